@@ -1,4 +1,4 @@
-"""Every task of the project, each in a virtual environment of its own. `nox` alone certifies the reference adapters."""
+"""Every task of the project, each in its own virtual environment. `nox` alone certifies the reference adapters."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ nox.options.sessions = ["certify"]
 
 PYPROJECT = nox.project.load_toml("pyproject.toml")
 CASSETTES = ["-e", "./cassettes"]
-"""A distribution of its own; with it, certifications of the reference adapters replay. As links: it has 33 MB."""
+"""A separate distribution; with it, certifications of the reference adapters replay. As links: it has 33 MB."""
 
 ADAPTERS = sorted(PYPROJECT["project"]["entry-points"]["turnproof.adapters"])
 PEERS = ["langchain", "pydantic-ai", "litellm", "any-llm"]
@@ -69,7 +69,7 @@ def tests(session: nox.Session) -> None:
 
 @nox.session
 def coverage(session: nox.Session) -> None:
-    """Run the project's own tests and say what they cover. Each line is counted, which takes two thirds longer."""
+    """Run the project's own tests and report what they cover. Each line is counted, which takes two thirds longer."""
     ready_for_tests(session)
     session.run("coverage", "erase")
     session.run("coverage", "run", "-m", "pytest", *(session.posargs or every_core()))
@@ -141,7 +141,7 @@ def typecheck(session: nox.Session) -> None:
 
 @nox.session
 def layers(session: nox.Session) -> None:
-    """Check that no layer imports what stands above it."""
+    """Check that no layer imports from a layer above it."""
     session.install(*group("lint"))
     session.install("--no-deps", "-e", ".", *CASSETTES)
     session.run("lint-imports")
@@ -160,7 +160,7 @@ def matrix(session: nox.Session, adapter: str, sdk: str) -> None:
 
 @nox.session
 def merge(session: nox.Session) -> None:
-    """Merge what `matrix` has measured into one report, and say which of its cells are missing."""
+    """Merge what `matrix` has measured into one report, and list its missing cells."""
     session.install(".")
     listed = session.run(sys.executable, "-m", "nox", "-s", "matrix", "--list", "--json", external=True, silent=True)
     cells = [(cell["call_spec"], cell["python"]) for cell in json.loads(str(listed))]
@@ -206,7 +206,7 @@ def gate(session: nox.Session) -> None:
 def show(session: nox.Session) -> None:
     """Make everything that a report can show, and look at it in a browser: about an hour (`nox -s show -- anthropic`).
 
-    Adapters are certified and measured beside other libraries; one of them is broken on purpose and its paths are
+    Adapters are certified and measured next to other libraries; one of them is broken on purpose and its paths are
     compared; the example framework is taken through all five gates.
     """
     session.install("-e", ".[all,bench,plots,telemetry,vcr]", *CASSETTES, "pytest-recording>=0.13")
@@ -306,7 +306,7 @@ def bench(session: nox.Session) -> None:
 
 @nox.session
 def bench_peers(session: nox.Session) -> None:
-    """Measure adapters with well-known libraries beside them (`nox -s bench_peers -- openai --peer litellm`)."""
+    """Measure adapters next to well-known libraries (`nox -s bench_peers -- openai --peer litellm`)."""
     session.install("-e", ".[all,bench,plots]")
     beside = [word for name in PEERS for word in ("--peer", name)]
     usual = ("anthropic", "google_genai", "openai", *beside, "--out", "reports/bench-peers/bench.json")
@@ -326,7 +326,7 @@ def peers(session: nox.Session) -> None:
 def release(session: nox.Session) -> None:
     """Build the distributions into `dist/` and try them in clean environments (`nox -s release -- openai bench`).
 
-    Without names the core and every extra are tried, each in an environment of its own.
+    Without names the core and every extra are tried, each in its own environment.
     """
     session.install(*group("release"), "PyYAML")
     dist = pathlib.Path("dist").resolve()

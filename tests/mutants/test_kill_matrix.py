@@ -112,7 +112,7 @@ def test_a_mutant_of_one_path_may_be_caught_by_the_comparison_of_both(
 ) -> None:
     found = row(proving_nothing, "one-path-apart")
     assert (found["outcome"], found["paths"]) == ("caught", {"legacy": "caught"})
-    assert "Both paths of the adapter say different things" in found["detail"]
+    assert "The two paths of the adapter differ" in found["detail"]
 
 
 def test_a_mutant_that_hangs_on_purpose_is_caught_in_short_time(

@@ -50,7 +50,7 @@ def test_no_more_than_github_shows_and_the_rest_is_counted() -> None:
     lines = stream.getvalue().splitlines()
     assert lines[0] == "::error title=t::first"
     assert len(lines) == 11
-    assert lines[-1] == "::warning title=turnproof::and 4 more, which stand in the summary"
+    assert lines[-1] == "::warning title=turnproof::and 4 more in the summary"
 
 
 @pytest.mark.parametrize(("value", "asked", "wanted"), [("true", False, True), ("", False, False), ("", True, True)])

@@ -228,7 +228,7 @@ def test_a_broken_harness_judges_nobody_on_the_page_either(tmp_path: Path) -> No
     control = ControlResult(dialect="anthropic-messages", problem="the control violates core/x")
     header = msgspec.structs.replace(HEADER, controls=(control,))
     found = page(reports(tmp_path, header=header, problems=("the control failed",)))
-    assert "Nobody was judged: turnproof's own control failed, so the harness is broken." in found.text
+    assert "Nothing was judged: turnproof's own control failed, so the harness is broken." in found.text
     assert "Problem: the control failed" in found.text
     assert "anthropic-messages: failed, the control violates core/x" in found.text
     assert "#requirements" not in found.attributes("href")

@@ -31,7 +31,7 @@ from turnproof.run.transcript import Accounts, ProviderAsked, ProviderHolds, Pro
         (
             ProviderHolds(cls="m:P", after="conversation", looked_at=3),
             "what m:P holds after the conversation",
-            "nothing of what was said",
+            "no messages",
         ),
         (
             ProviderAsked(what="connect", outcome="fails", said="it raised"),

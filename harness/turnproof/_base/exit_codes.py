@@ -5,7 +5,7 @@
     2    usage, environment or harness fault
     3    nothing measured, or a MUST inconclusive
     130  interrupted
-    141  whoever read the output has gone, as `| head` does; nothing is said about it
+    141  the reader of the output has gone, as `| head` does; nothing is said about it
 
 Where several apply, the order is 141, 130, 2, 1, 3, 0.
 """
@@ -38,7 +38,7 @@ _WORDS = {
     Exit.FAULT: "usage, environment or harness fault",
     Exit.UNDECIDED: "nothing measured, or a MUST inconclusive",
     Exit.INTERRUPTED: "interrupted",
-    Exit.READER_GONE: "whoever read the output has gone",
+    Exit.READER_GONE: "the reader of the output has gone",
 }
 
 _PRECEDENCE = (Exit.READER_GONE, Exit.INTERRUPTED, Exit.FAULT, Exit.VIOLATIONS, Exit.UNDECIDED, Exit.OK)

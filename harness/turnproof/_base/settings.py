@@ -237,7 +237,7 @@ def load_config(folder: Path) -> Config:
         table = _read(pyproject).get("tool", {}).get("turnproof") if pyproject.is_file() else None
         if own.is_file():
             if table is not None:
-                raise UsageError(f"{own}: {pyproject.name} beside it has [tool.turnproof] too; keep one of them")
+                raise UsageError(f"{own}: {pyproject.name} next to it has [tool.turnproof] too; keep one of them")
             return Config(_settings(own, _read(own), "$"), own)
         if table is not None:
             return Config(_settings(pyproject, table, "$.tool.turnproof"), pyproject, "tool.turnproof")
@@ -293,7 +293,7 @@ def _refuse_overlaps(file: Path, entries: Sequence[KnownIssue], path: str) -> No
     for number, entry in enumerate(entries):
         first = next((at for at, other in enumerate(entries[:number]) if entry.overlaps(other)), None)
         if first is not None:
-            raise UsageError(f"{file}: {path}[{number}]: the same {entry} stands in entry {first} already")
+            raise UsageError(f"{file}: {path}[{number}]: entry {first} has the same {entry}")
 
 
 def _refuse_twins(file: Path, entries: Sequence[DeclaredDifference | Exemption], path: str) -> None:
@@ -301,4 +301,4 @@ def _refuse_twins(file: Path, entries: Sequence[DeclaredDifference | Exemption],
     for number, entry in enumerate(entries):
         first = seen.setdefault(entry.key, number)
         if first != number:
-            raise UsageError(f"{file}: {path}[{number}]: the same {entry} stands in entry {first} already")
+            raise UsageError(f"{file}: {path}[{number}]: entry {first} has the same {entry}")

@@ -55,9 +55,9 @@ class Words:
 
 
 COMMON = {
-    UNSTRUCTURED: Template("The check tells it in its own words.", "", "{message:words}"),
+    UNSTRUCTURED: Template("The check reports it as text.", "", "{message:words}"),
     PATHS_DIFFER: Template(
-        "Both paths of the adapter say different things.",
+        "The two paths of the adapter differ.",
         "{expected}, as on the legacy path",
         "{observed} on the stateless path",
     ),

@@ -40,5 +40,5 @@ def _name(label: str | None) -> str:
 
 def _listed(entry: SessionListed) -> str:
     where = f" in {entry.cwd}" if entry.cwd else ""
-    age = "no time told" if entry.age is None else f"number {entry.age + 1} from the newest"
+    age = "no time reported" if entry.age is None else f"number {entry.age + 1} from the newest"
     return f"{entry.session}{where}, {age}{', cannot be resumed' if entry.problem else ''}"

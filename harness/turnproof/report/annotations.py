@@ -91,7 +91,7 @@ def write(annotations: Sequence[Annotation], stream: TextIO) -> None:
         for one in shown:
             print(one, file=stream)
         if left := len(found) - len(shown):
-            print(Annotation(level, "turnproof", f"and {left} more, which stand in the summary"), file=stream)
+            print(Annotation(level, "turnproof", f"and {left} more in the summary"), file=stream)
 
 
 def add_to_step_summary(markdown: str) -> None:

@@ -211,7 +211,7 @@ def _both_failing(before: Side, after: Side, spot: Spot, old: Found, new: Found)
         findings = FindingChanges()
         looked = not (_not_run(after, spot, old.runs) or _not_run(before, spot, new.runs))
         changed = looked and not share_a_scenario(old, new)
-        why.append("one of the runs tells it in words alone: compared by status and scenario")
+        why.append("one of the runs has only words for it: compared by status and scenario")
     else:
         findings = compare_findings(
             old,

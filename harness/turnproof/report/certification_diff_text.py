@@ -110,7 +110,7 @@ def print_diff(report: Diff, file: TextIO | None = None, *, verbose: bool = Fals
                 # Never wrapped: it is there to be copied.
                 console.print(Text(f"    {printable(line.change.reproduce)}", style="dim"), soft_wrap=True)
         if len(lines) > len(shown):
-            console.print(Text(f"  and {len(lines) - len(shown)} more; -v tells them"))
+            console.print(Text(f"  and {len(lines) - len(shown)} more; -v shows them"))
     console.print()
     console.print(Text(_foot(report), style="bold"))
 
@@ -212,7 +212,7 @@ def _told(line: Line, *, verbose: bool, most: int | None = None) -> Iterator[tup
             for number, (label, text) in enumerate(rows_of(one)):
                 yield bool(number), f"{label}: {shortened(one_line(text), DIFF_VALUE_CHARACTERS)}"
         if len(found) > len(shown):
-            yield 0, f"and {len(found) - len(shown)} more; {'diff.json has' if most else '-v tells'} them"
+            yield 0, f"and {len(found) - len(shown)} more; {'diff.json has' if most else '-v shows'} them"
     if not lists and (verbose or change.kind not in (Kind.STILL, Kind.FIXED)):
         yield from _in_words(change, verbose=verbose)
 

@@ -127,7 +127,7 @@ def advice(status: Status, requirement: RequirementLine, *, explained: bool = Fa
         case Status.KNOWN_ISSUE:
             yield "what to do", "mend it before the day on which the known issue ends, then take the known issue out"
         case Status.INCONCLUSIVE if not explained:
-            yield "what to do", "remove what stood in the way, then run it again: undecided is never a pass"
+            yield "what to do", "fix the cause, then run it again: undecided is never a pass"
 
 
 def reasons_of(verdict: Verdict) -> Iterator[tuple[str, str]]:

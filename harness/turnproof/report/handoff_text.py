@@ -26,7 +26,7 @@ from .terminal import console_for
 FATES: dict[Fate, str] = {
     "left-out": "left out",
     "unsigned": "sent without its signature",
-    "told": "told in words",
+    "told": "described in words",
     "renamed": "sent under another id or name",
 }
 """What became of a part, in words, the heaviest first."""

@@ -20,7 +20,7 @@ def told(event: Watching) -> tuple[str, str]:
             return f"provider.{event.name} was {event.how} during {event.during}", ""
         case ProviderHolds():
             held = [*event.messages, *(f"the cache plugin: {place}" for place in event.plugins)]
-            return f"what {event.cls} holds after the {event.after}", "\n".join(held) or "nothing of what was said"
+            return f"what {event.cls} holds after the {event.after}", "\n".join(held) or "no messages"
         case ProviderAsked():
             return f"asked of the provider, {event.what}: {event.outcome}", event.said
         case Accounts():

@@ -19,7 +19,7 @@ CERTIFICATION_FILE = "certification.json"
 _decoder = msgspec.json.Decoder(Certification)
 
 _OTHERS = (
-    ("comparison.json", "the report of a comparison", "turnproof compare DIR tells it again"),
+    ("comparison.json", "the report of a comparison", "turnproof compare DIR shows it again"),
     ("gate-*.json", "the reports of a gate", "its runs are in the folder gate-N"),
     ("handoff.json", "the report of a hand-off", "turnproof handoff makes a new one"),
     ("matrix.json", "many certifications", "name the folder of one of its cells"),

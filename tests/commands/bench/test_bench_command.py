@@ -146,7 +146,7 @@ def test_an_adapter_that_does_not_say_what_the_server_said_is_not_measured(capfd
     assert (liar["times"], liar["counts"]) == ([], [])
     [problem] = liar["problems"]
     assert problem.startswith("stateless, in one piece: ProviderError: the server answered 'piece 000000 of it")
-    assert problem.endswith("but the caller was told 'something else'")
+    assert problem.endswith("but the caller received 'something else'")
     assert "an adapter may print" in err
 
 

@@ -54,5 +54,5 @@ def test_a_stream_is_told_piece_by_piece_and_other_events_are_passed_over(server
 
 
 def test_an_answer_that_stands_nowhere_is_no_floor(server: CannedServer) -> None:
-    with pytest.raises(ProviderError, match=r"the answer 'piece 000000 of it, .*stands nowhere in the server's reply"):
+    with pytest.raises(ProviderError, match=r"the answer 'piece 000000 of it, .*is nowhere in the server's reply"):
         floor(server, b'{"text": "something else"}', WHOLE)

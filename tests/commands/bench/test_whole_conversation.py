@@ -100,7 +100,7 @@ def test_a_plain_call_begins_and_says() -> None:
 def test_another_answer_than_the_servers_ends_it() -> None:
     caller = StatelessConversing(Provider("nonsense"), TALK)
     caller.ready()
-    with pytest.raises(ProviderError, match="in turn 1 the caller was told 'nonsense'"):
+    with pytest.raises(ProviderError, match="in turn 1 the caller received 'nonsense'"):
         caller.ask()
 
 

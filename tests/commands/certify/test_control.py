@@ -164,7 +164,7 @@ def test_a_broken_harness_accuses_nobody(
     print_summary(run, certification(run), shown)
     words = " ".join(shown.getvalue().split())
     assert words.count(" ".join(f"problem: {reason}".split())) == 1  # once, and not for each requirement
-    assert words.startswith("? Nobody was judged")
+    assert words.startswith("? Nothing was judged")
     assert "too simple to be wrong, failed" not in words.replace(" ".join(reason.split()), "")
     assert (tmp_path / "summary.md").read_text("utf-8").count("the harness is broken") == 1
     assert breakage.said in report["controls"][0]["problem"]

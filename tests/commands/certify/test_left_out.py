@@ -20,7 +20,7 @@ def a_plan(subjects: int) -> Plan:
 
 def test_of_a_few_subjects_each_is_told_what_it_lacks() -> None:
     assert left_out_talk(a_plan(1)) == [
-        "adapter0: 3 of 48 scenarios left out; they need what is not claimed: cache, documents, thinking"
+        "adapter0: 3 of 48 scenarios left out; they need capabilities that are not claimed: cache, documents, thinking"
     ]
 
 

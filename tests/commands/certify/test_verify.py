@@ -134,7 +134,7 @@ def test_an_adapter_of_one_path_is_not_asked_for_what_takes_two(
 def test_a_verdict_that_does_not_follow_is_named_with_what_does(tmp_path: Path, suite: Suite) -> None:
     run = a_run(tmp_path, suite, "go away", Verdict(Status.HELD, compared=("a greeting",)))
     assert verified(run, tmp_path).problems == (
-        "anthropic core/says-good-day [stateless]: was held, and the evidence says violated: it said 'go away'",
+        "anthropic core/says-good-day [stateless]: was held, and the evidence shows violated: it said 'go away'",
     )
 
 
@@ -159,7 +159,7 @@ def test_a_known_issue_is_a_violation_that_was_accepted(tmp_path: Path, suite: S
     assert verified(a_run(tmp_path, suite, "go away", accepted), tmp_path).problems == ()
     run = a_run(tmp_path, suite, "good day", accepted)
     (problem,) = verified(run, tmp_path).problems
-    assert "was known-issue, and the evidence says held" in problem
+    assert "was known-issue, and the evidence shows held" in problem
 
 
 def test_what_was_accepted_by_its_code_still_follows_from_the_evidence(

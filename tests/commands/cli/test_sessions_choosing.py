@@ -25,7 +25,7 @@ def test_a_beginning_that_fits_several_is_refused_and_names_them(folder: Path, r
     done = run("info", AGENT, "s")
     assert done.code == 2
     assert "error: 's' could be any of s7-aaaaaa, " in done.err[0]
-    assert done.err[0].endswith("and 2 more: say more of it")
+    assert done.err[0].endswith("and 2 more: write more of it")
 
 
 def test_an_unknown_id_knows_what_was_meant(folder: Path, run: Run) -> None:

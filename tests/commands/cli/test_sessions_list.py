@@ -111,7 +111,7 @@ def test_where_a_conversation_cannot_be_told_the_rest_is(folder: Path, run: Run)
     done = run("info", "parrot:LISTS_ALONE", "1", "--home", str(home(folder)))
     assert done.code == 0
     assert "can      list\n" in done.out
-    assert done.err[0] == "what was said in it cannot be told: parrot cannot load a session"
+    assert done.err[0] == "its messages cannot be shown: parrot cannot load a session"
 
 
 def test_a_session_that_cannot_be_resumed_is_shown_with_the_reason(
@@ -127,7 +127,7 @@ def test_a_session_that_cannot_be_resumed_is_shown_with_the_reason(
     monkeypatch.setattr(Parrot, "__init__", damaged)
     assert run("list", AGENT).out.splitlines()[1].endswith("damaged")
     done = run("info", AGENT, "1")
-    assert (done.code, done.err[0]) == (0, "what was said in it cannot be told: damaged")
+    assert (done.code, done.err[0]) == (0, "its messages cannot be shown: damaged")
     assert "problem  damaged" in done.out
     done = run("resume", AGENT, "1", "two")
     assert done.err[0] == f"error: session {session!r} cannot be resumed: damaged"

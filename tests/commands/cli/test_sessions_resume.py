@@ -44,7 +44,7 @@ def test_without_a_prompt_it_is_read_from_stdin(folder: Path, run: Run, words: S
     session = said(folder, "one")
     assert run("resume", AGENT, *words, said="from a file\nof lines\n").code == 0
     assert conversation(folder, session)[-1] == "from a file\nof lines"
-    assert "the prompt, and Ctrl-D" in run("resume", AGENT, "1", said="typed", terminal=True).err[0]
+    assert "the prompt, and then Ctrl-D" in run("resume", AGENT, "1", said="typed", terminal=True).err[0]
 
 
 def test_no_prompt_is_asked_for_where_there_is_no_such_session(folder: Path, run: Run) -> None:

@@ -49,7 +49,7 @@ def test_a_session_of_a_store_goes_on_with_an_adapter_and_the_model_it_had(store
 
 def test_a_store_alone_has_nobody_who_answers(store: FileStore, run: Run) -> None:
     done = run("resume", "--store", "kept", "beta", "and on")
-    assert (done.code, done.err[0]) == (2, "error: a store has no model: say with --adapter NAME who is to go on")
+    assert (done.code, done.err[0]) == (2, "error: a store has no model: name an adapter with --adapter NAME")
 
 
 @pytest.mark.parametrize(

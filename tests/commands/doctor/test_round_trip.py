@@ -45,7 +45,7 @@ def wrongs(runner: Runner, name: str) -> list[Diagnostic]:
         ("TYPED", "no request reached the emulator; complete() raised AuthenticationError", "endpoint.base_url"),
         ("RETURNS_TEXT", "complete() returned str instead of a ProviderResponse", 'errors="returned"'),
         ("NO_CALLS", "the response has no FunctionCall", "parts"),
-        ("OTHER_ARGUMENTS", "read_sensor({'bed': '3'}), the response says read_sensor({'bed': 3})", "parsed JSON"),
+        ("OTHER_ARGUMENTS", "read_sensor({'bed': '3'}), the response has read_sensor({'bed': 3})", "parsed JSON"),
         ("SHOUTS", "answered 'Bed 3 is at 41 %.', the response has 'BED 3 IS AT 41 %.'", "as it came"),
         ("NO_PATH", "it has no path at all", "open_stateless or open_legacy"),
         (
@@ -125,17 +125,17 @@ REFUSED = Failed(scope="call", error="TransportError", message="refused", typed=
         (
             a_trip(REFUSED, printed=f"hello\n{MARK}api.openai.com:443\n{MARK}api.openai.com:443\n"),
             "it calls api.openai.com:443, and not the endpoint; nothing was let out",
-            "hand the client endpoint.base_url, which ends with /v1, in place of its own",
+            "pass endpoint.base_url, which ends with /v1, to the client instead of its own address",
         ),
         (
             a_trip(REFUSED, printed=f"{MARK}127.0.0.1:11434\n"),
             "it calls 127.0.0.1:11434 on this machine, and not the endpoint",
-            "in place of its own",
+            "instead of its own address",
         ),
         (
             a_trip(REFUSED, printed=f"{MARK}127.0.0.1:4321\n"),
             "no request reached the emulator",
-            "no proxy stands between",
+            "no proxy between",
         ),
         (a_trip(), "no request reached the emulator, and complete() returned all the same", "call the endpoint"),
     ],

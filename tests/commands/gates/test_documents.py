@@ -55,7 +55,7 @@ CLOSED = replace(
                 related=(Place(side=Side.REQUEST, scenario="tools/one", path="legacy", mode="stream", turn=0),),
                 facts={"aspect": "wire"},
             ),
-            title="The requests say different things.",
+            title="The requests differ.",
             expected='"41 %"',
             got="nothing",
             where="turn 0",
@@ -215,7 +215,7 @@ def test_what_could_not_be_decided_is_not_told_to_mend_anything() -> None:
     ("fields", "says"),
     [
         ({"partial": True}, "cannot open the gate"),
-        ({"mode": "report"}, "says nothing of the gate. Enforced, it would end with 0."),
+        ({"mode": "report"}, "does not depend on the gate. Enforced, it would end with 0."),
         ({"mode": "shadow"}, "nothing is recorded of this phase yet"),
         ({"mode": "shadow", "recorded": True}, "nothing that was open when it was recorded has closed"),
         ({"out_of_order": ("1/histories-agree",)}, "what phase 2 builds on does not hold: 1/histories-agree"),

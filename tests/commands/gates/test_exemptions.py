@@ -144,7 +144,7 @@ def test_exemptions_stand_in_the_settings(tmp_path: Path) -> None:
     [
         (SETTINGS.replace("reason", "raeson"), "$.gates.exemption[0]: unknown key 'raeson'; did you mean 'reason'?"),
         (SETTINGS.replace("2027-01-31", "'soon'"), "$.gates.exemption[0].expires: Invalid RFC3339 encoded date"),
-        (SETTINGS * 2, "$.gates.exemption[1]: the same exemption of agent-cli from 3/paths-agree stands in entry 0"),
+        (SETTINGS * 2, "$.gates.exemption[1]: entry 0 has the same exemption of agent-cli from 3/paths-agree"),
         (SETTINGS.replace('reason = "it never had a legacy path"', ""), "missing required field `reason`"),
     ],
 )

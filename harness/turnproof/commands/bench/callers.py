@@ -61,7 +61,7 @@ def checked(caller: Caller, answer: Answer) -> None:
     else:
         said = caller.ask()
     if said != answer.text:
-        raise ProviderError(f"the server answered {answer.text!r:.60}, but the caller was told {said!r:.60}")
+        raise ProviderError(f"the server answered {answer.text!r:.60}, but the caller received {said!r:.60}")
 
 
 class _PathCaller:

@@ -143,7 +143,7 @@ def _left_out(plans: Mapping[str, Plan], peers: Sequence[str]) -> Iterator[str]:
     for peer in peers:
         without = [name for name, plan in plans.items() if peer not in plan.peers]
         if without:
-            yield f"{peer} was not measured beside {', '.join(without)}: it is not known to speak to their services"
+            yield f"{peer} was not measured next to {', '.join(without)}: it is not known to speak to their services"
 
 
 def exit_code(outcome: Bench, *, enforce: bool) -> Exit:
@@ -178,7 +178,7 @@ def load_bindings(specs: Sequence[str]) -> list[Binding]:
     names = [binding.name for binding in bindings]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
-        raise UsageError(f"two adapters are named {twice[0]!r}: measure them in runs of their own")
+        raise UsageError(f"two adapters are named {twice[0]!r}: measure them in separate runs")
     return bindings
 
 

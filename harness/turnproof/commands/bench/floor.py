@@ -57,7 +57,7 @@ class Floor:
         found = next((place for reply in replies if (place := _place_of(wanted, reply)) is not None), None)
         if found is None:
             self.close()
-            raise ProviderError(f"the answer {wanted!r:.60} stands nowhere in the server's reply")
+            raise ProviderError(f"the answer {wanted!r:.60} is nowhere in the server's reply")
         self._place = found
 
     def ready(self) -> None:

@@ -36,7 +36,7 @@ class Conversing(ABC):
         """All turns; the last answer. Raises ProviderError for another answer than the server's."""
         for number in range(self.turns):
             if (said := self._send(unique_text(number))) != WHOLE.text:
-                raise ProviderError(f"in turn {number + 1} the caller was told {said!r:.60}")
+                raise ProviderError(f"in turn {number + 1} the caller received {said!r:.60}")
         return said
 
     def stream(self, on_chunk: OnChunk) -> None:

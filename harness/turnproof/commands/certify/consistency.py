@@ -74,7 +74,7 @@ def lines_agree(run: Run) -> Iterator[str]:
         yield from (f"there are {count} {what} {key}" for key, count in Counter(keys).items() if count > 1)
     named = {line.adapter for line in run.results} | {line.adapter for line in run.transcripts}
     for adapter in sorted(named - run.adapters.keys()):
-        yield f"there are verdicts or runs of {adapter!r}, and no line that says who that is"
+        yield f"there are verdicts or runs of {adapter!r}, and no line that names it"
     if footer is not None and run.results:
         counts = Counter(str(line.verdict.status) for line in run.results)
         if wrong := [str(status) for status in Status if footer.counts.get(str(status), 0) != counts[str(status)]]:
@@ -82,7 +82,7 @@ def lines_agree(run: Run) -> Iterator[str]:
         must = {line.id for line in run.requirements.values() if line.level == "MUST"}
         code = 2 if control_problem(run.header.controls) else exit_code(run.results, must, footer.problems)
         if footer.exit_code != code:
-            yield f"its footer says exit code {footer.exit_code}, and its verdicts come to {code}"
+            yield f"its footer has exit code {footer.exit_code}, and its verdicts come to {code}"
 
 
 def claims_unreadable(run: Run) -> Iterator[str]:
@@ -110,7 +110,7 @@ def evidence_agrees(run: Run, store: EvidenceStore) -> Iterator[str]:
             ("dialect", adapter.dialect, found.dialect),
         ):
             if told != true:
-                yield f"{line.adapter} {line.key}: the run says {what} {told!r}, its evidence {true!r}"
+                yield f"{line.adapter} {line.key}: the run has {what} {told!r}, its evidence {true!r}"
 
 
 def catalogue_agrees(run: Run, suite: Suite) -> Iterator[str]:

@@ -67,7 +67,7 @@ def judged_again(result: ControlResult, store: EvidenceStore, suite: Suite) -> l
     if again == result:
         return []
     told, found = (one.problem or f"{one.held} held" for one in (result, again))
-    return [f"the control of {result.dialect}: was {told!r}, and the evidence says {found!r}"]
+    return [f"the control of {result.dialect}: was {told!r}, and the evidence shows {found!r}"]
 
 
 def judge_control(
@@ -127,7 +127,7 @@ def not_as_scripted(view: View) -> Iterator[str]:
         said = "".join(p.part.text for p in script.rounds[-1].parts if isinstance(p.part, Text))
         shown = turn.ended.text if turn.ended is not None else ""
         if wanted == "answer" and not shown.endswith(said):
-            yield f"{view.key}: turn {index} was answered with {shown!r}, and the script says {said!r}"
+            yield f"{view.key}: turn {index} was answered with {shown!r}, and the script has {said!r}"
 
 
 def _reason(turn: TurnView | None) -> str:

@@ -147,7 +147,7 @@ def _explained(
 def _out_of_sight(requirement: Requirement, views: Sequence[View], subject: Claimed, registry: Registry) -> str:
     """Why a session, or an agent, cannot be judged by this requirement; empty where it can."""
     if subject.kind == "agent" and requirement.subject == "session" and not requirement.agents:
-        return "the agent owns the history, and the requirement is about who holds it in its place"
+        return "the agent owns the history, and the requirement is about another owner"
     if lacking := [operation for operation in requirement.operations if operation not in subject.operations]:
         return f"the {subject.kind} lacks {', '.join(map(spelled, lacking))}"
     on_calls = requirement.subject == "adapter" and not registry[requirement.id].without_calls

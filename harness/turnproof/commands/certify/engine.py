@@ -121,10 +121,12 @@ def left_out_talk(plan: Plan) -> list[str]:
     """Scenarios that were left out: of a few subjects with what is lacking, of many on one line."""
     if len(plan.left_out) > _FEW:
         counts = ", ".join(f"{spec} {why.total()} of {plan.considered[spec]}" for spec, why in plan.left_out.items())
-        return [f"scenarios left out that need what is not claimed (by itself, each tells what): {counts}"]
+        return [
+            f"scenarios left out, which need capabilities that are not claimed (run one subject for a list): {counts}"
+        ]
     return [
         f"{spec}: {why.total()} of {counted(plan.considered[spec], 'scenario')} left out; "
-        "they need what is not claimed: "
+        "they need capabilities that are not claimed: "
         + ", ".join(sorted({feature for reason in why for feature in reason.split(", ")}))
         for spec, why in plan.left_out.items()
     ]
@@ -145,7 +147,7 @@ def _subjects(options: CertifyOptions) -> dict[str, Subject]:
     names = [subject.name for subject in subjects.values()]
     twice = {name for name in names if names.count(name) > 1}
     if twice:
-        raise UsageError(f"two subjects are named {sorted(twice)[0]!r}: certify them in runs of their own")
+        raise UsageError(f"two subjects are named {sorted(twice)[0]!r}: certify them in separate runs")
     return subjects
 
 

@@ -159,7 +159,7 @@ def _difference(run: Run, before: Verdict, again: Verdict) -> str | None:
         return None
     expected = Status.VIOLATED if before.status is Status.KNOWN_ISSUE else before.status
     if again.status is not expected:
-        return f"was {before.status}, and the evidence says {again.status}: {run.message(again)}"
+        return f"was {before.status}, and the evidence shows {again.status}: {run.message(again)}"
     if before.accepted and again.status is Status.VIOLATED:
         again = accept_codes(again, {finding.code for finding in before.accepted})
     told = ("findings", "total", "failing", "undecided") if run.earlier else ()

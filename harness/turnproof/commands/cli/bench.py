@@ -49,7 +49,8 @@ def bench(
         typer.Option(metavar="R", help="With --baseline: ratios may be R times the earlier ones. Default: 1.5."),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write the outcome to this file, as JSON, and plots beside it.")
+        Path | None,
+        typer.Option(metavar="FILE", help="Write the outcome to this file, as JSON, with plots next to it."),
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON instead of the tables.")] = False,
 ) -> Exit:

@@ -1,4 +1,4 @@
-"""`turnproof certify`: measure adapters and sessions and say which requirements they meet."""
+"""`turnproof certify`: measure adapters and sessions and report which requirements they meet."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def certify(
     jobs: Jobs = None,
     seed: Seed = None,
     accept: Annotated[
-        bool, typer.Option("--accept", help="Write what is violated down as known issues, for 90 days.")
+        bool, typer.Option("--accept", help="Write known issues for everything that is violated, valid for 90 days.")
     ] = False,
     in_process: AdaptersInProcess = False,
     json: CertificationJson = False,
@@ -72,7 +72,7 @@ def certify(
 ) -> Exit:
     """Certify adapters and sessions.
 
-    Drives them through scripted conversations over real HTTP and says which requirements they meet, with evidence.
+    Drives them through scripted conversations over real HTTP and reports which requirements they meet, with evidence.
     """
     from ..._base.settings import load_config
     from ...run.bindings import runnable_adapters

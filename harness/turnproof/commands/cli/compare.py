@@ -82,7 +82,7 @@ def compare(
     else:
         print_comparison(report, verbose=verbose)
     for lacking, count in report.left_out.items():
-        print(f"left out for want of what is not claimed: {count} that need {lacking}", file=sys.stderr)
+        print(f"left out: {count} scenarios that need {lacking}, which is not claimed", file=sys.stderr)
     if options.out is not None:
         print(f"reports: {options.out / 'compare.html'}", file=sys.stderr)
     return Exit(report.exit_code)

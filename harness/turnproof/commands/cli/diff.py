@@ -24,11 +24,13 @@ def diff(
         ),
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print diff.json instead of the text.")] = False,
-    verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Tell everything, with both sides' words.")] = False,
+    verbose: Annotated[
+        bool, typer.Option("-v", "--verbose", help="Show everything, with the text of both sides.")
+    ] = False,
 ) -> Exit:
-    """Tell what is new, fixed, still there or no longer measured.
+    """Show what is new, fixed, still there or no longer measured.
 
-    Runs nothing. Exit codes: 1 something is violated that was not; 3 a run was cut, or nothing was measured on both
+    Runs nothing. Exit codes: 1 a new violation; 3 a run was cut, or nothing was measured on both
     sides; 0 otherwise.
     """
     from ...report.certification_diff import diff as engine

@@ -1,4 +1,4 @@
-"""`turnproof explore`: find what nobody thought of."""
+"""`turnproof explore`: search for scenarios that fail."""
 
 from __future__ import annotations
 

@@ -41,12 +41,12 @@ def gate(
     mode: Annotated[
         GateMode | None,
         typer.Option(
-            help="report: exit with 0 whatever the gate says; shadow: fail only where something that was open has "
-            "closed; enforce (the default): the exit code is the gate's."
+            help="report: always exit with 0; shadow: fail only if an open criterion has closed; enforce (the "
+            "default): the exit code is the gate's."
         ),
     ] = None,
     update_baseline: Annotated[
-        bool, typer.Option("--update-baseline", help="Record how the gate stands, for later runs in shadow mode.")
+        bool, typer.Option("--update-baseline", help="Record the state of the gate, for later runs in shadow mode.")
     ] = False,
     annotations: Annotations = False,
     in_process: Annotated[

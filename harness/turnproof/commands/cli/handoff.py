@@ -41,9 +41,9 @@ def handoff(
     json: Annotated[bool, typer.Option("--json", help="Print handoff.json instead of the tables.")] = False,
     verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Show each part that could not travel.")] = False,
 ) -> Exit:
-    """Hand a conversation over, between any two adapters and back.
+    """Move a conversation between any two adapters and back.
 
-    Each adapter takes part on each of its paths. Tells what could not travel, and what it breaks.
+    Each adapter takes part on each of its paths. Reports what is lost on the way, and what that breaks.
     """
     from ..._base.settings import load_config
     from ...run.bindings import runnable_adapters

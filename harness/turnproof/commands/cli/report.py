@@ -16,7 +16,7 @@ def report(
 ) -> Exit | None:
     """Write the reports of a run again.
 
-    A run that was cut gives reports that say so, and exit code 3.
+    A cut run gives reports that are marked as cut, and exit code 3.
     """
     from ...report import certification_json, print_summary, write_reports
     from ...report.run_folders import certified_run

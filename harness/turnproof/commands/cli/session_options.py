@@ -38,9 +38,7 @@ def require_agent(words: Sequence[str] | None, store: Path | None, missing: str)
     """The words as they are; there has to be an agent, unless there is a store."""
     if store is None and not words:
         request = f"name one{f', and {missing}' if missing else ''}"
-        raise UsageError(
-            f"which agent? {request}; `turnproof list agents` shows them, --store FOLDER stands in its place"
-        )
+        raise UsageError(f"which agent? {request}; `turnproof list agents` shows them, --store FOLDER replaces it")
     return list(words or ())
 
 
@@ -65,7 +63,7 @@ def source_options(
 def folder_of(store: Path | None, cwd: Path | None, everywhere: bool) -> str | None:
     """The folder whose sessions are meant; None for every one."""
     if cwd is not None and everywhere:
-        raise UsageError("--cwd names a folder and --all means every one: say one of them")
+        raise UsageError("--cwd names a folder and --all means every folder: use one of them")
     if everywhere or (store is not None and cwd is None):
         return None
     return str((cwd or Path.cwd()).resolve())
@@ -80,7 +78,7 @@ def open_source(
     from ..session_sources.open_source import open_agent, open_store
 
     if store is not None and options.home is not None:
-        raise UsageError("--home is the folder of an agent, --store has one of its own: say one of them")
+        raise UsageError("--home is the folder of an agent, and --store has its own: use one of them")
     if store is not None:
         source, rest = open_store(store, options, needs_key=needs_key), list(words)
     else:
@@ -107,12 +105,12 @@ def session_and_prompt(
 ) -> tuple[str | None, str | None]:
     """The session's name and the prompt, where they are there."""
     if len(words) > (1 if last else 2):
-        unless = "; --last stands in place of an ID" if last else ""
+        unless = "; --last replaces the ID" if last else ""
         raise UsageError(f"too many words: put the prompt in quotes{unless}{_no_agent(words, store)}")
     if last or (configured and len(words) < 2):
         return None, words[0] if words else None
     if not words:
-        raise UsageError("which session? name it by its id, by its number in the list, or say --last")
+        raise UsageError("which session? name it by its id, by its number in the list, or with --last")
     return words[0], words[1] if len(words) > 1 else None
 
 
@@ -126,7 +124,7 @@ def _option(word: str) -> tuple[str, Any]:
 
     key, is_there, value = word.partition("=")
     if not key or not is_there:
-        raise UsageError(f"--option {word!r}: say KEY=VALUE")
+        raise UsageError(f"--option {word!r}: write KEY=VALUE")
     try:
         return key, loads(value)
     except ValueError:

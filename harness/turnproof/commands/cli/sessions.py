@@ -1,4 +1,4 @@
-"""`turnproof sessions`: what an agent, or a store, keeps; what was said there, and how to go on."""
+"""`turnproof sessions`: list, show, resume and delete the sessions of an agent or a store."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def list_(
     from ..session_sources.text import list_json, print_list
 
     if agent is not None and store is not None:
-        raise UsageError("AGENT or --store: say one of them")
+        raise UsageError("AGENT or --store: use one of them")
     rest = require_agent([agent] if agent else [], store, "")
     with open_source(rest, store, source_options(cwd, home, base_url, option)) as (source, _):
         folder = folder_of(store, cwd, everywhere)
@@ -95,9 +95,9 @@ def info(
     option: Options = None,
     json: Json = False,
 ) -> None:
-    """Tell what is known of a session, and what was said in it.
+    """Show what is known about a session, and its messages.
 
-    An agent is asked to resume it for that; nothing is said to it.
+    An agent resumes the session for that, without a turn.
     """
     from ..session_sources.prompts import print_note
     from ..session_sources.select_session import select_sessions, usable
@@ -114,9 +114,9 @@ def info(
             print_info(found, can, messages or ())
         if messages is None:
             why = found.problem or f"{source.name} cannot load a session"
-            print_note(f"what was said in it cannot be told: {why}")
+            print_note(f"its messages cannot be shown: {why}")
         elif not messages:
-            print_note(f"{source.name} gives nothing back of what was said in it")
+            print_note(f"{source.name} returns none of its messages")
 
 
 @sessions.command()
@@ -158,7 +158,7 @@ def resume(
         found = None
         if session is not None:
             # Before a prompt is typed in vain.
-            hint = "a prompt stands in quotes, behind an ID or --last"
+            hint = "put the prompt in quotes, after an ID or --last"
             found = usable(*select_sessions(source, [session], folder, hint=hint))
         text = prompt(prompt_argument)
         requested = enter(source, found, last=last, cwd=folder)
@@ -211,4 +211,4 @@ def _print_session(source: Source, requested: str) -> None:
 
     session_id = source.session_id
     if session_id is not None:
-        print_note(f"session: {session_id}{f' (asked for: {requested})' if requested not in ('', session_id) else ''}")
+        print_note(f"session: {session_id}{f' (requested: {requested})' if requested not in ('', session_id) else ''}")

@@ -1,6 +1,6 @@
 """Rows as a table whose names stay whole: a name that is folded can be neither searched nor copied.
 
-Where a terminal is too narrow for that, prose moves to a line of its own below each row.
+Where a terminal is too narrow for that, prose moves to a separate line below each row.
 """
 
 from __future__ import annotations

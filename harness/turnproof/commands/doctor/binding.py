@@ -30,7 +30,7 @@ def binding(runner: Runner, spec: str) -> Iterator[Diagnostic]:
         yield wrong(spec, "binding", str(error), do)
         return
     except Exception as error:  # capabilities may be a function of whoever wrote the binding
-        said = f"its capabilities cannot be asked for: {type(error).__name__}: {error}"
+        said = f"its capabilities cannot be read: {type(error).__name__}: {error}"
         yield wrong(spec, "binding", said, "let `capabilities` be a function of the model's name, or no function")
         return
     yield ok(spec, "binding", f"{subject.name}: {subject.kind} for {wire}, model {subject.model}")

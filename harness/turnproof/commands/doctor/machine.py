@@ -57,7 +57,7 @@ def _loopback() -> Diagnostic:
         do = "let this process listen and connect on 127.0.0.1 (sandbox, container, firewall)"
         return wrong(AREA, "loopback", f"the emulator cannot be reached on {_LOOPBACK}: {error}", do)
     if status != 404:
-        do = "find out what answers on loopback in its place (a proxy, a security product)"
+        do = "find out what answers on loopback instead (a proxy, a security product)"
         return wrong(AREA, "loopback", f"something else answers for the emulator, with status {status}", do)
     return ok(AREA, "loopback", f"the emulator listens and answers on {_LOOPBACK}")
 
@@ -108,7 +108,7 @@ def the_clock(now: float) -> Diagnostic:
     shown = time.strftime("%Y-%m-%d", time.gmtime(now))
     if now < written - 86400:
         do = "set the clock: known issues expire by it, and reports are dated"
-        return warning(AREA, "clock", f"it says {shown}, and turnproof was installed later than that", do)
+        return warning(AREA, "clock", f"it answers {shown}, and turnproof was installed later than that", do)
     return ok(AREA, "clock", shown)
 
 

@@ -132,15 +132,15 @@ def _addressed(trip: Trip) -> Iterator[Trouble]:
     form = f"endpoint.base_url, which {_form(trip)},"
     if away := [one for one in trip.elsewhere if not is_loopback(one.rpartition(":")[0])]:
         said = f"it calls {away[0]}, and not the endpoint" if not trip.requests else f"it calls {away[0]} as well"
-        yield Trouble(f"{said}; nothing was let out", f"hand the client {form} in place of its own")
+        yield Trouble(f"{said}; nothing was let out", f"pass {form} to the client instead of its own address")
     if trip.requests:
         return
     if trip.strays:
-        do = f"use the whole of {form} and not its host alone: the path in it says which run this is"
+        do = f"use the whole of {form} and not its host alone: the path in it identifies the run"
         yield Trouble(f"it sent {trip.strays[0]}, outside of the address that it was given", do)
     if trip.elsewhere:
         said = f"it calls {trip.elsewhere[0]} on this machine, and not the endpoint"
-        yield Trouble(said, f"hand the client {form} in place of its own")
+        yield Trouble(said, f"pass {form} to the client instead of its own address")
 
 
 def _call_troubles(trip: Trip) -> Iterator[Trouble]:
@@ -167,7 +167,7 @@ def _call_troubles(trip: Trip) -> Iterator[Trouble]:
         do = "raise a ProviderError, of turnproof.errors, for whatever a call may meet; here look at what raised it"
         yield Trouble(f"{trip.call} raised {said}{where}", do)
     elif not trip.requests:
-        do = "check that the client gets endpoint.base_url and endpoint.api_key, and that no proxy stands between"
+        do = "check that the client gets endpoint.base_url and endpoint.api_key, and that there is no proxy between"
         yield Trouble(f"no request reached the emulator; {trip.call} raised {said}", do)
     else:
         yield Trouble(f"{trip.call} raised {said}", "the emulator had accepted the request: look at how it is read")
@@ -187,7 +187,7 @@ def _accepted(trip: Trip) -> Iterator[Trouble]:
         do = f"endpoint.base_url {_form(trip)}, as the official SDK takes it: add to it what that SDK adds, and no more"
         yield Trouble(said, f"{do}; if the path is right, look at the model")
     elif response.status in (401, 403):
-        yield Trouble(said, "send endpoint.api_key, and not a key from the environment, in the way this API wants it")
+        yield Trouble(said, "send endpoint.api_key, and not a key from the environment, in the way this API requires")
     else:
         rule = f", rule {finding['rule']}" if finding is not None else ""
         yield Trouble(said, f"send what the API takes{rule}")
@@ -207,7 +207,7 @@ def _read(trip: Trip) -> Iterator[Trouble]:
         yield Trouble("the model called a tool, and the response has no FunctionCall", "put it into the parts")
         return
     if trip.tools and (calls[0].name != TOOL or dict(calls[0].args) != ARGUMENTS):
-        said = f"the model called {TOOL}({ARGUMENTS}), the response says {calls[0].name}({dict(calls[0].args)})"
+        said = f"the model called {TOOL}({ARGUMENTS}), the response has {calls[0].name}({dict(calls[0].args)})"
         yield Trouble(said, "read name and arguments as the wire has them; the arguments are parsed JSON")
     if trip.tools and not any(event.outcome == "ok" for event in trip.transcript.of(ToolRun)):
         yield Trouble("the tool was never run", "hand the call on with its id, name and arguments")
@@ -219,12 +219,14 @@ def _read(trip: Trip) -> Iterator[Trouble]:
 def _answer_troubles(trip: Trip) -> Iterator[Trouble]:
     """Whether the tool ran, and the user was told the answer, where no call can be seen."""
     if trip.tools and not any(event.outcome == "ok" for event in trip.transcript.of(ToolRun)):
-        yield Trouble("the tool was never run", "hand the setup's tools to whoever calls them")
+        yield Trouble("the tool was never run", "pass the setup's tools to the code that calls them")
     for ended in trip.transcript.of(TurnEnded):
         if not ended.text.endswith(ANSWER):
             yield Trouble(f"the model answered {ANSWER!r}, the reply is {ended.text!r}", "return its text as it came")
         elif trip.streamed and ANSWER not in ended.shown:
-            yield Trouble(f"on_chunk got {ended.shown!r}, the model said {ANSWER!r}", "hand each text on as it comes")
+            yield Trouble(
+                f"on_chunk got {ended.shown!r}, the model answered {ANSWER!r}", "hand each text on as it comes"
+            )
 
 
 def _streamed(trip: Trip) -> Iterator[Trouble]:
@@ -235,7 +237,7 @@ def _streamed(trip: Trip) -> Iterator[Trouble]:
     if not heard:
         yield Trouble("on_chunk was never called", "stream whenever on_chunk is given, and hand each text to it")
     elif heard != ANSWER:
-        yield Trouble(f"on_chunk got {heard!r}, the model said {ANSWER!r}", "hand each text on as it comes, once")
+        yield Trouble(f"on_chunk got {heard!r}, the model answered {ANSWER!r}", "hand each text on as it comes, once")
     if trip.tools and not trip.transcript.of(FunctionCallDetected):
         yield Trouble("on_function_call was never called", "call it once for each call, with its whole arguments")
 

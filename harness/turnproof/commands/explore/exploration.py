@@ -154,7 +154,7 @@ class Exploring:
         comments = [f"{failure.what} [{failure.path}] {failure.status}: {failure.message}" for failure in failures]
         file = self._write(name, document, [*comments, command])
         if _content(load(file)) != _content(scenario):
-            raise HarnessError("its file does not say what was tried")
+            raise HarnessError("its file does not contain what was tried")
         finding = FoundScenario(
             file=str(file),
             failures=failures,

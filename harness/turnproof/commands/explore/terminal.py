@@ -33,7 +33,7 @@ def _finding(console: Console, finding: FoundScenario) -> None:
         console.print(Text(f"{look.symbol} {look.word} {_name(failure)} [{failure.path}]", style=look.colour))
         _indented(console, one_line(failure.message))
     if finding.ours:
-        console.print(Text("  turnproof's own control fails in the same way: nobody else is accused", style="yellow"))
+        console.print(Text("  turnproof's own control fails in the same way, so no subject is blamed", style="yellow"))
     _indented(console, f"{finding.title}. {finding.remedy}")
     console.print()
     _indented(console, printable(finding.scenario.rstrip()))

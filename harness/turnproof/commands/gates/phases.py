@@ -182,8 +182,8 @@ def load_phases(path: Path = _FILE) -> Phases:
 
 def _problems(phases: Phases) -> Iterator[str]:
     ids = [criterion.id for criterion in phases.criterion]
-    yield from (f"criterion {id!r} stands there twice" for id in _twice(ids))
-    yield from (f"phase {number} stands there twice" for number in _twice([phase.number for phase in phases.phase]))
+    yield from (f"criterion {id!r} is there twice" for id in _twice(ids))
+    yield from (f"phase {number} is there twice" for number in _twice([phase.number for phase in phases.phase]))
     for phase in phases.phase:
         if (phase.flag == "gone") != (phase.number >= GONE):
             yield f"phase {phase.number}: the flag is gone from phase {GONE} on, and only there"
@@ -192,10 +192,10 @@ def _problems(phases: Phases) -> Iterator[str]:
                 yield f"phase {phase.number} names the criterion {id!r}, which is not there{did_you_mean(id, ids)}"
         for criterion in phases.criteria([id for id in phase.exit if id in ids]):
             if criterion.phase != phase.number:
-                yield f"{criterion.id!r} stands among the exit criteria of phase {phase.number}"
+                yield f"{criterion.id!r} is among the exit criteria of phase {phase.number}"
         for criterion in phases.criteria([id for id in phase.entry if id in ids]):
             if criterion.phase >= phase.number:
-                yield f"{criterion.id!r} stands among the entry criteria of phase {phase.number}"
+                yield f"{criterion.id!r} is among the entry criteria of phase {phase.number}"
     named = {id for phase in phases.phase for id in phase.exit}
     yield from (f"no phase has {id!r} among its exit criteria" for id in ids if id not in named)
 

@@ -20,7 +20,7 @@ from .provider_events import nothing_seen, runs_of, short
 
 _HOLDS = closes(
     "history-held/message",
-    "A provider holds what was said in a conversation.",
+    "A provider holds messages of a conversation.",
     "no message that can be reached from it after a {after:words}",
     "one at {observed:words}",
 )
@@ -36,10 +36,16 @@ _NO_SINGLE_CALL = leaves_undecided(
     observed="{observed:words}",
 )
 _BROKEN = closes(
-    "what-stays/broken", "What a provider does beside answering does not work.", "", "{what:words}: {said:words}"
+    "what-stays/broken",
+    "Another function of a provider, such as counting tokens, does not work.",
+    "",
+    "{what:words}: {said:words}",
 )
 _MISSING = closes(
-    "what-stays/missing", "What a provider does beside answering is gone.", "", "{what:words}: {said:words}"
+    "what-stays/missing",
+    "Another function of a provider, such as counting tokens, is gone.",
+    "",
+    "{what:words}: {said:words}",
 )
 _NO_FIGURES = closes(
     "what-stays/no-usage", "The session shows no usage.", "figures after some turn", "none after any turn"

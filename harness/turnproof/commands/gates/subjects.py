@@ -43,7 +43,7 @@ def gate_subjects(
     }
     every = [subject.name for subject in subjects.values()]
     if twice := sorted({name for name in every if every.count(name) > 1}):
-        raise UsageError(f"two subjects are named {twice[0]!r}: give each a gate of its own, with an --out of its own")
+        raise UsageError(f"two subjects are named {twice[0]!r}: run a separate gate for each, with its own --out")
     return subjects
 
 

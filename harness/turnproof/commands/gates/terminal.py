@@ -47,7 +47,7 @@ def remarks(report: GateReport) -> list[str]:
     """What has to be said about the gate as a whole."""
     said = []
     if report.partial:
-        said.append("Only some scenarios were asked for: this shows what they show, and cannot open the gate.")
+        said.append("Only some scenarios were selected: a part cannot open the gate.")
     if report.out_of_order:
         said.append(
             f"Out of order: what phase {report.phase} builds on does not hold: {', '.join(report.out_of_order)}. "
@@ -65,7 +65,7 @@ def remarks(report: GateReport) -> list[str]:
 def _about_the_mode(report: GateReport) -> list[str]:
     would = f"Enforced, it would end with {report.gate_exit_code}."
     if report.mode == "report":
-        return [f"Mode report: the exit code says nothing of the gate. {would}"]
+        return [f"Mode report: the exit code does not depend on the gate. {would}"]
     if report.mode == "enforce":
         return []
     if report.regressions:

@@ -19,7 +19,7 @@ _UNDECIDED = leaves_undecided(
     "requirements/undecided", "A requirement could not be decided.", observed="{requirement:words}: {because:words}"
 )
 _NOT_CLAIMED = is_not_asked(
-    "requirements/not-claimed", "A requirement is not asked for.", observed="{requirement:words}: {because:words}"
+    "requirements/not-claimed", "A requirement does not apply.", observed="{requirement:words}: {because:words}"
 )
 _WITHOUT_FINDINGS: Mapping[Status, ReasonCode] = {
     Status.INCONCLUSIVE: _UNDECIDED,

@@ -79,12 +79,12 @@ def _agent(name: str) -> AgentBinding:
             # An agent of that name that does not load has a better reason.
             if name not in agent_names() and _is_folder(name):
                 raise UsageError(
-                    f"{name!r} is a folder and no agent; for the sessions in it say --store {name}"
+                    f"{name!r} is a folder and no agent; for the sessions in it use --store {name}"
                 ) from None
             raise
     agents = ", ".join(agent_names()) or "none is installed"
     raise UsageError(
-        f"{name!r} is {'an adapter' if kind == 'adapter' else 'a session'} and keeps no sessions of its own; agents do "
+        f"{name!r} is {'an adapter' if kind == 'adapter' else 'a session'} and keeps no sessions; agents do "
         f"({agents}; or name yours as module:attribute), and so does a store (--store FOLDER)"
     )
 

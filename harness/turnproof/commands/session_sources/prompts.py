@@ -24,10 +24,10 @@ def prompt(argument: str | None) -> str:
     """
     if argument is None or argument == "-":
         if sys.stdin.isatty():
-            print_note("the prompt, and Ctrl-D on a line of its own:")
+            print_note("the prompt, and then Ctrl-D on a separate line:")
         argument = _read()
     if not argument.strip():
-        raise UsageError("the prompt is empty: say it behind the ID or --last, in quotes, or on stdin")
+        raise UsageError("the prompt is empty: write it after the ID or --last, in quotes, or on stdin")
     return argument
 
 

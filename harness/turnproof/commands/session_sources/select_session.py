@@ -29,7 +29,7 @@ def select_sessions(source: Source, words: Sequence[str], cwd: str | None, *, hi
         for word in words:
             if word.isdecimal() and len(word) <= _DIGITS:
                 # A program may take a number for one of a list of its own.
-                raise UsageError(f"{source.name} has no list that {word} could be a number of: say the id")
+                raise UsageError(f"{source.name} has no list that {word} could be a number in: write the id")
         return [SessionInfo(word) for word in dict.fromkeys(words)]
     local = newest_first(source, cwd)
     everywhere: list[SessionInfo] | None = local if cwd is None else None
@@ -114,4 +114,4 @@ def _by_id(word: str, infos: Sequence[SessionInfo]) -> SessionInfo | None:
         return exact or next(iter(found), None)
     names = [info.session_id for info in found]
     more = f" and {len(names) - _MANY} more" if len(names) > _MANY else ""
-    raise UsageError(f"{word!r} could be any of {', '.join(names[:_MANY])}{more}: say more of it")
+    raise UsageError(f"{word!r} could be any of {', '.join(names[:_MANY])}{more}: write more of it")

@@ -109,7 +109,7 @@ def asked_of(name: str) -> Iterator[None]:
     try:
         yield
     except NotImplementedError as error:
-        raise UsageError(f"{name} cannot do that: {error or 'it says no more'}") from error
+        raise UsageError(f"{name} cannot do that: {error or 'it gives no more details'}") from error
 
 
 KEY = "TURNPROOF_API_KEY"

@@ -84,7 +84,7 @@ class StoreSource:
 
     def send(self, text: str, token: CancelToken, on_chunk: OnChunk) -> Answer:
         """A turn that is on the disk when this returns."""
-        assert self._kept is not None, "a session is opened before anything is said"
+        assert self._kept is not None, "open a session before you send a prompt"
         result = self._kept.send(text, cancel_token=token, on_chunk=on_chunk)
         return Answer(result.text, result.outcome == "cancelled")
 
@@ -111,7 +111,7 @@ class StoreSource:
 
     def _adapter(self) -> str:
         if self._wanted.adapter is None:
-            raise UsageError("a store has no model: say with --adapter NAME who is to go on")
+            raise UsageError("a store has no model: name an adapter with --adapter NAME")
         return self._wanted.adapter
 
     def _open_session(self, spec: str, connection: Connection) -> Any:

@@ -43,7 +43,7 @@ class ProfileSet(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
                 raise CatalogueError(f"{path}: no profile {profile!r}{did_you_mean(profile, PROFILES)}")
             for name in ids:
                 if not name.startswith(f"{profile}/"):
-                    raise CatalogueError(f"{path}: {name!r} stands under profile {profile!r}")
+                    raise CatalogueError(f"{path}: {name!r} is under profile {profile!r}")
             if len(set(ids)) != len(ids):
                 raise CatalogueError(f"{path}: profile {profile!r} names an id twice")
         return found
@@ -117,7 +117,7 @@ class Catalogue:
         seen: set[str] = set()
         for requirement in self.requirements:
             if requirement.id in seen:
-                raise CatalogueError(f"{path}: requirement {requirement.id!r} stands there twice")
+                raise CatalogueError(f"{path}: requirement {requirement.id!r} is there twice")
             seen.add(requirement.id)
 
     def _check_differences(self, path: Path) -> None:

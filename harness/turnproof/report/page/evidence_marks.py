@@ -12,7 +12,7 @@ EVIDENCE = {
     Evidence.ISSUE: ("issue", "a real answer that was pasted in a public issue, or in published notes"),
     Evidence.INFERRED: (
         "inferred",
-        "concluded from the others; nobody was seen doing it, and no violation rests on it alone",
+        "inferred from the others, never observed; no violation rests on it alone",
     ),
 }
 """Where a rule of an API is known from, strongest first: a word for each mark, and what it means."""

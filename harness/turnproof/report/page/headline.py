@@ -29,7 +29,7 @@ def sentence(report: Certification) -> Sentence:
     """What a reader should take away who reads nothing else."""
     if report.broken:
         return Sentence(
-            Status.INCONCLUSIVE, "Nobody was judged: turnproof's own control failed, so the harness is broken"
+            Status.INCONCLUSIVE, "Nothing was judged: turnproof's own control failed, so the harness is broken"
         )
     if not report.adapters:
         return Sentence(Status.INCONCLUSIVE, "Nothing was measured: no adapter takes part in this run")

@@ -85,7 +85,7 @@ class PeerProcess:
     def _died(self) -> ProviderError:
         self._said.seek(0)
         told = " ".join(self._said.read().split())
-        return ProviderError(f"the process of {self.name} has died: {told[-300:] or 'it said nothing'}")
+        return ProviderError(f"the process of {self.name} has died: {told[-300:] or 'it printed nothing'}")
 
 
 class PeerCaller:
