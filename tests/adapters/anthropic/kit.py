@@ -218,7 +218,9 @@ def unsigned_cancel_moments(head: list[bytes]) -> dict[str, CancelMoment]:
 class Kit(MessagesKit):
     name = "anthropic"
     reported_model = DATED
+    model = MODEL
     key = KEY
+    binding = BINDING
     openers: Mapping[Path, Any] = {"stateless": stateless, "legacy": legacy}
     ignored_events = (
         b": keep-alive\n\n",

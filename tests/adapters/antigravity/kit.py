@@ -118,7 +118,9 @@ class Capture(GeminiCapture):
 class Kit(AdapterKit):
     name = "antigravity"
     reported_model = GEMINI
+    model = GEMINI
     key = KEY
+    binding = BINDING
     openers: Mapping[Path, Any] = {"stateless": stateless, "legacy": legacy}
     arguments_are_text = False
     ignored_events = (b": keep-alive\n\n", event({"response": {"candidates": []}}))
@@ -132,6 +134,9 @@ class Kit(AdapterKit):
 
     def overloaded_event(self, message: str) -> bytes:
         return event({"error": {"code": 503, "message": message, "status": "UNAVAILABLE"}})
+
+    def endpoint(self, url: str, **options: Any) -> Endpoint:
+        return endpoint(url, **options)
 
     def cancel_moments(self) -> Mapping[str, CancelMoment]:
         signed, words, last = thought("hm", SIGNATURE), text("so far"), text(".")

@@ -17,7 +17,7 @@ import pytest
 
 from turnproof.cancel import CancelToken
 from turnproof.messages import Message, Part, ProviderResponse
-from turnproof.provider import Endpoint
+from turnproof.provider import Binding, Endpoint
 
 from ..callback_recorder import CallbackRecorder
 from .wire_parts import Ending, WirePart
@@ -46,8 +46,12 @@ class AdapterKit(ABC):
     name: str
     reported_model: str
     """The model that an answer names."""
+    model: str
+    """The model that `open` asks for."""
     key: str
     """The key that `open` sends."""
+    binding: Binding | None = None
+    """Its binding, where it is an adapter and no family of them."""
     openers: Mapping[Path, Callable[..., Any]]
     """Open a provider on each path, from an address and settings."""
     ignored_events: tuple[bytes, ...]
@@ -89,6 +93,14 @@ class AdapterKit(ABC):
     def comparable(self, body: Any) -> Any:
         """The body of a request without what the two paths write in different ways that mean the same."""
         return body
+
+    def conversation(self, body: Any) -> Any:
+        """What of a request tells the conversation, and not how it is answered."""
+        return self.comparable(body)
+
+    def endpoint(self, url: str, **options: Any) -> Endpoint:
+        """Where `open` sends its requests, with its key."""
+        return Endpoint(url, self.key, self.model, options)
 
 
 def open_as(kind: type[T], opener: Callable[[Endpoint], Any] | None, endpoint: Endpoint) -> T:

@@ -161,7 +161,9 @@ class Kit(AdapterKit):
     name = "github_models"
     reported_model = DATED
     callbacks = ("on_chunk", "on_function_call", "on_usage_update")
+    model = MODEL
     key = KEY
+    binding = GITHUB
     openers: Mapping[Path, Any] = {"stateless": stateless, "legacy": legacy}
     optional_last_events = 2
     ignored_events = (FILTERED,)

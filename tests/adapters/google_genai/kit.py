@@ -112,7 +112,9 @@ FINISH_REASONS: Mapping[Ending, str] = {"stop": "STOP", "calls": "STOP", "limit"
 class Kit(AdapterKit):
     name = "google_genai"
     reported_model = MODEL
+    model = MODEL
     key = KEY
+    binding = BINDING
     openers: Mapping[Path, Any] = {"stateless": stateless, "legacy": legacy}
     arguments_are_text = False
     ignored_events = (event({}), event({"candidates": []}), event({"candidates": [{"index": 0}]}))
@@ -138,6 +140,9 @@ class Kit(AdapterKit):
     def comparable(self, body: Any) -> Any:
         settings = {key: value for key, value in body.items() if (key, value) != ("generationConfig", {})}
         return _without_snake_case(settings)
+
+    def conversation(self, body: Any) -> Any:
+        return {key: self.comparable(body)[key] for key in ("contents", "systemInstruction", "tools")}
 
     def cancel_moments(self) -> Mapping[str, CancelMoment]:
         return {

@@ -96,7 +96,9 @@ MODES = CallModes(stateless, legacy)
 class Kit(MessagesKit):
     name = "ollama"
     reported_model = MODEL
+    model = MODEL
     key = KEY
+    binding = BINDING
     openers: Mapping[Path, Any] = {"stateless": stateless, "legacy": legacy}
     ignored_events = (b": keep-alive\n\n", event("ping"), event("something_new", index=0))
 

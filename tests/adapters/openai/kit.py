@@ -174,7 +174,9 @@ FINISH_REASONS: Mapping[Ending, str] = {"stop": "stop", "calls": "tool_calls", "
 class Kit(AdapterKit):
     name = "openai"
     reported_model = DATED
+    model = MODEL
     key = KEY
+    binding = BINDING
     openers: Mapping[Path, Any] = {"stateless": stateless, "legacy": legacy}
     optional_last_events = 2
     ignored_events = (event({"choices": [], "something": "new"}),)

@@ -273,6 +273,7 @@ STREAM: dict[str, Way4] = {"stateless": _streamed, "legacy": _legacy_streamed}
 class Kit(AdapterKit):
     name = "openai_responses"
     reported_model = DATED
+    model = MODEL
     key = KEY
     openers: Mapping[Path, Any] = {"stateless": stateless, "legacy": legacy}
     ignored_events = (event("response.something_new", value=1), b": keep-alive\n\n")

@@ -90,7 +90,9 @@ MODES = CallModes(stateless, legacy)
 class Kit(MessagesKit):
     name = "zai"
     reported_model = MODEL
+    model = MODEL
     key = KEY
+    binding = BINDING
     openers: Mapping[Path, Any] = {"stateless": stateless, "legacy": legacy}
     ignored_events = (event("ping"), event("something_new", index=0), b'data: {"later": true}\n\n', b"event: ping\n\n")
 
