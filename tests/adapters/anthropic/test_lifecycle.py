@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import ssl
-import subprocess
-import sys
 from dataclasses import fields
-from functools import partial
 from importlib.metadata import version
 from typing import Any
 
@@ -15,7 +12,7 @@ import httpx2
 import pytest
 
 from turnproof.cache import ExplicitCachePlugin
-from turnproof.errors import OverloadedError, RateLimitError, TransportError, UsageError
+from turnproof.errors import OverloadedError, UsageError
 from turnproof.messages import Message, ToolSchema
 from turnproof_adapters._http import Connection, shared_tls
 from turnproof_adapters.anthropic.binding import BINDING
@@ -37,17 +34,6 @@ def ask(provider: AnthropicStateless | AnthropicLegacy) -> None:
         provider.complete([Message.user("hi")])
     else:
         provider.send_message("hi")
-
-
-@OPENERS
-def test_a_provider_is_connected_from_opening_to_shutdown(opened: Any) -> None:
-    provider = opened("http://example.invalid", transport=Capture().transport)
-    assert provider.is_connected
-    assert provider.model_name == MODEL
-    assert provider.name == "anthropic"
-    provider.shutdown()
-    provider.shutdown()
-    assert not provider.is_connected
 
 
 @OPENERS
@@ -166,18 +152,6 @@ def test_thinking_can_be_switched_on_and_off() -> None:
         assert capture.body.get("thinking") == sent
 
 
-def test_errors_are_classified_for_a_retry_loop() -> None:
-    provider = stateless("http://example.invalid")
-    assert provider.classify_error(RateLimitError("slow down")) == {
-        "transient": True,
-        "rate_limit": True,
-        "infra": False,
-    }
-    assert provider.classify_error(TransportError("cut")) == {"transient": True, "rate_limit": False, "infra": True}
-    assert provider.classify_error(ValueError("no")) == {"transient": False, "rate_limit": False, "infra": False}
-    assert provider.get_retry_after(RateLimitError("slow down", retry_after=17)) == 17
-
-
 @pytest.mark.parametrize("value", [0, -1, "many", True, 1.5])
 def test_a_limit_that_is_no_number_of_tokens_is_refused(value: Any) -> None:
     with pytest.raises(UsageError, match="max_tokens"):
@@ -282,30 +256,3 @@ def test_the_binding_names_its_sdk_its_difference_and_its_plugin() -> None:
     (declared,) = BINDING.declared
     assert declared.name == "error-words"
     assert declared.reason.endswith(" are the same.")
-
-
-def test_a_broken_frame_is_the_same_failure_on_both_paths_in_other_words() -> None:
-    def broken(exchange: Exchange) -> None:
-        exchange.stream(b"event: ping\ndata: {\n\n")
-
-    failures = []
-    with scripted(broken) as server:
-        for ask_streaming in (
-            partial(stateless(server.url).complete, [Message.user("hi")], on_chunk=print),
-            partial(legacy(server.url).send_message_streaming, "hi", print),
-        ):
-            with pytest.raises(TransportError) as failure:
-                ask_streaming()
-            failures.append(failure.value)
-    ours, theirs = failures
-    assert (ours.status, ours.kind, ours.retryable) == (theirs.status, theirs.kind, theirs.retryable)
-    assert ours.message != theirs.message
-
-
-def test_the_binding_is_looked_at_without_importing_the_sdk() -> None:
-    code = (
-        "import sys; from turnproof_adapters.anthropic.binding import BINDING;"
-        "BINDING.claims(); BINDING.cache_plugin(None);"
-        "sys.exit(any(name in sys.modules for name in ('anthropic', 'httpx2')))"
-    )
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

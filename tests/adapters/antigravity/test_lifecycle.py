@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from turnproof.errors import AuthenticationError, OverloadedError, ProviderError, UsageError
-from turnproof.messages import FunctionCall, Message, ToolSchema, dump_messages
+from turnproof.messages import Message, ToolSchema
 from turnproof.provider import Endpoint
 from turnproof_adapters.antigravity.binding import BINDING
 from turnproof_adapters.antigravity.gateway import HOSTS
@@ -16,7 +16,7 @@ from turnproof_adapters.antigravity.request import base
 from turnproof_adapters.antigravity.stateless import AntigravityStateless
 
 from .emulated_gateway import Gateway
-from .kit import CLAUDE, GEMINI, GPT, KEY, OLD, PATHS, STREAMED, URL, Capture, asking, legacy, stateless
+from .kit import CLAUDE, GEMINI, GPT, KEY, OLD, PATHS, STREAMED, URL, Capture, asking, stateless
 
 HI = [Message.user("hi")]
 
@@ -33,23 +33,6 @@ def opened(**config: Any) -> tuple[AntigravityStateless, Capture]:
     provider.initialize({"transport": capture.transport, "project": "p", **config})
     provider.connect(GEMINI)
     return provider, capture
-
-
-def test_a_provider_is_connected_from_opening_to_shutdown() -> None:
-    provider = AntigravityStateless()
-    assert not provider.is_connected
-    with pytest.raises(UsageError, match="not open"):
-        provider.complete(HI)
-    provider.initialize({"api_key": KEY})
-    assert not provider.is_connected
-    with pytest.raises(UsageError, match="no model"):
-        provider.complete(HI)
-    provider.connect(GEMINI)
-    assert provider.is_connected
-    assert provider.model_name == GEMINI
-    for _ in range(2):
-        provider.shutdown()
-    assert not provider.is_connected
 
 
 def test_a_token_comes_from_the_settings_or_from_the_environment_and_from_nowhere_else(
@@ -218,13 +201,6 @@ def test_an_unknown_model_cannot_be_counted_for(gateway: Gateway) -> None:
     with pytest.raises(ProviderError) as failure:
         gateway.opened("stateless", "main", model="nope").count_tokens(HI)
     assert failure.value.status == 404
-
-
-def test_history_goes_through_text_without_loss() -> None:
-    history = [*HI, Message.model(FunctionCall("a", "f", {"x": [1, None]}))]
-    provider = legacy()
-    again = provider.deserialize_history(provider.serialize_history(history))
-    assert dump_messages(again) == dump_messages(history)
 
 
 def test_the_service_has_a_name_of_the_conventions() -> None:

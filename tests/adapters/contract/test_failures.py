@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import logging
 from collections.abc import Callable
 
@@ -9,6 +10,7 @@ import httpx2
 import pytest
 
 from turnproof.errors import InvalidRequestError, OverloadedError, ProviderError, RateLimitError, TransportError
+from turnproof.messages import Message
 
 from ..faults import BROKEN, everything, exceptions_of
 from ..scripted_server import Exchange, scripted
@@ -63,9 +65,11 @@ def test_a_refusal_of_another_form_is_typed_by_its_status(subject: Subject, stre
 
 @each_subject
 @batch_and_stream
-@pytest.mark.parametrize("url", ["http://127.0.0.1:1", "http://[::1]:1"])
+@pytest.mark.parametrize("url", ["http://127.0.0.1:1", "http://[::1]:1", "http://host.invalid", "ftp://127.0.0.1"])
 def test_a_service_that_cannot_be_reached_is_a_transport_error(subject: Subject, streamed: bool, url: str) -> None:
-    assert type(failure_of(subject.open(url), streamed)) is TransportError
+    failure = failure_of(subject.open(url), streamed)
+    assert type(failure) is TransportError
+    assert failure.status is None
 
 
 @each_subject
@@ -86,12 +90,15 @@ def test_the_key_shows_nowhere_although_the_service_repeats_it(
     subject: Subject, streamed: bool, caplog: pytest.LogCaptureFixture
 ) -> None:
     key = subject.kit.key
-    bodies = [b'{"error": {"message": "bad %b"}}' % key.encode(), b"proxy refused %b" % key.encode()]
+    bodies = [b'{"error": {"message": "bad %b", "type": "bad %b"}}' % (key.encode(), key.encode())]
+    bodies.append(b"proxy refused %b" % key.encode())
     with caplog.at_level(logging.DEBUG):
-        for body in bodies:
-            response = httpx2.Response(500, content=body)
+        for status, body in itertools.product((401, 500), bodies):
+            response = httpx2.Response(status, content=body)
             opened = subject.open(URL, transport=httpx2.MockTransport(lambda _, response=response: response))
-            assert key not in everything(failure_of(opened, streamed))
+            failure = failure_of(opened, streamed)
+            assert key not in everything(failure)
+            assert failure.__cause__ is failure.__context__ is None
             assert key not in repr(opened.provider)
     assert key not in caplog.text
 
@@ -121,9 +128,17 @@ def test_text_without_a_form_in_utf_8_is_refused_before_anything_is_sent(subject
     words = "half of a pair: \ud800"
     if subject.path == "legacy":
         provider.create_session(words)
-    with pytest.raises(InvalidRequestError) as failure:
-        provider.send_message("hi") if subject.path == "legacy" else provider.complete([HI], words)
-    assert failure.value.message == "the request holds text that is not valid Unicode: surrogates not allowed"
+    odd = Message.user(words)
+    asks: list[Callable[[], object]] = [lambda: provider.complete([HI], words), lambda: provider.complete([odd])]
+    if subject.path == "legacy":
+        asks = [lambda: provider.send_message("hi"), lambda: provider.send_message(words)]
+    messages = []
+    for ask in asks:
+        with pytest.raises(InvalidRequestError) as failure:
+            ask()
+        messages.append(failure.value.message)
+    assert messages[0] == "the request holds text that is not valid Unicode: surrogates not allowed"
+    assert "not valid Unicode" in messages[1]
     if subject.path == "legacy":
         assert provider.get_history() == []
     assert not sent

@@ -11,12 +11,23 @@ from typing import Any
 import pytest
 
 from turnproof.errors import OverloadedError, TransportError
-from turnproof.messages import FunctionCall, InlineData, Message, Text, ToolResult, ToolSchema, same_history
+from turnproof.messages import (
+    FunctionCall,
+    InlineData,
+    Message,
+    ProviderResponse,
+    Text,
+    ToolResult,
+    ToolSchema,
+    same_history,
+)
 from turnproof.provider import LegacyProvider, StatelessProvider
 
-from ..scripted_server import Exchange, scripted
+from ..background_call import BackgroundCall, write_and_hold
+from ..callback_recorder import CallbackRecorder
+from ..scripted_server import LIMIT, Exchange, scripted
 from .adapter_kit import AdapterKit, Subject
-from .subjects import each_kit, each_subject
+from .subjects import KITS, each_case, each_kit, each_subject
 from .wire_parts import call, text
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
@@ -100,6 +111,48 @@ def test_a_stream_that_breaks_off_leaves_the_history_as_it_was(kit: AdapterKit) 
         with pytest.raises(TransportError):
             provider.send_message_streaming("hi", discard)
         assert provider.get_history() == []
+
+
+@each_kit
+def test_a_callback_that_raises_leaves_the_history_as_it_was(kit: AdapterKit) -> None:
+    def fail(_: str) -> None:
+        raise LookupError("mine")
+
+    with scripted(lambda exchange: exchange.stream(*kit.stream(text("so ", "far")))) as server:
+        provider = kit.open("legacy", server.url)
+        with pytest.raises(LookupError):
+            provider.send_message_streaming("hi", fail)
+        assert provider.get_history() == []
+
+
+@each_case((Subject(kit, "legacy"), moment) for kit in KITS for moment in kit.cancel_moments())
+def test_a_cancelled_call_keeps_the_users_side_and_what_the_model_had_said(subject: Subject, case: str) -> None:
+    moment = subject.kit.cancel_moments()[case]
+    script, held = write_and_hold(*moment.events)
+    recorder = CallbackRecorder()
+    with scripted(script) as server:
+        opened = subject.open(server.url, **moment.options)
+        running = BackgroundCall(lambda token: opened.stream(recorder, token=token))
+        assert held.wait(LIMIT)
+        running.wait_until_reading(after=lambda: recorder.text == moment.text)
+        running.token.cancel()
+        response = running.result()
+    assert isinstance(response, ProviderResponse)
+    asked, *said = history_of(opened.provider)
+    assert asked == ("user", (Text("hi"),))
+    assert said == ([("model", response.parts)] if response.parts else [])
+
+
+@each_kit
+def test_a_call_that_the_limit_cut_is_not_recorded(kit: AdapterKit) -> None:
+    """Where its arguments may be cut: they are JSON in a string."""
+    if kit.arguments_are_text:
+        recorder, events = CallbackRecorder(), kit.stream(text("so"), call("a", "rm", '{"path": "/'), ending="limit")
+        with scripted(lambda exchange: exchange.stream(*events)) as server:
+            opened = Subject(kit, "legacy").open(server.url)
+            opened.stream(recorder)
+        assert history_of(opened.provider)[1:] == [("model", (Text("so"),))]
+        assert recorder.calls == []
 
 
 @each_kit

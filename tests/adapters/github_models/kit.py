@@ -168,6 +168,7 @@ class Kit(AdapterKit):
     optional_last_events = 2
     ignored_events = (FILTERED,)
     calls_arrive_whole = False
+    exempt: frozenset[tuple[Path, str]] = frozenset({("legacy", "error-words")})
 
     def answer(self, *parts: WirePart, ending: Ending = "stop") -> Any:
         words = "".join(part.text for part in parts if isinstance(part, WireText))

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
-import logging
 from collections.abc import Callable
-from dataclasses import dataclass
-from operator import attrgetter
 from typing import Any
 
 import httpx2
@@ -16,11 +13,8 @@ from azure.core.exceptions import AzureError, HttpResponseError, ServiceRequestE
 
 from turnproof.errors import (
     AuthenticationError,
-    ContentFilterError,
-    ContextLimitError,
     InvalidRequestError,
     OverloadedError,
-    ProviderError,
     RateLimitError,
     TransportError,
     UsageError,
@@ -31,7 +25,6 @@ from turnproof_adapters.openai.names import wire_name
 
 from ..callback_recorder import CallbackRecorder
 from ..contract.adapter_kit import outcome
-from ..faults import everything
 from ..scripted_server import Exchange, scripted
 from .kit import (
     DATED,
@@ -49,6 +42,7 @@ from .kit import (
     unheard,
     wire_call,
 )
+from .refusals import error
 
 HI = Message.user("hi")
 TOOLS = [
@@ -222,68 +216,6 @@ def test_malformed_arguments_are_an_error_and_never_run(way: Way) -> None:
 
 
 # -- refused
-
-
-@dataclass(frozen=True)
-class Case:
-    """A refusal with a `retry-after` of 17 seconds, which counts where trying again makes sense."""
-
-    id: str
-    status: int
-    body: Any
-    expected: type[ProviderError]
-    kind: str | None = None
-    message: str | None = None
-    waits: bool = False
-    limit: int | None = None
-
-
-def error(code: str, message: str = "Sorry", **more: Any) -> dict[str, Any]:
-    return {"error": {"code": code, "message": message, "details": message, **more}}
-
-
-LIMIT_WORDS = "Request body too large for gpt-4o-mini model. Max size: 8000 tokens."
-DAY = "Rate limit of 50 per 86400s exceeded for UserByModelByDay. Please wait 52220 seconds before retrying."
-CASES = [
-    Case("bad-request", 400, error("BadRequest", "Invalid input format."), InvalidRequestError, "BadRequest",
-         "Invalid input format."),
-    Case("unknown-model", 404, error("unknown_model", "Unknown model: x"), InvalidRequestError, "unknown_model"),
-    Case("filtered", 400, error("content_filter", innererror={"code": "x"}), ContentFilterError, "content_filter"),
-    Case("key", 401, error("unauthorized", f"bad {KEY}"), AuthenticationError, "unauthorized", "bad ***"),
-    Case("permission", 403, error("403", "Access denied."), AuthenticationError),
-    Case("too-long", 413, error("tokens_limit_reached", LIMIT_WORDS), ContextLimitError, "tokens_limit_reached",
-         LIMIT_WORDS, limit=8000),
-    Case("the-day-is-spent", 429, error("RateLimitReached", DAY), RateLimitError, "RateLimitReached", DAY, True),
-    Case("server", 500, error("InternalServerError"), OverloadedError, waits=True),
-    Case("page", 502, "<html><h1>Bad gateway</h1></html>", OverloadedError, None, "HTTP status 502", True),
-    Case("words", 400, "no such thing", InvalidRequestError, None, "no such thing"),
-    Case("nothing", 503, "", OverloadedError, None, "HTTP status 503", True),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("case", CASES, ids=attrgetter("id"))
-def test_a_refusal_is_typed_alike_however_it_was_asked_for(case: Case, caplog: pytest.LogCaptureFixture) -> None:
-    asked: list[httpx2.Request] = []
-    caplog.set_level(logging.DEBUG)
-
-    def refuse(request: httpx2.Request) -> httpx2.Response:
-        asked.append(request)
-        body = {"json": case.body} if isinstance(case.body, dict) else {"content": case.body}
-        return httpx2.Response(case.status, headers={"retry-after": "17"}, **body)
-
-    for name, way in WAYS.items():
-        with pytest.raises(ProviderError) as failure:
-            way(httpx2.MockTransport(refuse), CallbackRecorder())
-        found = failure.value
-        assert type(found) is case.expected, name
-        assert (found.status, found.kind) == (case.status, case.kind or found.kind), name
-        assert case.message in (None, found.message), name
-        assert found.retry_after == (17 if case.waits else None), name
-        if isinstance(found, ContextLimitError):
-            assert found.limit == case.limit
-        assert KEY not in everything(found)
-    assert len(asked) == len(WAYS), "nobody below the session retries"
-    assert KEY not in caplog.text
 
 
 @every_way

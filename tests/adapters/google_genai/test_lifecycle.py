@@ -15,7 +15,7 @@ import httpx2
 import pytest
 from google.genai import types
 
-from turnproof.errors import OverloadedError, RateLimitError, TransportError, UsageError
+from turnproof.errors import OverloadedError, UsageError
 from turnproof.messages import CacheMark, FunctionCall, Message, Text, ToolSchema
 from turnproof_adapters._http import Connection, shared_tls
 from turnproof_adapters.google_genai import client, lifecycle, splice
@@ -30,16 +30,6 @@ from .histories import issued
 from .kit import KEY, MODEL, SIGNATURE, Capture, stateless
 
 HI = [Message.user("hi")]
-
-
-def test_a_provider_is_connected_from_opening_to_shutdown() -> None:
-    provider = stateless(transport=Capture().transport)
-    assert provider.is_connected
-    assert provider.model_name == MODEL
-    assert provider.name == "google_genai"
-    provider.shutdown()
-    provider.shutdown()
-    assert not provider.is_connected
 
 
 def test_shutting_down_closes_the_connections() -> None:
@@ -192,17 +182,6 @@ def test_of_a_call_that_was_cut_no_tool_is_left_to_be_run() -> None:
     caller = stateless()._caller()
     assert caller.stands_alone(Text("so far"))
     assert not caller.stands_alone(FunctionCall("a", "rm", {}))
-
-
-def test_errors_are_classified_for_a_retry_loop() -> None:
-    provider = stateless()
-    assert provider.classify_error(RateLimitError("slow down")) == {
-        "transient": True,
-        "rate_limit": True,
-        "infra": False,
-    }
-    assert provider.classify_error(TransportError("cut"))["infra"]
-    assert provider.get_retry_after(RateLimitError("slow down", retry_after=17)) == 17
 
 
 def test_a_history_survives_being_written_down() -> None:

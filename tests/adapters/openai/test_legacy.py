@@ -6,77 +6,13 @@ from typing import Any
 
 import pytest
 
-from turnproof.cancel import CancelToken
 from turnproof.messages import (
-    FinishReason,
-    FunctionCall,
     Message,
-    Text,
-    TokenUsage,
-    ToolResult,
-    ToolSchema,
 )
 
 from ..callback_recorder import CallbackRecorder
-from ..scripted_server import Exchange, scripted
 from .histories import TOOLS, arbitrary, grown
-from .kit import URL, Capture, answer, legacy, pieces, stateless, stream, texts, tool_call
-
-
-def history_of(provider: Any) -> list[tuple[str, tuple[Any, ...]]]:
-    return [(message.role, message.parts) for message in provider.get_history()]
-
-
-def test_a_conversation_with_tools_is_recorded_as_it_goes() -> None:
-    used = answer("look", tool_call("a", "read", '{"p": 1}'), finish="tool_calls")
-    with scripted(
-        lambda exchange: exchange.answer(used),
-        lambda exchange: exchange.stream(*stream(texts("do", "ne"))),
-    ) as server:
-        provider = legacy(server.url)
-        provider.create_session("rules", [ToolSchema("read")])
-        provider.send_message("hi")
-        provider.send_tool_results_streaming([ToolResult("a", "read", "ok")], print)
-        assert history_of(provider) == [
-            ("user", (Text("hi"),)),
-            ("model", (Text("look"), FunctionCall("a", "read", {"p": 1}))),
-            ("tool", (ToolResult("a", "read", "ok"),)),
-            ("model", (Text("done"),)),
-        ]
-        rules = {"role": "system", "content": "rules"}
-        assert [exchange.json["messages"][0] for exchange in server.requests] == [rules] * 2
-        assert provider.get_token_usage() == TokenUsage(120, 7, 127, cache_read_tokens=100, thinking_tokens=3)
-
-
-def test_a_callback_that_raises_leaves_the_history_as_it_was() -> None:
-    def fail(_: str) -> None:
-        raise LookupError("mine")
-
-    provider = legacy(URL, transport=Capture().transport)
-    with pytest.raises(LookupError):
-        provider.send_message_streaming("hi", fail)
-    assert provider.get_history() == []
-
-
-@pytest.mark.parametrize("said", ["", "so far"])
-def test_a_cancelled_call_keeps_the_users_side_and_what_the_model_had_said(said: str) -> None:
-    token = CancelToken()
-    events = stream(texts(said) if said else [], pieces(0, "a", "rm", "{}"), finish="tool_calls")
-
-    def hold(exchange: Exchange) -> None:
-        exchange.stream_head()
-        exchange.chunk(b"".join(events[:-1]))
-        exchange.wait_for_hangup()
-
-    with scripted(hold) as server:
-        provider = legacy(server.url)
-        response = provider.send_message_streaming(
-            "hi", print, cancel_token=token, on_usage_update=lambda _: token.cancel()
-        )
-    assert response.finish_reason is FinishReason.CANCELLED
-    expected: list[tuple[str, tuple[Any, ...]]] = [("user", (Text("hi"),))]
-    assert history_of(provider) == expected + ([("model", (Text(said),))] if said else [])
-
+from .kit import URL, Capture, legacy, stateless
 
 SETTINGS: list[dict[str, Any]] = [
     {},

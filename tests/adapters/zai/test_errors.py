@@ -2,19 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from operator import attrgetter
-from typing import Any
-
 import pytest
 
 from turnproof.errors import (
-    AuthenticationError,
-    ContentFilterError,
-    ContextLimitError,
-    InvalidRequestError,
     OverloadedError,
-    ProviderError,
     RateLimitError,
     TransportError,
 )
@@ -25,106 +16,10 @@ from ..anthropic.kit import event, text_block
 from ..call_modes import CallMode, fixed_answer
 from ..callback_recorder import CallbackRecorder
 from .kit import MODEL, MODES, nameless, stream
+from .refusals import RESET, UNPAID, coded, enveloped
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::UserWarning")
 each_stream = pytest.mark.parametrize("way", MODES.stream.values(), ids=MODES.stream)
-
-UNPAID = "Insufficient balance or no resource package. Please recharge."
-RESET = "Usage limit reached for 5 hour. Your limit will reset at 2026-09-10 04:24:36"
-NO_ROUTE = {"code": 500, "msg": "404 NOT_FOUND", "success": False}
-
-
-def enveloped(code: str, message: str, kind: str = "rate_limit_error") -> dict[str, Any]:
-    return {"type": "error", "error": {"type": kind, "code": code, "message": message}, "request_id": "2026"}
-
-
-def coded(code: str | int, message: str) -> dict[str, Any]:
-    return {"error": {"code": code, "message": message}, "request_id": "2026"}
-
-
-@dataclass(frozen=True)
-class Case:
-    id: str
-    status: int
-    body: Any
-    expected: type[ProviderError]
-    kind: str | None
-    message: str
-    retryable: bool = False
-    headers: dict[str, str] = field(default_factory=dict)
-    wait: float | None = None
-
-
-CASES = [
-    Case("key-of-no-one", 401, coded("401", "token expired or incorrect"), AuthenticationError, "401",
-         "token expired or incorrect"),
-    Case("no-key", 401, coded("1001", "no key"), AuthenticationError, "1001", "no key"),
-    Case("key-by-code-alone", 400, coded(1000, "Authentication Failed"), AuthenticationError, "1000",
-         "Authentication Failed"),
-    Case("key-under-200", 200, {"code": 401, "msg": "token expired or incorrect", "success": False},
-         AuthenticationError, "401", "token expired or incorrect"),
-    Case("forbidden", 403, enveloped("1220", "no permission", "permission_error"), AuthenticationError, "1220",
-         "no permission"),
-    Case("unpaid", 429, enveloped("1113", UNPAID), RateLimitError, "1113", UNPAID),
-    Case("unpaid-wrapped", 429, enveloped("1113", f"[1113][{UNPAID}]"), RateLimitError, "1113", UNPAID),
-    Case("unpaid-wrapped-thrice", 429, enveloped("1113", f"[1113][{UNPAID}][2026a0]"), RateLimitError, "1113", UNPAID),
-    Case("code-in-the-words-alone", 429, {"error": {"type": "rate_limit_error", "message": f"[1113][{UNPAID}]"}},
-         RateLimitError, "1113", UNPAID),
-    Case("rate", 429, coded("1302", "Rate limit reached for requests"), RateLimitError, "1302",
-         "Rate limit reached for requests", True),
-    Case("rate-under-200", 200, coded("1302", "slow down"), RateLimitError, "1302", "slow down", True),
-    Case("a-wait-that-a-gateway-names", 429, coded("1302", "slow down"), RateLimitError, "1302", "slow down", True,
-         {"retry-after": "17"}, 17),
-    Case("frequency", 429, coded("1303", "too frequent"), RateLimitError, "1303", "too frequent", True),
-    Case("calls-of-the-day", 429, coded("1304", "daily limit"), RateLimitError, "1304", "daily limit"),
-    Case("overloaded", 429, coded("1305", "try again later"), OverloadedError, "1305", "try again later", True),
-    Case("plan-used-up", 429, coded("1308", RESET), RateLimitError, "1308", RESET, False,
-         {"date": "Wed, 09 Sep 2026 20:00:00 GMT"}, 1476),
-    Case("plan-of-the-week-used-up", 429, coded("1310", "Weekly limit reached."), RateLimitError, "1310",
-         "Weekly limit reached."),
-    Case("plan-used-up-until-no-time", 429, coded("1308", RESET.replace("-09-", "-19-")), RateLimitError, "1308",
-         RESET.replace("-09-", "-19-")),
-    Case("parameter", 400, enveloped("1210", "Invalid API parameter", "invalid_request_error"), InvalidRequestError,
-         "1210", "Invalid API parameter"),
-    Case("unknown-model", 400, coded("1211", "Unknown Model, please check the model code."), InvalidRequestError,
-         "1211", "Unknown Model, please check the model code."),
-    Case("unknown-model-under-200", 200, coded("1211", "Unknown Model"), InvalidRequestError, "1211", "Unknown Model"),
-    Case("too-long", 400, coded("1261", "Prompt exceeds max length"), ContextLimitError, "1261",
-         "Prompt exceeds max length"),
-    Case("words-of-a-full-prompt-alone", 400, coded("1214", "Prompt exceeds max length"), InvalidRequestError, "1214",
-         "Prompt exceeds max length"),
-    Case("unsafe", 400, coded("1301", "unsafe content"), ContentFilterError, "1301", "unsafe content"),
-    Case("inner", 500, coded("1234", "Network error"), OverloadedError, "1234", "Network error", True),
-    Case("inner-under-200", 200, {"code": 500, "msg": "trouble", "success": False}, OverloadedError, "500", "trouble",
-         True),
-    Case("wrong-address", 200, NO_ROUTE, InvalidRequestError, "500", "404 NOT_FOUND"),
-    Case("error-in-a-word", 503, {"error": "DNS resolution failure"}, OverloadedError, None, "DNS resolution failure",
-         True),
-    Case("error-in-a-word-under-200", 200, {"error": "DNS resolution failure"}, OverloadedError, None,
-         "DNS resolution failure", True),
-    Case("code-of-tomorrow", 400, coded("1999", "new"), InvalidRequestError, "1999", "new"),
-    Case("no-permission-under-200", 200, enveloped("1220", "no permission", "permission_error"), AuthenticationError,
-         "1220", "no permission"),
-    Case("no-such-api-under-200", 200, coded("1222", "This API does not exist."), InvalidRequestError, "1222",
-         "This API does not exist."),
-    Case("type-alone", 529, {"error": {"type": "overloaded_error", "message": "Overloaded"}}, OverloadedError,
-         "overloaded_error", "Overloaded", True),
-    Case("type-alone-under-200", 200, {"error": {"type": "permission_error", "message": "no"}}, AuthenticationError,
-         "permission_error", "no"),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("case", CASES, ids=attrgetter("id"))
-def test_a_refusal_is_typed_by_its_code_in_whatever_form_it_comes(case: Case) -> None:
-    for name, way in MODES.all.items():
-        with pytest.raises(ProviderError) as raised:
-            way(fixed_answer(case.status, case.headers, json=case.body))
-        failure = raised.value
-        assert type(failure) is case.expected, name
-        assert (failure.status, failure.kind, failure.message) == (case.status, case.kind, case.message)
-        assert failure.retryable is case.retryable
-        assert failure.retry_after == case.wait
-
 
 FIRST_WORDS = stream(text_block(0, "so"))[:4]
 
