@@ -36,9 +36,9 @@ def test_a_session_of_the_settings_that_is_gone_costs_a_line_and_no_turn(folder:
     said(folder, "one")
     configured(folder, session="gone")
     done = run("resume", AGENT, "hello")
-    assert done == (0, "You said: hello\n", ["session: s2-bbbbbb (asked for: gone)"])
+    assert done == (0, "You said: hello\n", ["session: s2-bbbbbb (requested: gone)"])
     configured(folder, session="gone", continue_last=True)
-    assert run("resume", AGENT, "and on").err[0] == "session: s2-bbbbbb (asked for: gone)"
+    assert run("resume", AGENT, "and on").err[0] == "session: s2-bbbbbb (requested: gone)"
 
 
 def test_settings_are_relative_to_their_folder_and_the_command_line_wins(
