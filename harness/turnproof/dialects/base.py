@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from types import MappingProxyType
-from typing import Any, Literal, Protocol, TypeAlias, get_args
+from typing import Any, Literal, Protocol, Self, TypeAlias, get_args
 
 from ..messages import (
     JSON,
@@ -148,6 +148,13 @@ class Call:
     action: Literal["", "create", "get", "list", "update", "delete"] = ""
     resource: str | None = None
     managed_messages: int = 0
+
+    @classmethod
+    def from_call(cls, call: Call) -> Self:
+        """A call as one of the dialect whose class this is; a plain one has defaults for the fields that it lacks."""
+        if isinstance(call, cls):
+            return call
+        return cls(**{each.name: getattr(call, each.name) for each in fields(Call)})
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,6 @@
-"""Where a stream cuts a text, or the arguments of a call: deterministic, and awkward on purpose.
+"""Where a stream cuts a text, or the arguments of a call, and what is complete in arguments that break off.
+
+Cuts are deterministic, and awkward on purpose.
 
 A cut may fall between the code points of one visible character, inside a `\\uXXXX` escape of argument JSON, and between
 the halves of a surrogate pair. A client that treats a piece as more than a run of characters does not survive this.
@@ -11,6 +13,8 @@ import re
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
+
+import msgspec
 
 from ..messages import FunctionCall
 from .base import ReplyPart
@@ -61,3 +65,30 @@ def call_pieces(reply_part: ReplyPart, draw: int) -> tuple[str, ...]:
     if reply_part.broken:
         text = text[: max(1, len(text) * 2 // 3)]
     return cut_arguments(text, draw)
+
+
+def completed_members(text: str) -> dict[str, Any]:
+    """The top-level members of a JSON object that are complete in a text that may break off anywhere."""
+    depth, in_string, skip, ends = 0, False, False, [0]
+    for at, character in enumerate(text):
+        if skip:
+            skip = False
+        elif in_string:
+            skip = character == "\\"
+            in_string = character != '"'
+        elif character == '"':
+            in_string = True
+        elif character in "{[":
+            depth += 1
+        elif character in "}]":
+            depth -= 1
+            if depth == 0:
+                ends.append(at)
+        elif character == "," and depth == 1:
+            ends.append(at)
+    whole = text[: ends[-1]] + "}" if ends[-1] else "{}"
+    try:
+        members = msgspec.json.decode(whole)
+    except msgspec.DecodeError:
+        return {}
+    return members if isinstance(members, dict) else {}

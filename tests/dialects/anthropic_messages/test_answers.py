@@ -16,9 +16,8 @@ from hypothesis import strategies as st
 from properties import examples
 
 from turnproof.dialects.anthropic_messages import DIALECT
-from turnproof.dialects.anthropic_messages.partial_arguments import completed_members
 from turnproof.dialects.base import Call, PromptUsage, Rendered, Reply, ReplyPart, WireAnswer, WireEvent, World
-from turnproof.dialects.stream_cuts import arguments_json, cut_arguments
+from turnproof.dialects.stream_cuts import arguments_json, completed_members, cut_arguments
 from turnproof.errors import HarnessError
 from turnproof.messages import (
     FinishReason,

@@ -16,11 +16,10 @@ from ..base import Call, EventKind, PromptUsage, Rendered, Reply, ReplyPart, Wir
 from ..catalogue import dated
 from ..naming import spoken_name
 from ..seeded_random import seeded_number
-from ..stream_cuts import call_pieces
+from ..stream_cuts import call_pieces, completed_members
 from . import signing, stop_reasons
 from .events import Block, StreamEvent, block_events
 from .models import LEGAL_NAME
-from .partial_arguments import completed_members
 from .rules import NAME
 from .writing import PING, body_event, identifier, request_id, sse
 

@@ -9,9 +9,9 @@ the first folder of a path, so that base addresses that differ in it are differe
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
-from ..base import Call, HttpRequest, Operation, Refusal
+from ..base import HttpRequest, Operation, Refusal
 from ..gemini.surfaces import GeminiCall, Surface
 from .accounts import Account
 
@@ -81,10 +81,3 @@ class AntigravityCall(GeminiCall):
     project: str = ""
     account: Account | None = None
     doubts: tuple[Refusal, ...] = ()
-
-    @classmethod
-    def from_call(cls, call: Call) -> AntigravityCall:
-        """A call of this dialect as what it is. A plain one counts as nobody's."""
-        if isinstance(call, cls):
-            return call
-        return cls(**{each.name: getattr(call, each.name) for each in fields(Call)})

@@ -1,14 +1,14 @@
-"""The front doors of the API: the Gemini API (AI Studio) and Vertex AI, and Cloud Code, which wraps the same bodies.
+"""The surfaces of the API: the Gemini API (AI Studio) and Vertex AI, and Cloud Code, which wraps the same bodies.
 
 They take and give the same bodies and differ in address, authentication and the words of some errors. Vertex's own
-door for API keys ("express mode") leaves the project out of the address. How Cloud Code is addressed, and what it wraps
-the bodies in, is for the dialect `antigravity`.
+surface for API keys ("express mode") leaves the project out of the address. How Cloud Code is addressed, and what it
+wraps the bodies in, is for the dialect `antigravity`.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal
 
@@ -16,7 +16,7 @@ from ..base import Call, HttpRequest, Operation
 
 
 class Surface(StrEnum):
-    """A front door."""
+    """One of the services, or addresses of one, that speak the API."""
 
     AI_STUDIO = "ai-studio"
     VERTEX = "vertex"
@@ -25,7 +25,7 @@ class Surface(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class GeminiCall(Call):
-    """A call and what only this API has: the door and the version it came by, and how a stream is to be framed.
+    """A call and what only this API has: the surface and the version it came by, and how a stream is to be framed.
 
     `parent` is `projects/P/locations/L` on Vertex and empty elsewhere. Without `sse` (`?alt=sse`) a stream is one JSON
     array, sent in pieces.
@@ -35,13 +35,6 @@ class GeminiCall(Call):
     version: str = "v1beta"
     parent: str = ""
     sse: bool = True
-
-    @classmethod
-    def from_call(cls, call: Call) -> GeminiCall:
-        """A call of this dialect as what it is. A plain one counts as one that came by the Gemini API."""
-        if isinstance(call, cls):
-            return call
-        return cls(**{each.name: getattr(call, each.name) for each in fields(call)})
 
 
 Action = Literal["", "create", "get", "list", "update", "delete"]
@@ -85,7 +78,7 @@ _ON_CACHES: dict[tuple[str, bool], Action] = {
 
 
 def surface_of(request: HttpRequest) -> Surface:
-    """The door at which a request knocks, also where nothing is behind its path."""
+    """The surface that a request addresses, also where its path names nothing."""
     vertex = re.match(r"/v1(?:beta1)?/(projects|publishers)/", request.path)
     return Surface.VERTEX if vertex else Surface.AI_STUDIO
 

@@ -1,4 +1,4 @@
-"""A reply as the Anthropic-compatible door writes it: few figures, no signatures, no pings, each call in one piece."""
+"""A reply as the Anthropic-compatible surface writes it: few figures, no signatures, no pings, calls in one piece."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What may differ between a session's conversation and a request to this server, on either door."""
+"""What may differ between a session's conversation and a request to this server, on either surface."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ ALLOWED: tuple[AllowedDifference, ...] = (
         "untyped-images", "Native: the type of an image is not sent.", _SRC, "api/types.go ImageData",
     ),
     AllowedDifference(
-        "no-error-flag", "Nothing but its text need say that a result is an error: no door heeds a flag.",
+        "no-error-flag", "Nothing but its text need say that a result is an error: no surface heeds a flag.",
         _SRC, "api/types.go Message; anthropic/anthropic.go convertMessage",
     ),
 )  # fmt: skip

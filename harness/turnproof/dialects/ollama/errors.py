@@ -1,4 +1,4 @@
-"""Error answers: Anthropic's envelope on its door, an object with one text on the server's own.
+"""Error answers: Anthropic's envelope on its surface, an object with one text on the server's own.
 
 A refusal with a kind is one in the envelope; the native API has no kinds, and its refusals an empty one.
 """
@@ -62,14 +62,14 @@ def error_meaning(status: int, kind: str | None, message: str | None) -> ErrorMe
 
 
 def refuse(surface: Surface, rule: Rule, message: str, path: str = "$", status: int = 400) -> Refusal:
-    """A refusal as that door gives it."""
+    """A refusal as that surface gives it."""
     return Refusal(rule, status, kind_of(surface, status), message, path)
 
 
 def unknown_model(surface: Surface, model: str) -> Refusal:
     """404, on every route alike but for its envelope."""
-    # Only the native API was recorded: what is known of the other door is no better known for that.
-    rule = rules.UNKNOWN_MODEL if surface is Surface.NATIVE else rules.UNKNOWN_MODEL_AT_DOOR
+    # Only the native API was recorded: what is known of the other surface is no better known for that.
+    rule = rules.UNKNOWN_MODEL if surface is Surface.NATIVE else rules.UNKNOWN_MODEL_IN_MESSAGES
     return refuse(surface, rule, f"model '{model}' not found", "$.model", 404)
 
 
@@ -98,7 +98,7 @@ def error_event(kind: str, message: str, headers: Mapping[str, str] = NO_HEADERS
 
 
 def error_of(document: Mapping[str, Any], status: int) -> tuple[str | None, str | None] | None:
-    """What a document complains of, on either door."""
+    """What a document complains of, on either surface."""
     if isinstance(document.get("error"), str):
         return "", word(document["error"])
     return anthropics_complaint(document, status)

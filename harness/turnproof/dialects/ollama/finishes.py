@@ -1,4 +1,4 @@
-"""Why an answer ended: the words of the two doors and the neutral ones, as data."""
+"""Why an answer ended: the words of the two surfaces and the neutral ones, as data."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def done_reason(finish: FinishReason, raw: str | None) -> str:
 
 
 def stop_reason(done: str, *, calls: bool) -> str:
-    """What the Anthropic-compatible door makes of it."""
+    """What the Anthropic-compatible surface makes of it."""
     return "tool_use" if calls else _STOP_REASONS.get(done, "stop_sequence")
 
 

@@ -1,4 +1,4 @@
-"""Requests to the Anthropic-compatible door in neutral form, and what of their bodies is refused.
+"""Requests to the Anthropic-compatible surface in neutral form, and what of their bodies is refused.
 
 The server turns such a request into one of its own before it does anything else, and says what it cannot turn.
 """

@@ -1,4 +1,4 @@
-"""A request in neutral form, whichever door it came by. No key is looked at: a wrong one is as good as none."""
+"""A request in neutral form, whichever surface it came by. No key is looked at: a wrong one is as good as none."""
 
 from __future__ import annotations
 

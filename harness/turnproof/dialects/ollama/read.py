@@ -1,4 +1,4 @@
-"""An answer read from its bytes alone, whichever door it came out of; never raises."""
+"""An answer read from its bytes alone, whichever surface wrote it; never raises."""
 
 from __future__ import annotations
 

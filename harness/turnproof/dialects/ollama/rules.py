@@ -37,7 +37,7 @@ INPUT_SCHEMA = _messages("input-schema")
 
 # The model
 UNKNOWN_MODEL = _BOOK.recorded("unknown-model", "OpenInference chat_error_records_model_name")
-UNKNOWN_MODEL_AT_DOOR = _messages("messages-unknown-model")
+UNKNOWN_MODEL_IN_MESSAGES = _messages("messages-unknown-model")
 NO_THINKING = _source("no-thinking", "ollama.md §3, server/routes.go; the Anthropic-compatible route drops the wish")
 THINK_VALUE = _source("think-value", "api/types.go ThinkValue; the words as of 0.35, with `max`")
 NO_TOOLS = _BOOK.issue("no-tools", "ollama/ollama#14795, #13578; server/routes.go scheduleRunner")

@@ -1,4 +1,4 @@
-"""The two front doors of the server: its own API, and the one that speaks Anthropic's format.
+"""The two surfaces of the server: its own API, and the one that speaks Anthropic's format.
 
 The third, OpenAI's format, is a surface of `openai-chat`.
 """
@@ -6,14 +6,14 @@ The third, OpenAI's format, is a surface of `openai-chat`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from enum import StrEnum
 
 from ..base import Call, HttpRequest, Operation
 
 
 class Surface(StrEnum):
-    """A front door."""
+    """One of the services, or addresses of one, that speak the API."""
 
     MESSAGES = "messages"
     NATIVE = "native"
@@ -21,17 +21,10 @@ class Surface(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class OllamaCall(Call):
-    """A call, the door it came by, and what its address asks for (the last word of it; `home` for the root)."""
+    """A call, the surface it came by, and what its address asks for (the last word of it; `home` for the root)."""
 
     surface: Surface = Surface.MESSAGES
     verb: str = "messages"
-
-    @classmethod
-    def from_call(cls, call: Call) -> OllamaCall:
-        """A call of this dialect as what it is. A plain one counts as one to the Anthropic-compatible door."""
-        if isinstance(call, cls):
-            return call
-        return cls(**{each.name: getattr(call, each.name) for each in fields(call)})
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +50,10 @@ ADDRESSES: Mapping[tuple[str, str], Address] = {
 
 
 def address(request: HttpRequest) -> Address | None:
-    """Where a request came in; None where there is no door."""
+    """The address of a request; None where the server has nothing there."""
     return ADDRESSES.get((request.method.upper(), request.path.rstrip("/")))
 
 
 def surface_of(request: HttpRequest) -> Surface:
-    """The door that a request came by, also where it leads nowhere."""
+    """The surface that a request addresses, also where its path names nothing."""
     return Surface.MESSAGES if request.path.startswith("/v1/") else Surface.NATIVE

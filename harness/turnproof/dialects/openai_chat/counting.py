@@ -87,7 +87,7 @@ class ChatCache:
 
     def account(self, call: Call, facts: ModelFacts, now: float) -> tuple[PromptUsage, Callable[[], None]]:
         """How the prompt is counted at `now`, and the function to call when the response has begun."""
-        surface, whole = ChatCall.from_call(call, self._surface).surface, count(call)
+        surface, whole = ChatCall.at_surface(call, self._surface).surface, count(call)
         if surface is Surface.OLLAMA:
             # What does not fit was dropped before anything was counted.
             return PromptUsage(min(whole, facts.context_tokens)), _nothing

@@ -95,7 +95,7 @@ class OpenAIChat(BaseDialect):
     comparison = ChatComparison
 
     def _of(self, call: Call) -> ChatCall:
-        return ChatCall.from_call(call, self._surface)
+        return ChatCall.at_surface(call, self._surface)
 
 
 def _traits(surface: Surface) -> Iterator[Trait]:

@@ -1,4 +1,4 @@
-"""The front doors of the API: who serves it, and what of a request's address says so.
+"""The surfaces of the API: who serves it, and what of a request's address says so.
 
 All take and give the same kind of body. They differ in address, authentication, the form of errors, and in what an
 answer carries besides (`surface_table.py`). Two share the address `/v1/chat/completions`, two `/chat/completions`:
@@ -8,14 +8,14 @@ there the name of the dialect decides (`openai-chat@ollama`), and without one th
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from ..base import Call, HttpRequest, Operation
 
 
 class Surface(StrEnum):
-    """A front door."""
+    """One of the services, or addresses of one, that speak the API."""
 
     OPENAI = "openai"
     AZURE = "azure"
@@ -27,16 +27,14 @@ class Surface(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ChatCall(Call):
-    """A call and the door it came by. Copilot exchanges tokens by the operation `authenticate`."""
+    """A call and the surface it came by. Copilot exchanges tokens by the operation `authenticate`."""
 
     surface: Surface = Surface.OPENAI
 
     @classmethod
-    def from_call(cls, call: Call, surface: Surface) -> ChatCall:
-        """A call of this dialect as what it is. A plain one counts as one that came by `surface`."""
-        if isinstance(call, cls):
-            return call
-        return cls(**{each.name: getattr(call, each.name) for each in fields(call)}, surface=surface)
+    def at_surface(cls, call: Call, surface: Surface) -> ChatCall:
+        """A call of this dialect as what it is. A plain one counts as one to `surface`."""
+        return call if isinstance(call, cls) else replace(cls.from_call(call), surface=surface)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +69,7 @@ _ADDRESSES = (
     _row("/api/(?:coding/)?paas/v4/chat/completions", "POST", "generate", Surface.ZAI),
 )
 
-_DOORS = (
+_PATH_HEADS = (
     ("/openai/", Surface.AZURE),
     ("/inference/", Surface.GITHUB),
     ("/orgs/", Surface.GITHUB),
@@ -97,7 +95,7 @@ def address(request: HttpRequest, named: Surface) -> Address | None:
 
 
 def surface_of(request: HttpRequest, named: Surface) -> Surface:
-    """The door at which a request knocks, also where nothing is behind its path."""
+    """The surface that a request addresses, also where its path names nothing."""
     if (found := address(request, named)) is not None:
         return found.surface
-    return next((surface for head, surface in _DOORS if request.path.startswith(head)), named)
+    return next((surface for head, surface in _PATH_HEADS if request.path.startswith(head)), named)

@@ -1,4 +1,4 @@
-"""Operations that no script speaks of: token counts and the model list of either door."""
+"""Operations that no script speaks of: token counts and the model list of either surface."""
 
 from __future__ import annotations
 

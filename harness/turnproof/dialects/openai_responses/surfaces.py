@@ -1,4 +1,4 @@
-"""The two front doors of the API: OpenAI's own (`/v1/responses`) and GitHub Copilot's (`/responses`).
+"""The two surfaces of the API: OpenAI's own (`/v1/responses`) and GitHub Copilot's (`/responses`).
 
 They take and give the same bodies and differ in address, in the headers that they ask for, and in the form of errors.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, TypeAlias
 
@@ -17,7 +17,7 @@ Item: TypeAlias = Mapping[str, Any]
 
 
 class Surface(StrEnum):
-    """A front door."""
+    """One of the services, or addresses of one, that speak the API."""
 
     OPENAI = "openai"
     COPILOT = "copilot"
@@ -25,7 +25,7 @@ class Surface(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ResponsesCall(Call):
-    """A call and what only this API has: the door it came by, and the items of the conversation as the service has it.
+    """A call and what only this API has: its surface, and the items of the conversation as the service has it.
 
     The first `carried` of the `items` were not in the request: the service holds them, for the response that is named
     as the previous one. References are replaced by what they name.
@@ -34,13 +34,6 @@ class ResponsesCall(Call):
     surface: Surface = Surface.OPENAI
     items: tuple[Item, ...] = ()
     carried: int = 0
-
-    @classmethod
-    def from_call(cls, call: Call) -> ResponsesCall:
-        """A call of this dialect as what it is. A plain one counts as one that came to OpenAI and holds no items."""
-        if isinstance(call, cls):
-            return call
-        return cls(**{each.name: getattr(call, each.name) for each in fields(call)})
 
     @property
     def stored(self) -> bool:
@@ -81,5 +74,5 @@ def address_of(request: HttpRequest) -> Address | None:
 
 
 def surface_of(request: HttpRequest) -> Surface:
-    """The door at which a request knocks, also where nothing is behind its path."""
+    """The surface that a request addresses, also where its path names nothing."""
     return Surface.OPENAI if request.path.startswith("/v1/") else Surface.COPILOT

@@ -60,5 +60,5 @@ def facts_of(call: ChatCall, world: World) -> ModelFacts | None:
     facts = world.models.get(call.model or "")
     if facts is None or call.surface is Surface.AZURE:
         return facts
-    doors = {feature for feature in facts.features if feature.startswith("on:")}
-    return facts if not doors or f"on:{call.surface}" in doors else None
+    surfaces = {feature for feature in facts.features if feature.startswith("on:")}
+    return facts if not surfaces or f"on:{call.surface}" in surfaces else None

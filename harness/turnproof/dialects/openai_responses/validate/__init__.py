@@ -33,7 +33,7 @@ def _refusals(request: HttpRequest, call: ResponsesCall, world: World) -> Iterat
 
 
 def _surface_refusal(refusal: Refusal, surface: Surface) -> Refusal:
-    """The refusal in the words of the door: Copilot has one code for all that is wrong with a body."""
+    """The refusal in the words of the surface: Copilot has one code for all that is wrong with a body."""
     if surface is Surface.COPILOT and refusal.status in (400, 404) and refusal.kind != "bad_request":
         return replace(refusal, kind=COPILOT_BAD_REQUEST, status=400)
     return refusal
