@@ -7,7 +7,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from turnproof.dialects.base import Rendered, Reply, ReplyPart
+from turnproof.dialects.base import Call, Dialect, PrefixCache, PromptUsage, Rendered, Reply, ReplyPart
 from turnproof.messages import FinishReason, FunctionCall, InlineData, Part, Text, Thought, ToolSchema
 
 from .requests import Json
@@ -60,3 +60,10 @@ def any_parts(ids: str) -> st.SearchStrategy[Part]:
     arguments = st.dictionaries(st.text(max_size=4), VALUES, max_size=3)
     call = st.builds(FunctionCall, st.from_regex(ids, fullmatch=True), st.just("read_sensor"), arguments)
     return st.one_of(st.builds(Text, st.text(min_size=1)), st.builds(Thought, st.text()), call)
+
+
+def account(dialect: Dialect, cache: PrefixCache, call: Call, now: float = 0.0) -> PromptUsage:
+    """What a prompt costs, and the cache as the answer leaves it."""
+    usage, commit = cache.account(call, dialect.models[call.model or ""], now)
+    commit()
+    return usage

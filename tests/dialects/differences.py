@@ -18,12 +18,22 @@ from turnproof.messages import (
     InlineData,
     Message,
     Part,
+    ProviderData,
     Text,
     ToolResult,
     ToolSchema,
 )
 
 from .requests import Json
+
+
+def inline(content: bytes, media_type: str = "image/png") -> InlineData:
+    return InlineData(media_type, content)
+
+
+def linked(uri: str, media_type: str = "image/png") -> FileRef:
+    return FileRef(media_type, uri)
+
 
 user, model = Message.user, Message.model
 
@@ -32,17 +42,15 @@ CALL, RESULT = FunctionCall("call_1", "read_sensor", {"bed": "3"}), ToolResult("
 HELD_LOOP: tuple[Message, ...] = (ASKED, model("Let me look.", CALL), Message.tool(RESULT))
 SENSOR = ToolSchema("read_sensor", "Read one sensor", {"type": "object", "properties": {"bed": {"type": "string"}}})
 MARKED = user(Text("How moist is bed 3?", cache=CacheMark()))
-PNG, PDF = InlineData("image/png", b"png"), FileRef("application/pdf", "https://a/b.pdf")
+PNG, PDF = inline(b"png"), linked("https://a/b.pdf", "application/pdf")
 READING: Json = {"percent": 41, "ok": True, "beds": ["3", None]}
 
 
-def inline(content: bytes, media_type: str = "image/png") -> InlineData:
-    return InlineData(media_type, content)
-
-
-def code_run(code: str, output: str) -> tuple[ExecutableCode, CodeExecutionResult]:
+def code_run(
+    code: str, output: str, *, outcome: str = "ok", by: ProviderData | None = None
+) -> tuple[ExecutableCode, CodeExecutionResult]:
     """Code that another service ran, and what it printed."""
-    return ExecutableCode("python", code), CodeExecutionResult("ok", output)
+    return ExecutableCode("python", code, provider_data=by), CodeExecutionResult(outcome, output, provider_data=by)
 
 
 @dataclass(frozen=True)

@@ -65,7 +65,7 @@ class RefusalKit(Generic[AnyAsk]):
 
     `several` is a request that breaks more than one rule, with whether each refusal is enforced, in their order.
     `wrong_key` has a wrong key and a broken body, and falls by `bad_key`. `kinds` are statuses with their kind of
-    error; `meanings` are status, kind and message of an error with what they mean.
+    error; `meanings` are what errors mean, with the status, kind and message of some that mean it.
     """
 
     dialect: Dialect
@@ -80,7 +80,7 @@ class RefusalKit(Generic[AnyAsk]):
     wrong_key: AnyAsk | None = None
     bad_key: Rule | None = None
     kinds: Mapping[int, str] = field(default_factory=dict)
-    meanings: Sequence[tuple[int, str | None, str | None, str | None]] = ()
+    meanings: Mapping[str | None, Sequence[tuple[int, str | None, str | None]]] = field(default_factory=dict)
 
     @property
     def name(self) -> str:

@@ -100,9 +100,13 @@ def test_each_status_has_its_kind_of_error(kit: RefusalKit[Any], status_kind: tu
     assert kit.dialect.error_kind(status)[0] == kind
 
 
-@of_each("case", attrgetter("meanings"))
+def errors_with_meaning(kit: RefusalKit[Any]) -> list[tuple[str | None, int, str | None, str | None]]:
+    return [(meaning, *error) for meaning, errors in kit.meanings.items() for error in errors]
+
+
+@of_each("error", errors_with_meaning)
 def test_what_an_error_means_beyond_its_status(
-    kit: RefusalKit[Any], case: tuple[int, str | None, str | None, str | None]
+    kit: RefusalKit[Any], error: tuple[str | None, int, str | None, str | None]
 ) -> None:
-    status, kind, message, meaning = case
+    meaning, status, kind, message = error
     assert kit.dialect.error_meaning(status, kind, message) == meaning

@@ -16,7 +16,6 @@ from .builders import (
     THINKING,
     TOOL,
     Ask,
-    Pair,
     ask,
     assistant,
     call,
@@ -32,9 +31,7 @@ from .builders import (
     user,
     world,
 )
-from .pairs import conversation, requests, settings
-
-PAIRS: tuple[Pair, ...] = (*requests.PAIRS, *settings.PAIRS, *conversation.PAIRS)
+from .pairs import PAIRS
 
 WITHOUT_PAIR: Mapping[str, str] = {
     "rate-limit": "it depends on what else the organisation sends: `error_kind(429)` and the faults of the emulator",

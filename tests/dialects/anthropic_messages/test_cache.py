@@ -10,6 +10,8 @@ from turnproof.dialects.anthropic_messages import DIALECT
 from turnproof.dialects.base import Call, PrefixCache, PromptUsage
 from turnproof.tokens import text_tokens
 
+from .. import answers
+from ..requests import read_call
 from .builders import ASKED, TOOL, Ask, ask, assistant, body, call, image, mark, result, text, thinking, user, world
 
 LONG = "The greenhouse log of the year. " * 160
@@ -17,15 +19,12 @@ MODEL = "claude-sonnet-4-5"
 
 
 def parsed(asked: Ask) -> Call:
-    found = DIALECT.parse(asked.request(), world())
-    assert isinstance(found, Call)
-    return found
+    return read_call(DIALECT, asked, world())
 
 
 def account(cache: PrefixCache, asked: Ask, now: float = 0.0) -> PromptUsage:
     found = parsed(asked)
-    usage, commit = cache.account(found, DIALECT.models[found.model or ""], now)
-    commit()
+    usage = answers.account(DIALECT, cache, found, now)
     assert usage.whole == DIALECT.count(found)
     return usage
 

@@ -7,7 +7,8 @@ import msgspec
 from turnproof.dialects.anthropic_messages import DIALECT
 
 from .builders import Ask
-from .refusals import PAIRS, judge
+from .pairs import PAIRS
+from .refusals import judge
 
 
 def test_a_beta_value_younger_than_our_list_is_not_judged() -> None:

@@ -12,6 +12,7 @@ from turnproof.dialects.base import Call, HttpRequest, Refusal
 from turnproof.messages import CacheMark, FileRef, FunctionCall, Opaque, Part, Text, Thought, ToolResult, ToolSchema
 
 from ..differences import PNG, inline
+from ..requests import read_call
 from .builders import (
     ASKED,
     MODEL,
@@ -38,9 +39,7 @@ NAME = "anthropic-messages"
 
 
 def parsed(asked: Ask) -> Call:
-    found = DIALECT.parse(asked.request(), world())
-    assert isinstance(found, Call), found
-    return found
+    return read_call(DIALECT, asked, world())
 
 
 def only_part(block: dict[str, Any], role: str = "user") -> Part:

@@ -22,7 +22,7 @@ from turnproof.messages import FinishReason, Text
 from turnproof.wire.emulator import EmulatorServer, Exchange, ServerRun
 
 from .builders import KEY, Ask, Pair, world
-from .refusals import PAIRS
+from .pairs import PAIRS
 
 # The SDK always sends a key, a JSON body and its own paths for models: for what it cannot say, it cannot be refused.
 # A hundred thousand messages prove nothing more over HTTP, and take seconds.

@@ -13,6 +13,7 @@ from turnproof.dialects.antigravity import DIALECT
 from turnproof.dialects.antigravity.call import AntigravityCall
 from turnproof.dialects.base import HttpRequest, Refusal, World
 
+from ..gemini.builders import user
 from ..refusals import find_refusals
 from ..requests import Json
 
@@ -65,18 +66,6 @@ def envelope(request: Json, model: str = GEMINI, **more: Any) -> Json:
     """A body in the envelope that Antigravity sends; `more` stands beside, or in the place of, what is in it."""
     usual = {"project": "turnproof-main", "model": model, "userAgent": "antigravity", "requestId": "agent-1"}
     return {name: value for name, value in (usual | {"request": request} | more).items() if value is not None}
-
-
-def user(*parts: str | Json) -> Json:
-    return {"role": "user", "parts": [_part(each) for each in parts]}
-
-
-def model(*parts: str | Json) -> Json:
-    return {"role": "model", "parts": [_part(each) for each in parts]}
-
-
-def _part(each: str | Json) -> Json:
-    return {"text": each} if isinstance(each, str) else each
 
 
 def call(call_id: str | None = "toolu_vrtx_01A", name: str = "read_sensor", **args: Any) -> Json:

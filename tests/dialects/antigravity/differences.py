@@ -14,13 +14,7 @@ from ..differences import Case, DifferenceKit
 from ..gemini.builders import MODEL
 from ..gemini.builders import OLD as GEMINI_OLD
 from ..gemini.differences import RIGHT, UNLISTED, WRONG
-from .builders import (
-    GEMINI,
-    OLD,
-    Ask,
-    envelope,
-    read,
-)
+from .builders import GEMINI, OLD, Ask, envelope, read
 
 NAME = "antigravity"
 MODELS = {MODEL: GEMINI, GEMINI_OLD: OLD}

@@ -17,6 +17,7 @@ from turnproof.dialects.gemini.signing import digest
 from turnproof.messages import FunctionCall
 
 from .. import refusals
+from ..gemini.builders import model, user
 from ..refusals import RefusalKit
 from ..requests import Json
 from .builders import (
@@ -33,12 +34,10 @@ from .builders import (
     declaring,
     envelope,
     judged,
-    model,
     refresh,
     refresh_token,
     response,
     thought,
-    user,
     world,
 )
 
@@ -327,19 +326,17 @@ REFUSALS: RefusalKit[Ask] = RefusalKit(
     inferred_without_pair=frozenset({"claude-dangling-last-without-tools", "unreachable-file"}),
     words=inner_message,
     kinds={503: "UNAVAILABLE", 529: "UNAVAILABLE", 418: "INVALID_ARGUMENT"},
-    meanings=(
-        (400, "invalid_grant", "Token has been expired or revoked.", "authentication"),
-        (401, "UNAUTHENTICATED", "Request had invalid authentication credentials.", None),
-        (429, "RESOURCE_EXHAUSTED", errors.EXHAUSTED, None),
-        (
-            400,
-            "INVALID_ARGUMENT",
-            '{"type":"error","error":{"message":"prompt is too long: 2 tokens > 1 maximum"}}',
-            "context-limit",
-        ),
-        (400, "INVALID_ARGUMENT", '{"type":"error","error":{"message":"messages.1: no"}}', None),
-        (400, "INVALID_ARGUMENT", "{not json", None),
-        (400, "INVALID_ARGUMENT", '{"error":"a word"}', None),
-        (400, None, None, None),
-    ),
+    meanings={
+        "authentication": [(400, "invalid_grant", "Token has been expired or revoked.")],
+        None: [
+            (401, "UNAUTHENTICATED", "Request had invalid authentication credentials."),
+            (429, "RESOURCE_EXHAUSTED", errors.EXHAUSTED),
+            (400, "INVALID_ARGUMENT", '{"type":"error","error":{"message":"messages.1: no"}}'),
+            (400, "INVALID_ARGUMENT", "{not json"), (400, "INVALID_ARGUMENT", '{"error":"a word"}'), (400, None, None),
+        ],
+        "context-limit": [
+            (400, "INVALID_ARGUMENT",
+             '{"type":"error","error":{"message":"prompt is too long: 2 tokens > 1 maximum"}}'),
+        ],
+    },
 )  # fmt: skip

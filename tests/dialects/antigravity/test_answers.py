@@ -15,6 +15,7 @@ from turnproof.dialects.base import PromptUsage, Rendered, Reply, WireAnswer, Wo
 from turnproof.messages import FinishReason, FunctionCall, ProviderData, Text, Thought, ToolSchema
 
 from ..answers import chunks, data, reply
+from ..gemini.builders import model, user
 from ..requests import Json
 from .builders import (
     ASKED,
@@ -28,11 +29,9 @@ from .builders import (
     call,
     envelope,
     judged,
-    model,
     read,
     response,
     thought,
-    user,
     world,
 )
 

@@ -11,22 +11,11 @@ from turnproof.dialects.gemini.allowed import ALLOWED as GEMINI_ALLOWED
 from turnproof.messages import FunctionCall, Message, ProviderData, Text, Thought, ToolResult
 
 from ..gemini.builders import SIGNATURE
+from ..gemini.builders import model as wire_model
+from ..gemini.builders import user as wire_user
 from ..gemini.differences import RIGHT, UNLISTED, WRONG
 from ..requests import Json
-from .builders import (
-    ASKED,
-    CLAUDE,
-    GEMINI,
-    OTHER_CLAUDE,
-    Ask,
-    call,
-    envelope,
-    read,
-    response,
-    thought,
-)
-from .builders import model as wire_model
-from .builders import user as wire_user
+from .builders import ASKED, CLAUDE, GEMINI, OTHER_CLAUDE, Ask, call, envelope, read, response, thought
 from .differences import NAME, carried
 
 

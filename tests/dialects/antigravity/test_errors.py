@@ -13,7 +13,8 @@ from turnproof.dialects.antigravity import DIALECT, errors, rules
 from turnproof.dialects.base import Evidence, Refusal
 from turnproof.dialects.gemini import rules as gemini
 
-from .builders import ASKED, CLAUDE, GEMINI, GPT, Ask, ask, call, claude, declaring, judged, model, user
+from ..gemini.builders import model, user
+from .builders import ASKED, CLAUDE, GEMINI, GPT, Ask, ask, call, claude, declaring, judged
 from .refusals import PAIRS, Pair, inner_message, judges
 
 

@@ -17,6 +17,7 @@ from turnproof.dialects.gemini import DIALECT as GEMINI_DIALECT
 from turnproof.dialects.gemini.surfaces import Surface
 from turnproof.messages import FunctionCall, Text, Thought, ToolResult
 
+from ..gemini.builders import model, user
 from .builders import (
     ASKED,
     CLAUDE,
@@ -28,13 +29,11 @@ from .builders import (
     call,
     claude,
     envelope,
-    model,
     read,
     refresh,
     refresh_token,
     response,
     thought,
-    user,
     world,
 )
 

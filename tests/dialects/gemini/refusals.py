@@ -19,7 +19,6 @@ from .builders import (
     TOOLS,
     UNKNOWN_SIGNATURE,
     Ask,
-    Pair,
     ask,
     at,
     body,
@@ -35,9 +34,7 @@ from .builders import (
     vertex,
     world,
 )
-from .pairs import conversation, requests, settings
-
-PAIRS: tuple[Pair, ...] = (*requests.PAIRS, *settings.PAIRS, *conversation.PAIRS)
+from .pairs import PAIRS
 
 WITHOUT_PAIR: Mapping[str, str] = {
     "rate-limit": "it depends on what else the project sends: `error_kind(429)` and the faults of the emulator",
@@ -128,8 +125,7 @@ REFUSALS: RefusalKit[Ask] = RefusalKit(
         413: "INVALID_ARGUMENT", 429: "RESOURCE_EXHAUSTED", 499: "CANCELLED", 500: "INTERNAL", 503: "UNAVAILABLE",
         504: "DEADLINE_EXCEEDED", 418: "INVALID_ARGUMENT", 529: "INTERNAL",
     },
-    meanings=(
-        (500, "INTERNAL", "API key not valid. CachedContent not found", None),
-        (400, None, None, None),
-    ),
+    meanings={
+        None: [(500, "INTERNAL", "API key not valid. CachedContent not found"), (400, None, None)],
+    },
 )  # fmt: skip

@@ -11,7 +11,8 @@ from turnproof.dialects.base import Refusal, WireEvent
 from turnproof.dialects.gemini import DIALECT, errors, rules
 
 from .builders import Ask, ask, user
-from .refusals import PAIRS, judge
+from .pairs import PAIRS
+from .refusals import judge
 
 
 def body_of(refusal: Refusal) -> dict[str, Any]:

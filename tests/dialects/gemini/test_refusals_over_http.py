@@ -25,7 +25,7 @@ from turnproof.messages import FinishReason, Text
 from turnproof.wire.emulator import EmulatorServer, Exchange, ServerRun
 
 from .builders import HANDBOOK, KEY, MODEL, PARAMETERS, Ask, Pair, world
-from .refusals import PAIRS
+from .pairs import PAIRS
 
 # The SDK always authenticates in its own way and sends a JSON object: for anything else it cannot be refused.
 SENDABLE = [

@@ -193,16 +193,11 @@ REFUSALS: RefusalKit[Ask] = RefusalKit(
         chat({"role": "user", "content": "m" * 8_000}, QUESTION, format="yaml", think="odd", options={"num_ctx": 9}),
         (True, False, False),
     ),
-    meanings=(
-        (
-            400,
-            "",
-            "request (9 tokens) exceeds the available context size (1 tokens), try increasing it",
-            "context-limit",
-        ),
-        (400, "", "prompt too long; exceeded max context length by 1119046 tokens (ref: x)", "context-limit"),
-        (400, "", "model is required", None),
-        (500, "", "exceeds the available context", None),
-        (400, "", None, None),
-    ),
+    meanings={
+        "context-limit": [
+            (400, "", "request (9 tokens) exceeds the available context size (1 tokens), try increasing it"),
+            (400, "", "prompt too long; exceeded max context length by 1119046 tokens (ref: x)"),
+        ],
+        None: [(400, "", "model is required"), (500, "", "exceeds the available context"), (400, "", None)],
+    },
 )  # fmt: skip

@@ -6,20 +6,7 @@ from typing import Any
 
 from turnproof.dialects.base import WireDifference
 from turnproof.dialects.openai_chat import DIALECT
-from turnproof.messages import (
-    CodeExecutionResult,
-    ExecutableCode,
-    FileRef,
-    FunctionCall,
-    InlineData,
-    Message,
-    Opaque,
-    ProviderData,
-    Text,
-    Thought,
-    ToolResult,
-    ToolSchema,
-)
+from turnproof.messages import FunctionCall, Message, Opaque, ProviderData, Text, Thought, ToolResult, ToolSchema
 
 from ..differences import (
     ASKED,
@@ -32,6 +19,9 @@ from ..differences import (
     THANKS,
     Case,
     DifferenceKit,
+    code_run,
+    inline,
+    linked,
     model,
     user,
 )
@@ -45,7 +35,7 @@ NAME = "openai-chat"
 
 OTHER = FunctionCall("call_2", "read_sensor", {"bed": "4"})
 NINE = ToolResult("call_2", "read_sensor", "9")
-PICTURE = InlineData("image/png", b"\x89PNG\r\n\x1a\n")
+PICTURE = inline(b"\x89PNG\r\n\x1a\n")
 LONG = "call_" + "x" * 60
 
 WIRE_ASKED, WIRE_THANKS = user_message("How moist is bed 3?"), user_message("Thanks")
@@ -76,8 +66,7 @@ _CLOSED: Json = {
     "additionalProperties": False,
 }  # fmt: skip
 _ATTACHED = ToolResult("call_1", "read_sensor", "See the picture.", attachments=(PICTURE,))
-_PYTHON = ExecutableCode("python", "print(41)", provider_data=ProviderData("gemini", "g", {}))
-_GAVE = CodeExecutionResult("OK", "41\n", provider_data=ProviderData("gemini", "g", {}))
+_PYTHON, _GAVE = code_run("print(41)", "41\n", outcome="OK", by=ProviderData("gemini", "g", {}))
 
 RIGHT: tuple[Case, ...] = (
     Case("plain", [ASKED, model("41 %"), THANKS], [WIRE_ASKED, assistant("41 %"), WIRE_THANKS]),
@@ -143,7 +132,7 @@ RIGHT: tuple[Case, ...] = (
          allows="attachments-beside-results"),
     Case("picture", [user("What is this?", PICTURE)],
          [user_message([{"type": "text", "text": "What is this?"}, image(PNG)])]),
-    Case("picture-elsewhere", [user(FileRef("image/png", "https://garden.example/a.png"))],
+    Case("picture-elsewhere", [user(linked("https://garden.example/a.png"))],
          [user_message([image("https://garden.example/a.png")])]),
     Case("marks", [MARKED], [WIRE_ASKED], allows="cache-marks"),
     Case("dangling-left-out", [ASKED, model("Let me look.", CALL), THANKS],

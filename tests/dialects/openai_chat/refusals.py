@@ -14,7 +14,6 @@ from .builders import (
     PNG,
     TOOL,
     Ask,
-    Pair,
     ask,
     assistant,
     body,
@@ -27,9 +26,7 @@ from .builders import (
     user,
     world,
 )
-from .pairs import conversation, requests, settings
-
-PAIRS: tuple[Pair, ...] = (*requests.PAIRS, *settings.PAIRS, *conversation.PAIRS)
+from .pairs import PAIRS
 
 WITHOUT_PAIR: Mapping[str, str] = {
     "rate-limit": "it depends on what else the organisation sends: `error_kind(429)` and the faults of the emulator",
@@ -94,17 +91,18 @@ def judge(asked: Ask) -> list[Refusal]:
 REFUSALS: RefusalKit[Ask] = RefusalKit(
     DIALECT, rules.ALL, PAIRS, WITHOUT_PAIR, judge, ACCEPTED,
     wrong_key=Ask(raw=b"{", headers={"authorization": "Bearer wrong"}), bad_key=rules.BAD_KEY,
-    meanings=(
-        (400, "context_length_exceeded", "", "context-limit"),
-        (413, "tokens_limit_reached", "", "context-limit"),
-        (400, "model_max_prompt_tokens_exceeded", "", "context-limit"),
-        (400, "1261", "Prompt exceeds max length", "context-limit"),
-        (400, "invalid_request_error", "prompt too long; exceeded max context length by 7 tokens", "context-limit"),
-        (400, "1301", "unsafe", "content-filter"),
-        (200, "401", "token expired or incorrect", "authentication"),
-        (400, "invalid_value", "max_tokens is too large: 9. This model supports at most 8 completion tokens", None),
-        (429, "insufficient_quota", "You exceeded your current quota", None),
-        (401, "invalid_api_key", "Incorrect API key provided", None),
-        (500, None, None, None),
-    ),
+    meanings={
+        "context-limit": [
+            (400, "context_length_exceeded", ""), (413, "tokens_limit_reached", ""),
+            (400, "model_max_prompt_tokens_exceeded", ""), (400, "1261", "Prompt exceeds max length"),
+            (400, "invalid_request_error", "prompt too long; exceeded max context length by 7 tokens"),
+        ],
+        "content-filter": [(400, "1301", "unsafe")],
+        "authentication": [(200, "401", "token expired or incorrect")],
+        None: [
+            (400, "invalid_value", "max_tokens is too large: 9. This model supports at most 8 completion tokens"),
+            (429, "insufficient_quota", "You exceeded your current quota"),
+            (401, "invalid_api_key", "Incorrect API key provided"), (500, None, None),
+        ],
+    },
 )  # fmt: skip

@@ -10,6 +10,8 @@ from turnproof.dialects.base import Call, PrefixCache, PromptUsage
 from turnproof.dialects.openai_chat import DIALECT, SURFACES
 from turnproof.dialects.openai_chat.surfaces import Surface
 
+from .. import answers
+from ..requests import read_call
 from .builders import ASKED, PNG, TOOL, Ask, ask, assistant, call, image, result, system, tool, user, world
 
 LONG = "The greenhouse log of the year. " * 160
@@ -17,16 +19,11 @@ NEWEST = "gpt-5.6-sol"
 
 
 def parsed(asked: Ask) -> Call:
-    found = SURFACES[asked.surface].parse(asked.request(), world())
-    assert isinstance(found, Call)
-    return found
+    return read_call(SURFACES[asked.surface], asked, world())
 
 
 def account(cache: PrefixCache, asked: Ask, now: float = 0.0) -> PromptUsage:
-    found = parsed(asked)
-    usage, commit = cache.account(found, DIALECT.models[found.model or ""], now)
-    commit()
-    return usage
+    return answers.account(DIALECT, cache, parsed(asked), now)
 
 
 def talk(*more: Any, instructions: str = LONG, tools: Any = None, **settings: Any) -> Ask:

@@ -13,7 +13,8 @@ from turnproof.dialects.openai_chat import DIALECT, SURFACES, rules
 from turnproof.dialects.openai_chat.surfaces import Surface
 
 from .builders import KEY, Ask, Pair, ask, world
-from .refusals import PAIRS, judge
+from .pairs import PAIRS
+from .refusals import judge
 
 
 def dialect_of(asked: Ask) -> Dialect:

@@ -44,12 +44,11 @@ def message(wire: Any, *before: Any) -> Message:
         ("/models/chat/completions", "openai", "azure", "generate"),
         ("/inference/chat/completions", "openai", "github", "generate"),
         ("/orgs/garden/inference/chat/completions", "openai", "github", "generate"),
-        ("/chat/completions", "openai", "copilot", "generate"),
-        ("/chat/completions", "github", "github", "generate"),
+        ("/chat/completions", "openai", "copilot", "generate"), ("/chat/completions", "github", "github", "generate"),
         ("/api/paas/v4/chat/completions", "openai", "zai", "generate"),
         ("/api/coding/paas/v4/chat/completions", "openai", "zai", "generate"),
     ],
-)
+)  # fmt: skip
 def test_the_address_tells_the_surface_and_where_it_does_not_the_name(
     path: str, named: str, surface: str, operation: str
 ) -> None:

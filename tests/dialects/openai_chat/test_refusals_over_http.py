@@ -22,7 +22,7 @@ from turnproof.messages import FinishReason, Text
 from turnproof.wire.emulator import EmulatorServer, Exchange, ServerRun
 
 from .builders import KEY, Ask, Pair, world
-from .refusals import PAIRS
+from .pairs import PAIRS
 
 # What is too long proves nothing more over HTTP, and takes its time.
 SENDABLE = [pair for pair in PAIRS if len(json.dumps(pair.illegal.body)) < 10_000]

@@ -14,7 +14,6 @@ from .builders import (
     STORED,
     STORED_REASONING,
     Ask,
-    Pair,
     ask,
     assistant,
     call,
@@ -26,9 +25,7 @@ from .builders import (
     user,
     world,
 )
-from .pairs import conversation, requests
-
-PAIRS: tuple[Pair, ...] = (*requests.PAIRS, *conversation.PAIRS)
+from .pairs import PAIRS
 
 WITHOUT_PAIR: Mapping[str, str] = {
     "rate-limit": "it depends on what else the organisation sends: `error_kind(429)` and the faults of the emulator",
@@ -82,15 +79,18 @@ REFUSALS: RefusalKit[Ask] = RefusalKit(
     DIALECT, rules.ALL, PAIRS, WITHOUT_PAIR, judge, ACCEPTED,
     several=(ask(ASKED, output(), call(), tools=[function("a.b"), function("r" * 65)]), (True, False, False)),
     wrong_key=Ask(raw=b"{", headers={"authorization": "Bearer wrong"}), bad_key=rules.BAD_KEY,
-    meanings=(
-        (400, "context_length_exceeded", "too long", "context-limit"),
-        (400, "model_max_prompt_tokens_exceeded", "too long", "context-limit"),
-        (400, None, "prompt token count of 391491 exceeds the limit of 128000", "context-limit"),
-        (200, "rate_limit_exceeded", "Slow down", "rate-limit"),
-        (200, "server_is_overloaded", "Busy", "overloaded"),
-        (400, "invalid_prompt", "Flagged", "content-filter"),
-        (400, "invalid_encrypted_content", "could not be verified", None),
-        (400, "string_above_max_length", "string too long. maximum length 64", None),
-        (429, "insufficient_quota", "You exceeded your current quota", None),
-    ),
+    meanings={
+        "context-limit": [
+            (400, "context_length_exceeded", "too long"), (400, "model_max_prompt_tokens_exceeded", "too long"),
+            (400, None, "prompt token count of 391491 exceeds the limit of 128000"),
+        ],
+        "rate-limit": [(200, "rate_limit_exceeded", "Slow down")],
+        "overloaded": [(200, "server_is_overloaded", "Busy")],
+        "content-filter": [(400, "invalid_prompt", "Flagged")],
+        None: [
+            (400, "invalid_encrypted_content", "could not be verified"),
+            (400, "string_above_max_length", "string too long. maximum length 64"),
+            (429, "insufficient_quota", "You exceeded your current quota"),
+        ],
+    },
 )  # fmt: skip

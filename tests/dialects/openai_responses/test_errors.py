@@ -21,7 +21,8 @@ from .builders import (
     copilot,
     function,
 )
-from .refusals import PAIRS, judge
+from .pairs import PAIRS
+from .refusals import judge
 
 
 def test_no_key_stands_in_a_refusal() -> None:

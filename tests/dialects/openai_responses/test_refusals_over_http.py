@@ -20,7 +20,7 @@ from turnproof.messages import FinishReason, Text
 from turnproof.wire.emulator import EmulatorServer, Exchange, ServerRun
 
 from .builders import KEY, Ask, Pair, ask, world
-from .refusals import PAIRS
+from .pairs import PAIRS
 
 ENFORCED = [pair for pair in PAIRS if pair.enforced]
 SAID = [pair for pair in ENFORCED if pair.illegal.raw is None and pair.illegal.path.startswith("/v1/")]

@@ -153,15 +153,11 @@ judge = judge_by(DIALECT, world)
 REFUSALS: RefusalKit[Ask] = RefusalKit(
     DIALECT, rules.ALL, PAIRS, WITHOUT_PAIR, judge, ACCEPTED,
     wrong_key=Ask(path="/api/anthropic/v1/messages", raw=b"{", headers={"x-api-key": "wrong"}), bad_key=rules.BAD_KEY,
-    meanings=(
-        (401, "401", "", "authentication"),
-        (200, "401", "", "authentication"),
-        (400, "1261", "", "context-limit"),
-        (400, "1301", "", "content-filter"),
-        (429, "1305", "", "overloaded"),
-        (429, "1302", "", None),
-        (429, "1113", "", None),
-        (400, "1210", "", None),
-        (503, None, "", None),
-    ),
+    meanings={
+        "authentication": [(401, "401", ""), (200, "401", "")],
+        "context-limit": [(400, "1261", "")],
+        "content-filter": [(400, "1301", "")],
+        "overloaded": [(429, "1305", "")],
+        None: [(429, "1302", ""), (429, "1113", ""), (400, "1210", ""), (503, None, "")],
+    },
 )  # fmt: skip
