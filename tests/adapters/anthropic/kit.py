@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -160,7 +160,7 @@ class Capture(RequestRecorder):
         return super().respond(request)
 
 
-def wire_blocks(parts: Iterable[WirePart], signature: str | None = "sig==") -> list[dict[str, Any]]:
+def wire_blocks(parts: Iterable[WirePart], signature: str | None) -> list[dict[str, Any]]:
     """The blocks of a batch answer."""
     return [_wire_block(part, signature) for part in parts]
 
@@ -176,7 +176,7 @@ def _wire_block(part: WirePart, signature: str | None) -> dict[str, Any]:
             return tool_use(part.call_id, part.name, json.loads(part.json))
 
 
-def wire_events(parts: Iterable[WirePart], signature: str | None = "sig==") -> list[list[bytes]]:
+def wire_events(parts: Iterable[WirePart], signature: str | None) -> list[list[bytes]]:
     """The events of a stream, a list per block."""
     return [_wire_block_events(index, part, signature) for index, part in enumerate(parts)]
 
@@ -196,6 +196,19 @@ STOP_REASONS: Mapping[Ending, str] = {"stop": "end_turn", "calls": "tool_use", "
 
 class MessagesKit(AdapterKit):
     """What every service of this API has in common."""
+
+    signature: str | None = None
+    """What signs its thinking."""
+    batch: Callable[..., Any]
+    """Writes a batch answer of blocks and a stop reason."""
+    events: Callable[..., list[bytes]]
+    """Writes a stream of the events of blocks and a stop reason."""
+
+    def answer(self, *parts: WirePart, ending: Ending = "stop") -> Any:
+        return self.batch(*wire_blocks(parts, self.signature), stop=STOP_REASONS[ending])
+
+    def stream(self, *parts: WirePart, ending: Ending = "stop") -> list[bytes]:
+        return self.events(*wire_events(parts, self.signature), stop=STOP_REASONS[ending])
 
     def overloaded_event(self, message: str) -> bytes:
         return event("error", error={"details": None, "type": "overloaded_error", "message": message})
@@ -220,6 +233,9 @@ class Kit(MessagesKit):
     reported_model = DATED
     model = MODEL
     key = KEY
+    signature = "sig=="
+    batch = staticmethod(answer)
+    events = staticmethod(stream)
     binding = BINDING
     openers: Mapping[Path, Any] = {"stateless": stateless, "legacy": legacy}
     ignored_events = (
@@ -230,12 +246,6 @@ class Kit(MessagesKit):
         event("content_block_delta", index=99, delta={"type": "new_delta", "text": "no"}),
         b"event: \n\n",
     )
-
-    def answer(self, *parts: WirePart, ending: Ending = "stop") -> Any:
-        return answer(*wire_blocks(parts), stop=STOP_REASONS[ending])
-
-    def stream(self, *parts: WirePart, ending: Ending = "stop") -> list[bytes]:
-        return stream(*wire_events(parts), stop=STOP_REASONS[ending])
 
     def cancel_moments(self) -> Mapping[str, CancelMoment]:
         signed, open_text = thinking_block(0, "hm"), text_block(1, "so ", "far", closed=False)

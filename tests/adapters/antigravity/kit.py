@@ -16,9 +16,8 @@ from turnproof_adapters.antigravity.binding import BINDING
 from turnproof_adapters.antigravity.legacy import AntigravityLegacy
 from turnproof_adapters.antigravity.stateless import AntigravityStateless
 
-from ..contract.adapter_kit import AdapterKit, CancelMoment, Path, open_as
-from ..contract.wire_parts import Ending, WirePart
-from ..google_genai.kit import FINISH_REASONS, SIGNATURE, call, text, thought, wire_pieces
+from ..contract.adapter_kit import CancelMoment, Path, open_as
+from ..google_genai.kit import SIGNATURE, GeminiKit, call, text, thought
 from ..google_genai.kit import Capture as GeminiCapture
 
 KEY = "ya29.canary-0123456789"
@@ -115,25 +114,17 @@ class Capture(GeminiCapture):
         return super().respond(request)
 
 
-class Kit(AdapterKit):
+class Kit(GeminiKit):
     name = "antigravity"
     reported_model = GEMINI
     model = GEMINI
     key = KEY
+    batch = staticmethod(envelope)
+    events = staticmethod(stream)
     binding = BINDING
     openers: Mapping[Path, Any] = {"stateless": stateless, "legacy": legacy}
-    arguments_are_text = False
     ignored_events = (b": keep-alive\n\n", event({"response": {"candidates": []}}))
     exempt = frozenset({("stateless", "not-utf-8")})
-
-    def answer(self, *parts: WirePart, ending: Ending = "stop") -> Any:
-        return envelope(*(piece for part in parts for piece in wire_pieces(part)), finish=FINISH_REASONS[ending])
-
-    def stream(self, *parts: WirePart, ending: Ending = "stop") -> list[bytes]:
-        return stream(*(piece for part in parts for piece in wire_pieces(part)), finish=FINISH_REASONS[ending])
-
-    def overloaded_event(self, message: str) -> bytes:
-        return event({"error": {"code": 503, "message": message, "status": "UNAVAILABLE"}})
 
     def endpoint(self, url: str, **options: Any) -> Endpoint:
         return endpoint(url, **options)

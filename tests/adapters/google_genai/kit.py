@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import httpx2
@@ -109,14 +109,34 @@ class Capture(RequestRecorder):
 FINISH_REASONS: Mapping[Ending, str] = {"stop": "STOP", "calls": "STOP", "limit": "MAX_TOKENS"}
 
 
-class Kit(AdapterKit):
+class GeminiKit(AdapterKit):
+    """What every service of this API has in common."""
+
+    arguments_are_text = False
+    batch: Callable[..., Any]
+    """Writes a batch answer of pieces and a finish reason."""
+    events: Callable[..., list[bytes]]
+    """Writes a stream of pieces and a finish reason."""
+
+    def answer(self, *parts: WirePart, ending: Ending = "stop") -> Any:
+        return self.batch(*(piece for part in parts for piece in wire_pieces(part)), finish=FINISH_REASONS[ending])
+
+    def stream(self, *parts: WirePart, ending: Ending = "stop") -> list[bytes]:
+        return self.events(*(piece for part in parts for piece in wire_pieces(part)), finish=FINISH_REASONS[ending])
+
+    def overloaded_event(self, message: str) -> bytes:
+        return event({"error": {"code": 503, "message": message, "status": "UNAVAILABLE"}})
+
+
+class Kit(GeminiKit):
     name = "google_genai"
     reported_model = MODEL
     model = MODEL
     key = KEY
+    batch = staticmethod(answer)
+    events = staticmethod(stream)
     binding = BINDING
     openers: Mapping[Path, Any] = {"stateless": stateless, "legacy": legacy}
-    arguments_are_text = False
     ignored_events = (event({}), event({"candidates": []}), event({"candidates": [{"index": 0}]}))
     exempt = frozenset(
         {
@@ -124,15 +144,6 @@ class Kit(AdapterKit):
             *((path, "not-utf-8") for path in ("stateless", "legacy")),
         }
     )
-
-    def answer(self, *parts: WirePart, ending: Ending = "stop") -> Any:
-        return answer(*(piece for part in parts for piece in wire_pieces(part)), finish=FINISH_REASONS[ending])
-
-    def stream(self, *parts: WirePart, ending: Ending = "stop") -> list[bytes]:
-        return stream(*(piece for part in parts for piece in wire_pieces(part)), finish=FINISH_REASONS[ending])
-
-    def overloaded_event(self, message: str) -> bytes:
-        return event({"error": {"code": 503, "message": message, "status": "UNAVAILABLE"}})
 
     def broken_event(self, data: bytes) -> bytes:
         return b"data: %b\r\n\r\n" % data

@@ -17,18 +17,14 @@ from turnproof_adapters.ollama.legacy import OllamaLegacy
 from turnproof_adapters.ollama.stateless import OllamaStateless
 
 from ..anthropic.kit import (
-    STOP_REASONS,
     MessagesKit,
     event,
     text,
     text_block,
     unsigned_cancel_moments,
-    wire_blocks,
-    wire_events,
 )
 from ..call_modes import CallModes
 from ..contract.adapter_kit import CancelMoment, Path, RequestRecorder, open_as
-from ..contract.wire_parts import Ending, WirePart
 
 KEY = "ollama-canary-0123456789"
 MODEL = "qwen3:8b"
@@ -98,15 +94,11 @@ class Kit(MessagesKit):
     reported_model = MODEL
     model = MODEL
     key = KEY
+    batch = staticmethod(lambda *content, stop: answer([*content], stop))
+    events = staticmethod(stream)
     binding = BINDING
     openers: Mapping[Path, Any] = {"stateless": stateless, "legacy": legacy}
     ignored_events = (b": keep-alive\n\n", event("ping"), event("something_new", index=0))
-
-    def answer(self, *parts: WirePart, ending: Ending = "stop") -> Any:
-        return answer(wire_blocks(parts, signature=None), STOP_REASONS[ending])
-
-    def stream(self, *parts: WirePart, ending: Ending = "stop") -> list[bytes]:
-        return stream(*wire_events(parts, signature=None), stop=STOP_REASONS[ending])
 
     def cancel_moments(self) -> Mapping[str, CancelMoment]:
         return unsigned_cancel_moments(stream()[:1])

@@ -10,38 +10,17 @@ from typing import Any
 
 import pytest
 
-from turnproof.certify.fixtures import ScriptedEndpoint, endpoints
+from turnproof.certify.fixtures import ScriptedEndpoint
 from turnproof.errors import AuthenticationError, ContextLimitError, InvalidRequestError, ProviderError
 from turnproof.messages import (
     FinishReason,
     Message,
-    ProviderResponse,
     Thought,
-    ToolResult,
-    dump_messages,
-    load_messages,
 )
 from turnproof.provider import Endpoint
 from turnproof_adapters.openai.binding import BINDING
 
-from ..callback_recorder import CallbackRecorder
-
-SCRIPT = """
-title: Two beds at once
-system: You keep a greenhouse log.
-modes: [stream, batch]
-tools:
-  - {name: read/sensor of bed, description: Read the moisture of one bed, takes: {bed: string}}
-turns:
-  - user: Compare beds 3 and 4.
-    model:
-      - - thinking: ["Two beds, ", "two sensors."]
-        - text: ["I read ", "both."]
-        - {call: read/sensor of bed, args: {bed: "3"}}
-        - {call: read/sensor of bed, args: {bed: "4"}}
-      - - text: ["Bed 3 is moister."]
-    results: {read/sensor of bed: 41 %}
-"""
+from ..two_beds import QUESTION, next_answer, play, services
 
 
 @dataclass(frozen=True)
@@ -71,27 +50,13 @@ STREAMED = pytest.mark.parametrize("streamed", [False, True], ids=["batch", "str
 
 @pytest.fixture
 def opened(tmp_path: Path) -> Iterator[Callable[[Service], ScriptedEndpoint]]:
-    script = tmp_path / "two_beds.yaml"
-    script.write_text(SCRIPT)
-    with endpoints() as served:
-        yield lambda service: served(script, service.dialect, service.model)
+    with services(tmp_path) as opening:
+        yield lambda service: opening(service.dialect, service.model)
 
 
 def address(served: ScriptedEndpoint, service: Service, key: str | None = None, model: str | None = None) -> Endpoint:
     url = served.base_url.rstrip("/") + service.behind
     return Endpoint(url, key or served.api_key, model or served.model, service.options)
-
-
-def complete(served: ScriptedEndpoint, at: Endpoint, history: list[Message], streamed: bool) -> ProviderResponse:
-    assert BINDING.open_stateless is not None
-    provider = BINDING.open_stateless(at)
-    callbacks = CallbackRecorder().callbacks if streamed else {}
-    response = provider.complete(history, served.scenario.system, served.scenario.tools, **callbacks)
-    assert isinstance(response, ProviderResponse)
-    return response
-
-
-ASKED = [Message.user("Compare beds 3 and 4.")]
 
 
 @ALL
@@ -100,21 +65,12 @@ def test_a_tool_turn_goes_through_with_a_save_and_a_fresh_provider_at_every_step
     opened: Callable[[Service], ScriptedEndpoint], service: Service, streamed: bool
 ) -> None:
     served = opened(service)
-    response = complete(served, address(served, service), ASKED, streamed)
-    assert [(call.name, call.args["bed"]) for call in response.calls] == [
-        ("read/sensor of bed", "3"),
-        ("read/sensor of bed", "4"),
-    ]
-    assert response.text == "I read both."
+    at = address(served, service)
+    response = play(served, lambda history: next_answer(BINDING, at, served, history, streamed))
     assert response.finish_reason is FinishReason.TOOL_USE
-    assert response.usage.prompt_tokens > 0
     thoughts = [part for part in response.parts if isinstance(part, Thought)]
     assert [part.text for part in thoughts] == (["Two beds, two sensors."] if service.thinks_in else [])
     assert all(part.provider_data and part.provider_data.data["field"] == service.thinks_in for part in thoughts)
-    results = Message.tool(*(ToolResult(call.id, call.name, "41 %") for call in response.calls))
-    history = load_messages(dump_messages([*ASKED, Message.model(*response.parts), results]))
-    assert complete(served, address(served, service), history, streamed).text == "Bed 3 is moister."
-    assert [list(exchange.findings) for exchange in served.exchanges] == [[], []]
     kept = [
         part for message in served.exchanges[-1].call.messages for part in message.parts if isinstance(part, Thought)
     ]
@@ -141,12 +97,12 @@ def test_each_service_refuses_in_its_own_words_and_the_error_is_the_same(
     if service.dialect.endswith("azure") and "model" in wrong:
         at = Endpoint(at.base_url.replace("gpt-4o", "gpt-9"), at.api_key, at.model, at.options)
     if service.dialect.endswith("ollama") and "key" in wrong:
-        assert complete(served, at, ASKED, False).calls, "a local server asks nobody who they are"
+        assert next_answer(BINDING, at, served, [QUESTION], False).calls, "a local server asks nobody who they are"
         return
     failures = []
     for streamed in (False, True):
         with pytest.raises(expected) as failure:
-            complete(served, at, ASKED, streamed)
+            next_answer(BINDING, at, served, [QUESTION], streamed)
         failures.append((failure.value.status, failure.value.kind, failure.value.message))
     assert failures[0] == failures[1]
     assert failures[0][0] in (400, 401, 404)
@@ -159,5 +115,5 @@ def test_a_prompt_that_is_too_long_is_a_full_context_everywhere(
     served = opened(service)
     long = [Message.user("tomato " * 1_200_000)]
     with pytest.raises(ContextLimitError) as failure:
-        complete(served, address(served, service), long, False)
+        next_answer(BINDING, address(served, service), served, long)
     assert failure.value.status == 400

@@ -16,18 +16,14 @@ from turnproof_adapters.zai.legacy import ZaiLegacy
 from turnproof_adapters.zai.stateless import ZaiStateless
 
 from ..anthropic.kit import (
-    STOP_REASONS,
     MessagesKit,
     event,
     text,
     text_block,
     unsigned_cancel_moments,
-    wire_blocks,
-    wire_events,
 )
 from ..call_modes import CallModes
 from ..contract.adapter_kit import CancelMoment, Path, RequestRecorder, open_as
-from ..contract.wire_parts import Ending, WirePart
 
 KEY = "3f2a9c0d1e4b5a69.zaiCanary0123456"
 MODEL = "glm-4.7"
@@ -92,15 +88,11 @@ class Kit(MessagesKit):
     reported_model = MODEL
     model = MODEL
     key = KEY
+    batch = staticmethod(answer)
+    events = staticmethod(stream)
     binding = BINDING
     openers: Mapping[Path, Any] = {"stateless": stateless, "legacy": legacy}
     ignored_events = (event("ping"), event("something_new", index=0), b'data: {"later": true}\n\n', b"event: ping\n\n")
-
-    def answer(self, *parts: WirePart, ending: Ending = "stop") -> Any:
-        return answer(*wire_blocks(parts, signature=None), stop=STOP_REASONS[ending])
-
-    def stream(self, *parts: WirePart, ending: Ending = "stop") -> list[bytes]:
-        return stream(*wire_events(parts, signature=None), stop=STOP_REASONS[ending])
 
     def cancel_moments(self) -> Mapping[str, CancelMoment]:
         return unsigned_cancel_moments(stream()[:2])
