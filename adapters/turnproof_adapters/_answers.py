@@ -20,7 +20,7 @@ class Listeners:
     on_thinking: Callable[[str], None] | None = None
 
 
-def counted(figure: int | None) -> int:
+def token_count(figure: int | None) -> int:
     """A figure as a service gives it: what is missing, below nothing, or more than anybody can have, is nothing."""
     return 0 if figure is None or figure >= _TOO_MANY else max(0, figure)
 
@@ -28,7 +28,7 @@ def counted(figure: int | None) -> int:
 _TOO_MANY = 1 << 50
 
 
-def risen(shown: TokenUsage, now: TokenUsage) -> TokenUsage:
+def highest_usage(shown: TokenUsage, now: TokenUsage) -> TokenUsage:
     """What a callback may be told after `shown`: no field falls, whatever the service corrects at the end."""
     return TokenUsage(
         prompt_tokens=max(shown.prompt_tokens, now.prompt_tokens),

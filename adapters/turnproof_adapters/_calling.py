@@ -84,7 +84,7 @@ class Caller:
     typed: Callable[[Exception], ProviderError]
     stands_alone: Callable[[Part], bool]
 
-    def whole(
+    def call_batch(
         self,
         ask: Callable[[], T],
         read: Callable[[T, Listeners], ProviderResponse],
@@ -105,7 +105,7 @@ class Caller:
             raise answer
         return read(answer, listeners)
 
-    def streamed(
+    def call_stream(
         self, ask: Callable[[], Source[E]], assembler: Assembling[E], token: CancelToken | None
     ) -> ProviderResponse:
         """A call answered in pieces, told to the assembler's listeners as they arrive."""
@@ -139,7 +139,7 @@ class Caller:
         """Take events until the stream ends, fails, or is cancelled. What a callback raises is not caught here."""
         if token.is_cancelled:
             return None
-        events, feed = self._arriving(source.events), assembler.feed
+        events, feed = self._events_or_failure(source.events), assembler.feed
         for event in events:
             if isinstance(event, ProviderError):
                 return event
@@ -160,7 +160,7 @@ class Caller:
             feed(event)
         return None
 
-    def _arriving(self, events: Iterator[E]) -> Iterator[E | ProviderError]:
+    def _events_or_failure(self, events: Iterator[E]) -> Iterator[E | ProviderError]:
         """The events, and behind them the failure that the stream ended in, if it did. What the taker of an event
         raises is none of it: it does not pass through here."""
         try:
@@ -212,8 +212,8 @@ class ConversationCaller(ABC, Generic[T, E, R]):
     ) -> ProviderResponse:
         """The answer of a call: streamed if `listeners.on_chunk` is there, in one piece if it is not."""
         if listeners.on_chunk is None:
-            return self._calls.whole(ask, partial(self._read, restore), listeners, token)
-        return self._calls.streamed(open_stream, self._assembler(restore, listeners), token)
+            return self._calls.call_batch(ask, partial(self._read, restore), listeners, token)
+        return self._calls.call_stream(open_stream, self._assembler(restore, listeners), token)
 
 
 @contextmanager

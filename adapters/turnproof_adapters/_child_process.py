@@ -23,7 +23,7 @@ from turnproof.errors import TransportError
 
 from ._interrupt import Cut, current_cut
 from ._process_exit import GRACE, LastWords, how_it_ended
-from ._program import unusable
+from ._program import start_error
 
 _PIECE = 1 << 16
 """What a pipe holds: one read empties it."""
@@ -83,7 +83,7 @@ class Child:
             self._hand.close()
             if not isinstance(error, OSError):
                 raise
-            raise unusable(command[0], folder, error) from None
+            raise start_error(command[0], folder, error) from None
         self._reader = threading.Thread(target=self._read, daemon=True, name=f"{self.name}-lines")
         try:
             self._reader.start()
@@ -96,7 +96,7 @@ class Child:
         """The call in force in the calling thread goes on with it. Raises CutOff if that was cut before."""
         cut = current_cut()
         if cut is not None:
-            cut.take(self, writes=False)
+            cut.use_line(self, writes=False)
 
     # -- lines ----------------------------------------------------------------------------------------------------
 
@@ -107,7 +107,7 @@ class Child:
         """
         cut = current_cut()
         if cut is not None and asks:
-            cut.take(self, writes=True)
+            cut.use_line(self, writes=True)
         left = memoryview(line + b"\n")
         try:
             stdin = _pipe(self._process.stdin).fileno()

@@ -25,12 +25,12 @@ _encoder = msgspec.json.Encoder()
 def encode(value: object) -> bytes:
     """Compact JSON in UTF-8. Raises InvalidRequestError for text that is not valid Unicode."""
     try:
-        return _encoder.encode(_apart(value))
+        return _encoder.encode(_copy_texts(value))
     except UnicodeEncodeError as error:
         raise InvalidRequestError(f"the request holds text that is not valid Unicode: {error.reason}") from None
 
 
-def _apart(value: object) -> object:
+def _copy_texts(value: object) -> object:
     """The same value with other text objects in it.
 
     A text that is not ASCII keeps the UTF-8 form that an encoder asks it for as long as it lives. A message's own text
@@ -39,9 +39,9 @@ def _apart(value: object) -> object:
     if isinstance(value, str):
         return value if value.isascii() else value[:1] + value[1:]
     if isinstance(value, dict):
-        return {name: _apart(each) for name, each in value.items()}
+        return {name: _copy_texts(each) for name, each in value.items()}
     if isinstance(value, list | tuple):
-        return [_apart(each) for each in value]
+        return [_copy_texts(each) for each in value]
     return value
 
 

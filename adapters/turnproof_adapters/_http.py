@@ -75,7 +75,7 @@ def _is_loopback(url: str) -> bool:
         return host == "localhost"
 
 
-def arriving(response: httpx2.Response) -> Iterator[bytes]:
+def body_pieces(response: httpx2.Response) -> Iterator[bytes]:
     """The body of an open response as it arrives; whoever takes it closes the response.
 
     Where nothing is compressed it comes straight from the transport: what `iter_bytes` does with each piece costs more

@@ -85,7 +85,7 @@ class Cut:
         """The answer is complete: wait for the end of the body only as long as it takes to keep the connection."""
         self.patience = self.PATIENCE
 
-    def take(self, line: Line, *, writes: bool) -> None:
+    def use_line(self, line: Line, *, writes: bool) -> None:
         """The call goes on over this connection. Raises CutOff if it was ended before its request was written.
 
         `writes` says that this is the request itself, not the way to where it can be sent.
@@ -151,7 +151,7 @@ class _Stream(httpcore2.NetworkStream):
         cut = current_cut()
         if cut is not None:
             # Asking a proxy for a tunnel is not the request yet.
-            cut.take(self._line, writes=not buffer.startswith(b"CONNECT "))
+            cut.use_line(self._line, writes=not buffer.startswith(b"CONNECT "))
         else:
             self._line.belong_to(None)
         self._inner.write(buffer, timeout)
@@ -218,7 +218,7 @@ def _connect(
         if local_address is not None:
             connection.bind((local_address, 0))
         if cut is not None:
-            cut.take(line, writes=False)
+            cut.use_line(line, writes=False)
         connection.connect(peer)
     except BaseException:
         connection.close()

@@ -13,7 +13,7 @@ _PASSED_ON = frozenset(
 )
 
 
-def located(wanted: str, install: str) -> str:
+def find_program(wanted: str, install: str) -> str:
     """The path of a program, given by its name on PATH or by a path. `install` says how one gets it.
 
     Raises UsageError where there is none, or where it cannot be run.
@@ -26,12 +26,12 @@ def located(wanted: str, install: str) -> str:
     raise UsageError(f"there is no program {wanted!r}: install it ({install}), or say with `program` where it is")
 
 
-def passed_on() -> dict[str, str]:
+def passed_environment() -> dict[str, str]:
     """All that a program sees of the caller's variables: no key of another service, nothing that changes its ways."""
     return {name: value for name, value in os.environ.items() if name.upper() in _PASSED_ON}
 
 
-def unusable(program: str, folder: Path, error: OSError) -> UsageError:
+def start_error(program: str, folder: Path, error: OSError) -> UsageError:
     """The error for a program that could not be started in a folder."""
     where = f" in {folder}" if error.filename == folder else ""
     return UsageError(f"{program} cannot be run{where}: {error.strerror or error}")

@@ -94,7 +94,7 @@ def raising(error: Exception, before: Callable[[], object] = lambda: None) -> Ca
 
 def test_a_stream_is_read_to_its_end_and_hung_up() -> None:
     stream = Stream(["Bed 3", "end"])
-    assert CALLER.streamed(stream, Assembler(), None).text == "Bed 3"
+    assert CALLER.call_stream(stream, Assembler(), None).text == "Bed 3"
     assert stream.closed
 
 
@@ -110,7 +110,7 @@ def test_a_stream_is_read_to_its_end_and_hung_up() -> None:
 def test_a_stream_that_fails_raises_with_what_had_arrived(events: list[str | Exception], message: str) -> None:
     stream = Stream(events)
     with pytest.raises(ProviderError) as caught:
-        CALLER.streamed(stream, Assembler(), None)
+        CALLER.call_stream(stream, Assembler(), None)
     assert str(caught.value) == message
     assert caught.value.partial == (Text("Bed 3"),)
     assert caught.value.__context__ is None
@@ -119,20 +119,20 @@ def test_a_stream_that_fails_raises_with_what_had_arrived(events: list[str | Exc
 
 def test_an_answer_that_cannot_be_used_raises_with_what_had_arrived() -> None:
     with pytest.raises(OverloadedError, match="malformed") as caught:
-        CALLER.streamed(Stream(["Bed 3", "end"]), Assembler(refuses=OverloadedError("malformed")), None)
+        CALLER.call_stream(Stream(["Bed 3", "end"]), Assembler(refuses=OverloadedError("malformed")), None)
     assert caught.value.partial == (Text("Bed 3"),)
 
 
 def test_a_request_that_fails_raises_what_it_means() -> None:
     with pytest.raises(TransportError, match="typed: refused") as caught:
-        CALLER.streamed(raising(SdkError("refused")), Assembler(), None)
+        CALLER.call_stream(raising(SdkError("refused")), Assembler(), None)
     assert caught.value.__context__ is None
 
 
 def test_a_stream_that_is_cancelled_gives_what_had_arrived() -> None:
     token = CancelToken()
     stream = Stream(["Bed 3", token.cancel, "is dry", "end"])
-    response = CALLER.streamed(stream, Assembler(), token)
+    response = CALLER.call_stream(stream, Assembler(), token)
     assert (response.finish_reason, response.text) == (FinishReason.CANCELLED, "Bed 3is dry")
     assert stream.closed
 
@@ -140,12 +140,12 @@ def test_a_stream_that_is_cancelled_gives_what_had_arrived() -> None:
 def test_a_cancel_before_the_request_is_written_raises_and_gives_no_answer() -> None:
     token = CancelToken()
     with pytest.raises(Cancelled, match="before its request was written"):
-        CALLER.streamed(raising(SdkError("cut off"), token.cancel), Assembler(["old"]), token)
+        CALLER.call_stream(raising(SdkError("cut off"), token.cancel), Assembler(["old"]), token)
 
 
 def test_what_comes_behind_the_end_is_read_as_long_as_it_may_be_a_keep_alive() -> None:
     assembler = Assembler()
-    CALLER.streamed(Stream(["end", *["ping"] * 100]), assembler, None)
+    CALLER.call_stream(Stream(["end", *["ping"] * 100]), assembler, None)
     assert 0 < len(assembler.afterwords) < 20
     assert set(assembler.afterwords) == {"ping"}
 
@@ -153,7 +153,7 @@ def test_what_comes_behind_the_end_is_read_as_long_as_it_may_be_a_keep_alive() -
 @pytest.mark.parametrize("last", [[], [SdkError("reset")]], ids=["over", "broken"])
 def test_how_the_body_ends_behind_a_complete_answer_does_not_matter(last: list[Exception]) -> None:
     assembler = Assembler()
-    assert CALLER.streamed(Stream(["Bed 3", "end", "ping", *last]), assembler, None).text == "Bed 3"
+    assert CALLER.call_stream(Stream(["Bed 3", "end", "ping", *last]), assembler, None).text == "Bed 3"
     assert assembler.afterwords == ["ping"]
 
 
@@ -174,7 +174,7 @@ def read(answer: str, listeners: Listeners) -> ProviderResponse:
 
 def test_a_whole_answer_is_told_to_the_listeners() -> None:
     told: list[str] = []
-    assert CALLER.whole(lambda: "Bed 3", read, Listeners(told.append), None).finish_reason is FinishReason.TOOL_USE
+    assert CALLER.call_batch(lambda: "Bed 3", read, Listeners(told.append), None).finish_reason is FinishReason.TOOL_USE
     assert told == ["Bed 3"]
 
 
@@ -185,7 +185,7 @@ def test_an_answer_that_came_after_the_cancel_keeps_what_stands_alone_and_is_tol
         token.cancel()
         return "Bed 3"
 
-    response = CALLER.whole(ask, read, Listeners(told.append), token)
+    response = CALLER.call_batch(ask, read, Listeners(told.append), token)
     assert response == ProviderResponse(
         parts=(Text("Bed 3"),), usage=USAGE, finish_reason=FinishReason.CANCELLED, model="m-1"
     )
@@ -200,12 +200,14 @@ def test_an_answer_that_cannot_be_read_after_the_cancel_is_none() -> None:
         return "unreadable"
 
     with pytest.raises(Cancelled):
-        CALLER.whole(ask, read, Listeners(), token)
+        CALLER.call_batch(ask, read, Listeners(), token)
 
 
 def test_a_call_that_fails_raises_what_it_means() -> None:
     with pytest.raises(TransportError, match="typed: refused"):
-        CALLER.whole(raising(SdkError("refused")), lambda answer, listeners: read("", listeners), Listeners(), None)
+        CALLER.call_batch(
+            raising(SdkError("refused")), lambda answer, listeners: read("", listeners), Listeners(), None
+        )
 
 
 # -- other requests
@@ -219,8 +221,8 @@ def test_another_request_gives_its_value_or_a_typed_failure() -> None:
 
 Ask = Callable[[], Source[str]]
 CALLS: dict[str, Callable[[Ask, CancelToken], object]] = {
-    "whole": lambda ask, token: CALLER.whole(ask, lambda _, listeners: read("", listeners), Listeners(), token),
-    "streamed": lambda ask, token: CALLER.streamed(ask, Assembler(), token),
+    "whole": lambda ask, token: CALLER.call_batch(ask, lambda _, listeners: read("", listeners), Listeners(), token),
+    "streamed": lambda ask, token: CALLER.call_stream(ask, Assembler(), token),
     "simple": CALLER.simple,
 }
 

@@ -91,16 +91,16 @@ def test_a_cut_that_has_taken_nothing_ends_nothing_and_lets_nothing_begin(ends: 
     cut = Cut()
     cut.fire()
     with pytest.raises(CutOff):
-        cut.take(ends.line, writes=True)
+        cut.use_line(ends.line, writes=True)
     with pytest.raises(CutOff):
-        cut.take(ends.line, writes=False)
+        cut.use_line(ends.line, writes=False)
     assert (cut.written, ends.is_shut) == (False, False)
 
 
 @pytest.mark.parametrize("writes", [True, False])
 def test_a_cut_ends_the_connection_that_it_has_taken(ends: Ends, writes: bool) -> None:
     cut = Cut()
-    cut.take(ends.line, writes=writes)
+    cut.use_line(ends.line, writes=writes)
     assert cut.written is writes
     assert not ends.is_shut
     cut.fire()
@@ -110,16 +110,16 @@ def test_a_cut_ends_the_connection_that_it_has_taken(ends: Ends, writes: bool) -
 
 def test_only_the_last_connection_of_a_call_is_ended(ends: Ends, other: Ends) -> None:
     cut = Cut()
-    cut.take(ends.line, writes=True)
-    cut.take(other.line, writes=True)
+    cut.use_line(ends.line, writes=True)
+    cut.use_line(other.line, writes=True)
     cut.fire()
     assert (ends.is_shut, other.is_shut) == (False, True)
 
 
 def test_a_connection_that_another_call_uses_by_now_is_left_alone(ends: Ends) -> None:
     earlier, later = Cut(), Cut()
-    earlier.take(ends.line, writes=True)
-    later.take(ends.line, writes=True)
+    earlier.use_line(ends.line, writes=True)
+    later.use_line(ends.line, writes=True)
     earlier.fire()
     assert not ends.is_shut
     later.fire()
@@ -128,33 +128,33 @@ def test_a_connection_that_another_call_uses_by_now_is_left_alone(ends: Ends) ->
 
 def test_a_request_that_is_begun_may_be_written_to_its_end_after_the_cut(ends: Ends) -> None:
     cut = Cut()
-    cut.take(ends.line, writes=True)
+    cut.use_line(ends.line, writes=True)
     cut.fire()
-    cut.take(ends.line, writes=True)
+    cut.use_line(ends.line, writes=True)
     with pytest.raises(CutOff):
-        cut.take(ends.line, writes=False)
+        cut.use_line(ends.line, writes=False)
 
 
 def test_the_way_to_a_proxy_is_not_the_request(ends: Ends) -> None:
     cut = Cut()
-    cut.take(ends.line, writes=False)
+    cut.use_line(ends.line, writes=False)
     cut.fire()
     with pytest.raises(CutOff):
-        cut.take(ends.line, writes=True)
+        cut.use_line(ends.line, writes=True)
 
 
 def test_a_request_sent_again_over_another_connection_may_be_written_after_the_cut(ends: Ends, other: Ends) -> None:
     cut = Cut()
-    cut.take(ends.line, writes=True)
+    cut.use_line(ends.line, writes=True)
     cut.fire()
-    cut.take(other.line, writes=True)
+    cut.use_line(other.line, writes=True)
     assert not other.is_shut
 
 
 def test_ending_a_connection_that_is_not_connected_is_no_failure() -> None:
     with socket.socket() as unconnected:
         line, cut = _Connection(unconnected), Cut()
-        cut.take(line, writes=False)
+        cut.use_line(line, writes=False)
         cut.fire()
         line.close()
 

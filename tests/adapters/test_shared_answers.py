@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 
 from turnproof.messages import FinishReason, ProviderResponse, Text, TokenUsage
-from turnproof_adapters._answers import counted, risen, with_structured_output
+from turnproof_adapters._answers import highest_usage, token_count, with_structured_output
 
 SCHEMA = {"type": "object"}
 
 
 @pytest.mark.parametrize(("figure", "tokens"), [(None, 0), (-1, 0), (0, 0), (1, 1), (10**9, 10**9), (10**18, 0)])
 def test_a_figure_that_nobody_can_have_counts_as_nothing(figure: int | None, tokens: int) -> None:
-    assert counted(figure) == tokens
+    assert token_count(figure) == tokens
 
 
 LOW = TokenUsage(1, 2, 3, 4, 5, 6)
@@ -23,7 +23,7 @@ HIGH = TokenUsage(11, 12, 13, 14, 15, 16)
 
 @pytest.mark.parametrize(("shown", "now"), [(LOW, HIGH), (HIGH, LOW)], ids=["rising", "falling"])
 def test_no_figure_that_was_told_ever_falls(shown: TokenUsage, now: TokenUsage) -> None:
-    assert risen(shown, now) == HIGH
+    assert highest_usage(shown, now) == HIGH
 
 
 @pytest.mark.parametrize(

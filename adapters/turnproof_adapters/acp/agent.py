@@ -51,7 +51,7 @@ class AcpAgent(AcpSessions):
             answer = asked.result()
         except RequestError as error:
             if not token.is_cancelled:
-                known = failure(error, turn.told, self._link.scrub)
+                known = failure(error, turn.apology_text, self._link.scrub)
                 known.partial = turn.parts
                 if isinstance(known, TransportError):
                     self._drop()  # whatever it is, the program may not be fit for another turn

@@ -67,7 +67,7 @@ class Calls:
         self.names = Names(tools)
         self._by_id: dict[str, Shown] = {}
 
-    def take(self, update: Update) -> Shown | None:
+    def update(self, update: Update) -> Shown | None:
         """An update of a call: the call as it stands after it. None for one that says nothing of one."""
         number = update.get("toolCallId")
         if not isinstance(number, str):

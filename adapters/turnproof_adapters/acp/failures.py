@@ -91,7 +91,7 @@ def failure(error: RequestError, told: str, scrub: Callable[[str], str]) -> Prov
     return TransportError(f"the agent ended the turn: {text}", kind=kind)
 
 
-def said(error: RequestError, scrub: Callable[[str], str]) -> str:
+def error_text(error: RequestError, scrub: Callable[[str], str]) -> str:
     """Its words, as an error may show them."""
     return scrub("; ".join(_words(error)))
 

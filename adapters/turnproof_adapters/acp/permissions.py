@@ -30,13 +30,13 @@ class Permissions:
     def hear(self, update: Update) -> None:
         """What a program shows of a call may be all that tells its name."""
         if update.get("sessionUpdate") in ("tool_call", "tool_call_update"):
-            self._calls.take(update)
+            self._calls.update(update)
 
-    async def answer(self, asked: Mapping[str, Any], token: CancelToken | None) -> dict[str, Any]:
+    async def decide(self, asked: Mapping[str, Any], token: CancelToken | None) -> dict[str, Any]:
         """The outcome for one request. Where the turn was cancelled, or is over, that is what it says."""
         if token is None or token.is_cancelled:
             return _CANCELLED
-        shown = self._calls.take(asked.get("toolCall") or {})
+        shown = self._calls.update(asked.get("toolCall") or {})
         allowed = False
         if shown is not None and shown.name in self._own:
             cancelled = asyncio.Event()

@@ -21,7 +21,7 @@ import psutil
 from turnproof.errors import TransportError
 
 from .._process_exit import GRACE, LastWords, how_it_ended
-from .._program import unusable
+from .._program import start_error
 
 _log = logging.getLogger(__name__)
 
@@ -63,7 +63,7 @@ class Process:
                 start_new_session=True,
             )
         except OSError as error:
-            raise unusable(command[0], folder, error) from None
+            raise start_error(command[0], folder, error) from None
         return cls(process, Path(command[0]).name, scrub)
 
     @property

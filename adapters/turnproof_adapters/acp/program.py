@@ -11,7 +11,7 @@ from typing import Any
 from turnproof.agents import AgentSetup
 from turnproof.errors import UsageError
 
-from .._program import located, passed_on
+from .._program import find_program, passed_environment
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,11 +82,11 @@ class Program:
             words = [str(word) for word in given] if isinstance(given, list | tuple) else words
         if not words:
             raise UsageError(f"program: {given!r} is neither a name nor a command")
-        return [located(words[0], self.install), *words[1:]]
+        return [find_program(words[0], self.install), *words[1:]]
 
 
 def environment(home: Path, own: Mapping[str, str]) -> dict[str, str]:
     """All that a program sees of the environment. Its home is the folder given, and so is what it takes for /tmp."""
     scratch = home / "tmp"
     scratch.mkdir(parents=True, exist_ok=True)
-    return {**passed_on(), "HOME": str(home), "TMPDIR": str(scratch), **own}
+    return {**passed_environment(), "HOME": str(home), "TMPDIR": str(scratch), **own}

@@ -86,7 +86,7 @@ class RestartingProgram:
             self._loop.close()
 
     async def _start(self) -> Run:
-        prepared = self._prepared = self._told()
+        prepared = self._prepared = self._prepare()
         process = await Process.start(
             [*self._command, *prepared.arguments],
             environment(Path(self._setup.home).absolute(), prepared.environment),
@@ -110,7 +110,7 @@ class RestartingProgram:
             raise
         return run
 
-    def _told(self) -> Prepared:
+    def _prepare(self) -> Prepared:
         Path(self._setup.home).mkdir(parents=True, exist_ok=True)
         return self._program.prepare(self._setup)
 
@@ -186,7 +186,7 @@ class RestartingProgram:
     async def _permit(self, asked: Mapping[str, Any]) -> dict[str, Any]:
         # The question shows the call as it is going to be run.
         self.inbox.put((str(asked.get("sessionId")), {**asked["toolCall"], "sessionUpdate": "tool_call_update"}))
-        return await self._permissions.answer(asked, self._token)
+        return await self._permissions.decide(asked, self._token)
 
 
 def _anything(call: FunctionCall) -> bool:

@@ -18,7 +18,7 @@ from turnproof.sessions import SessionCapabilities, SessionPage, every_session, 
 
 from .._agent import AgentTurns
 from .calls import Calls
-from .failures import failure, said
+from .failures import error_text, failure
 from .program import Program
 from .restarting_program import RestartingProgram
 from .session_list import page
@@ -160,7 +160,7 @@ class AcpSessions(AgentTurns):
         try:
             self._link.ask("session_delete", sessionId=session_id)
         except RequestError as error:
-            text = said(error, self._link.scrub)
+            text = error_text(error, self._link.scrub)
             raise ResumeError(
                 f"{self._program.name} cannot delete session {session_id!r}: {text}", session_id=session_id
             ) from None
@@ -218,7 +218,7 @@ class AcpSessions(AgentTurns):
                 self._link.open(f"session_{way}", sessionId=session_id)
             except RequestError as error:
                 self._drain(None)
-                refused = said(error, self._link.scrub)
+                refused = error_text(error, self._link.scrub)
                 _log.debug("%s: session/%s of %s: %s", self._program.name, way, session_id, refused)
                 known = failure(error, "", self._link.scrub)
                 if isinstance(known, AuthenticationError):

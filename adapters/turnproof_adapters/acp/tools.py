@@ -24,7 +24,7 @@ from turnproof.messages import FileRef, FunctionCall, InlineData, thaw
 
 from .. import _mcp_relay
 from .._tool_outputs import output_of, still_running
-from ..claude_cli.tools import PREFIX, SERVER, answer, wire_name
+from ..claude_cli.tools import PREFIX, SERVER, answer_mcp_request, wire_name
 
 _LONGEST = 1 << 30
 """Bytes of a line that are read: as good as all."""
@@ -119,7 +119,7 @@ class ToolServer:
                 if number in calls:
                     calls[number][1].cancel()
             case {"method": _}:
-                if said := answer(self._schemas, asked):
+                if said := answer_mcp_request(self._schemas, asked):
                     _write(writer, said)
             case _:
                 pass

@@ -43,7 +43,7 @@ class Transcript:
             if text:
                 self.say(_ROLES[kind], Thought(text) if kind == "agent_thought_chunk" else Text(text), _id(update))
         elif kind in ("tool_call", "tool_call_update"):
-            shown = self._calls.take(update)
+            shown = self._calls.update(update)
             if shown is not None:
                 self.call(shown)
 

@@ -125,7 +125,7 @@ class Turn:
         return False
 
     def _take_call(self, update: Update) -> None:
-        shown = self._calls.take(update)
+        shown = self._calls.update(update)
         if shown is None:
             return
         self._called = True
@@ -161,7 +161,7 @@ class Turn:
     # -- its end --------------------------------------------------------------------------------------------------
 
     @property
-    def told(self) -> str:
+    def apology_text(self) -> str:
         """What the program has put in an answer's place."""
         return "".join(text_of(update.get("content")) or "" for update in self._apology)
 

@@ -15,7 +15,7 @@ import msgspec
 from turnproof.errors import ProviderError, TransportError
 from turnproof.messages import FinishReason, FunctionCall, Part, ProviderResponse, Text, Thought, TokenUsage
 
-from .._answers import Listeners, risen
+from .._answers import Listeners, highest_usage
 from .._characters import Joiner, whole_characters
 from . import parts as neutral
 from .service import Service
@@ -209,7 +209,7 @@ class Assembler:
         if usage is None:
             return
         self._usage = updated(self._usage, usage)
-        self._shown = risen(self._shown, tokens(self._usage))
+        self._shown = highest_usage(self._shown, tokens(self._usage))
         if self._listeners.on_usage_update is not None:
             self._listeners.on_usage_update(self._shown)
 
@@ -241,7 +241,7 @@ def stands_alone(part: Part) -> bool:
     return isinstance(part, Text)
 
 
-def whole(service: Service, restore: neutral.Restore, answer: Answer, listeners: Listeners) -> ProviderResponse:
+def read_answer(service: Service, restore: neutral.Restore, answer: Answer, listeners: Listeners) -> ProviderResponse:
     """A batch answer as a response; the callbacks hear of it in model order, like those of a stream."""
     model = whole_characters(answer.model)
     parts: list[Part] = []

@@ -15,7 +15,7 @@ from .._answers import Listeners
 from .._calling import ConversationCaller
 from .._decoding import converted
 from . import errors
-from .assemble import Assembler, stands_alone, whole
+from .assemble import Assembler, read_answer, stands_alone
 from .parts import Restore
 from .service import Service
 from .wire import Answer, Event, decode_answer, decode_event
@@ -41,12 +41,12 @@ class Caller(ConversationCaller[Answer, Event, Restore]):
         self._service = service
 
     def _read(self, restore: Restore, answer: Answer, listeners: Listeners) -> ProviderResponse:
-        return whole(self._service, restore, answer, listeners)
+        return read_answer(self._service, restore, answer, listeners)
 
     def _assembler(self, restore: Restore, listeners: Listeners) -> Assembler:
         return Assembler(self._service, restore, listeners, self._failed)
 
-    def answer(self, body: bytes) -> Answer:
+    def read_body(self, body: bytes) -> Answer:
         """A whole answer from its bytes. Raises ProviderError for a failure told under a good status, and ValueError or
         RecursionError for what is neither."""
         try:
@@ -55,7 +55,7 @@ class Caller(ConversationCaller[Answer, Event, Restore]):
             self._refuse(_plain(body))
             raise
 
-    def answer_of(self, fields: dict[str, object]) -> Answer:
+    def read_fields(self, fields: dict[str, object]) -> Answer:
         """The same for an answer that the SDK has read."""
         try:
             return converted(fields, Answer)
@@ -63,7 +63,7 @@ class Caller(ConversationCaller[Answer, Event, Restore]):
             self._refuse(fields)
             raise
 
-    def event(self, data: bytes) -> Event:
+    def read_event(self, data: bytes) -> Event:
         """An event of a stream; one that tells of a failure is of type `error`, however the service words it. Raises
         ValueError or RecursionError for what is none."""
         try:

@@ -41,7 +41,7 @@ class AnthropicLegacy(OwnHistory, AnthropicProvider):
         )
 
     def _ask(self, client: anthropic.Anthropic, kwargs: Mapping[str, Any]) -> Answer:
-        return self._caller.answer_of(fields_of(client.messages.create(**kwargs)))
+        return self._caller.read_fields(fields_of(client.messages.create(**kwargs)))
 
     def _open(self, client: anthropic.Anthropic, kwargs: Mapping[str, Any]) -> Source[Event]:
         stream = client.messages.create(**kwargs, stream=True)

@@ -60,7 +60,7 @@ class AnthropicProvider(CachePluginHolder, TokenCounts, KeyChecks, ServiceProvid
     def list_models(self) -> list[str]:
         """Ids of all models that the key may use, newest first, as the service lists them."""
         client = self._require_client()
-        return self._caller.simple(lambda: [model.id for model in self._listed(client, 1000)])
+        return self._caller.simple(lambda: [model.id for model in self._first_page(client, 1000)])
 
     def _count_tokens(self, prompt: Prompt) -> int | None:
         if not self.service.counts:
@@ -79,9 +79,9 @@ class AnthropicProvider(CachePluginHolder, TokenCounts, KeyChecks, ServiceProvid
 
     def _check_key(self) -> None:
         client = self._require_client()
-        self._caller.simple(lambda: self._listed(client, 1))
+        self._caller.simple(lambda: self._first_page(client, 1))
 
-    def _listed(self, client: anthropic.Anthropic, limit: int) -> SyncPage[ModelInfo]:
+    def _first_page(self, client: anthropic.Anthropic, limit: int) -> SyncPage[ModelInfo]:
         """The first page of the models; going through it asks for the others."""
         answer = client.models.with_raw_response.list(limit=limit)
         # Of what is no JSON object the SDK would make an AttributeError.

@@ -18,7 +18,7 @@ from turnproof.messages import ProviderResponse
 from .._answers import Listeners
 from .._calling import Prompt, Source
 from .._encoded_messages import encode
-from .._http import arriving
+from .._http import body_pieces
 from .._sse import payloads
 from .._stateless import EncodesOnce
 from .arrange import Arrangement
@@ -65,9 +65,9 @@ class AnthropicStateless(EncodesOnce[Arrangement[bytes]], AnthropicProvider):
         )
 
     def _ask(self, client: anthropic.Anthropic, body: bytes) -> Answer:
-        return self._caller.answer(self._post(client, body).content)
+        return self._caller.read_body(self._post(client, body).content)
 
     def _open(self, client: anthropic.Anthropic, body: bytes) -> Source[Event]:
         response = self._post(client, body, stream=True)
         self._caller.refuse_unstreamed(response)
-        return Source(map(self._caller.event, payloads(arriving(response))), response.close)
+        return Source(map(self._caller.read_event, payloads(body_pieces(response))), response.close)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from turnproof.messages import TokenUsage
 
-from .._answers import counted
+from .._answers import token_count
 from .wire import OutputDetails, Usage
 
 NOTHING = Usage()
@@ -12,10 +12,10 @@ NOTHING = Usage()
 
 def tokens(usage: Usage) -> TokenUsage:
     """The neutral figures; missing ones, and negative ones, count as 0."""
-    read = counted(usage.cache_read_input_tokens)
-    written = counted(usage.cache_creation_input_tokens)
-    prompt = counted(usage.input_tokens) + read + written
-    output = counted(usage.output_tokens)
+    read = token_count(usage.cache_read_input_tokens)
+    written = token_count(usage.cache_creation_input_tokens)
+    prompt = token_count(usage.input_tokens) + read + written
+    output = token_count(usage.output_tokens)
     details = usage.output_tokens_details or OutputDetails()
     return TokenUsage(
         prompt_tokens=prompt,
@@ -23,7 +23,7 @@ def tokens(usage: Usage) -> TokenUsage:
         total_tokens=prompt + output,
         cache_read_tokens=read,
         cache_creation_tokens=written,
-        thinking_tokens=counted(details.thinking_tokens),
+        thinking_tokens=token_count(details.thinking_tokens),
     )
 
 

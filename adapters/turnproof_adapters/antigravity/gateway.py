@@ -64,7 +64,7 @@ class Gateway:
         self._client = client
         self._clock = clock
 
-    def answered(
+    def ask_accounts(
         self, send: Send, model: str, token: CancelToken | None, project: FindProject = lambda account: None
     ) -> httpx2.Response:
         """The first answer that anybody gives, still to be read.
@@ -163,7 +163,7 @@ class Gateway:
 
     def _bearer(self, account: Account, token: CancelToken | None, *, refused: str | None = None) -> str:
         def exchange(refresh_token: str) -> Access:
-            ask = partial(oauth.exchanged, self.http, self._client, refresh_token, self._clock)
+            ask = partial(oauth.exchange_token, self.http, self._client, refresh_token, self._clock)
             return self.caller.simple(ask, token)
 
         return oauth.bearer(account, exchange, self._clock, token, refused=refused)

@@ -36,14 +36,14 @@ def contents_of(messages: Sequence[Message], to: Target) -> list[Content]:
     return plain
 
 
-def answered(parts: Sequence[Part], to: Target) -> list[Content]:
+def answer_contents(parts: Sequence[Part], to: Target) -> list[Content]:
     """The content for an answer. One that is nothing but thinking is kept as well, although it is not sent again."""
     made = contents_of([Message("model", tuple(parts))], to)
     thoughts = [{"text": part.text, "thought": True} for part in parts if isinstance(part, Thought)]
     return made or ([{"role": "model", "parts": thoughts}] if thoughts else [])
 
 
-def sent(contents: Sequence[Content], to: Target) -> list[Content]:
+def sendable_contents(contents: Sequence[Content], to: Target) -> list[Content]:
     """The contents as they go out: as the service takes ids and thoughts, and the order of what follows a call."""
     going = []
     for content in contents:

@@ -25,12 +25,12 @@ from .._encoded_messages import encode
 from .._legacy import LegacySession, Schema
 from .._names import tool_names
 from ..google_genai.arrange import BEGINS_WITH_A_CALL
-from ..google_genai.assembling import Assembler, Chunk, whole
+from ..google_genai.assembling import Assembler, Chunk, read_answer
 from ..google_genai.names import restorer
 from ..google_genai.reading import batch, stream
 from ..google_genai.target import Target
 from .gateway import Gateway
-from .history import Content, answered, contents_of, messages_of, open_calls, sent
+from .history import Content, answer_contents, contents_of, messages_of, open_calls, sendable_contents
 from .lifecycle import AntigravityProvider
 from .models import target
 from .request import address, request_id, session_id
@@ -67,7 +67,7 @@ class AntigravityLegacy(LegacySession, AntigravityProvider):
             token.raise_if_cancelled()
         contents = [*self._contents, *self._user_side(said, to)]
         response = self._call(gateway, contents, to, response_schema, listeners, token)
-        self._contents = [*contents, *answered(response.parts, to)]
+        self._contents = [*contents, *answer_contents(response.parts, to)]
         self._usage = response.usage
         return with_structured_output(response, response_schema)
 
@@ -86,11 +86,13 @@ class AntigravityLegacy(LegacySession, AntigravityProvider):
         assembler, decode = partial(Assembler, to, self._restore), partial(_chunk, to=to)
         if streamed:
             assembling = assembler(listeners, token=token)
-            return gateway.caller.streamed(lambda: stream(ask(), decode), assembling, token)
-        return gateway.caller.whole(lambda: batch(ask(), decode), partial(whole, assembler), listeners, token)
+            return gateway.caller.call_stream(lambda: stream(ask(), decode), assembling, token)
+        return gateway.caller.call_batch(
+            lambda: batch(ask(), decode), partial(read_answer, assembler), listeners, token
+        )
 
     def _request(self, contents: Sequence[Content], to: Target, response_schema: Schema | None) -> dict[str, Any]:
-        settings, going = self._settings(), sent(contents, to)
+        settings, going = self._settings(), sendable_contents(contents, to)
         fields = settings.fields(Prompt((), self._system, self._tools, response_schema))
         request = {"contents": going, **thaw(fields), "sessionId": session_id(encode(going[0]))}
         return {**settings.envelope(request_id(encode(request))), "request": request}
@@ -105,7 +107,7 @@ class AntigravityLegacy(LegacySession, AntigravityProvider):
             asked = {**({"project": project} if project else {}), **request}
             return http.send(http.build_request("POST", url, json=asked, headers=headers), stream=True)
 
-        return gateway.answered(send, request["model"], token, partial(self._project, token=token))
+        return gateway.ask_accounts(send, request["model"], token, partial(self._project, token=token))
 
     def _up_to_date(self) -> Target:
         """The model in use now; what it cannot take over from the one before does not stay."""

@@ -85,7 +85,7 @@ class AntigravityProvider(TokenCounts, KeyChecks, ClientProvider[Gateway]):
 
     def list_models(self) -> list[str]:
         """Ids of all models that an account may ask, as the service lists them."""
-        return list(self._asked("fetchAvailableModels", {}, _Models).models or ())
+        return list(self._ask_service("fetchAvailableModels", {}, _Models).models or ())
 
     def _count_tokens(self, prompt: Prompt) -> int:
         """The service counts contents alone (router-for-me/CLIProxyAPI#840): system text and tools are shown to it as
@@ -98,7 +98,7 @@ class AntigravityProvider(TokenCounts, KeyChecks, ClientProvider[Gateway]):
         counted = [{"role": "user", "parts": shown}] if shown else []
         counted += contents(prompt.messages, target(settings.model))
         asked = {"request": {"model": f"models/{settings.model}", "contents": counted}}
-        return self._asked("countTokens", asked, _Count).total_tokens or 0
+        return self._ask_service("countTokens", asked, _Count).total_tokens or 0
 
     @property
     def _facts(self) -> Model:
@@ -117,7 +117,7 @@ class AntigravityProvider(TokenCounts, KeyChecks, ClientProvider[Gateway]):
     def _project(self, account: Account, token: CancelToken | None) -> str:
         return project_of(self._require_client(), account, token, self._sleep)
 
-    def _asked(self, verb: str, body: Fields, kind: type[Any]) -> Any:
+    def _ask_service(self, verb: str, body: Fields, kind: type[Any]) -> Any:
         """What the service says to a request that has to do with no conversation."""
         gateway, decoder = self._require_client(), msgspec.json.Decoder(kind)
 
@@ -126,7 +126,7 @@ class AntigravityProvider(TokenCounts, KeyChecks, ClientProvider[Gateway]):
             return gateway.http.post(f"{host}/v1internal:{verb}", json=body, headers=headers)
 
         def ask() -> Any:
-            return decoded(decoder, gateway.answered(send, self._model or "", None).content)
+            return decoded(decoder, gateway.ask_accounts(send, self._model or "", None).content)
 
         return gateway.caller.simple(ask)
 

@@ -55,7 +55,7 @@ class _Granted(msgspec.Struct, frozen=True):
 _granted = msgspec.json.Decoder(_Granted)
 
 
-def exchanged(http: httpx2.Client, client: Client, refresh_token: str, clock: Clock) -> Access:
+def exchange_token(http: httpx2.Client, client: Client, refresh_token: str, clock: Clock) -> Access:
     """A fresh access token. Raises Refused, and ValueError for an answer that is none."""
     asked = clock()
     response = http.post(

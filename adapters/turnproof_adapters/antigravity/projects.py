@@ -49,10 +49,10 @@ def project_of(gateway: Gateway, account: Account, token: CancelToken | None, sl
     Raises AuthenticationError for an account that has none and gets none, Cancelled once the token is set, and what
     the requests fail with.
     """
-    return account.project.get(bool, lambda: _found(gateway, account, token, sleep), token)
+    return account.project.get(bool, lambda: _find_project(gateway, account, token, sleep), token)
 
 
-def _found(gateway: Gateway, account: Account, token: CancelToken | None, sleep: Sleep) -> str:
+def _find_project(gateway: Gateway, account: Account, token: CancelToken | None, sleep: Sleep) -> str:
     asked = {"cloudaicompanionProject": None, "metadata": METADATA}
     loaded = gateway.ask(account, _Loaded, ":loadCodeAssist", asked, token)
     if name := _name(loaded):

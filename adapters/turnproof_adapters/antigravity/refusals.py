@@ -106,7 +106,7 @@ def _details(error: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
             yield detail
 
 
-def _listed(details: tuple[Mapping[str, Any], ...], name: str) -> Iterator[Mapping[str, Any]]:
+def _entries(details: tuple[Mapping[str, Any], ...], name: str) -> Iterator[Mapping[str, Any]]:
     for detail in details:
         entries = detail.get(name)
         for entry in entries if isinstance(entries, list) else ():
@@ -115,12 +115,12 @@ def _listed(details: tuple[Mapping[str, Any], ...], name: str) -> Iterator[Mappi
 
 
 def _quotas(details: tuple[Mapping[str, Any], ...]) -> Iterator[str]:
-    for violation in _listed(details, "violations"):
+    for violation in _entries(details, "violations"):
         yield str(violation.get("quotaId"))
 
 
 def _link(details: tuple[Mapping[str, Any], ...]) -> str | None:
-    return next((url for each in _listed(details, "links") if isinstance(url := each.get("url"), str)), None)
+    return next((url for each in _entries(details, "links") if isinstance(url := each.get("url"), str)), None)
 
 
 def _wait(details: tuple[Mapping[str, Any], ...], message: str) -> float | None:

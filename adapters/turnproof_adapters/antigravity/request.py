@@ -104,7 +104,7 @@ def _in_openapi(schemas: Sequence[ToolSchema]) -> list[dict[str, Any]]:
     return [declared]
 
 
-def enveloped(project: str | None, settings: Settings, request: bytes) -> bytes:
+def wrap_request(project: str | None, settings: Settings, request: bytes) -> bytes:
     """A finished request in its envelope, for an account of that project."""
     head = {**({"project": project} if project else {}), **settings.envelope(request_id(request))}
     return encode(head)[:-1] + b',"request":' + request + b"}"

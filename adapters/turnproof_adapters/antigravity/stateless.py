@@ -21,7 +21,7 @@ from .._encoded_messages import encode
 from .._names import tool_names
 from .._stateless import EncodesOnce
 from ..google_genai.arrange import Arrangement
-from ..google_genai.assembling import Assembler, whole
+from ..google_genai.assembling import Assembler, read_answer
 from ..google_genai.encode import Encoder
 from ..google_genai.names import restorer
 from ..google_genai.reading import batch, stream
@@ -29,7 +29,7 @@ from ..google_genai.settings import Fields
 from .gateway import Gateway
 from .lifecycle import AntigravityProvider
 from .models import target
-from .request import Settings, address, enveloped, session_id
+from .request import Settings, address, session_id, wrap_request
 from .wire import decode_chunk
 
 
@@ -51,8 +51,8 @@ class AntigravityStateless(EncodesOnce[Arrangement[bytes]], AntigravityProvider)
         caller = gateway.caller
         if streamed:
             assembling = assembler(listeners, token=token)
-            return caller.streamed(lambda: stream(ask(), decode), assembling, token)
-        return caller.whole(lambda: batch(ask(), decode), partial(whole, assembler), listeners, token)
+            return caller.call_stream(lambda: stream(ask(), decode), assembling, token)
+        return caller.call_batch(lambda: batch(ask(), decode), partial(read_answer, assembler), listeners, token)
 
     def _request(self, messages: Sequence[Message], fields: Fields) -> bytes:
         arrangement = self._encoder.arranged(messages)
@@ -73,7 +73,7 @@ class AntigravityStateless(EncodesOnce[Arrangement[bytes]], AntigravityProvider)
         def send(host: str, bearer: str, project: str | None) -> httpx2.Response:
             url, headers = address(host, bearer, stream=stream)
             headers["content-type"] = "application/json"
-            content = enveloped(project, settings, request)
+            content = wrap_request(project, settings, request)
             return http.send(http.build_request("POST", url, content=content, headers=headers), stream=True)
 
-        return gateway.answered(send, settings.model, token, partial(self._project, token=token))
+        return gateway.ask_accounts(send, settings.model, token, partial(self._project, token=token))

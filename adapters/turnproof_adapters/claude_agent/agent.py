@@ -21,7 +21,7 @@ from .._child_process import ChildLost
 from ..anthropic.plain_conversation import arranged
 from ..claude_cli.lifecycle import CLAUDE_CLI
 from ..claude_cli.lines import Line, Result
-from ..claude_cli.pipe import said
+from ..claude_cli.pipe import user_line
 from ..claude_cli.tools import restorer
 from .abilities import NAME, SESSIONS
 from .history import messages
@@ -47,7 +47,7 @@ class ClaudeAgent(AgentTurns):
         if twice := sorted({name for name in names if names.count(name) > 1}):
             raise UsageError(f"several tools are named {', '.join(map(repr, twice))}: a call could mean any of them")
         self._setup = setup
-        self._running = Running.of(setup)
+        self._running = Running.from_setup(setup)
         self._shelf = SessionFiles(Path(setup.home).absolute(), NAME)
         self._restore = restorer((), [tool.schema for tool in setup.tools])
         self._history: list[Message] = []
@@ -106,13 +106,13 @@ class ClaudeAgent(AgentTurns):
         try:
             if fresh:
                 live.begin()
-            brake.ask({**said(wire), "uuid": mark}, token)
+            brake.ask({**user_line(wire), "uuid": mark}, token)
             spoken = True
             result = self._result(live, turn, errands)
             response = turn.cancelled(result) if token.is_cancelled else turn.response(result)
         except ProviderError as error:
             if token.is_cancelled and spoken:
-                return self._broken(turn)
+                return self._end_cancelled(turn)
             gone = self._session_id is not None and _GONE in str(error)
             if gone:
                 error = ResumeError(
@@ -143,19 +143,19 @@ class ClaudeAgent(AgentTurns):
             self._stop()
             live = None
         if live is not None:
-            live.answers = errands.take
+            live.answers = errands.handle
             return live, False
-        live = self._live = Live(self._running, self._session_id, errands.take)
+        live = self._live = Live(self._running, self._session_id, errands.handle)
         return live, True
 
     def _result(self, live: Live, turn: Turn, errands: ProgramRequests) -> Result:
-        for line in self._heard(live, errands):
-            result = turn.take(line)
+        for line in self._lines(live, errands):
+            result = turn.feed(line)
             if result is not None:
                 return result
         raise live.lost()
 
-    def _heard(self, live: Live, errands: ProgramRequests) -> Iterator[Line]:
+    def _lines(self, live: Live, errands: ProgramRequests) -> Iterator[Line]:
         """Its lines. While a tool of ours runs it has nothing to say."""
         while True:
             try:
@@ -176,7 +176,7 @@ class ClaudeAgent(AgentTurns):
         if begun is not None and not self._shelf.take_back(begun, mark) and not self._history:
             self._session_id = None
 
-    def _broken(self, turn: Turn) -> ProviderResponse:
+    def _end_cancelled(self, turn: Turn) -> ProviderResponse:
         """The end of a turn that was cancelled, and whose process was ended with it: the session is as it is stored."""
         self._stop(grace=False)
         self._session_id = turn.session_id or self._session_id

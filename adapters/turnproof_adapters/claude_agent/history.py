@@ -73,7 +73,7 @@ def messages(said: Iterable[Said], service: Service, restore: Restore) -> list[M
         for block in _blocks(each):
             owner = calls.get(block.get("tool_use_id", ""))
             if block.get("type") != "tool_result":
-                words.extend(_told(block, service))
+                words.extend(_result_parts(block, service))
             elif owner is not None:
                 owner[0].results[block["tool_use_id"]] = _result(block, owner[1], service)
         if words:
@@ -96,7 +96,7 @@ def _answered(said: Said, service: Service, restore: Restore) -> Iterator[Part]:
             yield part
 
 
-def _told(block: dict[str, Any], service: Service) -> Iterator[Part]:
+def _result_parts(block: dict[str, Any], service: Service) -> Iterator[Part]:
     """A block of the user's, or of a tool's result."""
     match block:
         case {"type": "text", "text": str(text)}:
@@ -121,7 +121,7 @@ def _told(block: dict[str, Any], service: Service) -> Iterator[Part]:
 def _result(block: dict[str, Any], name: str, service: Service) -> ToolResult:
     content = block.get("content", "")
     blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
-    told = [part for each in blocks if isinstance(each, dict) for part in _told(each, service)]
+    told = [part for each in blocks if isinstance(each, dict) for part in _result_parts(each, service)]
     text = "".join(part.text for part in told if isinstance(part, Text) and not part.text.startswith(_FILED))
     attached = tuple(part for part in told if isinstance(part, InlineData | FileRef))
     return ToolResult(block["tool_use_id"], name, text, is_error=block.get("is_error") is True, attachments=attached)

@@ -24,7 +24,7 @@ from .._tool_outputs import output_of, still_running
 from ..anthropic.parts import Restore
 from ..claude_cli.lines import Asked
 from ..claude_cli.pipe import Pipe
-from ..claude_cli.tools import CALL_ID, HINTS, PREFIX, answer, wire_name
+from ..claude_cli.tools import CALL_ID, HINTS, PREFIX, answer_mcp_request, wire_name
 
 
 class ProgramRequests:
@@ -41,7 +41,7 @@ class ProgramRequests:
         self._running = 0
         self._idle_since = time.monotonic()
 
-    def take(self, pipe: Pipe, number: str, asked: Asked) -> bool:
+    def handle(self, pipe: Pipe, number: str, asked: Asked) -> bool:
         """Answer a question of the program's, at once or later. False for one that nobody knows."""
         if asked.subtype == "can_use_tool":
             self._away(pipe, number, lambda: self._permission(asked))
@@ -49,7 +49,7 @@ class ProgramRequests:
             self._away(pipe, number, lambda: self._called(asked.message))
         elif asked.subtype == "mcp_message":
             schemas = [tool.schema for tool in self._setup.tools]
-            pipe.answer(number, {"mcp_response": answer(schemas, asked.message, HINTS)})
+            pipe.reply(number, {"mcp_response": answer_mcp_request(schemas, asked.message, HINTS)})
         else:
             return False
         return True
@@ -69,7 +69,7 @@ class ProgramRequests:
                 # A turn that is over, or being interrupted, waits for no answer; nor does a process that is gone.
                 if not self._token.is_cancelled:
                     with contextlib.suppress(ProviderError):
-                        pipe.answer(number, response)
+                        pipe.reply(number, response)
             finally:
                 with self._lock:
                     self._running -= 1

@@ -31,12 +31,14 @@ class Running:
     silence: float
 
     @classmethod
-    def of(cls, setup: AgentSetup) -> Running:
+    def from_setup(cls, setup: AgentSetup) -> Running:
         """From a setup. `program`, `max_tokens`, `thinking` and `timeout` (seconds of silence after which the program
         counts as lost) are options of its endpoint. Raises UsageError for what cannot be."""
         endpoint, options = setup.endpoint, setup.endpoint.options
         key = read_api_key({"api_key": endpoint.api_key}, *ANTHROPIC.key_variables)
-        program = Program.of({**options, "cwd": setup.cwd, "base_url": endpoint.base_url}, key, Path(setup.home))
+        program = Program.from_settings(
+            {**options, "cwd": setup.cwd, "base_url": endpoint.base_url}, key, Path(setup.home)
+        )
         thinking = CLAUDE_CLI.thinking(options.get("thinking"))
         settings = Settings(CLAUDE_CLI, endpoint.model, positive_setting(options, "max_tokens"), thinking)
         limits = settings.kwargs(Prompt(()), think=True)

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from turnproof.errors import ProviderError, TransportError
 from turnproof.messages import FinishReason, FunctionCall, Part, ProviderResponse, TokenUsage
 
-from .._answers import Listeners, risen
+from .._answers import Listeners, highest_usage
 from .._errors import scrubbed
 from ..anthropic.assemble import Assembler
 from ..anthropic.parts import Restore, finish_reason
@@ -41,7 +41,7 @@ class Turn:
         self._refused: Assistant | None = None
         self._shown = TokenUsage()
 
-    def take(self, line: Line) -> Result | None:
+    def feed(self, line: Line) -> Result | None:
         """Take one line; what a callback raises passes through. Raises TransportError for a stream that begins anew
         after it has broken off: what it has shown cannot be taken back."""
         if line.parent_tool_use_id is not None:
@@ -92,7 +92,7 @@ class Turn:
         told = tokens(result.usage or NOTHING) if result is not None else TokenUsage()
         return ProviderResponse(
             parts=self.parts,
-            usage=risen(self._usage(), told),
+            usage=highest_usage(self._usage(), told),
             finish_reason=FinishReason.CANCELLED,
             model=self._model,
         )
@@ -135,7 +135,7 @@ class Turn:
         before = self._usage()
 
         def tell(now: TokenUsage) -> None:
-            self._shown = risen(self._shown, _sum(before, now))
+            self._shown = highest_usage(self._shown, _sum(before, now))
             told(self._shown)
 
         return tell

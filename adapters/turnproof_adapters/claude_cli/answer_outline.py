@@ -29,7 +29,7 @@ class Outline:
         self._pieces: list[str] = []
         self._stop_reason: str | None = None
 
-    def take(self, event: Event) -> None:
+    def feed(self, event: Event) -> None:
         """Take one event."""
         block, delta = event.content_block, event.delta
         if block is not None:

@@ -80,7 +80,7 @@ class ClaudeCliCalls(ClaudeCliProvider):
         """The answer to the prompt, streaming if there is an `on_chunk`."""
         restore = restorer(prompt.messages, prompt.tools)
         if listeners.on_chunk is not None:
-            return self._calls.streamed(ask, Assembler(self.service, restore, listeners, self._failed), token)
+            return self._calls.call_stream(ask, Assembler(self.service, restore, listeners, self._failed), token)
 
         def read(events: list[Event], listeners: Listeners) -> ProviderResponse:
             assembler = Assembler(self.service, restore, listeners, self._failed)
@@ -88,7 +88,7 @@ class ClaudeCliCalls(ClaudeCliProvider):
                 assembler.feed(event)
             return assembler.response()
 
-        return self._calls.whole(lambda: _all(ask()), read, listeners, token)
+        return self._calls.call_batch(lambda: _all(ask()), read, listeners, token)
 
 
 def _all(source: Source[Event]) -> list[Event]:

@@ -75,7 +75,7 @@ class Conversation(ProgramRun):
         """The events of the answer's stream, as for `ProgramRun`. Behind them it rests, or has ended."""
         self._said, self._permissions = Outline(self._names), {}
         for event in super().events():
-            self._said.take(event)
+            self._said.feed(event)
             yield event
         with contextlib.suppress(ProviderError):
             self.rests = not self._said.is_followed_up and self._waits()
@@ -111,7 +111,7 @@ class Conversation(ProgramRun):
         self._results = results
         permissions, self._permissions = self._permissions, {}
         for call, (number, given) in permissions.items():
-            self._pipe.answer(number, {"behavior": "allow", "updatedInput": given})
+            self._pipe.reply(number, {"behavior": "allow", "updatedInput": given})
             self._wait_for_result(call)
         if self._results:
             raise TransportError("claude goes on without the results of all calls")
@@ -132,7 +132,9 @@ class Conversation(ProgramRun):
             case "mcp_message", "tools/call":
                 self._answer_call(number, asked.message)
             case "mcp_message", _:
-                self._pipe.answer(number, {"mcp_response": offered.answer(self._tools, asked.message, offered.HINTS)})
+                self._pipe.reply(
+                    number, {"mcp_response": offered.answer_mcp_request(self._tools, asked.message, offered.HINTS)}
+                )
             case _:
                 self._pipe.refuse(number, asked)
 
@@ -148,7 +150,7 @@ class Conversation(ProgramRun):
         said |= {"isError": True} if "is_error" in result else {"toolResult": text}
         # With the last result the program has all that it needs to ask the model.
         last = not self._results
-        self._pipe.answer(number, {"mcp_response": {"jsonrpc": "2.0", "id": message["id"], "result": said}}, asks=last)
+        self._pipe.reply(number, {"mcp_response": {"jsonrpc": "2.0", "id": message["id"], "result": said}}, asks=last)
 
 
 def _can_be_told(block: dict[str, Any]) -> bool:

@@ -54,7 +54,7 @@ class ClaudeCliProvider(ServiceProvider[Program]):
         self._max_tokens = positive_setting(config, "max_tokens")
         self._silence = float(config.get("timeout", DEFAULT_TIMEOUT))
         self.set_thinking_config(config.get("thinking"))
-        self._client = Program.of(config, key)
+        self._client = Program.from_settings(config, key)
         self._calls = Caller(_FAILURES, partial(_typed, secret=key), stands_alone)
 
     def set_thinking_config(self, config: Mapping[str, Any] | None) -> None:

@@ -55,7 +55,7 @@ class Pipe:
                 if not self.child.has_ended:  # it does not read
                     raise
 
-    def answer(self, number: str, response: dict[str, Any], *, asks: bool = False) -> None:
+    def reply(self, number: str, response: dict[str, Any], *, asks: bool = False) -> None:
         """Answer a question of the program's; for `asks` see `Child.write`."""
         said = {"subtype": "success", "request_id": number, "response": response}
         self.write({"type": "control_response", "response": said}, asks=asks)
@@ -81,7 +81,7 @@ class Pipe:
                 yield line
 
 
-def said(message: dict[str, Any]) -> dict[str, Any]:
+def user_line(message: dict[str, Any]) -> dict[str, Any]:
     """The line for a message. What a user says is no command to the program, whatever it begins with."""
     line = {"type": message["role"], "message": message, "session_id": "", "parent_tool_use_id": None}
     return line | {"text_not_typed": True} if message["role"] == "user" else line

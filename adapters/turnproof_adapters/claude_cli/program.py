@@ -15,7 +15,7 @@ from uuid import UUID
 
 from turnproof.errors import UsageError
 
-from .._program import located, passed_on
+from .._program import find_program, passed_environment
 from .tools import CONFIG
 
 NAME = "claude"
@@ -66,10 +66,10 @@ KEPT = ("--no-session-persistence", f"--session-id={_NOBODY}")
 """For a process that goes on from answer to answer, and is all that keeps the conversation."""
 
 
-def found(given: object) -> str:
+def find_claude(given: object) -> str:
     """The program's path: what is `given`, or the first of its name on PATH. Raises UsageError where there is none, or
     where it cannot be run."""
-    return located(NAME if given is None else str(given), "npm install -g @anthropic-ai/claude-code")
+    return find_program(NAME if given is None else str(given), "npm install -g @anthropic-ai/claude-code")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,13 +84,13 @@ class Program:
     folder: Path
 
     @classmethod
-    def of(cls, config: Mapping[str, Any], api_key: str, home: Path | None = None) -> Program:
+    def from_settings(cls, config: Mapping[str, Any], api_key: str, home: Path | None = None) -> Program:
         """From a provider's settings: `program`, `cwd`, `base_url`. Raises UsageError for what cannot be. Without a
         `home` it gets one that is to be removed."""
         folder = Path(config.get("cwd") or Path.cwd())
         if not folder.is_dir():
             raise UsageError(f"cwd: {folder} is no folder")
-        path = found(config.get("program"))
+        path = find_claude(config.get("program"))
         home = Path(tempfile.mkdtemp(prefix="turnproof-claude-")) if home is None else _made(home)
         settings = home / ".claude.json"
         if not settings.exists():
@@ -115,7 +115,7 @@ class Program:
 
     def environment(self, max_tokens: int, thinking: Mapping[str, Any] | None) -> dict[str, str]:
         """All that the program sees of the environment. `thinking` is in the API's form; adaptive is its own choice."""
-        own = passed_on() | _QUIET | _WHOLE
+        own = passed_environment() | _QUIET | _WHOLE
         own |= {
             "ANTHROPIC_API_KEY": self.api_key,
             "CLAUDE_CODE_MAX_OUTPUT_TOKENS": str(max_tokens),

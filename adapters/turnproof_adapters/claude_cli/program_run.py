@@ -17,7 +17,7 @@ from ..anthropic.wire import Event
 from . import tools as offered
 from .failures import failure
 from .lines import Asked, Assistant, Result, StreamEvent
-from .pipe import Pipe, said
+from .pipe import Pipe, user_line
 from .slow_reader import SlowReaderGuard
 
 
@@ -46,9 +46,9 @@ class ProgramRun:
         """A message that was said before."""
         if message["role"] == "assistant":
             # Of a model that it does not know to be the same the program keeps no thinking.
-            self._pipe.write(said({**message, "model": self._model}))
+            self._pipe.write(user_line({**message, "model": self._model}))
             return
-        self._pipe.write({**said(message), "shouldQuery": False})
+        self._pipe.write({**user_line(message), "shouldQuery": False})
         for line in self._lines:
             if isinstance(line, Result):
                 if line.is_error:
@@ -58,7 +58,7 @@ class ProgramRun:
 
     def _ask(self, message: dict[str, Any]) -> None:
         """The message to be answered."""
-        self._pipe.write(said(message), asks=True)
+        self._pipe.write(user_line(message), asks=True)
 
     def events(self) -> Iterator[Event]:
         """The events of the answer's stream, as the API sent them. Raises ProviderError where it tells of a failure.
@@ -91,7 +91,7 @@ class ProgramRun:
 
     def _reply(self, number: str, asked: Asked) -> None:
         if asked.subtype == "mcp_message":
-            self._pipe.answer(number, {"mcp_response": offered.answer(self._tools, asked.message)})
+            self._pipe.reply(number, {"mcp_response": offered.answer_mcp_request(self._tools, asked.message)})
         elif asked.subtype != "can_use_tool":
             # As for that one: asked as soon as the first call is there, and any answer could break off those that
             # follow it.

@@ -27,6 +27,6 @@ class SlowReaderGuard:
             return
         if line.event.type == "message_start":
             self._said = Outline(self._tools)
-        self._said.take(line.event)
+        self._said.feed(line.event)
         if self._said.is_followed_up:
             self._child.kill()

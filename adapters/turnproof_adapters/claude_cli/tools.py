@@ -48,7 +48,7 @@ def restorer(messages: Sequence[Message], tools: Sequence[ToolSchema] | None) ->
     return lambda name, given: (own(name.removeprefix(PREFIX)), given)
 
 
-def answer(
+def answer_mcp_request(
     tools: Sequence[ToolSchema], asked: dict[str, Any], hints: Mapping[str, Any] = MappingProxyType({})
 ) -> dict[str, Any]:
     """The answer to a JSON-RPC message of the program's; empty for a notification. `hints` are told of each tool."""

@@ -38,7 +38,7 @@ class Caller(ChatCaller):
 
     def __init__(self, service: Service, secret: str) -> None:
         typed = partial(from_exception, secret=secret)
-        super().__init__(service, _FAILURES, typed, partial(errors.told, secret=secret))
+        super().__init__(service, _FAILURES, typed, partial(errors.from_failure, secret=secret))
 
 
 def from_exception(error: Exception, secret: str) -> ProviderError:
@@ -46,7 +46,7 @@ def from_exception(error: Exception, secret: str) -> ProviderError:
     if isinstance(error, HttpResponseError) and isinstance(error.response, Httpx2Response):
         return _refused(error.response, secret)
     if isinstance(error, FailureTold):
-        return errors.told(error.said, secret)
+        return errors.from_failure(error.said, secret)
     if isinstance(error, UnicodeEncodeError):
         return InvalidRequestError(f"the request holds text that is not valid Unicode: {error.reason}")
     detail = scrubbed(f"{type(error).__name__}: {str(error) or 'no details'}", secret)
@@ -60,4 +60,4 @@ def _refused(response: Httpx2Response, secret: str) -> ProviderError:
         body = response.json()
     except (ValueError, RecursionError):
         body = response.text()
-    return errors.refused(response.status_code, body, response.headers, secret)
+    return errors.from_status(response.status_code, body, response.headers, secret)

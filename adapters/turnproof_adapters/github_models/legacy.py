@@ -28,7 +28,7 @@ from ..openai.names import restorer
 from ..openai.wire import END, Answer
 from . import sdk
 from .lifecycle import GitHubModelsProvider
-from .readable_stream import legible
+from .readable_stream import readable_pieces
 from .transport import Httpx2Response
 
 
@@ -64,7 +64,7 @@ class _Body:
     def make_legible(self, piped: PipelineResponse[HttpRequest, Httpx2Response]) -> None:
         """Have the SDK read the answer in the form that it can."""
         response = piped.http_response
-        self.rest = legible(response.content_type or "", response.iter_bytes())
+        self.rest = readable_pieces(response.content_type or "", response.iter_bytes())
         response.replace_body(self.rest)
 
 

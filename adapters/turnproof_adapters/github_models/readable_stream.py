@@ -24,7 +24,7 @@ class FailureTold(Exception):
         self.said = said
 
 
-def legible(content_type: str, pieces: Iterator[bytes]) -> Iterator[bytes]:
+def readable_pieces(content_type: str, pieces: Iterator[bytes]) -> Iterator[bytes]:
     """The body of a stream, an event at a time. An answer in one piece, where a stream was asked for, is one event.
 
     Raises FailureTold for a failure. What is behind the end is read only if more is asked for.

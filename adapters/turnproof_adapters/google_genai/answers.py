@@ -62,11 +62,11 @@ def chunks(open_stream: Callable[[], Source[types.GenerateContentResponse]], to:
     return Source(map(partial(read, to=to), source.events), source.close)
 
 
-def whole(
+def read_sdk_answer(
     assembler: Callable[[Listeners], Assembler], to: Target, answer: types.GenerateContentResponse, listeners: Listeners
 ) -> ProviderResponse:
     """A batch answer as a response; the callbacks hear of it in model order, like those of a stream."""
-    return assembling.whole(assembler, read(answer, to), listeners)
+    return assembling.read_answer(assembler, read(answer, to), listeners)
 
 
 def tokens(given: types.GenerateContentResponseUsageMetadata) -> TokenUsage:

@@ -35,16 +35,16 @@ class Spliced:
     to: Target
     body: bytes
 
-    def whole(self) -> Chunk:
+    def read_batch(self) -> Chunk:
         """The answer in one piece."""
         ask = partial(self.client.models.generate_content, model=self.model, contents=STUB)
-        return reading.batch(_kept(ask, self.body), partial(decode_chunk, to=self.to))
+        return reading.batch(_keep_response(ask, self.body), partial(decode_chunk, to=self.to))
 
     def stream(self) -> Source[Chunk]:
         """The answer in pieces."""
         ask = partial(self.client.models.generate_content_stream, model=self.model, contents=STUB)
         # The SDK sends nothing until it is asked for a piece, and there is none.
-        return reading.stream(_kept(lambda: list(ask()), self.body), partial(decode_chunk, to=self.to))
+        return reading.stream(_keep_response(lambda: list(ask()), self.body), partial(decode_chunk, to=self.to))
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,19 +57,21 @@ class Plain:
     contents: Sequence[Fields]
     fields: Fields
 
-    def whole(self) -> Chunk:
+    def read_batch(self) -> Chunk:
         """The answer in one piece."""
-        return answers.read(self._given(self.client.models.generate_content)(), self.to)
+        return answers.read(self._with_request(self.client.models.generate_content)(), self.to)
 
     def stream(self) -> Source[Chunk]:
         """The answer in pieces."""
-        return answers.chunks(partial(open_stream, self._given(self.client.models.generate_content_stream)), self.to)
+        return answers.chunks(
+            partial(open_stream, self._with_request(self.client.models.generate_content_stream)), self.to
+        )
 
-    def _given(self, call: Callable[..., T]) -> Callable[[], T]:
+    def _with_request(self, call: Callable[..., T]) -> Callable[[], T]:
         return partial(call, model=self.model, contents=sdk_contents(self.contents), config=sdk_config(self.fields))
 
 
-def _kept(ask: Callable[[], object], body: bytes) -> httpx2.Response:
+def _keep_response(ask: Callable[[], object], body: bytes) -> httpx2.Response:
     """The response of status 200 to a call of the SDK's with this body. Raises what the SDK makes of any other."""
     with carrying(body, keeps_answer=True) as carried:
         try:

@@ -26,7 +26,7 @@ from turnproof.messages import (
     TokenUsage,
 )
 
-from .._answers import Listeners, risen
+from .._answers import Listeners, highest_usage
 from .._characters import Joiner, whole_characters
 from .finish import finish_reason, unusable
 from .names import made_up_id
@@ -213,7 +213,7 @@ class Assembler:
 
     def _count(self, usage: TokenUsage) -> None:
         self._usage = usage
-        self._shown = risen(self._shown, usage)
+        self._shown = highest_usage(self._shown, usage)
         if self._listeners.on_usage_update is not None:
             self._listeners.on_usage_update(self._shown)
 
@@ -225,7 +225,7 @@ class Assembler:
         return words.part(self._to.mark if words.kind is Thought else None)
 
 
-def whole(assembler: Callable[[Listeners], Assembler], answer: Chunk, listeners: Listeners) -> ProviderResponse:
+def read_answer(assembler: Callable[[Listeners], Assembler], answer: Chunk, listeners: Listeners) -> ProviderResponse:
     """A batch answer as a response; the callbacks hear of it in model order, like those of a stream."""
     assembling = assembler(listeners)
     assembling.feed(answer)

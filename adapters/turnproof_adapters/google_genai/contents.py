@@ -72,7 +72,7 @@ def history_from_sdk(
     reader = _Reader(model, restore)
     messages: list[Message] = []
     for by_model, run in groupby(contents, key=lambda content: content.role == "model"):
-        read = reader.answer if by_model else reader.said
+        read = reader.read_answer if by_model else reader.read_user_side
         messages += read(run)
     return [message for message in messages if message.parts]
 
@@ -99,7 +99,7 @@ class _Reader:
         self._unnamed = 0
         self._waiting: list[str] = []
 
-    def answer(self, run: Iterable[types.Content]) -> Iterator[Message]:
+    def read_answer(self, run: Iterable[types.Content]) -> Iterator[Message]:
         """All that the model said in one go: one message."""
         self._waiting = []
         parts: list[Part] = []
@@ -120,7 +120,7 @@ class _Reader:
         _extend_last(parts, more)
         yield Message("model", tuple(parts))
 
-    def said(self, run: Iterable[types.Content]) -> Iterator[Message]:
+    def read_user_side(self, run: Iterable[types.Content]) -> Iterator[Message]:
         """The user's side: a content holds results of tools, or what was said, or first the one and then the other."""
         for content in run:
             results, words = self._divided(content)

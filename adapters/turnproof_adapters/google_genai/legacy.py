@@ -33,7 +33,7 @@ from .._answers import Listeners, with_structured_output
 from .._calling import Prompt
 from .._legacy import LegacySession, Schema
 from .._names import tool_names
-from .answers import chunks, whole
+from .answers import chunks, read_sdk_answer
 from .arrange import BEGINS_WITH_A_CALL
 from .asking import open_stream
 from .assembling import Assembler
@@ -145,9 +145,9 @@ class GoogleLegacy(LegacySession, CachingGoogleProvider):
         caller = self._caller(fields.get("cachedContent"))
         if listeners.on_chunk is not None:
             stream = partial(chunks, partial(open_stream, partial(chat.send_message_stream, message, config)), to)
-            return caller.streamed(stream, assembler(listeners, token=token), token)
+            return caller.call_stream(stream, assembler(listeners, token=token), token)
         ask = partial(chat.send_message, message, config)
-        return caller.whole(ask, partial(whole, assembler, to), listeners, token)
+        return caller.call_batch(ask, partial(read_sdk_answer, assembler, to), listeners, token)
 
     def _up_to_date(self) -> _Conversation:
         """The conversation, in a `Chat` of the client and model that are in use now."""

@@ -17,7 +17,7 @@ import msgspec
 from turnproof.errors import TransportError
 
 from .._calling import Source
-from .._http import arriving
+from .._http import body_pieces
 from .._sse import payloads
 
 T = TypeVar("T")
@@ -48,7 +48,7 @@ def _understood(data: bytes, decode: Decode[T], response: httpx2.Response) -> T:
 
 def _bytes(response: httpx2.Response) -> Iterator[bytes]:
     try:
-        yield from arriving(response)
+        yield from body_pieces(response)
         return
     except httpx2.DecodingError as error:
         why = str(error)

@@ -42,7 +42,7 @@ class Carried:
         self.keeps_answer = keeps_answer
         self.response: httpx2.Response | None = None
 
-    def shown(self, response: httpx2.Response) -> httpx2.Response:
+    def deliver(self, response: httpx2.Response) -> httpx2.Response:
         """What the SDK is given for a response."""
         self.response = response
         if not self.keeps_answer or response.status_code != 200:
@@ -86,7 +86,7 @@ class SplicingClient(httpx2.Client):
         """As ever, with the response handed to whoever carries."""
         response = super().send(request, **options)
         carried = _carried.get()
-        return response if carried is None else carried.shown(response)
+        return response if carried is None else carried.deliver(response)
 
 
 @cache

@@ -23,7 +23,7 @@ from .._names import tool_names
 from .._stateless import EncodesOnce
 from .arrange import Arrangement, arranged
 from .asking import Plain, Spliced
-from .assembling import Assembler, whole
+from .assembling import Assembler, read_answer
 from .encode import Encoder
 from .managed import CachingGoogleProvider
 from .models import target
@@ -51,8 +51,8 @@ class GoogleStateless(EncodesOnce[Arrangement[bytes]], CachingGoogleProvider):
         caller = self._caller(fields.get("cachedContent"))
         with self._telling_of_lost_caches():
             if listeners.on_chunk is not None:
-                return caller.streamed(request.stream, assembler(listeners, token=token), token)
-            return caller.whole(request.whole, partial(whole, assembler), listeners, token)
+                return caller.call_stream(request.stream, assembler(listeners, token=token), token)
+            return caller.call_batch(request.read_batch, partial(read_answer, assembler), listeners, token)
 
     def _request(
         self, client: genai.Client, model: str, messages: Sequence[Message], fields: Fields

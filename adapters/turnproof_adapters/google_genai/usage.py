@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from turnproof.messages import TokenUsage
 
-from .._answers import counted
+from .._answers import token_count
 
 
 def tokens(
@@ -20,12 +20,12 @@ def tokens(
     What a cache served is part of the prompt, what tools of the service fed back (`fed_back`) is not; what was thought
     is no part of what was said.
     """
-    asked, thinking = counted(prompt) + counted(fed_back), counted(thought)
-    output = counted(said) + thinking
+    asked, thinking = token_count(prompt) + token_count(fed_back), token_count(thought)
+    output = token_count(said) + thinking
     return TokenUsage(
         prompt_tokens=asked,
         output_tokens=output,
         total_tokens=asked + output,
-        cache_read_tokens=counted(cached),
+        cache_read_tokens=token_count(cached),
         thinking_tokens=thinking,
     )

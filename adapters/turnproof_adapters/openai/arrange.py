@@ -21,7 +21,7 @@ from turnproof.messages import FunctionCall
 
 from . import convert
 from .names import wire_id
-from .rows import Codec, Result, Row, V, said
+from .rows import Codec, Result, Row, V, wire_message
 from .service import Service
 
 
@@ -100,7 +100,7 @@ class Arrangement(Generic[V]):
         """What the model said: written again where its calls go by other ids than their own."""
         if row.twin is None or ids == [wire_id(call.id) for call in row.calls]:
             return [] if row.said is None else [row.said]
-        wire = said(row.twin, ids, self._service, self._model)
+        wire = wire_message(row.twin, ids, self._service, self._model)
         return [] if wire is None else [self._codec(wire)]
 
     def _answer(self, result: Result[V] | None, sent: str) -> V:

@@ -25,7 +25,7 @@ from turnproof.messages import (
     freeze,
 )
 
-from .._answers import Listeners, risen
+from .._answers import Listeners, highest_usage
 from .._characters import Joiner, whole_characters
 from .calls import Calls
 from .finish import WHOLE, finish_reason
@@ -111,7 +111,7 @@ class Assembler:
             self._take(choice)
         if chunk.usage is not None:
             self._usage = tokens(chunk.usage)
-            self._shown = risen(self._shown, self._usage)
+            self._shown = highest_usage(self._shown, self._usage)
             if self._listeners.on_usage_update is not None:
                 self._listeners.on_usage_update(self._shown)
 
@@ -161,9 +161,9 @@ class Assembler:
             if isinstance(said.annotations, list):
                 self._annotations += freeze(said.annotations)
             for piece in said.tool_calls or ():
-                self._growing.take(choice.index or 0, piece)
+                self._growing.add(choice.index or 0, piece)
             if said.function_call is not None:
-                self._growing.take(choice.index or 0, Call(index=-1, function=said.function_call))
+                self._growing.add(choice.index or 0, Call(index=-1, function=said.function_call))
         except TransportError as error:
             self.failure = error
         except PayloadError:
@@ -205,7 +205,7 @@ def stands_alone(part: Part) -> bool:
     return isinstance(part, Text)
 
 
-def whole(reading: Reading, answer: Answer, listeners: Listeners) -> ProviderResponse:
+def read_answer(reading: Reading, answer: Answer, listeners: Listeners) -> ProviderResponse:
     """A batch answer as a response; the callbacks hear of it in model order, like those of a stream.
 
     Raises TransportError for one without choices, or with a call that cannot be read.

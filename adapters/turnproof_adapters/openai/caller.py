@@ -10,7 +10,7 @@ from turnproof.messages import ProviderResponse
 from .. import _calling
 from .._answers import Listeners
 from .._calling import ConversationCaller
-from .assemble import Assembler, Reading, stands_alone, whole
+from .assemble import Assembler, Reading, read_answer, stands_alone
 from .service import Service
 from .wire import Answer, Failure
 
@@ -34,7 +34,7 @@ class ChatCaller(ConversationCaller[Answer, Answer, Callable[[str], str]]):
         self._told = told
 
     def _read(self, restore: Callable[[str], str], answer: Answer, listeners: Listeners) -> ProviderResponse:
-        return whole(self._reading(restore), answer, listeners)
+        return read_answer(self._reading(restore), answer, listeners)
 
     def _assembler(self, restore: Callable[[str], str], listeners: Listeners) -> Assembler:
         return Assembler(self._reading(restore), listeners)

@@ -42,7 +42,7 @@ class Typing:
     """
 
     secret: Callable[[], Secret]
-    refused: Refused = errors.refused
+    refused: Refused = errors.from_status
 
     def exception(self, error: Exception) -> ProviderError:
         """The typed error for what was raised."""
@@ -50,7 +50,7 @@ class Typing:
 
     def failure(self, said: Failure) -> ProviderError:
         """The typed error for a failure told in an answer's place."""
-        return errors.told(said, self.secret())
+        return errors.from_failure(said, self.secret())
 
 
 class Caller(ChatCaller):
@@ -60,7 +60,7 @@ class Caller(ChatCaller):
         super().__init__(service, FAILURES, typing.exception, typing.failure)
 
 
-def from_exception(error: Exception, secret: Secret, refused: Refused = errors.refused) -> ProviderError:
+def from_exception(error: Exception, secret: Secret, refused: Refused = errors.from_status) -> ProviderError:
     """The typed error for whatever the SDK, its HTTP client or the socket raised. `secret` never shows in it."""
     if isinstance(error, openai.APIStatusError):
         return refused(error.status_code, error.body, error.response.headers, secret)
@@ -69,7 +69,7 @@ def from_exception(error: Exception, secret: Secret, refused: Refused = errors.r
     cause = (error.__cause__ if isinstance(error, openai.APIConnectionError) else None) or error
     if isinstance(cause, openai.APIError) and cause.body is not None:
         # What the SDK makes of an error inside a stream.
-        return errors.told(failure_of(cause.body), secret)
+        return errors.from_failure(failure_of(cause.body), secret)
     detail = scrubbed(str(cause) or "no details", secret)
     if isinstance(cause, openai.APITimeoutError | httpx2.TimeoutException | TimeoutError):
         return TransportError(f"the service was silent for too long ({type(cause).__name__}: {detail})")

@@ -30,7 +30,7 @@ class _Call:
     pieces: list[str] = field(default_factory=list)
     whole: dict[str, Any] | None = None
 
-    def take(self, piece: wire.Call) -> None:
+    def add(self, piece: wire.Call) -> None:
         self.id = self.id or piece.id or ""
         function = piece.function or wire.Function()
         self.name = self.name or function.name or ""
@@ -67,7 +67,7 @@ class Calls:
         self._calls: list[_Call] = []
         self._at: dict[tuple[int, int | None], _Call] = {}
 
-    def take(self, choice: int, piece: wire.Call) -> None:
+    def add(self, choice: int, piece: wire.Call) -> None:
         """One piece, or a whole call, of a choice. Raises TransportError for a call that is no function's."""
         if piece.type not in (None, "", "function"):
             raise TransportError(f"the service sent a call of type {piece.type!r:.80}, which it was not offered")
@@ -76,7 +76,7 @@ class Calls:
         if known is None or _begins_another(known, piece):
             known = self._at[place] = _Call()
             self._calls.append(known)
-        known.take(piece)
+        known.add(piece)
 
     def parts(self, answer: str, *, cut: bool) -> Iterator[FunctionCall]:
         """The calls. `answer` tells this answer from all others, for calls without an id.

@@ -135,7 +135,7 @@ _STATUS_OF_KIND: Mapping[str, int] = {
 status itself; all others are the service's own trouble, like everything under a 5xx."""
 
 
-def refused(status: int, body: object, headers: Mapping[str, str], secret: Secret) -> ProviderError:
+def from_status(status: int, body: object, headers: Mapping[str, str], secret: Secret) -> ProviderError:
     """The typed error for an answer of this status whose body, or whose `error`, is this plain data. `secret`, the key,
     never shows in it."""
     typed = _typed(status, failure_of(body), retry_after(headers), secret, shown_status=status)
@@ -145,7 +145,7 @@ def refused(status: int, body: object, headers: Mapping[str, str], secret: Secre
     return typed
 
 
-def told(said: Failure, secret: Secret) -> ProviderError:
+def from_failure(said: Failure, secret: Secret) -> ProviderError:
     """The typed error for a failure told in an answer's place, or inside a stream. It shows the status that it came
     under, which was 200."""
     kind = said.kind or ""

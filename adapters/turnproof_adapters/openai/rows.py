@@ -66,13 +66,13 @@ def row(message: Message, codec: Codec[V], service: Service, model: str) -> Row[
     refuse_unsendable(message)
     _refuse_unfit(message)
     calls = message.calls if message.role == "model" else ()
-    wire = said(message, [wire_id(call.id) for call in calls], service, model)
+    wire = wire_message(message, [wire_id(call.id) for call in calls], service, model)
     results = tuple(_result(part, codec) for part in message.results)
     twin = Message(message.role, message.parts, message.message_id) if calls else None
     return Row(message.role == "model", None if wire is None else codec(wire), calls, results, twin)
 
 
-def said(message: Message, ids: Sequence[str], service: Service, model: str) -> convert.Wire | None:
+def wire_message(message: Message, ids: Sequence[str], service: Service, model: str) -> convert.Wire | None:
     """The wire message of all parts but results, its calls under these ids; None where there is nothing to say."""
     if message.role == "model":
         return _answered(message, ids, service, model)

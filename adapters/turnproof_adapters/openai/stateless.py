@@ -19,7 +19,7 @@ from turnproof.messages import ProviderResponse
 
 from .._answers import Listeners
 from .._calling import Prompt, Source
-from .._http import arriving
+from .._http import body_pieces
 from .._names import tool_names
 from .._stateless import EncodesOnce
 from . import encode
@@ -75,4 +75,4 @@ class OpenAIStateless(EncodesOnce[Arrangement[bytes]], OpenAIProvider):
 
     def _open(self, body: bytes, client: openai.OpenAI, headers: Mapping[str, str]) -> Source[Answer]:
         response = self._post(body, client, headers, stream=True)
-        return Source(chunks(response.headers.get("content-type", ""), arriving(response)), response.close)
+        return Source(chunks(response.headers.get("content-type", ""), body_pieces(response)), response.close)

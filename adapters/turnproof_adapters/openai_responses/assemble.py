@@ -102,11 +102,11 @@ class Assembler:
                 if isinstance(opened, _Open) and isinstance(event.delta, str):
                     opened.arguments.append(event.delta)
             case "response.created" | "response.in_progress" | "response.queued":
-                self._told(event.response)
+                self._read_end(event.response)
             case kind if kind in _SPEAKS:
                 self._speak(event)
             case kind if kind in _ENDS:
-                self._told(event.response)
+                self._read_end(event.response)
                 self._end()
 
     def response(self) -> ProviderResponse:
@@ -117,7 +117,7 @@ class Assembler:
             for place, item in self._items.items():
                 if isinstance(item, _Open) and not item.is_words:
                     raise TransportError(f"the service did not end item {place!r:.40} of its answer")
-        return answered(self._answer, self._model, tuple(self._parts()))
+        return to_response(self._answer, self._model, tuple(self._parts()))
 
     def cancelled(self) -> ProviderResponse:
         """What had arrived: text, and reasoning whose encrypted content had come. Never a call."""
@@ -128,7 +128,7 @@ class Assembler:
             model=self._model or None,
         )
 
-    def _told(self, answer: Answer | None) -> None:
+    def _read_end(self, answer: Answer | None) -> None:
         if answer is not None:
             self._answer = answer
             self._model = whole_characters(answer.model or "") or self._model
@@ -216,7 +216,7 @@ def _words(parts: tuple[Part, ...]) -> str:
     return "".join(part.text for part in parts if isinstance(part, Text | Thought))
 
 
-def whole(
+def read_answer(
     restore: neutral.Restore, failed: Callable[[Failure], ProviderError], answer: Answer, listeners: Listeners
 ) -> ProviderResponse:
     """A batch answer as a response; the callbacks hear of it in model order, like those of a stream.
@@ -235,7 +235,7 @@ def whole(
         except ValueError:
             if answer.status != "incomplete":
                 raise TransportError(f"the service sent {neutral.unreadable(item)}") from None
-    response = answered(answer, model, tuple(said))
+    response = to_response(answer, model, tuple(said))
     for part in said:
         if isinstance(part, Thought) and part.text and listeners.on_thinking is not None:
             listeners.on_thinking(part.text)
@@ -246,7 +246,7 @@ def whole(
     return response
 
 
-def answered(answer: Answer, model: str, said: tuple[Part, ...]) -> ProviderResponse:
+def to_response(answer: Answer, model: str, said: tuple[Part, ...]) -> ProviderResponse:
     """A finished response that says this."""
     return ProviderResponse(
         parts=said,

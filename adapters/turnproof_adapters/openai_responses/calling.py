@@ -8,7 +8,7 @@ from .. import _calling
 from .._answers import Listeners
 from .._calling import ConversationCaller
 from ..openai.calling import FAILURES, Typing
-from .assemble import Assembler, whole
+from .assemble import Assembler, read_answer
 from .parts import Restore, stands_alone
 from .wire import Answer, Event
 
@@ -21,7 +21,7 @@ class Caller(ConversationCaller[Answer, Event, Restore]):
         self._failed = typing.failure
 
     def _read(self, restore: Restore, answer: Answer, listeners: Listeners) -> ProviderResponse:
-        return whole(restore, self._failed, answer, listeners)
+        return read_answer(restore, self._failed, answer, listeners)
 
     def _assembler(self, restore: Restore, listeners: Listeners) -> Assembler:
         return Assembler(restore, listeners, self._failed)

@@ -41,7 +41,7 @@ def text(content: str) -> Item:
     return {"type": "input_text", "text": content}
 
 
-def said(part: Text) -> Item:
+def answer_message(part: Text) -> Item:
     """A message of the model's own. A refusal goes back as one; `phase` and annotations go back with it."""
     issued = part.provider_data
     own: Mapping[str, Any] = issued.data if issued is not None and issued.dialect == DIALECT else {}
@@ -55,7 +55,7 @@ def said(part: Text) -> Item:
     return message
 
 
-def told(role: str, blocks: Sequence[Item]) -> Item:
+def input_message(role: str, blocks: Sequence[Item]) -> Item:
     """A message to the model of finished blocks."""
     return {"type": "message", "role": role, "content": list(blocks)}
 

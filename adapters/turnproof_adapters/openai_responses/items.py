@@ -69,7 +69,7 @@ class Row(Generic[V]):
 def row(message: Message, codec: Codec[V], model: str) -> Row[V]:
     """The items of a message. Raises InvalidRequestError for content that the API has no item for."""
     refuse_unsendable(message)
-    make = _own if message.role == "model" else _given
+    make = _own if message.role == "model" else _input_units
     return Row(message.role, tuple(make(message, codec, model)))
 
 
@@ -79,7 +79,7 @@ def _own(message: Message, codec: Codec[V], model: str) -> Iterator[Unit[V]]:
         kind, item = Kind.SAID, None
         match part:
             case Text(text=words):
-                item = convert.said(part) if words.strip() else None
+                item = convert.answer_message(part) if words.strip() else None
             case Thought():
                 kind, item = Kind.REASONING, convert.thought(part, model)
             case FunctionCall(id=own):
@@ -91,12 +91,12 @@ def _own(message: Message, codec: Codec[V], model: str) -> Iterator[Unit[V]]:
             case Opaque():
                 item = convert.opaque(part)
             case ExecutableCode() | CodeExecutionResult():
-                item = convert.said(Text(code(part)))
+                item = convert.answer_message(Text(code(part)))
         if item is not None:
             yield Unit(kind, codec(item))
 
 
-def _given(message: Message, codec: Codec[V], model: str) -> Iterator[Unit[V]]:
+def _input_units(message: Message, codec: Codec[V], model: str) -> Iterator[Unit[V]]:
     """What was said to the model: results are items of their own, everything else is one message."""
     blocks = []
     for part in message.parts:
@@ -112,4 +112,4 @@ def _given(message: Message, codec: Codec[V], model: str) -> Iterator[Unit[V]]:
             case Opaque() if (block := convert.opaque(part)) is not None:
                 blocks.append(block)
     if blocks:
-        yield Unit(Kind.SAID, codec(convert.told("developer" if message.role == "system" else "user", blocks)))
+        yield Unit(Kind.SAID, codec(convert.input_message("developer" if message.role == "system" else "user", blocks)))

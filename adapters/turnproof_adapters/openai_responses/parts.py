@@ -46,7 +46,7 @@ def _parts(item: Mapping[str, Any], model: str, restore: Restore) -> Iterator[Pa
     match item:
         case {"type": "message", "content": list(content)}:
             for block in content:
-                yield from _said(block, item, model)
+                yield from _text_parts(block, item, model)
         case {"type": "reasoning"}:
             text, encrypted = thoughts(item), item.get("encrypted_content")
             issued = _issued(model, {"encrypted": encrypted}) if isinstance(encrypted, str) and encrypted else None
@@ -59,7 +59,7 @@ def _parts(item: Mapping[str, Any], model: str, restore: Restore) -> Iterator[Pa
             yield Opaque(DIALECT, kind if isinstance(kind, str) else "", dict(item))
 
 
-def _said(block: Any, item: Mapping[str, Any], model: str) -> Iterator[Part]:
+def _text_parts(block: Any, item: Mapping[str, Any], model: str) -> Iterator[Part]:
     """One block of a message. Its phase is that of the message, which has to go back with it (`openai` 3.54)."""
     phase = item.get("phase")
     kept: dict[str, Any] = {"phase": phase} if isinstance(phase, str) and phase else {}

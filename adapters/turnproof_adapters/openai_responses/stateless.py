@@ -19,7 +19,7 @@ from turnproof.messages import ProviderResponse
 from .._answers import Listeners
 from .._calling import Prompt, Source
 from .._encoded_messages import encode
-from .._http import arriving
+from .._http import body_pieces
 from .._names import tool_names
 from .._sse import payloads
 from .._stateless import EncodesOnce
@@ -73,4 +73,4 @@ class ResponsesStateless(EncodesOnce[Arrangement[bytes]], ResponsesProvider):
 
     def _open(self, body: bytes, client: openai.OpenAI, headers: Mapping[str, str]) -> Source[Event]:
         response = self._post(body, client, headers, stream=True)
-        return Source(map(decode_event, payloads(arriving(response))), response.close)
+        return Source(map(decode_event, payloads(body_pieces(response))), response.close)

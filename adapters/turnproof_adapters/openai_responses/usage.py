@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from turnproof.messages import TokenUsage
 
-from .._answers import counted
+from .._answers import token_count
 from .wire import InputDetails, OutputDetails, Usage
 
 
@@ -12,15 +12,15 @@ def tokens(usage: Usage | None) -> TokenUsage:
     """The neutral figures. Missing ones count as 0, and a part is never more than its whole."""
     if usage is None:
         return TokenUsage()
-    prompt, output = counted(usage.input_tokens), counted(usage.output_tokens)
+    prompt, output = token_count(usage.input_tokens), token_count(usage.output_tokens)
     given = usage.input_tokens_details or InputDetails()
     made = usage.output_tokens_details or OutputDetails()
-    read = min(counted(given.cached_tokens), prompt)
+    read = min(token_count(given.cached_tokens), prompt)
     return TokenUsage(
         prompt_tokens=prompt,
         output_tokens=output,
         total_tokens=prompt + output,
         cache_read_tokens=read,
-        cache_creation_tokens=min(counted(given.cache_write_tokens), prompt - read),
-        thinking_tokens=min(counted(made.reasoning_tokens), output),
+        cache_creation_tokens=min(token_count(given.cache_write_tokens), prompt - read),
+        thinking_tokens=min(token_count(made.reasoning_tokens), output),
     )

@@ -18,4 +18,4 @@ class ZaiLegacy(ZaiProvider, AnthropicLegacy):
         # The SDK passes over events without a name, and in such the service may tell of a failure.
         for event in anthropic.Stream.raw_events(stream.response):
             if event.data:
-                yield self._caller.event(event.data.encode())
+                yield self._caller.read_event(event.data.encode())

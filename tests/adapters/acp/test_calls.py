@@ -37,7 +37,7 @@ def test_the_longer_of_two_names_is_meant() -> None:
 def take(*updates: dict[str, Any]) -> Any:
     calls, shown = Calls(["read_sensor"]), None
     for update in updates:
-        shown = calls.take({"toolCallId": "1", **update})
+        shown = calls.update({"toolCallId": "1", **update})
     return shown
 
 

@@ -17,7 +17,7 @@ import pytest
 from turnproof.errors import OverloadedError, ProviderError, TransportError
 from turnproof.messages import FinishReason, FunctionCall, Opaque, ProviderResponse, Text, Thought, TokenUsage
 from turnproof_adapters._answers import Listeners
-from turnproof_adapters.anthropic.assemble import Assembler, stands_alone, whole
+from turnproof_adapters.anthropic.assemble import Assembler, read_answer, stands_alone
 from turnproof_adapters.anthropic.service import ANTHROPIC
 from turnproof_adapters.anthropic.wire import Failure, decode_answer, decode_event
 
@@ -56,7 +56,7 @@ def fed(events: Iterable[bytes], listeners: Listeners | None = None) -> Assemble
 
 
 def read(reply: dict[str, Any], listeners: Listeners | None = None) -> ProviderResponse:
-    return whole(ANTHROPIC, as_it_came, decode_answer(json.dumps(reply).encode()), listeners or Listeners())
+    return read_answer(ANTHROPIC, as_it_came, decode_answer(json.dumps(reply).encode()), listeners or Listeners())
 
 
 def refused(events: Iterable[bytes]) -> str:

@@ -11,7 +11,7 @@ import pytest
 from turnproof.errors import AuthenticationError, UsageError
 from turnproof_adapters._http import shared_tls
 from turnproof_adapters.antigravity.accounts import Access, Account, Accounts, accounts_of
-from turnproof_adapters.antigravity.oauth import LIFETIME, MARGIN, Client, bearer, exchanged
+from turnproof_adapters.antigravity.oauth import LIFETIME, MARGIN, Client, bearer, exchange_token
 
 from .kit import KEY, URL
 
@@ -148,7 +148,7 @@ def test_a_token_without_a_way_to_another_is_used_until_it_is_refused() -> None:
 def test_an_exchange_sends_a_form_and_gives_a_token(more: dict[str, Any], lifetime: float, httpx2_mock: Any) -> None:
     route = httpx2_mock.post(f"{URL}/token").respond(json={"access_token": KEY, "token_type": "Bearer", **more})
     with httpx2.Client(verify=shared_tls()) as http:
-        access = exchanged(http, Client(f"{URL}/token", "the-id", "the-secret"), "1//r", Clock())
+        access = exchange_token(http, Client(f"{URL}/token", "the-id", "the-secret"), "1//r", Clock())
     assert (access.token, access.expires_at) == (KEY, NOW + lifetime)
     sent = route.calls.last.request
     assert sent.headers["content-type"] == "application/x-www-form-urlencoded"

@@ -21,7 +21,13 @@ from turnproof.messages import (
     ToolResult,
     same_history,
 )
-from turnproof_adapters.antigravity.history import answered, contents_of, messages_of, open_calls, sent
+from turnproof_adapters.antigravity.history import (
+    answer_contents,
+    contents_of,
+    messages_of,
+    open_calls,
+    sendable_contents,
+)
 from turnproof_adapters.antigravity.models import target
 from turnproof_adapters.google_genai.arrange import contents as arranged
 from turnproof_adapters.google_genai.names import restorer
@@ -73,7 +79,7 @@ def test_out_and_back_keeps_everything(model: str) -> None:
 def test_a_thought_without_a_signature_is_kept_also_where_it_does_not_go_out(model: str) -> None:
     held = [Message.user("hi"), Message.model(Thought("hm", provider_data=mark(model)), "ho"), Message.user("so?")]
     assert same_history(back(held, model), held, ids=False)
-    (_, answer, _) = sent(contents_of(held, target(model)), target(model))
+    (_, answer, _) = sendable_contents(contents_of(held, target(model)), target(model))
     assert len(answer["parts"]) == (1 if model == CLAUDE else 2)
 
 
@@ -81,12 +87,12 @@ def test_a_thought_without_a_signature_is_kept_also_where_it_does_not_go_out(mod
 def test_an_answer_that_is_nothing_but_thinking_is_kept_and_not_sent(model: str) -> None:
     to = target(model)
     thoughts = Thought("hm", provider_data=to.mark), Thought("ha", provider_data=to.mark)
-    (content,) = answered(thoughts, to)
+    (content,) = answer_contents(thoughts, to)
     (message,) = messages_of([content], to, NAMES)
     assert message.parts == thoughts
-    assert sent([content], to) == []
-    assert answered((), to) == []
-    assert sent(answered((Text("ho"),), to), to) == [{"role": "model", "parts": [{"text": "ho"}]}]
+    assert sendable_contents([content], to) == []
+    assert answer_contents((), to) == []
+    assert sendable_contents(answer_contents((Text("ho"),), to), to) == [{"role": "model", "parts": [{"text": "ho"}]}]
 
 
 def test_a_result_keeps_its_image_where_responses_hold_them() -> None:
@@ -117,9 +123,9 @@ def test_what_goes_out_is_what_the_stateless_path_sends(model: str) -> None:
     for seed in range(80):
         messages = [Message.user("hi"), *arbitrary(seed), Message.user("so?")]
         kept = contents_of(messages, to)
-        assert sent(kept, to) == arranged(messages, to), seed
+        assert sendable_contents(kept, to) == arranged(messages, to), seed
         again = messages_of(kept, to, NAMES)
-        assert sent(contents_of(again, to), to) == sent(kept, to), seed
+        assert sendable_contents(contents_of(again, to), to) == sendable_contents(kept, to), seed
 
 
 def test_calls_at_the_end_stay_open() -> None:

@@ -23,7 +23,7 @@ class Heard:
         self.turn = Turn(CLAUDE_CLI, restorer((), ()), Listeners(on_chunk=self.chunks.append), "key")
 
     def take(self, **line: Any) -> Any:
-        return self.turn.take(decode_line(msgspec.json.encode(line)))
+        return self.turn.feed(decode_line(msgspec.json.encode(line)))
 
     def stream(self, *events: dict[str, Any], **more: Any) -> None:
         for event in events:

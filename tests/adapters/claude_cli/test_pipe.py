@@ -13,7 +13,7 @@ import pytest
 from turnproof.errors import OverloadedError, TransportError
 from turnproof_adapters._child_process import Child
 from turnproof_adapters.claude_cli.lines import Line, Result
-from turnproof_adapters.claude_cli.pipe import Pipe, said
+from turnproof_adapters.claude_cli.pipe import Pipe, user_line
 
 READY = '{"type": "control_response", "response": {"subtype": "success", "request_id": "open"}}'
 FAILED = '{"type": "result", "is_error": true, "api_error_status": 529, "result": "Overloaded"}'
@@ -65,7 +65,7 @@ def test_a_failure_that_it_told_before_it_was_asked_is_found_behind_the_question
     pipe = gone(start(f"print({READY!r}); print({FAILED!r})"))
     told = lines(pipe)
     pipe.open(told)
-    pipe.write(said({"role": "user", "content": "1?"}))
+    pipe.write(user_line({"role": "user", "content": "1?"}))
     assert [line.result for line in told if isinstance(line, Result)] == ["Overloaded"]
 
 
@@ -93,4 +93,4 @@ def test_a_program_that_hangs_up_without_ending_is_not_said_to_have_been_ended(
 def test_a_program_that_does_not_read_is_lost(start: Start) -> None:
     pipe = start("import time; time.sleep(60)", silence=0.2)
     with pytest.raises(TransportError, match=r"has read nothing for 0\.2 s"):
-        pipe.write(said({"role": "user", "content": "x" * (1 << 20)}))
+        pipe.write(user_line({"role": "user", "content": "x" * (1 << 20)}))

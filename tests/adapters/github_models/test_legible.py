@@ -8,7 +8,7 @@ import json
 import pytest
 from azure.ai.inference.models import StreamingChatCompletions
 
-from turnproof_adapters.github_models.readable_stream import FailureTold, legible
+from turnproof_adapters.github_models.readable_stream import FailureTold, readable_pieces
 
 from .kit import DONE, answer, chunk, stream
 
@@ -26,7 +26,7 @@ SPELLINGS = {
 
 def given(body: bytes, size: int = 7, content_type: str = "text/event-stream") -> list[bytes]:
     pieces = (body[start : start + size] for start in range(0, len(body), size))
-    return list(legible(content_type, pieces))
+    return list(readable_pieces(content_type, pieces))
 
 
 def payloads(events: list[bytes]) -> list[object]:
@@ -53,7 +53,7 @@ def test_a_stream_that_ends_without_its_mark_gets_one() -> None:
 def test_what_the_sdk_reads_of_it_is_what_was_said() -> None:
     class Response:
         def iter_bytes(self) -> object:
-            return legible("text/event-stream", iter([SPELLINGS["comments"]]))
+            return readable_pieces("text/event-stream", iter([SPELLINGS["comments"]]))
 
     updates = StreamingChatCompletions(Response())  # type: ignore[arg-type]
     texts = [update.choices[0].delta.content for update in updates if update.choices]
@@ -81,7 +81,7 @@ def test_a_stream_that_calls_itself_json_is_read_as_one() -> None:
     ],
 )
 def test_a_failure_inside_a_stream_is_raised(told: bytes) -> None:
-    events = legible("text/event-stream", iter([EVENTS[1], b"data: " + told + b"\n\n", *EVENTS]))
+    events = readable_pieces("text/event-stream", iter([EVENTS[1], b"data: " + told + b"\n\n", *EVENTS]))
     assert next(events) == EVENTS[1]
     with pytest.raises(FailureTold) as failure:
         next(events)
@@ -102,7 +102,7 @@ def test_what_is_behind_the_end_is_read_only_when_more_is_asked_for() -> None:
         taken.append(piece)
         return piece
 
-    events = legible("text/event-stream", iter(pieces()))
+    events = readable_pieces("text/event-stream", iter(pieces()))
     for event in events:
         if event == DONE:
             break

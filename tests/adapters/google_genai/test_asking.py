@@ -41,7 +41,7 @@ class Models:
         carried = splice._carried.get()
         self.given.append((given, carried.body if carried is not None else None))
         if carried is not None:
-            carried.shown(self.response)
+            carried.deliver(self.response)
         if self.trouble is not None:
             raise self.trouble
 
@@ -55,7 +55,7 @@ def client_of(models: Models) -> Any:
 
 
 def ids(request: Plain | Spliced, streamed: bool) -> str:
-    chunks = request.stream().events if streamed else [request.whole()]
+    chunks = request.stream().events if streamed else [request.read_batch()]
     return "".join(str(chunk.answer) for chunk in chunks)
 
 

@@ -22,7 +22,7 @@ from turnproof.errors import (
 )
 from turnproof.messages import Message
 from turnproof_adapters.openai.calling import from_exception
-from turnproof_adapters.openai.errors import refused, told
+from turnproof_adapters.openai.errors import from_failure, from_status
 from turnproof_adapters.openai.wire import Failure
 
 from ..callback_recorder import CallbackRecorder
@@ -85,7 +85,7 @@ def test_the_service_may_say_itself_whether_to_try_again(advice: str, status: in
     ],
 )
 def test_a_wait_is_what_the_head_says(headers: dict[str, str], seconds: float | None) -> None:
-    assert refused(429, error("slower", "rate_limit_exceeded"), headers, KEY).retry_after == seconds
+    assert from_status(429, error("slower", "rate_limit_exceeded"), headers, KEY).retry_after == seconds
 
 
 def page(status: int = 200, body: bytes = b"<html>busy</html>", **headers: str) -> httpx2.MockTransport:
@@ -191,13 +191,13 @@ def test_an_error_in_a_stream_is_typed_by_its_code(kind: str | None, expected: t
     """Also one that the SDK read, which raises it without a status."""
     words = f"Sorry, {KEY}"
     by_sdk = openai.APIError(words, REQUEST, body={"code": kind, "message": words})
-    for failure in (told(Failure(words, code=kind), KEY), from_exception(by_sdk, KEY)):
+    for failure in (from_failure(Failure(words, code=kind), KEY), from_exception(by_sdk, KEY)):
         assert type(failure) is expected
         assert (failure.kind, failure.message, failure.status, failure.retry_after) == (kind, "Sorry, ***", 200, None)
 
 
 def test_a_failure_without_words_shows_the_status_that_it_came_under() -> None:
-    failure = told(Failure(), KEY)
+    failure = from_failure(Failure(), KEY)
     assert (failure.message, failure.status, failure.kind) == ("HTTP status 200", 200, None)
 
 

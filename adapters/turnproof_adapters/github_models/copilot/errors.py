@@ -12,9 +12,9 @@ from ...openai import errors
 _OVERLOADED = frozenset({"model_overloaded"})
 
 
-def refused(status: int, body: object, headers: Mapping[str, str], secret: Secret) -> ProviderError:
+def from_status(status: int, body: object, headers: Mapping[str, str], secret: Secret) -> ProviderError:
     """The typed error for an answer of this status. `secret` never shows in it."""
-    typed = errors.refused(status, body, headers, secret)
+    typed = errors.from_status(status, body, headers, secret)
     wait = retry_after(headers)
     match status:
         case 402:

@@ -19,7 +19,7 @@ from ...openai.wire import failure_of
 from .tokens import Issued, decode
 
 
-def exchanged(http: httpx2.Client, url: str, github_token: str, headers: Mapping[str, str]) -> Issued:
+def exchange_token(http: httpx2.Client, url: str, github_token: str, headers: Mapping[str, str]) -> Issued:
     """A session token. Raises ProviderError for a refusal and ValueError for an answer that is none."""
     asked = {**headers, "Authorization": f"token {github_token}", "Accept": "application/json"}
     response = http.get(url, headers=asked)
@@ -38,7 +38,7 @@ def _refused(response: httpx2.Response, secret: str) -> ProviderError:
     said = failure_of(details or body)
     status = response.status_code
     text = f"no Copilot token: {said.text or f'HTTP status {status}'}"
-    typed = errors.refused(status, {"message": text, "code": said.kind}, response.headers, secret)
+    typed = errors.from_status(status, {"message": text, "code": said.kind}, response.headers, secret)
     if status == 404 and isinstance(body, dict):
         return AuthenticationError(typed.message, status=status, kind=typed.kind)
     return typed

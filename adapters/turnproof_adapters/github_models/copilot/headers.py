@@ -26,7 +26,7 @@ class Editor:
     plugin_version: str = "copilot-chat/0.26.7"
 
     @classmethod
-    def of(cls, config: Mapping[str, Any]) -> Editor:
+    def from_settings(cls, config: Mapping[str, Any]) -> Editor:
         """The editor of the settings `integration_id`, `editor_version` and `editor_plugin_version`."""
         usual = cls()
         return cls(
@@ -53,7 +53,7 @@ class RequestHeaders:
     def __init__(self) -> None:
         self._looks: Encoder[_Looks] = Encoder(_Looks, _look)
 
-    def of(self, messages: Sequence[Message]) -> dict[str, str]:
+    def for_conversation(self, messages: Sequence[Message]) -> dict[str, str]:
         """Those of a request with this conversation. Safe in several threads.
 
         A request that the user began costs a premium request, one that an agent goes on with (tool results) does not.

@@ -30,8 +30,8 @@ from ...openai.calling import Typing
 from ...openai.client import Client
 from ...openai.lifecycle import Way
 from .address import api_of, base_of, token_url_of
-from .errors import refused
-from .exchange import exchanged
+from .errors import from_status
+from .exchange import exchange_token
 from .headers import Editor, RequestHeaders
 from .tokens import Session, Tokens
 
@@ -75,7 +75,7 @@ class CopilotProvider(KeyChecks):
         connection = Connection.from_settings(config)
         base = base_of(connection.base_url)
         token_url = token_url_of(config.get("token_url"), base)
-        editor = Editor.of(config)
+        editor = Editor.from_settings(config)
         http = make_cuttable(
             httpx2.Client(limits=openai.DEFAULT_CONNECTION_LIMITS, **client_arguments(connection, base))
         )
@@ -83,10 +83,10 @@ class CopilotProvider(KeyChecks):
         self._key, self._base, self._editor = key, base, editor
         self._request_id = config.get("request_ids") or uuid4
         self._timeouts = timeouts(connection.silence)
-        exchange = partial(exchanged, http, token_url, key, editor.headers)
+        exchange = partial(exchange_token, http, token_url, key, editor.headers)
         self._tokens = Tokens(exchange, config.get("clock") or time.monotonic)
         self._http = http
-        return Typing(self._secrets, refused)
+        return Typing(self._secrets, from_status)
 
     @property
     def is_connected(self) -> bool:
@@ -102,12 +102,12 @@ class CopilotProvider(KeyChecks):
     def list_models(self) -> list[str]:
         """Ids of the models that are served on this provider's path, as the service lists them."""
         way = self._way((), None)
-        return self._simple(partial(way, self._listed))
+        return self._simple(partial(way, self._served_models))
 
     def _check_key(self) -> None:
         self.list_models()
 
-    def _listed(self, client: openai.OpenAI, headers: Mapping[str, str]) -> list[str]:
+    def _served_models(self, client: openai.OpenAI, headers: Mapping[str, str]) -> list[str]:
         return [model.id for model in client.models.list(extra_headers=headers) if self._serves(model)]
 
     def _serves(self, model: openai.types.Model) -> bool:
@@ -123,7 +123,7 @@ class CopilotProvider(KeyChecks):
             raise UsageError("the provider is not open: call initialize() and connect() first")
         http = self._http
         session = self._simple(lambda: self._tokens.current(token), token)
-        headers = {**self._request_headers.of(messages), "X-Request-Id": str(self._request_id())}
+        headers = {**self._request_headers.for_conversation(messages), "X-Request-Id": str(self._request_id())}
 
         def way(step: Callable[[openai.OpenAI, Mapping[str, str]], T]) -> T:
             with suppress(openai.AuthenticationError):
