@@ -17,10 +17,9 @@ import httpx2
 import pytest
 
 from turnproof.dialects.anthropic_messages import DIALECT
-from turnproof.dialects.base import Call, Rendered, Reply, ReplyPart
-from turnproof.messages import FinishReason, Text
-from turnproof.wire.emulator import EmulatorServer, Exchange, ServerRun
+from turnproof.wire.emulator import EmulatorServer, ServerRun
 
+from ..responders import open_run_in
 from .builders import KEY, Ask, Pair, world
 from .pairs import PAIRS
 
@@ -33,17 +32,6 @@ SENDABLE = [
     and pair.illegal.method == "POST"
     and pair.rule not in ("missing-key", "too-many-messages")
 ]
-
-
-class Yes:
-    """Answers whatever was accepted."""
-
-    async def answer(self, run: ServerRun, exchange: Exchange, call: Call) -> Rendered:
-        usage, commit = run.cache.account(call, run.world.models[call.model or ""], 0.0)
-        if call.operation != "generate":
-            return run.dialect.render_extra(call, usage, run.world, "s")
-        commit()
-        return run.dialect.render(call, Reply((ReplyPart(Text("Yes.")),), FinishReason.STOP), usage, run.world, "s")
 
 
 @dataclass
@@ -64,9 +52,7 @@ class Service:
 @pytest.fixture(scope="module")
 def service() -> Iterator[Service]:
     with EmulatorServer() as server:
-        run = server.open_run(DIALECT, Yes(), keys=frozenset({KEY}))
-        run.world.issued.update(world().issued)
-        run.world.unreachable_urls = world().unreachable_urls
+        run = open_run_in(world(), server, DIALECT)
         client = anthropic.Anthropic(base_url=run.base_url, api_key=KEY, max_retries=0, http_client=httpx2.Client())
         with client:
             yield Service(client, run)

@@ -15,14 +15,15 @@ from google import genai
 from google.genai import errors, types
 from google.oauth2.credentials import Credentials
 
-from turnproof.dialects.base import Call, PromptUsage, Refusal, Rendered, Reply, ReplyPart, WireAnswer
+from turnproof.dialects.base import Refusal, ReplyPart, WireAnswer
 from turnproof.dialects.gemini import DIALECT, finishes, rules
 from turnproof.dialects.gemini.parts import signature_of
 from turnproof.messages import FinishReason, FunctionCall, Part, Text, Thought
-from turnproof.scenarios.model import Fault, Turn
-from turnproof.wire.emulator import EmulatorServer, Exchange, ServerRun
+from turnproof.scenarios.model import Fault
+from turnproof.wire.emulator import EmulatorServer
 
 from ..answers import LOOK, reply
+from ..responders import ScriptedService
 from .builders import MODEL, OLD
 from .rendering import SPOKEN
 
@@ -47,41 +48,17 @@ SAID = {
 }
 
 
-class Saying:
-    """Answers every request with the reply that is armed, or refuses it."""
-
-    def __init__(self) -> None:
-        self.armed: Reply | Refusal = reply()
-
-    async def answer(self, run: ServerRun, exchange: Exchange, call: Call) -> Rendered:
-        if isinstance(self.armed, Refusal):
-            return run.dialect.render_refusal(self.armed, "s")
-        return run.dialect.render(call, self.armed, PromptUsage(31, cache_read=5), run.world, "s")
-
-
-class Service:
+class Service(ScriptedService):
     """A running server, what it says, and clients of both surfaces."""
 
     def __init__(self, server: EmulatorServer) -> None:
-        self.saying = Saying()
-        self.run = server.open_run(DIALECT, self.saying, any_key=True)
+        super().__init__(server, DIALECT)
         options = types.HttpOptions(base_url=self.run.base_url)
         token = Credentials("token")  # type: ignore[no-untyped-call]
         self.clients = {
             "ai-studio": genai.Client(api_key="key", http_options=options),
             "vertex": genai.Client(vertexai=True, project="p", location="l", credentials=token, http_options=options),
         }
-
-    def fault(self, *faults: Fault) -> None:
-        """Let the next answer go wrong."""
-        self.run.arm(0, Turn(user=(), rounds=(), faults=faults))
-
-    def answer(self) -> WireAnswer:
-        """What went out last, as our reader sees it."""
-        last = self.run.exchanges[-1]
-        # The client may have read the last byte before the server has written it down.
-        assert last.done.wait(60)
-        return DIALECT.read_response(last.status, last.headers, bytes(last.body))
 
 
 @pytest.fixture(scope="module")
@@ -162,7 +139,7 @@ def assert_usage(answer: types.GenerateContentResponse, wire: WireAnswer) -> Non
 @pytest.mark.parametrize("surface", ["ai-studio", "vertex"])
 @pytest.mark.parametrize("model", [MODEL, OLD])
 def test_the_sdk_reads_what_we_read(service: Service, said: str, form: str, surface: str, model: str) -> None:
-    service.saying.armed = SAID[said]
+    service.responder.reply = SAID[said]
     answers = asked(service.clients[surface], form, model)
     wire = service.answer()
     assert in_neutral_form(answers, streamed=form == "sse") == list(map(as_read, wire.parts))
@@ -179,7 +156,7 @@ def test_the_sdk_reads_what_we_read(service: Service, said: str, form: str, surf
 @pytest.mark.parametrize("said", SAID)
 def test_the_elements_of_an_array_are_answers_as_the_sdk_knows_them(service: Service, said: str) -> None:
     """The SDK itself always asks for events. Its types take Vertex's answers as they are, others only trimmed."""
-    service.saying.armed = SAID[said]
+    service.responder.reply = SAID[said]
     body = {
         "contents": [{"parts": [{"text": "Hi"}]}],
         "generationConfig": {"thinkingConfig": {"includeThoughts": True}},
@@ -196,14 +173,14 @@ def test_the_elements_of_an_array_are_answers_as_the_sdk_knows_them(service: Ser
 
 @pytest.mark.parametrize("kind", ["comment", "split", "drip"])
 def test_the_sdk_reads_over_what_may_stand_between_events_and_over_every_cut(service: Service, kind: Any) -> None:
-    service.saying.armed = SAID["calls"]
+    service.responder.reply = SAID["calls"]
     service.fault(Fault(kind))
     answers = asked(service.clients["ai-studio"], "sse", MODEL)
     assert in_neutral_form(answers, streamed=True) == list(map(as_read, service.answer().parts))
 
 
 def test_garbage_is_no_end_for_the_sdk(service: Service) -> None:
-    service.saying.armed = SPOKEN
+    service.responder.reply = SPOKEN
     service.fault(Fault("garbage", after="text:1"))
     with pytest.raises(errors.UnknownApiResponseError):
         asked(service.clients["ai-studio"], "sse", MODEL)
@@ -212,7 +189,7 @@ def test_garbage_is_no_end_for_the_sdk(service: Service) -> None:
 
 
 def test_an_error_after_the_stream_began_is_raised_with_its_code(service: Service) -> None:
-    service.saying.armed = SPOKEN
+    service.responder.reply = SPOKEN
     service.fault(Fault("error-event", after="text:1", status=503))
     with pytest.raises(errors.ServerError) as raised:
         asked(service.clients["ai-studio"], "sse", MODEL)
@@ -227,7 +204,9 @@ def test_an_error_after_the_stream_began_is_raised_with_its_code(service: Servic
 @pytest.mark.parametrize("form", ["batch", "sse"])
 def test_an_error_answer_is_raised_with_all_that_we_read(service: Service, status: int, form: str) -> None:
     kind, message = DIALECT.error_kind(status)
-    service.saying.armed = Refusal(rules.NOT_FOUND, status, kind, message, retry_after=3.5 if status == 429 else None)
+    service.responder.reply = Refusal(
+        rules.NOT_FOUND, status, kind, message, retry_after=3.5 if status == 429 else None
+    )
     with pytest.raises(errors.APIError) as raised:
         asked(service.clients["ai-studio"], form, MODEL)
     wire = service.answer()
@@ -247,14 +226,14 @@ def test_a_conversation_through_the_sdks_own_chat_is_accepted_with_its_signature
         tools=[declared], automatic_function_calling=types.AutomaticFunctionCallingConfig(disable=True)
     )
     chat = client.chats.create(model=MODEL, config=config)
-    service.saying.armed = reply(FunctionCall("", "read_sensor", {"bed": "3"}), finish=FinishReason.TOOL_USE)
+    service.responder.reply = reply(FunctionCall("", "read_sensor", {"bed": "3"}), finish=FinishReason.TOOL_USE)
 
     def say(message: Any) -> list[types.GenerateContentResponse]:
         return [chat.send_message(message)] if form == "batch" else list(chat.send_message_stream(message))
 
     first = say("How moist is bed 3?")
     (call,) = [part.function_call for each in first for part in _parts(each) if part.function_call]
-    service.saying.armed = SPOKEN
+    service.responder.reply = SPOKEN
     answer = types.Part(
         function_response=types.FunctionResponse(id=call.id, name="read_sensor", response={"output": "41 %"})
     )

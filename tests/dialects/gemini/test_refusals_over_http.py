@@ -19,11 +19,10 @@ import pytest
 from google import genai
 from google.genai import errors, types
 
-from turnproof.dialects.base import Call, PromptUsage, Rendered, Reply, ReplyPart
 from turnproof.dialects.gemini import DIALECT
-from turnproof.messages import FinishReason, Text
-from turnproof.wire.emulator import EmulatorServer, Exchange, ServerRun
+from turnproof.wire.emulator import EmulatorServer, ServerRun
 
+from ..responders import open_run_in
 from .builders import HANDBOOK, KEY, MODEL, PARAMETERS, Ask, Pair, world
 from .pairs import PAIRS
 
@@ -37,17 +36,6 @@ SENDABLE = [
     # Equal in what they show, and megabytes each.
     and pair.rule != "too-many-tokens"
 ]
-
-
-class Yes:
-    """Answers whatever was accepted."""
-
-    async def answer(self, run: ServerRun, exchange: Exchange, call: Call) -> Rendered:
-        facts = run.world.models.get(call.model or "")
-        usage = run.cache.account(call, facts, 0.0)[0] if facts is not None else PromptUsage(0)
-        if call.operation != "generate":
-            return run.dialect.render_extra(call, usage, run.world, "s")
-        return run.dialect.render(call, Reply((ReplyPart(Text("Yes.")),), FinishReason.STOP), usage, run.world, "s")
 
 
 class Token(google.auth.credentials.Credentials):
@@ -90,9 +78,7 @@ class Service:
 @pytest.fixture(scope="module")
 def service() -> Iterator[Service]:
     with EmulatorServer() as server:
-        run = server.open_run(DIALECT, Yes(), keys=frozenset({KEY}))
-        run.world.issued.update(world().issued)
-        run.world.unreachable_urls = world().unreachable_urls
+        run = open_run_in(world(), server, DIALECT)
         base = types.HttpOptions(base_url=run.base_url)
         studio = genai.Client(api_key=KEY, http_options=base)
         cloud = genai.Client(vertexai=True, project="garden", location="global", credentials=Token(), http_options=base)

@@ -13,14 +13,14 @@ import httpx2
 import pytest
 
 from turnproof.dialects import dialect
-from turnproof.dialects.base import Call, Evidence, Refusal, Rendered, Reply, ReplyPart, Rule
+from turnproof.dialects.base import Evidence, Refusal, Rule
 from turnproof.dialects.ollama import DIALECT, rules
 from turnproof.dialects.ollama.models import full_name
-from turnproof.messages import FinishReason, Text
-from turnproof.wire.emulator import EmulatorServer, Exchange, ServerRun
+from turnproof.wire.emulator import EmulatorServer, ServerRun
 
 from ..anthropic_messages.builders import Ask, Pair
-from .refusals import PAIRS, judge
+from ..responders import open_run_in
+from .refusals import PAIRS, judge, world
 
 NATIVE = dialect("ollama@native")
 
@@ -104,20 +104,10 @@ def test_an_error_in_mid_stream_has_the_framing_of_its_stream() -> None:
 # -- over HTTP
 
 
-class Yes:
-    """Answers whatever was accepted."""
-
-    async def answer(self, run: ServerRun, exchange: Exchange, call: Call) -> Rendered:
-        usage, _ = run.cache.account(call, run.world.models[call.model or ""], 0.0)
-        if call.operation != "generate":
-            return run.dialect.render_extra(call, usage, run.world, "s")
-        return run.dialect.render(call, Reply((ReplyPart(Text("Yes.")),), FinishReason.STOP), usage, run.world, "s")
-
-
 @pytest.fixture(scope="module")
 def run() -> Iterator[ServerRun]:
     with EmulatorServer() as server:
-        yield server.open_run(DIALECT, Yes())
+        yield open_run_in(world(), server, DIALECT)
 
 
 def sent(run: ServerRun, asked: Ask) -> tuple[int, bytes]:

@@ -15,32 +15,16 @@ from typing import Any
 import httpx2
 import pytest
 
-from turnproof.dialects.base import Call, Rendered, Reply, ReplyPart
 from turnproof.dialects.openai_chat import SURFACES
 from turnproof.dialects.openai_chat.surfaces import Surface
-from turnproof.messages import FinishReason, Text
-from turnproof.wire.emulator import EmulatorServer, Exchange, ServerRun
+from turnproof.wire.emulator import EmulatorServer, ServerRun
 
+from ..responders import FixedAnswer
 from .builders import KEY, Ask, Pair, world
 from .pairs import PAIRS
 
 # What is too long proves nothing more over HTTP, and takes its time.
 SENDABLE = [pair for pair in PAIRS if len(json.dumps(pair.illegal.body)) < 10_000]
-
-
-class Yes:
-    """Answers whatever was accepted."""
-
-    async def answer(self, run: ServerRun, exchange: Exchange, call: Call) -> Rendered:
-        if call.operation != "generate":
-            return run.dialect.render_extra(call, run.cache.account(call, _no_model(run), 0.0)[0], run.world, "s")
-        usage, commit = run.cache.account(call, run.world.models[call.model or ""], 0.0)
-        commit()
-        return run.dialect.render(call, Reply((ReplyPart(Text("Yes.")),), FinishReason.STOP), usage, run.world, "s")
-
-
-def _no_model(run: ServerRun) -> Any:
-    return next(iter(run.world.models.values()))
 
 
 @dataclass
@@ -66,7 +50,9 @@ class Service:
 @pytest.fixture(scope="module")
 def service() -> Iterator[Service]:
     with EmulatorServer() as server, httpx2.Client(timeout=60) as client:
-        runs = {surface: server.open_run(SURFACES[surface], Yes(), keys=frozenset({KEY})) for surface in Surface}
+        runs = {
+            surface: server.open_run(SURFACES[surface], FixedAnswer(), keys=frozenset({KEY})) for surface in Surface
+        }
         for run in runs.values():
             run.world = world()
         yield Service(runs, client)

@@ -11,52 +11,26 @@ from typing import Any
 
 import pytest
 
-from turnproof.dialects.base import Call, PromptUsage, Refusal, Rendered, Reply, WireAnswer
+from turnproof.dialects.base import Refusal
 from turnproof.dialects.openai_responses import DIALECT, rules
 from turnproof.messages import FunctionCall, Part, Text, Thought
-from turnproof.scenarios.model import Fault, Turn
-from turnproof.wire.emulator import EmulatorServer, Exchange, ServerRun
+from turnproof.scenarios.model import Fault
+from turnproof.wire.emulator import EmulatorServer
 
 from ..answers import LOOK, reply
+from ..responders import ScriptedService
 from .builders import CLOSED, MODEL
 from .rendering import SAID
 
 openai: Any = pytest.importorskip("openai")
 
 
-class Saying:
-    """Answers every request with the reply that is armed, or refuses it."""
-
-    def __init__(self) -> None:
-        self.armed: Reply | Refusal = reply()
-
-    async def answer(self, run: ServerRun, exchange: Exchange, call: Call) -> Rendered:
-        if isinstance(self.armed, Refusal):
-            return run.dialect.render_refusal(self.armed, "s")
-        usage = PromptUsage(31, cache_read=5)
-        if call.operation != "generate":
-            return run.dialect.render_extra(call, usage, run.world, "s")
-        return run.dialect.render(call, self.armed, usage, run.world, f"s{exchange.number}")
-
-
-class Service:
+class Service(ScriptedService):
     """A running server, what it says, and a client of it."""
 
     def __init__(self, server: EmulatorServer) -> None:
-        self.saying = Saying()
-        self.run = server.open_run(DIALECT, self.saying, any_key=True)
+        super().__init__(server, DIALECT)
         self.client = openai.OpenAI(base_url=f"{self.run.base_url}/v1", api_key="key", max_retries=0)
-
-    def fault(self, *faults: Fault) -> None:
-        """Let the next answer go wrong."""
-        self.run.arm(0, Turn(user=(), rounds=(), faults=faults))
-
-    def answer(self) -> WireAnswer:
-        """What went out last, as our reader sees it."""
-        last = self.run.exchanges[-1]
-        # The client may have read the last byte before the server has written it down.
-        assert last.done.wait(60)
-        return DIALECT.read_response(last.status, last.headers, bytes(last.body))
 
 
 @pytest.fixture(scope="module")
@@ -114,7 +88,7 @@ def ours(parts: tuple[Part, ...]) -> list[tuple[Any, ...]]:
 
 @pytest.mark.parametrize("name", SAID)
 def test_the_client_reads_a_batch_answer_as_we_do(name: str, service: Service) -> None:
-    service.saying.armed = SAID[name]
+    service.responder.reply = SAID[name]
     response = service.client.responses.create(**ASK)
     answer = service.answer()
     assert in_neutral_form(response) == ours(answer.parts)
@@ -129,7 +103,7 @@ def test_the_client_reads_a_batch_answer_as_we_do(name: str, service: Service) -
 
 @pytest.mark.parametrize("name", SAID)
 def test_the_client_reads_a_stream_as_we_do(name: str, service: Service) -> None:
-    service.saying.armed = SAID[name]
+    service.responder.reply = SAID[name]
     events = list(service.client.responses.create(**ASK, stream=True))
     answer = service.answer()
     last = events[-1]
@@ -144,7 +118,7 @@ def test_the_client_reads_a_stream_as_we_do(name: str, service: Service) -> None
 
 @pytest.mark.parametrize("name", [name for name in SAID if name not in ("searched", "unknown-finish")])
 def test_every_event_has_the_type_that_the_client_knows_for_it(name: str, service: Service) -> None:
-    service.saying.armed = SAID[name]
+    service.responder.reply = SAID[name]
     for event in service.client.responses.create(**ASK, stream=True):
         known = type(event).__name__
         assert known.startswith("Response"), event
@@ -153,7 +127,7 @@ def test_every_event_has_the_type_that_the_client_knows_for_it(name: str, servic
 
 
 def test_the_accumulator_of_the_client_takes_our_streams(service: Service) -> None:
-    service.saying.armed = reply(*LOOK)
+    service.responder.reply = reply(*LOOK)
     with service.client.responses.stream(**ASK) as stream:
         for _ in stream:
             pass
@@ -162,13 +136,13 @@ def test_the_accumulator_of_the_client_takes_our_streams(service: Service) -> No
 
 
 def test_a_loop_sent_back_item_by_item_is_accepted(service: Service) -> None:
-    service.saying.armed = reply(*LOOK)
+    service.responder.reply = reply(*LOOK)
     first = service.client.responses.create(**ASK, store=False, include=["reasoning.encrypted_content"])
     outputs = [
         {"type": "function_call_output", "call_id": item.call_id, "output": "41 %"}
         for item in first.output if item.type == "function_call"
     ]  # fmt: skip
-    service.saying.armed = reply(Text("41 %"))
+    service.responder.reply = reply(Text("41 %"))
     asked = [{"role": "user", "content": ASK["input"]}, *first.output, *outputs]
     second = service.client.responses.create(**ASK | {"input": asked}, store=False)
     assert second.output_text == "41 %"
@@ -176,11 +150,11 @@ def test_a_loop_sent_back_item_by_item_is_accepted(service: Service) -> None:
 
 
 def test_the_service_goes_on_from_a_response_that_it_keeps(service: Service) -> None:
-    service.saying.armed = reply(*LOOK[2:])
+    service.responder.reply = reply(*LOOK[2:])
     first = service.client.responses.create(**ASK)
     with pytest.raises(openai.BadRequestError, match="No tool output found for function call"):
         service.client.responses.create(**ASK, previous_response_id=first.id)
-    service.saying.armed = reply(Text("41 %"))
+    service.responder.reply = reply(Text("41 %"))
     outputs = [{"type": "function_call_output", "call_id": item.call_id, "output": "41 %"} for item in first.output]
     assert (
         service.client.responses.create(**ASK | {"input": outputs}, previous_response_id=first.id).output_text == "41 %"
@@ -188,7 +162,7 @@ def test_the_service_goes_on_from_a_response_that_it_keeps(service: Service) -> 
 
 
 def test_reasoning_from_the_opening_event_is_not_the_one_to_send_back(service: Service) -> None:
-    service.saying.armed = reply(*LOOK[:2])
+    service.responder.reply = reply(*LOOK[:2])
     events = list(service.client.responses.create(**ASK, stream=True))
     opened = next(each.item for each in events if each.type == "response.output_item.added")
     item = opened.model_dump(exclude_none=True) | {"summary": []}
@@ -206,7 +180,7 @@ def test_tokens_and_models_are_what_the_client_expects(service: Service) -> None
 
 @pytest.mark.parametrize("spelling", sorted(DIALECT.spellings))
 def test_the_client_takes_every_spelling_of_a_stream(spelling: Any, service: Service) -> None:
-    service.saying.armed = reply(*LOOK)
+    service.responder.reply = reply(*LOOK)
     service.fault(Fault(kind="respelled", spelling=spelling))
     events = list(service.client.responses.create(**ASK, stream=True))
     assert events[-1].type == "response.completed"
@@ -214,7 +188,7 @@ def test_the_client_takes_every_spelling_of_a_stream(spelling: Any, service: Ser
 
 
 def test_the_client_reads_over_noise(service: Service) -> None:
-    service.saying.armed = SAID["text"]
+    service.responder.reply = SAID["text"]
     service.fault(Fault(kind="comment"))
     events = list(service.client.responses.create(**ASK, stream=True))
     assert events[-1].type == "response.completed"
@@ -231,7 +205,7 @@ def test_the_client_reads_over_noise(service: Service) -> None:
 @pytest.mark.parametrize("stream", [False, True])
 def test_the_client_raises_its_class_for_each_status(status: int, raised: str, stream: bool, service: Service) -> None:
     kind, message = DIALECT.error_kind(status)
-    service.saying.armed = Refusal(rules.RATE_LIMIT, status, kind, message)
+    service.responder.reply = Refusal(rules.RATE_LIMIT, status, kind, message)
     with pytest.raises(getattr(openai, raised)) as error:
         service.client.responses.create(**ASK, stream=stream)
     assert error.value.status_code == status
@@ -240,7 +214,7 @@ def test_the_client_raises_its_class_for_each_status(status: int, raised: str, s
 
 
 def test_an_error_event_reaches_the_caller_as_an_event(service: Service) -> None:
-    service.saying.armed = SAID["text"]
+    service.responder.reply = SAID["text"]
     service.fault(Fault(kind="error-event", status=503))
     events = list(service.client.responses.create(**ASK, stream=True))
     assert (events[-1].type, events[-1].code) == ("error", "server_is_overloaded")

@@ -14,31 +14,16 @@ from typing import Any
 import httpx2
 import pytest
 
-from turnproof.dialects.base import Call, Rendered, Reply, ReplyPart
 from turnproof.dialects.openai_responses import DIALECT
-from turnproof.messages import FinishReason, Text
-from turnproof.wire.emulator import EmulatorServer, Exchange, ServerRun
+from turnproof.wire.emulator import EmulatorServer, ServerRun
 
+from ..responders import open_run_in
 from .builders import KEY, Ask, Pair, ask, world
 from .pairs import PAIRS
 
 ENFORCED = [pair for pair in PAIRS if pair.enforced]
 SAID = [pair for pair in ENFORCED if pair.illegal.raw is None and pair.illegal.path.startswith("/v1/")]
 """What the official client can be made to say at OpenAI's own door."""
-
-
-class Yes:
-    """Answers whatever was accepted."""
-
-    async def answer(self, run: ServerRun, exchange: Exchange, call: Call) -> Rendered:
-        if call.operation != "generate":
-            return run.dialect.render_extra(
-                call, run.cache.account(call, run.world.models["gpt-5"], 0.0)[0], run.world, "s"
-            )
-        usage, commit = run.cache.account(call, run.world.models[call.model or ""], 0.0)
-        commit()
-        seed = f"s{exchange.number}"
-        return run.dialect.render(call, Reply((ReplyPart(Text("Yes.")),), FinishReason.STOP), usage, run.world, seed)
 
 
 @dataclass
@@ -58,10 +43,7 @@ class Service:
 @pytest.fixture(scope="module")
 def service() -> Iterator[Service]:
     with EmulatorServer() as server, httpx2.Client(timeout=60) as http:
-        run = server.open_run(DIALECT, Yes(), keys=frozenset({KEY}))
-        known = world()
-        run.world.issued.update(known.issued)
-        run.world.resources.update(known.resources)
+        run = open_run_in(world(), server, DIALECT)
         yield Service(http, run)
 
 

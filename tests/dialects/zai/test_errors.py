@@ -14,16 +14,16 @@ import httpx2
 import msgspec
 import pytest
 
-from turnproof.dialects.base import Call, Evidence, Refusal, Rendered, Reply, ReplyPart
+from turnproof.dialects.base import Evidence, Refusal
 from turnproof.dialects.zai import DIALECT, rules
 from turnproof.dialects.zai.parse import BASE_PATH
-from turnproof.messages import FinishReason, Text
-from turnproof.wire.emulator import EmulatorServer, Exchange, ServerRun
+from turnproof.wire.emulator import EmulatorServer
 
 from ..anthropic_messages.builders import KEY, Ask, Pair
 from ..anthropic_messages.refusals import judge as judge_as_anthropic
 from ..refusals import Accepted
-from .refusals import ACCEPTED, PAIRS, ask, judge
+from ..responders import open_run_in
+from .refusals import ACCEPTED, PAIRS, ask, judge, world
 
 encode = msgspec.json.encode
 
@@ -100,14 +100,6 @@ def test_each_status_has_a_code_that_is_read_back(status: int) -> None:
 # -- through the SDK
 
 
-class Yes:
-    """Answers whatever was accepted."""
-
-    async def answer(self, run: ServerRun, exchange: Exchange, call: Call) -> Rendered:
-        usage, _ = run.cache.account(call, run.world.models[call.model or ""], 0.0)
-        return run.dialect.render(call, Reply((ReplyPart(Text("Yes.")),), FinishReason.STOP), usage, run.world, "s")
-
-
 @dataclass
 class Service:
     """A client of the emulated service."""
@@ -128,7 +120,7 @@ class Service:
 @pytest.fixture(scope="module")
 def service() -> Iterator[Service]:
     with EmulatorServer() as server:
-        run = server.open_run(DIALECT, Yes(), keys=frozenset({KEY}))
+        run = open_run_in(world(), server, DIALECT)
         with anthropic.Anthropic(
             base_url=run.base_url, api_key=KEY, max_retries=0, http_client=httpx2.Client()
         ) as client:
