@@ -9,7 +9,7 @@ import pytest
 from msgspec import UNSET
 
 from turnproof.judge.finding import LONGEST_VALUE, Finding, Place, Side, parent, plain_value, pointer, resolve, tokens
-from turnproof.judge.finding_words import Template, framed, place_in_words, shown, words_of
+from turnproof.judge.finding_words import Template, difference_window, place_in_words, value_text, words_of
 from turnproof.run.transcript import RunKey
 
 DOCUMENT = {"a/b": [{"m~n": 1}], "": {"x": None}}
@@ -85,15 +85,15 @@ def test_a_value_of_fifty_megabytes_is_cut_and_says_so() -> None:
 
 def test_long_values_are_framed_around_their_first_difference() -> None:
     same = "lorem ipsum " * 200
-    ours, theirs = framed(same + "left" + same, same + "right" + same)
+    ours, theirs = difference_window(same + "left" + same, same + "right" + same)
     assert "left" in ours
     assert "right" in theirs
     assert max(len(ours), len(theirs)) < 220
 
 
 def test_what_does_not_print_is_seen() -> None:
-    assert shown("a\u2028b\x00") == '"a\\u2028b\\u0000"'
-    assert shown(UNSET) == "nothing"
+    assert value_text("a\u2028b\x00") == '"a\\u2028b\\u0000"'
+    assert value_text(UNSET) == "nothing"
 
 
 def finding(**fields: Any) -> Finding:

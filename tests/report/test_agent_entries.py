@@ -8,7 +8,7 @@ from typing import get_args
 
 import pytest
 
-from turnproof.report.agent_entries import Keeping, told
+from turnproof.report.agent_entries import Keeping, agent_entry
 from turnproof.run.transcript import Killed, LeftBehind, SaidBeside, SessionInForce, SessionListed, SessionStepped
 
 
@@ -95,7 +95,7 @@ CASES = [
 
 @pytest.mark.parametrize("case", CASES, ids=attrgetter("id"))
 def test_what_happened_is_told_in_words(case: Case) -> None:
-    assert told(case.event) == (case.label, case.text)
+    assert agent_entry(case.event) == (case.label, case.text)
 
 
 def test_every_kind_of_event_is_among_the_cases() -> None:

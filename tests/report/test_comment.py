@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from turnproof._base.settings import KnownIssue
 from turnproof.judge.finding import Finding, Place, Side
-from turnproof.judge.known_issues import with_accepted
+from turnproof.judge.known_issues import accept_findings
 from turnproof.judge.run_log import ResultLine
 from turnproof.judge.verdict import Verdict, failed, violated
 from turnproof.report._inline_text import printable
@@ -78,7 +78,7 @@ def test_what_changed_is_told_by_its_new_and_fixed_findings(tmp_path: Path) -> N
 def test_what_is_accepted_by_its_code_is_still_there(tmp_path: Path) -> None:
     late, lost = (replace(BAD.findings[0], code=f"{ORDER}/{what}") for what in ("late", "lost"))
     issue = KnownIssue("anthropic", ORDER, "legacy", "it is known", date(2030, 1, 1), code=late.code)
-    told = comment_md(both(tmp_path, failed([late]), with_accepted(failed([late, lost]), [issue])))
+    told = comment_md(both(tmp_path, failed([late]), accept_findings(failed([late, lost]), [issue])))
     assert "### ≈ changed (1)" in told
     assert f"code: <code>{lost.code}</code>" in told
     assert "- finding still there: 1\n" in told

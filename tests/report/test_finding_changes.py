@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from turnproof._base.settings import KnownIssue
 from turnproof.judge.finding import Finding, Place, Side
-from turnproof.judge.known_issues import with_accepted
+from turnproof.judge.known_issues import accept_findings
 from turnproof.judge.verdict import MOST_FINDINGS, Status, Verdict, failed, violated
 from turnproof.report.certification_diff import Change, Diff, Kind, diff, diff_json
 from turnproof.report.finding_changes import FindingChange
@@ -258,7 +258,7 @@ def test_a_certification_of_an_earlier_version_has_no_findings_and_shows_no_chan
 
 
 def accepting(code: str, verdict: Verdict) -> Verdict:
-    return with_accepted(verdict, [KnownIssue("x", ORDER, "legacy", "known", date(2030, 1, 1), code=code)])
+    return accept_findings(verdict, [KnownIssue("x", ORDER, "legacy", "known", date(2030, 1, 1), code=code)])
 
 
 def test_a_finding_that_is_accepted_by_its_code_is_still_there(tmp_path: Path) -> None:

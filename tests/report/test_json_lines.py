@@ -7,7 +7,7 @@ import json
 import pytest
 
 from turnproof.judge.finding import ByteSpan
-from turnproof.report.page.colours import both_coloured, coloured
+from turnproof.report.page.colours import colour_both, colour_json
 from turnproof.report.page.json_lines import Frame, frame, json_lines
 from turnproof.report.page.raw_bytes import Raw, json_span, raw_request, raw_response
 from turnproof.run.transcript import WireRequest, WireResponse
@@ -109,7 +109,7 @@ def test_a_document_that_is_one_value_is_one_line(value: object) -> None:
 
 
 def test_json_is_coloured_by_what_it_is_and_everything_stays_text() -> None:
-    text = coloured('{"a": "<b>\\"", "n": [-1.5e3, true, null]} <script>')
+    text = colour_json('{"a": "<b>\\"", "n": [-1.5e3, true, null]} <script>')
     assert '<span class="k">&#34;a&#34;</span>: <span class="s">&#34;&lt;b&gt;\\&#34;&#34;</span>' in text
     assert '<span class="n">-1.5e3</span>' in text
     assert '<span class="w">true</span>' in text
@@ -117,16 +117,16 @@ def test_json_is_coloured_by_what_it_is_and_everything_stays_text() -> None:
 
 
 def test_what_differs_is_marked_on_both_sides() -> None:
-    expected, got = both_coloured('["call_1", "call_2"]', '["call_1", "call_7"]')
+    expected, got = colour_both('["call_1", "call_2"]', '["call_1", "call_7"]')
     assert "<mark>2</mark>" in expected
     assert "<mark>7</mark>" in got
-    assert "<mark>" not in "".join(both_coloured("one", "something else"))
-    assert "<mark>" not in "".join(both_coloured("", ""))
+    assert "<mark>" not in "".join(colour_both("one", "something else"))
+    assert "<mark>" not in "".join(colour_both("", ""))
 
 
 def test_text_that_is_almost_json_takes_no_time_to_colour() -> None:
-    assert len(coloured('"\\' * 40_000)) > 0
-    assert len(coloured('"' + "a" * 90_000)) > 0
+    assert len(colour_json('"\\' * 40_000)) > 0
+    assert len(colour_json('"' + "a" * 90_000)) > 0
 
 
 # Bytes

@@ -10,7 +10,7 @@ import pytest
 
 from turnproof.judge.verdict import Status
 from turnproof.report.progress import Progress, Silence, progress
-from turnproof.report.progress_rate import Pace, gone, in_words
+from turnproof.report.progress_rate import Pace, in_words, time_text
 
 
 class Clock:
@@ -251,4 +251,4 @@ def test_estimates_are_coarse(seconds: float, words: str) -> None:
 
 
 def test_time_gone_by() -> None:
-    assert [gone(seconds) for seconds in (0.9, 65, 3723)] == ["0:00", "1:05", "1:02:03"]
+    assert [time_text(seconds) for seconds in (0.9, 65, 3723)] == ["0:00", "1:05", "1:02:03"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from turnproof.messages import TokenUsage
-from turnproof.report.provider_entries import Watching, told
+from turnproof.report.provider_entries import Watching, provider_entry
 from turnproof.run.transcript import Accounts, ProviderAsked, ProviderHolds, ProviderSeen, ProviderTouched
 
 
@@ -47,4 +47,4 @@ from turnproof.run.transcript import Accounts, ProviderAsked, ProviderHolds, Pro
     ],
 )
 def test_each_event_is_an_entry_that_people_can_read(event: Watching, label: str, text: str) -> None:
-    assert told(event) == (label, text)
+    assert provider_entry(event) == (label, text)

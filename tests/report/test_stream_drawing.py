@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from turnproof.report import conversation
-from turnproof.report.stream_drawing import Piece, drawn
+from turnproof.report.stream_drawing import Piece, draw_stream
 from turnproof.run.transcript import WireResponse
 
 from .exchanges import answer, streamed, transcript, user
@@ -14,11 +14,11 @@ DIALECT = "anthropic-messages"
 
 
 def kinds(response: WireResponse, cancelled: str = "") -> list[str]:
-    return [piece.kind for piece in drawn(response, DIALECT, cancelled)]
+    return [piece.kind for piece in draw_stream(response, DIALECT, cancelled)]
 
 
 def test_every_event_is_a_piece_with_the_text_that_it_adds() -> None:
-    pieces = drawn(answer(streamed("Let me", " look."), 2), DIALECT)
+    pieces = draw_stream(answer(streamed("Let me", " look."), 2), DIALECT)
     assert [(piece.kind, piece.text) for piece in pieces] == [("text", "Let me"), ("text", " look.")]
     assert '"text_delta"' in pieces[0].raw
 
@@ -26,24 +26,24 @@ def test_every_event_is_a_piece_with_the_text_that_it_adds() -> None:
 def test_a_cancel_stands_where_the_stream_was_held() -> None:
     held = answer(streamed("a", "b", "c"), 3, "cut-by-peer", held=True, released="peer-closed", events_after_cancel=1)
     assert kinds(held, "text:2") == ["text", "text", "cancel", "text", "closed"]
-    assert drawn(held, DIALECT, "text:2")[2].words == "cancelled at text:2"
+    assert draw_stream(held, DIALECT, "text:2")[2].words == "cancelled at text:2"
 
 
 def test_a_cancel_that_ended_the_stream_says_who_closed_it() -> None:
     held = answer(streamed("a"), 1, "cut-by-peer", held=True)
-    assert drawn(held, DIALECT)[-1].words == "cancelled, client closed"
+    assert draw_stream(held, DIALECT)[-1].words == "cancelled, client closed"
 
 
 def test_a_fault_stands_behind_the_events_that_were_written() -> None:
     cut = answer(streamed("a", "b"), 2, "cut-by-us", fault="reset")
     assert kinds(cut) == ["text", "text", "fault"]
-    assert drawn(cut, DIALECT)[-1].words == "fault: reset"
+    assert draw_stream(cut, DIALECT)[-1].words == "fault: reset"
     error = streamed("a") + 'event: error\ndata: {"type":"error","error":{"type":"overloaded_error","message":"m"}}\n\n'
     assert kinds(answer(error, 1, "cut-by-us", fault="error-event")) == ["text", "fault", "error"]
 
 
 def test_of_a_long_stream_the_middle_is_counted() -> None:
-    pieces = drawn(answer(streamed(*map(str, range(100))), 100, "timed-out"), DIALECT)
+    pieces = draw_stream(answer(streamed(*map(str, range(100))), 100, "timed-out"), DIALECT)
     (gap,) = [piece for piece in pieces if piece.kind == "gap"]
     assert gap.words == "36 more events"
     assert len(pieces) == 48 + 1 + 16 + 1
@@ -52,18 +52,18 @@ def test_of_a_long_stream_the_middle_is_counted() -> None:
 
 def test_an_answer_in_one_body_needs_no_picture_unless_something_happened_to_it() -> None:
     whole = msgspec.structs.replace(answer("{}", 1), headers={"content-type": "application/json"})
-    assert drawn(whole, DIALECT) == ()
+    assert draw_stream(whole, DIALECT) == ()
     assert kinds(msgspec.structs.replace(whole, fault="truncated", ended="cut-by-us")) == ["body", "fault"]
 
 
 def test_an_answer_that_no_dialect_reads_keeps_its_marks() -> None:
-    assert drawn(answer("x", 1), "made-up") == ()
+    assert draw_stream(answer("x", 1), "made-up") == ()
     cut = answer("x", 0, "cut-by-us", fault="reset")
-    assert [piece.kind for piece in drawn(cut, "made-up")] == ["fault"]
+    assert [piece.kind for piece in draw_stream(cut, "made-up")] == ["fault"]
 
 
 def test_a_long_or_unprintable_piece_is_made_legible() -> None:
-    (piece, _) = drawn(answer(streamed("x" * 5000 + "\x1b[31m", "b"), 2), DIALECT)
+    (piece, _) = draw_stream(answer(streamed("x" * 5000 + "\x1b[31m", "b"), 2), DIALECT)
     assert len(piece.text) < 250
     assert "\x1b" not in piece.text + piece.raw
 

@@ -27,7 +27,7 @@ from turnproof.judge.run_log import RequirementLine, ResultLine, Run, Transcript
 from turnproof.judge.verdict import Status, failed
 from turnproof.report.certification import certification, certification_json
 from turnproof.report.certification_diff import Kind, diff, diff_json
-from turnproof.report.failures import failures, told
+from turnproof.report.failures import failures, group_rows
 from turnproof.report.finding_groups import groups, location
 from turnproof.report.sarif import sarif_json
 from turnproof.run.tracebacks import Frame
@@ -139,7 +139,7 @@ def places(run: Run) -> Iterator[Any]:
             yield [group.code, group.root, group.runs, *(location(one.place) for one in group.findings)]
     for failure in failures(run, Status.VIOLATED):
         for group in failure.groups:
-            yield [row for row in told(group) if row[0] in ("where", "cause")]
+            yield [row for row in group_rows(group) if row[0] in ("where", "cause")]
 
 
 def without_words(document: bytes) -> Any:

@@ -72,7 +72,7 @@ def words_of(finding: Finding, templates: Mapping[str, Template]) -> Words:
     if finding.code.rpartition("/")[2] == UNSTRUCTURED:
         return Words("", "", one_line(str(finding.facts.get("message", ""))), "")
     template = templates.get(finding.code) or COMMON.get(finding.code.rpartition("/")[2], _ANY)
-    expected, observed = framed(finding.expected, finding.observed)
+    expected, observed = difference_window(finding.expected, finding.observed)
     values = _Values(
         {"expected": finding.expected, "observed": finding.observed, **finding.facts},
         {"expected": expected, "observed": observed},
@@ -97,9 +97,9 @@ def place_in_words(place: Place) -> str:
     return f"turn {place.turn}{round} (call {place.call}{again}){probe}"
 
 
-def framed(expected: Any, observed: Any, width: int = WIDTH) -> tuple[str, str]:
+def difference_window(expected: Any, observed: Any, width: int = WIDTH) -> tuple[str, str]:
     """Both values as JSON text; of long ones the part around the first place where they differ, the same on both."""
-    ours, theirs = shown(expected), shown(observed)
+    ours, theirs = value_text(expected), value_text(observed)
     if len(ours) <= width and len(theirs) <= width:
         return ours, theirs
     start = max(0, first_difference(ours, theirs) - width // 2)
@@ -118,7 +118,7 @@ def first_difference(one: str, other: str) -> int:
     return low
 
 
-def shown(value: Any) -> str:
+def value_text(value: Any) -> str:
     """A value as JSON on one line, with every character that does not print as its escape."""
     if value is UNSET:
         return "nothing"
@@ -163,4 +163,4 @@ class _Values(Formatter):
         fact = self._facts[name]
         if format_spec == "words" and isinstance(fact, str):
             return fact
-        return self._framed.get(name) or framed(fact, UNSET)[0]
+        return self._framed.get(name) or difference_window(fact, UNSET)[0]

@@ -48,12 +48,12 @@ def apply_known_issues(
     problems: list[str] = []
     for issue in issues:
         problem = _problem(issue, today, requirements, codes)
-        problem = problem or _gone(issue, by_key.get(issue.key), in_part=issue.requirement in in_part)
+        problem = problem or _no_longer_occurs(issue, by_key.get(issue.key), in_part=issue.requirement in in_part)
         if problem:
             problems.append(f"{issue}: {problem}")
         else:
             accepted.setdefault(issue.key, []).append(issue)
-    marked = [_marked(line, accepted.get((line.adapter, line.requirement, line.path), ())) for line in results]
+    marked = [_mark_line(line, accepted.get((line.adapter, line.requirement, line.path), ())) for line in results]
     return marked, problems
 
 
@@ -88,7 +88,7 @@ def _wrong_codes(requirement: str, named: Sequence[str], codes: Collection[str] 
     return f"{requirement} has no code {unknown!r}{hint}"
 
 
-def _gone(issue: KnownIssue, line: ResultLine | None, *, in_part: bool) -> str | None:
+def _no_longer_occurs(issue: KnownIssue, line: ResultLine | None, *, in_part: bool) -> str | None:
     """That what an entry is about no longer occurs. A code that occurs has a finding, however many were not kept."""
     if line is None or line.verdict.status is Status.INCONCLUSIVE:
         return None
@@ -105,11 +105,11 @@ def _gone(issue: KnownIssue, line: ResultLine | None, *, in_part: bool) -> str |
     return f"{', '.join(gone)} no longer occur{'s' if len(gone) == 1 else ''}; remove {what}"
 
 
-def _marked(line: ResultLine, issues: Sequence[KnownIssue]) -> ResultLine:
-    return msgspec.structs.replace(line, verdict=with_accepted(line.verdict, issues)) if issues else line
+def _mark_line(line: ResultLine, issues: Sequence[KnownIssue]) -> ResultLine:
+    return msgspec.structs.replace(line, verdict=accept_findings(line.verdict, issues)) if issues else line
 
 
-def with_accepted(verdict: Verdict, issues: Sequence[KnownIssue]) -> Verdict:
+def accept_findings(verdict: Verdict, issues: Sequence[KnownIssue]) -> Verdict:
     """A verdict as these entries about it leave it: a known issue, or a violation that has fewer findings left."""
     if verdict.status is not Status.VIOLATED:
         return verdict
@@ -148,9 +148,9 @@ def accept(
     return "".join(
         f"\n[[{name}]]\n"
         f"# {_one_line(message_of(line.verdict, templates))}\n"
-        f"adapter = {_quoted(line.adapter)}\n"
-        f"requirement = {_quoted(line.requirement)}\n"
-        f"path = {_quoted(line.path)}\n"
+        f"adapter = {_toml_string(line.adapter)}\n"
+        f"requirement = {_toml_string(line.requirement)}\n"
+        f"path = {_toml_string(line.path)}\n"
         f"{_codes(line.verdict)}"
         f'reason = ""\n'
         f'link = ""\n'
@@ -161,7 +161,7 @@ def accept(
 
 
 def _codes(verdict: Verdict) -> str:
-    codes = [_quoted(code) for code in sorted({finding.code for finding in verdict.findings})]
+    codes = [_toml_string(code) for code in sorted({finding.code for finding in verdict.findings})]
     match codes:
         case []:
             return ""
@@ -177,7 +177,7 @@ def append_accepted(file: Path, toml: str) -> None:
     file.write_text(before + gap + (toml if before else toml.lstrip("\n")), "utf-8")
 
 
-def _quoted(text: str) -> str:
+def _toml_string(text: str) -> str:
     """A TOML basic string: a JSON one, but for DEL, which TOML wants escaped."""
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 

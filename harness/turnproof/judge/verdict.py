@@ -99,7 +99,7 @@ def failed(findings: Sequence[Finding], *, rests_on: Evidence | None = None) -> 
     return Verdict(
         Status.VIOLATED,
         rests_on=rests_on,
-        findings=_kept(findings),
+        findings=_first_findings(findings),
         total=len(findings),
         failing={run: failing[run] for run in sorted(failing) if run},
     )
@@ -109,17 +109,17 @@ def violated(message: str, *, detail: str = "", rests_on: Evidence | None = None
     """A violation in free words, for a check that has nothing better. See `Finding` for what readers make more of."""
     if rests_on is Evidence.INFERRED:
         return inconclusive(f"only an inferred wire rule speaks against it: {message}")
-    facts = {"message": plain_value(_cut(message)), **({"detail": plain_value(detail)} if detail else {})}
+    facts = {"message": plain_value(_shorten(message)), **({"detail": plain_value(detail)} if detail else {})}
     finding = Finding(code=UNSTRUCTURED, place=Place(side=Side.PROCESS), facts=facts)
     return failed([finding], rests_on=rests_on)
 
 
 def inconclusive(reason: str, *, detail: str = "") -> Verdict:
     """We could not decide. Never a pass, and never the adapter's fault."""
-    return Verdict(Status.INCONCLUSIVE, message=_cut(reason), detail=_cut(detail, _LONGEST_DETAIL))
+    return Verdict(Status.INCONCLUSIVE, message=_shorten(reason), detail=_shorten(detail, _LONGEST_DETAIL))
 
 
-def _cut(text: str, limit: int = 4000) -> str:
+def _shorten(text: str, limit: int = 4000) -> str:
     """What a person can read of it: an error's own text may have megabytes, which the evidence has whole."""
     return text if len(text) <= limit else f"{text[:limit]}… ({counted(len(text), 'character')})"
 
@@ -159,7 +159,7 @@ def combine(verdicts: Iterable[Verdict]) -> Verdict:
         compared=tuple(dict.fromkeys(item for verdict in chosen for item in verdict.compared)),
         rests_on=max(marks, key=list(Evidence).index) if marks else None,
         evidence=tuple(dict.fromkeys(digest for verdict in chosen for digest in verdict.evidence)),
-        findings=_kept([finding for verdict in chosen for finding in verdict.findings]),
+        findings=_first_findings([finding for verdict in chosen for finding in verdict.findings]),
         total=sum(verdict.total for verdict in chosen),
         failing=dict(failing),
         empty=told.empty,
@@ -188,7 +188,7 @@ def accept_codes(verdict: Verdict, codes: Collection[str]) -> Verdict:
     )
 
 
-def _kept(findings: Sequence[Finding]) -> tuple[Finding, ...]:
+def _first_findings(findings: Sequence[Finding]) -> tuple[Finding, ...]:
     """The findings that a log can bear, in their order: of each root and code the first ones."""
     if len(findings) <= MOST_FINDINGS:
         return tuple(findings)

@@ -10,7 +10,7 @@ from .._base.counts import counted
 from .._base.printable import one_line, printable
 from ..judge.verdict import Status
 
-__all__ = ["LOOKS", "StatusStyle", "file_name", "one_line", "printable", "shortened"]
+__all__ = ["LOOKS", "StatusStyle", "file_name", "one_line", "printable", "shorten"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ LOOKS = {
 _LONGEST_NAME = 100
 
 
-def shortened(text: str, limit: int) -> str:
+def shorten(text: str, limit: int) -> str:
     """The beginning and the end of a text that is longer than `limit` characters, and how much was left out."""
     if len(text) <= limit:
         return text

@@ -10,7 +10,7 @@ from ..run.transcript import Killed, LeftBehind, SaidBeside, SessionInForce, Ses
 Keeping: TypeAlias = SessionStepped | SessionInForce | SaidBeside | Killed | LeftBehind
 
 
-def told(event: Keeping) -> tuple[str, str]:
+def agent_entry(event: Keeping) -> tuple[str, str]:
     """A label, and the text under it."""
     match event:
         case SessionStepped():
@@ -18,7 +18,7 @@ def told(event: Keeping) -> tuple[str, str]:
             where = f" in {event.cwd}" if event.cwd else ""
             label = f"{event.do}{asked}{where}: {event.outcome}; open was {_name(event.was)}, now {_name(event.now)}"
             said = [f"{event.error}: {event.message}"] if event.error else []
-            return label, "\n".join([*said, *map(_listed, event.listed)])
+            return label, "\n".join([*said, *map(_list_entry, event.listed)])
         case SessionInForce():
             can = f"it can {', '.join(event.can)}" if event.can else "it can do nothing with its sessions"
             beside = f"; and it says {', '.join(event.unknown)}" if event.unknown else ""
@@ -38,7 +38,7 @@ def _name(label: str | None) -> str:
     return label if label is not None else "none"
 
 
-def _listed(entry: SessionListed) -> str:
+def _list_entry(entry: SessionListed) -> str:
     where = f" in {entry.cwd}" if entry.cwd else ""
     age = "no time reported" if entry.age is None else f"number {entry.age + 1} from the newest"
     return f"{entry.session}{where}, {age}{', cannot be resumed' if entry.problem else ''}"

@@ -198,7 +198,7 @@ def _kind(before: Side, after: Side, spot: Spot) -> _Outcome:
         return Kind.NEW, "it is accepted as a known issue now" if accepted else "", _all_new(new)
     if old.status is Status.HELD:
         return None, "", FindingChanges()
-    if apart := _apart(before, after, spot, old.runs):
+    if apart := _why_not_comparable(before, after, spot, old.runs):
         why = f"held now, but {apart}"
         return Kind.GONE, why, _undecided(old, why)
     return Kind.FIXED, "", FindingChanges(fixed=tuple(by_identity(old.findings, ())))
@@ -217,7 +217,7 @@ def _both_failing(before: Side, after: Side, spot: Spot, old: Found, new: Found)
             old,
             new,
             lambda run: _not_looked_at(before, after, spot, frozenset({run}) - {""}),
-            lambda run: _apart(before, after, spot, frozenset({run}) - {""}),
+            lambda run: _why_not_comparable(before, after, spot, frozenset({run}) - {""}),
         )
         changed = bool(findings.new or findings.fixed)
     if old.status is Status.KNOWN_ISSUE and new.status is Status.VIOLATED:
@@ -252,7 +252,7 @@ def _why_gone(after: Side, spot: Spot, new: Found | None) -> str:
     return f"{_words(new)} now" + (f": {new.message}" if new.message else "")
 
 
-def _apart(before: Side, after: Side, spot: Spot, runs: frozenset[str]) -> str:
+def _why_not_comparable(before: Side, after: Side, spot: Spot, runs: frozenset[str]) -> str:
     """Why the later side says nothing of what the earlier one had seen in these runs; empty where it does."""
     one, other = before.report.adapters[spot.adapter], after.report.adapters[spot.adapter]
     for what, left, right in _conditions(one, other):

@@ -14,8 +14,8 @@ from rich.text import Text
 
 from .._base.counts import counted
 from ..judge.verdict import Status
-from ._inline_text import StatusStyle, one_line, printable, shortened
-from ._markdown import escaped, fenced
+from ._inline_text import StatusStyle, one_line, printable, shorten
+from ._markdown import code_block, escape
 from .certification_diff import Change, Diff, Kind
 from .finding_changes import FindingChange
 from .finding_groups import location, word_rows
@@ -49,7 +49,7 @@ def lines_of(report: Diff, kind: Kind) -> list[Line]:
     rest = [change for change in found if not _is_told_singly(change)]
     together: dict[tuple[Any, ...], list[Change]] = {}
     for one in singly:
-        together.setdefault((one.adapter, one.requirement, one.why, *_found(one)), []).append(one)
+        together.setdefault((one.adapter, one.requirement, one.why, *_findings_key(one)), []).append(one)
     lines = []
     for changes in together.values():
         paths = ", ".join(change.path for change in changes)
@@ -72,7 +72,7 @@ def _of_no_concern(change: Change) -> tuple[str, str, str]:
     return change.adapter, status, change.why
 
 
-def _found(change: Change) -> Iterator[object]:
+def _findings_key(change: Change) -> Iterator[object]:
     """What was found, as far as two paths may have it in common; of what is told in words alone, the words."""
     for findings in (change.new, change.fixed, change.still, change.undecided):
         yield tuple(
@@ -104,7 +104,7 @@ def print_diff(report: Diff, file: TextIO | None = None, *, verbose: bool = Fals
         shown = lines if verbose else lines[:DIFF_LINES]
         for line in shown:
             console.print(Text(f"  {one_line(line.what)}"))
-            for depth, text in _told(line, verbose=verbose):
+            for depth, text in _line_rows(line, verbose=verbose):
                 console.print(Padding(Text(one_line(text), style="dim"), (0, 0, 0, 4 + 2 * depth), expand=False))
             if line.alone and kind in (Kind.NEW, Kind.FOUND):
                 # Never wrapped: it is there to be copied.
@@ -124,13 +124,13 @@ def _markdown(report: Diff) -> Iterator[str]:
     yield "# turnproof diff"
     for word, side in _head(report):
         yield ""
-        yield f"{word}: {escaped(side)}"
+        yield f"{word}: {escape(side)}"
     if report.circumstances:
         yield ""
         yield "| not the same | before | after |"
         yield "|---|---|---|"
         for cells in _circumstances(report):
-            yield f"| {' | '.join(map(escaped, cells))} |"
+            yield f"| {' | '.join(map(escape, cells))} |"
     for kind in Kind:
         if not report.counts[kind]:
             continue
@@ -139,17 +139,17 @@ def _markdown(report: Diff) -> Iterator[str]:
         yield f"## {look.symbol} {look.word} ({report.counts[kind]})"
         yield ""
         for line in lines_of(report, kind):
-            yield f"- {escaped(line.what)}"
+            yield f"- {escape(line.what)}"
             yield from (
-                f"{'  ' * (depth + 1)}- {escaped(text)}"
-                for depth, text in _told(line, verbose=True, most=DIFF_PAGE_FINDINGS)
+                f"{'  ' * (depth + 1)}- {escape(text)}"
+                for depth, text in _line_rows(line, verbose=True, most=DIFF_PAGE_FINDINGS)
             )
         if kind is Kind.NEW:
             commands = dict.fromkeys(line.change.reproduce for line in lines_of(report, kind))
             yield ""
-            yield from fenced("\n".join(commands), "sh")
+            yield from code_block("\n".join(commands), "sh")
     yield ""
-    yield f"**{escaped(_foot(report))}**"
+    yield f"**{escape(_foot(report))}**"
 
 
 def _head(report: Diff) -> Iterator[tuple[str, str]]:
@@ -196,13 +196,13 @@ def rows_of(finding: FindingChange) -> Iterator[tuple[str, str]]:
         yield "undecided", finding.why
 
 
-def _told(line: Line, *, verbose: bool, most: int | None = None) -> Iterator[tuple[int, str]]:
+def _line_rows(line: Line, *, verbose: bool, most: int | None = None) -> Iterator[tuple[int, str]]:
     """What is told below a line, each row with how deep it stands: the reason, and the findings that count."""
     change = line.change
     if not line.alone:
         return
     if change.why:
-        yield 0, shortened(change.why, DIFF_VALUE_CHARACTERS)
+        yield 0, shorten(change.why, DIFF_VALUE_CHARACTERS)
     lists = [(name, found) for name, found in findings_of(change) if verbose or _counts(change, found)]
     for name, found in lists:
         if change.kind is Kind.CHANGED or len(lists) > 1:
@@ -210,7 +210,7 @@ def _told(line: Line, *, verbose: bool, most: int | None = None) -> Iterator[tup
         shown = found[: most if verbose else DIFF_FINDINGS]
         for one in shown:
             for number, (label, text) in enumerate(rows_of(one)):
-                yield bool(number), f"{label}: {shortened(one_line(text), DIFF_VALUE_CHARACTERS)}"
+                yield bool(number), f"{label}: {shorten(one_line(text), DIFF_VALUE_CHARACTERS)}"
         if len(found) > len(shown):
             yield 0, f"and {len(found) - len(shown)} more; {'diff.json has' if most else '-v shows'} them"
     if not lists and (verbose or change.kind not in (Kind.STILL, Kind.FIXED)):
@@ -232,7 +232,7 @@ def _in_words(change: Change, *, verbose: bool) -> Iterator[tuple[int, str]]:
         told = told[-1:]
     where = f"in {change.where}, " if change.where else ""
     for side, message in told:
-        yield 0, f"{where}{side}: {shortened(one_line(message), DIFF_VALUE_CHARACTERS)}"
+        yield 0, f"{where}{side}: {shorten(one_line(message), DIFF_VALUE_CHARACTERS)}"
 
 
 def _foot(report: Diff) -> str:

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ..judge.verdict import Status
-from ._inline_text import one_line, shortened
-from ._markdown import escaped, fenced
+from ._inline_text import one_line, shorten
+from ._markdown import code_block, escape
 from .certification_diff import Change, Diff, Kind
 from .certification_diff_text import LOOKS, Line, findings_of, lines_of, rows_of
 from .limits import (
@@ -120,7 +120,7 @@ def _item(line: Line) -> Iterator[str]:
         yield ""
         yield "Reproduce:"
         yield ""
-        yield from fenced(shortened(one_line(change.reproduce), COMMENT_VALUE_CHARACTERS), "sh")
+        yield from code_block(shorten(one_line(change.reproduce), COMMENT_VALUE_CHARACTERS), "sh")
 
 
 def _in_words(change: Change) -> Iterator[str]:
@@ -131,4 +131,4 @@ def _in_words(change: Change) -> Iterator[str]:
 
 
 def _code(text: str) -> str:
-    return f"<code>{escaped(shortened(one_line(text), COMMENT_VALUE_CHARACTERS))}</code>"
+    return f"<code>{escape(shorten(one_line(text), COMMENT_VALUE_CHARACTERS))}</code>"

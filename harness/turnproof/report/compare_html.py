@@ -14,7 +14,7 @@ from ..errors import UsageError
 from ..judge.parity import ASPECTS, Side
 from ..run.evidence import EvidenceStore
 from ..run.transcript import Transcript
-from .compare_text import FEW, STANDINGS, differing, places, side_text
+from .compare_text import FEW, STANDINGS, difference_count, place_text, side_text
 from .comparison import ComparisonReport, ScenarioComparison, Standing
 from .html import anchor, template
 from .side_by_side import TurnRows, side_by_side
@@ -45,10 +45,10 @@ def compare_html(report: ComparisonReport, stores: Sequence[EvidenceStore]) -> s
         told=told,
         aspects=ASPECTS,
         standings=STANDINGS,
-        differing=differing,
+        differing=difference_count,
         side=partial(side_text, limit=_VALUE_LIMIT),
         anchor=anchor,
-        places=places,
+        places=place_text,
     )
 
 

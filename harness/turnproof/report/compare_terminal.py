@@ -14,8 +14,8 @@ from rich.text import Text
 from .._base.counts import counted
 from ..judge.parity import ASPECTS
 from ..judge.parity.bodies import BodyPair
-from ._inline_text import one_line, printable, shortened
-from .compare_text import FEW, STANDINGS, differing, places, side_text
+from ._inline_text import one_line, printable, shorten
+from .compare_text import FEW, STANDINGS, difference_count, place_text, side_text
 from .comparison import ComparisonReport, JudgedDifference, ScenarioComparison, Standing
 from .terminal import console_for
 
@@ -53,7 +53,7 @@ def _is_told(one: ScenarioComparison, *, verbose: bool) -> bool:
 def _line(console: Console, report: ComparisonReport, one: ScenarioComparison) -> None:
     look = STANDINGS[one.standing]
     path = f" {one.left.key.path}" if report.compares != "paths" else ""
-    counts = [f"{aspect} {count}" for aspect in ASPECTS if (count := differing(one, aspect))]
+    counts = [f"{aspect} {count}" for aspect in ASPECTS if (count := difference_count(one, aspect))]
     more = one.problem or ", ".join(counts) or f"{counted(sum(one.compared.values()), 'reading')} compared"
     line = Text(f"{look.symbol} {look.word:<12} ", style=look.colour)
     line.append(f"{one.scenario} [{one.mode}{path}]  ", style="default").append(one_line(more), style="dim")
@@ -95,7 +95,7 @@ def _table(one: ScenarioComparison, *, verbose: bool) -> Table:
             continue
         shown.add(kind)
         sides = (Text(side_text(value, limit, indent=0)) for value in (found.left, found.right))
-        where = Text(f"{found.aspect}, {places(found)}\n{printable(found.path)}")
+        where = Text(f"{found.aspect}, {place_text(found)}\n{printable(found.path)}")
         table.add_row(_named(found, 0 if verbose else kinds[kind] - 1), where, *sides)
     return table
 
@@ -118,7 +118,7 @@ def _bodies(console: Console, one: ScenarioComparison, pair: BodyPair) -> None:
         console.print(Text(f"  {pair.place}: {words}"))
     bodies = {one.left.label: pair.left, one.right.label: pair.right}
     for label, body in bodies.items() if pair.differs_at is not None else [("both", pair.left)]:
-        text = shortened(printable(body), _BODY_LIMIT) if body is not None else "(not sent)"
+        text = shorten(printable(body), _BODY_LIMIT) if body is not None else "(not sent)"
         console.print(Text(f"    {label}: {text}"), soft_wrap=True)
 
 

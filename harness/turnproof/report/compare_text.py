@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from .._base.canonical import canonical
-from ._inline_text import StatusStyle, printable, shortened
+from ._inline_text import StatusStyle, printable, shorten
 from .comparison import JudgedDifference, ScenarioComparison, Standing
 
 FEW = 6
@@ -20,12 +20,12 @@ STANDINGS = {
 """How the standing of a comparison is shown: always symbol and word; the colour is an extra."""
 
 
-def differing(one: ScenarioComparison, aspect: str) -> int:
+def difference_count(one: ScenarioComparison, aspect: str) -> int:
     """How many differences an aspect of a scenario has."""
     return sum(found.aspect == aspect for found in one.differences)
 
 
-def places(found: JudgedDifference) -> str:
+def place_text(found: JudgedDifference) -> str:
     """Where a difference is, in words: the first place, and how many more."""
     more = f" (and {len(found.also)} more)" if found.also else ""
     return f"{found.place}{more}"
@@ -36,4 +36,4 @@ def side_text(value: object, limit: int, indent: int = 1) -> str:
     if value is msgspec.UNSET:
         return "(absent)"
     text = canonical(value)
-    return shortened(printable((msgspec.json.format(text, indent=indent) if indent else text).decode()), limit)
+    return shorten(printable((msgspec.json.format(text, indent=indent) if indent else text).decode()), limit)

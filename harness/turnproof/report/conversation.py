@@ -57,8 +57,8 @@ from ..run.transcript import (
     WireResponse,
 )
 from . import agent_entries, provider_entries
-from ._inline_text import printable, shortened
-from .stream_drawing import Piece, drawn
+from ._inline_text import printable, shorten
+from .stream_drawing import Piece, draw_stream
 
 Side = Literal["turn", "session", "wire", "adapter", "trouble"]
 
@@ -131,7 +131,7 @@ def conversation(transcript: Transcript) -> list[Entry]:
 
 
 def _legible(entry: Entry, call: int, shows: Shows | None) -> Entry:
-    text = shortened(printable(entry.text), _LIMIT)
+    text = shorten(printable(entry.text), _LIMIT)
     return msgspec.structs.replace(entry, label=printable(entry.label), text=text, call=call, shows=shows)
 
 
@@ -178,9 +178,9 @@ def _entries(event: Event) -> Iterator[Entry]:
         case SpanMade():
             yield Entry("session", _span_label(event), _json(event.attributes), json=True)
         case ProviderSeen() | ProviderTouched() | ProviderHolds() | ProviderAsked() | Accounts():
-            yield Entry("session", *provider_entries.told(event))
+            yield Entry("session", *provider_entries.provider_entry(event))
         case SessionStepped() | SessionInForce() | SaidBeside() | Killed() | LeftBehind():
-            yield Entry("session", *agent_entries.told(event))
+            yield Entry("session", *agent_entries.agent_entry(event))
         case (
             SessionOpened()
             | Cancelled()
@@ -192,7 +192,7 @@ def _entries(event: Event) -> Iterator[Entry]:
             | Reset()
             | Reverted()
         ):
-            yield Entry("session", _happened(event))
+            yield Entry("session", _session_event_text(event))
         case Chunk() | Thinking() | UsageUpdate() | WireResponse():
             raise AssertionError("told together with its neighbours")
         case _:
@@ -202,7 +202,7 @@ def _entries(event: Event) -> Iterator[Entry]:
 _Happening = SessionOpened | Cancelled | Interjected | Collected | Saved | Loaded | Swapped | Reset | Reverted
 
 
-def _happened(event: _Happening) -> str:
+def _session_event_text(event: _Happening) -> str:
     match event:
         case SessionOpened():
             return f"session opened on the {event.path} path"
@@ -227,7 +227,7 @@ def _happened(event: _Happening) -> str:
 
 
 def _pieces(what: str, pieces: list[str]) -> Entry:
-    return Entry("adapter", f"{what} callback, {_times(len(pieces))}", shortened(" · ".join(pieces), _TEXT_LIMIT))
+    return Entry("adapter", f"{what} callback, {_times(len(pieces))}", shorten(" · ".join(pieces), _TEXT_LIMIT))
 
 
 def _call_label(event: CallBegan) -> str:
@@ -246,7 +246,7 @@ def _span_label(event: SpanMade) -> str:
 
 
 def _answered(event: WireResponse, dialect: str, cancelled: str) -> Iterator[Entry]:
-    stream = drawn(event, dialect, cancelled)
+    stream = draw_stream(event, dialect, cancelled)
     told = any(not piece.is_mark for piece in stream)
     yield Entry("wire", _response_label(event), "" if told else _decoded(event), stream, exchange=event.exchange)
     if (written := wire_bytes(event)) is not None:
@@ -274,7 +274,7 @@ def _returned(event: Response) -> Iterator[Entry]:
 def _ended(event: RunEnded) -> Iterator[Entry]:
     yield Entry("turn" if event.how == "completed" else "trouble", f"the run ended: {event.how}", event.detail)
     if event.stdout:
-        yield Entry("adapter", "printed", shortened(event.stdout, _TEXT_LIMIT))
+        yield Entry("adapter", "printed", shorten(event.stdout, _TEXT_LIMIT))
     if event.leaks:
         yield Entry("trouble", "the key leaked", "\n".join(event.leaks))
 
@@ -293,7 +293,7 @@ def _wire_body(body: Any) -> str:
 def _messages(shown: tuple[Message, ...], every: tuple[Message, ...]) -> str:
     earlier = [f"… {len(every) - len(shown)} earlier …"] if len(every) > len(shown) else []
     told = [f"{message.role}: " + " | ".join(_part(part) for part in message.parts) for message in shown]
-    return shortened("\n".join([*earlier, *told]), _TEXT_LIMIT)
+    return shorten("\n".join([*earlier, *told]), _TEXT_LIMIT)
 
 
 def _part(part: Part) -> str:
@@ -308,7 +308,7 @@ def _part(part: Part) -> str:
             error = "error " if part.is_error else ""
             return f"{error}result for {part.call_id}: {_json(part.result)}"
         case _:
-            return shortened(f"{type(part).__name__} {_json(msgspec.to_builtins(part))}", 300)
+            return shorten(f"{type(part).__name__} {_json(msgspec.to_builtins(part))}", 300)
 
 
 def _usage(usage: TokenUsage) -> str:

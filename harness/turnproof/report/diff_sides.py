@@ -106,7 +106,7 @@ def _from_run(folder: Path, run: Run) -> Side:
             raise UsageError(f"{folder / RUN_FILE}: a verdict on {' '.join(spot)}, which the run does not have")
         requirement = report.adapters[line.adapter].requirements[line.requirement]
         seen = (*line.verdict.failing, *(keys.get((line.adapter, digest), "") for digest in line.verdict.evidence))
-        found[spot] = _found(requirement, line.path, run.message(line.verdict), seen)
+        found[spot] = _path_verdict(requirement, line.path, run.message(line.verdict), seen)
     ran = {name: frozenset(str(line.key) for line in run.transcripts if line.adapter == name) for name in run.adapters}
     return Side(str(folder), report, found, ran)
 
@@ -117,13 +117,13 @@ def _from_report(file: Path) -> Side:
     for name, adapter in report.adapters.items():
         for id, requirement in adapter.requirements.items():
             for path in requirement.paths:
-                message = requirement.message if path == _deciding(requirement) else None
+                message = requirement.message if path == _heaviest_path(requirement) else None
                 seen = (run for run in requirement.failing if f"/{path}/" in run)
-                found[Spot(name, id, path)] = _found(requirement, path, message, seen)
+                found[Spot(name, id, path)] = _path_verdict(requirement, path, message, seen)
     return Side(str(file), report, found, None)
 
 
-def _found(requirement: RequirementReport, path: str, message: str | None, seen: Iterable[str] = ()) -> Found:
+def _path_verdict(requirement: RequirementReport, path: str, message: str | None, seen: Iterable[str] = ()) -> Found:
     """The verdict of one path. Which runs were cut short is known of all paths together, and holds for each."""
     findings = tuple(one for one in requirement.findings if one.path == path)
     kept = Counter(one.finding.place.run for one in requirement.findings)
@@ -146,7 +146,7 @@ def _is_in_words(report: FindingReport) -> bool:
     return report.finding.code.rpartition("/")[2] == UNSTRUCTURED
 
 
-def _deciding(requirement: RequirementReport) -> str | None:
+def _heaviest_path(requirement: RequirementReport) -> str | None:
     """The path whose message a requirement's report has: the first one with the heaviest status."""
     return next((path for path in PATHS if requirement.paths.get(path) is requirement.status), None)
 

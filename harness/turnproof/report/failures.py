@@ -104,7 +104,7 @@ def explanation(failure: Failure, page: Path | None) -> Iterator[tuple[str, str]
     for number, group in enumerate(failure.groups):
         if number:
             yield "", ""
-        yield from told(group)
+        yield from group_rows(group)
     if failure.scenarios:
         yield "scenarios", ", ".join(failure.scenarios)
     if failure.status is Status.VIOLATED and requirement.reason:
@@ -156,7 +156,7 @@ _EXCERPT = 6
 """Lines beside a reason that an explanation shows."""
 
 
-def told(group: Group) -> Iterator[tuple[str, str]]:
+def group_rows(group: Group) -> Iterator[tuple[str, str]]:
     """A group of findings: what is wrong, both sides, and where. Of many the first, and how many there are."""
     words = group.words
     if group.root:

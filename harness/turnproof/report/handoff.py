@@ -119,7 +119,7 @@ class Handoff(msgspec.Struct, frozen=True):
 
     def losses(self, begins: Party, goes_to: Party) -> Counter[Fate]:
         """What could not travel on the way there, over all places of the change."""
-        return Counter(loss.fate for route in self.between(begins, goes_to) for loss in arrived(route))
+        return Counter(loss.fate for route in self.between(begins, goes_to) for loss in transfer_losses(route))
 
     @property
     def exit_code(self) -> Exit:
@@ -130,6 +130,6 @@ class Handoff(msgspec.Struct, frozen=True):
         return Exit.OK if self.routes and all(route.sound for route in self.routes) else Exit.UNDECIDED
 
 
-def arrived(route: Route) -> tuple[Loss, ...]:
+def transfer_losses(route: Route) -> tuple[Loss, ...]:
     """What the other party did not get of the conversation."""
     return route.legs[1].losses if len(route.legs) > 1 else ()

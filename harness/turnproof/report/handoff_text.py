@@ -19,8 +19,8 @@ from .._base.canonical import canonical
 from .._base.counts import counted
 from ..judge.requirements import Level
 from ._inline_text import one_line
-from ._markdown import escaped
-from .handoff import Fate, Handoff, Loss, Party, Route, Unmet, arrived
+from ._markdown import escape
+from .handoff import Fate, Handoff, Loss, Party, Route, Unmet, transfer_losses
 from .terminal import console_for
 
 FATES: dict[Fate, str] = {
@@ -49,14 +49,14 @@ def handoff_json(matrix: Handoff) -> bytes:
 
 def handoff_md(matrix: Handoff) -> str:
     """The matrix and the loss report as Markdown."""
-    lines = ["# Hand-off", "", escaped(_headline(matrix)), ""]
-    lines += [f"- `{name}` takes no part: {escaped(reason)}" for name, reason in matrix.left_out.items()]
+    lines = ["# Hand-off", "", escape(_headline(matrix)), ""]
+    lines += [f"- `{name}` takes no part: {escape(reason)}" for name, reason in matrix.left_out.items()]
     lines += ["", *_table(matrix), "", _LEGEND, "", "## What could not travel", ""]
     for pair, losses in _losses(matrix):
-        lines.append(f"- **{escaped(pair)}**: {escaped(_counted(losses))}")
-        lines += [f"  - {escaped(line)}" for line in _examples(losses)]
+        lines.append(f"- **{escape(pair)}**: {escape(_loss_counts(losses))}")
+        lines += [f"  - {escape(line)}" for line in _examples(losses)]
     lines += ["", "## What broke", ""]
-    broken = [f"- {escaped(line)}" for line in _broken(matrix)]
+    broken = [f"- {escape(line)}" for line in _broken_requirements(matrix)]
     lines += broken or ["Nothing."]
     return "\n".join(lines) + "\n"
 
@@ -81,10 +81,10 @@ def print_handoff(matrix: Handoff, file: TextIO | None = None, *, verbose: bool 
     console.print(Text(_LEGEND, style="dim"))
     if verbose:
         for pair, losses in _losses(matrix):
-            console.print(Text(f"{pair}: {_counted(losses)}"))
+            console.print(Text(f"{pair}: {_loss_counts(losses)}"))
             for line in _examples(losses):
                 console.print(Text(f"    {one_line(line)}", style="dim"))
-    for line in _broken(matrix):
+    for line in _broken_requirements(matrix):
         console.print(Text(one_line(line), style="red"))
 
 
@@ -100,11 +100,11 @@ def _headline(matrix: Handoff) -> str:
 
 
 def _table(matrix: Handoff) -> Iterator[str]:
-    yield f"| begins \\ goes on | {' | '.join(escaped(party.label) for party in matrix.parties)} |"
+    yield f"| begins \\ goes on | {' | '.join(escape(party.label) for party in matrix.parties)} |"
     yield "|---" * (len(matrix.parties) + 1) + "|"
     for begins in matrix.parties:
-        cells = [escaped(_cell(matrix, begins, goes_to)) for goes_to in matrix.parties]
-        yield f"| {escaped(begins.label)} | {' | '.join(cells)} |"
+        cells = [escape(_cell(matrix, begins, goes_to)) for goes_to in matrix.parties]
+        yield f"| {escape(begins.label)} | {' | '.join(cells)} |"
 
 
 def _cell(matrix: Handoff, begins: Party, goes_to: Party) -> str:
@@ -120,12 +120,12 @@ def _cell(matrix: Handoff, begins: Party, goes_to: Party) -> str:
 def _losses(matrix: Handoff) -> Iterator[tuple[str, list[Loss]]]:
     for begins in matrix.parties:
         for goes_to in matrix.parties:
-            losses = [loss for route in matrix.between(begins, goes_to) for loss in arrived(route)]
+            losses = [loss for route in matrix.between(begins, goes_to) for loss in transfer_losses(route)]
             if losses:
                 yield f"{begins.label} → {goes_to.label}", losses
 
 
-def _counted(losses: list[Loss]) -> str:
+def _loss_counts(losses: list[Loss]) -> str:
     counts = Counter((loss.fate, loss.part) for loss in losses)
     ordered = sorted(counts.items(), key=lambda item: (list(FATES).index(item[0][0]), item[0][1]))
     return ", ".join(f"{count} {part} {FATES[fate]}" for (fate, part), count in ordered)
@@ -141,26 +141,26 @@ def _examples(losses: list[Loss]) -> Iterator[str]:
             yield f"{loss.place}: {loss.part} {loss.shown!r}{issuer} is {FATES[loss.fate]}"
 
 
-def _broken(matrix: Handoff) -> Iterator[str]:
+def _broken_requirements(matrix: Handoff) -> Iterator[str]:
     """A line for each requirement that a party violates or leaves open, with the first route that shows it."""
     shown: dict[tuple[str, Party, str], list[tuple[str, Unmet]]] = {}
     for route in matrix.routes:
         for number, leg in enumerate(route.legs, 1):
             for word, findings in (("violates", leg.violated), ("leaves open", _musts(leg.undecided))):
                 for finding in findings:
-                    where = f"leg {number} of {_named(route)}, evidence {leg.evidence[:12]}"
+                    where = f"leg {number} of {_route_name(route)}, evidence {leg.evidence[:12]}"
                     shown.setdefault((word, leg.party, finding.requirement), []).append((where, finding))
     for (word, party, requirement), found in shown.items():
         where, finding = found[0]
         times = f", and {len(found) - 1} more" if len(found) > 1 else ""
         yield f"{party.label} {word} {finding.level} {requirement}: {finding.message} [{where}{times}]"
     for short in (route for route in matrix.routes if len(route.legs) < 3):
-        yield f"{_named(short)}: the conversation did not come further than leg {len(short.legs)}"
+        yield f"{_route_name(short)}: the conversation did not come further than leg {len(short.legs)}"
 
 
 def _musts(findings: Iterable[Unmet]) -> Iterator[Unmet]:
     return (finding for finding in findings if finding.level is Level.MUST)
 
 
-def _named(route: Route) -> str:
+def _route_name(route: Route) -> str:
     return f"{route.begins.label} → {route.goes_to.label} after turn {route.after}"

@@ -13,7 +13,7 @@ from ..judge.run_log import AdapterLine, RequirementLine, ResultLine, Run
 from ..judge.verdict import Status
 from ._inline_text import LOOKS, one_line, printable
 from .certification import reproduce
-from .failures import advice, reasons_of, told
+from .failures import advice, group_rows, reasons_of
 from .finding_groups import groups, scenarios
 
 
@@ -69,7 +69,7 @@ def _explanation(run: Run, adapter: AdapterLine, requirement: RequirementLine, l
         verdict.detail,
         "\n".join(f"{why}: {do}" for why, do in reasons_of(verdict)),
         *(
-            "\n".join(f"{label or ' ' * 8}: {text}" if label else f"  {text}" for label, text in told(group))
+            "\n".join(f"{label or ' ' * 8}: {text}" if label else f"  {text}" for label, text in group_rows(group))
             for group in found
         ),
         f"{verdict.total} findings in: {', '.join(scenarios(verdict.failing))}" if found else "",

@@ -17,7 +17,7 @@ from .._base.counts import counted
 from .._base.exit_codes import Exit, heaviest
 from ..errors import UsageError
 from ._inline_text import LOOKS, one_line
-from ._markdown import escaped
+from ._markdown import escape
 from .certification import AdapterReport, Certification
 from .run_folders import CERTIFICATION_FILE as FILE
 from .run_folders import read_certification
@@ -76,7 +76,7 @@ def merge(folder: Path, expected: Sequence[str] = ()) -> Matrix:
     that is no certification.
     """
     names = list(expected) or sorted(path.parent.name for path in folder.glob(f"*/{FILE}"))
-    found = {name: _read(folder / name / FILE) for name in names}
+    found = {name: _read_certification(folder / name / FILE) for name in names}
     reports = {name: report for name, report in found.items() if report is not None}
     if not reports:
         raise UsageError(f"{folder} has no folder with a {FILE}: certify into folders below it first (--out)")
@@ -94,7 +94,7 @@ def matrix_json(matrix: Matrix) -> bytes:
 
 def matrix_md(matrix: Matrix) -> str:
     """`matrix.md`: a table for each adapter, the cells that differ, and those that are missing."""
-    return "\n".join(_lines(matrix, escaped)) + "\n"
+    return "\n".join(_lines(matrix, escape)) + "\n"
 
 
 def matrix_text(matrix: Matrix) -> str:
@@ -115,13 +115,13 @@ def _lines(matrix: Matrix, shown: Callable[[str], str]) -> Iterator[str]:
         yield "|---" * (len(mine) + 1) + "|"
         yield f"| with | {' | '.join(shown(_with(cell)) for cell in mine)} |"
         for row in rows:
-            yield f"| {shown(row.profile)} | {' | '.join(_held(row.cells.get(cell.name)) for cell in mine)} |"
+            yield f"| {shown(row.profile)} | {' | '.join(_held_count(row.cells.get(cell.name)) for cell in mine)} |"
         verdicts = ["certified" if cell.certified[adapter] else "**not certified**" for cell in mine]
         yield f"| | {' | '.join(verdicts)} |"
     yield ""
     yield "## What differs between cells"
     yield ""
-    yield from [shown(_told(split)) for split in matrix.split] or ["Nothing."]
+    yield from [shown(_split_text(split)) for split in matrix.split] or ["Nothing."]
     if missing := [cell for cell in matrix.cells if cell.missing]:
         yield ""
         yield "## Missing cells"
@@ -129,7 +129,7 @@ def _lines(matrix: Matrix, shown: Callable[[str], str]) -> Iterator[str]:
         yield from (f"- {shown(cell.name)}: {shown(cell.missing)}" for cell in missing)
 
 
-def _read(path: Path) -> Certification | None:
+def _read_certification(path: Path) -> Certification | None:
     return read_certification(path) if path.is_file() else None
 
 
@@ -194,14 +194,14 @@ def _with(cell: Cell) -> str:
     )
 
 
-def _held(must: tuple[int, int] | None) -> str:
+def _held_count(must: tuple[int, int] | None) -> str:
     if must is None:
         return "-"
     held, claimed = must
     return f"{held}/{claimed}" if held == claimed else f"**{held}/{claimed}**"
 
 
-def _told(split: Split) -> str:
+def _split_text(split: Split) -> str:
     looks = {str(status): look for status, look in LOOKS.items()}
     standing: dict[str, list[str]] = {}
     for cell, status in split.cells.items():

@@ -43,7 +43,7 @@ def overview(report: Certification) -> Overview | None:
     """The matrix of a certification; None for a single adapter, whose own table says it all."""
     if len(report.adapters) < 2 or report.broken:
         return None
-    counted = {name: _counted(found) for name, found in report.adapters.items()}
+    counted = {name: _status_counts(found) for name, found in report.adapters.items()}
     claimed = {profile for counts in counted.values() for _, profile in counts}
     profiles = tuple(profile for profile in PROFILES if profile in claimed)
     rows = [
@@ -55,7 +55,7 @@ def overview(report: Certification) -> Overview | None:
     return Overview(profiles, tuple(rows))
 
 
-def _counted(found: AdapterReport) -> dict[tuple[str, str], Cell]:
+def _status_counts(found: AdapterReport) -> dict[tuple[str, str], Cell]:
     held, claimed, every = Counter[tuple[str, str]](), Counter[tuple[str, str]](), Counter[tuple[str, str]]()
     for requirement in found.requirements.values():
         for path, status in requirement.paths.items():

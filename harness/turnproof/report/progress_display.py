@@ -18,7 +18,7 @@ from rich.text import Text
 
 from ..judge.verdict import Status
 from ._inline_text import LOOKS, one_line
-from .progress_rate import Pace, gone, in_words
+from .progress_rate import Pace, in_words, time_text
 
 _RUNNING = 4
 """So many of the things that run now are shown."""
@@ -47,7 +47,7 @@ class State:
     def times(self, now: float) -> str:
         """Time gone by, and time left where that is known."""
         left = self.pace.left(now, self.done, self.total) if self.total else None
-        times = gone(now - self.started)
+        times = time_text(now - self.started)
         return times if left is None or self.done == self.total else f"{times}, {in_words(left)}"
 
     def at_work(self) -> list[str]:
@@ -80,12 +80,12 @@ class Lines:
         fresh = self._things != state.things
         if fresh or share - self._share >= _SHARE or now - self._last >= _OFTEN:
             self._last, self._share, self._things = now, share, state.things
-            self._say(f"{state.done} of {state.total} {state.things}, {state.times(now)}{_told(state)}")
+            self._say(f"{state.done} of {state.total} {state.things}, {state.times(now)}{_state_text(state)}")
 
     def close(self, *, whole: bool) -> None:
         if self._things:
             end = "done" if whole else f"stopped at {self._state.done} of {self._state.total} {self._state.things}"
-            self._say(f"{end} after {gone(self._clock() - self._state.started)}")
+            self._say(f"{end} after {time_text(self._clock() - self._state.started)}")
             self._things = ""
 
     def _say(self, words: str) -> None:
@@ -93,7 +93,7 @@ class Lines:
         print(f"{name}{words}", file=self._file, flush=True)
 
 
-def _told(state: State) -> str:
+def _state_text(state: State) -> str:
     counts = [f"{count} {LOOKS[status].word}" for status in Status if (count := state.counts[status])]
     return f" ({', '.join(counts)})" if counts else ""
 

@@ -45,7 +45,7 @@ def in_words(seconds: float) -> str:
     return f"about {round(seconds / 60)} min left"
 
 
-def gone(seconds: float) -> str:
+def time_text(seconds: float) -> str:
     """Time gone by, as `0:07` or `1:02:03`."""
     minutes, rest = divmod(int(seconds), 60)
     hours, minutes = divmod(minutes, 60)

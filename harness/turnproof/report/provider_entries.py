@@ -10,7 +10,7 @@ from ..run.transcript import Accounts, ProviderAsked, ProviderHolds, ProviderSee
 Watching: TypeAlias = ProviderSeen | ProviderTouched | ProviderHolds | ProviderAsked | Accounts
 
 
-def told(event: Watching) -> tuple[str, str]:
+def provider_entry(event: Watching) -> tuple[str, str]:
     """A label, and the text under it."""
     match event:
         case ProviderSeen():

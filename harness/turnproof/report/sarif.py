@@ -163,7 +163,7 @@ def _by_frame(group: Group) -> list[tuple[Raised | None, list[Finding]]]:
 
 def _location(run: Run, adapter: AdapterLine, raised: Raised | None, findings: Sequence[Finding]) -> dict[str, Any]:
     frame = raised.own_frame if raised is not None else None
-    frame = frame or _opened(run, adapter, findings)
+    frame = frame or _class_location(run, adapter, findings)
     found: dict[str, Any] = {"logicalLocations": [{"fullyQualifiedName": adapter.spec, "kind": "module"}]}
     if frame is not None:
         found["physicalLocation"] = _physical(frame)
@@ -179,7 +179,7 @@ def _physical(frame: Frame) -> dict[str, Any]:
     return {"artifactLocation": where, **region}
 
 
-def _opened(run: Run, adapter: AdapterLine, findings: Sequence[Finding]) -> Frame | None:
+def _class_location(run: Run, adapter: AdapterLine, findings: Sequence[Finding]) -> Frame | None:
     """Where the class is defined that was opened for the path of the findings, or for any path."""
     wanted = {finding.place.path for finding in findings}
     lines = [line for line in run.transcripts if line.adapter == adapter.name and line.opened is not None]

@@ -66,7 +66,9 @@ def _turn(turn: int, left: Transcript | None, right: Transcript | None) -> TurnR
 
 
 def _rows(left: Sequence[Entry], right: Sequence[Entry]) -> Iterator[Row]:
-    matcher = SequenceMatcher(None, [_what(entry) for entry in left], [_what(entry) for entry in right], autojunk=False)
+    matcher = SequenceMatcher(
+        None, [_entry_key(entry) for entry in left], [_entry_key(entry) for entry in right], autojunk=False
+    )
     for tag, start, stop, begin, end in matcher.get_opcodes():
         if tag == "equal":
             yield from (Row(*pair) for pair in zip(left[start:stop], right[begin:end], strict=True))
@@ -75,6 +77,6 @@ def _rows(left: Sequence[Entry], right: Sequence[Entry]) -> Iterator[Row]:
             yield from (Row(None, entry) for entry in right[begin:end])
 
 
-def _what(entry: Entry) -> tuple[str, str]:
+def _entry_key(entry: Entry) -> tuple[str, str]:
     """What makes two lines counterparts: who acts, and the beginning of what is done."""
     return entry.side, " ".join(entry.label.split()[:2])

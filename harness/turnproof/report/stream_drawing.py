@@ -15,7 +15,7 @@ from ..dialects import dialect as dialect_named
 from ..dialects.base import WireEvent
 from ..errors import TurnproofError
 from ..run.transcript import WireResponse
-from ._inline_text import printable, shortened
+from ._inline_text import printable, shorten
 
 _SHOWN_FIRST, _SHOWN_LAST = 48, 16
 _TEXT_LIMIT = 120
@@ -42,7 +42,7 @@ class Piece(msgspec.Struct, frozen=True):
         return self.kind in ("cancel", "fault", "closed", "gap")
 
 
-def drawn(response: WireResponse, dialect: str, cancelled: str = "") -> tuple[Piece, ...]:
+def draw_stream(response: WireResponse, dialect: str, cancelled: str = "") -> tuple[Piece, ...]:
     """The pieces of an answer, in order; none for an answer in one body that nothing happened to.
 
     `cancelled` says by which moment of the scenario the call was cancelled, if it was. An answer that the dialect
@@ -97,6 +97,6 @@ def _piece(event: WireEvent) -> Piece:
     return Piece(
         kind=event.kind,
         words=event.kind.replace("_", " "),
-        text=shortened(printable(event.text), _TEXT_LIMIT),
-        raw=shortened(printable(raw), _RAW_LIMIT),
+        text=shorten(printable(event.text), _TEXT_LIMIT),
+        raw=shorten(printable(raw), _RAW_LIMIT),
     )

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 
 from ..judge.run_log import AdapterLine, ResultLine, Run
 from ..judge.verdict import Status
-from ._inline_text import LOOKS, printable, shortened
-from ._markdown import escaped, fenced
+from ._inline_text import LOOKS, printable, shorten
+from ._markdown import code_block, escape
 from .cache_economics import RunEconomics
 from .certification import Certification, reproduce
-from .failures import advice, reasons_of, told
+from .failures import advice, group_rows, reasons_of
 from .finding_groups import groups, scenarios
 from .overview import Overview, overview
 from .standing import held_of_all, profile_standing, proof_of, standing, wire_of
@@ -30,16 +30,16 @@ def _lines(run: Run, report: Certification) -> Iterator[str]:
         yield "> **This run was cut.** What follows is what was there when it stopped. It certifies nothing."
         yield ""
     for problem in report.problems:
-        yield f"> **Problem:** {escaped(problem)}"
+        yield f"> **Problem:** {escape(problem)}"
         yield ""
     yield (
-        f"Profiles {escaped(report.profiles)} · backend {escaped(report.backend)} · depth {escaped(report.depth)} · "
-        f"seed {report.seed} · {escaped(report.started)}"
+        f"Profiles {escape(report.profiles)} · backend {escape(report.backend)} · depth {escape(report.depth)} · "
+        f"seed {report.seed} · {escape(report.started)}"
     )
     if report.controls:
         yield ""
         yield "Control: " + "; ".join(
-            f"{escaped(control.dialect)} {'failed' if control.problem else f'{control.held} held'}"
+            f"{escape(control.dialect)} {'failed' if control.problem else f'{control.held} held'}"
             for control in report.controls
         )
     if (matrix := overview(report)) is not None:
@@ -51,25 +51,25 @@ def _lines(run: Run, report: Certification) -> Iterator[str]:
 
 
 def _overview(matrix: Overview) -> Iterator[str]:
-    yield f"| MUST held | {' | '.join(map(escaped, matrix.profiles))} |"
+    yield f"| MUST held | {' | '.join(map(escape, matrix.profiles))} |"
     yield f"|---|{'---:|' * len(matrix.profiles)}"
     for row in matrix.rows:
         cells = ["" if cell is None else held_of_all(cell.must, cell.all) for cell in row.cells]
-        name = f"{escaped(row.adapter)}, {row.path}"
+        name = f"{escape(row.adapter)}, {row.path}"
         yield f"| {name if row.certified else f'**{name}**'} | {' | '.join(cells)} |"
 
 
 def _adapter(run: Run, report: Certification, adapter: AdapterLine) -> Iterator[str]:
     found = report.adapters[adapter.name]
-    yield f"## {escaped(adapter.name)}: {standing(found, complete=report.complete)}"
+    yield f"## {escape(adapter.name)}: {standing(found, complete=report.complete)}"
     yield ""
-    yield f"{escaped(wire_of(found))}, model {escaped(found.model)}, {escaped(proof_of(found))}"
+    yield f"{escape(wire_of(found))}, model {escape(found.model)}, {escape(proof_of(found))}"
     yield ""
     yield "| profile | standing | MUST held | SHOULD held |"
     yield "|---|---|---|---|"
     for name, profile in found.profiles.items():
         must, should = held_of_all(profile.must, profile.all), held_of_all(profile.should)
-        yield f"| {escaped(name)} | {profile_standing(profile, complete=report.complete)} | {must} | {should} |"
+        yield f"| {escape(name)} | {profile_standing(profile, complete=report.complete)} | {must} | {should} |"
     if found.cache:
         yield ""
         yield from _cache(found.cache)
@@ -91,11 +91,11 @@ def _cache(runs: Sequence[RunEconomics]) -> Iterator[str]:
     for run in runs:
         name = f"{run.scenario}, {run.path}, {run.mode}"
         if run.problem:
-            yield f"| {escaped(name)} | {escaped(run.problem)} | | | | |"
+            yield f"| {escape(name)} | {escape(run.problem)} | | | | |"
         else:
             cost = f"{run.gc_cost:,}" if run.after_gc else "–"
             figures = f"{run.read:,} | {run.written:,} | {run.fresh:,} | {run.read_share:.0%} | {cost}"
-            yield f"| {escaped(name)} | {figures} |"
+            yield f"| {escape(name)} | {figures} |"
 
 
 def _failure(run: Run, adapter: AdapterLine, line: ResultLine) -> Iterator[str]:
@@ -103,23 +103,23 @@ def _failure(run: Run, adapter: AdapterLine, line: ResultLine) -> Iterator[str]:
     should = "" if requirement.level == "MUST" else " (SHOULD)"
     verdict = line.verdict
     said = run.message(verdict) if not verdict.findings else verdict.message or requirement.title
-    yield f"**{escaped(line.requirement)}** on {escaped(line.path)}{should}: {escaped(said)}"
+    yield f"**{escape(line.requirement)}** on {escape(line.path)}{should}: {escape(said)}"
     if verdict.detail:
         yield ""
-        yield from fenced(shortened(printable(verdict.detail), 2000), "")
+        yield from code_block(shorten(printable(verdict.detail), 2000), "")
     for group in groups(verdict.findings, run.templates):
         yield ""
-        for label, text in told(group):
-            yield f"- {label}: {escaped(text)}" if label else f"  {escaped(text)}"
+        for label, text in group_rows(group):
+            yield f"- {label}: {escape(text)}" if label else f"  {escape(text)}"
     if verdict.failing:
         yield ""
-        yield f"In {escaped(', '.join(scenarios(verdict.failing)))}"
+        yield f"In {escape(', '.join(scenarios(verdict.failing)))}"
     if rows := list(reasons_of(verdict)):
         yield ""
         for why, do in rows:
-            yield f"- {escaped(why)}: {escaped(do)}" if do else f"- {escaped(why)}"
+            yield f"- {escape(why)}: {escape(do)}" if do else f"- {escape(why)}"
     for label, text in advice(verdict.status, requirement, explained=bool(verdict.undecided)):
         yield ""
-        yield f"{label[:1].upper()}{label[1:]}: {escaped(text)}"
+        yield f"{label[:1].upper()}{label[1:]}: {escape(text)}"
     yield ""
-    yield from fenced(reproduce(run, adapter, line.requirement, [verdict]), "sh")
+    yield from code_block(reproduce(run, adapter, line.requirement, [verdict]), "sh")

@@ -22,7 +22,7 @@ from ..judge.run_log import ResultLine, Run
 from ..judge.verdict import Status
 from ._inline_text import LOOKS, one_line, printable
 from .certification import Certification
-from .failures import SHOWN, Failure, explanation, failures, told
+from .failures import SHOWN, Failure, explanation, failures, group_rows
 from .finding_groups import root_in_words
 from .page.headline import sentence
 from .standings_text import print_standings
@@ -50,10 +50,10 @@ def print_summary(
     if not report.broken:
         print_standings(console, run, report, verbose=verbose)
         _failures(console, run, folder, verbose=verbose)
-    _kept(console, run)
+    _print_results(console, run)
     for problem in report.problems:
         console.print(Text(f"problem: {one_line(problem)}", style="red"))
-    console.print(Text(_counted(run, report), style="dim"))
+    console.print(Text(_result_counts(run, report), style="dim"))
 
 
 def console_for(file: TextIO, plain_width: int = _PLAIN_WIDTH) -> Console:
@@ -155,7 +155,7 @@ def _in_short(console: Console, failure: Failure, *, named: bool) -> None:
     name = f"{failure.adapter.name} {failure.name}" if named else failure.name
     console.print(Text.assemble((f"  {look.symbol} ", look.colour), one_line(name)), soft_wrap=True)
     # What reads alike is shown once, whatever it follows from.
-    alike = dict.fromkeys(tuple(row for row in told(group) if row[0] in _SHORT) for group in failure.groups)
+    alike = dict.fromkeys(tuple(row for row in group_rows(group) if row[0] in _SHORT) for group in failure.groups)
     rows = [row for group in alike for row in group]
     if not rows:
         rows = [("why", failure.message)]
@@ -167,7 +167,7 @@ def _in_short(console: Console, failure: Failure, *, named: bool) -> None:
 # -- what is ------------------------------------------------------------------------------------------------------
 
 
-def _kept(console: Console, run: Run) -> None:
+def _print_results(console: Console, run: Run) -> None:
     """What is held or not claimed, one by one, where there are few results in all."""
     kept = [line for line in run.results if line.verdict.status not in SHOWN]
     if not kept or len(run.results) > _FEW:
@@ -187,7 +187,7 @@ def _why(line: ResultLine) -> str:
     return one_line(first + (f" (and in {len(others)} more)" if others else ""))
 
 
-def _counted(run: Run, report: Certification) -> str:
+def _result_counts(run: Run, report: Certification) -> str:
     counts = [
         f"{count} {LOOKS[status].word}"
         for status in Status

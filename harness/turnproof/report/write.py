@@ -9,11 +9,11 @@ from ..judge.run_log import Run
 from ..run.evidence import EvidenceStore
 from ._inline_text import file_name
 from .badge import badge_json
-from .beside import look_beside
 from .certification import Certification, certification, certification_json
 from .compare_html import compare_html
 from .comparison import ComparisonReport, comparison_json
 from .junit import junit_xml
+from .other_documents import read_other_documents
 from .page import index_html
 from .sarif import sarif_json
 from .summary import summary_md
@@ -36,7 +36,7 @@ def write_reports(run: Run, folder: Path, store: EvidenceStore) -> Certification
         "junit.xml": junit_xml(run),
         "turnproof.sarif": sarif_json(run),
         "summary.md": summary_md(run, report).encode(),
-        "index.html": index_html(run, report, store, look_beside(folder)).encode(),
+        "index.html": index_html(run, report, store, read_other_documents(folder)).encode(),
         **badges,
     }
     for name, content in files.items():

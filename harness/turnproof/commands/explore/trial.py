@@ -15,7 +15,7 @@ from msgspec import UNSET
 from ..._base.settings import KnownIssue
 from ...dialects import dialect
 from ...errors import HarnessError
-from ...judge.known_issues import with_accepted
+from ...judge.known_issues import accept_findings
 from ...judge.parity import Found, compare_views, violations
 from ...judge.requirements import REGISTRY, Requirement, judge_parity
 from ...judge.verdict import Status, Verdict
@@ -158,7 +158,7 @@ class ScenarioTrial:
 
     def _failure(self, requirement: Requirement, path: str, verdict: Verdict) -> tuple[Failure, ...]:
         known = [issue for issue in self._accepted if (issue.requirement, issue.path) == (requirement.id, path)]
-        verdict = with_accepted(verdict, known)
+        verdict = accept_findings(verdict, known)
         entirely = any(issue.codes is None for issue in known)
         if verdict.status not in _BAD or verdict.compared_nothing or entirely:
             return ()

@@ -9,7 +9,7 @@ from typing import TypeAlias
 from msgspec.structs import replace
 
 from ...judge.finding import Compared, Side
-from ...judge.requirements.root_causes import rooted
+from ...judge.requirements.root_causes import with_root
 from ...judge.verdict import Status
 from ...judge.view import View
 from .codes import leaves_undecided
@@ -53,6 +53,6 @@ def unfinished(view: View) -> Reason:
 
 def seen_in(reason: Reason, view: View, setting: Setting | None = None) -> Reason:
     """A reason with the run that it was seen in: its setting and its evidence, and what a violation follows from."""
-    finding = rooted(reason.finding, view) if reason.status is Status.VIOLATED else reason.finding
+    finding = with_root(reason.finding, view) if reason.status is Status.VIOLATED else reason.finding
     evidence = reason.evidence or ((view.digest,) if view.digest else ())
     return replace(reason, finding=finding, setting=reason.setting or setting, evidence=evidence)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...report._markdown import escaped, fenced
+from ...report._markdown import code_block, escape
 from .decision_words import shortened
 from .model import CriterionReport, GateReport, State, SubjectReport
 from .terminal import LOOKS, flag_line, headline, remarks, scenarios_line
@@ -17,12 +17,12 @@ def gate_md(report: GateReport) -> str:
 
 def _lines(report: GateReport) -> Iterator[str]:
     look = LOOKS[report.state]
-    yield f"# Gate of phase {report.phase}, {escaped(report.name)}: {look.symbol} {look.word}"
+    yield f"# Gate of phase {report.phase}, {escape(report.name)}: {look.symbol} {look.word}"
     yield ""
-    yield escaped(report.goal)
+    yield escape(report.goal)
     for words in remarks(report):
         yield ""
-        yield f"> {escaped(words)}"
+        yield f"> {escape(words)}"
     for subject in report.subjects:
         yield ""
         yield from _subject(subject)
@@ -30,16 +30,16 @@ def _lines(report: GateReport) -> Iterator[str]:
 
 def _subject(subject: SubjectReport) -> Iterator[str]:
     look = LOOKS[subject.state]
-    yield f"## {escaped(subject.name)}: {look.symbol} {look.word}"
+    yield f"## {escape(subject.name)}: {look.symbol} {look.word}"
     yield ""
     for words in (headline(subject), flag_line(subject), scenarios_line(subject)):
-        yield f"- {escaped(words)}"
+        yield f"- {escape(words)}"
     yield ""
     yield "| | criterion | state | |"
     yield "|---|---|---|---|"
     for criterion in subject.criteria:
         look = LOOKS[criterion.state]
-        yield f"| {criterion.side} | {escaped(criterion.id)} | {look.symbol} {look.word} | {escaped(criterion.title)} |"
+        yield f"| {criterion.side} | {escape(criterion.id)} | {look.symbol} {look.word} | {escape(criterion.title)} |"
     for criterion in subject.criteria:
         if criterion.state in (State.CLOSED, State.UNDECIDED):
             yield ""
@@ -48,17 +48,17 @@ def _subject(subject: SubjectReport) -> Iterator[str]:
 
 def _criterion(criterion: CriterionReport) -> Iterator[str]:
     look = LOOKS[criterion.state]
-    yield f"### {look.symbol} {look.word}: {escaped(criterion.id)}"
+    yield f"### {look.symbol} {look.word}: {escape(criterion.id)}"
     yield ""
-    yield escaped(criterion.message)
+    yield escape(criterion.message)
     if told := "\n".join(filter(None, [criterion.detail, *shortened([str(spot) for spot in criterion.spots])])):
         yield ""
-        yield from fenced(told, "text")
+        yield from code_block(told, "text")
     yield ""
-    yield f"Why it matters: {escaped(criterion.reason)}"
+    yield f"Why it matters: {escape(criterion.reason)}"
     if criterion.state is State.CLOSED:
         yield ""
-        yield f"What to do: {escaped(criterion.remedy)}"
+        yield f"What to do: {escape(criterion.remedy)}"
     if criterion.reproduce:
         yield ""
-        yield from fenced(criterion.reproduce, "sh")
+        yield from code_block(criterion.reproduce, "sh")

@@ -14,7 +14,7 @@ from ...messages import JSON, FinishReason, FunctionCall, Message, Part, TokenUs
 from ...run.transcript import Chunk, Failed, FunctionCallDetected, HistorySnapshot, Refused, Thinking, UsageUpdate
 from ..view import Exchange, ProviderCall, View
 from .model import Aspect, Place
-from .plain_forms import history_form, joined, joined_parts, part_form, parts_form, request_form
+from .plain_forms import history_form, join_neighbours, join_parts, part_form, parts_form, request_form
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,11 +64,11 @@ class Reader:
     def _parts(self, parts: Sequence[Part]) -> list[JSON]:
         """Parts in order; in neutral form joined, since every API has its own way to cut them."""
         form = parts_form(parts, neutral=self._neutral)
-        return joined_parts(form) if self._neutral else form
+        return join_parts(form) if self._neutral else form
 
     def _history(self, messages: Sequence[Message]) -> list[JSON]:
         form = history_form(messages, neutral=self._neutral)
-        return joined(form) if self._neutral else form
+        return join_neighbours(form) if self._neutral else form
 
     # -- call by call
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from ...messages import FunctionCall, Text, Thought, to_builtins
 from .aspect_readings import Reading
 from .difference_case import SYSTEM, Case
-from .plain_forms import said
+from .plain_forms import spoken_content
 
 # What `view.aliases` calls ids that an adapter made up, and those that stood on the wire.
 _MADE = re.compile(r"made-\d+\.\d+\.\d+")
@@ -32,7 +32,7 @@ def anything(case: Case) -> bool:
     return True
 
 
-def under(pattern: str) -> Callable[[Case], bool]:
+def below_path(pattern: str) -> Callable[[Case], bool]:
     """Covers the places whose path begins like this."""
     found = re.compile(pattern)
     return lambda case: found.match(case.path) is not None
@@ -170,10 +170,10 @@ def is_spelling(case: Case) -> bool:
         return False
     parent, _, name = case.path.rpartition(".")
     twins = (path.rpartition(".") for path, left, right in case.beside if (left, right) == (case.right, case.left))
-    return any(other == parent and _unspelt(twin) == _unspelt(name) for other, _, twin in twins)
+    return any(other == parent and _without_spelling(twin) == _without_spelling(name) for other, _, twin in twins)
 
 
-def _unspelt(name: str) -> str:
+def _without_spelling(name: str) -> str:
     return name.replace("_", "").lower()
 
 
@@ -271,4 +271,6 @@ def is_kept_by_the_provider(case: Case) -> bool:
     if case.one is None or case.other is None or not case.path.startswith("$.kept"):
         return False
     one, other = case.one.value, case.other.value
-    return bool(one["session"] == other["session"] and said(one["kept"] or []) == said(other["kept"] or []))
+    return bool(
+        one["session"] == other["session"] and spoken_content(one["kept"] or []) == spoken_content(other["kept"] or [])
+    )

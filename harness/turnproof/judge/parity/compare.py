@@ -90,7 +90,7 @@ class _Comparing:
                 noise += [f"{aspect} {place} {path}" for path in unsteady]
                 found += self._named(aspect, place, differ)
         cut = "" if self._until is None else f"turn {self._until} was paused, which not every path can take up again"
-        return replace(blank, differences=_merged(found), noise=tuple(noise), compared=compared, cut=cut)
+        return replace(blank, differences=_merge_equal(found), noise=tuple(noise), compared=compared, cut=cut)
 
     def _apart(self, aspect: Aspect, place: Place) -> tuple[list[tuple[str, object, object]], list[str]]:
         """Where the sides differ here, and the paths at which the right one differs from a second run of itself."""
@@ -176,7 +176,7 @@ def _value(reading: Reading | None) -> JSON:
     return ABSENT if reading is None else reading.value
 
 
-def _merged(found: list[Found]) -> tuple[Found, ...]:
+def _merge_equal(found: list[Found]) -> tuple[Found, ...]:
     """The very same difference at several places is one: histories and requests carry on what was said."""
     merged: dict[str, Found] = {}
     for one in found:

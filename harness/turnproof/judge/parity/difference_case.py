@@ -10,7 +10,7 @@ from functools import cached_property
 from ..view.diff import ABSENT
 from .aspect_readings import Reading
 from .model import Aspect, Place
-from .plain_forms import joined, joined_parts
+from .plain_forms import join_neighbours, join_parts
 
 SYSTEM = re.compile(r"\$\.request\.(body\.)?(system|systemInstruction)\b")
 """The system text of a request, whatever its API calls it."""
@@ -77,9 +77,9 @@ class Case:
                 return self.same_request and self.in_conversation
             case "history":
                 copy = "kept" if self.path.startswith("$.kept") else "session"
-                return joined(one[copy] or []) == joined(other[copy] or [])
+                return join_neighbours(one[copy] or []) == join_neighbours(other[copy] or [])
             case "answers":
-                same = joined_parts(one["parts"]) == joined_parts(other["parts"])
+                same = join_parts(one["parts"]) == join_parts(other["parts"])
                 return same and self.path.startswith("$.parts")
             case _:
                 return False

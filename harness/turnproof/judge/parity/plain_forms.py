@@ -37,7 +37,7 @@ def history_form(messages: Iterable[Message], *, neutral: bool = False) -> list[
     return [{"role": message.role, "parts": parts_form(message.parts, neutral=neutral)} for message in messages]
 
 
-def joined(messages: Sequence[JSON]) -> list[JSON]:
+def join_neighbours(messages: Sequence[JSON]) -> list[JSON]:
     """A conversation in `history_form` with neighbours of one role, and neighbouring texts and thoughts, as one.
 
     Blank texts are left out: what an adapter keeps of them is its own affair.
@@ -48,10 +48,10 @@ def joined(messages: Sequence[JSON]) -> list[JSON]:
             row[-1][1].extend(message["parts"])
         else:
             row.append((message["role"], list(message["parts"])))
-    return [{"role": role, "parts": kept} for role, parts in row if (kept := joined_parts(parts))]
+    return [{"role": role, "parts": kept} for role, parts in row if (kept := join_parts(parts))]
 
 
-def joined_parts(parts: Iterable[JSON]) -> list[JSON]:
+def join_parts(parts: Iterable[JSON]) -> list[JSON]:
     """Parts in `part_form`, neighbouring texts and thoughts as one of each, blank texts left out."""
     out: list[JSON] = []
     for part in parts:
@@ -65,13 +65,13 @@ def joined_parts(parts: Iterable[JSON]) -> list[JSON]:
     return out
 
 
-def said(messages: Sequence[JSON]) -> list[JSON]:
+def spoken_content(messages: Sequence[JSON]) -> list[JSON]:
     """What a conversation in `history_form` says: texts, calls and results by role, without ids, seals and thoughts."""
     bare = [
         {**message, "parts": [_bare(part) for part in message["parts"] if part["part"] in _SAID]}
         for message in messages
     ]
-    return joined(bare)
+    return join_neighbours(bare)
 
 
 def request_form(call: Call, names: Mapping[str, str]) -> JSON:

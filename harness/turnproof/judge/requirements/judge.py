@@ -24,8 +24,8 @@ from ..view import View
 from ..view.diff import ABSENT, Steps, differences, equal, steady_steps
 from ..view.difference_place import place_of_difference
 from .model import Requirement, in_words
-from .registry import REGISTRY, Aspect, Check, Registry, Result, settle
-from .root_causes import rooted
+from .registry import REGISTRY, Aspect, Check, Registry, Result, run_verdict
+from .root_causes import with_root
 
 
 def judge(
@@ -49,7 +49,7 @@ def judge(
     mine = [view for view in views if view.key.path == path and view.key.repeat == 0]
     # Sorted: runs end in any order, and the same evidence must give the same verdict.
     mine = sorted((view for view in mine if requirement.looks_at(view.key.scenario)), key=_by_key)
-    return _rested(requirement, combine([*_judge_single(check, mine), *_judge_modes(check, mine)]))
+    return _with_evidence(requirement, combine([*_judge_single(check, mine), *_judge_modes(check, mine)]))
 
 
 def _judge_single(check: Check, views: Sequence[View]) -> list[Verdict]:
@@ -59,7 +59,7 @@ def _judge_single(check: Check, views: Sequence[View]) -> list[Verdict]:
     for view in views:
         verdict = _run(check, check.single, view)
         if verdict is not None:
-            verdicts.append(_seen(verdict if check.unfinished else _if_finished(verdict, view), view))
+            verdicts.append(_with_runs(verdict if check.unfinished else _if_finished(verdict, view), view))
     return verdicts
 
 
@@ -74,13 +74,13 @@ def _judge_modes(check: Check, views: Sequence[View]) -> list[Verdict]:
             continue
         verdict = _run(check, check.modes, stream, other)
         if verdict is not None:
-            verdicts.append(_seen(_if_finished(_if_finished(verdict, stream), other), stream, other))
+            verdicts.append(_with_runs(_if_finished(_if_finished(verdict, stream), other), stream, other))
     return verdicts
 
 
 def _run(check: Check, function: Callable[..., Result], *views: View) -> Verdict | None:
     try:
-        verdict = settle(function(*views))
+        verdict = run_verdict(function(*views))
     except Exception as error:
         # A check that falls over says nothing of the adapter.
         raise HarnessError(f"the check of {check.id} failed on {views[0].key}: {error!r}") from error
@@ -129,10 +129,10 @@ def judge_parity(
             verdict = _compare(requirement, aspect, view, firsts[key], seconds.get(key), excuses)
             if verdict is not None:
                 verdicts.append(verdict)
-    return _rested(requirement, combine(verdicts))
+    return _with_evidence(requirement, combine(verdicts))
 
 
-def _rested(requirement: Requirement, verdict: Verdict) -> Verdict:
+def _with_evidence(requirement: Requirement, verdict: Verdict) -> Verdict:
     """The verdict with the weakest evidence of what decided it: the check's own, or what the requirement rests on."""
     marks = [mark for mark in (verdict.rests_on, requirement.rests_on) if mark is not None]
     if not marks or verdict.status not in (Status.HELD, Status.VIOLATED):
@@ -154,26 +154,26 @@ def _compare(
         return None
     unfinished = next((view for view in views if not view.finished), None)
     if unfinished is not None:
-        return _seen(_unfinished(unfinished), *views)
+        return _with_runs(_unfinished(unfinished), *views)
     if again is None:
         if equal(ours, theirs):
-            return _seen(held("both paths"), *views)
-        return _seen(inconclusive("there is no second legacy run to tell noise from difference"), *views)
+            return _with_runs(held("both paths"), *views)
+        return _with_runs(inconclusive("there is no second legacy run to tell noise from difference"), *views)
     repeated = aspect(again)
     found, noise = steady_steps(ours, theirs, repeated)
     excused: list[str] = []
     if found and excuses:
-        found, excused = _excused(found, compare_views(stateless, legacy, again), excuses)
+        found, excused = _split_excused(found, compare_views(stateless, legacy, again), excuses)
     if found:
         told = [_parity_finding(requirement, stateless, legacy, *place) for place in found]
-        return _seen(failed(told), *views)
+        return _with_runs(failed(told), *views)
     if excused:
         verdict = held(*(f"declared difference {name}" for name in excused))
         return msgspec.structs.replace(verdict, evidence=_digests(views))
     if noise:
         lines = differences(theirs, repeated, names=("legacy", "legacy again"))
-        return _seen(inconclusive("two legacy runs differ from each other", detail="\n".join(lines)), *views)
-    return _seen(held("both paths"), *views)
+        return _with_runs(inconclusive("two legacy runs differ from each other", detail="\n".join(lines)), *views)
+    return _with_runs(held("both paths"), *views)
 
 
 def _parity_finding(
@@ -191,7 +191,7 @@ def _parity_finding(
     )
 
 
-def _excused(
+def _split_excused(
     found: Sequence[tuple[Steps, object, object]], comparison: Comparison, excuses: Sequence[Difference]
 ) -> tuple[list[tuple[Steps, object, object]], list[str]]:
     """What no declared difference explains, and the names of those that explain the rest."""
@@ -229,7 +229,7 @@ def _unfinished(view: View) -> Verdict:
     return inconclusive(f"the run did not come to its end ({end.how})", detail=end.detail)
 
 
-def _seen(verdict: Verdict, *views: View) -> Verdict:
+def _with_runs(verdict: Verdict, *views: View) -> Verdict:
     """The verdict with the runs it rests on, and what was compared said for each of them."""
     run = " and ".join(str(view.key) for view in views[:2])
     findings = tuple(_complete(finding, views[0]) for finding in verdict.findings)
@@ -250,7 +250,7 @@ def _complete(finding: Finding, view: View) -> Finding:
             finding.place, scenario=key.scenario, path=key.path, mode=key.mode, repeat=key.repeat
         )
         finding = msgspec.structs.replace(finding, place=place)
-    return rooted(finding, view)
+    return with_root(finding, view)
 
 
 def _digests(views: Iterable[View]) -> tuple[str, ...]:

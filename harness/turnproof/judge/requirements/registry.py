@@ -192,7 +192,7 @@ compare_modes = REGISTRY.compare_modes
 finding = REGISTRY.finding
 
 
-def settle(result: Result) -> Verdict | None:
+def run_verdict(result: Result) -> Verdict | None:
     """One verdict of what a check said of one run; None where it had nothing to look at."""
     if result is None or isinstance(result, Verdict):
         return result

@@ -19,7 +19,7 @@ from ..view import Exchange, ProviderCall, TurnView, View
 _INDEX = re.compile(r"\[\d+\]")
 
 
-def rooted(finding: Finding, view: View) -> Finding:
+def with_root(finding: Finding, view: View) -> Finding:
     """The finding with its root, and with the exception that it speaks of."""
     place = finding.place
     if place.run != str(view.key) or place.turn < 0 or place.probe:

@@ -11,7 +11,7 @@ from ...messages import JSON
 from ..finding import Place, Side, pointer
 from .call import ProviderCall
 from .place_document import document_of
-from .provenance import common, leaves, shows
+from .provenance import common, is_same_value, leaves
 from .run import View
 from .turn import TurnView
 
@@ -26,7 +26,7 @@ def place_of_difference(view: View, other: View, spot: str, ours: object, theirs
     beside = [document_of(other, place) for place in _candidates(other, spot)[1:]]
     wanted = _own(ours, theirs)
     for number, place in enumerate(candidates):
-        found = _standing(document_of(view, place), beside[number] if number < len(beside) else None, wanted)
+        found = _leaf_paths(document_of(view, place), beside[number] if number < len(beside) else None, wanted)
         if found:
             return replace(place, pointer=pointer(*common(found)))
     return whole
@@ -61,18 +61,20 @@ def _own(ours: object, theirs: object) -> list[Any]:
     return [value for _, value in leaves(ours) if value not in beside and value not in (None, "")]
 
 
-def _standing(document: JSON, beside: JSON, wanted: Sequence[Any]) -> list[tuple[str | int, ...]]:
+def _leaf_paths(document: JSON, beside: JSON, wanted: Sequence[Any]) -> list[tuple[str | int, ...]]:
     """The paths of the leaves that say one of the values, save for those of which the other document says the same."""
     if document is None:
         return []
     same = dict(leaves(beside))
     return [
-        path for path, value in leaves(document) if same.get(path) != value and any(_says(value, one) for one in wanted)
+        path
+        for path, value in leaves(document)
+        if same.get(path) != value and any(_contains_value(value, one) for one in wanted)
     ]
 
 
-def _says(value: Any, wanted: Any) -> bool:
+def _contains_value(value: Any, wanted: Any) -> bool:
     """Whether a leaf says all of a value: it is it, or it is text with it. A short text stands by itself."""
     if isinstance(value, str) and isinstance(wanted, str) and len(wanted) < 4:
         return value == wanted
-    return shows(value, wanted) and (not isinstance(value, str) or len(value) >= len(wanted))
+    return is_same_value(value, wanted) and (not isinstance(value, str) or len(value) >= len(wanted))

@@ -65,10 +65,10 @@ def is_stray(event: Event) -> bool:
 
 def stream_document(events: Sequence[WireEvent]) -> JSON:
     """Each event with its kind and what it carries: JSON where it is some, otherwise its text."""
-    return [{"kind": event.kind, "data": _carried(event.data)} for event in events]
+    return [{"kind": event.kind, "data": _event_data(event.data)} for event in events]
 
 
-def _carried(data: bytes) -> JSON:
+def _event_data(data: bytes) -> JSON:
     text = data.decode("utf-8", "replace")
     pieces = [frame.data for frame in frames(data) if frame.data is not None]
     for candidate in (*pieces[:1], text):

@@ -80,7 +80,7 @@ class Provenance:
         telling = [leaf for leaf in leaves if not self._comes_from_elsewhere(leaf)] or leaves
         found = [(leaf, place) for leaf in telling[:_ENOUGH] if (place := self._origin(leaf)) is not None]
         # What is only worked out from the body, as an id by position, says less than what stands there.
-        there = [place for leaf, place in found if shows(self._places[place], self._neutral[leaf])]
+        there = [place for leaf, place in found if is_same_value(self._places[place], self._neutral[leaf])]
         return common(there or [place for _, place in found]) if found else None
 
     def _comes_from_elsewhere(self, leaf: Path) -> bool:
@@ -115,7 +115,7 @@ class Provenance:
         ranked: list[list[Path]] = [[], [], []]
         for place, value in self._places.items():
             same = type(value) is type(wanted) and value == wanted
-            ranked[0 if same else 1 if shows(value, wanted) else 2].append(place)
+            ranked[0 if same else 1 if is_same_value(value, wanted) else 2].append(place)
         first, second, others = ranked
         if any(leaf in self._effect(place) for place in (*first, *second)[:_MOST]):
             return [*first, *second][:_MOST]
@@ -130,11 +130,11 @@ class Provenance:
 
     def _tried(self, place: Path, value: Any) -> frozenset[Path]:
         for other in _others(value):
-            _put(self._body, place, other)
+            _set_value(self._body, place, other)
             try:
                 call = self._read(self._body)
             finally:
-                _put(self._body, place, value)
+                _set_value(self._body, place, value)
             if call is None:
                 continue
             now = dict(leaves(_neutral(call)))
@@ -215,14 +215,14 @@ def _others(value: Any) -> Iterator[Any]:
                 yield ("B" if value[0] == "A" else "A") + value[1:]
 
 
-def _put(body: Any, place: Path, value: Any) -> None:
+def _set_value(body: Any, place: Path, value: Any) -> None:
     for token in place[:-1]:
         body = body[token]
     if place:
         body[place[-1]] = value
 
 
-def shows(value: Any, wanted: Any) -> bool:
+def is_same_value(value: Any, wanted: Any) -> bool:
     """Whether a value of the body looks like one of the reading: the same, or text with it, or a piece of it."""
     if isinstance(value, str) and isinstance(wanted, str):
         return value == wanted or (wanted != "" and (wanted in value or value in wanted))

@@ -20,7 +20,7 @@ _ALIKE = 1 / 3
 """How much of two texts has to be the same, so that the rest of them is worth a mark."""
 
 
-def coloured(text: str, mark: tuple[int, int] | None = None) -> Markup:
+def colour_json(text: str, mark: tuple[int, int] | None = None) -> Markup:
     """The text, printable and escaped, with its JSON coloured and the characters marked from one index to another.
 
     Text that is no JSON stays readable as it is.
@@ -41,15 +41,15 @@ def coloured(text: str, mark: tuple[int, int] | None = None) -> Markup:
     return Markup("".join(found))
 
 
-def both_coloured(expected: str, got: str) -> tuple[Markup, Markup]:
+def colour_both(expected: str, got: str) -> tuple[Markup, Markup]:
     """Two texts with what differs between them marked, where they are alike enough for that."""
     start = first_difference(expected, got)
     room = min(len(expected), len(got)) - start
     tail = first_difference(expected[::-1], got[::-1]) if room else 0
     tail = min(tail, room)
     if start + tail < _ALIKE * max(len(expected), len(got)):
-        return coloured(expected), coloured(got)
-    return coloured(expected, (start, len(expected) - tail)), coloured(got, (start, len(got) - tail))
+        return colour_json(expected), colour_json(got)
+    return colour_json(expected, (start, len(expected) - tail)), colour_json(got, (start, len(got) - tail))
 
 
 def _tokens(text: str) -> Iterator[tuple[str, int, int]]:

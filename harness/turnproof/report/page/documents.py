@@ -57,13 +57,13 @@ def _document(finding: Finding, place: Place, transcripts: Transcripts) -> Docum
     if source.view is None:
         return Document(title, where, (), source.problem)
     try:
-        return _shown(title, where, finding, place, source.view)
+        return _finding_document(title, where, finding, place, source.view)
     except Exception as error:
         # A dialect reads what an adapter wrote. Whatever goes wrong with that takes away this document, and no more.
         return Document(title, where, (), f"this cannot be shown: {type(error).__name__}: {error}")
 
 
-def _shown(title: str, where: str, finding: Finding, place: Place, view: View) -> Document:
+def _finding_document(title: str, where: str, finding: Finding, place: Place, view: View) -> Document:
     if place.header:
         lines = tuple(_header(place, view))
         return Document(title, where, lines, "" if lines else "the evidence has nothing there")
@@ -71,12 +71,12 @@ def _shown(title: str, where: str, finding: Finding, place: Place, view: View) -
     document = document_of(view, place)
     if document is None:
         return Document(title, where, (), "the evidence has nothing there")
-    found = frame(document, place.pointer, _other(finding, place))
+    found = frame(document, place.pointer, _compared_document(finding, place))
     problem = f"{found.lacks} is not there" if found.lacks else ""
     return Document(title, ": ".join(filter(None, (where, place.pointer or "the whole"))), found.lines, problem)
 
 
-def _other(finding: Finding, place: Place) -> object:
+def _compared_document(finding: Finding, place: Place) -> object:
     """What the value in this place is compared with."""
     other = finding.expected if place is finding.place else finding.observed
     return None if other is UNSET else other

@@ -9,7 +9,7 @@ from ..._base.counts import counted
 from ...judge.verdict import Status
 from ..certification import AdapterReport, Certification
 from ..limits import HEADLINE_NAMES
-from .phrases import day, listed
+from .phrases import day, join_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,14 +75,14 @@ def _standing(report: Certification) -> tuple[Status, str]:
 
 def _proof(report: Certification) -> str:
     claims = list(dict.fromkeys(one.claim for one in report.adapters.values()))
-    how_far = listed(claims)
+    how_far = join_words(claims)
     return f"{how_far[:1].upper()}{how_far[1:]}, against profiles {report.profiles}, on {day(report.started)}"
 
 
 def _names(names: Sequence[str]) -> str:
     if len(names) > HEADLINE_NAMES:
         return counted(len(names), "adapter")
-    return listed(names)
+    return join_words(names)
 
 
 def _is(names: Sequence[str]) -> str:

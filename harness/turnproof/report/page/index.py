@@ -9,8 +9,6 @@ from ...judge.run_log import AdapterLine, Run
 from ...judge.verdict import Status
 from ...run.evidence import EvidenceStore
 from .._inline_text import LOOKS
-from ..beside import NOTHING, Beside
-from ..beside.documents import Mutants
 from ..cache_bars import bars
 from ..cache_economics import RunEconomics
 from ..certification import Certification
@@ -18,13 +16,15 @@ from ..failures import SHOWN
 from ..html import policy_hash, source, template
 from ..kill_matrix_image import Picture, kill_picture
 from ..limits import HEADLINE_FAILURES, OPEN_REQUIREMENTS
+from ..other_documents import NOTHING, OtherDocuments
+from ..other_documents.documents import Mutants
 from ..overview import PATHS
 from .cases import Cases
-from .colours import coloured
+from .colours import colour_json
 from .evidence_marks import EVIDENCE, SYMBOLS
 from .headline import sentence
 from .matrix import matrix
-from .phrases import day, listed, minute, with_paths
+from .phrases import day, join_words, minute, with_paths
 from .requirements import CODES, Group, Page, groups
 
 _TITLES = {
@@ -43,7 +43,7 @@ class _Caching:
     runs: Sequence[RunEconomics]
 
 
-def index_html(run: Run, report: Certification, store: EvidenceStore, beside: Beside = NOTHING) -> str:
+def index_html(run: Run, report: Certification, store: EvidenceStore, beside: OtherDocuments = NOTHING) -> str:
     """The page of a run. `beside` is what else lies in its folder.
 
     Evidence that is missing or damaged is said on the page, where its conversation would stand.
@@ -60,7 +60,7 @@ def index_html(run: Run, report: Certification, store: EvidenceStore, beside: Be
         headlines=_headlines(pages),
         evidence_marks=EVIDENCE,
         symbols=SYMBOLS,
-        coloured=coloured,
+        coloured=colour_json,
         most=HEADLINE_FAILURES,
         paths=paths,
         adapters=list(run.adapters.values()),
@@ -84,7 +84,7 @@ def index_html(run: Run, report: Certification, store: EvidenceStore, beside: Be
         bars=bars,
         kill_picture=_kill_picture,
         day=day,
-        listed=listed,
+        listed=join_words,
         minute=minute,
         with_paths=with_paths,
     )

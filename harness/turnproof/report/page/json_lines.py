@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from ...judge.finding import tokens
-from ...judge.finding_words import first_difference, shown
+from ...judge.finding_words import first_difference, value_text
 from ...messages import JSON
 from ..limits import (
     JSON_DEPTH,
@@ -112,10 +112,10 @@ def _lines(value: JSON, pointer: str, depth: int, before: str, after: str, besid
 def scalar(value: JSON, beside: object = None) -> str:
     """A text, a number or a word as JSON on one line; of a long text the part around where it differs from `beside`."""
     if not isinstance(value, str) or len(value) <= JSON_TEXT_CHARACTERS:
-        return shown(value)
+        return value_text(value)
     at = first_difference(value, beside) if isinstance(beside, str) else 0
     start = max(0, min(at - JSON_TEXT_CHARACTERS // 2, len(value) - JSON_TEXT_CHARACTERS))
-    piece = shown(value[start : start + JSON_TEXT_CHARACTERS])
+    piece = value_text(value[start : start + JSON_TEXT_CHARACTERS])
     head, tail = ("… " if start else ""), (" …" if start + JSON_TEXT_CHARACTERS < len(value) else "")
     return f"{head}{piece}{tail} ({len(value)} characters)"
 
@@ -132,9 +132,9 @@ def one_line_of(value: JSON, room: int = JSON_NEIGHBOUR_CHARACTERS) -> str:
 
 def _pieces(value: JSON, depth: int) -> Iterator[str]:
     if isinstance(value, str):
-        yield shown(value[:JSON_TEXT_CHARACTERS])
+        yield value_text(value[:JSON_TEXT_CHARACTERS])
     elif not isinstance(value, dict | list | tuple):
-        yield shown(value)
+        yield value_text(value)
     elif depth > JSON_DEPTH:
         yield "…"
     else:
@@ -150,7 +150,11 @@ def _items(value: JSON, pointer: str) -> Iterator[tuple[str, str, JSON]]:
     if isinstance(value, dict):
         for key, item in value.items():
             name = str(key)
-            yield f"{pointer}/{_escaped(name[:JSON_TEXT_CHARACTERS])}", f"{shown(name[:JSON_TEXT_CHARACTERS])}: ", item
+            yield (
+                f"{pointer}/{_escaped(name[:JSON_TEXT_CHARACTERS])}",
+                f"{value_text(name[:JSON_TEXT_CHARACTERS])}: ",
+                item,
+            )
     else:
         for number, item in enumerate(value):
             yield f"{pointer}/{number}", "", item

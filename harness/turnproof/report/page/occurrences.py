@@ -14,7 +14,7 @@ from ...judge.run_log import Run
 from ...run.tracebacks import Raised
 from ..finding_groups import Group, groups, location, root_in_words, scenarios
 from ..limits import OCCURRENCES_OF_A_KIND, OCCURRENCES_OF_A_PAGE
-from .colours import both_coloured
+from .colours import colour_both
 from .documents import Document, documents, raws
 from .raw_bytes import Raw
 from .tracebacks import Traceback, tracebacks
@@ -69,7 +69,7 @@ class Kinds:
 
     def of(self, findings: Sequence[Finding], transcripts: Transcripts, *, accepted: bool = False) -> Iterator[Kind]:
         """The kinds among these findings of one adapter."""
-        for group in groups(map(_bounded, findings), self._run.templates):
+        for group in groups(map(_shorten_values, findings), self._run.templates):
             yield self._kind(group, transcripts, accepted=accepted)
 
     def _kind(self, group: Group, transcripts: Transcripts, *, accepted: bool) -> Kind:
@@ -79,7 +79,7 @@ class Kinds:
         free = group.code.rpartition("/")[2] == UNSTRUCTURED
         return Kind(
             words=group.words,
-            sides=both_coloured(group.words.expected, group.words.got),
+            sides=colour_both(group.words.expected, group.words.got),
             cause=root_in_words(group.root) if group.root else "",
             where=location(first.place),
             detail=tuple((_mark(line), line) for line in str(first.facts.get("detail", "")).splitlines())
@@ -101,18 +101,20 @@ class Kinds:
         return Occurrence(
             where=location(finding.place),
             digest=line.digest if (line := transcripts.lines.get(finding.place.run)) else "",
-            sides=None if same else both_coloured(words.expected, words.got),
+            sides=None if same else colour_both(words.expected, words.got),
             documents=tuple(documents(finding, transcripts)),
             raws=tuple(raws(finding, transcripts)),
-            traceback=tracebacks(raised) if raised is not None and not _alike(raised, group.first.raised) else (),
+            traceback=tracebacks(raised)
+            if raised is not None and not _is_same_exception(raised, group.first.raised)
+            else (),
         )
 
 
-def _alike(raised: Raised, other: Raised | None) -> bool:
+def _is_same_exception(raised: Raised, other: Raised | None) -> bool:
     return other is not None and (raised.title, raised.own_frame) == (other.title, other.own_frame)
 
 
-def _bounded(finding: Finding) -> Finding:
+def _shorten_values(finding: Finding) -> Finding:
     """The finding with values that a page can bear."""
     facts = {name: plain_value(value) for name, value in finding.facts.items()}
     expected, observed = plain_value(finding.expected), plain_value(finding.observed)

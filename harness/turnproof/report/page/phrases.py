@@ -25,7 +25,7 @@ def minute(moment: str) -> str:
     return f"{found.day} {found:%B %Y, %H:%M} UTC" if found else moment
 
 
-def listed(items: Sequence[str]) -> str:
+def join_words(items: Sequence[str]) -> str:
     """`a`, `a and b`, `a, b and c`."""
     return " and ".join(filter(None, (", ".join(items[:-1]), *items[-1:])))
 

@@ -95,11 +95,11 @@ def _wire(
     if counterpart is not None and counterpart.last is not None:
         mine, theirs = _tail(call), _tail(counterpart)
         pair = (mine, theirs) if failing == "stateless" else (theirs, mine)
-        lines = tuple(_folded(list(_lines(*pair, failing, pointers - {"", None}))))
+        lines = tuple(_fold_lines(list(_lines(*pair, failing, pointers - {"", None}))))
     return Wire(
         path=failing,
         where=call.where,
-        lost=tuple(_lost(transcript, call)),
+        lost=tuple(_wire_losses(transcript, call)),
         refused=tuple(
             f"{one.get('rule', '?')} at {one.get('path', '$')}: {one.get('message', '')}" for one in refusals
         ),
@@ -107,7 +107,7 @@ def _wire(
     )
 
 
-def _lost(transcript: Transcript, call: ProviderCall) -> Iterator[Lost]:
+def _wire_losses(transcript: Transcript, call: ProviderCall) -> Iterator[Lost]:
     if call.sent is None:
         return
     wire, began = dialect_named(transcript.dialect), call.began
@@ -149,7 +149,7 @@ def _lines(
         yield from (line("differs", None, one) for one in right[begin + paired : end])
 
 
-def _folded(lines: Sequence[Line]) -> Iterator[Line]:
+def _fold_lines(lines: Sequence[Line]) -> Iterator[Line]:
     """Lines with those left out that are far from anything that stands out."""
     near = [False] * len(lines)
     for number, line in enumerate(lines):

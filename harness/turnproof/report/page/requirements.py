@@ -117,7 +117,7 @@ class _Maker:
             id=anchor(requirement.id),
             status=worst(one.status for one in standings),
             standings=standings,
-            told=_told(standings),
+            told=_standing_text(standings),
             compared=held.compared[:REQUIREMENT_EXAMPLES] if held is not None else (),
             evidence=held.evidence[:REQUIREMENT_EXAMPLES] if held is not None else (),
             reproduce=reproduce(self.run, adapters[0], requirement.id),
@@ -161,7 +161,7 @@ def _why_nothing(path: str, adapter: AdapterLine) -> str:
     return "not measured" if not adapter.paths or path in adapter.paths else "has no such path"
 
 
-def _told(standings: Sequence[Standing]) -> str:
+def _standing_text(standings: Sequence[Standing]) -> str:
     """`held by 18 adapters, violated by garden`."""
     return ", ".join(_by_status(standings))
 

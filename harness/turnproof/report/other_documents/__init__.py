@@ -16,13 +16,13 @@ import msgspec
 from .documents import Bench, Comparison, Gate, Mutants
 from .plots import Plot, plots_of
 
-__all__ = ["NOTHING", "Beside", "Found", "Plot", "look_beside"]
+__all__ = ["NOTHING", "FoundDocument", "OtherDocuments", "Plot", "read_other_documents"]
 
 _Document = TypeVar("_Document", Mutants, Bench, Gate, Comparison)
 
 
 @dataclass(frozen=True, slots=True)
-class Found(Generic[_Document]):
+class FoundDocument(Generic[_Document]):
     """A document that was read. `file` is its path from the report's folder, `page` that of its own page, or empty."""
 
     file: str
@@ -31,13 +31,13 @@ class Found(Generic[_Document]):
 
 
 @dataclass(frozen=True, slots=True)
-class Beside:
+class OtherDocuments:
     """Everything that was found, and what could not be read, a line each. `plots` are those of the benchmarks."""
 
-    mutants: tuple[Found[Mutants], ...] = ()
-    benches: tuple[Found[Bench], ...] = ()
-    gates: tuple[Found[Gate], ...] = ()
-    comparisons: tuple[Found[Comparison], ...] = ()
+    mutants: tuple[FoundDocument[Mutants], ...] = ()
+    benches: tuple[FoundDocument[Bench], ...] = ()
+    gates: tuple[FoundDocument[Gate], ...] = ()
+    comparisons: tuple[FoundDocument[Comparison], ...] = ()
     plots: tuple[Plot, ...] = ()
     problems: tuple[str, ...] = ()
 
@@ -55,19 +55,19 @@ class Beside:
         return found
 
 
-NOTHING = Beside()
+NOTHING = OtherDocuments()
 
 
-def look_beside(folder: Path) -> Beside:
+def read_other_documents(folder: Path) -> OtherDocuments:
     """Read what lies in the folder and in the folders directly below it."""
     problems: list[str] = []
 
-    def documents(kind: type[_Document], name: str, page: str = "") -> tuple[Found[_Document], ...]:
+    def documents(kind: type[_Document], name: str, page: str = "") -> tuple[FoundDocument[_Document], ...]:
         return tuple(_documents(folder, kind, name, page, problems))
 
     benches = documents(Bench, "bench.json")
     drawn = [plot for bench in benches for plot in plots_of(folder, folder / bench.file, problems)]
-    return Beside(
+    return OtherDocuments(
         mutants=documents(Mutants, "mutants.json", "mutants.html"),
         benches=benches,
         gates=documents(Gate, "gate-*.json"),
@@ -79,7 +79,7 @@ def look_beside(folder: Path) -> Beside:
 
 def _documents(
     folder: Path, kind: type[_Document], name: str, page: str, problems: list[str]
-) -> Iterator[Found[_Document]]:
+) -> Iterator[FoundDocument[_Document]]:
     for file in [*sorted(folder.glob(name)), *sorted(folder.glob(f"*/{name}"))]:
         place = file.relative_to(folder).as_posix()
         try:
@@ -88,4 +88,4 @@ def _documents(
             problems.append(f"{place} is not shown: {error}")
             continue
         beside = file.with_name(page) if page else None
-        yield Found(place, beside.relative_to(folder).as_posix() if beside and beside.is_file() else "", read)
+        yield FoundDocument(place, beside.relative_to(folder).as_posix() if beside and beside.is_file() else "", read)

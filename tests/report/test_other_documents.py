@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from turnproof.report import certification
-from turnproof.report.beside import look_beside
+from turnproof.report.other_documents import read_other_documents
 from turnproof.report.page import index_html
 from turnproof.run.evidence import EvidenceStore
 
@@ -113,7 +113,7 @@ def lay(folder: Path, **documents: Any) -> None:
 
 def shown(folder: Path) -> str:
     run = write_run(folder / "run.ndjson")
-    return index_html(run, certification(run), EvidenceStore(folder / "evidence"), look_beside(folder))
+    return index_html(run, certification(run), EvidenceStore(folder / "evidence"), read_other_documents(folder))
 
 
 def test_each_document_is_shown_with_its_own_date_and_claim(tmp_path: Path) -> None:
@@ -144,7 +144,7 @@ def test_folders_below_are_looked_into_and_pages_beside_linked(tmp_path: Path) -
     lay(tmp_path / "mutants-a b", **{"mutants.json": MUTANTS, "mutants.html": "<p>"})
     lay(tmp_path / "deep")
     lay(tmp_path / "deep" / "er", **{"mutants.json": MUTANTS})
-    found = look_beside(tmp_path)
+    found = read_other_documents(tmp_path)
     assert [(one.file, one.page) for one in found.mutants] == [("mutants-a b/mutants.json", "mutants-a b/mutants.html")]
     assert "mutants-a%20b/mutants.html" in Page(shown(tmp_path)).attributes("href")
 
@@ -156,7 +156,7 @@ def test_a_damaged_or_foreign_document_is_named_and_takes_nothing_else_away(
 ) -> None:
     lay(tmp_path, **DOCUMENTS)
     (tmp_path / name).write_bytes(content.encode("utf-8", "surrogateescape"))
-    found = look_beside(tmp_path)
+    found = read_other_documents(tmp_path)
     (problem,) = found.problems
     assert problem.startswith(f"{name} is not shown: ")
     assert sum(map(len, (found.mutants, found.benches, found.gates, found.comparisons))) == 3
@@ -170,13 +170,13 @@ def test_a_document_of_another_version_is_named(tmp_path: Path) -> None:
         tmp_path,
         **{"bench.json": {**BENCH, "schema": "turnproof.bench/1"}, "gate-1.json": {**GATE, "schema": "x/1"}},
     )
-    assert len(look_beside(tmp_path).problems) == 2
+    assert len(read_other_documents(tmp_path).problems) == 2
 
 
 def test_a_folder_with_nothing_beside_the_run_says_nothing_of_it(tmp_path: Path) -> None:
     page = Page(shown(tmp_path))
     assert not {"#mutants", "#bench", "#gates", "#comparison"} & set(page.attributes("href"))
-    assert not look_beside(tmp_path).problems
+    assert not read_other_documents(tmp_path).problems
 
 
 # Plots
@@ -187,11 +187,11 @@ def test_a_plot_stands_in_the_page_with_words_for_those_who_cannot_see_it(tmp_pa
         tmp_path,
         **{"bench.json": BENCH, "bench-turn.svg": SVG, "bench-a_b.svg": SVG.replace("Cost of a turn", " ")},
     )
-    plots = {plot.file: plot for plot in look_beside(tmp_path).plots}
+    plots = {plot.file: plot for plot in read_other_documents(tmp_path).plots}
     assert plots["bench-turn.svg"].alt == "Cost of a turn"
     assert plots["bench-a_b.svg"].alt == "plot of a b"
     lay(tmp_path, **{"bench-a_b.svg": SVG.replace("title", "text").replace("</svg>", "<text>9</text></svg>")})
-    assert look_beside(tmp_path).plots[0].alt == "plot of a b: Cost of a turn"
+    assert read_other_documents(tmp_path).plots[0].alt == "plot of a b: Cost of a turn"
     page = Page(shown(tmp_path))
     assert [source[:26] for source in page.attributes("src")] == ["data:image/svg+xml;base64,"] * 2
     assert "Cost of a turn" in page.attributes("alt")
@@ -208,7 +208,7 @@ def test_a_plot_stands_in_the_page_with_words_for_those_who_cannot_see_it(tmp_pa
 )
 def test_what_is_no_picture_is_told_and_left_out(tmp_path: Path, content: str, says: str) -> None:
     lay(tmp_path, **{"bench.json": BENCH, "bench-turn.svg": content})
-    found = look_beside(tmp_path)
+    found = read_other_documents(tmp_path)
     assert found.plots == ()
     assert found.problems[0].startswith("bench-turn.svg is not shown: ")
     if "well-formed" not in says:
