@@ -75,8 +75,8 @@ class Comparison:
 
     def may_omit(self, atom: Atom) -> bool:
         """Whether an atom that is no text, thought, call or result may be missing."""
-        told = self._is_others_code(atom) and any(_quotes(sent, atom) for sent in self.sent)
-        return told or self.is_foreign(atom)
+        is_quoted = self._is_others_code(atom) and any(_quotes(sent, atom) for sent in self.sent)
+        return is_quoted or self.is_foreign(atom)
 
     def is_foreign(self, atom: Atom) -> bool:
         """Whether a part came from another dialect."""
@@ -401,9 +401,9 @@ class Comparison:
             return
         if not isinstance(held, str) and parses_to(text, held):
             return
-        kept = all(leaf in text for leaf in leaves(held)) and text != ""
-        what = "unlisted" if kept else "lost-result"
-        self.report(what, f"{atom.path}.result", thaw(held), sent, violation=not kept)
+        has_all_leaves = all(leaf in text for leaf in leaves(held)) and text != ""
+        what = "unlisted" if has_all_leaves else "lost-result"
+        self.report(what, f"{atom.path}.result", thaw(held), sent, violation=not has_all_leaves)
 
     def _attachments(self, atom: Atom, held: ToolResult, sent: ToolResult) -> None:
         ours = [media_key(each) for each in held.attachments]
@@ -462,5 +462,5 @@ def _code_of(atom: Atom) -> str:
 
 def _quotes(sent: Atom, code: Atom) -> bool:
     """Whether a text is this code or what it gave, with little more than a fence around it."""
-    said = _code_of(code)
-    return bool(said) and said in sent.text and len(sent.text) - len(said) <= _FENCE
+    code_text = _code_of(code)
+    return bool(code_text) and code_text in sent.text and len(sent.text) - len(code_text) <= _FENCE

@@ -102,8 +102,8 @@ def tool_differences(
         at = places[wire.name]
         if tool.description.strip() != wire.description.strip():
             lost = tool.description.strip() not in wire.description
-            told = tool.description, wire.description
-            found.append(WireDifference("tools", f"{path}.description", *told, lost, sent_path=f"{at}.description"))
+            texts = tool.description, wire.description
+            found.append(WireDifference("tools", f"{path}.description", *texts, lost, sent_path=f"{at}.description"))
         if not same(tool.parameters, wire.parameters):
             lost = _loses_parameters(tool.parameters, wire.parameters)
             what = "tools" if lost else "unlisted"
@@ -131,8 +131,8 @@ def _loses_parameters(held: JSON, sent: JSON) -> bool:
     return any(not _names(held.get(key)) <= _names(sent.get(key)) for key in ("properties", "required"))
 
 
-def _names(listed: JSON) -> frozenset[str]:
+def _names(value: JSON) -> frozenset[str]:
     """The names in a list or an object; a schema may have anything in their place."""
-    if not isinstance(listed, list | dict):
+    if not isinstance(value, list | dict):
         return frozenset()
-    return frozenset(name for name in listed if isinstance(name, str))
+    return frozenset(name for name in value if isinstance(name, str))

@@ -29,7 +29,7 @@ def own_names(
             best = max(fitting, key=lambda each: each.description.strip() in tool.description)
             found[tool.name] = free.pop(best.name).name
     for tool in sent:
-        alike = [each for each in free.values() if (said := each.description.strip()) and said in tool.description]
+        alike = [each for each in free.values() if (text := each.description.strip()) and text in tool.description]
         if tool.name not in found and len(alike) == 1:
             found[tool.name] = free.pop(alike[0].name).name
     return found

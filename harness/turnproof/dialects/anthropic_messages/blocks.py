@@ -170,8 +170,8 @@ def _media(block: Mapping[str, Any], issuer: Issuer, default_type: str, extras: 
     source = block.get("source")
     if not isinstance(source, dict):
         raise Unreadable("source", "dictionary")
-    kept = {key: block[key] for key in extras if block.get(key)}
-    data = issuer.sealed(kept) if kept else None
+    extra = {key: block[key] for key in extras if block.get(key)}
+    data = issuer.sealed(extra) if extra else None
     mark = mark_of(block)
     match source:
         case {"type": "base64", "media_type": str(mime), "data": str(encoded)}:

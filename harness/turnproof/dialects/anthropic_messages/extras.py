@@ -32,12 +32,12 @@ def render_extra(call: Call, usage: PromptUsage, world: World, seed: str) -> Ren
 def listing(models: Mapping[str, ModelFacts]) -> dict[str, Any]:
     """The models of a world as one page, under their own ids."""
     current = (each for each in models.values() if each.alias_of is None and "retired" not in each.features)
-    listed = [model_entry(each) for each in current]
+    entries = [model_entry(each) for each in current]
     return {
-        "data": listed,
+        "data": entries,
         "has_more": False,
-        "first_id": listed[0]["id"] if listed else None,
-        "last_id": listed[-1]["id"] if listed else None,
+        "first_id": entries[0]["id"] if entries else None,
+        "last_id": entries[-1]["id"] if entries else None,
     }
 
 

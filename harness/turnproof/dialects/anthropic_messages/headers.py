@@ -28,8 +28,8 @@ def refusals(request: HttpRequest, world: World) -> Iterator[Refusal]:
 
 def betas(request: HttpRequest) -> frozenset[str]:
     """The beta values that were sent."""
-    listed = request.headers.get("anthropic-beta", "")
-    return frozenset(value.strip() for value in listed.split(",") if value.strip())
+    header = request.headers.get("anthropic-beta", "")
+    return frozenset(value.strip() for value in header.split(",") if value.strip())
 
 
 def is_new_version(request: HttpRequest) -> bool:
@@ -65,9 +65,9 @@ def _is_younger_than_our_list(value: str) -> bool:
 def _betas(request: HttpRequest) -> Iterator[Refusal]:
     unknown = sorted(value for value in betas(request) - BETAS if not _is_younger_than_our_list(value))
     if unknown:
-        listed = ", ".join(f"`{value}`" for value in unknown)
+        names = ", ".join(f"`{value}`" for value in unknown)
         message = (
-            f"Unexpected value(s) {listed} for the `anthropic-beta` header. Please consult our documentation at "
+            f"Unexpected value(s) {names} for the `anthropic-beta` header. Please consult our documentation at "
             "docs.anthropic.com or try again without the header."
         )
         yield Refusal(rules.UNKNOWN_BETA, 400, "invalid_request_error", message, "anthropic-beta")

@@ -197,8 +197,8 @@ def _finished(block: _Block, issuer: Issuer) -> Part | None:
         if name in block.added:
             whole[name] = str(whole.get(name) or "") + "".join(block.added[name])
     if "citations" in block.added:
-        begun = whole.get("citations")
-        whole["citations"] = [*(begun if isinstance(begun, list) else ()), *block.added["citations"]]
+        start = whole.get("citations")
+        whole["citations"] = [*(start if isinstance(start, list) else ()), *block.added["citations"]]
     return read_block(whole, issuer)
 
 

@@ -79,11 +79,11 @@ class Answer:
 
     def signature(self, part: Thought, data: Mapping[str, Any], n: int) -> str | None:
         """The signature of a thought, known to the world from now on; None where the service signs nothing."""
-        given = data.get("signature")
-        if not given:
+        from_script = data.get("signature")
+        if not from_script:
             return signing.issue(part.text, self.model, f"{self.seed}\0{n}", self.world)
-        self.world.issued[given] = (signing.digest(part.text), self.model)
-        return str(given)
+        self.world.issued[from_script] = (signing.digest(part.text), self.model)
+        return str(from_script)
 
     def opening_usage(self) -> Block:
         """The figures of `message_start`: the input is exact, the output only begun."""
@@ -161,8 +161,8 @@ class Answer:
             case Opaque() if (own := reply_part.own_block(self.dialect)) is not None:
                 return own
             case _:
-                said = f"a part of type {type(part).__name__}: {part!r:.80}"
-                raise HarnessError(f"{self.dialect} cannot answer with {said}")
+                description = f"a part of type {type(part).__name__}: {part!r:.80}"
+                raise HarnessError(f"{self.dialect} cannot answer with {description}")
 
     def _broken_input(self, reply_part: ReplyPart) -> Block:
         """A clipped call in a batch answer holds only the members that were complete."""
@@ -202,9 +202,9 @@ class Answer:
     def events(self) -> Iterator[WireEvent]:
         """The answer as events."""
         pings_after = self.pings_after
-        for serial, told in enumerate(self._stream_events()):
-            yield sse(told.name, {"type": told.name} | told.data, self.padding(serial), told.kind, told.text)
-            if told.kind == pings_after:
+        for serial, event in enumerate(self._stream_events()):
+            yield sse(event.name, {"type": event.name} | event.data, self.padding(serial), event.kind, event.text)
+            if event.kind == pings_after:
                 yield PING
                 pings_after = None
 

@@ -121,9 +121,9 @@ def _caller_texts(system: Sequence[Part]) -> Iterator[Part]:
 
 def _conversation(messages: Sequence[Message]) -> Iterator[Message]:
     for message in messages:
-        said = tuple(part for part in message.parts if not _is_around(message.role, part))
-        if said or not message.parts:
-            yield _with_own_names(with_fields(message, parts=said))
+        parts = tuple(part for part in message.parts if not _is_around(message.role, part))
+        if parts or not message.parts:
+            yield _with_own_names(with_fields(message, parts=parts))
 
 
 def _is_around(role: Role, part: Part) -> bool:

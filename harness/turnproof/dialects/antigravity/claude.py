@@ -59,7 +59,7 @@ def remember_signatures(parts: Iterable[Part], model: str, world: World) -> None
 
 
 def _budget(context: Context) -> Iterator[Refusal]:
-    config = context.asked.get("generationConfig", {})
+    config = context.content.get("generationConfig", {})
     budget, limit = config.get("thinkingConfig", {}).get("thinkingBudget"), config.get("maxOutputTokens")
     if budget is not None and limit is not None and float(budget) >= float(limit):
         yield nested(rules.CLAUDE_BUDGET, _BUDGET, "$.generationConfig.maxOutputTokens")

@@ -20,9 +20,9 @@ _OPERATION = "operations/onboard"
 
 def render_extra(call: Call, usage: PromptUsage, world: World, seed: str) -> Rendered:
     """The answer to anything but a request for an answer of a model."""
-    asked = AntigravityCall.from_call(call)
+    own_call = AntigravityCall.from_call(call)
     return Rendered(
-        200, JSON_HEADERS, (body_event(_ANSWERS[asked.verb](asked, asked.account or Account("main"), world)),)
+        200, JSON_HEADERS, (body_event(_ANSWERS[own_call.verb](own_call, own_call.account or Account("main"), world)),)
     )
 
 
@@ -67,8 +67,8 @@ def _onboarded(account: Account) -> JSON:
 
 
 def _models(call: AntigravityCall, account: Account, world: World) -> JSON:
-    listed = {facts.id: _model(facts, account, world) for facts in world.models.values()}
-    return {"models": listed, "defaultAgentModelId": next(iter(listed), "")}
+    entries = {facts.id: _model(facts, account, world) for facts in world.models.values()}
+    return {"models": entries, "defaultAgentModelId": next(iter(entries), "")}
 
 
 def _model(facts: ModelFacts, account: Account, world: World) -> JSON:

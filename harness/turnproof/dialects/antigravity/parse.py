@@ -54,9 +54,9 @@ def _read(found: Address, request: HttpRequest, world: World) -> AntigravityCall
     doubts = [fault for fault in reader.faults if not _is_enforced(fault)]
     if len(doubts) < len(reader.faults):
         return _unreadable(filter(_is_enforced, reader.faults))
-    asked = envelope.get("request", {})
+    inner = envelope.get("request", {})
     where = GeminiAddress(Surface.CLOUD_CODE, _VERSION, found.operation, found.verb, _model(envelope, found))
-    call = generation_call(where, asked, world, sse=request.query.get("alt") == "sse")
+    call = generation_call(where, inner, world, sse=request.query.get("alt") == "sse")
     read = {each.name: getattr(call, each.name) for each in fields(GeminiCall)}
     # There is a field for a managed cache, and nobody was seen to make one here: it serves nothing.
     return AntigravityCall(

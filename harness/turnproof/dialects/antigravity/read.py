@@ -25,9 +25,9 @@ def read_response(status: int, headers: Mapping[str, str], body: bytes) -> WireA
         return refused
     answer = gemini.read_answer(status, _headers(headers, body), body, _unwrapped)
     answer = replace(answer, parts=join_thoughts(answer.parts))
-    if (inner := nested_error(answer.error_message)) is not None and (said := word(inner.get("message"))) is not None:
+    if (inner := nested_error(answer.error_message)) is not None and (text := word(inner.get("message"))) is not None:
         # What a client tells of it are Anthropic's words, not the JSON around them.
-        answer = replace(answer, error_message=said)
+        answer = replace(answer, error_message=text)
     if answer.raw_finish == _OTHER and any(isinstance(part, FunctionCall) for part in answer.parts):
         return replace(answer, finish=FinishReason.TOOL_USE)
     return answer

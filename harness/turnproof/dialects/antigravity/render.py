@@ -28,17 +28,17 @@ _HEX = "0123456789abcdef"
 
 def render(call: Call, reply: Reply, usage: PromptUsage, world: World, seed: str) -> Rendered:
     """The answer to `call`, streamed or whole. Signatures are issued into the world, and the answer is counted."""
-    asked = AntigravityCall.from_call(call)
-    if asked.account is not None:
-        accounts.count_answer(asked.account, asked.model or "", world)
-    written = _ClaudeAnswer if is_claude(world.models.get(asked.model or "")) else Answer
-    answer = written(asked, reply, usage, world, seed)
+    own_call = AntigravityCall.from_call(call)
+    if own_call.account is not None:
+        accounts.count_answer(own_call.account, own_call.model or "", world)
+    written = _ClaudeAnswer if is_claude(world.models.get(own_call.model or "")) else Answer
+    answer = written(own_call, reply, usage, world, seed)
     trace = seeded_word(_HEX, 16, seed, "trace")
     headers = {"x-cloudaicompanion-trace-id": trace}
-    if not asked.stream:
+    if not own_call.stream:
         return Rendered(200, {**JSON_HEADERS, **headers}, (body_event(_envelope(answer.body(), trace)),))
     chunks = [chunk._replace(body=_envelope(chunk.body, trace)) for chunk in answer.chunks()]
-    if not asked.sse:
+    if not own_call.sse:
         return Rendered(200, {**JSON_HEADERS, **headers}, tuple(array_events(chunks)))
     return Rendered(200, {**SSE_HEADERS, **headers}, tuple(map(sse_event, chunks)))
 
@@ -51,9 +51,9 @@ class _ClaudeSpeaker(Speaker):
     """Thoughts are signed, and nothing else is."""
 
     def thought(self, part: Thought, n: int) -> dict[str, Any]:
-        given = scripted(part).get("signature")
+        from_script = scripted(part).get("signature")
         seed = f"{self._seed}/{n}"
-        signature = str(given) if given else anthropic.issue(part.text, self._model, seed, self._world)
+        signature = str(from_script) if from_script else anthropic.issue(part.text, self._model, seed, self._world)
         self._world.issued[standard_base64(signature)] = (anthropic.digest(part.text), self._model)
         return {"text": part.text, "thought": True, "thoughtSignature": signature}
 

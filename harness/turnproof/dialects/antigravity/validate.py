@@ -78,7 +78,7 @@ def _quota(account: Account, model: str, world: World) -> Iterator[Refusal]:
 
 
 def _tools(context: Context) -> Iterator[Refusal]:
-    tools = context.asked.get("tools", ())
+    tools = context.content.get("tools", ())
     declared = list(declarations(tools))
     for path, each in declared:
         name = each.get("name", "")

@@ -101,14 +101,14 @@ def observe(call: GeminiCall, status: int, body: bytes, world: World) -> None:
     found, now = world.resources.get(call.resource or ""), world.clock()
     if isinstance(found, CachedContent) and call.action == "delete":
         delete(found, world)
-    told = json_of(body)
-    if not isinstance(told, dict):
+    document = json_of(body)
+    if not isinstance(document, dict):
         return
-    ends = now + _told_lifetime(told)
+    ends = now + _reported_lifetime(document)
     if isinstance(found, CachedContent) and call.action == "update":
         world.resources[found.name] = replace(found, updated=now, expires=ends)
-    elif call.action == "create" and isinstance(name := told.get("name"), str):
-        usage = told.get("usageMetadata")
+    elif call.action == "create" and isinstance(name := document.get("name"), str):
+        usage = document.get("usageMetadata")
         tokens = number(usage, "totalTokenCount") if isinstance(usage, dict) else 0
         world.resources[name] = CachedContent(name, call.model or "", call.body or {}, tokens, now, now, ends)
 
@@ -133,6 +133,6 @@ def _expiry(body: Mapping[str, Any], now: float) -> float:
     return now + (parse_duration(body["ttl"]) or 0.0 if "ttl" in body else DEFAULT_LIFETIME)
 
 
-def _told_lifetime(told: Mapping[str, Any]) -> float:
-    updated, expires = parse_timestamp(told.get("updateTime")), parse_timestamp(told.get("expireTime"))
+def _reported_lifetime(document: Mapping[str, Any]) -> float:
+    updated, expires = parse_timestamp(document.get("updateTime")), parse_timestamp(document.get("expireTime"))
     return DEFAULT_LIFETIME if updated is None or expires is None else expires - updated

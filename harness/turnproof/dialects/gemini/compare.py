@@ -119,10 +119,10 @@ class ContentsComparison(RequestComparison):
         if held.is_error and not sent.is_error and tells_a_failure(sent.result):
             self.report("unlisted", f"{atom.path}.is_error", True, thaw(sent.result), violation=False)
             sent = replace(sent, is_error=True)
-        said = agrees_with_result(held, sent)
-        if said != "whole":
-            what = "lost-result" if said == "lost" else "unlisted"
-            self.report(what, f"{atom.path}.result", thaw(held.result), thaw(sent.result), violation=said == "lost")
+        agrees = agrees_with_result(held, sent)
+        if agrees != "whole":
+            what = "lost-result" if agrees == "lost" else "unlisted"
+            self.report(what, f"{atom.path}.result", thaw(held.result), thaw(sent.result), violation=agrees == "lost")
         super()._result(atom, held, replace(sent, result=held.result))
 
     def _result_value(self, atom: Atom, held: object, sent: object) -> None:

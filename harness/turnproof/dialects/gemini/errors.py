@@ -76,12 +76,12 @@ def error_kind(status: int) -> tuple[str, str]:
 
 def error_meaning(status: int, kind: str | None, message: str | None) -> ErrorMeaning | None:
     """What only the words tell: a wrong key under 400, a prompt that is too long, a managed cache that is gone."""
-    said = (message or "").lower()
-    if status == 400 and any(words in said for words in ("api key not valid", "api key expired")):
+    lowered = (message or "").lower()
+    if status == 400 and any(words in lowered for words in ("api key not valid", "api key expired")):
         return "authentication"
-    if status == 400 and any(words in said for words in _TOO_LONG):
+    if status == 400 and any(words in lowered for words in _TOO_LONG):
         return "context-limit"
-    if status in (403, 404) and any(words in said for words in _NO_CACHE):
+    if status in (403, 404) and any(words in lowered for words in _NO_CACHE):
         return "cache-expired"
     return None
 

@@ -73,8 +73,8 @@ def _on_cache(call: GeminiCall, usage: PromptUsage, world: World, seed: str) -> 
 
 
 def _listing(call: GeminiCall, models: Mapping[str, ModelFacts]) -> JSON:
-    listed = [_model(facts, call) for facts in models.values() if RETIRED not in facts.features]
-    return {"publisherModels" if call.surface is Surface.VERTEX else "models": listed}
+    entries = [_model(facts, call) for facts in models.values() if RETIRED not in facts.features]
+    return {"publisherModels" if call.surface is Surface.VERTEX else "models": entries}
 
 
 def _model(facts: ModelFacts, call: GeminiCall) -> dict[str, Any]:

@@ -119,8 +119,8 @@ def _field(text: str) -> Field:
 
 
 def _fields(texts: str) -> dict[str, Field]:
-    listed = [_field(text) for text in texts.split()]
-    return {field.snake: field for field in listed} | {field.name: field for field in listed}
+    fields = [_field(text) for text in texts.split()]
+    return {field.snake: field for field in fields} | {field.name: field for field in fields}
 
 
 Fields: TypeAlias = Mapping[str, Mapping[str, Field]]

@@ -47,16 +47,16 @@ def _events(body: bytes) -> list[Piece]:
 def _elements(body: bytes) -> list[Piece]:
     """The elements with the separators in front of them; the last one has the bracket that closes the array."""
     found: list[Piece] = []
-    depth = start = opened = 0
+    depth = start = element_start = 0
     for token in _TOKEN.finditer(body):
         match token[0]:
             case b"{" | b"[":
                 depth += 1
-                opened = token.start() if depth == 2 else opened
+                element_start = token.start() if depth == 2 else element_start
             case b"}" | b"]":
                 depth -= 1
                 if depth == 1:
-                    data = json_of(body[opened : token.end()])
+                    data = json_of(body[element_start : token.end()])
                     found.append(Piece(body[start : token.end()], data, data is not None))
                     start = token.end()
     rest = body[start:]

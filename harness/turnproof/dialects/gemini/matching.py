@@ -51,8 +51,8 @@ def _part_forms(parts: Sequence[Part], numbers: dict[str, int], calls: Iterator[
                 yield {"call": numbers[call_id], "name": name, "args": thaw(args)}
             case ToolResult(call_id=call_id, name=name, result=result, attachments=attachments):
                 attached = [to_builtins(replace(each, provider_data=None)) for each in attachments]
-                answered = numbers.get(call_id)
-                yield {"answers": answered, "name": name, "result": thaw(result), "attachments": attached}
+                number = numbers.get(call_id)
+                yield {"answers": number, "name": name, "result": thaw(result), "attachments": attached}
             case _:
                 yield part_form(part)
 

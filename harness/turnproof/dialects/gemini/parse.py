@@ -57,13 +57,13 @@ def _call(request: HttpRequest, world: World) -> GeminiCall:
 
 def generation_call(found: Address, body: Mapping[str, Any], world: World, *, sse: bool) -> GeminiCall:
     """A request for an answer or a count, its body in the one spelling that a `Reader` gives."""
-    asked = body.get("generateContentRequest") or body
+    content = body.get("generateContentRequest") or body
     model = found.model or ""
-    managed = caches.find_cache(world, asked.get("cachedContent"))
-    held = managed.body if managed else asked
+    managed = caches.find_cache(world, content.get("cachedContent"))
+    held = managed.body if managed else content
     pairing = Pairing()
     before = _messages(held.get("contents", ()), model, pairing, "cached") if managed else []
-    own = _messages(asked.get("contents", ()), model, pairing, "contents")
+    own = _messages(content.get("contents", ()), model, pairing, "contents")
     return GeminiCall(
         operation=found.operation,
         model=found.model,
@@ -72,8 +72,8 @@ def generation_call(found: Address, body: Mapping[str, Any], world: World, *, ss
         tools=tuple(schemas(held.get("tools", ()))),
         messages=(*before, *own),
         body=body,
-        settings=_settings(asked),
-        resource=asked.get("cachedContent"),
+        settings=_settings(content),
+        resource=content.get("cachedContent"),
         managed_messages=len(before),
         surface=found.surface,
         version=found.version,
@@ -132,9 +132,9 @@ def _body(data: bytes, found: Address) -> dict[str, Any]:
     return read
 
 
-def _settings(asked: Mapping[str, Any]) -> dict[str, Any]:
-    beside = {key: value for key, value in asked.items() if key not in _CONVERSATION}
-    return {**asked.get("generationConfig", {}), **beside}
+def _settings(content: Mapping[str, Any]) -> dict[str, Any]:
+    beside = {key: value for key, value in content.items() if key not in _CONVERSATION}
+    return {**content.get("generationConfig", {}), **beside}
 
 
 def _system(held: Mapping[str, Any], model: str) -> tuple[Part, ...]:
@@ -167,8 +167,8 @@ def _of_user(parts: tuple[Part, ...], path: str, answers: bool) -> list[Message]
     tool = Message("tool", results, path)
     if not rest:
         return [tool]
-    said = Message("user", rest, f"{path}.rest")
-    return [tool, said] if answers or isinstance(parts[0], ToolResult) else [said, tool]
+    message = Message("user", rest, f"{path}.rest")
+    return [tool, message] if answers or isinstance(parts[0], ToolResult) else [message, tool]
 
 
 def _refused(

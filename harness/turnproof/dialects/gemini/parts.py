@@ -74,18 +74,18 @@ def standard_base64(text: str) -> str:
 def _provider_data(wire: WirePart, field: str, model: str) -> ProviderData | None:
     if field == "text" and len(wire) == 1:
         return None
-    kept = {key: value for key, value in wire.items() if key not in (field, "thought", _SIGNATURE)}
+    other_fields = {key: value for key, value in wire.items() if key not in (field, "thought", _SIGNATURE)}
     value = wire.get(field)
     if isinstance(value, dict):
-        kept |= {key: inner for key, inner in value.items() if key not in _NAMED.get(field, value)}
-    return _issued(wire, kept, model)
+        other_fields |= {key: inner for key, inner in value.items() if key not in _NAMED.get(field, value)}
+    return _issued(wire, other_fields, model)
 
 
-def _issued(wire: WirePart, kept: dict[str, Any], model: str) -> ProviderData | None:
+def _issued(wire: WirePart, other_fields: dict[str, Any], model: str) -> ProviderData | None:
     signature = wire.get(_SIGNATURE)
     if isinstance(signature, str) and signature:
-        kept["signature"] = standard_base64(signature)
-    return ProviderData(NAME, model, kept) if kept else None
+        other_fields["signature"] = standard_base64(signature)
+    return ProviderData(NAME, model, other_fields) if other_fields else None
 
 
 def _opaque(wire: WirePart, field: str, model: str) -> Opaque:

@@ -34,11 +34,11 @@ _FILTERED = "The response violated Responsible AI Safety settings (Hate Speech, 
 
 def render(call: Call, reply: Reply, usage: PromptUsage, world: World, seed: str) -> Rendered:
     """The answer to `call`, streamed or whole. Its thought signatures are issued into the world."""
-    asked = GeminiCall.from_call(call)
-    answer = Answer(asked, reply, usage, world, seed)
-    if not asked.stream:
+    own_call = GeminiCall.from_call(call)
+    answer = Answer(own_call, reply, usage, world, seed)
+    if not own_call.stream:
         return Rendered(200, JSON_HEADERS, (body_event(answer.body()),))
-    if not asked.sse:
+    if not own_call.sse:
         return Rendered(200, JSON_HEADERS, tuple(array_events(answer.chunks())))
     return Rendered(200, SSE_HEADERS, tuple(map(sse_event, answer.chunks())))
 

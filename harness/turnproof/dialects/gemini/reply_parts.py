@@ -94,8 +94,8 @@ class Speaker:
         """The reply as wire parts. Signatures are issued into the world."""
         found = Speech()
         for n, each in enumerate(reply.parts):
-            for said in self._spoken_part(each, n, reply):
-                _append(found.parts, said)
+            for spoken_part in self._spoken_part(each, n, reply):
+                _append(found.parts, spoken_part)
         thinking = "".join(map(_thought, (each.part for each in reply.parts)))
         first = next((n for n, each in enumerate(found.parts) if each.kind == "args"), None)
         if first is not None:
@@ -141,10 +141,10 @@ class Speaker:
 
     def signature(self, part: Part, thinking: str, *, signed: bool) -> str | None:
         """What signs a call, or the text that ends an answer; None where the model signs no such part."""
-        given = scripted(part).get("signature")
-        if given:
-            self._world.issued[standard_base64(given)] = (signing.digest(part), self._model)
-            return str(given)
+        from_script = scripted(part).get("signature")
+        if from_script:
+            self._world.issued[standard_base64(from_script)] = (signing.digest(part), self._model)
+            return str(from_script)
         return signing.issue(part, thinking, self._model, self._seed, self._world) if signed else None
 
 
@@ -159,12 +159,12 @@ def _thought(part: Part) -> str:
     return part.text + str(scripted(part).get("redacted", "")) if isinstance(part, Thought) else ""
 
 
-def _append(parts: list[SpokenPart], said: SpokenPart) -> None:
+def _append(parts: list[SpokenPart], part: SpokenPart) -> None:
     """Neighbouring thoughts without signatures are one: a stream has no border between them."""
     last = parts[-1] if parts else None
-    if last is None or not last.kind == said.kind == "thinking" or "thoughtSignature" in last.wire:
-        parts.append(said)
+    if last is None or not last.kind == part.kind == "thinking" or "thoughtSignature" in last.wire:
+        parts.append(part)
         return
-    pieces = (*(last.pieces or (last.wire["text"],)), *(said.pieces or (said.wire["text"],)))
+    pieces = (*(last.pieces or (last.wire["text"],)), *(part.pieces or (part.wire["text"],)))
     text = "".join(pieces)
     parts[-1] = SpokenPart(Thought(text), {"text": text, "thought": True}, "thinking", pieces)

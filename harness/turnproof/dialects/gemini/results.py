@@ -27,10 +27,12 @@ def agrees_with_result(held: ToolResult, sent: ToolResult) -> Kept:
     if same_json(held.result, response):
         return "whole"
     labels = {name for name in (held.name, sent.name) if name != held.result}
-    said = [value for value in response.values() if not (isinstance(value, str) and value in labels)]
-    if (_is_nothing(held.result) and all(map(_is_nothing, said))) or (len(said) == 1 and _is(said[0], held.result)):
+    content = [value for value in response.values() if not (isinstance(value, str) and value in labels)]
+    if (_is_nothing(held.result) and all(map(_is_nothing, content))) or (
+        len(content) == 1 and _is_same(content[0], held.result)
+    ):
         return "whole"
-    if isinstance(held.result, str) and any(parses_to(held.result, value) for value in (response, *said)):
+    if isinstance(held.result, str) and any(parses_to(held.result, value) for value in (response, *content)):
         return "in other words"
     text = _encode(response)
     wanted = [_encode(leaf)[1:-1] for leaf in leaves(held.result)]
@@ -52,7 +54,7 @@ def _is_nothing(value: JSON) -> bool:
     return value is None or value == ""
 
 
-def _is(said: JSON, held: JSON) -> bool:
-    if same_json(said, held) or (_is_nothing(said) and _is_nothing(held)):
+def _is_same(sent: JSON, held: JSON) -> bool:
+    if same_json(sent, held) or (_is_nothing(sent) and _is_nothing(held)):
         return True
-    return isinstance(said, str) and not isinstance(held, str) and parses_to(said, held)
+    return isinstance(sent, str) and not isinstance(held, str) and parses_to(sent, held)

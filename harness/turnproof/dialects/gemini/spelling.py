@@ -64,8 +64,8 @@ class Reader:
             if field.name in members:
                 if chosen:
                     where = f" at '{path}'" if path else ""
-                    told = f"oneof field '{group}' is already set. Cannot set '{field.name}'"
-                    self._fault(rules.ONEOF, path, f"Invalid value{where} (oneof), {told}")
+                    problem = f"oneof field '{group}' is already set. Cannot set '{field.name}'"
+                    self._fault(rules.ONEOF, path, f"Invalid value{where} (oneof), {problem}")
                     continue
                 chosen = field.name
             inner = f"{path}.{field.snake}" if path else field.snake
@@ -110,8 +110,8 @@ class Reader:
             self._invalid(_PROTO_TYPES[kind], path, value)
             return _DEFAULTS[kind]
         if kind == "bytes" and decoded(value) is None:
-            told = f'(TYPE_BYTES), Base64 decoding failed for "{value[:_SHOWN]}"'
-            self._fault(rules.BROKEN_BASE64, path, f"Invalid value at '{path}' {told}")
+            problem = f'(TYPE_BYTES), Base64 decoding failed for "{value[:_SHOWN]}"'
+            self._fault(rules.BROKEN_BASE64, path, f"Invalid value at '{path}' {problem}")
         return value
 
     def _schema_type(self, value: JSON, path: str) -> JSON:

@@ -61,14 +61,14 @@ def figures_of(reply: Reply, prompt: PromptUsage) -> Figures:
 
     The service stores a prefix without charging for it: what a script says was written to a cache is fresh input.
     """
-    given = reply.usage
-    cached = given.get("cache_read", prompt.cache_read)
-    written = given.get("cache_write", prompt.cache_write_5m + prompt.cache_write_1h)
+    scripted = reply.usage
+    cached = scripted.get("cache_read", prompt.cache_read)
+    written = scripted.get("cache_write", prompt.cache_write_5m + prompt.cache_write_1h)
     thinking = sum(weight(each.part) for each in reply.parts if isinstance(each.part, Thought))
     spoken = sum(weight(each.part) for each in reply.parts if not isinstance(each.part, Thought))
-    output = given.get("output", spoken + thinking)
-    thoughts = min(given.get("thinking", thinking), output)
-    return Figures(given.get("fresh", prompt.fresh) + cached + written, cached, output - thoughts, thoughts)
+    output = scripted.get("output", spoken + thinking)
+    thoughts = min(scripted.get("thinking", thinking), output)
+    return Figures(scripted.get("fresh", prompt.fresh) + cached + written, cached, output - thoughts, thoughts)
 
 
 def weight(part: Part) -> int:

@@ -53,8 +53,8 @@ class AnthropicSurfaceAnswer(Answer):
 
     def closing_usage(self) -> Block:
         figures = self.reply.usage
-        given = sum(figures.get(name, 0) for name in ("fresh", "cache_read", "cache_write"))
-        return {"input_tokens": given or self.prompt.whole, "output_tokens": self.output_tokens}
+        scripted = sum(figures.get(name, 0) for name in ("fresh", "cache_read", "cache_write"))
+        return {"input_tokens": scripted or self.prompt.whole, "output_tokens": self.output_tokens}
 
     def whole_usage(self) -> Block:
         return self.closing_usage()

@@ -56,12 +56,12 @@ class Ollama(BaseDialect):
     count = staticmethod(window.count)
 
     def render(self, call: Call, reply: Reply, usage: PromptUsage, world: World, seed: str) -> Rendered:
-        asked = OllamaCall.from_call(call)
-        if asked.surface is Surface.MESSAGES:
+        own_call = OllamaCall.from_call(call)
+        if own_call.surface is Surface.MESSAGES:
             return anthropic_surface.render(call, reply, usage, world, seed)
-        if not asked.messages:
-            return native_answers.loaded(asked, world)
-        return native_answers.render(asked, reply, usage, world, seed, call_ids=self._call_ids)
+        if not own_call.messages:
+            return native_answers.loaded(own_call, world)
+        return native_answers.render(own_call, reply, usage, world, seed, call_ids=self._call_ids)
 
     render_refusal = staticmethod(errors.render_refusal)
     render_extra = staticmethod(extras.render_extra)

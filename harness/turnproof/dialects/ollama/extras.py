@@ -21,7 +21,7 @@ _SIZE = 5_200_000_000
 
 def render_extra(call: Call, usage: PromptUsage, world: World, seed: str) -> Rendered:
     """The answer to a list, a description, or a question about the server. The model of a description is there."""
-    listed = [facts for facts in world.models.values() if facts.alias_of is None]
+    models = [facts for facts in world.models.values() if facts.alias_of is None]
     body: JSON
     match OllamaCall.from_call(call).verb:
         case "home":
@@ -31,11 +31,11 @@ def render_extra(call: Call, usage: PromptUsage, world: World, seed: str) -> Ren
         case "show":
             body = _shown(world.models[call.model or ""])
         case "ps":
-            body = {"models": [_running(facts, world) for facts in listed[:1]]}
+            body = {"models": [_running(facts, world) for facts in models[:1]]}
         case "models":
-            body = {"object": "list", "data": [_for_openai(facts) for facts in listed]}
+            body = {"object": "list", "data": [_for_openai(facts) for facts in models]}
         case _:
-            body = {"models": [_tagged(facts) for facts in listed]}
+            body = {"models": [_tagged(facts) for facts in models]}
     return Rendered(200, JSON_HEADERS, (body_event(body),))
 
 

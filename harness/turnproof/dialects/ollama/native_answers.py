@@ -70,25 +70,25 @@ class _Answer:
 
     def body(self) -> dict[str, Any]:
         """The whole answer as one object."""
-        said: dict[str, Any] = {"content": "", "tool_calls": []}
+        members: dict[str, Any] = {"content": "", "tool_calls": []}
         for n, part in enumerate(self._reply.parts):
             match part.part:
                 case Thought(text=text):
-                    said["thinking"] = text
+                    members["thinking"] = text
                 case Text(text=text):
-                    said["content"] = text
+                    members["content"] = text
                 case FunctionCall() as call:
-                    said["tool_calls"].append(self._call_object(call, n))
-        content = said.pop("content")
-        more = {name: value for name, value in said.items() if value}
+                    members["tool_calls"].append(self._call_object(call, n))
+        content = members.pop("content")
+        more = {name: value for name, value in members.items() if value}
         return self._head(len(self._reply.parts)) | _texts(self._call, content, **more) | self._end()
 
     def lines(self) -> Iterator[WireEvent]:
         """The answer in lines: pieces of thinking and text, each call whole, and the end."""
         ticks = 0
         for n, part in enumerate(self._reply.parts):
-            for kind, piece, said in self._pieces(part, n):
-                yield self._line(ticks, said | {"done": False}, kind, piece if kind == "text" else "")
+            for kind, piece, members in self._pieces(part, n):
+                yield self._line(ticks, members | {"done": False}, kind, piece if kind == "text" else "")
                 ticks += 1
         yield self._line(ticks, _texts(self._call, "") | self._end(), "end")
 
@@ -109,8 +109,8 @@ class _Answer:
         function = {"index": n - first, "name": name, "arguments": thaw(call.args)}
         return ({"id": call.id} if call.id else {}) | {"function": function}
 
-    def _line(self, ticks: int, said: dict[str, Any], kind: EventKind, text: str = "") -> WireEvent:
-        return WireEvent(_encode(self._head(ticks) | said) + b"\n", kind, text)
+    def _line(self, ticks: int, members: dict[str, Any], kind: EventKind, text: str = "") -> WireEvent:
+        return WireEvent(_encode(self._head(ticks) | members) + b"\n", kind, text)
 
     def _head(self, ticks: int) -> dict[str, Any]:
         return {"model": self._call.model, "created_at": moment(self._world, ticks)}

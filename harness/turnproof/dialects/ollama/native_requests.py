@@ -42,9 +42,9 @@ class Unreadable(Exception):
 
 def chat(body: Mapping[str, Any]) -> OllamaCall:
     """A call of `/api/chat`. Instructions in front of the conversation are the call's system texts."""
-    listed = field(body, "messages", list, "messages") or []
+    raw_messages = field(body, "messages", list, "messages") or []
     tools = field(body, "tools", list, "tools") or []
-    messages = _messages(listed)
+    messages = _messages(raw_messages)
     head = next((n for n, message in enumerate(messages) if message.role != "system"), len(messages))
     return OllamaCall(
         operation="generate",
@@ -63,13 +63,13 @@ def chat(body: Mapping[str, Any]) -> OllamaCall:
 def generate(body: Mapping[str, Any]) -> OllamaCall:
     """A call of `/api/generate`: one prompt, perhaps with images, and perhaps a system text."""
     prompt, system = (field(body, name, str, name) or "" for name in ("prompt", "system"))
-    said = (*((Text(prompt),) if prompt else ()), *_images(body, "images"))
+    parts = (*((Text(prompt),) if prompt else ()), *_images(body, "images"))
     return OllamaCall(
         operation="generate",
         model=field(body, "model", str, "model") or "",
         stream=body.get("stream") is not False,
         system=(Text(system),) if system else (),
-        messages=(Message("user", said, "prompt"),) if said else (),
+        messages=(Message("user", parts, "prompt"),) if parts else (),
         body=body,
         settings=_settings(body),
         surface=Surface.NATIVE,
@@ -86,9 +86,9 @@ def field(thing: Mapping[str, Any], name: str, kind: type, where: str) -> Any:
 
 
 def _mistyped(value: JSON, where: str, wanted: str, rule: Rule = rules.UNREADABLE_BODY) -> Unreadable:
-    given = _TYPES.get(type(value), "value")
+    type_name = _TYPES.get(type(value), "value")
     return Unreadable(
-        f"json: cannot unmarshal {given} into Go struct field {where} of type {wanted}", f"$.{where}", rule
+        f"json: cannot unmarshal {type_name} into Go struct field {where} of type {wanted}", f"$.{where}", rule
     )
 
 
@@ -97,11 +97,11 @@ def _settings(body: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in body.items() if key not in _CONVERSATION}
 
 
-def _messages(listed: list[Any]) -> list[Message]:
+def _messages(raw_messages: list[Any]) -> list[Message]:
     """The messages; results of neighbouring tool messages are one message, as they are in neutral form."""
     found: list[Message] = []
     pairing = Pairing()
-    for n, message in enumerate(listed):
+    for n, message in enumerate(raw_messages):
         where = f"messages.{n}"
         if not isinstance(message, dict):
             raise _mistyped(message, where, "api.Message")

@@ -35,10 +35,10 @@ class Pairing:
     def with_call_id(self, result: ToolResult) -> ToolResult:
         """The result with the id and the tool of its call, as far as there is one."""
         if result.call_id:
-            asked = [each for each in self._open if each.id == result.call_id]
+            same_id = [each for each in self._open if each.id == result.call_id]
         else:
-            asked = [each for each in self._open if each.name == result.name] or list(self._open)
-        if not asked:
+            same_id = [each for each in self._open if each.name == result.name] or list(self._open)
+        if not same_id:
             return result
-        self._open.remove(asked[0])
-        return replace(result, call_id=asked[0].id, name=result.name or asked[0].name)
+        self._open.remove(same_id[0])
+        return replace(result, call_id=same_id[0].id, name=result.name or same_id[0].name)

@@ -34,20 +34,20 @@ def _is_native(document: Mapping[str, Any]) -> bool:
 
 
 def _read_whole(status: int, document: Mapping[str, Any]) -> WireAnswer:
-    said = _Answer()
-    said.read_object(document)
-    return said.answer(status, complete=said.error is not None or said.done)
+    state = _Answer()
+    state.read_object(document)
+    return state.answer(status, complete=state.error is not None or state.done)
 
 
 def _read_lines(status: int, body: bytes) -> WireAnswer:
-    said = _Answer()
+    state = _Answer()
     damaged = False
     for line in lines(body):
         whole = line.closed and isinstance(line.data, dict)
         damaged = damaged or not (whole or line.blank)
         if whole:
-            said.read_object(line.data)
-    return said.answer(status, complete=said.done and not damaged and said.error is None)
+            state.read_object(line.data)
+    return state.answer(status, complete=state.done and not damaged and state.error is None)
 
 
 @dataclass(slots=True)
@@ -71,8 +71,8 @@ class _Answer:
         self.model = word(document.get("model")) or self.model
         self.thinking.append(word(message.get("thinking")) or word(document.get("thinking")) or "")
         self.content.append(word(message.get("content")) or word(document.get("response")) or "")
-        listed = message.get("tool_calls")
-        self.calls += [call for each in listed if (call := _call(each))] if isinstance(listed, list) else []
+        calls = message.get("tool_calls")
+        self.calls += [call for each in calls if (call := _call(each))] if isinstance(calls, list) else []
         if document.get("done") is True:
             self.done = True
             self.raw_finish = word(document.get("done_reason"))

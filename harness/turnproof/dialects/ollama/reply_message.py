@@ -24,18 +24,18 @@ def in_one(reply: Reply, seed: str, *, call_ids: bool = True) -> Reply:
     unless the script gives them. Raises HarnessError for a part that the server has no field for."""
     for part in reply.parts:
         if not isinstance(part.part, Thought | Text | FunctionCall):
-            said = f"a part of type {type(part.part).__name__}: {part.part!r:.80}"
-            raise HarnessError(f"{NAME} cannot answer with {said}")
+            description = f"a part of type {type(part.part).__name__}: {part.part!r:.80}"
+            raise HarnessError(f"{NAME} cannot answer with {description}")
     parts = [*_joined(reply.parts, Thought), *_joined(reply.parts, Text), *_calls(reply.parts, seed, call_ids)]
     return replace(reply, parts=tuple(parts))
 
 
 def _joined(parts: Sequence[ReplyPart], kind: type[Thought] | type[Text]) -> Iterator[ReplyPart]:
     own = [(each, each.part.text) for each in parts if isinstance(each.part, kind)]
-    if text := "".join(said for _, said in own):
-        pieces = [piece for each, said in own for piece in each.pieces or (said,) if piece]
-        given = any(each.pieces for each, _ in own) or len(own) > 1
-        yield ReplyPart(kind(text), tuple(pieces) if given else ())
+    if text := "".join(whole_text for _, whole_text in own):
+        pieces = [piece for each, whole_text in own for piece in each.pieces or (whole_text,) if piece]
+        has_pieces = any(each.pieces for each, _ in own) or len(own) > 1
+        yield ReplyPart(kind(text), tuple(pieces) if has_pieces else ())
 
 
 def _calls(parts: Sequence[ReplyPart], seed: str, call_ids: bool) -> Iterator[ReplyPart]:

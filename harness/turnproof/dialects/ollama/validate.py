@@ -17,15 +17,15 @@ _LEVELS = ("high", "medium", "low", "max")
 
 def validate(request: HttpRequest, call: Call, world: World) -> list[Refusal]:
     """Every refusal, the one that the server would give first in front; what is not enforced last."""
-    asked = OllamaCall.from_call(call)
-    if asked.operation not in ("generate", "get_model"):
+    own_call = OllamaCall.from_call(call)
+    if own_call.operation not in ("generate", "get_model"):
         return []
-    facts = world.models.get(asked.model or "")
+    facts = world.models.get(own_call.model or "")
     if facts is None:
-        return [unknown_model(asked.surface, asked.model or "")]
-    if asked.operation == "get_model":
+        return [unknown_model(own_call.surface, own_call.model or "")]
+    if own_call.operation == "get_model":
         return []
-    found = [*_settings(asked, facts), *_prompt(asked, facts)]
+    found = [*_settings(own_call, facts), *_prompt(own_call, facts)]
     return enforced_first(found)
 
 

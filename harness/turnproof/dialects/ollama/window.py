@@ -23,16 +23,18 @@ _TAIL = 4
 
 def window_of(call: Call, facts: ModelFacts) -> int:
     """The tokens that a prompt may have: what the request asks for, as far as the model goes."""
-    asked = OllamaCall.from_call(call)
-    options = asked.body.get("options") if asked.surface is Surface.NATIVE and asked.body is not None else None
+    own_call = OllamaCall.from_call(call)
+    options = own_call.body.get("options") if own_call.surface is Surface.NATIVE and own_call.body is not None else None
     wanted = options.get("num_ctx") if isinstance(options, dict) else None
     return min(wanted if type(wanted) is int and wanted > 0 else DEFAULT_WINDOW, facts.context_tokens)
 
 
 def truncates(call: Call) -> bool:
     """Whether a prompt that is too long is cut; the native API can be told not to."""
-    asked = OllamaCall.from_call(call)
-    return not (asked.surface is Surface.NATIVE and asked.body is not None and asked.body.get("truncate") is False)
+    own_call = OllamaCall.from_call(call)
+    return not (
+        own_call.surface is Surface.NATIVE and own_call.body is not None and own_call.body.get("truncate") is False
+    )
 
 
 def count(call: Call) -> int:
@@ -49,8 +51,8 @@ def first_kept(call: Call, window: int) -> int:
     left = sum(map(message_tokens, messages))
     for n, message in enumerate(messages):
         start = _start_of_loop(messages, n)
-        kept = left + (message_tokens(messages[start]) if start < n else 0)
-        if instructions + kept <= room or n == last:
+        size = left + (message_tokens(messages[start]) if start < n else 0)
+        if instructions + size <= room or n == last:
             return start
         left -= message_tokens(message)
         instructions += message_tokens(message) if message.role == "system" else 0
@@ -62,8 +64,8 @@ def visible_tokens(call: Call, window: int) -> int:
     if count(call) <= window:
         return count(call)
     start = first_kept(call, window)
-    kept = [each for n, each in enumerate(call.messages) if n >= start or each.role == "system"]
-    return min(_preamble(call) + sum(map(message_tokens, kept)), window)
+    visible = [each for n, each in enumerate(call.messages) if n >= start or each.role == "system"]
+    return min(_preamble(call) + sum(map(message_tokens, visible)), window)
 
 
 def _start_of_loop(messages: Sequence[Message], n: int) -> int:

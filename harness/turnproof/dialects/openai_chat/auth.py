@@ -38,8 +38,8 @@ def refusals(request: HttpRequest, surface: Surface, world: World) -> Iterator[R
 
 
 def _token(request: HttpRequest, scheme: str = "bearer") -> str | None:
-    said, _, token = request.headers.get("authorization", "").partition(" ")
-    return token.strip() if said.lower() == scheme and token.strip() else None
+    sent_scheme, _, token = request.headers.get("authorization", "").partition(" ")
+    return token.strip() if sent_scheme.lower() == scheme and token.strip() else None
 
 
 def _is_good(key: str | None, world: World) -> bool:

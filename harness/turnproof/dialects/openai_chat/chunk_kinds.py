@@ -46,8 +46,8 @@ def _kind(delta: Mapping[str, Any]) -> EventKind:
     calls = [each.get("function") for each in _list(delta.get("tool_calls")) if isinstance(each, dict)]
     calls += [delta["function_call"]] if delta.get("function_call") else []
     if calls:
-        said = any(word(each.get("arguments")) for each in calls if isinstance(each, dict))
-        return "args" if said else "block_start"
+        has_arguments = any(word(each.get("arguments")) for each in calls if isinstance(each, dict))
+        return "args" if has_arguments else "block_start"
     return "start" if "role" in delta and delta.get("content") in ("", None) else "ping"
 
 

@@ -54,10 +54,10 @@ def text_of(content: JSON) -> str:
 
 def thoughts_of(message: Mapping[str, Any], model: str) -> Iterator[Thought]:
     """The thinking beside a content, once, whatever fields it stands in; an encrypted form goes with it."""
-    said = next((text for field in THOUGHTS if (text := word(message.get(field)))), "")
+    thinking = next((text for field in THOUGHTS if (text := word(message.get(field)))), "")
     sealed = word(message.get("reasoning_opaque"))
-    if said or sealed:
-        yield Thought(said, provider_data=ProviderData(NAME, model, {"encrypted": sealed}) if sealed else None)
+    if thinking or sealed:
+        yield Thought(thinking, provider_data=ProviderData(NAME, model, {"encrypted": sealed}) if sealed else None)
 
 
 def call_of(call: Mapping[str, Any], model: str) -> FunctionCall | Opaque:

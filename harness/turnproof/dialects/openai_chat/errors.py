@@ -131,8 +131,8 @@ def error_kind(surface: Surface, status: int) -> tuple[str, str]:
 
 def error_meaning(status: int, kind: str | None, message: str | None) -> ErrorMeaning | None:
     """What only the kind or the words tell: a prompt that is too long, a filtered one, a dead token under 200."""
-    said = (message or "").lower()
-    if kind in _TOO_LONG or (status == 400 and any(words in said for words in _TOO_LONG_WORDS)):
+    lowered = (message or "").lower()
+    if kind in _TOO_LONG or (status == 400 and any(words in lowered for words in _TOO_LONG_WORDS)):
         return "context-limit"
     if kind in _FILTERED:
         return "content-filter"

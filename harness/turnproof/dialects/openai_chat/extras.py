@@ -42,14 +42,14 @@ def _listed(surface: Surface, world: World) -> Iterator[ModelFacts]:
             yield facts
 
 
-def _listing(surface: Surface, listed: list[ModelFacts]) -> JSON:
+def _listing(surface: Surface, models: list[ModelFacts]) -> JSON:
     match surface:
         case Surface.GITHUB:
-            return [_catalogued(facts) for facts in listed]
+            return [_catalogued(facts) for facts in models]
         case Surface.COPILOT:
-            return {"object": "list", "data": [_of_copilot(facts) for facts in listed]}
+            return {"object": "list", "data": [_of_copilot(facts) for facts in models]}
         case _:
-            return {"object": "list", "data": [_model(surface, facts) for facts in listed]}
+            return {"object": "list", "data": [_model(surface, facts) for facts in models]}
 
 
 def _model(surface: Surface, facts: ModelFacts) -> dict[str, Any]:

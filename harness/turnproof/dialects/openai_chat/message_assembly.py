@@ -62,20 +62,20 @@ class Assembled:
     _at: dict[int, _Call] = field(default_factory=dict)
     _old: _Call | None = None
 
-    def add_delta(self, said: Mapping[str, Any], finish: JSON) -> None:
+    def add_delta(self, delta: Mapping[str, Any], finish: JSON) -> None:
         """A delta, or a whole message, and how the choice ended, if it has."""
         self.raw_finish = word(finish) or self.raw_finish
-        self.text.append(text_of(said.get("content")))
-        self.refused.append(word(said.get("refusal")) or "")
-        self.thinking.append(next((text for name in THOUGHTS if (text := word(said.get(name)))), ""))
-        self.sealed.append(word(said.get("reasoning_opaque")) or "")
-        calls = said.get("tool_calls")
+        self.text.append(text_of(delta.get("content")))
+        self.refused.append(word(delta.get("refusal")) or "")
+        self.thinking.append(next((text for name in THOUGHTS if (text := word(delta.get(name)))), ""))
+        self.sealed.append(word(delta.get("reasoning_opaque")) or "")
+        calls = delta.get("tool_calls")
         for call in calls if isinstance(calls, list) else ():
             if isinstance(call, dict):
                 self._call(call)
-        if isinstance(function := said.get("function_call"), dict):
+        if isinstance(function := delta.get("function_call"), dict):
             self._function(function)
-        self.fields |= {name: value for name, value in said.items() if name not in _KNOWN and value}
+        self.fields |= {name: value for name, value in delta.items() if name not in _KNOWN and value}
 
     def _call(self, call: Mapping[str, Any]) -> None:
         index = call["index"] if type(call.get("index")) is int else -1

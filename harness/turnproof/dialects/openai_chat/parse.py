@@ -62,11 +62,11 @@ def parse(request: HttpRequest, world: World, named: Surface) -> ChatCall | Refu
 
 def _address(request: HttpRequest, surface: Surface) -> Address:
     found = address(request, surface)
-    asked = f"({request.method.upper()} {request.path})"
+    request_line = f"({request.method.upper()} {request.path})"
     if found is None and surface is Surface.ZAI:
         raise UnreadableRequest(ChatRefusal(rules.ZAI_ROUTE, 200, "500", "404 NOT_FOUND", surface=surface))
     if found is None:
-        kind, message = _NOWHERE.get(surface, ("invalid_request_error", f"Invalid URL {asked}"))
+        kind, message = _NOWHERE.get(surface, ("invalid_request_error", f"Invalid URL {request_line}"))
         raise UnreadableRequest(ChatRefusal(rules.NOT_FOUND, 404, kind, message, surface=surface))
     if request.method.upper() != found.method:
         message = f"Not allowed to {request.method.upper()} on {request.path}."

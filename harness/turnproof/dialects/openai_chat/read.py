@@ -40,8 +40,8 @@ def _is_stream(headers: Mapping[str, str], body: bytes) -> bool:
 
 
 def _wait(headers: Mapping[str, str]) -> float | None:
-    told, exact = wait(headers), seconds(headers.get("retry-after-ms"))
-    return told if told is not None or exact is None else exact / 1000
+    header_wait, exact = wait(headers), seconds(headers.get("retry-after-ms"))
+    return header_wait if header_wait is not None or exact is None else exact / 1000
 
 
 @dataclass(slots=True)
@@ -55,7 +55,7 @@ class _Answer:
     error_kind: str | None = None
     error_message: str | None = None
 
-    def read_chunk(self, chunk: JSON, said: str) -> None:
+    def read_chunk(self, chunk: JSON, member: str) -> None:
         """One chunk, or a whole answer, whose choices hold a `delta` or a `message`."""
         if not isinstance(chunk, dict):
             return
@@ -66,7 +66,7 @@ class _Answer:
         for choice in choices if isinstance(choices, list) else ():
             if isinstance(choice, dict):
                 index = choice["index"] if type(choice.get("index")) is int else 0
-                words = choice.get(said)
+                words = choice.get(member)
                 state = self.choices.setdefault(index, Assembled())
                 state.add_delta(words if isinstance(words, dict) else {}, _finish(choice))
 

@@ -89,19 +89,19 @@ class _Answer:
         return [choice | self._marks(self._finish)]
 
     def _message(self) -> _Json:
-        said, makers = self._speech, self._is_makers()
-        text = "".join(said.text)
-        refuses = said.refuses and makers
+        speech, makers = self._speech, self._is_makers()
+        text = "".join(speech.text)
+        refuses = speech.refuses and makers
         message: _Json = {"role": "assistant", "content": None if self._has_no_content() else text}
-        if said.thinking and self._surface_facts.thoughts:
-            message[self._surface_facts.thoughts] = "".join(said.thinking)
-        if self._surface is Surface.COPILOT and said.sealed:
-            message["reasoning_opaque"] = said.sealed
-        if said.calls:
-            message["tool_calls"] = [self._whole(call, n) for n, call in enumerate(said.calls)]
+        if speech.thinking and self._surface_facts.thoughts:
+            message[self._surface_facts.thoughts] = "".join(speech.thinking)
+        if self._surface is Surface.COPILOT and speech.sealed:
+            message["reasoning_opaque"] = speech.sealed
+        if speech.calls:
+            message["tool_calls"] = [self._whole(call, n) for n, call in enumerate(speech.calls)]
         if makers:
             message |= {"refusal": text if refuses else None, "annotations": []}
-        return message | said.fields
+        return message | speech.fields
 
     def _whole(self, call: ReplyCall, n: int) -> _Json:
         index = {"index": n} if self._surface in (Surface.ZAI, Surface.OLLAMA) else {}
@@ -122,25 +122,25 @@ class _Answer:
         yield DONE
 
     def _deltas(self) -> Iterator[_Json]:
-        said, makers = self._speech, self._is_makers()
+        speech, makers = self._speech, self._is_makers()
         opening: _Json = {"role": "assistant", "content": None if self._has_no_content() else "", "refusal": None}
         calls = list(self._call_deltas())
-        if makers and len(said.calls) == 1 and not (said.text or said.thinking or said.fields):
+        if makers and len(speech.calls) == 1 and not (speech.text or speech.thinking or speech.fields):
             # Recorded: a single call starts together with the message.
             yield opening | calls.pop(0)
         elif makers:
             yield opening
         every = {"role": "assistant"} if self._surface_facts.repeats_role else {}
         blank = {"content": ""} if self._surface is Surface.OLLAMA else {}
-        for piece in said.thinking:
+        for piece in speech.thinking:
             yield {**every, **blank, str(self._surface_facts.thoughts): piece}
-        if self._surface is Surface.COPILOT and said.sealed:
-            yield {"reasoning_opaque": said.sealed}
-        field = "refusal" if said.refuses and makers else "content"
-        for piece in said.text:
+        if self._surface is Surface.COPILOT and speech.sealed:
+            yield {"reasoning_opaque": speech.sealed}
+        field = "refusal" if speech.refuses and makers else "content"
+        for piece in speech.text:
             yield {**every, field: piece}
-        if said.fields:
-            yield {**every, **said.fields}
+        if speech.fields:
+            yield {**every, **speech.fields}
         for delta in calls:
             yield {**every, **blank, **delta}
 
@@ -187,8 +187,8 @@ class _Answer:
 
     def _has_no_content(self) -> bool:
         """Whether the content is null: beside calls that came without a text, and beside a refusal."""
-        said = self._speech
-        return self._is_makers() and (said.refuses or (bool(said.calls) and not said.text))
+        speech = self._speech
+        return self._is_makers() and (speech.refuses or (bool(speech.calls) and not speech.text))
 
     def _head(self, kind: str) -> _Json:
         head: _Json = {

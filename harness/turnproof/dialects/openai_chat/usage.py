@@ -13,23 +13,23 @@ from .surfaces import Surface
 
 def usage_object(reply: Reply, prompt: PromptUsage, surface: Surface, *, counts_writes: bool) -> dict[str, Any]:
     """The figures of a scripted reply as the surface writes them; those that the script gives win."""
-    given = reply.usage
-    read = given.get("cache_read", prompt.cache_read)
-    wrote = given.get("cache_write", prompt.cache_write_5m + prompt.cache_write_1h)
+    scripted = reply.usage
+    read = scripted.get("cache_read", prompt.cache_read)
+    wrote = scripted.get("cache_write", prompt.cache_write_5m + prompt.cache_write_1h)
     thinking = sum(each.tokens for each in reply.parts if isinstance(each.part, Thought))
-    output = given.get("output", sum(each.tokens for each in reply.parts) or 1)
-    whole = given.get("fresh", prompt.fresh) + read + wrote
+    output = scripted.get("output", sum(each.tokens for each in reply.parts) or 1)
+    whole = scripted.get("fresh", prompt.fresh) + read + wrote
     figures: dict[str, Any] = {
         "prompt_tokens": whole, "completion_tokens": output, "total_tokens": whole + output,
     }  # fmt: skip
     if not SURFACE_TABLE[surface].details:
         return figures
     prompt_details: dict[str, int] = {"cached_tokens": read}
-    output_details: dict[str, int] = {"reasoning_tokens": min(given.get("thinking", thinking), output)}
+    output_details: dict[str, int] = {"reasoning_tokens": min(scripted.get("thinking", thinking), output)}
     if surface is not Surface.ZAI:
         prompt_details["audio_tokens"] = 0
         output_details |= {"audio_tokens": 0, "accepted_prediction_tokens": 0, "rejected_prediction_tokens": 0}
-    if counts_writes or "cache_write" in given:
+    if counts_writes or "cache_write" in scripted:
         prompt_details["cache_write_tokens"] = wrote
     return figures | {"prompt_tokens_details": prompt_details, "completion_tokens_details": output_details}
 

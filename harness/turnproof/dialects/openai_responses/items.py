@@ -169,9 +169,9 @@ def _output(item: Item, names: Mapping[str, str]) -> Part:
 
 
 def _reasoning(item: Item, model: str) -> Part:
-    told = item.get("content") or item.get("summary") or []
+    texts = item.get("content") or item.get("summary") or []
     where = "content" if item.get("content") else "summary"
-    text = "\n\n".join(_string(each, "text", f"{where}[{n}].text") for n, each in enumerate(_objects(told, where)))
+    text = "\n\n".join(_string(each, "text", f"{where}[{n}].text") for n, each in enumerate(_objects(texts, where)))
     encrypted = item.get("encrypted_content")
     if not isinstance(encrypted, str | None):
         raise Unreadable("encrypted_content", "a string", encrypted)

@@ -16,11 +16,11 @@ _OPEN = (None, "in_progress", "queued")
 
 def observe(call: Call, status: int, headers: Mapping[str, str], body: bytes, world: World) -> None:
     """Remember what an answer to `call` issued. An answer that names its model is believed."""
-    asked = ResponsesCall.from_call(call)
-    for told in _response_object(headers, body):
-        model = told.get("model")
+    own_call = ResponsesCall.from_call(call)
+    for response in _response_object(headers, body):
+        model = response.get("model")
         issuer = model if isinstance(model, str) and model else call.model or ""
-        remember(told, asked.items, world, stored=asked.stored, model=issuer)
+        remember(response, own_call.items, world, stored=own_call.stored, model=issuer)
 
 
 def _response_object(headers: Mapping[str, str], body: bytes) -> Iterator[dict[str, Any]]:

@@ -149,17 +149,17 @@ def type_of(value: JSON) -> str:
             return "an object"
 
 
-def _items(given: JSON) -> tuple[Item, ...]:
-    if given is None:
+def _items(value: JSON) -> tuple[Item, ...]:
+    if value is None:
         return ()
-    if isinstance(given, str):
-        return ({"role": "user", "content": given},)
-    if not isinstance(given, list):
-        raise Unreadable("input", "one of an array of objects or string", given)
-    for n, item in enumerate(given):
+    if isinstance(value, str):
+        return ({"role": "user", "content": value},)
+    if not isinstance(value, list):
+        raise Unreadable("input", "one of an array of objects or string", value)
+    for n, item in enumerate(value):
         if not isinstance(item, dict):
             raise Unreadable(f"input[{n}]", "an object", item)
-    return tuple(given)
+    return tuple(value)
 
 
 def _system(instructions: str | None, opening: tuple[Item, ...], model: str) -> tuple[Part, ...]:
@@ -167,12 +167,12 @@ def _system(instructions: str | None, opening: tuple[Item, ...], model: str) -> 
     return (*texts, *(part for item in opening for part in parts_of(item, model)))
 
 
-def _tools(given: JSON) -> tuple[ToolSchema, ...]:
-    if given is None:
+def _tools(value: JSON) -> tuple[ToolSchema, ...]:
+    if value is None:
         return ()
-    if not isinstance(given, list):
-        raise Unreadable("tools", "an array of objects", given)
-    return tuple(_tool(tool, f"tools[{n}]") for n, tool in enumerate(given))
+    if not isinstance(value, list):
+        raise Unreadable("tools", "an array of objects", value)
+    return tuple(_tool(tool, f"tools[{n}]") for n, tool in enumerate(value))
 
 
 def _tool(tool: JSON, where: str) -> ToolSchema:

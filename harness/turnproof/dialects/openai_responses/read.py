@@ -63,8 +63,8 @@ def _answer(status: int, response: Json, items: list[Json], *, complete: bool) -
     parts: list[Part] = [part for item in whole for part in read_item(item, model)]
     details = response.get("incomplete_details")
     reason = word(details.get("reason")) if isinstance(details, dict) else None
-    said = word(response.get("status"))
-    ending = Ending(said, reason) if said is not None and said != "in_progress" else None
+    status_word = word(response.get("status"))
+    ending = Ending(status_word, reason) if status_word is not None and status_word != "in_progress" else None
     calls = any(isinstance(part, FunctionCall) for part in parts)
     error = response.get("error")
     return WireAnswer(
@@ -92,10 +92,10 @@ def usage_of(usage: JSON) -> TokenUsage | None:
     if not isinstance(usage, dict):
         return None
     prompt, output = number(usage, "input_tokens"), number(usage, "output_tokens")
-    given, made = usage.get("input_tokens_details"), usage.get("output_tokens_details")
-    cached = number(given, "cached_tokens") if isinstance(given, dict) else 0
-    written = number(given, "cache_write_tokens") if isinstance(given, dict) else 0
-    thought = number(made, "reasoning_tokens") if isinstance(made, dict) else 0
+    input_details, output_details = usage.get("input_tokens_details"), usage.get("output_tokens_details")
+    cached = number(input_details, "cached_tokens") if isinstance(input_details, dict) else 0
+    written = number(input_details, "cache_write_tokens") if isinstance(input_details, dict) else 0
+    thought = number(output_details, "reasoning_tokens") if isinstance(output_details, dict) else 0
     return TokenUsage(prompt, output, prompt + output, cached, written, thought)
 
 
@@ -118,10 +118,10 @@ class _Stream:
             case {"type": "response.output_item.added" | "response.output_item.done", "item": dict(item)}:
                 if type(place := event.get("output_index")) is int:
                     self.items[place] = dict(item)
-            case {"type": "response.completed" | "response.incomplete" | "response.failed", "response": dict(told)}:
-                self.response, self.ended = told, True
-            case {"type": "response.created" | "response.in_progress" | "response.queued", "response": dict(told)}:
-                self.response = told
+            case {"type": "response.completed" | "response.incomplete" | "response.failed", "response": dict(response)}:
+                self.response, self.ended = response, True
+            case {"type": "response.created" | "response.in_progress" | "response.queued", "response": dict(response)}:
+                self.response = response
             case {"type": "error"}:
                 nested = event.get("error")
                 self.error = nested if isinstance(nested, dict) else _flat(event)
@@ -155,8 +155,8 @@ def _extend(item: Json, kind: str, event: Json) -> None:
 
 def _add(item: Json, member: str, event: Json, empty: Json, name: str, text: str) -> None:
     """Put a piece of text at the end of the block that the event names."""
-    given = item.get(member)
-    blocks = list(given) if isinstance(given, list) else []
+    value = item.get(member)
+    blocks = list(value) if isinstance(value, list) else []
     place = event.get("summary_index" if member == "summary" else "content_index")
     while type(place) is int and len(blocks) <= place < _MOST_BLOCKS:
         blocks.append(dict(empty))

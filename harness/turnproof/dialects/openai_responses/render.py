@@ -48,7 +48,7 @@ class _Answer:
         items = output.items(reply, call, model, features, seed)
         self._reply, self._seed, self._model, self._items = reply, seed, model, items
         name, created = item_id("resp", seed), int(world.clock())
-        self._begun = response_object.response(call, name, model, created=created, status="in_progress")
+        self._started_response = response_object.response(call, name, model, created=created, status="in_progress")
         self.final = response_object.response(
             call, name, model, created=created, status=ending.status, output=items, reason=ending.reason,
             usage=response_object.usage_of(reply, usage),
@@ -59,15 +59,17 @@ class _Answer:
 
     def events(self) -> Iterator[WireEvent]:
         """The events, each with its place in the sequence."""
-        for number, said in enumerate(self._unnumbered_events()):
-            yield sse(said.name, {"type": said.name} | said.data | {"sequence_number": number}, said.kind, said.text)
+        for number, event in enumerate(self._unnumbered_events()):
+            yield sse(
+                event.name, {"type": event.name} | event.data | {"sequence_number": number}, event.kind, event.text
+            )
 
     def _unnumbered_events(self) -> Iterator[_Unnumbered]:
-        yield _Unnumbered("response.created", {"response": self._begun}, "start")
-        yield _Unnumbered("response.in_progress", {"response": self._begun}, "start")
+        yield _Unnumbered("response.created", {"response": self._started_response}, "start")
+        yield _Unnumbered("response.in_progress", {"response": self._started_response}, "start")
         for n, (item, part) in enumerate(zip(self._items, self._reply.parts, strict=True)):
             yield _Unnumbered(
-                "response.output_item.added", {"output_index": n, "item": self._opened(item)}, "block_start"
+                "response.output_item.added", {"output_index": n, "item": self._item_at_start(item)}, "block_start"
             )
             for name, data, kind, text in _inside(item, part, seeded_number(self._seed, "cut", n)):
                 yield _Unnumbered(name, {"item_id": item["id"], "output_index": n} | data, kind, text)
@@ -76,7 +78,7 @@ class _Answer:
         name = _ENDS.get(self.final["status"], "response.completed")
         yield _Unnumbered(name, {"response": self.final}, "error" if name == "response.failed" else "end")
 
-    def _opened(self, item: Json) -> Json:
+    def _item_at_start(self, item: Json) -> Json:
         """An item as it stands before anything has come of it."""
         match item["type"]:
             case "message":
@@ -95,8 +97,8 @@ def _inside(item: Json, part: ReplyPart, draw: int) -> Iterator[tuple[str, Json,
     match item:
         case {"type": "message", "content": [{"type": kind} as block]}:
             yield from _content(block, str(kind), part, draw)
-        case {"type": "reasoning", "summary": [dict(told)]}:
-            yield from _summary(told, part, draw)
+        case {"type": "reasoning", "summary": [dict(summary)]}:
+            yield from _summary(summary, part, draw)
         case {"type": "function_call", "arguments": str(arguments)} if isinstance(part.part, FunctionCall):
             for piece in part.pieces or cut_text(arguments, draw):
                 yield "response.function_call_arguments.delta", {"delta": piece}, "args", ""
@@ -116,11 +118,11 @@ def _content(block: Json, kind: str, part: ReplyPart, draw: int) -> Iterator[tup
     yield "response.content_part.done", place | {"part": block}, "block_end", ""
 
 
-def _summary(told: Any, part: ReplyPart, draw: int) -> Iterator[tuple[str, Json, EventKind, str]]:
+def _summary(summary: Any, part: ReplyPart, draw: int) -> Iterator[tuple[str, Json, EventKind, str]]:
     place: Json = {"summary_index": 0}
-    text: str = told["text"]
-    yield "response.reasoning_summary_part.added", place | {"part": told | {"text": ""}}, "block_start", ""
+    text: str = summary["text"]
+    yield "response.reasoning_summary_part.added", place | {"part": summary | {"text": ""}}, "block_start", ""
     for piece in part.pieces or cut_text(text, draw):
         yield "response.reasoning_summary_text.delta", place | {"delta": piece}, "thinking", ""
     yield "response.reasoning_summary_text.done", place | {"text": text}, "block_end", ""
-    yield "response.reasoning_summary_part.done", place | {"part": told}, "block_end", ""
+    yield "response.reasoning_summary_part.done", place | {"part": summary}, "block_end", ""

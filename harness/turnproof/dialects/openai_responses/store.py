@@ -64,18 +64,18 @@ def digest(text: str) -> str:
     return blake2b(text.encode(), digest_size=16).hexdigest()
 
 
-def remember(response: Item, asked: Sequence[Item], world: World, *, stored: bool, model: str) -> None:
+def remember(response: Item, conversation: Sequence[Item], world: World, *, stored: bool, model: str) -> None:
     """Let the world know a whole response to the items that were `asked` with; `model` is who issued it."""
-    given = response.get("output")
-    output = [item for item in given if isinstance(item, dict)] if isinstance(given, list) else []
+    output_value = response.get("output")
+    output = [item for item in output_value if isinstance(item, dict)] if isinstance(output_value, list) else []
     for before, item, after in zip((None, *output), output, (*output[1:], None), strict=False):
         if (name := id_of(item)) is not None:
             world.resources[name] = IssuedItem(item, stored, _id(before, "reasoning"), _follower(item, after))
     remember_encrypted(output, model, world)
     if stored and (name := id_of(response)) is not None:
         # Nobody was seen being asked for the output of a call that the model did not finish.
-        kept = (item for item in output if kind_of(item) != "function_call" or item.get("status") != "incomplete")
-        world.resources[name] = StoredResponse((*asked, *kept))
+        complete = (item for item in output if kind_of(item) != "function_call" or item.get("status") != "incomplete")
+        world.resources[name] = StoredResponse((*conversation, *complete))
 
 
 def remember_encrypted(items: Iterable[Item], model: str, world: World) -> None:
@@ -99,8 +99,8 @@ def withheld(items: Iterable[Item], model: str, world: World) -> list[dict[str, 
 
 
 def _summary(item: Item) -> str:
-    told = item.get("summary")
-    blocks = [each for each in told if isinstance(each, dict)] if isinstance(told, list) else []
+    summary = item.get("summary")
+    blocks = [each for each in summary if isinstance(each, dict)] if isinstance(summary, list) else []
     return "\n\n".join(str(each.get("text", "")) for each in blocks)
 
 

@@ -63,8 +63,8 @@ class ThroughCodex(OpenAIResponses):
 
 def _is_of_a_turn(request: HttpRequest) -> bool:
     """Whether the program asks for an answer to the user; it says of every request what kind it is."""
-    told = json_of(request.headers.get("x-codex-turn-metadata", "").encode())
-    return not isinstance(told, dict) or told.get("request_kind", "turn") == "turn"
+    metadata = json_of(request.headers.get("x-codex-turn-metadata", "").encode())
+    return not isinstance(metadata, dict) or metadata.get("request_kind", "turn") == "turn"
 
 
 def _placed(part: ReplyPart, homes: Mapping[str, str]) -> ReplyPart:
@@ -143,27 +143,27 @@ def _caller_tools(call: Call, held: Sequence[ToolSchema] = ()) -> Iterator[tuple
     A namespace may only be named, for the model to search it: its tools then stand in no request, and are taken for
     the declared ones.
     """
-    for listed in (call.body or {}).get("tools") or ():
-        if _is_of_the_caller(listed):
-            inside = listed.get("tools")
-            yield from ((listed["name"], _tool(each)) for each in (inside if isinstance(inside, list) else ()))
+    for entry in (call.body or {}).get("tools") or ():
+        if _is_of_the_caller(entry):
+            inside = entry.get("tools")
+            yield from ((entry["name"], _tool(each)) for each in (inside if isinstance(inside, list) else ()))
     for part in call.system:
         if isinstance(part, Text) and (found := _DEFERRED.match(part.text)):
             yield from ((found[1], with_fields(tool, name=_wire_name(tool.name))) for tool in held)
 
 
-def _is_of_the_caller(listed: Mapping[str, Any]) -> bool:
+def _is_of_the_caller(entry: Mapping[str, Any]) -> bool:
     """Whether a tool as it stands in the request is the namespace of one of the caller's servers."""
-    return listed.get("type") == "namespace" and _SERVER.fullmatch(str(listed.get("name"))) is not None
+    return entry.get("type") == "namespace" and _SERVER.fullmatch(str(entry.get("name"))) is not None
 
 
-def _tool(listed: JSON) -> ToolSchema:
+def _tool(entry: JSON) -> ToolSchema:
     """A function of a namespace. What is none is not the service's to read, and is a tool that nobody has declared."""
-    match listed:
+    match entry:
         case {"name": str(name), "description": str(description), "parameters": dict(parameters)}:
             return ToolSchema(name, description, parameters)
         case _:
-            return ToolSchema(str(listed), "", {})
+            return ToolSchema(str(entry), "", {})
 
 
 def _own_names(call: Call, held: Sequence[ToolSchema]) -> dict[str, str]:

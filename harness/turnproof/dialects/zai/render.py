@@ -55,8 +55,8 @@ class ZaiAnswer(Answer):
 
     def message(self, usage: Block, *, content: list[Block], stop_reason: str | None) -> Block:
         whole = super().message(usage, content=content, stop_reason=stop_reason)
-        kept = ("type", "role", "model", "content", "stop_reason", "stop_sequence", "usage")
-        return {"id": f"msg_20260901{seeded_word(HEX, 16, self.seed, 'message')}"} | {key: whole[key] for key in kept}
+        names = ("type", "role", "model", "content", "stop_reason", "stop_sequence", "usage")
+        return {"id": f"msg_20260901{seeded_word(HEX, 16, self.seed, 'message')}"} | {key: whole[key] for key in names}
 
     def padding(self, serial: int) -> int:
         return 0

@@ -82,17 +82,17 @@ def _results(turn: MergedTurn, previous: MergedTurn | None) -> Iterator[Refusal]
     results = turn.blocks_of_type("tool_result")
     if not results:
         return
-    asked = {each.block.get("id") for each in previous.blocks_of_type("tool_use")} if previous else set()
-    answered: set[object] = set()
+    call_ids = {each.block.get("id") for each in previous.blocks_of_type("tool_use")} if previous else set()
+    result_ids: set[object] = set()
     for result in results:
         call_id = result.block.get("tool_use_id")
-        if call_id not in asked:
+        if call_id not in call_ids:
             message = (
                 f"{result.path}: unexpected `tool_use_id` found in `tool_result` blocks: {call_id}. Each "
                 "`tool_result` block must have a corresponding `tool_use` block in the previous message."
             )
             yield refuse(rules.ORPHAN_RESULT, message, result.path)
-        elif call_id in answered:
+        elif call_id in result_ids:
             message = f"each tool_use must have a single result. Found multiple `tool_result` blocks with id: {call_id}"
             yield refuse(rules.DUPLICATE_RESULT, message, result.path)
-        answered.add(call_id)
+        result_ids.add(call_id)

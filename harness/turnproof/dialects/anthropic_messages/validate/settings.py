@@ -36,22 +36,22 @@ def _effort(context: Context) -> Iterator[Refusal]:
         return
     supported = sorted(each[7:] for each in context.facts.features if each.startswith("effort:"))
     if supported and effort not in supported:
-        listed = ", ".join(supported)
-        message = f"This model does not support effort level '{effort}'. Supported levels: {listed}."
+        names = ", ".join(supported)
+        message = f"This model does not support effort level '{effort}'. Supported levels: {names}."
         yield refuse(rules.EFFORT_UNSUPPORTED, message, "output_config.effort")
 
 
 def _format(context: Context) -> Iterator[Refusal]:
     config, where = context.body.get("output_config"), "output_config.format"
-    asked = config.get("format") if isinstance(config, dict) else None
-    if not isinstance(asked, dict):
+    answer_format = config.get("format") if isinstance(config, dict) else None
+    if not isinstance(answer_format, dict):
         return
     for field in ("type", "schema"):
-        if field not in asked:
+        if field not in answer_format:
             yield refuse(rules.MISSING_FIELD, f"{where}.{field}: Field required", f"{where}.{field}")
-    if asked.get("type", "json_schema") != "json_schema":
+    if answer_format.get("type", "json_schema") != "json_schema":
         yield refuse(rules.OUTPUT_FORMAT, f"{where}.type: Input should be 'json_schema'", f"{where}.type")
-    if _is_open(asked.get("schema")):
+    if _is_open(answer_format.get("schema")):
         message = f"{where}.schema: For 'object' type, 'additionalProperties' must be explicitly set to false"
         yield refuse(rules.OPEN_SCHEMA, message, f"{where}.schema")
 
@@ -69,7 +69,7 @@ def _is_open(schema: Any) -> bool:
         for key in _OF_NAMED_SCHEMAS:
             left += named.values() if isinstance(named := one.get(key), dict) else ()
         for key in _OF_SCHEMAS:
-            left += listed if isinstance(listed := one.get(key), list) else ()
+            left += choices if isinstance(choices := one.get(key), list) else ()
     return False
 
 

@@ -131,9 +131,9 @@ def _source(context: Context, path: str, kind: str, block: Block) -> Iterator[Re
     if tag == "file" and (context.new_version or fields.FILES_BETA in context.betas):
         return
     if tag not in known:
-        listed = ", ".join(repr(each) for each in known)
+        names = ", ".join(repr(each) for each in known)
         message = (
-            f"{path}.source: Input tag '{tag}' found using 'type' does not match any of the expected tags: {listed}"
+            f"{path}.source: Input tag '{tag}' found using 'type' does not match any of the expected tags: {names}"
         )
         yield refuse(rules.SOURCE_TAG, message, f"{path}.source")
     elif tag == "url" and str(source.get("url")) in context.world.unreachable_urls:

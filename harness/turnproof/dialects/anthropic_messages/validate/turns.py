@@ -92,10 +92,10 @@ def _server_tools(context: Context) -> Iterator[Refusal]:
     """A web search or fetch without its result; in the last assistant turn it may still be pending."""
     assistants = [turn for turn in context.turns if turn.role == "assistant"]
     for turn in assistants[:-1]:
-        answered = {each.get("tool_use_id") for each in turn.blocks if is_server_result(kind_of(each))}
+        result_ids = {each.get("tool_use_id") for each in turn.blocks if is_server_result(kind_of(each))}
         for placed in turn.blocks_of_type("server_tool_use"):
             name, call_id = placed.block.get("name"), placed.block.get("id")
-            if name in ("web_search", "web_fetch") and call_id not in answered:
+            if name in ("web_search", "web_fetch") and call_id not in result_ids:
                 message = (
                     f"`{name}` tool use with id `{call_id}` was found without a corresponding "
                     f"`{name}_tool_result` block"

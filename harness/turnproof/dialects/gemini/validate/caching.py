@@ -25,7 +25,7 @@ def cache_not_found() -> Refusal:
 
 def check_named_cache(context: Context) -> Iterator[Refusal]:
     """Rules about a cache that a request for an answer names."""
-    name = context.asked.get("cachedContent")
+    name = context.content.get("cachedContent")
     if not name:
         return
     if context.cache is None:
@@ -36,7 +36,7 @@ def check_named_cache(context: Context) -> Iterator[Refusal]:
             f"(models/{context.cache.model}) has to be the same."
         )
         yield refuse(rules.CACHE_OF_OTHER_MODEL, message, "cachedContent")
-    if any(context.asked.get(field) for field in ("systemInstruction", "tools", "toolConfig")):
+    if any(context.content.get(field) for field in ("systemInstruction", "tools", "toolConfig")):
         yield refuse(rules.CACHE_AND_SETTINGS, _ALONE, "cachedContent")
 
 

@@ -72,8 +72,8 @@ def _empty(context: Context) -> Iterator[Refusal]:
             yield refuse(rules.EMPTY_CONTENT, f"{path}: contents.parts must not be empty.", path)
         for m, part in enumerate(content.get("parts", ())):
             if part.keys().isdisjoint(PART_DATA) and not part.get("thought"):
-                told = "required oneof field 'data' must have one initialized field"
-                yield refuse(rules.EMPTY_PART, f"{path}[{m}].data: {told}", f"{path}[{m}]")
+                problem = "required oneof field 'data' must have one initialized field"
+                yield refuse(rules.EMPTY_PART, f"{path}[{m}].data: {problem}", f"{path}[{m}]")
 
 
 def _roles(context: Context) -> Iterator[Refusal]:
@@ -85,7 +85,7 @@ def _roles(context: Context) -> Iterator[Refusal]:
 
 def _tools(context: Context) -> Iterator[Refusal]:
     seen: set[str] = set()
-    for path, declared in declarations(context.asked.get("tools", ())):
+    for path, declared in declarations(context.content.get("tools", ())):
         name = declared.get("name", "")
         if not LEGAL_NAME.fullmatch(name):
             yield refuse(rules.TOOL_NAME, f"* {context.message}.{path}.name: {ILLEGAL_NAME}\n", f"{path}.name")
@@ -96,7 +96,7 @@ def _tools(context: Context) -> Iterator[Refusal]:
 
 def settings(context: Context) -> Iterator[Refusal]:
     """What stands beside the conversation and contradicts itself or the model: sampling, and JSON beside tools."""
-    config = context.asked.get("generationConfig", {})
+    config = context.content.get("generationConfig", {})
     temperature = config.get("temperature")
     if temperature is not None and not 0 <= float(temperature) < 2.0001:
         message = (
@@ -107,7 +107,7 @@ def settings(context: Context) -> Iterator[Refusal]:
     wants_json = config.get("responseMimeType") == _JSON
     if not wants_json or context.vertex or context.facts is None or context.has(JSON_WITH_TOOLS):
         return
-    tools = context.cache.body.get("tools", ()) if context.cache else context.asked.get("tools", ())
+    tools = context.cache.body.get("tools", ()) if context.cache else context.content.get("tools", ())
     if next(declarations(tools), None) is not None:
         message = f"Function calling with a response mime type: '{_JSON}' is unsupported"
         yield refuse(rules.JSON_WITH_TOOLS, message, "generationConfig.responseMimeType")

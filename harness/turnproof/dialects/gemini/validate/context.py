@@ -17,7 +17,7 @@ from ..surfaces import GeminiCall, Surface
 class Context:
     """One request under judgement.
 
-    `asked` is what would be answered: the body, or what `countTokens` wraps, or what a cache is to hold; `message` is
+    `content` is what would be answered: the body, or what `countTokens` wraps, or what a cache is to hold; `message` is
     the name under which the service speaks of it. `facts` is None for an unknown model: rules about models are then
     silent. `cache` is the living cache that is named, whose contents stand in front of the turns.
     """
@@ -25,7 +25,7 @@ class Context:
     request: HttpRequest
     call: GeminiCall
     world: World
-    asked: Mapping[str, Any]
+    content: Mapping[str, Any]
     message: str
     contents: Sequence[Content]
     turns: Sequence[Turn]
@@ -36,15 +36,15 @@ class Context:
     def from_request(cls, request: HttpRequest, call: GeminiCall, world: World) -> Context:
         body = call.body or {}
         wrapped = body.get("generateContentRequest")
-        asked = wrapped or body
-        contents = asked.get("contents", ())
-        cache = caches.find_cache(world, asked.get("cachedContent"))
+        content = wrapped or body
+        contents = content.get("contents", ())
+        cache = caches.find_cache(world, content.get("cachedContent"))
         managed = cache.body.get("contents", ()) if cache else ()
         return cls(
             request=request,
             call=call,
             world=world,
-            asked=asked,
+            content=content,
             message=_name(call, wrapped=wrapped is not None),
             contents=contents,
             turns=turns(contents, managed),

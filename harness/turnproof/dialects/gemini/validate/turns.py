@@ -65,9 +65,9 @@ def _dangling(turn: Turn) -> Iterator[Refusal]:
 
 
 def _unpaired(calls: Sequence[Placed], responses: Sequence[Placed]) -> Iterator[Refusal]:
-    asked = {_identity(placed, "functionCall") for placed in calls}
+    call_identities = {_identity(placed, "functionCall") for placed in calls}
     for placed in responses:
-        if _identity(placed, "functionResponse") not in asked:
+        if _identity(placed, "functionResponse") not in call_identities:
             name = placed.part["functionResponse"].get("name", "")
             message = f"Function response `{name}` has the id and name of no call of the function call turn."
             yield refuse(rules.RESPONSE_PAIRING, message, placed.path)

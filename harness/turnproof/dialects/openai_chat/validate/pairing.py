@@ -26,14 +26,14 @@ def check(context: Context) -> Iterator[Refusal]:
 
 
 def _pairing(context: Context) -> Iterator[Refusal]:
-    asked: set[str] | None = None
+    call_ids: set[str] | None = None
     waiting: list[str] = []
     for n, message in enumerate(context.messages):
         if message["role"] == "tool":
             call_id = str(message.get("tool_call_id", ""))
-            if asked is None:
+            if call_ids is None:
                 yield _refuse(context, rules.ORPHAN_RESULT, _ORPHAN, n)
-            elif call_id not in asked:
+            elif call_id not in call_ids:
                 words = (
                     f"Invalid parameter: 'tool_call_id' of '{call_id}' not found in 'tool_calls' of previous message."
                 )
@@ -43,7 +43,7 @@ def _pairing(context: Context) -> Iterator[Refusal]:
         if waiting:
             yield _dangling(context, waiting, n)
         calls = [str(call.get("id", "")) for call in message.get("tool_calls") or ()]
-        asked, waiting = (set(calls) if calls else None), calls
+        call_ids, waiting = (set(calls) if calls else None), calls
     if waiting:
         yield _dangling(context, waiting, len(context.messages))
 

@@ -101,11 +101,11 @@ def limits(context: Context) -> Iterator[Refusal]:
         yield context.refuse(rules.MAX_TOKENS_UNSUPPORTED, "unsupported_parameter", message, "max_tokens")
         return
     for field in ("max_tokens", "max_completion_tokens"):
-        asked = context.body.get(field)
-        if isinstance(asked, int) and context.facts is not None and asked > context.facts.max_output_tokens:
+        limit = context.body.get(field)
+        if isinstance(limit, int) and context.facts is not None and limit > context.facts.max_output_tokens:
             message = (
-                f"{field} is too large: {asked}. This model supports at most {context.facts.max_output_tokens} "
-                f"completion tokens, whereas you provided {asked}."
+                f"{field} is too large: {limit}. This model supports at most {context.facts.max_output_tokens} "
+                f"completion tokens, whereas you provided {limit}."
             )
             yield context.refuse(rules.MAX_TOKENS_CAP, "invalid_value", message, field)
 

@@ -20,8 +20,8 @@ from .context import Context
 
 def validate(request: HttpRequest, call: Call, world: World) -> list[Refusal]:
     """Every refusal, the one the API would name first in front; inferred ones last."""
-    asked = ResponsesCall.from_call(call)
-    return enforced_first(_surface_refusal(each, asked.surface) for each in _refusals(request, asked, world))
+    own_call = ResponsesCall.from_call(call)
+    return enforced_first(_surface_refusal(each, own_call.surface) for each in _refusals(request, own_call, world))
 
 
 def _refusals(request: HttpRequest, call: ResponsesCall, world: World) -> Iterator[Refusal]:

@@ -31,12 +31,12 @@ def check(context: Context) -> Iterator[Refusal]:
 
 
 def _sampling(context: Context) -> Iterator[Refusal]:
-    given = context.body.get("temperature")
-    if isinstance(given, int | float) and not isinstance(given, bool) and not 0 <= given <= 2:
-        low = given < 0
+    temperature = context.body.get("temperature")
+    if isinstance(temperature, int | float) and not isinstance(temperature, bool) and not 0 <= temperature <= 2:
+        low = temperature < 0
         message = (
             f"Invalid 'temperature': decimal {'below minimum' if low else 'above maximum'} value. Expected a value "
-            f"{'>= 0' if low else '<= 2'}, but got {given} instead."
+            f"{'>= 0' if low else '<= 2'}, but got {temperature} instead."
         )
         code = "decimal_below_min_value" if low else "decimal_above_max_value"
         yield refuse(rules.TEMPERATURE, message, "temperature", code)

@@ -76,17 +76,17 @@ def _ids(placed: Placed) -> Iterator[Refusal]:
 
 
 def _call_id(placed: Placed) -> Iterator[Refusal]:
-    given, where = placed.item.get("call_id"), f"{placed.path}.call_id"
-    if not isinstance(given, str):
+    call_id, where = placed.item.get("call_id"), f"{placed.path}.call_id"
+    if not isinstance(call_id, str):
         return
-    if not given:
+    if not call_id:
         expected = "Expected a string with minimum length 1, but got an empty string instead."
         message = f"Invalid '{where}': empty string. {expected}"
         yield refuse(rules.EMPTY_CALL_ID, message, where, "empty_string")
-    elif len(given) > fields.MOST_CALL_ID:
+    elif len(call_id) > fields.MOST_CALL_ID:
         message = (
             f"Invalid '{where}': string too long. Expected a string with maximum length {fields.MOST_CALL_ID}, but "
-            f"got a string with length {len(given)} instead."
+            f"got a string with length {len(call_id)} instead."
         )
         yield refuse(rules.LONG_CALL_ID, message, where, "string_above_max_length")
 
