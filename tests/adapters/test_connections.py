@@ -328,6 +328,6 @@ def test_a_connection_that_takes_too_long_is_a_timeout(monkeypatch: pytest.Monke
 
 def test_a_pause_between_attempts_is_as_long_as_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     slept: list[float] = []
-    monkeypatch.setattr(_interrupt.time, "sleep", slept.append)
+    monkeypatch.setattr("turnproof_adapters._interrupt.time.sleep", slept.append)
     _Backend().sleep(0.5)
     assert slept == [0.5]

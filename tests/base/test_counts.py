@@ -72,7 +72,6 @@ def test_no_message_has_a_fixed_plural() -> None:
                     and ast.unparse(value.value) not in NOT_COUNTED
                     and value.conversion == -1
                 ):
-                    found.append(
-                        f"{file.relative_to(ROOT)}:{value.lineno}: {ast.unparse(value.value)}{text.value[:30]}"
-                    )
+                    words = str(text.value)[:30]
+                    found.append(f"{file.relative_to(ROOT)}:{value.lineno}: {ast.unparse(value.value)}{words}")
     assert found == []

@@ -43,6 +43,10 @@ def open_page(chromium: Any) -> Iterator[Open]:
     heard: list[str] = []
     contexts = []
 
+    def dismiss(dialog: Any) -> None:
+        heard.append(f"dialog: {dialog.message}")
+        dialog.dismiss()
+
     def opened(file: Path, fragment: str = "", **options: Any) -> Any:
         context = chromium.new_context(reduced_motion="reduce", **options)
         contexts.append(context)
@@ -50,7 +54,7 @@ def open_page(chromium: Any) -> Iterator[Open]:
         page.set_default_timeout(5000)
         page.on("console", lambda message: heard.append(f"console: {message.text}"))
         page.on("pageerror", lambda error: heard.append(f"error: {error}"))
-        page.on("dialog", lambda dialog: (heard.append(f"dialog: {dialog.message}"), dialog.dismiss()))
+        page.on("dialog", dismiss)
         page.on("request", lambda request: heard.append(f"request: {request.url[:100]}"))
         page.goto(f"{file.as_uri()}{fragment}")
         return page

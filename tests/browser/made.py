@@ -233,7 +233,7 @@ def beside(folder: Path, words: str = "plain") -> None:
         "trips": [words],
     }
     spot = {"file": words, "line": 1, "what": words}
-    criterion = {"id": words, "side": "exit", "title": words, "state": "closed", "message": words}
+    criterion: dict[str, Any] = {"id": words, "side": "exit", "title": words, "state": "closed", "message": words}
     criterion |= {"left": [words], "spots": [spot]}
     goal = {"id": "G1", "subject": words, "words": words, "at_most": 1.0, "standing": "missed", "value": 2.0}
     documents: dict[str, Any] = {

@@ -53,7 +53,8 @@ def body_of(endpoint: ScriptedEndpoint, *, stream: bool) -> dict[str, Any]:
 
 def ask(client: Any, endpoint: ScriptedEndpoint, *, stream: bool, timeout: float = 20.0) -> Seen:
     """One request, with everything that arrived until it ended or failed."""
-    status, headers, body = 0, (), b""
+    headers: tuple[tuple[str, str], ...] = ()
+    status, body = 0, b""
     try:
         with (
             client.Client(timeout=timeout) as http,

@@ -50,7 +50,7 @@ def named_by(variable: str) -> str:
     return found
 
 
-class Codex:
+class Codex(Program):
     """`codex exec`, with its sessions in `CODEX_HOME`."""
 
     variable = "TURNPROOF_CODEX"
@@ -102,7 +102,7 @@ default_tools_approval_mode = "approve"
         return said
 
 
-class GeminiCli:
+class GeminiCli(Program):
     """`gemini -p`, with its sessions in its home."""
 
     variable = "TURNPROOF_GEMINI"

@@ -119,7 +119,13 @@ def hostile(tmp_path: Path) -> Path:
     """A run in which everything that others write is hostile."""
     adapter = msgspec.structs.replace(ADAPTER, name=HOSTILE, spec=HOSTILE, model=HOSTILE, dialect=HOSTILE)
     verdict = violated(HOSTILE, detail=f"+ {HOSTILE}\n- {HOSTILE}")
-    words = {"title": HOSTILE, "reason": HOSTILE, "provider": HOSTILE, "code": HOSTILE, "sources": (HOSTILE,)}
+    words: dict[str, Any] = {
+        "title": HOSTILE,
+        "reason": HOSTILE,
+        "provider": HOSTILE,
+        "code": HOSTILE,
+        "sources": (HOSTILE,),
+    }
     catalogue = [requirement("core/x", **words)]
     key = RunKey(HOSTILE, "legacy")
     store = EvidenceStore(tmp_path / "evidence")

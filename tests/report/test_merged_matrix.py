@@ -13,7 +13,8 @@ from turnproof.errors import UsageError
 from turnproof.judge.run_log import Environment
 from turnproof.judge.verdict import Status
 from turnproof.report.certification import AdapterReport, Certification, ProfileReport, RequirementReport
-from turnproof.report.merged_matrix import FILE, matrix_json, matrix_md, merge
+from turnproof.report.merged_matrix import matrix_json, matrix_md, merge
+from turnproof.report.run_folders import CERTIFICATION_FILE as FILE
 
 
 def adapter(status: Status = Status.HELD) -> AdapterReport:

@@ -29,7 +29,7 @@ from .runs import requirement, result, write_run
 CODE = "tools/pairs/missing"
 WORDS = Template("A call has no result.", "results for {expected}", "{observed}")
 HELD = ["hi there", "are you there"]
-BOTH = tuple(transcript(path, HELD, [user("hi there"), user("are you there")]) for path in ("stateless", "legacy"))  # type: ignore[arg-type]
+BOTH = tuple(transcript(path, HELD, [user("hi there"), user("are you there")]) for path in ("stateless", "legacy"))
 OWN = Frame(file="mine/adapter.py", line=12, function="Mine.complete", owner="subject", source="raise Oops(text)")
 OTHERS = Frame(file="httpx/client.py", line=7, function="send", owner="sdk", root="site-packages")
 

@@ -68,6 +68,6 @@ def conversation(*turns: Say, system: str | None = None) -> View:
         made.end()
         if one.reply is not None:
             ended = len(made.events) - 2
-            made.events[ended] = replace(made.events[ended], text=one.reply)  # type: ignore[call-arg]
+            made.events[ended] = replace(made.events[ended], text=one.reply)
         was = one.session
     return made.view()

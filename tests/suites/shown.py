@@ -98,7 +98,10 @@ def index(compared: Compared, known: Mapping[str, tuple[str, ...]]) -> ShownFile
 
 def text(found: ShownFile) -> str:
     """The file: a line for each requirement, side and set of dialects."""
-    quoted = lambda value: msgspec.json.encode(value).decode()  # noqa: E731
+
+    def quoted(value: object) -> str:
+        return msgspec.json.encode(value).decode()
+
     blocks = []
     for requirement, sides in sorted(found.shown.items()):
         rows = [

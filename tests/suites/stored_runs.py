@@ -167,7 +167,7 @@ def inserted(before: type[Event], turn: int, *new: Event, nth: int = 0) -> Chang
     return change
 
 
-def _index(view: View, kind: type[Event], turn: int, nth: int) -> int:
+def _index(view: View, kind: type[E], turn: int, nth: int) -> int:
     """The place of a turn's event among all of its kind in the run."""
     places = [place for place, one in enumerate(view.transcript.of(kind)) if one.turn == turn]
     return places[nth]

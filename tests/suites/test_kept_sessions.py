@@ -278,7 +278,7 @@ def reported(prompt: int, output: int) -> View:
     made.turn("Hi.").call("A greeting")
     made.history.pop()
     aside = next(number for number, event in enumerate(made.events) if isinstance(event, WireRequest))
-    made.events[aside] = replace(made.events[aside], extra=True)  # type: ignore[call-arg]
+    made.events[aside] = replace(made.events[aside], extra=True)
     made.call("Hello.")
     made.add(UsageReport(usage=TokenUsage(prompt, output, prompt + output), turn=0))
     return made.end().view()

@@ -42,7 +42,9 @@ EXACT = 0.95
 
 def _rewrites_bodies(mutant: Mutant) -> bool:
     made = mutant.filter
-    return isinstance(made, type) and issubclass(made, Rewriting) and made.sent is not Rewriting.sent
+    return (
+        isinstance(made, type) and issubclass(made, Rewriting) and made.change_request is not Rewriting.change_request
+    )
 
 
 EVERY = tuple(mutant for mutant in MUTANTS if _rewrites_bodies(mutant))
@@ -59,9 +61,10 @@ class Rewritten:
     def filter(self, mutant: Mutant) -> Any:
         """The mutant's own proxy, watched."""
         assert isinstance(mutant.filter, type)
+        proxy: Any = mutant.filter
         watched = self
 
-        class Watched(mutant.filter):  # type: ignore[misc]
+        class Watched(proxy):  # type: ignore[misc]
             def request(self, request: HttpRequest) -> HttpRequest:
                 shown: HttpRequest = super().request(request)
                 if shown.body != request.body:
@@ -137,7 +140,8 @@ class Shown:
 
 @pytest.fixture(scope="module")
 def shown() -> list[Shown]:
-    scenarios, found = suite_scenarios(suite()), []
+    scenarios = suite_scenarios(suite())
+    found: list[Shown] = []
     with pytest.MonkeyPatch.context() as patch, Runner(jobs=2) as runner:
         for adapter in ADAPTERS:
             subject = resolve_subject(adapter)

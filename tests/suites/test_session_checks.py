@@ -238,7 +238,7 @@ def test_a_good_run_holds_and_a_spoilt_one_is_found(case: Case) -> None:
     decide(case)
 
 
-REFUSED = {"outcome": "refused", "error": "KeyError", "message": "'first'"}
+REFUSED: dict[str, Any] = {"outcome": "refused", "error": "KeyError", "message": "'first'"}
 
 
 @pytest.mark.parametrize(

@@ -78,7 +78,7 @@ def test_the_index_names_scenarios_that_there_are() -> None:
     for one in SUITE.catalogue:
         for wire in SHOWN.dialects:
             for side in ("alone", "parity"):
-                for name, mode in SHOWN.scenarios(one.id, wire, side).items():  # type: ignore[arg-type]
+                for name, mode in SHOWN.scenarios(one.id, wire, side).items():
                     assert mode in ("", *modes(SCENARIOS[name])), (one.id, name)
                     assert one.looks_at(name), (one.id, name)
 

@@ -88,7 +88,9 @@ def events(*blocks: Any, stop: str | None = None, usage: tuple[int, int] = (3, 5
     reason = stop or ("tool_use" if calls else "end_turn")
     message = {"id": f"msg_{uuid.uuid4().hex}", "type": "message", "role": "assistant", "model": AGENT.model}
     told = {"input_tokens": usage[0], "output_tokens": 1}
-    found = [{"type": "message_start", "message": {**message, "content": [], "stop_reason": None, "usage": told}}]
+    found: list[dict[str, Any]] = [
+        {"type": "message_start", "message": {**message, "content": [], "stop_reason": None, "usage": told}}
+    ]
     for index, block in enumerate(blocks):
         found += [{**event, "index": index} for event in _grown(block)]
         found.append({"type": "content_block_stop", "index": index})

@@ -6,6 +6,7 @@ import json
 import uuid
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -120,7 +121,8 @@ def test_a_session_that_is_deleted_is_gone(here: Place) -> None:
         agent.delete_session(other)
         assert agent.session_id == gone
         agent.delete_session(gone)
-        assert (agent.session_id, list(agent.history), here.files()) == (None, [], [])
+        left: tuple[Any, ...] = (agent.session_id, list(agent.history), here.files())
+        assert left == (None, [], [])
         for unwilling in (agent.delete_session, agent.resume_session):
             with pytest.raises(ResumeError, match="there is no session"):
                 unwilling(gone)

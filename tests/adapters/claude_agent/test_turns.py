@@ -85,7 +85,14 @@ def test_turns_go_on_in_one_session_and_each_has_its_own_usage(here: Place) -> N
 
 
 def test_arguments_keep_their_types(here: Place) -> None:
-    given = {"bed": "01234", "n": 1.0, "big": 2**60 + 1, "yes": "true", "list": ["1e5", 5], "none": None}
+    given: dict[str, Any] = {
+        "bed": "01234",
+        "n": 1.0,
+        "big": 2**60 + 1,
+        "yes": "true",
+        "list": ["1e5", 5],
+        "none": None,
+    }
     ran: list[Any] = []
     told: list[FunctionCall] = []
     schema = ToolSchema("note", "Note all", {"type": "object", "properties": {}})
@@ -182,7 +189,7 @@ def test_a_call_that_is_not_permitted_is_told_to_the_model_and_not_made(here: Pl
 
     def permits(wanted: FunctionCall) -> bool:
         asked.append(wanted)
-        return wanted.args["bed"] == "4"
+        return bool(wanted.args["bed"] == "4")
 
     with scripted(says(call(bed="3"), call(bed="4")), says("Well.")) as api:
         agent = here.agent(api.url, sensor(lambda args, token: ran.append(args["bed"])), permits=permits)

@@ -18,7 +18,7 @@ from turnproof.errors import (
     TransportError,
     UsageError,
 )
-from turnproof.messages import FinishReason, Message, Text, Thought, ToolResult, ToolSchema
+from turnproof.messages import FinishReason, FunctionCall, Message, Text, Thought, ToolResult, ToolSchema
 from turnproof.wire.emulator.server_run import CANARY_KEY
 from turnproof_adapters._child_process import Child
 
@@ -83,7 +83,7 @@ def test_a_system_text_of_any_length_goes_out_as_it_is(emulated: Api, system: st
 
 
 def test_calls_come_back_under_the_names_that_the_session_knows(emulated: Api) -> None:
-    recorder = []
+    recorder: list[FunctionCall] = []
     with provider(emulated.run.base_url) as claude:
         answer = claude.complete(
             [QUESTION], SYSTEM, [SENSOR], on_chunk=lambda _: None, on_function_call=recorder.append
@@ -253,7 +253,12 @@ def test_a_slow_listener_does_not_let_the_program_ask_the_model_to_go_on(
     said: Any, reason: FinishReason, path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kill, killed = Child.kill, threading.Event()
-    monkeypatch.setattr(Child, "kill", lambda child: (kill(child), killed.set()))
+
+    def kill_and_note(child: Child) -> None:
+        kill(child)
+        killed.set()
+
+    monkeypatch.setattr(Child, "kill", kill_and_note)
 
     def listen(piece: str) -> None:
         """Takes until the program is killed: it has to be while nobody takes its lines."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import httpcore2
@@ -129,7 +130,7 @@ def test_a_token_that_is_set_already_sends_nothing(subject: Subject, streamed: b
 def test_no_callback_follows_one_that_cancelled(subject: Subject, case: str) -> None:
     """Everything may have arrived by then: what the callbacks did not get, the response does not hold either."""
     token, recorder = CancelToken(), CallbackRecorder()
-    parts = [text("a", "b"), call("1")]
+    parts: list[Any] = [text("a", "b"), call("1")]
     if subject.kit.calls_arrive_whole:  # else the last event of the stream brings all calls at once
         parts.append(call("2"))
     if "on_thinking" in subject.kit.callbacks:
@@ -276,10 +277,11 @@ def test_cancelling_one_of_two_calls_leaves_the_other_alone(kit: AdapterKit) -> 
 
     with scripted(script) as server:
         opened = Subject(kit, "stateless").open(server.url)
-        kept, dropped = (
-            BackgroundCall(lambda token, word=word: opened.stream(message=Message.user(word), token=token))
-            for word in ("keep", "drop")
-        )
+
+        def stream(word: str, token: CancelToken) -> ProviderResponse:
+            return opened.stream(message=Message.user(word), token=token)
+
+        kept, dropped = (BackgroundCall(partial(stream, word)) for word in ("keep", "drop"))
         both.wait(LIMIT)
         dropped.token.cancel()
         response, cancelled = kept.result(), dropped.result()

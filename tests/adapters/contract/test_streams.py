@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator
+from functools import partial
 
 import pytest
 
@@ -25,6 +26,10 @@ def rich_parts(kit: AdapterKit) -> list[WirePart]:
     """Thinking where the API has it, a text and a call, with characters of every length in UTF-8."""
     parts: list[WirePart] = [text("it’s 北🌍\n", "\u2028 done"), call("a", "read", '{"ü": "’', '北🌍"}')]
     return [thinking("hm ", "’"), *parts] if "on_thinking" in kit.callbacks else parts
+
+
+def stream_events(events: list[bytes], exchange: Exchange) -> None:
+    exchange.stream(*events)
 
 
 def rich_stream(kit: AdapterKit) -> list[bytes]:
@@ -125,7 +130,7 @@ def test_a_stream_that_ends_behind_any_event_is_a_transport_error_with_what_stan
 def test_a_stream_is_whole_without_the_last_events_that_are_optional(subject: Subject) -> None:
     events = rich_stream(subject.kit)
     for cut in range(len(events) - subject.kit.optional_last_events, len(events)):
-        with scripted(lambda exchange, cut=cut: exchange.stream(*events[:cut])) as server:
+        with scripted(partial(stream_events, events[:cut])) as server:
             response = subject.open(server.url).stream()
         assert (response.text, response.finish_reason) == (WORDS, FinishReason.TOOL_USE)
 

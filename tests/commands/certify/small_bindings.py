@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from turnproof.provider import Binding, Capabilities
 from turnproof_adapters.anthropic.binding import BINDING as ANTHROPIC
@@ -10,7 +11,7 @@ from turnproof_adapters.google_genai.binding import BINDING as GOOGLE_GENAI
 from turnproof_adapters.openai.binding import BINDING as OPENAI
 
 
-def _claiming(binding: Binding, name: str, **claims: bool) -> Binding:
+def _claiming(binding: Binding, name: str, **claims: Any) -> Binding:
     return replace(binding, name=name, capabilities=Capabilities(**claims), declared=())
 
 

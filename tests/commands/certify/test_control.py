@@ -67,7 +67,8 @@ def waits_for_nobody(patch: Patch) -> None:
     """The front finds at once that it has waited for long enough: what it holds back until a cancel is let go."""
 
     async def not_at_all(limit: float) -> AsyncIterator[None]:
-        for never in ():
+        nothing: tuple[None, ...] = ()
+        for never in nothing:
             yield never
 
     patch.setattr(answer_writer, "_until", not_at_all)

@@ -58,7 +58,7 @@ def test_a_smaller_set_of_claims_shows_as_that(folder: Path) -> None:
         assert least < most
         assert every == same
     core = adapters["openai_nothing"]["profiles"]["core"]
-    held, claimed, every = *core["must"], core["all"]
+    (held, claimed), every = core["must"], core["all"]
     assert f"| core | certified | {held}/{claimed} of {every} |" in (folder / "summary.md").read_text()
 
 

@@ -326,10 +326,10 @@ READS_FLAG = session("reads-flag", open=_polite)
 
 
 def _opens_its_own(setup: SessionSetup) -> SessionSetup:
-    def open_provider(path: str) -> Any:
+    def open_one_path(path: str) -> Any:
         return setup.watch(open_provider(OnePath(), setup.endpoint))
 
-    return replace(setup, path="stateless", open_provider=open_provider, cache_plugin=None)
+    return replace(setup, path="stateless", open_provider=open_one_path, cache_plugin=None)
 
 
 SHOWS_ITS_OWN = session(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -50,7 +51,8 @@ def test_a_history_that_drifts_after_a_cancel_closes_the_first_gate(tmp_path: Pa
     (first,) = found.findings
     assert (first.finding.code, first.setting) == ("gate/histories-agree/differs", "off")
     assert (first.finding.place.run, first.finding.place.turn) == ("cancel/in_text/legacy/stream", 1)
-    assert first.finding.expected["role"] == "model"
+    expected: Any = first.finding.expected
+    assert expected["role"] == "model"
     assert (
         found.reproduce
         == "turnproof gate --phase 1 commands.gates.sessions:DRIFTS --scenario cancel/in_text --in-process"

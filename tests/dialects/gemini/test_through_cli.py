@@ -17,8 +17,8 @@ THROUGH = dialect("gemini@gemini-cli")
 WORLD = World(keys=frozenset({"k"}), models=THROUGH.models, clock=lambda: 0.0)
 MODEL = "gemini-2.5-flash"
 SYSTEM = "You keep a greenhouse log."
-BED: Mapping[str, Any] = {"type": "object", "properties": {"bed": {"type": "string"}}}
-NOTHING: Mapping[str, Any] = {"type": "object", "properties": {}}
+BED: dict[str, Any] = {"type": "object", "properties": {"bed": {"type": "string"}}}
+NOTHING: dict[str, Any] = {"type": "object", "properties": {}}
 TOOLS = (ToolSchema("read_sensor", "Read one sensor", BED), ToolSchema("open-valve", "Open a valve", NOTHING))
 FIRST, SECOND = "mcp_session_read_sensor_17_0", "mcp_session_open-valve_17_1"
 HELD = (
@@ -53,7 +53,7 @@ def gave(call_id: str, name: str, **response: str) -> dict[str, Any]:
 
 
 QUESTION = said("user", CONTEXT, "How moist is bed 3?")
-CALLS = {
+CALLS: dict[str, Any] = {
     "role": "model",
     "parts": [
         called(FIRST, "mcp_session_read_sensor", {"bed": "3"}),

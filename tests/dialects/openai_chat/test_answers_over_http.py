@@ -97,6 +97,7 @@ def test_an_error_in_mid_stream_is_raised(sdk: tuple[Any, ServerRun, Scripted]) 
     with pytest.raises(openai.APIError) as raised:
         list(chunks)
     run.arm(1, Turn(user=(), rounds=()))
+    assert isinstance(raised.value.body, dict)
     assert raised.value.body["type"] == "server_error"
     assert begun
     assert begun in "Let me look at né 北🌍."
@@ -144,7 +145,7 @@ def test_the_client_of_github_models_raises_what_it_refuses(azure: tuple[Any, Sc
     client, _ = azure
     with pytest.raises(HttpResponseError) as raised:
         client.complete({**ON_GITHUB, "model": "openai/gpt-9"})
-    assert (raised.value.status_code, raised.value.error.code) == (404, "unknown_model")
+    assert (raised.value.status_code, getattr(raised.value.error, "code", None)) == (404, "unknown_model")
     with pytest.raises(HttpResponseError) as raised:
         client.complete({**ON_GITHUB, "messages": [{"role": "user", "content": "soil" * 8_000}]})
-    assert (raised.value.status_code, raised.value.error.code) == (413, "tokens_limit_reached")
+    assert (raised.value.status_code, getattr(raised.value.error, "code", None)) == (413, "tokens_limit_reached")

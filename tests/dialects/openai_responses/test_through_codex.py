@@ -16,8 +16,8 @@ THROUGH = dialect("openai-responses@codex")
 WORLD = World(keys=frozenset({"k"}), models=THROUGH.models, clock=lambda: 0.0)
 MODEL = "gpt-5.5"
 SYSTEM = "You keep a greenhouse log."
-BED: Mapping[str, Any] = {"type": "object", "properties": {"bed": {"type": "string"}}}
-NOTHING: Mapping[str, Any] = {"type": "object", "properties": {}}
+BED: dict[str, Any] = {"type": "object", "properties": {"bed": {"type": "string"}}}
+NOTHING: dict[str, Any] = {"type": "object", "properties": {}}
 TOOLS = (ToolSchema("read_sensor", "Read one sensor", BED), ToolSchema("open-valve", "Open a valve", NOTHING))
 HELD = (
     Message.user("How moist is bed 3?"),
@@ -119,7 +119,7 @@ def found(call: Call, held: Sequence[Message] = HELD, tools: Sequence[ToolSchema
     return [one.path for one in THROUGH.differences(held, SYSTEM, tools, call, MODEL)]
 
 
-SENT = {"0.169": {"input": NEWER}, "0.137": {"input": OLDER, "instructions": SYSTEM}}
+SENT: dict[str, dict[str, Any]] = {"0.169": {"input": NEWER}, "0.137": {"input": OLDER, "instructions": SYSTEM}}
 
 
 @pytest.mark.parametrize("version", SENT)

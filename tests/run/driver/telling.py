@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from toys import Plain
+from toys import Plain  # type: ignore[import-not-found]
 
 from turnproof.messages import ProviderResponse
 from turnproof.provider import Binding, Capabilities
@@ -16,7 +16,7 @@ from turnproof.provider import Binding, Capabilities
 SEEN = ("TOLD_EARLY", "TOLD_LATE", "TURNPROOF_NURSERY")
 
 
-class Telling(Plain):
+class Telling(Plain):  # type: ignore[misc]
     def complete(self, *args: Any, **kwargs: Any) -> ProviderResponse:
         told = {
             "parent": os.getppid(),
@@ -26,7 +26,8 @@ class Telling(Plain):
             "imported in": getattr(sys.modules.get("early_sdk"), "PROCESS", None),
         }
         print(json.dumps(told))
-        return super().complete(*args, **kwargs)
+        response: ProviderResponse = super().complete(*args, **kwargs)
+        return response
 
 
 TELLS = Binding(

@@ -190,9 +190,14 @@ def test_a_key_in_a_command_line_that_is_still_to_be_written_is_noticed(
 def test_a_process_that_never_shows_a_command_line_is_not_waited_for_without_end(
     start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    looks: list[None] = []
+    looks: list[psutil.Process] = []
+
+    def cmdline(process: psutil.Process) -> list[str]:
+        looks.append(process)
+        return []
+
     monkeypatch.setattr(process_lifetime, "PATIENCE", 0.05)
-    monkeypatch.setattr(psutil.Process, "cmdline", lambda one: looks.append(None) or [])
+    monkeypatch.setattr(psutil.Process, "cmdline", cmdline)
     found = Processes()
     process = start(SLEEP, f"--key={KEY}")
     assert [one.pid for one in found.look(KEY)] == [process.pid]

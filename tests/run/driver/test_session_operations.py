@@ -281,8 +281,13 @@ def test_a_kill_is_told_before_it_is_done(run: Run, monkeypatch: pytest.MonkeyPa
     """Else a turn could be over before its kill is recorded, and the kill would be the next turn's."""
     child = subprocess.Popen([sys.executable, "-S", "-c", "import time; time.sleep(60)"])
     running: list[int | None] = []
-    event = run.recorder.event
-    monkeypatch.setattr(run.recorder, "event", lambda told: (running.append(child.poll()), event(told)))
+    record = run.recorder.event
+
+    def event(what: Event) -> None:
+        running.append(child.poll())
+        record(what)
+
+    monkeypatch.setattr(run.recorder, "event", event)
     run.keeping.kill("event 3")
     assert run.last(Killed).processes == 1
     assert running == [None]

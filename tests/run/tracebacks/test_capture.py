@@ -9,6 +9,7 @@ import sys
 import types
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
 from operator import attrgetter
 from pathlib import Path
@@ -197,7 +198,7 @@ def test_a_traceback_that_just_fits_is_whole() -> None:
 
     fits = FIRST_FRAMES + LAST_FRAMES
     # Two frames stand above `deeper`: that of `raised_by` and of the function it is given.
-    whole, cut = (raised_by(lambda level=level: deeper(level)) for level in (fits - 3, fits - 2))
+    whole, cut = (raised_by(partial(deeper, level)) for level in (fits - 3, fits - 2))
     assert (len(whole.frames), whole.frames_omitted, whole.omitted_at) == (fits, 0, 0)
     assert (len(cut.frames), cut.frames_omitted, cut.omitted_at) == (fits, 1, FIRST_FRAMES)
 
@@ -286,7 +287,7 @@ def test_whatever_an_exception_says_of_itself_it_is_told(case: Words) -> None:
 def test_notes_are_kept_and_those_without_text_are_named() -> None:
     error = ValueError("a")
     error.add_note("turn 3")
-    error.__notes__ += [5, Silent()]
+    error.__notes__ += [5, Silent()]  # type: ignore[list-item]
     assert capture(error).notes == ("turn 3", "5", "(its text cannot be had: RuntimeError)")
     error.__notes__ += ["more"] * 1000
     assert len(capture(error).notes) == NOTES + 1

@@ -108,6 +108,9 @@ class Mine:
 def opens(endpoint: Any) -> Any: ...
 
 
+def sends(session: Any, text: str, turn: Any) -> Any: ...
+
+
 def through(function: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(function)
     def wrapper(*args: Any) -> Any: ...
@@ -148,7 +151,7 @@ def test_an_agents_own_code_is_told_by_its_opener() -> None:
 
 
 def test_a_sessions_own_code_is_also_the_framework_that_its_binding_names() -> None:
-    bound = SessionBinding("theirs", open=opens, send=opens, history=list, adapter="openai", package="big-framework")
+    bound = SessionBinding("theirs", open=opens, send=sends, history=list, adapter="openai", package="big-framework")
     owners = owners_of(subject_of(bound))
     assert owners.owner("big_framework.graph", str(PACKAGES / "big_framework/graph.py")) == "subject"
     assert owners.owner("openai._client", str(PACKAGES / "openai/_client.py")) == "sdk"

@@ -370,7 +370,7 @@ def test_a_turn_that_runs_when_the_manager_closes_is_stopped_and_stored() -> Non
     client = manager.create(session_id="s")
     thread = started(lambda: client.send("hello"))
     gate.asked.wait(60)
-    manager._patience = 60
+    manager._sessions._patience = 60
     kept = client.kept_session
     gate_opens = kept.session.stop
 

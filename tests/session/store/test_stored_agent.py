@@ -33,10 +33,10 @@ class Echo:
         self.failing = False
 
     def complete(
-        self, messages: Sequence[Message], system: Any = None, tools: Any = None, **_: Any
+        self, messages: Sequence[Message], system_instruction: Any = None, tools: Any = None, **_: Any
     ) -> ProviderResponse:
         self.asked.append(tuple(messages))
-        self.given.append((system, tuple(tools or ())))
+        self.given.append((system_instruction, tuple(tools or ())))
         if self.failing:
             raise OverloadedError("too much to do")
         usage = TokenUsage(10, 2, 12)

@@ -80,8 +80,8 @@ def test_tools_results_and_system_text_count() -> None:
     assert estimate_cost([full], DIALECT, MODEL).prompt_tokens >= without.prompt_tokens + 2 * 200
 
 
-def test_a_cleared_conversation_starts_small_again() -> None:
-    turns = (Turn((Text(LONG),), (answer(Text(LONG)),)), Turn((Text("hi"),), (answer(Text("")),), before=("clear",)))
+def test_a_conversation_that_was_reset_starts_small_again() -> None:
+    turns = (Turn((Text(LONG),), (answer(Text(LONG)),)), Turn((Text("hi"),), (answer(Text("")),), before=("reset",)))
     assert estimate_cost([Scenario("c", "C", turns)], DIALECT, MODEL).prompt_tokens == 1001
 
 

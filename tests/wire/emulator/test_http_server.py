@@ -254,7 +254,9 @@ def test_a_client_that_stays_gets_the_rest_after_the_limit_and_is_noted(run: Ser
 
 
 def test_serve_prints_its_url_logs_what_comes_in_and_stops_cleanly() -> None:
-    stop, urls, lines = threading.Event(), [], []
+    urls: list[str] = []
+    lines: list[str] = []
+    stop = threading.Event()
     ready = threading.Event()
 
     def out(url: str) -> None:

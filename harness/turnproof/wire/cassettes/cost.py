@@ -128,7 +128,7 @@ def _requests(scenario: Scenario) -> Iterator[_Sent]:
     for turn in scenario.turns:
         system = turn.system if turn.system is not None else system
         tools = turn.tools if turn.tools is not None else tools
-        if "clear" in turn.before:
+        if "reset" in turn.before:
             history = answers = 0
         frame = text_tokens(system or "") + sum(map(tool_tokens, tools))
         history += sum(map(part_tokens, turn.user))

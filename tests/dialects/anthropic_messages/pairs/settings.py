@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from ...requests import Json
 from ..builders import (
     ASKED,
@@ -41,6 +43,14 @@ _CLOSED: Json = {"type": "object", "properties": {"bed": {"type": "string"}}, "a
 _OPEN: Json = {"type": "object", "properties": {"bed": {"type": "string"}}}
 _SCHEMA: Json = {"type": "json_schema", "schema": _CLOSED}
 _OPEN_SCHEMA = "schema: For 'object' type, 'additionalProperties' must be explicitly set to false"
+_AROUND: dict[str, Callable[[Json], Json]] = {
+    "outermost": lambda schema: schema,
+    "property": lambda schema: _CLOSED | {"properties": {"bed": schema}},
+    "item": lambda schema: {"type": "array", "items": schema},
+    "choice": lambda schema: {"anyOf": [{"type": "null"}, schema]},
+    "definition": lambda schema: {"$ref": "#/$defs/bed", "$defs": {"bed": schema}},
+}
+"""Where in a schema an object may stand."""
 _FORMATS: list[tuple[str, str, Json, str, Json]] = [
     ("missing-field", "format-type", {"schema": _CLOSED}, "type: Field required", _SCHEMA),
     ("missing-field", "format-schema", {"type": "json_schema"}, "schema: Field required", _SCHEMA),
@@ -53,13 +63,7 @@ _FORMATS: list[tuple[str, str, Json, str, Json]] = [
             _OPEN_SCHEMA,
             _SCHEMA | {"schema": around(_CLOSED)},
         )
-        for variant, around in {
-            "outermost": lambda schema: schema,
-            "property": lambda schema: _CLOSED | {"properties": {"bed": schema}},
-            "item": lambda schema: {"type": "array", "items": schema},
-            "choice": lambda schema: {"anyOf": [{"type": "null"}, schema]},
-            "definition": lambda schema: {"$ref": "#/$defs/bed", "$defs": {"bed": schema}},
-        }.items()
+        for variant, around in _AROUND.items()
     ],
     (
         "open-schema",
