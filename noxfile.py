@@ -134,9 +134,12 @@ def lint(session: nox.Session) -> None:
 
 @nox.session
 def typecheck(session: nox.Session) -> None:
-    """Check the types, strictly."""
+    """Check the types, strictly: of the packages, then of their tests."""
     session.install("-e", ".[all,bench,explore,plots,pydantic-ai,telemetry,transport,vcr]", *group("typecheck"))
+    session.install(*group("test"), *group("browser"))
     session.run("mypy", *session.posargs)
+    if not session.posargs:
+        session.run("mypy", "tests")
 
 
 @nox.session

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from turnproof.messages import FunctionCall, TokenUsage
@@ -16,7 +15,7 @@ class CallbackRecorder:
         self.usage: list[TokenUsage] = []
 
     @property
-    def callbacks(self) -> dict[str, Callable[..., None]]:
+    def callbacks(self) -> dict[str, Any]:
         return {
             "on_chunk": lambda piece: self.events.append(("text", piece)),
             "on_thinking": lambda piece: self.events.append(("thinking", piece)),

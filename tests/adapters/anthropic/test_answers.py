@@ -297,15 +297,15 @@ def test_the_end_of_a_stream_without_a_reason_has_no_word_for_it() -> None:
 
 
 def test_pieces_that_are_null_add_nothing() -> None:
-    deltas = [
+    deltas: list[dict[str, Any]] = [
         {"type": "thinking_delta", "thinking": "hm"},
         {"type": "thinking_delta", "thinking": None},
         {"type": "signature_delta", "signature": "sig=="},
         {"type": "signature_delta", "signature": None},
     ]
     shell = {"type": "thinking", "thinking": "", "signature": ""}
-    words = [{"type": "text_delta", "text": "so"}, {"type": "text_delta", "text": None}]
-    args = [{"type": "input_json_delta", "partial_json": piece} for piece in ('{"p": 1}', None)]
+    words: list[dict[str, Any]] = [{"type": "text_delta", "text": "so"}, {"type": "text_delta", "text": None}]
+    args: list[dict[str, Any]] = [{"type": "input_json_delta", "partial_json": piece} for piece in ('{"p": 1}', None)]
     blocks = (block(0, shell, *deltas), block(1, text(""), *words), block(2, tool_use("a", "read", {}), *args))
     transport = Capture(events=stream(*blocks, stop="tool_use")).transport
     provider = stateless("http://example.invalid", transport=transport)

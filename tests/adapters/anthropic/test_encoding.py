@@ -50,7 +50,8 @@ def test_the_request_is_the_one_that_the_plain_sdk_call_sends(history: list[Mess
     provider.complete(history, "rules", TOOLS, response_schema=SCHEMA, on_chunk=print if streamed else None)
     kwargs = legacy(URL, thinking=thinking)._kwargs(Prompt(history, "rules", TOOLS, SCHEMA))
     plain = anthropic.Anthropic(api_key=KEY, base_url=URL, http_client=httpx2.Client(transport=theirs.transport))
-    plain.messages.create(**kwargs, **({"stream": True} if streamed else {}), timeout=600)
+    mode: dict[str, Any] = {"stream": True} if streamed else {}
+    plain.messages.create(**kwargs, **mode, timeout=600)
     assert ours.body == theirs.body
     assert set(ours.requests[-1].headers) == set(theirs.requests[-1].headers)
     assert ours.requests[-1].url == theirs.requests[-1].url

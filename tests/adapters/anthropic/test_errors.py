@@ -183,7 +183,7 @@ def test_a_stream_is_read_whatever_its_content_is_called(way: Callable[[str], An
 @pytest.mark.parametrize("opened", [stateless, legacy], ids=["stateless", "legacy"])
 @pytest.mark.parametrize("page", [b"<html></html>", b"[]", b""], ids=["html", "list", "empty"])
 def test_a_page_where_models_belong_is_a_transport_error(page: bytes, opened: Any) -> None:
-    with scripted(lambda exchange: exchange.answer(page, **{"content-type": "text/html"})) as server:
+    with scripted(lambda exchange: exchange.answer(page, 200, **{"content-type": "text/html"})) as server:
         provider = opened(server.url)
         for ask in (provider.list_models, provider.verify_auth):
             with pytest.raises(TransportError, match="no JSON object"):

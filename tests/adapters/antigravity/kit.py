@@ -17,8 +17,12 @@ from turnproof_adapters.antigravity.legacy import AntigravityLegacy
 from turnproof_adapters.antigravity.stateless import AntigravityStateless
 
 from ..contract.adapter_kit import CancelMoment, Path, open_as
-from ..google_genai.kit import SIGNATURE, GeminiKit, call, text, thought
+from ..google_genai.kit import SIGNATURE as SIGNATURE
 from ..google_genai.kit import Capture as GeminiCapture
+from ..google_genai.kit import GeminiKit
+from ..google_genai.kit import call as call
+from ..google_genai.kit import text as text
+from ..google_genai.kit import thought as thought
 
 KEY = "ya29.canary-0123456789"
 GEMINI, OLD, CLAUDE, GPT = "gemini-3-flash", "gemini-2.5-flash", "claude-sonnet-4-6", "gpt-oss-120b-medium"

@@ -151,7 +151,7 @@ def test_threads_do_not_mix_their_conversations(streamed: bool) -> None:
     """Many threads on one object, each with its own history: every request holds its own words and no other's."""
     capture = Capture()
     provider = stateless(transport=capture.transport)
-    callbacks = {"on_chunk": str} if streamed else {}
+    callbacks: dict[str, Any] = {"on_chunk": str} if streamed else {}
     histories = [
         [Message.user(f"nonce-{n}-{m}") if m % 2 == 0 else Message.model("ok") for m in range(9)] for n in range(8)
     ]

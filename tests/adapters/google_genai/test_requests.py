@@ -470,10 +470,10 @@ def test_a_mark_without_a_name_names_no_cache() -> None:
 
 
 def test_text_that_is_no_unicode_is_refused_before_anything_is_sent() -> None:
-    for kwargs in ({}, {"system_instruction": "\ud800"}):
+    for system in (None, "\ud800"):
         capture = Capture()
         provider = stateless(transport=capture.transport)
-        words = "hi" if kwargs else "\ud800"
+        words = "\ud800" if system is None else "hi"
         with pytest.raises(InvalidRequestError, match="Unicode"):
-            provider.complete([Message.user(words)], **kwargs)
+            provider.complete([Message.user(words)], system)
         assert capture.requests == []

@@ -194,6 +194,6 @@ def test_half_a_character_that_a_text_ends_with_is_visible_as_lost(behind: list[
 
 def test_a_stream_is_asked_for_by_its_own_method_and_body() -> None:
     capture = Capture()
-    stateless(transport=capture.transport).complete(HI, on_chunk=str)
+    stateless(transport=capture.transport).complete(HI, on_chunk=lambda piece: None)
     assert json.loads(capture.requests[0].content) == {"contents": [{"role": "user", "parts": [{"text": "hi"}]}]}
     assert capture.requests[0].url.params["alt"] == "sse"

@@ -238,12 +238,13 @@ def test_a_failure_told_in_an_answers_place_is_what_it_says(
     """On both paths, whether a whole answer or a stream was asked for."""
     transport = httpx2.MockTransport(lambda _: httpx2.Response(200, json=body))
     provider, conversation = stateless(URL, transport=transport), legacy(URL, transport=transport)
-    for ask in (
+    asks: tuple[Callable[[], ProviderResponse], ...] = (
         lambda: provider.complete(HI),
         lambda: provider.complete(HI, on_chunk=print),
         lambda: conversation.send_message("hi"),
         lambda: conversation.send_message_streaming("hi", print),
-    ):
+    )
+    for ask in asks:
         with pytest.raises(expected) as failure:
             ask()
         assert type(failure.value) is expected

@@ -173,7 +173,7 @@ def test_the_seal_of_thinking_is_kept_whole() -> None:
 
 
 def test_citations_come_in_pieces_too() -> None:
-    said = [{"content": "so"}, {"annotations": [{"n": 1}]}, {"annotations": [{"n": 2}]}]
+    said: list[dict[str, Any]] = [{"content": "so"}, {"annotations": [{"n": 1}]}, {"annotations": [{"n": 2}]}]
     (text,) = read(deltas(*said, finish="stop")).response().parts
     assert text.provider_data is not None
     assert text.provider_data.data["annotations"] == [{"n": 1}, {"n": 2}]

@@ -71,9 +71,9 @@ def test_a_tool_turn_goes_through_with_a_save_and_a_fresh_provider_at_every_step
     thoughts = [part for part in response.parts if isinstance(part, Thought)]
     assert [part.text for part in thoughts] == (["Two beds, two sensors."] if service.thinks_in else [])
     assert all(part.provider_data and part.provider_data.data["field"] == service.thinks_in for part in thoughts)
-    kept = [
-        part for message in served.exchanges[-1].call.messages for part in message.parts if isinstance(part, Thought)
-    ]
+    sent = served.exchanges[-1].call
+    assert sent is not None
+    kept = [part for message in sent.messages for part in message.parts if isinstance(part, Thought)]
     assert bool(kept) is ("thoughts_back" in service.options)
 
 

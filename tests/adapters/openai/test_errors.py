@@ -88,7 +88,10 @@ def test_a_wait_is_what_the_head_says(headers: dict[str, str], seconds: float | 
     assert from_status(429, error("slower", "rate_limit_exceeded"), headers, KEY).retry_after == seconds
 
 
-def page(status: int = 200, body: bytes = b"<html>busy</html>", **headers: str) -> httpx2.MockTransport:
+def page(
+    content_type: str | None = None, status: int = 200, body: bytes = b"<html>busy</html>"
+) -> httpx2.MockTransport:
+    headers = {"content-type": content_type} if content_type is not None else {}
     return httpx2.MockTransport(lambda _: httpx2.Response(status, content=body, headers=headers))
 
 
@@ -96,13 +99,13 @@ def page(status: int = 200, body: bytes = b"<html>busy</html>", **headers: str) 
 @pytest.mark.parametrize(
     "transport",
     [
-        page(**{"content-type": "text/html"}),
-        page(**{"content-type": "application/json"}),
-        page(body=b"", **{"content-type": "application/json"}),
-        page(body=b"[1]", **{"content-type": "application/json"}),
-        page(body=b'"so it is"', **{"content-type": "application/json"}),
-        page(body=b"so it is", **{"content-type": "text/plain"}),
-        page(304),
+        page("text/html"),
+        page("application/json"),
+        page("application/json", body=b""),
+        page("application/json", body=b"[1]"),
+        page("application/json", body=b'"so it is"'),
+        page("text/plain", body=b"so it is"),
+        page(status=304),
     ],
     ids=["html", "html-called-json", "empty", "a-list", "a-string", "text", "not-modified"],
 )
@@ -210,7 +213,7 @@ def echoing(exchange: Exchange) -> None:
 def test_no_key_shows_anywhere(script: Callable[[Exchange], None], caplog: pytest.LogCaptureFixture) -> None:
     """Not in the error, its causes, its traceback, the log, or what the provider shows of itself."""
     other, third = "azure-canary-1", "query-canary-2"
-    options = {"headers": {"api-key": other}, "query": {"api_key": third}}
+    options: dict[str, Any] = {"headers": {"api-key": other}, "query": {"api_key": third}}
     with scripted(script) as server, caplog.at_level(logging.DEBUG):
         shown = [everything(fails(ask)) for ask in asks(server.url, **options)]
         assert server.requests[0].headers["api-key"] == other

@@ -201,11 +201,12 @@ def test_a_cache_plugin_is_given_the_whole_call() -> None:
     token, tools = CancelToken(), [ToolSchema("a")]
     pure, stateful = stateless(URL), legacy(URL)
     stateful.create_session("rules", tools, HI)
-    for provider, call in (
+    calls: tuple[tuple[Any, Any], ...] = (
         (pure, lambda: pure.complete([*HI, Message.user("so?")], "rules", tools, cancel_token=token)),
         (stateful, lambda: stateful.send_message("so?", cancel_token=token)),
-    ):
-        provider.set_cache_plugin(Asking())  # type: ignore[arg-type]
+    )
+    for provider, call in calls:
+        provider.set_cache_plugin(Asking())
         with pytest.raises(Asked) as asked:
             call()
         assert asked.value.args == (["hi", "so?"], "rules", tools, token)

@@ -9,7 +9,6 @@ import sys
 import types
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import partial
 from importlib import import_module
 from operator import attrgetter
 from pathlib import Path
@@ -196,9 +195,12 @@ def test_a_traceback_that_just_fits_is_whole() -> None:
             raise ValueError
         deeper(level - 1)
 
+    def from_level(level: int) -> Callable[[], None]:
+        return lambda: deeper(level)
+
     fits = FIRST_FRAMES + LAST_FRAMES
     # Two frames stand above `deeper`: that of `raised_by` and of the function it is given.
-    whole, cut = (raised_by(partial(deeper, level)) for level in (fits - 3, fits - 2))
+    whole, cut = (raised_by(from_level(level)) for level in (fits - 3, fits - 2))
     assert (len(whole.frames), whole.frames_omitted, whole.omitted_at) == (fits, 0, 0)
     assert (len(cut.frames), cut.frames_omitted, cut.omitted_at) == (fits, 1, FIRST_FRAMES)
 

@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from ..._base.counts import counted
 from ...errors import HarnessError, UsageError
 from ...provider import Binding
 from .conversations import history
@@ -68,7 +69,7 @@ class BenchItems:
     def _item(self, parent: pytest.Module, subject: _Subject, caller: str, messages: int) -> BenchItem:
         clock = _MeasuredClock()
 
-        @pytest.mark.benchmark(group=f"{subject.name}: a turn at {messages} messages", timer=clock)
+        @pytest.mark.benchmark(group=f"{subject.name}: a turn at {counted(messages, 'message')}", timer=clock)
         def turn(benchmark: Any) -> None:
             if benchmark.disabled:
                 pytest.skip("pytest-benchmark is disabled")
