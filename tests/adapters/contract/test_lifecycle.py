@@ -105,7 +105,7 @@ def test_a_broken_event_is_the_same_failure_on_both_paths(kit: AdapterKit) -> No
     with scripted(lambda exchange: exchange.stream(kit.broken_event(b"{"))) as server:
         for path in ("stateless", "legacy"):
             with pytest.raises(TransportError) as failure:
-                Subject(kit, path).open(server.url).stream()  # type: ignore[arg-type]
+                Subject(kit, path).open(server.url).stream()
             failures.append(failure.value)
     ours, theirs = failures
     assert (ours.status, ours.kind, ours.retryable) == (theirs.status, theirs.kind, theirs.retryable)
