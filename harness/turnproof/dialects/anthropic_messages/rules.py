@@ -7,23 +7,15 @@ and the request is accepted. Where only the status is documented, the words of t
 
 from __future__ import annotations
 
-from ..base import Rule
+from ..base import Evidence
 from ..rulebook import Rulebook
 
 NAME = "anthropic-messages"
 _ISSUES = "anthropic.md §5, pasted in public issues"
 
-_BOOK = Rulebook(NAME)
+_BOOK = Rulebook(NAME, {Evidence.ISSUE: _ISSUES, Evidence.RECORDED: "anthropic.md §5, {}"})
 ALL = _BOOK.all
-_documented, _inferred = _BOOK.documented, _BOOK.inferred
-
-
-def _issue(name: str, source: str = _ISSUES) -> Rule:
-    return _BOOK.issue(name, source)
-
-
-def _recorded(name: str, recording: str) -> Rule:
-    return _BOOK.recorded(name, f"anthropic.md §5, {recording}")
+_documented, _inferred, _issue, _recorded = _BOOK.documented, _BOOK.inferred, _BOOK.issue, _BOOK.recorded
 
 
 # Headers and address

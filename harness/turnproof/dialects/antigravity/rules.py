@@ -12,20 +12,16 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from ..anthropic_messages import rules as anthropic
-from ..base import Refusal, Rule
+from ..base import Evidence, Refusal, Rule
 from ..gemini import rules as gemini
 from ..rulebook import Rulebook
 
 NAME = "antigravity"
 _NOTES = "antigravity.md §4, notes of a client's authors (NoeFabris/opencode-antigravity-auth, 2025-12)"
 
-_BOOK = Rulebook(NAME)
+_BOOK = Rulebook(NAME, {Evidence.CLIENT: _NOTES})
 ALL = _BOOK.all
-_issue, _documented, _inferred = _BOOK.issue, _BOOK.documented, _BOOK.inferred
-
-
-def _client(name: str, source: str = _NOTES) -> Rule:
-    return _BOOK.client(name, source)
+_issue, _documented, _inferred, _client = _BOOK.issue, _BOOK.documented, _BOOK.inferred, _BOOK.client
 
 
 # The token endpoint

@@ -8,23 +8,15 @@ contents of one role must alternate was a rule of models that are gone: today th
 
 from __future__ import annotations
 
-from ..base import Rule
+from ..base import Evidence
 from ..rulebook import Rulebook
 
 NAME = "gemini"
 _ISSUES = "gemini.md §6, pasted in public issues"
 
-_BOOK = Rulebook(NAME)
+_BOOK = Rulebook(NAME, {Evidence.ISSUE: _ISSUES, Evidence.RECORDED: "gemini.md §6, {}"})
 ALL = _BOOK.all
-_documented, _inferred = _BOOK.documented, _BOOK.inferred
-
-
-def _issue(name: str, source: str = _ISSUES) -> Rule:
-    return _BOOK.issue(name, source)
-
-
-def _recorded(name: str, recording: str) -> Rule:
-    return _BOOK.recorded(name, f"gemini.md §6, {recording}")
+_documented, _inferred, _issue, _recorded = _BOOK.documented, _BOOK.inferred, _BOOK.issue, _BOOK.recorded
 
 
 # Address and key

@@ -9,23 +9,15 @@ logged, and the request is accepted. Where only a status is known, the words of 
 
 from __future__ import annotations
 
-from ..base import Evidence, Rule
+from ..base import Evidence
 from ..rulebook import Rulebook
 
 NAME = "openai-chat"
 _ISSUES = "openai-chat.md §4, pasted in public issues"
 
-_BOOK = Rulebook(NAME)
+_BOOK = Rulebook(NAME, {Evidence.ISSUE: _ISSUES, Evidence.RECORDED: "openai-chat.md §4, {}"})
 ALL = _BOOK.all
-_documented, _inferred = _BOOK.documented, _BOOK.inferred
-
-
-def _issue(name: str, source: str = _ISSUES) -> Rule:
-    return _BOOK.issue(name, source)
-
-
-def _recorded(name: str, recording: str) -> Rule:
-    return _BOOK.recorded(name, f"openai-chat.md §4, {recording}")
+_documented, _inferred, _issue, _recorded = _BOOK.documented, _BOOK.inferred, _BOOK.issue, _BOOK.recorded
 
 
 # Address and key

@@ -7,18 +7,14 @@ was seen to be refused for is `INFERRED`: logged, and accepted.
 
 from __future__ import annotations
 
-from ..base import Rule
+from ..base import Evidence
 from ..rulebook import Rulebook
 
 NAME = "openai-responses"
 
-_BOOK = Rulebook(NAME)
+_BOOK = Rulebook(NAME, {Evidence.RECORDED: "openai-chat.md §4, {}"})
 ALL = _BOOK.all
-_issue, _inferred = _BOOK.issue, _BOOK.inferred
-
-
-def _recorded(name: str, source: str) -> Rule:
-    return _BOOK.recorded(name, f"openai-chat.md §4, {source}")
+_issue, _inferred, _recorded = _BOOK.issue, _BOOK.inferred, _BOOK.recorded
 
 
 # Headers and address

@@ -7,23 +7,15 @@ refusal's `kind` is the service's own code, a string of digits.
 
 from __future__ import annotations
 
-from ..base import Rule
+from ..base import Evidence
 from ..rulebook import Rulebook
 
 NAME = "zai"
 _CODES = "docs.z.ai/api-reference/api-code"
 
-_BOOK = Rulebook(NAME)
+_BOOK = Rulebook(NAME, {Evidence.ISSUE: "zai.md {}, pasted in public issues", Evidence.DOCUMENTED: f"{_CODES}, {{}}"})
 ALL = _BOOK.all
-_inferred = _BOOK.inferred
-
-
-def _issue(name: str, source: str) -> Rule:
-    return _BOOK.issue(name, f"zai.md {source}, pasted in public issues")
-
-
-def _documented(name: str, code: str) -> Rule:
-    return _BOOK.documented(name, f"{_CODES}, {code}")
+_inferred, _issue, _documented = _BOOK.inferred, _BOOK.issue, _BOOK.documented
 
 
 WRONG_ROUTE = _issue("wrong-route", "§4, third shape")
