@@ -4,11 +4,8 @@ before, and a turn costs what is new in it.
 
 from __future__ import annotations
 
-import gc
 import itertools
 import random
-import threading
-import weakref
 from collections.abc import Sequence
 from typing import Any
 
@@ -17,9 +14,8 @@ import httpx2
 import pytest
 
 from turnproof.cache import ExplicitCachePlugin
-from turnproof.messages import Message, ToolSchema, dump_messages
+from turnproof.messages import Message, ToolSchema
 from turnproof_adapters._calling import Prompt
-from turnproof_adapters.anthropic.encode import Encoder
 
 from .histories import TOOLS, arbitrary, grown
 from .kit import KEY, MODEL, Capture, legacy, stateless
@@ -69,62 +65,6 @@ def test_requests_in_any_order_are_those_of_fresh_objects(seed: int) -> None:
         assert body(provider, capture, [FIRST, *request]) == fresh([FIRST, *request])
 
 
-def test_dropping_what_is_kept_beside_messages_changes_no_byte() -> None:
-    capture = Capture()
-    provider = stateless(URL, transport=capture.transport)
-    history = grown(20)
-    before = body(provider, capture, history)
-    provider.forget_encodings()
-    assert body(provider, capture, history) == before
-    assert provider.messages_encoded == 40
-
-
-def test_arguments_are_left_as_they_were() -> None:
-    history, before = grown(12), dump_messages(grown(12)[:0])
-    before = dump_messages(history)
-    identities = list(map(id, history))
-    provider = stateless(URL, transport=Capture().transport)
-    tools = list(TOOLS)
-    provider.complete(history, "rules", tools)
-    assert dump_messages(history) == before
-    assert list(map(id, history)) == identities
-    assert tools == TOOLS
-
-
-def test_threads_do_not_mix_their_conversations() -> None:
-    """Many threads on one object, each with its own history: every request holds its own words and no other's."""
-    capture = Capture()
-    provider = stateless(URL, transport=capture.transport)
-    histories = [
-        [Message.user(f"nonce-{n}-{m}") if m % 2 == 0 else Message.model("ok") for m in range(9)] for n in range(8)
-    ]
-    expected = {fresh(history[:end]) for history in histories for end in (1, 3, 5, 7, 9)}
-    capture.requests.clear()
-
-    def talk(history: list[Message]) -> None:
-        for end in (1, 3, 5, 7, 9):
-            provider.complete(history[:end], "rules", TOOLS)
-
-    threads = [threading.Thread(target=talk, args=(history,)) for history in histories]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert {bytes(request.content) for request in capture.requests} == expected
-
-
-def test_a_turn_encodes_its_new_messages_and_no_others() -> None:
-    """The counter is exact where a clock is not: this is what keeps the cost of a turn from growing."""
-    provider = stateless(URL, transport=Capture().transport)
-    history = grown(1000)
-    provider.complete(history)
-    for _ in range(5):
-        before = provider.messages_encoded
-        history += [Message.model("ok"), Message.user("and?")]
-        provider.complete(history)
-        assert provider.messages_encoded - before == 2
-
-
 def test_a_turn_with_a_cache_plugin_encodes_no_more_for_a_longer_history() -> None:
     costs = []
     for length in (40, 400):
@@ -137,25 +77,6 @@ def test_a_turn_with_a_cache_plugin_encodes_no_more_for_a_longer_history() -> No
             history += [Message.model("ok"), Message.user("and?")]
         costs.append(provider.messages_encoded - before)
     assert costs[0] == costs[1] <= 4
-
-
-def test_nothing_keeps_a_conversation_alive_that_its_session_dropped() -> None:
-    provider = stateless(URL, transport=Capture().transport)
-    history = grown(40)
-    provider.complete(history)
-    remembered = [weakref.ref(message) for message in history]
-    del history
-    gc.collect()
-    assert [each() for each in remembered if each() is not None] == []
-
-
-def test_only_so_many_conversations_are_remembered_beyond_their_messages() -> None:
-    capture = Capture()
-    provider = stateless(URL, transport=capture.transport)
-    conversations = [[Message.user(f"conversation {n}")] for n in range(Encoder.BEGINNINGS + 5)]
-    bodies = [body(provider, capture, each) for each in conversations]
-    assert [body(provider, capture, each) for each in conversations] == bodies
-    assert provider.messages_encoded == len(conversations)
 
 
 def test_another_model_gets_an_encoding_of_its_own() -> None:

@@ -7,9 +7,7 @@ sent by the adapter, must say what it said.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
-import httpx2
 import pytest
 from recordings.apis import ANTHROPIC
 from recordings.material import Exchange
@@ -20,8 +18,8 @@ from turnproof.dialects.base import Call, HttpRequest, WireAnswer, World
 from turnproof.errors import ProviderError, TransportError
 from turnproof.messages import Message, Part, ProviderResponse, Text, ToolSchema
 
-from ..callback_recorder import CallbackRecorder
-from .kit import Capture, legacy, stateless
+from ..recorded_answers import readings
+from .kit import KIT, Capture, stateless
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 URL = "http://example.invalid"
@@ -34,29 +32,8 @@ def exchanges() -> list[Exchange]:
     return [each for each in found if each.request.path.endswith("/messages")]
 
 
-def replaying(exchange: Exchange) -> httpx2.MockTransport:
-    return httpx2.MockTransport(
-        lambda _: httpx2.Response(exchange.status, headers=dict(exchange.headers), content=exchange.body)
-    )
-
-
-def readings(exchange: Exchange) -> Iterator[ProviderResponse | ProviderError]:
-    model = str(exchange.source["request"]["json"]["model"])
-    for opened in (stateless, legacy):
-        provider: Any = opened(URL, model, transport=replaying(exchange))
-        recorder = CallbackRecorder()
-        callbacks = {"on_chunk": recorder.callbacks["on_chunk"]} if exchange.streamed else {}
-        try:
-            if opened is stateless:
-                response = provider.complete([Message.user("hi")], **callbacks)
-            else:
-                response = (provider.send_message_streaming if callbacks else provider.send_message)("hi", **callbacks)
-        except ProviderError as failure:
-            yield failure
-        else:
-            if exchange.streamed:
-                assert recorder.text == response.text
-            yield response
+def readings_of(exchange: Exchange) -> Iterator[ProviderResponse | ProviderError]:
+    return readings(KIT, exchange, exchange.streamed, model=str(exchange.source["request"]["json"]["model"]))
 
 
 def with_words(parts: tuple[Part, ...]) -> tuple[Part, ...]:
@@ -84,7 +61,7 @@ def test_every_recorded_answer_is_read_as_the_dialect_reads_it(exchanges: list[E
     compared = 0
     for exchange in exchanges:
         answer = DIALECT.read_response(exchange.status, exchange.headers, exchange.body)
-        for reading in readings(exchange):
+        for reading in readings_of(exchange):
             assert agrees(reading, answer), (exchange.where, reading, answer)
             compared += 1
     assert compared == 2 * len(exchanges) >= 290
@@ -125,7 +102,7 @@ def test_a_recorded_answer_goes_back_as_it_came(exchanges: list[Exchange]) -> No
     """The next request of a conversation holds the answer: signatures, citations and unknown blocks included."""
     compared = 0
     for exchange in exchanges:
-        reading = next(readings(exchange))
+        reading = next(readings_of(exchange))
         if not isinstance(reading, ProviderResponse) or not with_words(reading.parts):
             continue
         model = str(exchange.source["request"]["json"]["model"])

@@ -4,13 +4,10 @@ before, and a turn costs what is new in it.
 
 from __future__ import annotations
 
-import gc
 import itertools
 import json
 import random
 import re
-import threading
-import weakref
 from base64 import b64decode, urlsafe_b64decode
 from collections.abc import Sequence
 from typing import Any
@@ -20,7 +17,7 @@ import pytest
 from turnproof.messages import CacheMark, Message, Text, ToolSchema, dump_messages
 from turnproof_adapters.google_genai import splice
 from turnproof_adapters.google_genai import stateless as stateless_module
-from turnproof_adapters.google_genai.encode import BytesCodec, Encoder
+from turnproof_adapters.google_genai.encode import BytesCodec
 from turnproof_adapters.google_genai.models import target
 from turnproof_adapters.google_genai.rows import row
 
@@ -121,16 +118,6 @@ def test_requests_in_any_order_are_those_of_fresh_objects(seed: int) -> None:
         assert body(provider, capture, framed(request)) == fresh(framed(request))
 
 
-def test_dropping_what_is_kept_beside_messages_changes_no_byte() -> None:
-    capture = Capture()
-    provider = stateless(transport=capture.transport)
-    history = grown(21)
-    before = body(provider, capture, history)
-    provider.forget_encodings()
-    assert body(provider, capture, history) == before
-    assert provider.messages_encoded == 42
-
-
 def test_before_a_model_is_chosen_nothing_is_encoded() -> None:
     provider = stateless_module.GoogleStateless()
     provider.forget_encodings()
@@ -144,31 +131,6 @@ def test_arguments_are_left_as_they_were() -> None:
     assert dump_messages(history) == before
     assert list(map(id, history)) == identities
     assert tools == TOOLS
-
-
-@pytest.mark.parametrize("streamed", [False, True], ids=["batch", "stream"])
-def test_threads_do_not_mix_their_conversations(streamed: bool) -> None:
-    """Many threads on one object, each with its own history: every request holds its own words and no other's."""
-    capture = Capture()
-    provider = stateless(transport=capture.transport)
-    callbacks: dict[str, Any] = {"on_chunk": str} if streamed else {}
-    histories = [
-        [Message.user(f"nonce-{n}-{m}") if m % 2 == 0 else Message.model("ok") for m in range(9)] for n in range(8)
-    ]
-    expected = sorted(fresh(history[:end]) for history in histories for end in (1, 3, 5, 7, 9))
-    ready = threading.Barrier(len(histories))
-
-    def talk(history: list[Message]) -> None:
-        ready.wait()
-        for end in (1, 3, 5, 7, 9):
-            provider.complete(history[:end], "rules", TOOLS, **callbacks)
-
-    threads = [threading.Thread(target=talk, args=(history,)) for history in histories]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert sorted(bytes(request.content) for request in capture.requests) == expected
 
 
 def test_a_call_within_a_call_sends_its_own_body() -> None:
@@ -185,18 +147,6 @@ def test_a_call_within_a_call_sends_its_own_body() -> None:
     said = [request.content for request in capture.requests]
     assert [b"outer" in said[0], b"inner" in said[1], said[2], b"after" in said[3]] == [True, True, b"", True]
     assert capture.requests[2].method == "GET"
-
-
-def test_a_turn_encodes_its_new_messages_and_no_others() -> None:
-    """The counter is exact where a clock is not: this is what keeps the cost of a turn from growing."""
-    provider = stateless(transport=Capture().transport)
-    history = grown(1001)
-    provider.complete(history)
-    for _ in range(5):
-        before = provider.messages_encoded
-        history += [Message.model("ok"), Message.user("and?")]
-        provider.complete(history)
-        assert provider.messages_encoded - before == 2
 
 
 @pytest.mark.parametrize(("mark", "marked"), [(None, False), (CacheMark(), True)])
@@ -221,25 +171,6 @@ def test_the_sdk_sees_as_much_of_a_long_conversation_as_of_a_short_one(monkeypat
     for length in (1, 401):
         provider.complete(grown(length), "rules", TOOLS, response_schema=SCHEMA)
     assert given[0] == given[1] == {"model": MODEL, "contents": splice.STUB}
-
-
-def test_nothing_keeps_a_conversation_alive_that_its_session_dropped() -> None:
-    provider = stateless(transport=Capture().transport)
-    history = grown(41)
-    provider.complete(history)
-    remembered = [weakref.ref(message) for message in history]
-    del history
-    gc.collect()
-    assert [each() for each in remembered if each() is not None] == []
-
-
-def test_only_so_many_conversations_are_remembered_beyond_their_messages() -> None:
-    capture = Capture()
-    provider = stateless(transport=capture.transport)
-    conversations = [[Message.user(f"conversation {n}")] for n in range(Encoder.BEGINNINGS + 5)]
-    bodies = [body(provider, capture, each) for each in conversations]
-    assert [body(provider, capture, each) for each in conversations] == bodies
-    assert provider.messages_encoded == len(conversations)
 
 
 def test_another_model_gets_an_encoding_of_its_own() -> None:

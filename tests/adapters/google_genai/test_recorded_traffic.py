@@ -10,7 +10,6 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-import httpx2
 import pytest
 from msgspec.structs import replace
 from recordings.apis import GEMINI
@@ -24,6 +23,7 @@ from turnproof.messages import FunctionCall, Message, Part, ProviderResponse, Te
 from turnproof_adapters.google_genai.names import is_made_up
 
 from ..callback_recorder import CallbackRecorder
+from ..recorded_answers import replay
 from .kit import KEY, Capture, stateless
 
 WORLD = World(frozenset(), DIALECT.models, lambda: 0.0, any_key=True)
@@ -57,10 +57,7 @@ def platform(exchange: Exchange) -> dict[str, Any]:
 
 def reading(exchange: Exchange) -> ProviderResponse | ProviderError:
     """What the adapter makes of a recorded answer."""
-    replay = httpx2.MockTransport(
-        lambda _: httpx2.Response(exchange.status, headers=dict(exchange.headers), content=exchange.body)
-    )
-    provider = stateless(model=model_of(exchange), transport=replay, **platform(exchange))
+    provider = stateless(model=model_of(exchange), transport=replay(exchange), **platform(exchange))
     recorder = CallbackRecorder()
     try:
         response = provider.complete([Message.user("hi")], **(recorder.callbacks if exchange.streamed else {}))

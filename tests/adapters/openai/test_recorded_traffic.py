@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import httpx2
 import pytest
 from openai.resources.chat.completions import completions
 from recordings.apis import OLLAMA_CHAT, OPENAI_CHAT, ZAI_CHAT, Api
@@ -32,8 +31,8 @@ from turnproof.messages import (
 )
 from turnproof_adapters._names import is_made_up
 
-from ..callback_recorder import CallbackRecorder
-from .kit import URL, Capture, legacy, stateless
+from ..recorded_answers import readings
+from .kit import KIT, URL, Capture, stateless
 
 WORLD = World(frozenset(), DIALECT.models, lambda: 0.0, any_key=True)
 Recorded = tuple[Api, Exchange]
@@ -51,33 +50,13 @@ def exchanges() -> list[Recorded]:
     ]
 
 
-def replaying(exchange: Exchange) -> httpx2.MockTransport:
-    return httpx2.MockTransport(
-        lambda _: httpx2.Response(exchange.status, headers=dict(exchange.headers), content=exchange.body)
-    )
-
-
 def body_of(exchange: Exchange) -> dict[str, Any]:
     return dict(exchange.source["request"].get("json") or {})
 
 
-def readings(exchange: Exchange) -> Iterator[ProviderResponse | ProviderError]:
-    model = str(body_of(exchange).get("model") or "m")
-    streamed = body_of(exchange).get("stream") is True
-    for opened in (stateless, legacy):
-        provider: Any = opened(URL, model, transport=replaying(exchange))
-        recorder = CallbackRecorder()
-        callbacks = {"on_chunk": recorder.callbacks["on_chunk"]} if streamed else {}
-        try:
-            if opened is stateless:
-                response = provider.complete([Message.user("hi")], **callbacks)
-            else:
-                response = (provider.send_message_streaming if callbacks else provider.send_message)("hi", **callbacks)
-        except ProviderError as failure:
-            yield failure
-        else:
-            assert not streamed or recorder.text == response.text
-            yield response
+def readings_of(exchange: Exchange) -> Iterator[ProviderResponse | ProviderError]:
+    body = body_of(exchange)
+    return readings(KIT, exchange, body.get("stream") is True, model=str(body.get("model") or "m"))
 
 
 def compared(parts: Sequence[Part]) -> list[Any]:
@@ -126,7 +105,7 @@ def answered(
     of one answer. And those of the first models with eyes, which are gone: no other said in an object how it ended.
     """
     return [
-        (api, exchange, list(readings(exchange)))
+        (api, exchange, list(readings_of(exchange)))
         for api, exchange in exchanges
         if body_of(exchange).get("n", 1) in (1, None) and b'"finish_details"' not in exchange.body
     ]

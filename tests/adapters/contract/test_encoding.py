@@ -1,0 +1,143 @@
+"""The stateless path remembers how it encoded messages: a turn costs what is new in it, and nothing is kept alive."""
+
+from __future__ import annotations
+
+import gc
+import random
+import threading
+import weakref
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from turnproof.messages import Message, ToolSchema, dump_messages
+from turnproof_adapters._encoded_messages import Encoder
+
+from ..callback_recorder import CallbackRecorder
+from ..histories import ordinary
+from .adapter_kit import HI, AdapterKit, RequestRecorder
+from .subjects import KITS
+from .wire_parts import text
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::DeprecationWarning"),
+    pytest.mark.parametrize("kit", KITS, ids=lambda kit: kit.name),
+]
+TOOLS = [ToolSchema("plain"), ToolSchema("mcp.read"), ToolSchema("mcp:read")]
+
+
+class Client:
+    """A provider of the stateless path whose requests are recorded."""
+
+    def __init__(self, kit: AdapterKit) -> None:
+        self.recorder = RequestRecorder(kit.answer(text("hi")), kit.stream(text("hi")))
+        self.provider: Any = kit.open("stateless", "http://example.invalid", transport=self.recorder.transport)
+
+    def body(self, messages: Sequence[Message]) -> bytes:
+        self.provider.complete(messages, "rules", TOOLS)
+        return bytes(self.recorder.requests[-1].content)
+
+
+def test_a_turn_encodes_its_new_messages_and_no_others(kit: AdapterKit) -> None:
+    """The counter is exact where a clock is not: this is what keeps the cost of a turn from growing."""
+    client, history = Client(kit), [*ordinary(1000, "call_"), HI]
+    client.body(history)
+    for _ in range(5):
+        before = client.provider.messages_encoded
+        history += [Message.model("ok"), Message.user("and?")]
+        client.body(history)
+        assert client.provider.messages_encoded - before == 2
+
+
+def test_requests_in_any_order_are_those_of_fresh_objects(kit: AdapterKit) -> None:
+    rng = random.Random(7)
+    conversations = [ordinary(length, f"call_{length}_") for length in (9, 14)]
+    requests = [[*history[:end], HI] for history in conversations for end in range(1, len(history) + 1)]
+    rng.shuffle(requests)
+    client = Client(kit)
+    for request in requests:
+        assert client.body(request) == Client(kit).body(request)
+
+
+def test_dropping_what_is_kept_beside_messages_changes_no_byte(kit: AdapterKit) -> None:
+    client, history = Client(kit), ordinary(21, "call_")
+    before = client.body(history)
+    client.provider.forget_encodings()
+    assert client.body(history) == before
+    assert client.provider.messages_encoded == 42
+
+
+def test_nothing_keeps_a_conversation_alive_that_its_session_dropped(kit: AdapterKit) -> None:
+    client, history = Client(kit), ordinary(41, "call_")
+    client.body(history)
+    remembered = [weakref.ref(message) for message in history]
+    del history
+    gc.collect()
+    assert [each() for each in remembered if each() is not None] == []
+
+
+def test_only_so_many_conversations_are_remembered_beyond_their_messages(kit: AdapterKit) -> None:
+    client = Client(kit)
+    conversations = [[Message.user(f"conversation {n}")] for n in range(Encoder.BEGINNINGS + 5)]
+    bodies = [client.body(each) for each in conversations]
+    assert len(set(bodies)) == len(conversations)
+    assert [client.body(each) for each in conversations] == bodies
+    assert client.provider.messages_encoded == len(conversations)
+
+
+def test_arguments_are_left_as_they_were(kit: AdapterKit) -> None:
+    history, tools = ordinary(13, "call_"), list(TOOLS)
+    before, identities = dump_messages(history), list(map(id, history))
+    Client(kit).provider.complete(history, "rules", tools)
+    assert dump_messages(history) == before
+    assert list(map(id, history)) == identities
+    assert tools == TOOLS
+
+
+@pytest.mark.parametrize("streamed", [False, True], ids=["batch", "stream"])
+def test_threads_do_not_mix_their_conversations(kit: AdapterKit, streamed: bool) -> None:
+    """Many threads on one object, each with its own history: every request holds its own words and no other's."""
+    client = Client(kit)
+    client.recorder.is_streamed = lambda request: streamed  # type: ignore[method-assign]
+    histories = [
+        [Message.user(f"nonce-{n}-{m}") if m % 2 == 0 else Message.model("ok") for m in range(9)] for n in range(8)
+    ]
+    ends = (1, 3, 5, 7, 9)
+
+    def talk(history: list[Message]) -> None:
+        for end in ends:
+            callbacks = CallbackRecorder().callbacks if streamed else {}
+            client.provider.complete(history[:end], "rules", TOOLS, **callbacks)
+
+    for history in histories:
+        talk(history)
+    expected = sorted(bytes(request.content) for request in client.recorder.requests)
+    client.recorder.requests.clear()
+    client.provider.forget_encodings()
+    ready = threading.Barrier(len(histories))
+
+    def talk_with_the_others(history: list[Message]) -> None:
+        ready.wait()
+        talk(history)
+
+    threads = [threading.Thread(target=talk_with_the_others, args=(history,)) for history in histories]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(bytes(request.content) for request in client.recorder.requests) == expected
+    assert len(set(expected)) == len(histories) * len(ends)
+
+
+def test_a_call_within_a_call_sends_its_own_body(kit: AdapterKit) -> None:
+    """A callback may ask another question: what is carried for the outer call does not leak into it, nor back."""
+    client = Client(kit)
+    client.recorder.is_streamed = lambda request: b"outer" in request.content  # type: ignore[method-assign]
+    client.provider.complete([Message.user("outer")], on_chunk=lambda _: client.body([Message.user("inner")]))
+    client.body([Message.user("after")])
+    sent = [bytes(request.content) for request in client.recorder.requests]
+    words = [b"outer", b"inner", b"after"]
+    assert [[word in content for word in words] for content in sent] == [
+        [word == own for word in words] for own in words
+    ]
