@@ -21,9 +21,8 @@ from typing import IO
 
 from turnproof.errors import TransportError
 
-from ._interrupt import Cut, current_cut
-from ._process_exit import GRACE, LastWords, how_it_ended
-from ._program import start_error
+from ._interrupt import Line, current_cut
+from ._program import GRACE, LastWords, how_it_ended, start_error
 
 _PIECE = 1 << 16
 """What a pipe holds: one read empties it."""
@@ -33,7 +32,7 @@ class ChildLost(TransportError):
     """The program ended, or fell silent, before it had said all."""
 
 
-class Child:
+class Child(Line):
     """One run of a program, until `end`. Serves one thread; `shut` and `kill` may come from another.
 
     It counts as lost when it is waited for and says, or reads, nothing for `silence` seconds. A call that is in force
@@ -62,10 +61,9 @@ class Child:
         self.last_words = LastWords(scrub)
         self._lines: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
         self._begun: list[bytes] = []
-        self._lock = threading.Lock()
+        super().__init__()
         self._killed = False
         self._how: str | None = None
-        self._owner: Cut | None = None
         self._ear, self._hand = socket.socketpair()
         try:
             self._process = subprocess.Popen(
@@ -194,17 +192,6 @@ class Child:
             self._hand.shutdown(socket.SHUT_RDWR)
 
     # -- as what a cut ends ---------------------------------------------------------------------------------------
-
-    def belong_to(self, cut: Cut | None) -> None:
-        """From now on only this call may end it; without one, none."""
-        with self._lock:
-            self._owner = cut
-
-    def shut(self, by: Cut) -> None:
-        """Kill it, unless another call has it by now."""
-        with self._lock:
-            if self._owner is by:
-                self._end_from_outside()
 
     def kill(self) -> None:
         """Kill it, from whatever thread: whoever reads its lines finds their end. Does nothing after `end`."""

@@ -15,6 +15,16 @@ from urllib.parse import urlsplit
 
 import httpx2
 
+HTTP_FAILURES: tuple[type[Exception], ...] = (
+    httpx2.HTTPError,
+    httpx2.StreamError,
+    httpx2.InvalidURL,
+    OSError,
+    ValueError,  # a body, or a piece of one, that is not JSON
+    RecursionError,  # one that is nested too deeply to be read
+)
+"""What the HTTP client and the reading of an answer raise, whoever's SDK stands above them."""
+
 DEFAULT_TIMEOUT = 600.0
 CONNECT_TIMEOUT = 5.0
 

@@ -15,8 +15,9 @@ import contextlib
 import socket
 import threading
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
-from typing import Any, Protocol
+from typing import Any
 
 import httpcore2
 import httpx2
@@ -41,14 +42,30 @@ class CutOff(httpcore2.NetworkError):
     """The call was cancelled before this could be done on the network."""
 
 
-class Line(Protocol):
-    """What a call goes over, and what is ended with it: a connection, or a program that does the asking."""
+class Line(ABC):
+    """What a call goes over, and what is ended with it: a connection, or a program that does the asking.
+
+    It belongs to the call that used it last.
+    """
+
+    def __init__(self) -> None:
+        self._owner: Cut | None = None
+        self._lock = threading.Lock()
 
     def belong_to(self, cut: Cut | None) -> None:
-        """From now on only this call may end it."""
+        """From now on only this call may end it; without one, none."""
+        with self._lock:
+            self._owner = cut
 
     def shut(self, by: Cut) -> None:
         """End it, unless another call has it by now."""
+        with self._lock:
+            if self._owner is by:
+                self._end_from_outside()
+
+    @abstractmethod
+    def _end_from_outside(self) -> None:
+        """End it, whatever thread waits for it; the lock is held."""
 
 
 class Cut:
@@ -106,26 +123,17 @@ def current_cut() -> Cut | None:
     return cut
 
 
-class _Connection:
-    """One TCP connection, whatever is layered on it; it belongs to the call that used it last."""
+class _Connection(Line):
+    """One TCP connection, whatever is layered on it."""
 
     def __init__(self, original: socket.socket) -> None:
-        self._owner: Cut | None = None
+        super().__init__()
         self._socket = original.dup()
-        self._lock = threading.Lock()
 
-    def belong_to(self, cut: Cut | None) -> None:
-        """From now on only this call may end the connection."""
-        with self._lock:
-            self._owner = cut
-
-    def shut(self, by: Cut) -> None:
-        """End both directions, unless another call has the connection by now."""
-        with self._lock:
-            if self._owner is by:
-                # Not connected, or closed already: then nothing waits on it either.
-                with contextlib.suppress(OSError):
-                    self._socket.shutdown(socket.SHUT_RDWR)
+    def _end_from_outside(self) -> None:
+        # Both directions. Not connected, or closed already: then nothing waits on it either.
+        with contextlib.suppress(OSError):
+            self._socket.shutdown(socket.SHUT_RDWR)
 
     def close(self) -> None:
         with self._lock:

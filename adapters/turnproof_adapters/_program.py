@@ -1,12 +1,24 @@
-"""A program of the user's machine, before it runs as a child process: where it is, and what it may see."""
+"""A program of the user's machine that runs as a child process: where it is, what it may see, and how it ended.
+
+What it says on stderr is for people, and often tells why it ended: the last of it is kept.
+"""
 
 from __future__ import annotations
 
 import os
 import shutil
+import signal
+from collections.abc import Callable
 from pathlib import Path
 
 from turnproof.errors import UsageError
+
+GRACE = 2.0
+"""Seconds given to a program to end by itself before it is killed."""
+
+_TOLD = 4000
+"""Bytes of stderr that are kept."""
+
 
 _PASSED_ON = frozenset(
     {"PATH", "LANG", "LC_ALL", "TZ", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE"}
@@ -35,3 +47,38 @@ def start_error(program: str, folder: Path, error: OSError) -> UsageError:
     """The error for a program that could not be started in a folder."""
     where = f" in {folder}" if error.filename == folder else ""
     return UsageError(f"{program} cannot be run{where}: {error.strerror or error}")
+
+
+class LastWords:
+    """What a program said last on stderr. `scrub` makes it fit to be shown."""
+
+    def __init__(self, scrub: Callable[[str], str]) -> None:
+        self._scrub = scrub
+        self._told = b""
+
+    def hear(self, piece: bytes) -> None:
+        """Take what it says, in pieces of any size."""
+        self._told = (self._told + piece)[-_TOLD:]
+
+    def __str__(self) -> str:
+        """As it stands behind an error's own words; empty where nothing was said."""
+        told = self._told
+        if len(told) == _TOLD:
+            told = told.partition(b"\n")[2] or told  # the first line is cut off
+        said = told.decode("utf-8", "replace").strip()
+        return f"; on stderr: {self._scrub(said)}" if said else ""
+
+
+def how_it_ended(code: int | None) -> str:
+    """What became of a program that has said its last line: its exit code, negative for a signal; None for one that had
+    to be ended."""
+    if code is None:
+        return "hung up without ending"
+    return f"was ended by {_signal_name(-code)}" if code < 0 else f"ended with exit code {code}"
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:  # most real-time signals have no name
+        return f"signal {number}"

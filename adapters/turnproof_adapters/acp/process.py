@@ -20,8 +20,7 @@ import psutil
 
 from turnproof.errors import TransportError
 
-from .._process_exit import GRACE, LastWords, how_it_ended
-from .._program import start_error
+from .._program import GRACE, LastWords, how_it_ended, start_error
 
 _log = logging.getLogger(__name__)
 

@@ -15,7 +15,7 @@ from acp.meta import AGENT_METHODS, CLIENT_METHODS
 from turnproof.errors import TransportError, UsageError
 from turnproof.sessions import SessionCapabilities
 
-from .._process_exit import GRACE
+from .._program import GRACE
 from .process import Process
 
 _log = logging.getLogger(__name__)

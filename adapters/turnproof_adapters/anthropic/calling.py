@@ -14,21 +14,14 @@ from .. import _calling
 from .._answers import Listeners
 from .._calling import ConversationCaller
 from .._decoding import converted
+from .._http import HTTP_FAILURES
 from . import errors
 from .assemble import Assembler, read_answer, stands_alone
 from .parts import Restore
 from .service import Service
 from .wire import Answer, Event, decode_answer, decode_event
 
-_FAILURES = (
-    anthropic.AnthropicError,
-    httpx2.HTTPError,
-    httpx2.StreamError,
-    httpx2.InvalidURL,
-    OSError,
-    ValueError,  # a frame or a body that is not JSON, from our decoder or the SDK's
-    RecursionError,  # one that is nested too deeply to be read
-)
+_FAILURES: tuple[type[Exception], ...] = (anthropic.AnthropicError, *HTTP_FAILURES)
 
 
 class Caller(ConversationCaller[Answer, Event, Restore]):

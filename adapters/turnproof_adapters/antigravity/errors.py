@@ -21,23 +21,13 @@ from turnproof.errors import (
 )
 
 from .._errors import by_status, scrubbed, too_long
+from .._http import HTTP_FAILURES
 from ..google_genai.error_sentences import TOO_LONG
 from ..google_genai.wire import ToldOfFailure
 from . import oauth
 from .refusals import Refusal
 
-FAILURES: tuple[type[Exception], ...] = (
-    ToldOfFailure,
-    oauth.Refused,
-    httpx2.HTTPError,
-    httpx2.StreamError,
-    httpx2.InvalidURL,
-    OSError,
-    # An answer that is not JSON, or JSON of another form than the API's.
-    ValueError,
-    # One that is nested too deeply to be read.
-    RecursionError,
-)
+FAILURES: tuple[type[Exception], ...] = (ToldOfFailure, oauth.Refused, *HTTP_FAILURES)
 """What the HTTP client, the socket and the reading of answers raise."""
 
 LONGEST_WAIT = 300.0

@@ -23,12 +23,11 @@ from ..claude_cli.lifecycle import CLAUDE_CLI
 from ..claude_cli.lines import Line, Result
 from ..claude_cli.pipe import user_line
 from ..claude_cli.tools import restorer
-from .abilities import NAME, SESSIONS
 from .history import messages
 from .live_program import Brake, Live
 from .program_requests import ProgramRequests
 from .session_files import SessionFiles
-from .settings import Running
+from .settings import NAME, SESSIONS, Running
 from .turn import Turn, watched
 
 _GONE = "No conversation found"

@@ -7,8 +7,8 @@ from dataclasses import replace
 from turnproof.agents import AgentBinding, AgentSetup
 
 from ..claude_cli.binding import BINDING, capabilities
-from .abilities import NAME, SESSIONS
 from .agent import ClaudeAgent
+from .settings import NAME, SESSIONS
 
 
 def open_agent(setup: AgentSetup) -> ClaudeAgent:

@@ -13,7 +13,7 @@ from turnproof.errors import ProviderError
 
 from .._child_process import Child, ChildLost
 from .._errors import scrubbed
-from .._process_exit import GRACE
+from .._program import GRACE
 from ..claude_cli.lines import Asked, Line
 from ..claude_cli.pipe import Pipe
 from .settings import Running

@@ -1,4 +1,5 @@
-"""What an agent is run with: its endpoint's options, parsed once."""
+"""What the agent is called, what can be done with its sessions, and what it is run with: its endpoint's options, parsed
+once."""
 
 from __future__ import annotations
 
@@ -7,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from turnproof.agents import AgentSetup
+from turnproof.sessions import SessionCapabilities
 
 from .._calling import Prompt
 from .._http import DEFAULT_TIMEOUT
@@ -15,6 +17,11 @@ from ..anthropic.request import Settings
 from ..anthropic.service import ANTHROPIC
 from ..claude_cli.lifecycle import CLAUDE_CLI
 from ..claude_cli.program import Program
+
+NAME = "claude_agent"
+
+SESSIONS = SessionCapabilities(can_list=True, can_load=True, can_continue_last=True, can_delete=True, can_fork=True)
+"""What can be done with its sessions."""
 
 _KEPT = ("--system-prompt-snapshot=off",)
 """The system text of the setup is sent also where the session began with another."""

@@ -15,7 +15,7 @@ from turnproof.errors import ProviderError, TransportError
 from turnproof.messages import ToolSchema
 
 from .._interrupt import current_cut
-from .._process_exit import GRACE
+from .._program import GRACE
 from ..anthropic.wire import Event
 from . import tools as offered
 from .answer_outline import Outline, outlined

@@ -10,26 +10,21 @@ from azure.core.exceptions import AzureError, HttpResponseError
 from turnproof.errors import InvalidRequestError, ProviderError, TransportError
 
 from .._errors import scrubbed
+from .._http import HTTP_FAILURES
 from ..openai import errors
 from ..openai.caller import ChatCaller
 from ..openai.service import Service
 from .readable_stream import FailureTold
 from .transport import Httpx2Response
 
-_FAILURES = (
+_FAILURES: tuple[type[Exception], ...] = (
     AzureError,
     FailureTold,
-    httpx2.HTTPError,
-    httpx2.StreamError,
-    httpx2.InvalidURL,
-    OSError,
-    # What the SDK makes of an answer that is no JSON, or of another form than the API's; and our decoder.
-    ValueError,
+    *HTTP_FAILURES,
+    # What the SDK makes of an answer of another form than the API's.
     TypeError,
     AttributeError,
     LookupError,
-    # One that is nested too deeply to be read.
-    RecursionError,
 )
 
 

@@ -25,6 +25,7 @@ from turnproof.errors import (
 )
 
 from .._errors import by_status, retry_after, scrubbed, too_long
+from .._http import HTTP_FAILURES
 from .error_sentences import TOO_LONG
 from .wire import ToldOfFailure
 
@@ -32,17 +33,11 @@ FAILURES: tuple[type[Exception], ...] = (
     ToldOfFailure,
     sdk.APIError,
     google.auth.exceptions.GoogleAuthError,
-    httpx2.HTTPError,
-    httpx2.StreamError,
-    httpx2.InvalidURL,
-    OSError,
-    # What the SDK makes of an answer that is not JSON, or JSON of another form than the API's.
-    ValueError,
+    *HTTP_FAILURES,
+    # What the SDK makes of JSON of another form than the API's.
     TypeError,
     AttributeError,
     LookupError,
-    # One that is nested too deeply to be read.
-    RecursionError,
 )
 """What the SDK and everything below it raises."""
 

@@ -12,21 +12,17 @@ import openai
 from turnproof.errors import InvalidRequestError, ProviderError, TransportError
 
 from .._errors import Secret, scrubbed
+from .._http import HTTP_FAILURES
 from . import errors
 from .caller import ChatCaller
 from .service import Service
 from .wire import Failure, failure_of
 
-FAILURES = (
+FAILURES: tuple[type[Exception], ...] = (
     openai.OpenAIError,
-    httpx2.HTTPError,
-    httpx2.StreamError,
-    httpx2.InvalidURL,
-    OSError,
-    ValueError,  # a chunk or a body that is not JSON, from our decoder or the SDK's
+    *HTTP_FAILURES,
     TypeError,  # an answer of another form than the API's, in the SDK's hands
     AttributeError,
-    RecursionError,  # one that is nested too deeply to be read
 )
 """What the SDK and everything below it raises."""
 
