@@ -192,25 +192,25 @@ def denied_tools_do_not_run(view: View) -> Findings:
 
 _FIRST_WITHOUT_ANSWER = finding(
     "sessions/one-turn-at-a-time/no-answer",
-    "A turn gets no answer when a second one is asked for while it runs.",
+    "A turn gets no answer if a second one starts while it runs.",
     "the outcome {expected}",
     "{observed}{failure:words}",
 )
 _FIRST_WRONG_ANSWER = finding(
     "sessions/one-turn-at-a-time/wrong-answer",
-    "A turn gets a wrong answer when a second one is asked for while it runs.",
+    "A turn gets a wrong answer if a second one starts while it runs.",
     "a reply with the text {expected}",
     "{observed}",
 )
 _SECOND_NEVER_ENDED = finding(
     "sessions/one-turn-at-a-time/second-never-ended",
-    "A second turn that is asked for while one runs never ends.",
+    "A second turn that starts while one runs never ends.",
     "an answer or an error",
     "none",
 )
 _SECOND_UNTYPED = finding(
     "sessions/one-turn-at-a-time/unknown-error",
-    "A second turn that is asked for while one runs raises an error that callers do not know.",
+    "A second turn that starts while one runs raises an unknown error.",
     "a `TurnproofError`",
     "`{observed:words}` with the message {message}",
 )

@@ -18,29 +18,29 @@ from .steps import FORGETTING, Step, steps, turns_done, unpaired, without_blanks
 
 _REFUSED = finding(
     "history/interjection-is-answered/refused",
-    "The session refused what the user said during a turn.",
+    "The session refused a message of the user during a turn.",
     "a turn that takes the text {text}",
     "the exception {error:words}: {observed:words}",
 )
 _NOT_ANSWERED = finding(
     "history/interjection-is-answered/not-answered",
-    "A turn in which the user said something more did not end with an answer.",
+    "A turn with a second message of the user did not end with an answer.",
     "an answer to the text {text}",
     "a turn that ended with {observed}",
 )
 _NOT_SENT = finding(
     "history/interjection-is-answered/not-sent",
-    "What the user said during a turn is missing from its last request.",
+    "The user's message during a turn is missing from its last request.",
     "the text {expected} among the user's messages",
     "a request without it",
 )
 _EARLIER_CHANGED = finding(
     "history/interjection-is-answered/earlier-changed",
-    "A turn in which the user said something more changed the history before it.",
+    "A turn with a second message of the user changed the history before it.",
 )
 _NOT_HELD = finding(
     "history/interjection-is-answered/not-held",
-    "What the user said in a turn is missing from the session's history.",
+    "The user's message during a turn is missing from the session's history.",
     "the text {expected} in the history",
     "the user's texts {observed}",
 )

@@ -21,7 +21,7 @@ _ID_CHANGED = finding(
 )
 _ID_NOT_ITS_OWN = finding(
     "tools/call-ids-are-kept/not-its-own",
-    "Calls that came without ids did not each get an id of their own.",
+    "Calls that came without ids did not each get a separate id.",
     "a different id for each of {calls} calls",
     "the ids {observed}",
 )

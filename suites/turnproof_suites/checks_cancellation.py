@@ -46,7 +46,7 @@ _RAISED = finding(
 )
 _WRONG_FINISH = finding(
     "cancellation/returns-a-cancelled-response/wrong-finish",
-    "A stream that was cancelled returned a response that does not say so.",
+    "A cancelled stream returned a response without `finish_reason=cancelled`.",
     "a response that ended with {expected}",
     "one that ended with {observed}",
 )
@@ -329,7 +329,7 @@ _BATCH_RAISED = finding(
 )
 _BATCH_WRONG_FINISH = finding(
     "cancellation/batch-calls-can-be-cancelled/wrong-finish",
-    "A call that was cancelled while it waited for its answer did not say so.",
+    "A call that was cancelled before its answer returned a response without `finish_reason=cancelled`.",
     "a response that ended with {expected}",
     "one that ended with {observed}",
 )

@@ -54,7 +54,7 @@ _REFUSED = finding(
 )
 _USER_TEXT_LOST = finding(
     "cancellation/history-serves-the-next-turn/user-text-missing",
-    "The request after a cancelled turn lacks what the user said in it.",
+    "The request after a cancelled turn lacks the user's message of that turn.",
     "the user's text {expected}",
     "a request without it",
 )

@@ -55,7 +55,7 @@ def context_is_known(view: View) -> Findings:
 
 _NOTHING_TAKEN = finding(
     "accounting/context-shrinks-with-a-collection/nothing",
-    "The session says that its conversation takes nothing, and holds messages.",
+    "The session reports an empty context, but has messages.",
     "more than {expected} tokens for {messages} messages",
 )
 _GROWN = finding(

@@ -21,8 +21,8 @@ from .reading import too_long
 
 _LIMIT_NOT_RECOGNISED = finding(
     "errors/context-limit-is-recognised/wrong-class",
-    "The error is no context limit error, although the API says that the prompt is too long.",
-    "{expected:words}, because the API says {words}",
+    "The error is not a context limit error, although the API reports that the prompt is too long.",
+    "{expected:words}, because the API reports {words}",
     "{observed:words}: {message}",
 )
 _NUMBER_INVENTED = finding(
@@ -74,8 +74,8 @@ _NUMBER = re.compile(r"\d[\d,]*")
 
 _NO_CONTEXT_LIMIT = finding(
     "errors/other-refusals-are-no-context-limit/wrong-class",
-    "The error is a context limit error, although the API does not say that the prompt is too long.",
-    "another class of error, because the API says {words}",
+    "The error is a context limit error, although the API does not report that the prompt is too long.",
+    "another class of error, because the API reports {words}",
     "{observed:words}: {message}",
 )
 

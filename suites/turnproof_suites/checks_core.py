@@ -109,7 +109,7 @@ _DIFFERENCES: Mapping[str, FindingCode] = {
     ),
     "lost-error-flag": finding(
         "core/wire-is-what-the-session-holds/lost-error-flag",
-        "The request does not say that a tool failed.",
+        "The request does not mark the result of a failed tool as failed.",
         "a result marked as failed",
         "a result marked as good",
     ),
@@ -646,13 +646,13 @@ _THREAD_REQUEST = finding(
 )
 _THREAD_RAISED = finding(
     "core/threads-are-not-mixed/raised",
-    "Beside calls of other threads the same call raised an exception.",
+    "With calls of other threads at the same time, the same call raised an exception.",
     "the same answer",
     "the exception {error:words}: {observed:words}",
 )
 _THREAD_CHANGED = finding(
     "core/threads-are-not-mixed/changed",
-    "Beside calls of other threads the same call returned another answer.",
+    "With calls of other threads at the same time, the same call returned another answer.",
 )
 
 
@@ -679,8 +679,8 @@ def threads_are_not_mixed(view: View) -> Findings:
 
 _TOO_MANY_REQUESTS = finding(
     "core/side-requests-stay-few/too-many",
-    "A call makes many requests besides the one for the answer.",
-    "at most {expected} requests besides the one for the answer",
+    "A call makes many requests in addition to the one for the answer.",
+    "at most {expected} requests in addition to the one for the answer",
     "{observed}, to {path:words}",
 )
 _FEW = 2

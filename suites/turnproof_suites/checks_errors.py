@@ -112,7 +112,7 @@ def status_is_kept(view: View) -> Findings:
 
 _WORDS_MISSING = finding(
     "errors/words-are-kept/missing",
-    "The error's message leaves out what the API says.",
+    "The error's message leaves out the API's message.",
     "a message with the API's words {expected}",
     "the message {observed}",
 )
@@ -243,7 +243,7 @@ _CLOCKS = 2.0
 
 _WRONG_WAIT = finding(
     "errors/retry-after-is-kept/wrong-wait",
-    "The error does not have the wait that the API asked for.",
+    "The error does not have the wait that the API requested.",
     "a `retry_after` of {expected} seconds",
 )
 

@@ -21,7 +21,7 @@ _HISTORY_CHANGED = finding(
 )
 _STILL_SENT = finding(
     "errors/a-failed-turn-leaves-no-trace/still-sent",
-    "A request still has what the user said in a failed turn.",
+    "A request still has the user's message of a failed turn.",
     "a request without the text of the failed turn",
 )
 

@@ -39,7 +39,7 @@ _Origin: TypeAlias = Message | FunctionCall | ToolResult
 
 _HISTORY_CHANGED = finding(
     "handoff/foreign-history-is-sent/changed",
-    "The request does not say what was said elsewhere, in its order.",
+    "The request does not have the messages of the earlier conversation in their order.",
 )
 
 

@@ -40,12 +40,12 @@ _EARLIER_CHANGED = finding(
 )
 _USER_TEXT = finding(
     "history/what-was-said-is-held/user-text",
-    "The new messages do not begin with what the user said, once.",
+    "The new messages do not begin with the user's message, once.",
     "the user's texts {expected} in the new messages",
 )
 _MODEL_TEXT = finding(
     "history/what-was-said-is-held/model-text",
-    "The new messages do not have what the model said, once.",
+    "The new messages do not have the model's answer, once.",
     "the model's texts {expected} in the new messages",
 )
 _CALLS = finding(

@@ -38,7 +38,7 @@ _DIFFERS = {
 
 _ORDER = finding(
     "history/wire-is-what-the-session-holds/order",
-    "What the session holds stands in another order in the request.",
+    "The request has the session's messages in another order.",
     "the order of the history",
     "{observed} in another place",
 )

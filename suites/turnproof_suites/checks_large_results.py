@@ -63,8 +63,8 @@ _RESULT_COUNT = finding(
 )
 _NO_NOTICE = finding(
     "recovery/results-are-cut-to-fit/no-notice",
-    "Part of a result was sent, and nothing says so.",
-    "a word about the rest beside the {sent} of {whole} characters",
+    "Part of a result was sent without a mark.",
+    "a mark about the rest, next to {sent} of {whole} characters",
     "{observed}",
 )
 

@@ -81,7 +81,7 @@ def documents_reach_the_wire(view: View) -> Findings:
 _ATTACHMENT_MISSING = finding(
     "multimodal/attachments-of-results-reach-the-wire/missing",
     "An image or a document that a tool returned is missing from the request.",
-    "the {expected:words} in the result of the call {call}, or beside it where the API has it there",
+    "the {expected:words} in the result of the call {call}, or next to it if the API requires that",
     "a result with {observed}",
 )
 

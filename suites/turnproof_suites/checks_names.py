@@ -41,7 +41,7 @@ def names_come_back(view: View) -> Findings:
 _TOOL_LOST = finding(
     "tools/names-stay-apart/tool-missing",
     "Tools with similar names did not all go out.",
-    "each of the tools {expected} under a name of its own",
+    "each of the tools {expected} under a different name",
     "the names {observed}",
 )
 _ONE_NAME = finding(

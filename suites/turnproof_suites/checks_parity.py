@@ -15,7 +15,7 @@ from .reading import in_two_roles, part_row, place_in_row, plain, value_differen
 
 _OUTCOME = finding(
     "parity/same-outcome-of-each-turn/outcome",
-    "The turn did not end as the scenario says.",
+    "The turn did not end as the scenario expects.",
     "the outcome {expected}",
 )
 

@@ -88,7 +88,7 @@ def list_is_of_the_folder_asked_for(view: View) -> Findings:
 
 _NO_TIME = finding(
     "sessions/list-tells-when/missing",
-    "The list does not say when a session was updated.",
+    "The list lacks the time at which a session was updated.",
     "a time for the session {session}",
     "none",
 )
@@ -177,7 +177,7 @@ _FORK_REFUSED = finding(
 )
 _FORK_WITHOUT_ID = finding(
     "sessions/fork-has-an-id-of-its-own/no-own-id",
-    "A fork has no id of its own.",
+    "A fork does not have its own id.",
     "an id other than {origin}, that of the origin",
     "{observed}",
 )

@@ -161,8 +161,8 @@ _RESUMED_WITHOUT = finding(
 )
 _RESUMED_TWICE = finding(
     "sessions/resume-brings-back-what-was-said/twice",
-    "A request in a resumed session repeats what the user said.",
-    "the text {text} as often as the user said it ({expected})",
+    "A request in a resumed session repeats a message of the user.",
+    "the text {text} as often as the user sent it ({expected})",
     "{observed} times",
 )
 
@@ -638,7 +638,7 @@ _DAMAGED_UNTYPED = finding(
 )
 _DAMAGED_EMPTY = finding(
     "sessions/damaged-session-is-no-empty-one/empty",
-    "A damaged session is resumed as if nothing had been said in it.",
+    "A damaged session is resumed as an empty one.",
     "an error, or a request with one of the session's turns {expected}",
     "messages with the texts {observed}",
 )

@@ -48,13 +48,13 @@ _UNCHANGED = re.compile(r"[ -~]+")
 
 _CONTENT_ATTRIBUTE = finding(
     "telemetry/content-stays-out/attribute",
-    "A span has an attribute for content, and nobody asked for content.",
+    "A span has an attribute for content, but content is not switched on.",
     "no attribute `{attribute:words}`",
 )
 _TEXT_IN_SPAN = finding(
     "telemetry/content-stays-out/text",
     "A span has content of the conversation.",
-    "none of what was said",
+    "no text of the conversation",
     "{observed}, which is {what:words}",
 )
 

@@ -274,8 +274,8 @@ _COMMENT_RAISED = finding(
 )
 _COMMENT_CHANGED = finding(
     "streaming/keep-alives-change-nothing/changed",
-    "The adapter returned another answer where keep-alives stood between the events.",
-    "{expected}, whatever keep-alives stand between the events",
+    "The adapter returned another answer with keep-alives between the events.",
+    "{expected}, with any keep-alives between the events",
     "{observed}",
 )
 _SPELLING_RAISED = finding(

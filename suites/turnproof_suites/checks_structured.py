@@ -105,13 +105,13 @@ def output_is_parsed(view: View) -> Findings:
 _TOOL_MISSING = finding(
     "structured/tools-and-system-stay-in-force/tool-missing",
     "A tool is missing from a request with a schema for the answer.",
-    "the tool {expected} beside the schema",
+    "the tool {expected} together with the schema",
     "the tools {observed}",
 )
 _SYSTEM_MISSING = finding(
     "structured/tools-and-system-stay-in-force/system-missing",
     "The system text is missing from a request with a schema for the answer.",
-    "the system text {expected} beside the schema",
+    "the system text {expected} together with the schema",
     "the system text {observed}",
 )
 

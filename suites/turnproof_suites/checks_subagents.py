@@ -24,7 +24,7 @@ _CHILD_REFUSED = finding(
 )
 _NOT_TOLD = finding(
     "subagents/child-begins-empty/prompt-missing",
-    "The request of a child lacks what the child was told.",
+    "The request of a child lacks a message to the child.",
     "{expected} among the messages",
     "messages with the texts {observed}",
 )
@@ -112,7 +112,7 @@ def _wrong_parent(step: Step, exchange: Exchange, childs: list[Quote]) -> Iterat
 
 _CHILD_LACKS = finding(
     "subagents/child-keeps-its-own/missing",
-    "The request of a child lacks a text of its own earlier turns.",
+    "The request of a child lacks a text of the child's earlier turns.",
     "{expected} among the messages",
     "messages with the texts {observed}",
 )

@@ -54,7 +54,7 @@ _SEVERAL_TREES = finding(
 )
 _NO_TURN_SPAN = finding(
     "telemetry/turn-has-a-span-tree/no-turn-span",
-    "The span of a model call or a tool stands at the top of a turn.",
+    "The span of a model call or a tool has no parent in its turn.",
     "the turn's own span above {observed}",
     "nothing above it",
 )
@@ -168,12 +168,12 @@ _NO_PROVIDER = finding(
 )
 _REQUEST_MODEL = finding(
     "telemetry/calls-follow-the-conventions/request-model",
-    "The span of a model call does not name the model that was asked.",
+    "The span of a model call does not name the requested model.",
     "{expected} as `gen_ai.request.model`",
 )
 _STREAM = finding(
     "telemetry/calls-follow-the-conventions/stream",
-    "The span of a model call says the opposite of whether the answer was streamed.",
+    "The span of a model call has the wrong value for streaming.",
     "{expected} as `gen_ai.request.stream`",
 )
 _RESPONSE_MODEL = finding(
@@ -471,13 +471,13 @@ _CALL_KIND = finding(
 )
 _NO_FINISH_REASON = finding(
     "telemetry/spans-say-what-is-recommended/no-finish-reason",
-    "The span of a model call does not say why the answer ended.",
+    "The span of a model call lacks the finish reason.",
     "`gen_ai.response.finish_reasons` in the span {span}",
     "none",
 )
 _NO_RESPONSE_MODEL = finding(
     "telemetry/spans-say-what-is-recommended/no-response-model",
-    "The span of a model call does not say which model answered.",
+    "The span of a model call lacks the model that answered.",
     "`gen_ai.response.model` in the span {span}",
     "none",
 )

@@ -201,7 +201,7 @@ def _finished(answer: WireAnswer) -> tuple[Thought, ...]:
 
 _ORDER = finding(
     "thinking/comes-before-its-call/order",
-    "Thinking and calls stand in another order than the model produced them in.",
+    "Thinking and calls are in another order than the model produced them.",
     "{expected}, in this order",
 )
 

@@ -141,13 +141,13 @@ def _after_last_answer(sent: Call) -> list[Message]:
 
 _BEFORE_ITS_CALL = finding(
     "tools/results-follow-their-calls/no-call-before",
-    "A tool result stands before its call, or has none.",
+    "A tool result is before its call, or has no call.",
     "the call {call} in front of its result",
     "a result without it",
 )
 _SEPARATED = finding(
     "tools/results-follow-their-calls/separated",
-    "Something stands between a tool call and its result.",
+    "There is something between a tool call and its result.",
     "the result of the call {call} in the message behind the call",
     "a message of role {between} in between",
 )
@@ -223,7 +223,7 @@ def results_keep_the_order_of_calls(view: View) -> Findings:
 
 _FAILURE_MARK = finding(
     "tools/failure-is-marked-on-the-wire/mark",
-    "The request says of a tool's outcome the opposite of what it was.",
+    "The request marks a failed tool as successful, or a successful one as failed.",
     "the result of the call {call} marked as {expected:words}",
     "marked as {observed:words}",
 )

@@ -155,7 +155,7 @@ CASES = [
         CUT_TO_FIT,
         overflowed,
         sent(as_beginning),
-        "beside the 100 of 760 characters",
+        "next to 100 of 760 characters",
         "no-notice",
         "/messages/2/content/0/content",
     ),

@@ -305,7 +305,7 @@ STREAMING = [
         "streaming/keep-alives-change-nothing",
         lambda: disturbed("comment"),
         lambda view: spoilt(view, Response, response_with(parts=(Text("Größe"), read(bed="4")))),
-        "whatever keep-alives",
+        "with any keep-alives",
         "changed",
         "/parts/0/text",
     ),

@@ -72,7 +72,7 @@ CASES = [
             Say("Yes.", "Good."),
             Say("Yes.", "So be it.", steps=AGAIN, sent=[*pair("Yes.", "Good."), *pair("Yes.", "Good.")]),
         ),
-        'expected the text "Yes." as often as the user said it (2);', "twice",
+        'expected the text "Yes." as often as the user sent it (2);', "twice",
     ),
     Both(
         "model-that-says-it-after-the-user",
@@ -82,7 +82,7 @@ CASES = [
             Say("Forty trees.", "I see."),
             Say("How many?", "40.", steps=AGAIN, sent=[*pair("Forty trees.", "I see."), Message.user("Forty trees.")]),
         ),
-        'expected the text "Forty trees." as often as the user said it (1);', "twice",
+        'expected the text "Forty trees." as often as the user sent it (1);', "twice",
     ),
     Both(
         "words-that-both-sessions-have",

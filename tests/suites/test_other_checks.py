@@ -329,7 +329,7 @@ CONTENT = [
         "structured/tools-and-system-stay-in-force",
         structured,
         wire(lambda body: body.pop("system") and None),
-        "beside the schema",
+        "together with the schema",
         "system-missing",
         "",
     ),

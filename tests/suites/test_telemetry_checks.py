@@ -321,7 +321,7 @@ CASES = [
         CONTENT,
         of(plain),
         changed(saying(gen_ai__input__messages="[{}]"), CHAT, 0),
-        "nobody asked for content",
+        "content is not switched on",
         "attribute",
         "/1/attributes/gen_ai.input.messages",
     ),
@@ -384,7 +384,7 @@ CASES = [
         RECOMMENDED,
         of(plain),
         changed(saying(gen_ai__response__finish_reasons=None), CHAT),
-        "why the answer ended",
+        "lacks the finish reason",
         "no-finish-reason",
     ),
     Case(
