@@ -40,13 +40,11 @@ class FiveMarks(Rewriting):
 class ToolOrderUnstable(Rewriting):
     """Tools go out in another order in every second request."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._count = 0
+    count = 0
 
     def change_request(self, wire: Wire, body: Json) -> None:
-        self._count += 1
-        if self._count % 2 == 0:
+        self.count += 1
+        if self.count % 2 == 0:
             wire.tools(body).reverse()
 
 

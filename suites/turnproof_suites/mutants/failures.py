@@ -269,13 +269,11 @@ class RetryRepeatsTheMessage(Broken):
 class RetryRepeatsTheResults(Rewriting):
     """A request that is made again has the results of the failed attempt and those of the new one."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._count = 0
+    count = 0
 
     def change_request(self, wire: Wire, body: Json) -> None:
         count = len(wire.messages(body))
-        again, self._count = count == self._count, count
+        again, self.count = count == self.count, count
         blocks = wire.blocks(wire.messages(body)[-1])
         if again and wire.kind(blocks[0]) == "result":
             blocks.insert(0, dict(blocks[0]))
