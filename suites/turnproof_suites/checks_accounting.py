@@ -17,7 +17,7 @@ def _figures(usage: TokenUsage) -> dict[str, int]:
     return {field: getattr(usage, field) for field in usage.__struct_fields__}
 
 
-def _fallen(before: TokenUsage, after: TokenUsage) -> Iterator[tuple[str, int, int]]:
+def _lower_figures(before: TokenUsage, after: TokenUsage) -> Iterator[tuple[str, int, int]]:
     """The figures that are lower afterwards: name, figure before, figure after."""
     first, second = _figures(before), _figures(after)
     return ((name, value, second[name]) for name, value in first.items() if second[name] < value)
@@ -153,7 +153,7 @@ def updates_never_fall(view: View) -> Findings:
     """Updates are cumulative: no figure of a later one is lower."""
     for call in view.calls:
         for before, after in pairwise(usage_updates(call)):
-            fallen = list(_fallen(before.usage, after.usage))
+            fallen = list(_lower_figures(before.usage, after.usage))
             for name, figure, lower in fallen:
                 yield _UPDATE_FELL(
                     call.at_callback(after, "usage", name),
@@ -180,7 +180,7 @@ def response_has_the_last_update(view: View) -> Findings:
         updates = usage_updates(call)
         if not updates or call.response is None:
             continue
-        fallen = list(_fallen(updates[-1].usage, call.response.usage))
+        fallen = list(_lower_figures(updates[-1].usage, call.response.usage))
         for name, figure, lower in fallen:
             yield _BELOW_LAST_UPDATE(
                 call.at(Side.RESPONSE, "usage", name),

@@ -21,7 +21,7 @@ from .reading import results_in, spoken_text
 from .steps import failure, outcome, without_blanks
 
 
-def _after(view: View) -> Iterator[tuple[AgentTurn, AgentTurn]]:
+def _consecutive_turns(view: View) -> Iterator[tuple[AgentTurn, AgentTurn]]:
     """Each turn with the next one of the same session, nothing having been done to the sessions in between."""
     every = agent_turns(view)
     for turn, later in pairwise(every):
@@ -29,11 +29,11 @@ def _after(view: View) -> Iterator[tuple[AgentTurn, AgentTurn]]:
             yield turn, later
 
 
-def _cancelled(turn: AgentTurn) -> bool:
+def _is_cancelled(turn: AgentTurn) -> bool:
     return turn.view.cut is not None and turn.view.cut.by != "kill" and turn.view.cancelled
 
 
-def _killed(turn: AgentTurn) -> Killed | None:
+def _first_kill(turn: AgentTurn) -> Killed | None:
     return turn.step.first(Killed)
 
 
@@ -84,7 +84,7 @@ def _wrong_runs(turn: AgentTurn, made: Sequence[FunctionCall], ran: Sequence[Too
     waiting = list(made)
     left = []
     for run in ran:
-        call = next((one for one in waiting if equal(_told(one), _told(run))), None)
+        call = next((one for one in waiting if equal(_call_value(one), _call_value(run))), None)
         if call is None:
             left.append(run)
         else:
@@ -92,18 +92,18 @@ def _wrong_runs(turn: AgentTurn, made: Sequence[FunctionCall], ran: Sequence[Too
     for run in left:
         call = next((one for one in waiting if one.name == run.name), None)
         if call is None:
-            calls = [_told(one) for one in made]
-            yield _NOT_CALLED(turn.step.at_event(run), observed=_told(run), calls=calls)
+            calls = [_call_value(one) for one in made]
+            yield _NOT_CALLED(turn.step.at_event(run), observed=_call_value(run), calls=calls)
         else:
             waiting.remove(call)
             yield _OTHER_ARGUMENTS(
                 turn.step.at_event(run, "args"), expected=thaw(call.args), observed=thaw(run.args), tool=run.name
             )
     for call in waiting:
-        yield _NOT_RUN(turn.view.at(), expected=_told(call))
+        yield _NOT_RUN(turn.view.at(), expected=_call_value(call))
 
 
-def _told(call: FunctionCall | ToolRun) -> JSON:
+def _call_value(call: FunctionCall | ToolRun) -> JSON:
     return {"name": call.name, "args": thaw(call.args)}
 
 
@@ -305,7 +305,7 @@ _AFTER_CANCELLED = _NextTurn(
 @check("sessions/cancelled-turn-serves-the-next", without_calls=True)
 def cancelled_turn_serves_the_next(view: View) -> Findings:
     """The next turn has its own answer, in the same session, and so has the one after it."""
-    yield from _next_has_its_own(view, _cancelled, _AFTER_CANCELLED, "cancelled turns")
+    yield from _next_has_its_own(view, _is_cancelled, _AFTER_CANCELLED, "cancelled turns")
 
 
 _REQUEST_WENT_ON = finding(
@@ -327,7 +327,7 @@ def cancel_ends_the_request(view: View) -> Findings:
     """The service is told that nobody wants the answer any more: the connection is closed."""
     for turn in agent_turns(view):
         held = [one for one in turn.step.generated if one.held and one.response is not None]
-        if not _cancelled(turn) or not held:
+        if not _is_cancelled(turn) or not held:
             continue
         last, ended = held[-1], turn.view.ended
         if last.response is not None and last.response.released == "limit":
@@ -511,7 +511,7 @@ _KILLED_UNTYPED = finding(
 def killed_agent_ends_the_turn(view: View) -> Findings:
     """With an error of the tree: what was shown was no answer."""
     for turn in agent_turns(view):
-        killed, ended, failed = _killed(turn), turn.view.ended, turn.view.failed
+        killed, ended, failed = _first_kill(turn), turn.view.ended, turn.view.failed
         if killed is None or ended is None:
             continue
         if not killed.processes:
@@ -573,7 +573,7 @@ def earlier_turns_survive_a_kill(view: View) -> Findings:
                     )
             else:
                 yield Compared("turns after a kill")
-        killed = _killed(turn)
+        killed = _first_kill(turn)
         if lost is None or expected != lost:
             expected = turn.session or expected
         if killed is not None and killed.processes:
@@ -591,9 +591,9 @@ _CLAIMED_BUT_NOT_SENT = finding(
 @check("sessions/loss-is-not-hidden", without_calls=True)
 def loss_is_not_hidden(view: View) -> Findings:
     """What was shown of a turn that was lost is sent in the next one, or the history does not claim it."""
-    for turn, later in _after(view):
+    for turn, later in _consecutive_turns(view):
         ended = turn.view.ended
-        killed = _killed(turn)
+        killed = _first_kill(turn)
         if killed is None or not killed.processes or ended is None or later.request is None:
             continue
         shown, sent = without_blanks([ended.shown]), without_blanks(message.text for message in later.request_messages)
@@ -615,7 +615,7 @@ def loss_is_not_hidden(view: View) -> Findings:
 # -- what is left -------------------------------------------------------------------------------------------
 
 
-def _left(view: View) -> Iterator[LeftBehind]:
+def _processes_left(view: View) -> Iterator[LeftBehind]:
     return iter(view.transcript.of(LeftBehind))
 
 
@@ -630,7 +630,7 @@ _STILL_RUNNING = finding(
 @check("sessions/no-process-is-left", without_calls=True)
 def no_process_is_left(view: View) -> Findings:
     """A few seconds after the agent was shut down, also where turns were cancelled, or it was killed."""
-    for left in _left(view):
+    for left in _processes_left(view):
         for number, name in enumerate(left.processes):
             yield _STILL_RUNNING(view.at_event(left, "processes", number), observed=name, started=left.started)
         if left.started and not left.processes:
@@ -648,7 +648,7 @@ _FILE_LEFT = finding(
 @check("sessions/working-folder-stays-as-it-is", without_calls=True)
 def working_folder_stays_as_it_is(view: View) -> Findings:
     """No tool was asked to write there."""
-    for left in _left(view):
+    for left in _processes_left(view):
         for number, name in enumerate(left.files):
             yield _FILE_LEFT(view.at_event(left, "files", number), observed=name)
         if not left.files:
@@ -666,7 +666,7 @@ _KEY_EXPOSED = finding(
 @check("sessions/key-is-in-no-command-line", without_calls=True)
 def key_is_in_no_command_line(view: View) -> Findings:
     """Every user of the machine can read those."""
-    for left in _left(view):
+    for left in _processes_left(view):
         for number, name in enumerate(left.exposed):
             yield _KEY_EXPOSED(view.at_event(left, "exposed", number), observed=name)
         if left.started and not left.exposed:
@@ -694,7 +694,7 @@ def usage_is_of_the_turn(view: View) -> Findings:
         if told == (0, 0):
             continue  # figures that say nothing may be passed over
         own = [one for one in answers if one in turn.requests]
-        right = [_added_up(some) for some in (answers, own, answers[-1:], own[-1:])]
+        right = [_summed_tokens(some) for some in (answers, own, answers[-1:], own[-1:])]
         if told in right:
             yield Compared("figures of turns")
         else:
@@ -712,6 +712,6 @@ def _figures(counts: tuple[int, int]) -> JSON:
     return {"prompt_tokens": prompt, "output_tokens": output}
 
 
-def _added_up(answers: Sequence[Exchange]) -> tuple[int, int]:
+def _summed_tokens(answers: Sequence[Exchange]) -> tuple[int, int]:
     usages = [one.answer.usage for one in answers if one.answer is not None and one.answer.usage is not None]
     return sum(one.prompt_tokens for one in usages), sum(one.output_tokens for one in usages)

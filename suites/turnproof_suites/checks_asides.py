@@ -82,10 +82,10 @@ def _wrong_interjection(view: View, step: Step, said: Interjected) -> Iterator[F
         place = step.turn.at() if last is None else last.at_read("messages")
         yield _NOT_SENT(place, expected=said.text, related=related)
     elif not step.collects:
-        yield from _missing(step, said.text)
+        yield from _missing_messages(step, said.text)
 
 
-def _missing(step: Step, text: str) -> Iterator[Finding]:
+def _missing_messages(step: Step, text: str) -> Iterator[Finding]:
     """What is not held of a turn with an interjection."""
     if step.added is None:
         yield from _changes(step, _EARLIER_CHANGED)
@@ -94,13 +94,13 @@ def _missing(step: Step, text: str) -> Iterator[Finding]:
     spoken = step.turn.script.user if step.turn.script is not None else ()
     for said in (*(part.text for part in spoken if isinstance(part, Text)), text):
         if said not in user_text(step.added):
-            yield _NOT_HELD(_at_held(step), expected=said, observed=held)
+            yield _NOT_HELD(_at_history(step), expected=said, observed=held)
     shown = step.turn.ended.shown if step.turn.ended is not None else ""
     if shown.strip() and without_blanks([shown]) != without_blanks(model_texts(step.added)):
-        yield _SHOWN_NOT_HELD(_at_held(step), expected=shown, observed=model_texts(step.added))
+        yield _SHOWN_NOT_HELD(_at_history(step), expected=shown, observed=model_texts(step.added))
 
 
-def _at_held(step: Step) -> Place:
+def _at_history(step: Step) -> Place:
     """What the session holds after the turn."""
     return step.turn.at(Side.HISTORY, "session")
 
@@ -179,7 +179,7 @@ def _wrong_injection(view: View, step: Step, told: tuple[str, str]) -> Iterator[
     elif step.added is None and not unpaired(step.history_before):
         yield from _changes(step, _COMMAND_CHANGED_EARLIER)
     elif not _has(step.added or step.history, told):
-        yield _COMMAND_NOT_HELD(_at_held(step), expected=told)
+        yield _COMMAND_NOT_HELD(_at_history(step), expected=told)
 
 
 def _requests_after(step: Step, waiting: list[tuple[Step, tuple[str, str]]]) -> Findings:
@@ -193,7 +193,7 @@ def _requests_after(step: Step, waiting: list[tuple[Step, tuple[str, str]]]) -> 
         sent = exchange.call.messages if exchange.call is not None else ()
         lost = [(where, told) for where, told in waiting if not _has(sent, told)]
         for where, told in lost:
-            yield _COMMAND_NOT_SENT(exchange.at_read("messages"), expected=told, related=(_at_held(where),))
+            yield _COMMAND_NOT_SENT(exchange.at_read("messages"), expected=told, related=(_at_history(where),))
         if waiting and not lost:
             yield Compared("requests after a command")
 

@@ -175,7 +175,7 @@ def _is_quiet(turn: TurnView, first: int, last: int) -> bool:
     return turn.index == last or (ended is not None and ended.outcome != "error")
 
 
-def _shows(one: AnsweredCall) -> bool:
+def _has_image(one: AnsweredCall) -> bool:
     """Whether there is an image anywhere in the request: the first one voids what was stored of the messages."""
     media: list[Part] = [part for message in one.call.began.messages for part in message.parts]
     media += [each for part in media if isinstance(part, ToolResult) for each in part.attachments]
@@ -206,7 +206,7 @@ def reads_grow_with_the_history(view: View) -> Findings:
         if before is not newest:
             stretches.append([])  # something came between that rightly voids a cache
         newest = after
-        if before.wire.usage is None or after.wire.usage is None or _shows(before) != _shows(after):
+        if before.wire.usage is None or after.wire.usage is None or _has_image(before) != _has_image(after):
             continue
         read, now = before.wire.usage.cache_read_tokens, after.wire.usage.cache_read_tokens
         stored = before.wire.usage.cache_creation_tokens

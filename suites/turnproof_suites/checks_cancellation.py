@@ -27,11 +27,11 @@ def _cuts(view: View) -> Iterator[tuple[ProviderCall, Exchange]]:
     """Streamed calls that were cancelled while the server held the unfinished stream."""
     for call in view.calls:
         last = call.last
-        if call.began.streamed and last is not None and last.held and not _had_ended(last):
+        if call.began.streamed and last is not None and last.held and not _ended_before_cancel(last):
             yield call, last
 
 
-def _had_ended(exchange: Exchange) -> bool:
+def _ended_before_cancel(exchange: Exchange) -> bool:
     """Whether the end marker was written before the cancel. What came after it is the client's doing: it stayed."""
     response = exchange.response
     before = response.written - response.events_after_cancel if response is not None else 0

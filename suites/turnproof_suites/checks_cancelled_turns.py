@@ -32,16 +32,16 @@ _FORGOTTEN = ("before-start", "backoff")
 """Cuts before anything was said: nothing of the turn stays."""
 
 
-def _following(view: View, *cuts: str) -> Iterator[tuple[TurnView, ReadRequest]]:
+def _next_requests(view: View, *cuts: str) -> Iterator[tuple[TurnView, ReadRequest]]:
     """Each turn cancelled at one of these points, with the first request of the turn after it."""
-    for (before, _), (after, request) in pairwise(_requesting(view)):
+    for (before, _), (after, request) in pairwise(_first_requests(view)):
         cut = before.cut.at if before.cut is not None and before.cancelled else None
         goes_on = after.loaded is None and not after.rewritten
         if cut in cuts and goes_on and request is not None and not makes_room(request.call):
             yield before, request
 
 
-def _requesting(view: View) -> list[tuple[TurnView, ReadRequest | None]]:
+def _first_requests(view: View) -> list[tuple[TurnView, ReadRequest | None]]:
     requests = {turn.index: request for turn, request in first_requests(view)}
     return [(turn, requests.get(turn.index)) for turn in view.turns if turn.spoken]
 
@@ -63,13 +63,13 @@ _USER_TEXT_LOST = finding(
 @check("cancellation/history-serves-the-next-turn")
 def history_serves_the_next_turn(view: View) -> Findings:
     """The next request is accepted; where the cancelled turn had begun, it knows what the user had said in it."""
-    for turn, request in _following(view, *_KEPT, *_FORGOTTEN):
+    for turn, request in _next_requests(view, *_KEPT, *_FORGOTTEN):
         for refusal in request.exchange.refusals:
             yield refusal_finding(_REFUSED, request.exchange, refusal, message=refusal["message"])
         if request.exchange.refusals:
             continue
         kept = turn.cut is not None and turn.cut.at in _KEPT
-        lost = _unheard(turn, request) if kept else []
+        lost = _missing_user_texts(turn, request) if kept else []
         for text in lost:
             began = (event for event in turn.events if isinstance(event, TurnBegan))
             yield _USER_TEXT_LOST(
@@ -79,7 +79,7 @@ def history_serves_the_next_turn(view: View) -> Findings:
             yield Compared("requests after a cancelled turn")
 
 
-def _unheard(turn: TurnView, request: ReadRequest) -> list[str]:
+def _missing_user_texts(turn: TurnView, request: ReadRequest) -> list[str]:
     """The texts that the user said in a turn and that no user says in a request."""
     sent = user_text(request.wire.messages)
     parts = turn.script.user if turn.script is not None else ()
@@ -98,7 +98,7 @@ _PARTIAL_TEXT_LOST = finding(
 @check("cancellation/partial-text-reaches-the-next-turn")
 def partial_text_reaches_the_next_turn(view: View) -> Findings:
     """The model sees what the user saw."""
-    for turn, request in _following(view, "event"):
+    for turn, request in _next_requests(view, "event"):
         last = turn.calls[-1] if turn.calls else None
         response = last.response if last is not None else None
         if last is None or response is None or response.finish_reason is not FinishReason.CANCELLED:
@@ -127,18 +127,18 @@ _INVENTED = finding(
 @check("cancellation/nothing-is-invented")
 def nothing_is_invented(view: View) -> Findings:
     """No text goes out as the model's that the model did not write: it would learn to write it."""
-    for _, request in _following(view, *_KEPT, "before-start", "backoff"):
+    for _, request in _next_requests(view, *_KEPT, "before-start", "backoff"):
         # As one text: an answer that was paused and gone on with is one on the wire, and blank pieces may be left out.
         here = (exchange.text for call in view.calls for exchange in call.generated)
         written = without_blanks([*model_texts(view.scenario.given), *here])
-        invented = list(_never_written(request, written))
+        invented = list(_invented_texts(request, written))
         for number, text in invented:
             yield _INVENTED(request.at("messages", number), observed=text)
         if not invented:
             yield Compared("words of the model after a cancel")
 
 
-def _never_written(request: ReadRequest, written: str) -> Iterator[tuple[int, str]]:
+def _invented_texts(request: ReadRequest, written: str) -> Iterator[tuple[int, str]]:
     """The model's messages whose text is not among what was written, by their number in the request."""
     for number, message in enumerate(request.wire.messages):
         for text in model_texts([message]):
@@ -157,7 +157,7 @@ _UNANSWERED = finding(
 @check("cancellation/running-tools-are-answered")
 def running_tools_are_answered(view: View) -> Findings:
     """Cancelled while tools ran: every call in the next request still has its result."""
-    for _, request in _following(view, "tool", "between-tools"):
+    for _, request in _next_requests(view, "tool", "between-tools"):
         held = {call.id: call for call in calls_made(request.session_messages)}
         found = {result.call_id for result in results_in(request.wire.messages)}
         sent = [call for call in calls_made(request.wire.messages) if call.id in held]

@@ -40,11 +40,11 @@ _OFF = finding(
 @check("accounting/context-is-known")
 def context_is_known(view: View) -> Findings:
     """What the session says that it takes is what the next request carries, the new message left out."""
-    for report, before, turn in _told(view) if not _made_up(view) else ():
+    for report, before, turn in _context_reports(view) if not _has_scripted_figures(view) else ():
         request = turn.generated[0]
         if not _comparable(before, turn, request):
             continue
-        carried = _counted(view, request) - _new(turn)
+        carried = _prompt_tokens(view, request) - _new(turn)
         framed = sum(len(message.calls) + len(message.results) for message in before.history)
         if abs(report.tokens - carried) <= max(TOKENS, SHARE * carried) + FRAME * framed:
             yield Compared("accounts of the context")
@@ -74,9 +74,15 @@ _NOT_SMALLER = finding(
 def context_shrinks_with_a_collection(view: View) -> Findings:
     """Above nothing as long as something is held, not above what it was, and below it if something went."""
     last: int | None = None
-    for step in steps(view) if not _made_up(view) else ():
+    for step in steps(view) if not _has_scripted_figures(view) else ():
         report = step.first(ContextReport)
-        if step.kind == "gc" and report is not None and last is not None and step.history and not _resettled(step):
+        if (
+            step.kind == "gc"
+            and report is not None
+            and last is not None
+            and step.history
+            and not _has_new_settings(step)
+        ):
             yield _wrong(last, report, step) or Compared("accounts after a collection")
         last = report.tokens if report is not None else last
 
@@ -93,7 +99,7 @@ def _wrong(before: int, report: ContextReport, step: Step) -> Finding | None:
     return None
 
 
-def _told(view: View) -> Iterator[tuple[ContextReport, Step, Step]]:
+def _context_reports(view: View) -> Iterator[tuple[ContextReport, Step, Step]]:
     """Each last word of the session ahead of a turn that made a request, with the step it was said after."""
     last: tuple[ContextReport, Step] | None = None
     for step in steps(view):
@@ -110,20 +116,20 @@ def _comparable(before: Step, turn: Step, request: Exchange) -> bool:
     file's tokens are its service's secret.
     """
     script = turn.turn.script
-    if script is None or _resettled(turn) or request.call is None or unpaired(before.history):
+    if script is None or _has_new_settings(turn) or request.call is None or unpaired(before.history):
         return False
     sent = user_text(request.call.messages)
     said = [message.text for message in before.history if message.role == "user"]
     return not _beyond_a_ruler(before.history) and all(text in sent for text in said)
 
 
-def _resettled(step: Step) -> bool:
+def _has_new_settings(step: Step) -> bool:
     """Whether the turn came with another system text or other tools, which are part of the context."""
     script = step.turn.script
     return script is not None and (script.system is not None or script.tools is not None)
 
 
-def _made_up(view: View) -> bool:
+def _has_scripted_figures(view: View) -> bool:
     """Whether answers come with figures that the scenario makes up: no account can come true then."""
     return any(answer.usage for turn in view.scenario.turns for answer in turn.rounds)
 
@@ -135,7 +141,7 @@ def _beyond_a_ruler(messages: Iterable[Message]) -> bool:
     return any(isinstance(part, Thought | InlineData | FileRef) for part in parts)
 
 
-def _counted(view: View, request: Exchange) -> int:
+def _prompt_tokens(view: View, request: Exchange) -> int:
     """Tokens of the whole prompt: by the provider's own word, as far as it gave one."""
     answer = request.answer if request.clean else None
     if answer is not None and answer.usage is not None and answer.usage.prompt_tokens:

@@ -50,7 +50,7 @@ def context_limit_is_recognised(view: View) -> Findings:
                 message=failed.message,
             )
             continue
-        invented = list(_invented(failed, words))
+        invented = list(_invented_numbers(failed, words))
         for field, number in invented:
             yield _NUMBER_INVENTED(
                 call.at(Side.ERROR, field), observed=number, related=at_error_answer(call), field=field, words=words
@@ -59,7 +59,7 @@ def context_limit_is_recognised(view: View) -> Findings:
             yield Compared("prompts that were too long")
 
 
-def _invented(failed: Failed, words: str) -> Iterator[tuple[str, int]]:
+def _invented_numbers(failed: Failed, words: str) -> Iterator[tuple[str, int]]:
     """The numbers of the error that the API's words do not have; what is asked for may be a sum of two of them."""
     stated = [int(number.replace(",", "")) for number in _NUMBER.findall(words)]
     sums = {*stated, *(one + other for one, other in combinations(stated, 2))}

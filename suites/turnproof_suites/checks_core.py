@@ -282,7 +282,7 @@ def no_request_is_refused(view: View) -> Findings:
     for turn in view.turns:
         if turn.script is not None and turn.script.expect == "error":
             continue
-        for exchange in _asked_in(view, turn):
+        for exchange in _exchanges_of(view, turn):
             if exchange.request.operation == "cache":
                 continue  # a prefix may be too small to be stored; it is then sent as it is
             refusals = [one for one in exchange.refusals if not _may_happen(view, one)]
@@ -303,7 +303,7 @@ def _refused(exchange: Exchange, refusal: Mapping[str, JSON]) -> Finding:
     )
 
 
-def _asked_in(view: View, turn: TurnView) -> Iterator[Exchange]:
+def _exchanges_of(view: View, turn: TurnView) -> Iterator[Exchange]:
     """The exchanges of a turn's calls; all of it where its calls are not shown."""
     if turn.calls:
         return (exchange for call in turn.calls for exchange in call.exchanges)
@@ -552,16 +552,16 @@ _REVERSED = (
 @check("core/a-fresh-object-sends-the-same")
 def a_fresh_object_sends_the_same(view: View) -> Findings:
     """Each call again, on an object of its own."""
-    yield from _resent(view, "fresh", "on a fresh object", *_FRESH)
+    yield from _probe_findings(view, "fresh", "on a fresh object", *_FRESH)
 
 
 @check("core/order-of-conversations-does-not-matter")
 def order_of_conversations_does_not_matter(view: View) -> Findings:
     """All calls again, last one first, on one object."""
-    yield from _resent(view, "reversed", "after the calls that had come later", *_REVERSED)
+    yield from _probe_findings(view, "reversed", "after the calls that had come later", *_REVERSED)
 
 
-def _resent(
+def _probe_findings(
     view: View, probe: str, how: str, nothing: FindingCode, changed: FindingCode, other_bytes: FindingCode
 ) -> Findings:
     originals = {call.index: call for call in view.calls}
@@ -612,19 +612,19 @@ def event_loops_may_come_and_go(view: View) -> Findings:
         if again is None or not call.clean or call.response is None:
             continue
         if isinstance(again, Failed):
-            yield _raised_again(view, call, again, _LOOP_RAISED)
+            yield _probe_error(view, call, again, _LOOP_RAISED)
         elif again.response.parts != call.response.parts:
-            yield from _answered_otherwise(view, call, again, _LOOP_CHANGED)
+            yield from _probe_differences(view, call, again, _LOOP_CHANGED)
         else:
             yield Compared("calls in event loops of their own")
 
 
-def _raised_again(view: View, call: ProviderCall, again: Failed, code: FindingCode) -> Finding:
+def _probe_error(view: View, call: ProviderCall, again: Failed, code: FindingCode) -> Finding:
     place = view.at_event(again, "error")
     return code(place, observed=again.message, related=(call.at_answer(),), error=again.error)
 
 
-def _answered_otherwise(view: View, call: ProviderCall, again: Response, code: FindingCode) -> Iterator[Finding]:
+def _probe_differences(view: View, call: ProviderCall, again: Response, code: FindingCode) -> Iterator[Finding]:
     """Where the answer to the same call differs from the first one."""
     first = to_builtins(call.response.parts if call.response is not None else ())
     second = to_builtins(again.response.parts)
@@ -670,9 +670,9 @@ def threads_are_not_mixed(view: View) -> Findings:
         if call.generated[0].request.digest not in sent:
             yield _THREAD_REQUEST(call.generated[0].at(), observed=len(sent))
         elif isinstance(again, Failed):
-            yield _raised_again(view, call, again, _THREAD_RAISED)
+            yield _probe_error(view, call, again, _THREAD_RAISED)
         elif call.response is not None and again.response.parts != call.response.parts:
-            yield from _answered_otherwise(view, call, again, _THREAD_CHANGED)
+            yield from _probe_differences(view, call, again, _THREAD_CHANGED)
         else:
             yield Compared("calls from several threads")
 

@@ -46,12 +46,14 @@ _HISTORY_CHANGED = finding(
 @check("handoff/foreign-history-is-sent")
 def foreign_history_is_sent(view: View) -> Findings:
     """Every text, call and result that was said elsewhere is in each request, in order."""
-    beside = [text for message in view.scenario.given for text in _beside(message)]
-    wanted = [said for said, _ in _said(view.scenario.given)]
+    beside = [text for message in view.scenario.given for text in _optional_texts(message)]
+    wanted = [said for said, _ in _content_with_origins(view.scenario.given)]
     for exchange in _requests(view):
         assert exchange.call is not None
-        sent = _said(_without_attachments(exchange.call.messages, view.scenario.given), beside)
-        at = next((n for n, said in enumerate(wanted) if n >= len(sent) or not _says(sent[n][0], said)), None)
+        sent = _content_with_origins(_without_attachments(exchange.call.messages, view.scenario.given), beside)
+        at = next(
+            (n for n, said in enumerate(wanted) if n >= len(sent) or not _is_same_content(sent[n][0], said)), None
+        )
         if at is None:
             yield Compared("requests with a conversation from elsewhere")
         else:
@@ -147,7 +149,7 @@ def _requests(view: View) -> Iterator[Exchange]:
                 yield exchange
 
 
-def _said(messages: Sequence[Message], beside: Sequence[str] = ()) -> list[tuple[JSON, _Origin]]:
+def _content_with_origins(messages: Sequence[Message], beside: Sequence[str] = ()) -> list[tuple[JSON, _Origin]]:
     """Texts, calls and results in order, each with where it stands. Names, ids and the form of results may change;
     arguments and words may not.
 
@@ -190,13 +192,13 @@ def _without_attachments(sent: Sequence[Message], given: Sequence[Message]) -> l
     return [message for message in sent if message.role != "user" or says_something(message)]
 
 
-def _beside(message: Message) -> list[str]:
+def _optional_texts(message: Message) -> list[str]:
     """What the other model thought, and instructions: this API may have no place for them but a text."""
     thoughts = [part.text for part in message.parts if isinstance(part, Thought) and part.text]
     return [message.text, *thoughts] if message.role == "system" else thoughts
 
 
-def _says(sent: JSON, said: JSON) -> bool:
+def _is_same_content(sent: JSON, said: JSON) -> bool:
     """Whether this is what was said; the user may say an instruction in front of it."""
     match sent, said:
         case {"user": str(whole)}, {"user": str(text)}:

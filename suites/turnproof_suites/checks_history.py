@@ -61,7 +61,9 @@ def what_was_said_is_held(view: View) -> Findings:
     for step in turns_done(view):
         if not step.ordinary or unpaired(step.history_before):
             continue  # what was broken before may be mended now, by whatever is put in front of the turn
-        wrong = list(_changed(_EARLIER_CHANGED, step) if step.added is None else _missing(view, step, step.added))
+        wrong = list(
+            _changed(_EARLIER_CHANGED, step) if step.added is None else _missing_content(view, step, step.added)
+        )
         yield from wrong
         if not wrong:
             yield Compared("turns in the history")
@@ -82,7 +84,7 @@ def _undeclared(view: View, step: Step) -> Iterator[str]:
     return (part.name for part in parts if isinstance(part, FunctionCall) and part.name not in known)
 
 
-def _missing(view: View, step: Step, added: tuple[Message, ...]) -> Iterator[Finding]:
+def _missing_content(view: View, step: Step, added: tuple[Message, ...]) -> Iterator[Finding]:
     """What of an ordinary turn is not in the messages that came on top, or is there too often."""
     said = step.turn.said
     found = [message.text for message in added if message.role == "user" and message.text.strip()]
@@ -100,12 +102,12 @@ def _missing(view: View, step: Step, added: tuple[Message, ...]) -> Iterator[Fin
         # An agent shows the calls that it makes. Of one for a tool that there is not, it may tell the model alone.
         unknown = tuple(_undeclared(view, step))
         answers = [tuple(call for call in each if not call.name.endswith(unknown)) for each in answers]
-        calls = _as_answered(answers, [call for call in calls if not call.name.endswith(unknown)])
+        calls = _calls_in_answer_order(answers, [call for call in calls if not call.name.endswith(unknown)])
     made = [call.args for each in answers for call in each]
     kept = [call.args for call in calls]
     if not equal(made, kept):
         wrong = next((call for call, args in zip(calls, made, strict=False) if not equal(call.args, args)), None)
-        yield _CALLS(_at_held(step, wrong, "args") if wrong else step.at_history(), expected=made, observed=kept)
+        yield _CALLS(_at_history(step, wrong, "args") if wrong else step.at_history(), expected=made, observed=kept)
 
 
 def _at_text(step: Step, role: str, texts: Sequence[str]) -> Place:
@@ -119,7 +121,7 @@ def _at_text(step: Step, role: str, texts: Sequence[str]) -> Place:
     return step.at_history()
 
 
-def _at_held(step: Step, part: Part, *field: str) -> Place:
+def _at_history(step: Step, part: Part, *field: str) -> Place:
     """The place of a part that the session holds after the step."""
     for number, message in enumerate(step.history):
         for place, one in enumerate(message.parts):
@@ -128,7 +130,9 @@ def _at_held(step: Step, part: Part, *field: str) -> Place:
     return step.at_history()
 
 
-def _as_answered(answers: Sequence[Sequence[FunctionCall]], calls: Sequence[FunctionCall]) -> Sequence[FunctionCall]:
+def _calls_in_answer_order(
+    answers: Sequence[Sequence[FunctionCall]], calls: Sequence[FunctionCall]
+) -> Sequence[FunctionCall]:
     """The calls that an agent told of, those of each answer in its own order; as they are, where they are others.
 
     A program begins the calls of one answer beside each other, and tells of each as it begins.
@@ -189,13 +193,13 @@ def shown_text_is_kept(view: View) -> Findings:
             continue
         if unpaired(step.history_before):
             continue
-        wrong = list(_lost_by_cancel(step, ended.shown))
+        wrong = list(_text_lost_by_cancel(step, ended.shown))
         yield from wrong
         if not wrong:
             yield Compared("texts shown before a cancel")
 
 
-def _lost_by_cancel(step: Step, shown: str) -> Iterator[Finding]:
+def _text_lost_by_cancel(step: Step, shown: str) -> Iterator[Finding]:
     if step.added is None:
         yield from _changed(_EARLIER_CHANGED_BY_CANCEL, step)
         return
@@ -320,13 +324,13 @@ def broken_conversation_is_mended(view: View) -> Findings:
     for step in turns_done(view):
         if not unpaired(step.history_before) or step.turn.script is None or step.turn.script.expect != "answer":
             continue
-        wrong = list(_not_mended(step))
+        wrong = list(_unrepaired(step))
         yield from wrong
         if not wrong:
             yield Compared("conversations mended")
 
 
-def _not_mended(step: Step) -> Iterator[Finding]:
+def _unrepaired(step: Step) -> Iterator[Finding]:
     ended = step.turn.ended
     refusals = list(_refusals(_MENDED_REFUSED, step))
     yield from refusals
@@ -337,11 +341,11 @@ def _not_mended(step: Step) -> Iterator[Finding]:
         for one in every_unpaired(step.history):
             yield _alone(step, one, _STILL_NO_RESULT, _STILL_NO_CALL)
         held = [message.text for message in step.history if message.text.strip()]
-        for text in _lost(step.history_before, step.history) if not step.collects else ():
+        for text in _missing_texts(step.history_before, step.history) if not step.collects else ():
             yield _LOST_BY_MENDING(step.at_history(), expected=text, observed=held)
 
 
-def _lost(before: tuple[Message, ...], held: tuple[Message, ...]) -> list[str]:
+def _missing_texts(before: tuple[Message, ...], held: tuple[Message, ...]) -> list[str]:
     """The texts of user and model that are not held any more."""
     kept = [message.text for message in held]
     return [message.text for message in before if message.text.strip() and message.text not in kept]
@@ -398,7 +402,7 @@ def _ids_twice(step: Step) -> Iterator[Finding]:
 
 
 def _ids_changed(step: Step) -> Iterator[Finding]:
-    for number, old, new in _still_held(step):
+    for number, old, new in _remaining_messages(step):
         if old.message_id != new.message_id:
             yield _ID_CHANGED(
                 step.at_history(number, "message_id"),
@@ -409,7 +413,7 @@ def _ids_changed(step: Step) -> Iterator[Finding]:
             )
 
 
-def _still_held(step: Step) -> list[tuple[int, Message, Message]]:
+def _remaining_messages(step: Step) -> list[tuple[int, Message, Message]]:
     """The messages that were held before and are held still: their place now, and each as it was and as it is."""
     if step.kind == "gc":
         count = ends_alike(step.history_before, step.history)

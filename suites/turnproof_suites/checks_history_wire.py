@@ -57,17 +57,17 @@ def wire_is_what_the_session_holds(view: View) -> Findings:
         if step.collects or step.added is None or step.first(Interjected) is not None:
             continue
         for exchange in step.generated:
-            held = _held_for(step, step.added, exchange)
+            held = _history_for(step, step.added, exchange)
             if held is not None:
                 yield from _against_the_wire(view, step, exchange, held)
 
 
-def _held_for(step: Step, added: tuple[Message, ...], exchange: Exchange) -> tuple[Message, ...] | None:
+def _history_for(step: Step, added: tuple[Message, ...], exchange: Exchange) -> tuple[Message, ...] | None:
     """What a request has to say, by the session's history; None where that does not tell."""
     call, script = exchange.call, step.turn.script
     if call is None or exchange.refusals or not call.messages or script is None:
         return None
-    asked = _since_the_user_spoke(call.messages, script.user)
+    asked = _after_last_user_message(call.messages, script.user)
     if asked and asked[-1].role == "model":
         return None  # a paused answer is to go on
     rounds = sum(message.role == "tool" for message in asked)
@@ -81,7 +81,7 @@ def _held_for(step: Step, added: tuple[Message, ...], exchange: Exchange) -> tup
     return (*step.history_before, *added[: places[rounds - 1] + 1]) if rounds <= len(places) else None
 
 
-def _since_the_user_spoke(messages: Sequence[Message], user: Sequence[Part]) -> list[Message]:
+def _after_last_user_message(messages: Sequence[Message], user: Sequence[Part]) -> list[Message]:
     """What a request says behind the last message that is the user's own.
 
     Some APIs take no pictures in a result: they go in a message of the user behind the results, which asks nothing.

@@ -41,7 +41,7 @@ class _Overflow:
     @property
     def rejected(self) -> frozenset[str]:
         """What the results to be sent had said, and do not say in what was accepted."""
-        return frozenset(_texts(_newest(self.refused))) - frozenset(_said(self.taken))
+        return frozenset(_texts(_newest(self.refused))) - frozenset(_request_texts(self.taken))
 
 
 _NOTHING_FITS = finding(
@@ -76,10 +76,10 @@ def results_are_cut_to_fit(view: View) -> Findings:
         for group in _rounds(step.generated):
             overflow = _overflow(step, group)
             if overflow is not None and step.turn.normal:
-                yield from _cut(overflow)
+                yield from _cut_findings(overflow)
 
 
-def _cut(overflow: _Overflow) -> Findings:
+def _cut_findings(overflow: _Overflow) -> Findings:
     refused, taken = overflow.refused, overflow.taken
     if taken is None or taken.call is None or refused.call is None:
         yield _NOTHING_FITS(refused.at(), related=(refused.at_error(),))
@@ -92,12 +92,12 @@ def _cut(overflow: _Overflow) -> Findings:
 
 def _lost_calls(refused: Exchange, taken: Exchange) -> Iterator[Finding]:
     """The calls whose results were too long and that the request which fits does not have."""
-    left = Counter(map(_asked, _calls(taken)))
+    left = Counter(map(_call_text, _calls(taken)))
     for call in _pending(refused):
-        if left[_asked(call)]:
-            left[_asked(call)] -= 1
+        if left[_call_text(call)]:
+            left[_call_text(call)] -= 1
         else:
-            yield _CALL_LOST(taken.at_read("messages"), related=(_at(refused, call),), call=_asked(call))
+            yield _CALL_LOST(taken.at_read("messages"), related=(_at(refused, call),), call=_call_text(call))
 
 
 def _unpaired(taken: Exchange) -> Iterator[Finding]:
@@ -157,7 +157,7 @@ def rejected_results_are_gone(view: View) -> Findings:
             gone -= set(_texts(_newest(group[0])))
             later = group
             if (overflow := _overflow(step, group)) is not None and overflow.taken is not None:
-                later = [one for one in group if one is overflow.taken or gone & set(_said(one))]
+                later = [one for one in group if one is overflow.taken or gone & set(_request_texts(one))]
                 gone |= {text for text in overflow.rejected if len(text) >= _TELLING}
             for one in later:
                 for result in _results(one):
@@ -245,7 +245,7 @@ def _pending(exchange: Exchange) -> Sequence[FunctionCall]:
     return next((message.calls for message in reversed(exchange.call.messages) if message.calls), ())
 
 
-def _asked(call: FunctionCall) -> str:
+def _call_text(call: FunctionCall) -> str:
     return f"{call.name}({_encode(to_builtins(call.args)).decode()})"
 
 
@@ -266,7 +266,7 @@ def _at(exchange: Exchange, part: FunctionCall | ToolResult, *field: str) -> Pla
     return exchange.at()
 
 
-def _said(exchange: Exchange | None) -> list[str]:
+def _request_texts(exchange: Exchange | None) -> list[str]:
     return _texts(exchange.call.messages) if exchange is not None and exchange.call is not None else []
 
 

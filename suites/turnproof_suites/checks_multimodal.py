@@ -95,7 +95,7 @@ def attachments_of_results_reach_the_wire(view: View) -> Findings:
         for own, sent in matched_results(request.session_messages, request.wire.messages):
             inside = list(sent.attachments)
             for number, part in enumerate(own.attachments):
-                if _taken(part, inside) or _taken(part, beside):
+                if _take_out(part, inside) or _take_out(part, beside):
                     yield Compared("attachments")
                 else:
                     yield _ATTACHMENT_MISSING(
@@ -125,7 +125,7 @@ def _beside_results(messages: Sequence[Message]) -> list[InlineData | FileRef]:
     return found
 
 
-def _taken(part: InlineData | FileRef, shown: list[InlineData | FileRef]) -> bool:
+def _take_out(part: InlineData | FileRef, shown: list[InlineData | FileRef]) -> bool:
     """Whether a part is shown; if so it is taken away: two tools that return the same picture return two."""
     at = next((n for n, one in enumerate(shown) if _same(part, one)), None)
     if at is not None:

@@ -47,23 +47,23 @@ _SWAPPED_BROKEN = finding(
 @check("persistence/next-request-is-unbroken")
 def next_request_is_unbroken(view: View) -> Findings:
     """The request after loading begins with the last one before saving."""
-    yield from _goes_on(view, _LOADED_BROKEN, loaded=True)
+    yield from _continuation_findings(view, _LOADED_BROKEN, loaded=True)
 
 
 @check("persistence/a-fresh-object-continues")
 def a_fresh_object_continues(view: View) -> Findings:
     """An object that has never seen the conversation sends all of it."""
-    yield from _goes_on(view, _SWAPPED_BROKEN, loaded=False)
+    yield from _continuation_findings(view, _SWAPPED_BROKEN, loaded=False)
 
 
-def _goes_on(view: View, broken: FindingCode, *, loaded: bool) -> Findings:
+def _continuation_findings(view: View, broken: FindingCode, *, loaded: bool) -> Findings:
     last: ReadRequest | None = None
     for before, turn in _turns(view):
         if any(map(makes_room, before.calls if before is not None else ())):
             return  # who knows the limit may collect ahead of any turn
         first = _first(turn)
         changed = _loaded_on_its_path(turn) if loaded else turn.swapped
-        if changed and not turn.rewritten and last is not None and first is not None and _answered(before):
+        if changed and not turn.rewritten and last is not None and first is not None and _has_answer(before):
             wrong = list(_broken_start(broken, continued_row(last.wire.messages), first.exchange, last.exchange))
             yield from wrong
             if not wrong:
@@ -85,7 +85,7 @@ def _loaded_on_its_path(turn: TurnView) -> bool:
     return turn.loaded is not None and turn.loaded.path is None
 
 
-def _answered(turn: TurnView | None) -> bool:
+def _has_answer(turn: TurnView | None) -> bool:
     return turn is not None and turn.ended is not None and turn.ended.outcome == "answer"
 
 
@@ -132,7 +132,7 @@ def other_path_continues(view: View) -> Findings:
             expected = None
             continue
         if step.kind != "turn":
-            wrong = list(_badly_loaded(step))
+            wrong = list(_loading_findings(step))
             yield from wrong
             loaded = not wrong and step.first(Loaded) is not None
             if loaded and last is not None and last.call is not None and same_history(step.history_before, held):
@@ -149,7 +149,7 @@ def other_path_continues(view: View) -> Findings:
         expected, last, held = None, step.generated[-1] if step.ordinary else None, step.history
 
 
-def _badly_loaded(step: Step) -> Iterator[Finding]:
+def _loading_findings(step: Step) -> Iterator[Finding]:
     """What is wrong with loading a session on the other path."""
     if step.refusal is not None:
         refusal = step.refusal

@@ -142,7 +142,7 @@ def text_is_shown_once(view: View) -> Findings:
                 yield _NOT_ON_THE_WIRE(
                     call.at(Side.CALLBACK), expected=call.last.text, observed=shown, related=(call.at_answer(),)
                 )
-        if any(True for _ in _retried(turn)) and turn.ended is not None and turn.ended.outcome == "answer":
+        if any(True for _ in _repeated_calls(turn)) and turn.ended is not None and turn.ended.outcome == "answer":
             returned = [call for call in turn.calls if call.response is not None]
             answers = "".join(call.response.text for call in returned if call.response is not None)
             if turn.ended.shown == answers:
@@ -156,7 +156,7 @@ def text_is_shown_once(view: View) -> Findings:
                 )
 
 
-def _retried(turn: TurnView) -> Iterator[ProviderCall]:
+def _repeated_calls(turn: TurnView) -> Iterator[ProviderCall]:
     """Calls that showed text and had to be made again: by the session, or by the adapter below it."""
     return (
         call

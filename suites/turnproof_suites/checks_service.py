@@ -38,13 +38,17 @@ class _Done:
 @check("core/what-the-service-did-goes-back")
 def what_the_service_did_goes_back(view: View) -> Findings:
     """From the wire to the wire: in every later request, and in the order in which it came."""
-    done = [_Done(one, part, form) for one in answered_calls(view) for part, form in _own(one.wire.parts)]
+    done = [_Done(one, part, form) for one in answered_calls(view) for part, form in _service_parts(one.wire.parts)]
     for request in read_requests(view):
         wanted = [one for one in done if one.answer.call.index < request.call.index]
         if not wanted:
             continue
         forms = [one.form for one in wanted]
-        own = list(_own(part for message in request.wire.messages if message.role == "model" for part in message.parts))
+        own = list(
+            _service_parts(
+                part for message in request.wire.messages if message.role == "model" for part in message.parts
+            )
+        )
         found = [form for _, form in own]
         missing = [one for one in wanted if one.form not in found]
         for one in missing:
@@ -59,7 +63,7 @@ def what_the_service_did_goes_back(view: View) -> Findings:
             yield Compared("what the service did")
 
 
-def _own(parts: Iterable[Part]) -> Iterator[tuple[Part, JSON]]:
+def _service_parts(parts: Iterable[Part]) -> Iterator[tuple[Part, JSON]]:
     """What of these parts is the service's own, less signatures, which are another requirement's business."""
     for part in parts:
         match part:

@@ -114,14 +114,14 @@ def list_tells_when(view: View) -> Findings:
             yield _NO_TIME(_at_entries(action, label)[0], session=label)
         if untold or newest is None:
             continue
-        if newest.session != last and _spaced(view, turn):
+        if newest.session != last and _has_time_between(view, turn):
             place = _at_entries(action, newest.session)[0]
             yield _WRONG_NEWEST(place, expected=last, observed=newest.session)
         else:
             yield Compared("times in lists")
 
 
-def _spaced(view: View, until: AgentTurn) -> bool:
+def _has_time_between(view: View, until: AgentTurn) -> bool:
     """Whether a moment passed whenever another session was spoken in: clocks may be coarse."""
     before = [turn for turn in agent_turns(view) if turn.view.index < until.view.index]
     changes = [later for turn, later in pairwise(before) if later.session != turn.session]
@@ -326,10 +326,10 @@ def deleted_session_is_gone(view: View) -> Findings:
                 else:
                     yield Compared("deleted sessions")
             elif action.script.do == "list" and gone and action.event.outcome == "done":
-                yield from _listed_although_gone(action, gone)
+                yield from _deleted_in_list(action, gone)
 
 
-def _listed_although_gone(action: SessionAction, gone: set[str]) -> Iterator[Finding | Compared]:
+def _deleted_in_list(action: SessionAction, gone: set[str]) -> Iterator[Finding | Compared]:
     still = list(dict.fromkeys(entry.session for entry in action.event.listed if entry.session in gone))
     for label in still:
         yield _DELETED_LISTED(_at_entries(action, label)[0], observed=label)

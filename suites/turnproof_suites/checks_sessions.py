@@ -408,14 +408,16 @@ def tools_are_there_after_resume(view: View) -> Findings:
         if not declared or turn.request is None or turn.request.call is None:
             continue
         sent = [tool.name for tool in turn.request.call.tools]
-        missing = [name for name in declared if not any(_letters(one).endswith(_letters(name)) for one in sent)]
+        missing = [
+            name for name in declared if not any(_name_letters(one).endswith(_name_letters(name)) for one in sent)
+        ]
         for name in missing:
             yield _TOOL_LOST(turn.request.at_read("tools"), expected=name, observed=sent)
         if not missing:
             yield Compared("tools after a resume")
 
 
-def _letters(name: str) -> str:
+def _name_letters(name: str) -> str:
     """What programs leave of a name, whatever else they put in the place of a character that may not be sent."""
     return "".join(filter(str.isalnum, name)).lower()
 

@@ -62,7 +62,7 @@ _TEXT_IN_SPAN = finding(
 @check("telemetry/content-stays-out")
 def content_stays_out(view: View) -> Findings:
     """No text of the conversation, no argument and no result of a tool, in any field of any span."""
-    spans = [(span, _bare(_text(span))) for span in session_spans(view)]
+    spans = [(span, _unquoted(_text(span))) for span in session_spans(view)]
     everything = "\n".join(text for _, text in spans)
     for span, _ in spans:
         for name in _CONTENT:
@@ -81,7 +81,7 @@ def _at_text(view: View, span: SpanMade, said: str) -> Place:
     fields: list[tuple[tuple[str | int, ...], str]] = [(("name",), span.name), (("description",), span.description)]
     fields += [(("attributes", name), _json(value)) for name, value in span.attributes.items()]
     fields += [(("notes", number), _json(note)) for number, note in enumerate(span.notes)]
-    found = next((steps for steps, text in fields if said in _bare(text)), ())
+    found = next((steps for steps, text in fields if said in _unquoted(text)), ())
     return at_span(view, span, *found)
 
 
@@ -93,15 +93,15 @@ def _secrets(view: View) -> Iterator[tuple[str, str]]:
     every = (message for event in view.transcript.of(HistorySnapshot) for message in event.messages)
     messages = {id(message): message for message in every}.values()
     named = [str(span.attributes.get(name, "")) for span in session_spans(view) for name in _NAMES]
-    public = _bare(" ".join((view.transcript.model, *tools, *named)))
+    public = _unquoted(" ".join((view.transcript.model, *tools, *named)))
     found: dict[str, str] = {}
-    for what, text in _said(view, messages):
+    for what, text in _message_texts(view, messages):
         if (secret := _longest(text)) and secret not in public:
             found.setdefault(secret, what)
     return ((what, secret) for secret, what in found.items())
 
 
-def _said(view: View, messages: Iterable[Message]) -> Iterator[tuple[str, str]]:
+def _message_texts(view: View, messages: Iterable[Message]) -> Iterator[tuple[str, str]]:
     scenario = view.scenario
     for system in (scenario.system, *(turn.system for turn in scenario.turns)):
         yield from [("a system text", system)] if system else ()
@@ -126,11 +126,11 @@ def _words(message: Message, part: Part) -> Iterator[tuple[str, str]]:
 
 def _longest(text: str) -> str:
     """The longest piece of a text that looks the same however it is written down; empty if it is too short."""
-    longest = max((_bare(piece) for piece in _UNCHANGED.findall(text)), key=len, default="")
+    longest = max((_unquoted(piece) for piece in _UNCHANGED.findall(text)), key=len, default="")
     return longest[:_MOST] if len(longest) >= _LEAST else ""
 
 
-def _bare(text: str) -> str:
+def _unquoted(text: str) -> str:
     """A text without what JSON, or a `repr`, adds or writes in another way."""
     return _ESCAPABLE.sub("", text)
 

@@ -193,10 +193,10 @@ def callbacks_follow_the_models_order(view: View) -> Findings:
     for one in answered_calls(view):
         if not one.call.began.streamed:
             continue
-        events = _first_of_each(_called_back(one.call))
+        events = _first_of_each(_callback_kinds(one.call))
         got = [kind for kind, _ in events]
         kinds = {kind.partition(":")[0] for kind in got}
-        wanted = _merged([kind for kind in _produced(one.wire.parts) if kind.partition(":")[0] in kinds])
+        wanted = _without_repeats([kind for kind in _part_kinds(one.wire.parts) if kind.partition(":")[0] in kinds])
         # What is missing, doubled or renamed is another requirement's business.
         if len(wanted) < 2 or sorted(wanted) != sorted(got):
             continue
@@ -211,11 +211,11 @@ def callbacks_follow_the_models_order(view: View) -> Findings:
 def _orders(view: View) -> Iterator[tuple[ProviderCall, JSON]]:
     for call in view.calls:
         if call.began.streamed and call.response is not None:
-            kinds = [kind for kind, _ in _first_of_each(_called_back(call))]
+            kinds = [kind for kind, _ in _first_of_each(_callback_kinds(call))]
             yield call, [kind.partition(":")[2] or kind for kind in kinds]
 
 
-def _called_back(call: ProviderCall) -> list[tuple[str, Callback]]:
+def _callback_kinds(call: ProviderCall) -> list[tuple[str, Callback]]:
     kinds: list[tuple[str, Callback]] = []
     for event in call.callbacks:
         match event:
@@ -235,7 +235,7 @@ def _first_of_each(called: list[tuple[str, Callback]]) -> list[tuple[str, Callba
     return [pair for n, pair in enumerate(called) if n == 0 or called[n - 1][0] != pair[0]]
 
 
-def _produced(parts: tuple[Part, ...]) -> list[str]:
+def _part_kinds(parts: tuple[Part, ...]) -> list[str]:
     kinds = []
     for part in parts:
         match part:
@@ -250,7 +250,7 @@ def _produced(parts: tuple[Part, ...]) -> list[str]:
     return kinds
 
 
-def _merged(kinds: list[str]) -> list[str]:
+def _without_repeats(kinds: list[str]) -> list[str]:
     return [kind for n, kind in enumerate(kinds) if n == 0 or kinds[n - 1] != kind]
 
 
@@ -295,33 +295,33 @@ _SPELLING_CHANGED = finding(
 @check("streaming/characters-survive-the-cut")
 def characters_survive_the_cut(view: View) -> Findings:
     """Bytes may be split anywhere, inside a character or a line end too."""
-    for call in _disturbed(view, "split", "drip"):
-        yield from _unchanged(call, "however the bytes were split", _SPLIT_RAISED, _SPLIT_CHANGED)
+    for call in _disturbed_calls(view, "split", "drip"):
+        yield from _changed_response(call, "however the bytes were split", _SPLIT_RAISED, _SPLIT_CHANGED)
 
 
 @check("streaming/keep-alives-change-nothing")
 def keep_alives_change_nothing(view: View) -> Findings:
     """Comments, pings and retry lines between the events are no part of the answer."""
-    for call in _disturbed(view, "comment"):
+    for call in _disturbed_calls(view, "comment"):
         how = "whatever keep-alives stood between the events"
-        yield from _unchanged(call, how, _COMMENT_RAISED, _COMMENT_CHANGED)
+        yield from _changed_response(call, how, _COMMENT_RAISED, _COMMENT_CHANGED)
 
 
 @check("streaming/spelling-changes-nothing")
 def spelling_changes_nothing(view: View) -> Findings:
     """Other line ends, no blank behind a colon, padding inside a document: the events are the same."""
-    for call in _disturbed(view, "respelled"):
-        yield from _unchanged(call, "however the stream was spelled", _SPELLING_RAISED, _SPELLING_CHANGED)
+    for call in _disturbed_calls(view, "respelled"):
+        yield from _changed_response(call, "however the stream was spelled", _SPELLING_RAISED, _SPELLING_CHANGED)
 
 
-def _disturbed(view: View, *faults: str) -> Iterator[ProviderCall]:
+def _disturbed_calls(view: View, *faults: str) -> Iterator[ProviderCall]:
     for call in view.calls:
         last = call.last
         if call.answer is not None and last is not None and last.response is not None and last.response.fault in faults:
             yield call
 
 
-def _unchanged(call: ProviderCall, how: str, raised: FindingCode, changed: FindingCode) -> Findings:
+def _changed_response(call: ProviderCall, how: str, raised: FindingCode, changed: FindingCode) -> Findings:
     wire = call.answer
     assert wire is not None
     if call.failed is not None:
@@ -378,7 +378,7 @@ def stream_and_batch_agree(stream: View, batch: View) -> Findings:
         other = others.get(one.call.place)
         if other is None or _wire(one) != _wire(other) or one.call.last is None or one.call.last.disturbed:
             continue
-        differing = list(walk_steps(_returned(one), _returned(other)))
+        differing = list(walk_steps(_response_value(one), _response_value(other)))
         for steps, streamed, whole in differing:
             yield _MODES_DIFFER(
                 _at_returned(one, other, steps),
@@ -394,7 +394,7 @@ def _wire(one: AnsweredCall) -> JSON:
     return [_essence(one.wire.parts), one.wire.usage, one.wire.raw_finish, one.wire.broken_calls]
 
 
-def _returned(one: AnsweredCall) -> JSON:
+def _response_value(one: AnsweredCall) -> JSON:
     response = one.response
     return {
         "parts": _essence(response.parts),

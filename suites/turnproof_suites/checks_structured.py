@@ -39,13 +39,13 @@ def schema_is_on_the_wire(view: View) -> Findings:
 
 def _has_schema(value: JSON, wanted: Mapping[str, Any]) -> bool:
     if isinstance(value, dict):
-        if isinstance(value.get("properties"), dict) and _keeps(value, wanted):
+        if isinstance(value.get("properties"), dict) and _has_properties(value, wanted):
             return True
         return any(_has_schema(item, wanted) for item in value.values())
     return isinstance(value, list) and any(_has_schema(item, wanted) for item in value)
 
 
-def _keeps(sent: Any, wanted: Any) -> bool:
+def _has_properties(sent: Any, wanted: Any) -> bool:
     """Whether all properties are there, as deep as one can see, and those that have to be given still have to be.
 
     An API has its own spelling of types, objects may be closed, and what is inside may be written somewhere else.
@@ -57,11 +57,11 @@ def _keeps(sent: Any, wanted: Any) -> bool:
     properties, required = sent.get("properties"), sent.get("required")
     if isinstance(properties, dict):
         named = wanted.get("properties", {}).items()
-        if not all(name in properties and _keeps(properties[name], inner) for name, inner in named):
+        if not all(name in properties and _has_properties(properties[name], inner) for name, inner in named):
             return False
     if isinstance(required, list) and not all(name in required for name in wanted.get("required", ())):
         return False
-    return "items" not in sent or _keeps(sent["items"], wanted.get("items"))
+    return "items" not in sent or _has_properties(sent["items"], wanted.get("items"))
 
 
 _OUTPUT_CHANGED = finding(

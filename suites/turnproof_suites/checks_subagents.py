@@ -52,10 +52,10 @@ def child_begins_empty(view: View) -> Findings:
 
 def _wrong_beginning(step: Step, exchange: Exchange) -> Iterator[Finding]:
     sent = list(_texts(sent_messages(exchange)))
-    if not _stands_in(_told(step), sent):
-        yield _NOT_TOLD(at_messages(exchange), expected=_told(step), observed=sent)
-    for quote in _held_before(step):
-        if _stands_in(quote.text, sent):
+    if not _is_in_any(_child_task(step), sent):
+        yield _NOT_TOLD(at_messages(exchange), expected=_child_task(step), observed=sent)
+    for quote in _parent_quotes(step):
+        if _is_in_any(quote.text, sent):
             yield _OF_THE_PARENT(at_text(exchange, quote.text), observed=quote.text, related=(quote.place,))
 
 
@@ -85,7 +85,7 @@ def parent_is_untouched(view: View) -> Findings:
     childs: list[Quote] = []
     for step in operations_done(view, "child", "turn"):
         if step.kind == "child":
-            childs += _childs(step)
+            childs += _child_quotes(step)
             for one in step.changes:
                 yield _PARENT_CHANGED(
                     step.at_change(one), expected=one.expected, observed=one.observed, related=step.at_before()
@@ -103,10 +103,10 @@ def parent_is_untouched(view: View) -> Findings:
 def _wrong_parent(step: Step, exchange: Exchange, childs: list[Quote]) -> Iterator[Finding]:
     sent = list(_texts(sent_messages(exchange)))
     for quote in childs:
-        if _stands_in(quote.text, sent):
+        if _is_in_any(quote.text, sent):
             yield _OF_THE_CHILD(at_text(exchange, quote.text), observed=quote.text, related=(quote.place,))
-    for quote in _held_before(step) if childs and not step.collects else ():
-        if not _stands_in(quote.text, sent):
+    for quote in _parent_quotes(step) if childs and not step.collects else ():
+        if not _is_in_any(quote.text, sent):
             yield _PARENT_LACKS(at_messages(exchange), expected=quote.text, observed=sent, related=(quote.place,))
 
 
@@ -125,32 +125,32 @@ def child_keeps_its_own(view: View) -> Findings:
     for step in operations_done(view, "child"):
         for exchange in step.generated:
             sent = list(_texts(sent_messages(exchange)))
-            missing = [quote for quote in earlier if not _stands_in(quote.text, sent)]
+            missing = [quote for quote in earlier if not _is_in_any(quote.text, sent)]
             for quote in missing:
                 yield _CHILD_LACKS(at_messages(exchange), expected=quote.text, observed=sent, related=(quote.place,))
             if earlier and not missing:
                 yield Compared("later turns of a child")
-        earlier += _childs(step) if step.answers else []
+        earlier += _child_quotes(step) if step.answers else []
 
 
-def _told(step: Step) -> str:
+def _child_task(step: Step) -> str:
     script = step.turn.script
     assert script is not None
     assert script.child is not None
     return Message("user", script.child.user).text
 
 
-def _childs(step: Step) -> list[Quote]:
+def _child_quotes(step: Step) -> list[Quote]:
     """What a child was told in a step, and answered."""
     asked = step.generated[0] if step.generated else None
-    told = Quote(_told(step), step.at_history() if asked is None else at_text(asked, _told(step)))
+    told = Quote(_child_task(step), step.at_history() if asked is None else at_text(asked, _child_task(step)))
     answers = (
         Quote(spoken_text(one.answer.parts), one.at(Side.STREAM)) for one in step.answers if one.answer is not None
     )
     return [told, *(quote for quote in answers if quote.text)]
 
 
-def _held_before(step: Step) -> Iterator[Quote]:
+def _parent_quotes(step: Step) -> Iterator[Quote]:
     """What was said in a conversation before a step, and what tools returned in words, as far as it stands nowhere else
     by chance."""
     for number, message in enumerate(step.history_before):
@@ -163,7 +163,7 @@ def _held_before(step: Step) -> Iterator[Quote]:
                 yield Quote(text, step.at_before(*tokens)[0])
 
 
-def _stands_in(text: str, sent: Iterable[str]) -> bool:
+def _is_in_any(text: str, sent: Iterable[str]) -> bool:
     return any(text in one for one in sent)
 
 

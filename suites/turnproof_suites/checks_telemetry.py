@@ -331,7 +331,7 @@ _WRONGLY_MARKED = finding(
 def errors_are_marked(view: View) -> Findings:
     """What failed has the error status and names its error; what came to its end has no error status."""
     for turn in turn_spans(view):
-        for span, failed, what in _ends(turn):
+        for span, failed, what in _spans_with_outcome(turn):
             if failed and span.status != "error":
                 yield _UNMARKED(turn.at_span(span, "status"), expected="error", observed=span.status, what=what)
             elif failed and operation(span) and not error_type(span):
@@ -342,7 +342,7 @@ def errors_are_marked(view: View) -> Findings:
                 yield Compared("spans of what failed" if failed else "spans of what went well")
 
 
-def _ends(turn: TurnSpans) -> Iterator[tuple[SpanMade, bool, str]]:
+def _spans_with_outcome(turn: TurnSpans) -> Iterator[tuple[SpanMade, bool, str]]:
     """Spans of which it is known whether what they stand for failed. Of a cancelled turn that is not said."""
     if turn.outcome == "cancelled":
         return
@@ -398,7 +398,7 @@ _NO_COLLECTION = finding(
 def waits_and_collections_are_seen(view: View) -> Findings:
     """A wait before another attempt has a span, or each attempt has; so has a collection that was asked for."""
     for turn in turn_spans(view):
-        for wait, done in _waits(turn):
+        for wait, done in _retries_with_calls(turn):
             around = [span for span in turn.spans if span.calls == (done, done) and not _stands_for_more(turn, span)]
             if around or len(turn.model_calls) >= len(turn.calls):
                 yield Compared("waits")
@@ -414,7 +414,7 @@ def waits_and_collections_are_seen(view: View) -> Findings:
             yield _NO_COLLECTION(step.turn.at(Side.SPAN))
 
 
-def _waits(turn: TurnSpans) -> Iterator[tuple[Retried, int]]:
+def _retries_with_calls(turn: TurnSpans) -> Iterator[tuple[Retried, int]]:
     """Each wait with how many provider calls had been made before it."""
     made = 0
     for event in turn.step.events:
@@ -544,14 +544,14 @@ def paths_give_the_same_tree(view: View) -> Findings:
         for exchange in turn.exchanges:
             answer = exchange.answer
             wanted += ["call", *(["tool"] * len(calls_in(answer.parts)) if answer is not None else [])]
-        found = [_what(span) for span in turn.spans if calls_the_model(span) or runs_a_tool(span)]
+        found = [_span_kind(span) for span in turn.spans if calls_the_model(span) or runs_a_tool(span)]
         if found == wanted:
             yield Compared("trees of undisturbed turns")
         else:
             yield _OTHER_TREE(turn.turn.at(Side.SPAN), expected=wanted, observed=found)
 
 
-def _what(span: SpanMade) -> str:
+def _span_kind(span: SpanMade) -> str:
     return "call" if calls_the_model(span) else "tool" if runs_a_tool(span) else operation(span)
 
 
@@ -572,7 +572,7 @@ def _outline(spans: tuple[SpanMade, ...], span: SpanMade) -> JSON:
         for outline in _ordered((_outline(spans, one) for one in group), at_once)
     ]
     tool = span.attributes.get("gen_ai.tool.name")
-    return {"what": _what(span), "tool": tool, "status": span.status, "error": error_type(span), "below": under}
+    return {"what": _span_kind(span), "tool": tool, "status": span.status, "error": error_type(span), "below": under}
 
 
 def _ordered(outlines: Iterable[JSON], at_once: bool) -> list[JSON]:

@@ -34,7 +34,7 @@ def _seal(part: Thought | FunctionCall) -> JSON:
     return {**said, **(part.provider_data.data if part.provider_data is not None else {})}
 
 
-def _sealed(parts: Iterable[Part]) -> tuple[Thought | FunctionCall, ...]:
+def _signed_parts(parts: Iterable[Part]) -> tuple[Thought | FunctionCall, ...]:
     """The parts that carry what the model thought: signed thoughts, or signed calls where the provider signs those."""
     return tuple(part for part in _carriers(parts) if part.provider_data is not None)
 
@@ -63,7 +63,7 @@ def _in_the_loop(view: View) -> Iterator[tuple[ReadRequest, list[tuple[Exchange,
             and call.last is not None
             and call.answer is not None
         ]
-        if request.call.began.round > 0 and any(_sealed(answer.parts) for _, answer in before):
+        if request.call.began.round > 0 and any(_signed_parts(answer.parts) for _, answer in before):
             yield request, before
 
 
@@ -74,11 +74,11 @@ def _current(request: ReadRequest) -> tuple[Message, ...]:
     return tuple(message for message in messages[start + 1 :] if message.role == "model")
 
 
-def _goes_back(view: View, redacted: bool, what: str, missing: FindingCode, changed: FindingCode) -> Findings:
+def _replay_findings(view: View, redacted: bool, what: str, missing: FindingCode, changed: FindingCode) -> Findings:
     for request, before in _in_the_loop(view):
         sent = [part for message in _current(request) for part in _carriers(message.parts)]
-        seals = [_seal(part) for part in _sealed(sent)]
-        wanted = [(exchange, part) for exchange, answer in before for part in _sealed(answer.parts)]
+        seals = [_seal(part) for part in _signed_parts(sent)]
+        wanted = [(exchange, part) for exchange, answer in before for part in _signed_parts(answer.parts)]
         strange = [part for part in sent if _seal(part) not in [_seal(own) for _, own in wanted]]
         for exchange, part in wanted:
             if _is_redacted(part) is not redacted:
@@ -128,7 +128,7 @@ _SIGNED_CHANGED = finding(
 @check("thinking/signed-thinking-goes-back-in-a-tool-loop")
 def signed_thinking_goes_back_in_a_tool_loop(view: View) -> Findings:
     """Word for word, signature included, hidden text too."""
-    yield from _goes_back(view, False, "signed thinking", _SIGNED_MISSING, _SIGNED_CHANGED)
+    yield from _replay_findings(view, False, "signed thinking", _SIGNED_MISSING, _SIGNED_CHANGED)
 
 
 _REDACTED_MISSING = finding(
@@ -146,7 +146,7 @@ _REDACTED_CHANGED = finding(
 @check("thinking/redacted-thinking-goes-back-in-a-tool-loop")
 def redacted_thinking_goes_back_in_a_tool_loop(view: View) -> Findings:
     """The encrypted block, untouched."""
-    yield from _goes_back(view, True, "redacted thinking", _REDACTED_MISSING, _REDACTED_CHANGED)
+    yield from _replay_findings(view, True, "redacted thinking", _REDACTED_MISSING, _REDACTED_CHANGED)
 
 
 _FORGED = finding(
@@ -172,7 +172,7 @@ def nothing_is_forged(view: View) -> Findings:
                         place = exchange.at_read("messages", number, "parts", _first_piece(message, thought))
                         yield _FORGED(place, observed=_seal(thought))
             if exchange.answer is not None:
-                known += map(_seal, _finished(exchange.answer))
+                known += map(_seal, _whole_thoughts(exchange.answer))
 
 
 def _first_piece(message: Message, thought: Thought) -> int:
@@ -191,7 +191,7 @@ def _issued_by(dialect: str, message: Message) -> Iterator[Thought]:
             yield thought
 
 
-def _finished(answer: WireAnswer) -> tuple[Thought, ...]:
+def _whole_thoughts(answer: WireAnswer) -> tuple[Thought, ...]:
     """The thoughts that came whole: those with a signature; where thoughts have none, all that something followed, and
     the last one of a whole answer."""
     parts = joined(answer.parts)

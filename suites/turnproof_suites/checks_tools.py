@@ -157,16 +157,16 @@ _SEPARATED = finding(
 def results_follow_their_calls(view: View) -> Findings:
     """Directly behind the message that called, before any other content; anywhere in the conversation."""
     for request in read_requests(view):
-        messages = _merged(request.wire.messages)
+        messages = _merge_neighbours(request.wire.messages)
         if not any(message.results for message in messages):
             continue
-        wrong = list(_misplaced(request, messages))
+        wrong = list(_misplaced_results(request, messages))
         yield from wrong
         if not wrong:
             yield Compared("places of results")
 
 
-def _merged(messages: tuple[Message, ...]) -> list[Message]:
+def _merge_neighbours(messages: tuple[Message, ...]) -> list[Message]:
     """Neighbours of one role as one message, the way the API reads them."""
     merged: list[Message] = []
     for message in messages:
@@ -177,7 +177,7 @@ def _merged(messages: tuple[Message, ...]) -> list[Message]:
     return merged
 
 
-def _misplaced(request: ReadRequest, messages: list[Message]) -> Iterator[Finding]:
+def _misplaced_results(request: ReadRequest, messages: list[Message]) -> Iterator[Finding]:
     """Results that stand somewhere else than behind their call. Missing ones are not looked for here."""
     calls: dict[str, int] = {}
     for position, message in enumerate(messages):

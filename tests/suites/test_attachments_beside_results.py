@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from turnproof.messages import FileRef, InlineData, Message, ToolResult
 from turnproof_suites.checks_handoff import _without_attachments
-from turnproof_suites.checks_history_wire import _since_the_user_spoke
-from turnproof_suites.checks_multimodal import _beside_results, _taken
+from turnproof_suites.checks_history_wire import _after_last_user_message
+from turnproof_suites.checks_multimodal import _beside_results, _take_out
 
 ONE, TWO, OTHER = (InlineData("image/png", data) for data in (b"1", b"2", b"3"))
 RESULTS = Message.tool(ToolResult("a", "photograph"), ToolResult("b", "photograph"))
@@ -24,7 +24,7 @@ def test_what_stands_in_front_of_results_or_without_any_does_not_count() -> None
 
 def test_a_picture_that_is_shown_once_is_that_of_one_result() -> None:
     shown: list[InlineData | FileRef] = [ONE, TWO]
-    assert [_taken(part, shown) for part in (ONE, ONE, TWO)] == [True, False, True]
+    assert [_take_out(part, shown) for part in (ONE, ONE, TWO)] == [True, False, True]
     assert shown == []
 
 
@@ -40,7 +40,7 @@ def test_a_message_that_only_shows_what_a_result_attached_says_nothing_of_its_ow
 def test_pictures_behind_results_are_not_taken_for_what_the_user_asks() -> None:
     asks = Message.user("Show me bed 3.")
     sent = [asks, Message.model("so"), RESULTS, Message.user("of a:", ONE), Message.user("of b:", TWO)]
-    assert _since_the_user_spoke(sent, asks.parts) == [sent[1], RESULTS]
-    assert _since_the_user_spoke([*sent, asks], asks.parts) == [], "said again behind results that were left"
-    assert _since_the_user_spoke([*sent, Message.model("thanks"), Message.user(TWO)], (TWO,)) == []
-    assert _since_the_user_spoke([RESULTS], asks.parts) == [RESULTS]
+    assert _after_last_user_message(sent, asks.parts) == [sent[1], RESULTS]
+    assert _after_last_user_message([*sent, asks], asks.parts) == [], "said again behind results that were left"
+    assert _after_last_user_message([*sent, Message.model("thanks"), Message.user(TWO)], (TWO,)) == []
+    assert _after_last_user_message([RESULTS], asks.parts) == [RESULTS]

@@ -25,7 +25,7 @@ from turnproof.run.transcript import (
     WireRequest,
     WireResponse,
 )
-from turnproof_suites.checks_thinking import _finished, _is_redacted
+from turnproof_suites.checks_thinking import _is_redacted, _whole_thoughts
 
 from .build import Made, body_with, response_with, scripted, spoilt
 from .cases import Case, decide, points_to_something, suite
@@ -554,7 +554,7 @@ def test_thinking_of_turns_that_are_over_may_be_left_out() -> None:
 def test_a_thought_that_nobody_signs_is_over_where_something_follows_it(
     parts: tuple[Part, ...], complete: bool, whole: tuple[Thought, ...]
 ) -> None:
-    assert _finished(WireAnswer(200, parts=parts, complete=complete)) == whole
+    assert _whole_thoughts(WireAnswer(200, parts=parts, complete=complete)) == whole
 
 
 @pytest.mark.parametrize(
