@@ -13,14 +13,17 @@ import httpx2
 import pytest
 
 from turnproof.cache import ExplicitCachePlugin
+from turnproof.cancel import CancelToken
 from turnproof.errors import AuthenticationError, InvalidRequestError, OverloadedError, TransportError, UsageError
-from turnproof.messages import CacheMark, Message, Text, ToolSchema, dump_messages
+from turnproof.messages import CacheMark, FinishReason, Message, Text, ToolSchema, dump_messages
 from turnproof_adapters.anthropic.service import ANTHROPIC
 from turnproof_adapters.ollama.service import SERVICE as OLLAMA
 from turnproof_adapters.zai.service import SERVICE as ZAI
 
 from .anthropic import kit as anthropic
 from .call_modes import HI, CallMode, CallModes, fixed_answer
+from .contract.wire_parts import text as wire_text
+from .contract.wire_parts import thinking
 from .faults import everything
 from .ollama import kit as ollama
 from .zai import kit as zai
@@ -208,3 +211,27 @@ def test_where_nobody_counts_tokens_they_are_estimated_without_a_request(name: s
     for provider in opened(name, kept.transport):
         assert provider.count_tokens(HI, "rules") == len(dump_messages(HI)) // 4
     assert not kept.requests
+
+
+@each_other
+@pytest.mark.parametrize(
+    ("last", "kept"),
+    [("Look ", []), ("it up.", []), ("At ", ["Look it up.", "At "])],
+    ids=["in-its-middle", "at-its-last-words", "behind-it"],
+)
+def test_of_a_cancelled_answer_only_a_whole_thought_is_kept(name: str, last: str, kept: list[str]) -> None:
+    """Thinking that nobody signs shows by nothing but its end that it is whole."""
+    token, kit = CancelToken(), OTHERS[name].KIT
+
+    def cancel(piece: str) -> None:
+        if piece == last:
+            token.cancel()
+
+    events = b"".join(kit.stream(thinking("Look ", "it up."), wire_text("At ", "six.")))
+    transport = fixed_answer(content=events, headers={"content-type": "text/event-stream"})
+    provider = kit.open("stateless", URL, transport=transport)
+    response = provider.complete(HI, cancel_token=token, on_thinking=cancel, on_chunk=cancel)
+    assert response.finish_reason is FinishReason.CANCELLED
+    assert [part.text for part in response.parts] == kept
+    if kept:
+        assert response.parts[0] == OTHERS[name].issued("Look it up.")

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import Any
 
 import httpx2
 import pytest
@@ -16,7 +14,6 @@ from turnproof.messages import (
     FunctionCall,
     InlineData,
     Message,
-    ProviderResponse,
     Text,
     Thought,
     TokenUsage,
@@ -26,6 +23,8 @@ from turnproof.messages import (
 )
 from turnproof_adapters.antigravity.legacy import AntigravityLegacy
 
+from ..google_genai.legacy_conversation import LegacyConversation as GeminiConversation
+from ..google_genai.legacy_conversation import Reply
 from .kit import (
     CLAUDE,
     GEMINI,
@@ -44,47 +43,16 @@ from .kit import (
     thought,
 )
 
-Reply: TypeAlias = dict[str, Any] | list[bytes] | httpx2.Response | Callable[[], httpx2.Response]
 
+class LegacyConversation(GeminiConversation):
+    """The same with the gateway, which wants requests in an envelope."""
 
-class LegacyConversation:
-    """One reply a request, in order. `provider` holds the conversation."""
-
-    def __init__(self, *replies: Reply, **options: Any) -> None:
-        self.bodies: list[Any] = []
-        self._replies = [*replies]
-        self.provider = legacy(transport=httpx2.MockTransport(self._handle), **options)
+    opener = staticmethod(legacy)
 
     @property
-    def contents(self) -> list[tuple[str, list[str]]]:
-        """Who said what in the last request: texts as they are, other parts by the name of what they hold."""
-        said = self.bodies[-1]["request"]["contents"]
-        return [(each["role"], [_shown(part) for part in each["parts"]]) for each in said]
-
-    @property
-    def history(self) -> list[tuple[str, Any]]:
-        """What the provider holds, ids aside."""
-        return [(message.role, message.parts) for message in self.provider.get_history()]
-
-    def say(self, words: str, *, streamed: bool = False, **options: Any) -> ProviderResponse:
-        if not streamed:
-            return self.provider.send_message(words, **options)
-        return self.provider.send_message_streaming(words, lambda piece: None, **options)
-
-    def _handle(self, request: httpx2.Request) -> httpx2.Response:
-        self.bodies.append(json.loads(request.content))
-        reply = self._replies.pop(0)
-        if callable(reply):
-            return reply()
-        if isinstance(reply, httpx2.Response):
-            return reply
-        if isinstance(reply, list):
-            return httpx2.Response(200, content=b"".join(reply), headers={"content-type": "text/event-stream"})
-        return httpx2.Response(200, json=reply)
-
-
-def _shown(part: dict[str, Any]) -> str:
-    return str(part["text"]) if "text" in part else next(name for name in part if name != "thoughtSignature")
+    def request(self) -> Any:
+        """The last request, without its envelope."""
+        return self.bodies[-1]["request"]
 
 
 def reply(*parts: dict[str, Any], streamed: bool, **fields: Any) -> Reply:

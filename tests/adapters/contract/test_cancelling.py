@@ -58,13 +58,17 @@ def test_a_silent_stream_is_cut_and_gives_what_had_arrived(subject: Subject, cas
         assert response.model == subject.kit.reported_model
 
 
+HALF_A_BODY = b'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 99\r\n\r\n{"id"'
+
+
 @each_subject
 @pytest.mark.parametrize(
-    "written",
-    [b"", b"HTTP/1.1 200 OK\r\n", b'HTTP/1.1 200 OK\r\ncontent-length: 99\r\n\r\n{"id'],
-    ids=["nothing", "half-a-head", "half-a-body"],
+    ("streamed", "written"),
+    [(False, b""), (False, b"HTTP/1.1 200 OK\r\n"), (False, HALF_A_BODY), (True, HALF_A_BODY)],
+    ids=["nothing", "half-a-head", "half-a-body", "half-a-body-in-place-of-a-stream"],
 )
-def test_a_batch_call_is_cut_too(subject: Subject, written: bytes) -> None:
+def test_a_batch_answer_is_cut_too(subject: Subject, streamed: bool, written: bytes) -> None:
+    """Also to a streamed call: a service that does not stream is read whole, and can be cancelled meanwhile."""
     held = threading.Event()
 
     def script(exchange: Exchange) -> None:
@@ -74,31 +78,12 @@ def test_a_batch_call_is_cut_too(subject: Subject, written: bytes) -> None:
 
     with scripted(script) as server:
         opened = subject.open(server.url)
-        running = BackgroundCall(lambda token: opened.batch(token=token))
+        running = BackgroundCall(lambda token: opened.ask(streamed, token))
         assert held.wait(LIMIT)
         running.wait_until_reading()
         running.token.cancel()
         assert running.result() == CANCELLED
         assert server.hung_up.wait(LIMIT)
-
-
-@each_subject
-def test_a_batch_answer_to_a_streamed_call_is_cut_too(subject: Subject) -> None:
-    """A service that does not stream is read whole, and the call can be cancelled meanwhile."""
-    held = threading.Event()
-
-    def script(exchange: Exchange) -> None:
-        exchange.head(200, {"content-type": "application/json", "content-length": "99"})
-        exchange.write(b'{"id"')
-        held.set()
-        exchange.wait_for_hangup()
-
-    with scripted(script) as server:
-        opened = subject.open(server.url)
-        running = BackgroundCall(lambda token: opened.stream(token=token))
-        assert held.wait(LIMIT)
-        running.token.cancel()
-        assert running.result() == CANCELLED
 
 
 @each_subject

@@ -19,11 +19,14 @@ Reply: TypeAlias = dict[str, Any] | list[bytes] | httpx2.Response | Callable[[],
 class LegacyConversation:
     """One reply a request, in order. `provider` holds the conversation."""
 
+    opener: Callable[..., Any] = staticmethod(legacy)
+    """Opens the provider."""
+
     def __init__(self, *replies: Reply, model: str | None = None, **options: Any) -> None:
         self.requests: list[httpx2.Request] = []
         self._replies = [*replies]
         chosen = {"model": model} if model else {}
-        self.provider = legacy(transport=httpx2.MockTransport(self._handle), **chosen, **options)
+        self.provider = self.opener(transport=httpx2.MockTransport(self._handle), **chosen, **options)
 
     @property
     def bodies(self) -> list[Any]:
@@ -31,16 +34,21 @@ class LegacyConversation:
         return [json.loads(request.content) for request in self.requests]
 
     @property
+    def request(self) -> Any:
+        """The last request, without an envelope."""
+        return self.bodies[-1]
+
+    @property
     def contents(self) -> list[tuple[str, list[str]]]:
         """Who said what in the last request: texts as they are, other parts by the name of what they hold."""
-        return [(each["role"], [_shown(part) for part in each["parts"]]) for each in self.bodies[-1]["contents"]]
+        return [(each["role"], [_shown(part) for part in each["parts"]]) for each in self.request["contents"]]
 
     @property
     def history(self) -> list[tuple[str, tuple[Part, ...]]]:
         """What the provider holds, ids aside."""
         return [(message.role, message.parts) for message in self.provider.get_history()]
 
-    def say(self, words: str, *, streamed: bool, **options: Any) -> ProviderResponse:
+    def say(self, words: str, *, streamed: bool = False, **options: Any) -> ProviderResponse:
         """Have something answered, either way."""
         if not streamed:
             return self.provider.send_message(words, **options)

@@ -131,25 +131,6 @@ def test_thinking_goes_back_within_a_tool_loop() -> None:
     assert server.body["messages"][1]["content"] == [thinking("Look it up."), tool_use("call_1", "tide", {})]
 
 
-@pytest.mark.parametrize(
-    ("last", "kept"),
-    [("Look ", ()), ("it up.", ()), ("At ", (issued("Look it up."), Text("At ")))],
-    ids=["in-its-middle", "at-its-last-words", "behind-it"],
-)
-def test_of_a_cancelled_answer_only_a_whole_thought_is_kept(last: str, kept: tuple[Any, ...]) -> None:
-    """Thinking that nobody signs shows by nothing but its end that it is whole."""
-    token = CancelToken()
-
-    def listen(piece: str) -> None:
-        if piece == last:
-            token.cancel()
-
-    events = stream(thinking_block(0, "Look ", "it up.", signature=None), text_block(1, "At ", "six."))
-    provider = stateless(transport=Server(events=events).transport)
-    response = provider.complete(HI, cancel_token=token, on_thinking=listen, on_chunk=listen)
-    assert (response.parts, response.finish_reason) == (kept, FinishReason.CANCELLED)
-
-
 def test_a_cancelled_batch_answer_keeps_its_thinking_too() -> None:
     """It came in one piece, so that its thinking is whole."""
     token = CancelToken()

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from turnproof.cancel import CancelToken
 from turnproof.messages import FinishReason, Message, Text, Thought, TokenUsage
 
 from ..anthropic.kit import call_block, event, text, text_block, thinking_block
@@ -102,24 +101,6 @@ def test_only_its_own_thinking_goes_back_to_a_model(thought: Thought, sent: Any)
 
 
 THOUGHT = thinking_block(0, "Bed ", "2?", signature=None)
-
-
-@pytest.mark.parametrize(
-    ("last", "kept"),
-    [("Bed ", ()), ("2?", ()), ("So.", (issued("Bed 2?"), Text("So.")))],
-    ids=["in-its-middle", "at-its-last-words", "behind-it"],
-)
-def test_of_a_cancelled_answer_only_a_whole_thought_is_kept(last: str, kept: tuple[Any, ...]) -> None:
-    """Unsigned thinking shows by nothing but its end that it is whole."""
-    token = CancelToken()
-
-    def listen(piece: str) -> None:
-        if piece == last:
-            token.cancel()
-
-    provider = stateless(transport=Service(events=stream(THOUGHT, text_block(1, "So.", " Bed 2."))).transport)
-    response = provider.complete(HI, cancel_token=token, on_thinking=listen, on_chunk=listen)
-    assert (response.parts, response.finish_reason) == (kept, FinishReason.CANCELLED)
 
 
 def test_a_request_begins_with_the_bytes_of_the_one_before() -> None:
