@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from turnproof.dialects.base import Call, Dialect, Rendered
@@ -39,3 +39,13 @@ def replaying(dialect: Dialect) -> Iterator[tuple[str, Replayer]]:
         run.judges = False
         run.arm(0, split)
         yield run.base_url, replayer
+
+
+def serve_each(
+    replayer: Replayer, exchanges: Sequence[material.Exchange], *, at_least: int
+) -> Iterator[material.Exchange]:
+    """Each exchange, armed as the next answer. There must be `at_least` so many."""
+    assert len(exchanges) >= at_least
+    for exchange in exchanges:
+        replayer.armed = exchange
+        yield exchange

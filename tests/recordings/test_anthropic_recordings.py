@@ -12,33 +12,18 @@ import anthropic
 import httpx2
 import msgspec
 import pytest
-from shared_material import recordings_dir
 
 from turnproof.dialects.anthropic_messages import DIALECT
 from turnproof.dialects.base import WireAnswer
 from turnproof.messages import FunctionCall, Opaque, Text, Thought, thaw
 
 from .apis import ANTHROPIC
-from .judge import Judged, judge, table
-from .material import Exchange, Recording
-from .serving import Replayer, replaying
+from .judge import Judged, table
+from .material import Exchange
+from .serving import Replayer, replaying, serve_each
 
 Json = dict[str, Any]
-
-
-@pytest.fixture(scope="module")
-def recorded() -> list[Recording]:
-    return list(ANTHROPIC.recordings(recordings_dir()))
-
-
-@pytest.fixture(scope="module")
-def exchanges(recorded: list[Recording]) -> list[Exchange]:
-    return [exchange for recording in recorded for exchange in recording.exchanges]
-
-
-@pytest.fixture(scope="module")
-def judged(recorded: list[Recording]) -> list[Judged]:
-    return judge(recorded, ANTHROPIC)
+API = ANTHROPIC
 
 
 # -- what is decided
@@ -219,17 +204,12 @@ def test_recorded_errors_come_back_equal_through_the_sdk(
     exchanges: list[Exchange], served: tuple[anthropic.Anthropic, Replayer]
 ) -> None:
     client, replayer = served
-    compared = 0
-    for exchange in exchanges:
-        if exchange.status == 200:
-            continue
-        replayer.armed = exchange
+    wanted = [each for each in exchanges if each.status != 200]
+    for exchange in serve_each(replayer, wanted, at_least=14):
         with pytest.raises(anthropic.APIStatusError) as raised:
             client.messages.create(**ASKED)
         assert raised.value.status_code == exchange.status, exchange.where
         assert raised.value.body == exchange.source["response"]["json"], exchange.where
-        compared += 1
-    assert compared >= 14
 
 
 def _without_nulls(blocks: list[Json]) -> list[Json]:
@@ -241,11 +221,9 @@ def test_recorded_streams_come_back_equal_through_the_sdk(
     exchanges: list[Exchange], served: tuple[anthropic.Anthropic, Replayer]
 ) -> None:
     client, replayer = served
-    compared = 0
-    for exchange in exchanges:
-        if not exchange.streamed:
-            continue
-        replayer.armed = exchange
+    streams = [each for each in exchanges if each.streamed]
+    assert sum(accumulated(each) is not None for each in streams) >= 26
+    for exchange in serve_each(replayer, streams, at_least=26):
         message = accumulated(exchange)
         if message is None:
             with pytest.raises(anthropic.APIStatusError) as raised, client.beta.messages.stream(**ASKED) as stream:
@@ -259,5 +237,3 @@ def test_recorded_streams_come_back_equal_through_the_sdk(
             said: Any = stream.get_final_message().to_dict(mode="json")
         assert _without_nulls(said["content"]) == _without_nulls(message["content"]), exchange.where
         assert said["stop_reason"] == message["stop_reason"], exchange.where
-        compared += 1
-    assert compared >= 26

@@ -14,7 +14,6 @@ import pytest
 from google import genai
 from google.genai import errors, types
 from google.oauth2.credentials import Credentials
-from shared_material import recordings_dir
 
 from turnproof.dialects.base import WireAnswer
 from turnproof.dialects.gemini import DIALECT
@@ -32,26 +31,12 @@ from turnproof.messages import (
 )
 
 from .apis import GEMINI
-from .judge import Judged, judge, table
+from .judge import Judged, table
 from .material import Exchange, Recording
-from .serving import Replayer, replaying
+from .serving import Replayer, replaying, serve_each
 
 Json = dict[str, Any]
-
-
-@pytest.fixture(scope="module")
-def recorded() -> list[Recording]:
-    return list(GEMINI.recordings(recordings_dir()))
-
-
-@pytest.fixture(scope="module")
-def exchanges(recorded: list[Recording]) -> list[Exchange]:
-    return [exchange for recording in recorded for exchange in recording.exchanges]
-
-
-@pytest.fixture(scope="module")
-def judged(recorded: list[Recording]) -> list[Judged]:
-    return judge(recorded, GEMINI)
+API = GEMINI
 
 
 # -- what is decided
@@ -259,30 +244,21 @@ def test_recorded_batch_answers_come_back_equal_through_the_sdk(
     exchanges: list[Exchange], served: tuple[Clients, Replayer]
 ) -> None:
     clients, replayer = served
-    compared = 0
-    for exchange in exchanges:
-        if exchange.source["operation"] != "generateContent" or exchange.status != 200 or _asked_for_numbers(exchange):
-            continue
-        replayer.armed = exchange
+    generated = [each for each in exchanges if each.source["operation"] == "generateContent" and each.status == 200]
+    wanted = [each for each in generated if not _asked_for_numbers(each)]
+    for exchange in serve_each(replayer, wanted, at_least=107):
         said = client_for(exchange, clients).models.generate_content(**ASKED)
         assert dumped(said) == expected(exchange.source["response"]["json"], exchange), exchange.where
-        compared += 1
-    assert compared >= 107
 
 
 def test_recorded_streams_come_back_equal_through_the_sdk(
     exchanges: list[Exchange], served: tuple[Clients, Replayer]
 ) -> None:
     clients, replayer = served
-    compared = 0
-    for exchange in exchanges:
-        if "sse" not in exchange.source["response"]:
-            continue
-        replayer.armed = exchange
+    wanted = [each for each in exchanges if "sse" in each.source["response"]]
+    for exchange in serve_each(replayer, wanted, at_least=20):
         said = [dumped(chunk) for chunk in client_for(exchange, clients).models.generate_content_stream(**ASKED)]
         assert said == expected(exchange.chunks, exchange), exchange.where
-        compared += 1
-    assert compared >= 20
 
 
 def test_recorded_json_arrays_come_back_equal_through_a_plain_client(
@@ -309,11 +285,8 @@ def test_recorded_errors_come_back_equal_through_the_sdk(
     exchanges: list[Exchange], served: tuple[Clients, Replayer]
 ) -> None:
     clients, replayer = served
-    compared = 0
-    for exchange in exchanges:
-        if exchange.status == 200:
-            continue
-        replayer.armed = exchange
+    wanted = [each for each in exchanges if each.status != 200]
+    for exchange in serve_each(replayer, wanted, at_least=6):
         for ask in ("generate_content", "count_tokens"):
             with pytest.raises(errors.ClientError) as raised:
                 getattr(client_for(exchange, clients).models, ask)(**ASKED)
@@ -321,19 +294,14 @@ def test_recorded_errors_come_back_equal_through_the_sdk(
             assert raised.value.details == exchange.source["response"]["json"], exchange.where
             assert (raised.value.code, raised.value.status) == (answer.status, answer.error_kind), exchange.where
             assert raised.value.message == answer.error_message, exchange.where
-        compared += 1
-    assert compared >= 6
 
 
 def test_recorded_counts_and_caches_come_back_equal_through_the_sdk(
     exchanges: list[Exchange], served: tuple[Clients, Replayer]
 ) -> None:
     clients, replayer = served
-    compared = 0
-    for exchange in exchanges:
-        if exchange.status != 200 or accumulated(exchange) is not None:
-            continue
-        replayer.armed = exchange
+    wanted = [each for each in exchanges if each.status == 200 and accumulated(each) is None]
+    for exchange in serve_each(replayer, wanted, at_least=15):
         client, recorded = client_for(exchange, clients), exchange.source["response"]["json"]
         match exchange.request.method, exchange.source["operation"]:
             case "POST", "countTokens":
@@ -348,8 +316,6 @@ def test_recorded_counts_and_caches_come_back_equal_through_the_sdk(
             case "DELETE", _:
                 client.caches.delete(name="cachedContents/c")
                 assert recorded == {}, exchange.where
-        compared += 1
-    assert compared >= 15
 
 
 def assert_same_cache(cache: types.CachedContent, recorded: Json, where: str) -> None:

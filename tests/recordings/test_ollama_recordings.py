@@ -11,33 +11,18 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pytest
-from shared_material import recordings_dir
 
 from turnproof.dialects.base import Call, PromptUsage, Reply, ReplyPart, WireAnswer, World
 from turnproof.dialects.ollama import DIALECT
 from turnproof.messages import Text
 
 from .apis import OLLAMA_NATIVE
-from .judge import Judged, judge, table
-from .material import Exchange, Recording
+from .judge import Judged, table
+from .material import Exchange
 from .serving import Replayer, replaying
 
 Json = dict[str, Any]
-
-
-@pytest.fixture(scope="module")
-def recorded() -> list[Recording]:
-    return list(OLLAMA_NATIVE.recordings(recordings_dir()))
-
-
-@pytest.fixture(scope="module")
-def exchanges(recorded: list[Recording]) -> list[Exchange]:
-    return [exchange for recording in recorded for exchange in recording.exchanges]
-
-
-@pytest.fixture(scope="module")
-def judged(recorded: list[Recording]) -> list[Judged]:
-    return judge(recorded, OLLAMA_NATIVE)
+API = OLLAMA_NATIVE
 
 
 def lines_of(exchange: Exchange) -> list[Json]:

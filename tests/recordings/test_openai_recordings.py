@@ -26,7 +26,7 @@ from turnproof.messages import FinishReason, FunctionCall, Opaque, Part, Text, T
 from .apis import OLLAMA_CHAT, OPENAI_CHAT, ZAI_CHAT, Api
 from .judge import Judged, judge, table
 from .material import Exchange, Recording
-from .serving import Replayer, replaying
+from .serving import Replayer, replaying, serve_each
 
 Json = dict[str, Any]
 APIS = (OPENAI_CHAT, ZAI_CHAT, OLLAMA_CHAT)
@@ -295,30 +295,20 @@ def test_recorded_batch_answers_come_back_equal_through_the_sdk(
     exchanges: list[Exchange], served: tuple[Any, Replayer]
 ) -> None:
     client, replayer = served
-    compared = 0
-    for exchange in exchanges:
-        if exchange.streamed or exchange.status != 200:
-            continue
-        replayer.armed = exchange
+    wanted = [each for each in exchanges if not each.streamed and each.status == 200]
+    for exchange in serve_each(replayer, wanted, at_least=147):
         said = client.chat.completions.create(**ASKED)
         assert said.to_dict(mode="json") == exchange.source["response"]["json"], exchange.where
-        compared += 1
-    assert compared >= 147
 
 
 def test_recorded_streams_come_back_equal_through_the_sdk(
     exchanges: list[Exchange], served: tuple[Any, Replayer]
 ) -> None:
     client, replayer = served
-    compared = 0
-    for exchange in exchanges:
-        if not exchange.streamed:
-            continue
-        replayer.armed = exchange
+    wanted = [each for each in exchanges if each.streamed]
+    for exchange in serve_each(replayer, wanted, at_least=36):
         chunks = [chunk.to_dict(mode="json") for chunk in client.chat.completions.create(**ASKED, stream=True)]
         assert chunks == _chunks(exchange), exchange.where
-        compared += 1
-    assert compared >= 36
 
 
 def test_recorded_errors_come_back_equal_through_the_sdk(
@@ -327,19 +317,14 @@ def test_recorded_errors_come_back_equal_through_the_sdk(
     import openai  # type: ignore[import-not-found, unused-ignore]
 
     client, replayer = served
-    compared = 0
-    for exchange in exchanges:
-        if exchange.status == 200:
-            continue
-        replayer.armed = exchange
+    wanted = [each for each in exchanges if each.status != 200]
+    for exchange in serve_each(replayer, wanted, at_least=13):
         with pytest.raises(openai.APIStatusError) as raised:
             client.chat.completions.create(**ASKED)
         error = exchange.source["response"]["json"]["error"]
         assert raised.value.status_code == exchange.status, exchange.where
         assert raised.value.body == error, exchange.where
         assert (raised.value.code or raised.value.type) == read(exchange).error_kind, exchange.where
-        compared += 1
-    assert compared >= 13
 
 
 def test_recorded_answers_rendered_by_us_are_what_the_sdk_reads(
