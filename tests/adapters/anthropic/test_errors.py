@@ -9,15 +9,7 @@ import anthropic
 import httpx2
 import pytest
 
-from turnproof.errors import (
-    AuthenticationError,
-    ContextLimitError,
-    InvalidRequestError,
-    OverloadedError,
-    ProviderError,
-    RateLimitError,
-    TransportError,
-)
+from turnproof import errors
 from turnproof.messages import Message
 from turnproof_adapters.anthropic.errors import from_answer, from_exception
 from turnproof_adapters.anthropic.service import ANTHROPIC
@@ -33,8 +25,8 @@ HI = [Message.user("hi")]
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 
 
-def fails(provider: Any, call: Callable[[Any], object]) -> ProviderError:
-    with pytest.raises(ProviderError) as failure:
+def fails(provider: Any, call: Callable[[Any], object]) -> errors.ProviderError:
+    with pytest.raises(errors.ProviderError) as failure:
         call(provider)
     return failure.value
 
@@ -53,7 +45,7 @@ def fails(provider: Any, call: Callable[[Any], object]) -> ProviderError:
 def test_a_proxys_page_is_typed_by_its_status(body: bytes, message: str) -> None:
     with scripted(lambda exchange: exchange.answer(body, 503)) as server:
         failure = fails(stateless(server.url), lambda provider: provider.complete(HI))
-    assert isinstance(failure, OverloadedError)
+    assert isinstance(failure, errors.OverloadedError)
     assert failure.message == message
 
 
@@ -71,7 +63,7 @@ def test_a_document_that_is_no_message_is_a_transport_error() -> None:
             fails(stateless(server.url), lambda provider: provider.complete(HI)),
             fails(legacy(server.url), lambda provider: provider.send_message("hi")),
         ):
-            assert type(failure) is TransportError
+            assert type(failure) is errors.TransportError
             assert failure.retryable
 
 
@@ -109,29 +101,29 @@ def caused(error: Exception, cause: Exception) -> Exception:
 )
 def test_what_broke_off_is_told_in_the_words_of_its_cause(error: Exception, words: str) -> None:
     failure = from_exception(error, ANTHROPIC, KEY)
-    assert type(failure) is TransportError
+    assert type(failure) is errors.TransportError
     assert (failure.message, failure.status) == (words, None)
 
 
 @pytest.mark.parametrize(
     ("kind", "expected"),
     [
-        ("invalid_request_error", InvalidRequestError),
-        ("authentication_error", AuthenticationError),
-        ("billing_error", InvalidRequestError),
-        ("permission_error", AuthenticationError),
-        ("not_found_error", InvalidRequestError),
-        ("conflict_error", OverloadedError),
-        ("request_too_large", ContextLimitError),
-        ("rate_limit_error", RateLimitError),
-        ("api_error", OverloadedError),
-        ("timeout_error", OverloadedError),
-        ("overloaded_error", OverloadedError),
-        ("error_of_tomorrow", OverloadedError),
-        (None, OverloadedError),
+        ("invalid_request_error", errors.InvalidRequestError),
+        ("authentication_error", errors.AuthenticationError),
+        ("billing_error", errors.InvalidRequestError),
+        ("permission_error", errors.AuthenticationError),
+        ("not_found_error", errors.InvalidRequestError),
+        ("conflict_error", errors.OverloadedError),
+        ("request_too_large", errors.ContextLimitError),
+        ("rate_limit_error", errors.RateLimitError),
+        ("api_error", errors.OverloadedError),
+        ("timeout_error", errors.OverloadedError),
+        ("overloaded_error", errors.OverloadedError),
+        ("error_of_tomorrow", errors.OverloadedError),
+        (None, errors.OverloadedError),
     ],
 )
-def test_an_error_event_is_typed_by_its_kind(kind: str | None, expected: type[ProviderError]) -> None:
+def test_an_error_event_is_typed_by_its_kind(kind: str | None, expected: type[errors.ProviderError]) -> None:
     """Also one that the SDK read: it raises it under the status of the stream."""
     words = f"Sorry, {KEY}"
     by_sdk = anthropic.APIStatusError(
@@ -149,7 +141,7 @@ def test_an_error_event_without_words_shows_the_status_that_it_came_under() -> N
 
 def test_an_error_event_may_tell_of_a_full_context() -> None:
     failure = from_answer(Failure(INVALID, "prompt is too long: 3333404 tokens > 200000 maximum"), ANTHROPIC, KEY)
-    assert isinstance(failure, ContextLimitError)
+    assert isinstance(failure, errors.ContextLimitError)
     assert (failure.limit, failure.requested, failure.status, failure.kind) == (200000, 3333404, 200, INVALID)
 
 
@@ -166,7 +158,7 @@ WAYS: dict[str, Callable[[str], object]] = {
 def test_a_failure_under_a_good_status_is_typed_by_its_kind(way: Callable[[str], object]) -> None:
     """As gateways tell it that have no status to give; a stream that was asked for comes in one piece then."""
     body = {"type": "error", "error": {"type": "rate_limit_error", "message": "slow down"}}
-    with scripted(lambda exchange: exchange.answer(body)) as server, pytest.raises(RateLimitError) as failure:
+    with scripted(lambda exchange: exchange.answer(body)) as server, pytest.raises(errors.RateLimitError) as failure:
         way(server.url)
     assert (failure.value.status, failure.value.kind, failure.value.message) == (200, "rate_limit_error", "slow down")
 
@@ -186,7 +178,7 @@ def test_a_page_where_models_belong_is_a_transport_error(page: bytes, opened: An
     with scripted(lambda exchange: exchange.answer(page, 200, **{"content-type": "text/html"})) as server:
         provider = opened(server.url)
         for ask in (provider.list_models, provider.verify_auth):
-            with pytest.raises(TransportError, match="no JSON object"):
+            with pytest.raises(errors.TransportError, match="no JSON object"):
                 ask()
 
 
@@ -212,11 +204,11 @@ def test_a_status_for_neither_an_answer_nor_an_error_is_a_transport_error(
     provider = stateless("http://example.invalid", transport=httpx2.MockTransport(lambda _: response))
     callbacks = CallbackRecorder().callbacks if streamed else {}
     failure = fails(provider, lambda provider: provider.complete(HI, **callbacks))
-    assert type(failure) is TransportError
+    assert type(failure) is errors.TransportError
     assert (failure.status, failure.kind) == (response.status_code, kind)
     assert failure.message == f"no answer under this status: {said}"
 
 
 def test_an_empty_key_is_none() -> None:
-    with pytest.raises(AuthenticationError, match="api_key"):
+    with pytest.raises(errors.AuthenticationError, match="api_key"):
         AnthropicStateless().initialize({"api_key": ""})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ssl
 from dataclasses import fields
 from importlib.metadata import version
 from typing import Any
@@ -195,20 +194,6 @@ def test_without_an_address_the_api_itself_is_asked(opened: Any) -> None:
     provider.initialize({"api_key": KEY, "transport": capture.transport})
     provider.verify_auth()
     assert capture.requests[-1].url == "https://api.anthropic.com/v1/models?limit=1"
-
-
-def test_the_callers_own_tls_context_is_used() -> None:
-    context = ssl.create_default_context()
-    provider = stateless("https://example.invalid", ssl_context=context)
-    assert provider._client is not None
-    assert provider._client._client._transport._pool._ssl_context is context  # type: ignore[attr-defined]
-
-
-def test_as_many_calls_at_once_are_possible_as_with_the_sdks_own_client() -> None:
-    ours = open_client(Connection(), "http://example.invalid", KEY)._client._transport._pool  # type: ignore[attr-defined]
-    theirs = anthropic.DefaultHttpxClient()._transport._pool  # type: ignore[attr-defined]
-    assert ours._max_connections == theirs._max_connections
-    assert ours._max_keepalive_connections == theirs._max_keepalive_connections
 
 
 def proxied(client: Any) -> bool:

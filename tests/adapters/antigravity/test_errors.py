@@ -9,12 +9,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from turnproof.errors import (
-    AuthenticationError,
-    OverloadedError,
-    ProviderError,
-    TransportError,
-)
+from turnproof import errors
 from turnproof_adapters._encoded_messages import encode
 from turnproof_adapters.antigravity.errors import from_exception
 
@@ -23,8 +18,8 @@ from ..scripted_server import scripted
 from .kit import KEY, PATHS, PROJECT, STREAMED, URL, asking, envelope, legacy, stateless, stream, text
 
 
-def fails(ask: Any) -> ProviderError:
-    with pytest.raises(ProviderError) as failure:
+def fails(ask: Any) -> errors.ProviderError:
+    with pytest.raises(errors.ProviderError) as failure:
         ask()
     return failure.value
 
@@ -55,7 +50,7 @@ def test_a_proxys_page_is_typed_by_its_status(body: bytes, message: str, httpx2_
     httpx2_mock.route().respond(503, content=body)
     for path, streamed in WAYS:
         failure = fails(asking(path, streamed=streamed))
-        assert type(failure) is OverloadedError
+        assert type(failure) is errors.OverloadedError
         assert (failure.status, failure.message) == (503, message)
 
 
@@ -68,9 +63,9 @@ def test_a_proxy_may_say_in_a_header_how_long_to_wait(httpx2_mock: Any) -> None:
 
 
 @pytest.mark.parametrize("packed", [gzip.compress(b"x" * 999)[:-20], b"no archive"], ids=["cut", "none"])
-@pytest.mark.parametrize(("status", "expected"), [(403, AuthenticationError), (200, TransportError)])
+@pytest.mark.parametrize(("status", "expected"), [(403, errors.AuthenticationError), (200, errors.TransportError)])
 def test_an_answer_that_cannot_be_unpacked_is_typed_by_its_status(
-    packed: bytes, status: int, expected: type[ProviderError]
+    packed: bytes, status: int, expected: type[errors.ProviderError]
 ) -> None:
     with scripted(lambda exchange: exchange.answer(packed, status, **{"content-encoding": "gzip"})) as server:
         for path, streamed in WAYS:
@@ -85,7 +80,7 @@ def test_a_status_under_which_there_is_no_answer_is_a_transport_error(status: in
     httpx2_mock.route().respond(status)
     for path, streamed in WAYS:
         failure = fails(asking(path, streamed=streamed))
-        assert (type(failure), failure.status) == (TransportError, status)
+        assert (type(failure), failure.status) == (errors.TransportError, status)
 
 
 @PATHS
@@ -100,27 +95,23 @@ def test_an_answer_elsewhere_is_fetched_and_a_circle_of_them_is_an_error(
     assert asking(path, streamed=streamed)().text == "hi"
     assert "authorization" not in there.calls.last.request.headers, "the token is for nobody else"
     moved.respond(307, headers={"location": f"{URL}/v1internal:generateContent"})
-    assert type(fails(asking(path, streamed=streamed))) is TransportError
+    assert type(fails(asking(path, streamed=streamed))) is errors.TransportError
 
 
 @pytest.mark.parametrize("made", exceptions_of(httpx2, httpx2.HTTPError), ids=lambda each: each.__name__)
 def test_whatever_the_client_raises_is_typed_and_says_what_it_was(made: Any) -> None:
     failure = from_exception(made(f"for {KEY}"), [KEY])
-    assert type(failure) is TransportError
+    assert type(failure) is errors.TransportError
     assert "for ***" in failure.message
 
 
-@pytest.mark.parametrize(
-    ("error", "message"),
-    [
-        (httpx2.ReadTimeout("no byte"), "the service was silent for too long (ReadTimeout: no byte)"),
-        (TimeoutError(), "the service was silent for too long (TimeoutError: no details)"),
-        (httpx2.ConnectError("refused"), "no complete answer from the service (ConnectError: refused)"),
-        (ValueError(), "no complete answer from the service (ValueError: no details)"),
-    ],
-)
-def test_failures_of_the_network_say_what_went_wrong(error: Exception, message: str) -> None:
-    assert from_exception(error, []).message == message
+def test_failures_without_words_say_what_they_are() -> None:
+    failures = [from_exception(error, []) for error in (TimeoutError(), ValueError())]
+    assert [failure.message for failure in failures] == [
+        "the service was silent for too long (TimeoutError: no details)",
+        "no complete answer from the service (ValueError: no details)",
+    ]
+    assert {type(failure) for failure in failures} == {errors.TransportError}
 
 
 ACCOUNT = {"refresh_token": "1//secret-refresh", "access_token": "ya29.secret-access", "project": PROJECT}
@@ -146,5 +137,5 @@ def test_no_secret_is_in_an_error_a_log_or_a_repr(
     failure = fails(asking(path, streamed=streamed, **options))
     shown = everything(failure) + caplog.text + repr(vars(stateless(**options))) + repr(vars(legacy(**options)))
     assert not [secret for secret in SECRETS if secret in shown]
-    assert type(failure) is AuthenticationError
+    assert type(failure) is errors.AuthenticationError
     assert failure.message == "*** *** ***"

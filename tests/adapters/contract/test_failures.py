@@ -86,6 +86,26 @@ def test_every_exception_of_the_http_client_is_typed(subject: Subject, streamed:
 
 @each_subject
 @batch_and_stream
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        (httpx2.ReadTimeout("no byte"), "the service was silent for too long (ReadTimeout: no byte)"),
+        (httpx2.ConnectError("refused"), "no complete answer from the service (ConnectError: refused)"),
+    ],
+    ids=lambda value: type(value).__name__ if isinstance(value, Exception) else "",
+)
+def test_failures_of_the_network_say_what_went_wrong(
+    subject: Subject, streamed: bool, error: Exception, message: str
+) -> None:
+    def fail(request: httpx2.Request) -> httpx2.Response:
+        raise error
+
+    failure = failure_of(subject.open(URL, transport=httpx2.MockTransport(fail)), streamed)
+    assert (failure.message, failure.status) == (message, None)
+
+
+@each_subject
+@batch_and_stream
 def test_the_key_shows_nowhere_although_the_service_repeats_it(
     subject: Subject, streamed: bool, caplog: pytest.LogCaptureFixture
 ) -> None:

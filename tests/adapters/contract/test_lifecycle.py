@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import ssl
 import subprocess
 import sys
+from collections.abc import Callable
+from typing import Any
 
+import anthropic
+import openai
 import pytest
 
 from turnproof.errors import RateLimitError, TransportError, UsageError
 from turnproof.provider import Binding
 
+from ..anthropic.kit import KIT as ANTHROPIC
+from ..openai.kit import KIT as OPENAI
 from ..scripted_server import scripted
 from .adapter_kit import HI, AdapterKit, Subject
 from .subjects import KITS, SUBJECTS, batch_and_stream, each_kit
@@ -122,3 +129,18 @@ def test_a_binding_is_looked_at_without_importing_its_sdk(kit: AdapterKit) -> No
         "sys.exit(any(name in sys.modules for name in ('anthropic', 'openai', 'google.genai', 'azure', 'httpx2')))"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("kit", "sdk_client"),
+    [pytest.param(kit, sdk.DefaultHttpxClient, id=kit.name) for kit, sdk in ((ANTHROPIC, anthropic), (OPENAI, openai))],
+)
+def test_the_http_client_has_the_callers_tls_and_as_many_connections_as_the_sdks_own(
+    kit: AdapterKit, sdk_client: Callable[[], Any]
+) -> None:
+    context = ssl.create_default_context()
+    ours = kit.open("stateless", "https://example.invalid", ssl_context=context)._client._client._transport._pool
+    theirs = sdk_client()._transport._pool
+    assert ours._ssl_context is context
+    assert ours._max_connections == theirs._max_connections
+    assert ours._max_keepalive_connections == theirs._max_keepalive_connections

@@ -9,15 +9,7 @@ import httpx2
 import pytest
 from google.genai import errors as sdk
 
-from turnproof.errors import (
-    AuthenticationError,
-    CacheExpiredError,
-    InvalidRequestError,
-    OverloadedError,
-    ProviderError,
-    RateLimitError,
-    TransportError,
-)
+from turnproof import errors
 from turnproof.messages import CacheMark, Message, Text
 from turnproof_adapters.google_genai.errors import from_exception
 from turnproof_adapters.google_genai.stateless import GoogleStateless
@@ -30,8 +22,8 @@ HI = [Message.user("hi")]
 STREAMED = pytest.mark.parametrize("streamed", [False, True], ids=["batch", "stream"])
 
 
-def fails(provider: Any, streamed: bool = False, **kwargs: Any) -> ProviderError:
-    with pytest.raises(ProviderError) as failure:
+def fails(provider: Any, streamed: bool = False, **kwargs: Any) -> errors.ProviderError:
+    with pytest.raises(errors.ProviderError) as failure:
         provider.complete(HI, **(CallbackRecorder().callbacks if streamed else {}), **kwargs)
     return failure.value
 
@@ -52,16 +44,16 @@ def test_a_managed_cache_that_is_gone_is_told_by_its_name(status: int, message: 
     with scripted(lambda exchange: exchange.answer(body, status)) as server:
         provider = stateless(server.url)
         failure = fails(provider, streamed, system_instruction=NAMED)
-        assert isinstance(failure, CacheExpiredError)
+        assert isinstance(failure, errors.CacheExpiredError)
         assert (failure.name, failure.status, failure.message) == ("cachedContents/7abc", status, message)
         assert failure.kind == "PERMISSION_DENIED"
-        assert not isinstance(fails(provider, streamed, system_instruction="rules"), CacheExpiredError)
+        assert not isinstance(fails(provider, streamed, system_instruction="rules"), errors.CacheExpiredError)
 
 
 def test_a_bad_key_is_a_bad_key_also_where_a_cache_is_named() -> None:
     body = {"error": {"code": 403, "message": "Your API key was reported as leaked.", "status": "PERMISSION_DENIED"}}
     with scripted(lambda exchange: exchange.answer(body, 403)) as server:
-        assert type(fails(stateless(server.url), system_instruction=NAMED)) is AuthenticationError
+        assert type(fails(stateless(server.url), system_instruction=NAMED)) is errors.AuthenticationError
 
 
 @STREAMED
@@ -82,29 +74,29 @@ def test_a_bad_key_is_a_bad_key_also_where_a_cache_is_named() -> None:
 def test_a_proxys_page_is_typed_by_its_status(body: bytes, message: str, streamed: bool) -> None:
     with scripted(lambda exchange: exchange.answer(body, 503)) as server:
         failure = fails(stateless(server.url), streamed)
-    assert isinstance(failure, OverloadedError)
+    assert isinstance(failure, errors.OverloadedError)
     assert failure.message == message
 
 
 @pytest.mark.parametrize(
     ("code", "error", "expected", "seen"),
     [
-        (503, {"message": ["no"], "status": 7}, OverloadedError, (503, None, "HTTP status 503")),
-        (503, {"message": 7, "status": "UNAVAILABLE"}, OverloadedError, (503, "UNAVAILABLE", "UNAVAILABLE")),
-        (429, {"details": {"retryDelay": "5s"}}, RateLimitError, (429, None, "HTTP status 429")),
-        (429, {"details": ["odd", {"violations": ["odd", {}]}]}, RateLimitError, (429, None, "HTTP status 429")),
-        (100, {"message": "go", "status": "ON"}, TransportError, (100, "ON", "no answer under this status: go")),
-        (399, {"message": "go"}, TransportError, (399, None, "no answer under this status: go")),
-        (418, {"message": "I'm a teapot"}, InvalidRequestError, (418, None, "I'm a teapot")),
-        (999, {"message": "no"}, OverloadedError, (999, None, "no")),
-        (99, {"message": "no"}, TransportError, (None, None, "no answer under this status: no")),
-        (1000, {"message": "no"}, TransportError, (None, None, "no answer under this status: no")),
-        ("503", {"message": "no"}, TransportError, (None, None, "no answer under this status: no")),
-        (True, {"message": "no"}, TransportError, (None, None, "no answer under this status: no")),
+        (503, {"message": ["no"], "status": 7}, errors.OverloadedError, (503, None, "HTTP status 503")),
+        (503, {"message": 7, "status": "UNAVAILABLE"}, errors.OverloadedError, (503, "UNAVAILABLE", "UNAVAILABLE")),
+        (429, {"details": {"retryDelay": "5s"}}, errors.RateLimitError, (429, None, "HTTP status 429")),
+        (429, {"details": ["odd", {"violations": ["odd", {}]}]}, errors.RateLimitError, (429, None, "HTTP status 429")),
+        (100, {"message": "go", "status": "ON"}, errors.TransportError, (100, "ON", "no answer under this status: go")),
+        (399, {"message": "go"}, errors.TransportError, (399, None, "no answer under this status: go")),
+        (418, {"message": "I'm a teapot"}, errors.InvalidRequestError, (418, None, "I'm a teapot")),
+        (999, {"message": "no"}, errors.OverloadedError, (999, None, "no")),
+        (99, {"message": "no"}, errors.TransportError, (None, None, "no answer under this status: no")),
+        (1000, {"message": "no"}, errors.TransportError, (None, None, "no answer under this status: no")),
+        ("503", {"message": "no"}, errors.TransportError, (None, None, "no answer under this status: no")),
+        (True, {"message": "no"}, errors.TransportError, (None, None, "no answer under this status: no")),
     ],
 )
 def test_an_error_of_odd_form_is_typed_by_what_is_sound_in_it(
-    code: Any, error: dict[str, Any], expected: type[ProviderError], seen: tuple[Any, ...]
+    code: Any, error: dict[str, Any], expected: type[errors.ProviderError], seen: tuple[Any, ...]
 ) -> None:
     """A stream tells of its failure in an event: neither status nor headers of the response stand behind it."""
     failure = from_exception(sdk.APIError(code, {"error": error}), KEY)
@@ -118,18 +110,13 @@ def test_no_word_of_an_error_shows_the_key() -> None:
     assert (failure.kind, failure.message) == ("NO_***", "*** is not allowed to")
 
 
-@pytest.mark.parametrize(
-    ("error", "message"),
-    [
-        (httpx2.ReadTimeout("no byte"), "the service was silent for too long (ReadTimeout: no byte)"),
-        (TimeoutError(), "the service was silent for too long (TimeoutError: no details)"),
-        (httpx2.ConnectError("refused"), "no complete answer from the service (ConnectError: refused)"),
-        (ValueError(), "no complete answer from the service (ValueError: no details)"),
-    ],
-)
-def test_failures_of_the_network_say_what_went_wrong(error: Exception, message: str) -> None:
-    failure = from_exception(error, KEY)
-    assert (type(failure), failure.message) == (TransportError, message)
+def test_failures_without_words_say_what_they_are() -> None:
+    failures = [from_exception(error, KEY) for error in (TimeoutError(), ValueError())]
+    assert [failure.message for failure in failures] == [
+        "the service was silent for too long (TimeoutError: no details)",
+        "no complete answer from the service (ValueError: no details)",
+    ]
+    assert {type(failure) for failure in failures} == {errors.TransportError}
 
 
 def test_a_proxy_may_say_in_a_header_how_long_to_wait() -> None:
@@ -143,7 +130,7 @@ def test_a_proxy_may_say_in_a_header_how_long_to_wait() -> None:
 def test_a_status_under_which_there_is_no_answer_is_a_transport_error(status: int) -> None:
     with scripted(lambda exchange: exchange.answer(b"", status)) as server:
         failure = fails(stateless(server.url))
-    assert type(failure) is TransportError
+    assert type(failure) is errors.TransportError
     assert failure.status == status
 
 
@@ -156,7 +143,7 @@ def test_a_stream_that_cannot_be_read_is_hung_up() -> None:
     with scripted(script) as server:
         provider = stateless(server.url)
         failure = fails(provider, streamed=True)
-        assert type(failure) is TransportError
+        assert type(failure) is errors.TransportError
         assert server.hung_up.wait(LIMIT)
         assert provider._http is not None
         assert provider._http._transport._pool.connections == []  # type: ignore[attr-defined]
@@ -166,7 +153,7 @@ def test_a_document_that_is_no_answer_is_a_transport_error() -> None:
     with scripted(lambda exchange: exchange.answer({"candidates": "text"})) as server:
         for streamed in (False, True):
             failure = fails(stateless(server.url), streamed)
-            assert type(failure) is TransportError
+            assert type(failure) is errors.TransportError
             assert failure.retryable
 
 
@@ -181,11 +168,11 @@ def test_trouble_with_an_access_token_is_the_keys_or_the_ways() -> None:
     away = google.auth.exceptions.TransportError("no", retryable=True)  # type: ignore[no-untyped-call]
     seen = [(type(failure), failure.message) for failure in (from_exception(gone, KEY), from_exception(away, KEY))]
     assert seen == [
-        (AuthenticationError, "no access token (RefreshError: no ***)"),
-        (TransportError, "no access token (TransportError: no)"),
+        (errors.AuthenticationError, "no access token (RefreshError: no ***)"),
+        (errors.TransportError, "no access token (TransportError: no)"),
     ]
 
 
 def test_an_empty_key_is_none() -> None:
-    with pytest.raises(AuthenticationError, match="api_key"):
+    with pytest.raises(errors.AuthenticationError, match="api_key"):
         GoogleStateless().initialize({"api_key": ""})

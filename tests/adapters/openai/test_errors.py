@@ -10,16 +10,7 @@ import httpx2
 import openai
 import pytest
 
-from turnproof.errors import (
-    AuthenticationError,
-    ContentFilterError,
-    ContextLimitError,
-    InvalidRequestError,
-    OverloadedError,
-    ProviderError,
-    RateLimitError,
-    TransportError,
-)
+from turnproof import errors
 from turnproof.messages import Message
 from turnproof_adapters.openai.calling import from_exception
 from turnproof_adapters.openai.errors import from_failure, from_status
@@ -42,8 +33,8 @@ def asks(url: str, **options: Any) -> Iterator[Callable[[], object]]:
     yield lambda: legacy(url, **options).send_message_streaming("hi", print)
 
 
-def fails(ask: Callable[[], object]) -> ProviderError:
-    with pytest.raises(ProviderError) as failure:
+def fails(ask: Callable[[], object]) -> errors.ProviderError:
+    with pytest.raises(errors.ProviderError) as failure:
         ask()
     return failure.value
 
@@ -65,7 +56,7 @@ def test_a_body_of_another_form_is_typed_by_its_status(body: bytes, message: str
     transport = httpx2.MockTransport(lambda _: httpx2.Response(503, content=body))
     for ask in asks(URL, transport=transport):
         failure = fails(ask)
-        assert isinstance(failure, OverloadedError)
+        assert isinstance(failure, errors.OverloadedError)
         assert (failure.message, failure.status) == (message, 503)
 
 
@@ -112,7 +103,7 @@ def page(
 def test_a_page_in_an_answers_place_is_a_transport_error(transport: httpx2.MockTransport) -> None:
     for ask in asks(URL, transport=transport):
         failure = fails(ask)
-        assert type(failure) is TransportError
+        assert type(failure) is errors.TransportError
         assert failure.retryable
 
 
@@ -122,7 +113,7 @@ def test_a_compressed_answer_that_was_cut_is_a_transport_error() -> None:
 
     with scripted(cut) as server:
         for ask in asks(server.url):
-            assert type(fails(ask)) is TransportError
+            assert type(fails(ask)) is errors.TransportError
 
 
 @pytest.mark.parametrize("status", [307, 308])
@@ -166,31 +157,31 @@ def caused(error: Exception, cause: Exception) -> Exception:
 )
 def test_what_broke_off_is_told_in_the_words_of_its_cause(raised: Exception, words: str) -> None:
     failure = from_exception(raised, KEY)
-    assert type(failure) is TransportError
+    assert type(failure) is errors.TransportError
     assert (failure.message, failure.status) == (words, None)
 
 
 @pytest.mark.parametrize(
     ("kind", "expected"),
     [
-        ("invalid_request_error", InvalidRequestError),
-        ("BadRequestError", InvalidRequestError),
-        ("invalid_api_key", AuthenticationError),
-        ("permission_denied", AuthenticationError),
-        ("model_not_found", InvalidRequestError),
-        ("rate_limit_exceeded", RateLimitError),
-        ("insufficient_quota", RateLimitError),
-        ("context_length_exceeded", ContextLimitError),
-        ("content_filter", ContentFilterError),
-        ("server_error", OverloadedError),
-        ("429", RateLimitError),
-        ("400", InvalidRequestError),
-        ("1302", RateLimitError),
-        ("error_of_tomorrow", OverloadedError),
-        (None, OverloadedError),
+        ("invalid_request_error", errors.InvalidRequestError),
+        ("BadRequestError", errors.InvalidRequestError),
+        ("invalid_api_key", errors.AuthenticationError),
+        ("permission_denied", errors.AuthenticationError),
+        ("model_not_found", errors.InvalidRequestError),
+        ("rate_limit_exceeded", errors.RateLimitError),
+        ("insufficient_quota", errors.RateLimitError),
+        ("context_length_exceeded", errors.ContextLimitError),
+        ("content_filter", errors.ContentFilterError),
+        ("server_error", errors.OverloadedError),
+        ("429", errors.RateLimitError),
+        ("400", errors.InvalidRequestError),
+        ("1302", errors.RateLimitError),
+        ("error_of_tomorrow", errors.OverloadedError),
+        (None, errors.OverloadedError),
     ],
 )
-def test_an_error_in_a_stream_is_typed_by_its_code(kind: str | None, expected: type[ProviderError]) -> None:
+def test_an_error_in_a_stream_is_typed_by_its_code(kind: str | None, expected: type[errors.ProviderError]) -> None:
     """Also one that the SDK read, which raises it without a status."""
     words = f"Sorry, {KEY}"
     by_sdk = openai.APIError(words, REQUEST, body={"code": kind, "message": words})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ssl
 from importlib.metadata import version
 from typing import Any
 
@@ -14,9 +13,7 @@ from turnproof.cache import Prepared
 from turnproof.cancel import CancelToken
 from turnproof.errors import AuthenticationError, OverloadedError
 from turnproof.messages import Message, ToolSchema
-from turnproof_adapters._http import Connection
 from turnproof_adapters.openai.binding import BINDING
-from turnproof_adapters.openai.client import open_client
 from turnproof_adapters.openai.legacy import OpenAILegacy
 from turnproof_adapters.openai.models import model, same_model
 from turnproof_adapters.openai.stateless import OpenAIStateless
@@ -169,21 +166,6 @@ def test_the_key_may_come_from_the_environment_and_nowhere_else(monkeypatch: pyt
         "Bearer sk-of-the-environment",
         f"Bearer {KEY}",
     ]
-
-
-def test_the_callers_own_tls_context_is_used() -> None:
-    context = ssl.create_default_context()
-    provider = stateless("https://example.invalid", ssl_context=context)
-    assert provider._client is not None
-    assert provider._client._client._transport._pool._ssl_context is context  # type: ignore[attr-defined]
-
-
-def test_as_many_calls_at_once_are_possible_as_with_the_sdks_own_client() -> None:
-    connection = Connection("http://example.invalid")
-    ours = open_client(connection, KEY, {}, {})._client._transport._pool  # type: ignore[attr-defined]
-    theirs = openai.DefaultHttpxClient()._transport._pool  # type: ignore[attr-defined]
-    assert ours._max_connections == theirs._max_connections
-    assert ours._max_keepalive_connections == theirs._max_keepalive_connections
 
 
 class Asked(Exception):
