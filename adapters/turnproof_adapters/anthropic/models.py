@@ -64,6 +64,32 @@ class Model:
         return self.version >= (3, 5)
 
 
+class CompatibleModel:
+    """A model that another service offers under this API, as far as nothing else is known of it."""
+
+    __slots__ = ()
+
+    @property
+    def max_tokens(self) -> int:
+        """Room for an answer. The API asks for a figure, and these models write more."""
+        return DEFAULT_MAX_TOKENS
+
+    @property
+    def adaptive_only(self) -> bool:
+        """No form of thinking configuration is refused."""
+        return False
+
+    @property
+    def structured(self) -> bool:
+        """These services pass over a response schema at this address; some heed it on an API of their own."""
+        return False
+
+    @property
+    def prefill(self) -> bool:
+        """Nothing says that a conversation which ends with the model's own words is refused."""
+        return True
+
+
 _CURRENT = (99, 0)
 
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from ..anthropic.models import CompatibleModel
+
 DIALECT = "ollama"
 NAME = "ollama"
 
@@ -30,15 +32,10 @@ _LATEST = ":latest"
 
 
 @dataclass(frozen=True, slots=True)
-class Model:
+class Model(CompatibleModel):
     """The features of a model, by the labels of its family."""
 
     labels: frozenset[str]
-
-    @property
-    def max_tokens(self) -> int:
-        """Room for an answer. The server asks for a figure, and takes any."""
-        return 8192
 
     @property
     def context_tokens(self) -> int:
@@ -61,23 +58,8 @@ class Model:
         return "vision" in self.labels
 
     @property
-    def adaptive_only(self) -> bool:
-        """A budget is taken, and not heeded."""
-        return False
-
-    @property
-    def structured(self) -> bool:
-        """The server's own API takes a schema; this endpoint passes over it (`OutputConfig` of anthropic.go)."""
-        return False
-
-    @property
     def mid_system(self) -> bool:
         """The server hands on a message of any role as it is (`convertMessage` of anthropic.go)."""
-        return True
-
-    @property
-    def prefill(self) -> bool:
-        """Nothing looks at whose message is the last."""
         return True
 
 

@@ -18,6 +18,19 @@ from .._interrupt import make_cuttable
 DEFAULT_BASE_URL = "https://api.openai.com/v1"
 
 
+def post(
+    client: openai.OpenAI, path: str, body: bytes, headers: Mapping[str, str], limits: httpx2.Timeout, *, stream: bool
+) -> httpx2.Response:
+    """The response to a request whose bytes are ready. Address, key and the types of errors are the SDK's."""
+    return client.post(
+        path,
+        content=body,
+        cast_to=httpx2.Response,
+        options={"headers": headers, "timeout": limits},
+        stream=stream,
+    )
+
+
 class _Decoder(SSEDecoder):
     """The SDK's decoder, less the events that have no data: a retry time alone is none (WHATWG HTML, section 9.2.6),
     and the SDK (3.54) fails on reading it as JSON."""

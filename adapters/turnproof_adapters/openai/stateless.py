@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-import httpx2
 import openai
 
 from turnproof.cancel import CancelToken
@@ -24,6 +23,7 @@ from .._names import tool_names
 from .._stateless import EncodesOnce
 from . import encode
 from .arrange import Arrangement
+from .client import post
 from .encode import Encoder
 from .lifecycle import OpenAIProvider
 from .names import restorer
@@ -59,20 +59,9 @@ class OpenAIStateless(EncodesOnce[Arrangement[bytes]], OpenAIProvider):
         fields = settings.fields(prompt.tools, prompt.response_schema, stream=stream) | self._extra
         return encode.body(self._encoder.arranged(prompt.messages), settings, prompt.system, fields, stream=stream)
 
-    def _post(
-        self, body: bytes, client: openai.OpenAI, headers: Mapping[str, str], *, stream: bool = False
-    ) -> httpx2.Response:
-        return client.post(
-            PATH,
-            content=body,
-            cast_to=httpx2.Response,
-            options={"headers": headers, "timeout": self._timeouts},
-            stream=stream,
-        )
-
     def _ask(self, body: bytes, client: openai.OpenAI, headers: Mapping[str, str]) -> Answer:
-        return decode(self._post(body, client, headers).content)
+        return decode(post(client, PATH, body, headers, self._timeouts, stream=False).content)
 
     def _open(self, body: bytes, client: openai.OpenAI, headers: Mapping[str, str]) -> Source[Answer]:
-        response = self._post(body, client, headers, stream=True)
+        response = post(client, PATH, body, headers, self._timeouts, stream=True)
         return Source(chunks(response.headers.get("content-type", ""), body_pieces(response)), response.close)

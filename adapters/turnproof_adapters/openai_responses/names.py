@@ -7,18 +7,12 @@ length is checked: 1 to 64 characters (AnswerDotAI/fastllm#45, BigPizzaV3/CodexP
 from __future__ import annotations
 
 from .._names import Naming
+from ..openai.names import restorer as restorer
+from ..openai.names import wire_name as wire_name
 
-NAME_LIMIT = 64
 ID_LIMIT = 64
 
-_NAMING = Naming("[a-zA-Z0-9_-]", "[a-zA-Z0-9_-]", NAME_LIMIT)
 _IDS = Naming(r"[\s\S]", r"[\s\S]", ID_LIMIT)
-
-wire_name = _NAMING.name
-"""The name under which a tool goes on the wire."""
 
 wire_id = _IDS.name
 """The id under which a call and its output go on the wire."""
-
-restorer = _NAMING.restorer
-"""A function from wire names back to tools' own, made from their own names."""

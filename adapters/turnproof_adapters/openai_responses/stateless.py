@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import partial
 
-import httpx2
 import openai
 
 from turnproof.cancel import CancelToken
@@ -23,6 +22,7 @@ from .._http import body_pieces
 from .._names import tool_names
 from .._sse import payloads
 from .._stateless import EncodesOnce
+from ..openai.client import post
 from .arrange import Arrangement
 from .encode import Encoder
 from .lifecycle import ResponsesProvider
@@ -57,20 +57,9 @@ class ResponsesStateless(EncodesOnce[Arrangement[bytes]], ResponsesProvider):
         items[-1] += b"]," + encode(fields)[1:]
         return b",".join(items)
 
-    def _post(
-        self, body: bytes, client: openai.OpenAI, headers: Mapping[str, str], *, stream: bool = False
-    ) -> httpx2.Response:
-        return client.post(
-            PATH,
-            content=body,
-            cast_to=httpx2.Response,
-            options={"headers": dict(headers), "timeout": self._timeouts},
-            stream=stream,
-        )
-
     def _ask(self, body: bytes, client: openai.OpenAI, headers: Mapping[str, str]) -> Answer:
-        return decode_answer(self._post(body, client, headers).content)
+        return decode_answer(post(client, PATH, body, headers, self._timeouts, stream=False).content)
 
     def _open(self, body: bytes, client: openai.OpenAI, headers: Mapping[str, str]) -> Source[Event]:
-        response = self._post(body, client, headers, stream=True)
+        response = post(client, PATH, body, headers, self._timeouts, stream=True)
         return Source(map(decode_event, payloads(body_pieces(response))), response.close)

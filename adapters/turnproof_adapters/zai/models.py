@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from ..anthropic.models import CompatibleModel
+
 DIALECT = "zai"
 NAME = "zai"
 
@@ -18,16 +20,11 @@ _CURRENT = (99, 0)
 
 
 @dataclass(frozen=True, slots=True)
-class Model:
+class Model(CompatibleModel):
     """The features of a model, derived from its version. Unknown names count as current models."""
 
     version: tuple[int, int]
     sees: bool = False
-
-    @property
-    def max_tokens(self) -> int:
-        """Room for an answer: all models write more."""
-        return 8192
 
     @property
     def context_tokens(self) -> int:
@@ -42,24 +39,9 @@ class Model:
         return self.version >= (4, 5)
 
     @property
-    def adaptive_only(self) -> bool:
-        """No form of thinking configuration is refused."""
-        return False
-
-    @property
-    def structured(self) -> bool:
-        """Nothing says that this endpoint heeds a response schema; the service's own API does."""
-        return False
-
-    @property
     def mid_system(self) -> bool:
         """Nothing says that it takes messages of role `system`."""
         return False
-
-    @property
-    def prefill(self) -> bool:
-        """Nothing says that it refuses to go on with its own words."""
-        return True
 
 
 def model(name: str | None) -> Model:
