@@ -170,7 +170,7 @@ def test_nothing_compared_is_3(tmp_path: Path) -> None:
     done = compare(tmp_path, "differing:SAME", "--scenario", "cache/managed_expiry", "--in-process")
     assert done.returncode == 3
     assert "Nothing was compared." in done.stdout
-    assert "left out: 1 scenarios that need cache:managed, which is not claimed" in done.stderr
+    assert "left out: 1 scenario, because cache:managed is not claimed" in done.stderr
 
 
 def test_an_interrupted_comparison_keeps_what_it_has(tmp_path: Path) -> None:

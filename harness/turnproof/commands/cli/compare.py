@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from ..._base.counts import counted
 from ..._base.exit_codes import Exit
 from ..._base.settings import Depth
 from . import completion
@@ -82,7 +83,7 @@ def compare(
     else:
         print_comparison(report, verbose=verbose)
     for lacking, count in report.left_out.items():
-        print(f"left out: {count} scenarios that need {lacking}, which is not claimed", file=sys.stderr)
+        print(f"left out: {counted(count, 'scenario')}, because {lacking} is not claimed", file=sys.stderr)
     if options.out is not None:
         print(f"reports: {options.out / 'compare.html'}", file=sys.stderr)
     return Exit(report.exit_code)
