@@ -7,10 +7,10 @@ import re
 
 def counted(number: float, what: str) -> str:
     """`1 message`, `3 messages`, `0 more entries`: `what` is the singular, of which the last word gets its plural."""
-    return f"{number:g} {what}" if number == 1 else f"{_shown(number)} {_plural(what)}"
+    return f"{number:g} {what}" if number == 1 else f"{_number_text(number)} {_plural(what)}"
 
 
-def _shown(number: float) -> str:
+def _number_text(number: float) -> str:
     return str(number) if isinstance(number, int) else f"{number:g}"
 
 

@@ -73,14 +73,14 @@ def endpoints() -> Iterator[Callable[..., ScriptedEndpoint]]:
     """Opens scripted endpoints on one server, which ends with the context."""
     with EmulatorServer() as server:
 
-        def opened(
+        def open_endpoint(
             scenario: Scenario | str | Path, dialect: str = "anthropic-messages", model: str | None = None
         ) -> ScriptedEndpoint:
             script = _scenario(scenario)
             run = server.open_run(dialect_named(dialect), ScriptResponder(), seed=script.name)
             return _endpoint(run, script, model)
 
-        yield opened
+        yield open_endpoint
 
 
 @contextlib.contextmanager
@@ -99,7 +99,7 @@ def transports() -> Iterator[Callable[..., ScriptedEndpoint]]:
     numbers = itertools.count(1)
     with in_process() as serve:
 
-        def opened(
+        def open_transport(
             scenario: Scenario | str | Path, dialect: str = "anthropic-messages", model: str | None = None
         ) -> ScriptedEndpoint:
             script = _scenario(scenario)
@@ -108,7 +108,7 @@ def transports() -> Iterator[Callable[..., ScriptedEndpoint]]:
             serve(run)
             return _endpoint(run, script, model)
 
-        yield opened
+        yield open_transport
 
 
 @contextlib.contextmanager
@@ -116,7 +116,7 @@ def replays() -> Iterator[Callable[..., ReplayEndpoint]]:
     """Opens replays on one server, which ends with the context."""
     with EmulatorServer() as server:
 
-        def opened(cassette: str | Path) -> ReplayEndpoint:
+        def open_replay(cassette: str | Path) -> ReplayEndpoint:
             recorded = load(cassette)
             wire = dialect_named(recorded.dialect)
             player = Player(recorded, wire)
@@ -124,7 +124,7 @@ def replays() -> Iterator[Callable[..., ReplayEndpoint]]:
             run = server.open_run(wire, responder, any_key=True)
             return ReplayEndpoint(run.base_url, CANARY_KEY, recorded.model, player, responder)
 
-        yield opened
+        yield open_replay
 
 
 def _scenario(scenario: Scenario | str | Path) -> Scenario:

@@ -99,15 +99,15 @@ def resolve_subject(name: str) -> Subject:
             return subject_of(_with_model(name, found, model))
 
 
-def subject_of(found: Binding | SessionBinding | AgentBinding) -> Subject:
+def subject_of(binding: Binding | SessionBinding | AgentBinding) -> Subject:
     """An adapter under the reference session, a session with its adapter, or an agent. Raises BindingError for a
     session whose adapter cannot be found."""
-    if isinstance(found, Binding):
-        return Subject("adapter", REFERENCE, found)
-    if isinstance(found, AgentBinding):
-        return Subject("agent", session_of(found), adapter_of(found))
-    adapter = found.adapter
-    return Subject("session", found, resolve_binding(adapter) if isinstance(adapter, str) else adapter)
+    if isinstance(binding, Binding):
+        return Subject("adapter", REFERENCE, binding)
+    if isinstance(binding, AgentBinding):
+        return Subject("agent", session_of(binding), adapter_of(binding))
+    adapter = binding.adapter
+    return Subject("session", binding, resolve_binding(adapter) if isinstance(adapter, str) else adapter)
 
 
 _ModelledT = TypeVar("_ModelledT", Binding, AgentBinding)
@@ -137,21 +137,21 @@ def _installed(*groups: str) -> dict[str, EntryPoint]:
     return {entry.name: entry for group in groups for entry in entry_points(group=group)}
 
 
-def _find(name: str, what: str, groups: tuple[str, ...]) -> Binding | SessionBinding | AgentBinding:
+def _find(name: str, kind: str, groups: tuple[str, ...]) -> Binding | SessionBinding | AgentBinding:
     if ":" in name:
         return _load(name, name)
     entries = _installed(*groups)
     if name not in entries:
         known = ", ".join(sorted(entries)) or "none is installed"
         hint = did_you_mean(name, entries)
-        raise BindingError(f"unknown {what} {name!r}{hint} (known: {known}; or name yours as module:attribute)")
+        raise BindingError(f"unknown {kind} {name!r}{hint} (known: {known}; or name yours as module:attribute)")
     return _load(name, f"{entries[name].module}:{entries[name].attr}")
 
 
-def _of_kind(kind: type[_BoundT], name: str, found: Binding | SessionBinding | AgentBinding) -> _BoundT:
-    if isinstance(found, kind):
-        return found
-    raise BindingError(f"{name!r} is a {type(found).__name__}, not a {kind.__module__}.{kind.__name__}")
+def _of_kind(kind: type[_BoundT], name: str, binding: Binding | SessionBinding | AgentBinding) -> _BoundT:
+    if isinstance(binding, kind):
+        return binding
+    raise BindingError(f"{name!r} is a {type(binding).__name__}, not a {kind.__module__}.{kind.__name__}")
 
 
 def find_class(name: str) -> type:
@@ -172,14 +172,14 @@ def _load(name: str, target: str) -> Binding | SessionBinding | AgentBinding:
     return value
 
 
-def _attribute(name: str, target: str, wanted: type | tuple[type, ...]) -> Any:
+def _attribute(name: str, target: str, expected: type | tuple[type, ...]) -> Any:
     module_name, _, attribute = target.partition(":")
     if not module_name or not attribute:
         raise BindingError(f"{name!r} is not module:attribute")
     value: Any = _import(name, module_name)
     for step in attribute.split("."):
         if not hasattr(value, step):
-            hint = _suggestion(value, step, wanted)
+            hint = _suggestion(value, step, expected)
             raise BindingError(f"{name!r}: {module_name} has no attribute {attribute!r}{hint}")
         value = getattr(value, step)
     return value
@@ -201,8 +201,8 @@ def _import(name: str, module: str) -> Any:
         raise BindingError(f"{name!r}: importing {module} failed: {reason}") from error
 
 
-def _suggestion(value: object, step: str, wanted: type | tuple[type, ...]) -> str:
+def _suggestion(value: object, step: str, expected: type | tuple[type, ...]) -> str:
     there = vars(value) if hasattr(value, "__dict__") else {}
-    fitting = [key for key, item in there.items() if isinstance(item, wanted)]
-    what = "classes" if wanted is type else "bindings"
+    fitting = [key for key, item in there.items() if isinstance(item, expected)]
+    what = "classes" if expected is type else "bindings"
     return did_you_mean(step, fitting) or (f" ({what} there: {', '.join(fitting)})" if fitting else "")

@@ -159,7 +159,7 @@ class Elsewhere:
     def __init__(self) -> None:
         self.asked: list[tuple[int, bool]] = []
 
-    def take(self, turns: int, *, streamed: bool) -> list[tuple[int, int]]:
+    def run_turns(self, turns: int, *, streamed: bool) -> list[tuple[int, int]]:
         self.asked.append((turns, streamed))
         return [(6_000_000, 2_000_000)] * turns
 

@@ -91,7 +91,7 @@ def test_what_ran_before_is_not_the_agents(start: Start) -> None:
     start(SLEEP)
     found = Processes()
     assert found.look(KEY) == []
-    assert (found.started, found.left(KEY)) == (0, ())
+    assert (found.started, found.kill_remaining(KEY)) == (0, ())
 
 
 def test_all_that_hang_below_are_killed_and_counted(start: Start) -> None:
@@ -102,7 +102,7 @@ def test_all_that_hang_below_are_killed_and_counted(start: Start) -> None:
     assert found.kill(KEY) == 2
     until_gone(child)
     assert parent.wait(60) == -9
-    assert (found.left(KEY), found.started) == ((), 2)
+    assert (found.kill_remaining(KEY), found.started) == ((), 2)
 
 
 def test_none_lives_to_see_anothers_end(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -127,7 +127,7 @@ def test_what_is_started_while_they_are_killed_is_killed_too(start: Start) -> No
         parent = start(BREEDER)
         told_pid(parent)
         found.kill(KEY)
-        assert (parent.wait(60), found.left(KEY)) == (-9, ())
+        assert (parent.wait(60), found.kill_remaining(KEY)) == (-9, ())
 
 
 def test_how_a_killed_child_ended_is_left_to_whoever_started_it(start: Start) -> None:
@@ -145,7 +145,7 @@ def test_an_orphan_is_found_named_and_ended(start: Start) -> None:
     child = told_pid(parent)
     name = psutil.Process(child).name()
     assert parent.wait(60) == 0
-    assert found.left(KEY) == (name,)
+    assert found.kill_remaining(KEY) == (name,)
     until_gone(child)
 
 
@@ -154,7 +154,7 @@ def test_those_that_have_ended_by_themselves_are_not_left(start: Start) -> None:
     process = start("pass")
     found.look(KEY)
     process.wait(60)
-    assert found.left(KEY) == ()
+    assert found.kill_remaining(KEY) == ()
 
 
 def test_a_key_in_a_command_line_is_noticed_also_when_the_process_is_gone(start: Start) -> None:

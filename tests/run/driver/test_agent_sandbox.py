@@ -22,15 +22,19 @@ def ground(tmp_path: Path) -> AgentSandbox:
 
 def test_the_first_id_that_is_told_is_the_first_session() -> None:
     labels = Labels()
-    assert labels.of(None) is None
-    assert (labels.of(ONE), labels.of(ONE), labels.id_of("first")) == ("first", "first", ONE)
+    assert labels.label_of_session(None) is None
+    assert (labels.label_of_session(ONE), labels.label_of_session(ONE), labels.id_of("first")) == (
+        "first",
+        "first",
+        ONE,
+    )
 
 
 def test_an_id_that_was_expected_gets_its_label_and_others_are_counted() -> None:
     labels = Labels()
-    labels.of(ONE)
+    labels.label_of_session(ONE)
     labels.expect("second")
-    assert [labels.of(one) for one in (OTHER, "third", "fourth", "third")] == [
+    assert [labels.label_of_session(one) for one in (OTHER, "third", "fourth", "third")] == [
         "second",
         "other-1",
         "other-2",
@@ -40,16 +44,16 @@ def test_an_id_that_was_expected_gets_its_label_and_others_are_counted() -> None
 
 def test_what_is_only_listed_takes_no_label_that_is_expected() -> None:
     labels = Labels()
-    labels.of(ONE)
+    labels.label_of_session(ONE)
     labels.expect("second")
-    assert labels.listed("somebody-elses") == "other-1"
-    assert labels.of(OTHER) == "second"
+    assert labels.label_in_list("somebody-elses") == "other-1"
+    assert labels.label_of_session(OTHER) == "second"
 
 
 def test_nobody_is_an_id_that_no_agent_gives() -> None:
     labels = Labels()
-    assert (labels.id_of("nobody"), labels.of(NO_SESSION)) == (NO_SESSION, "nobody")
-    assert labels.of(ONE) == "first"
+    assert (labels.id_of("nobody"), labels.label_of_session(NO_SESSION)) == (NO_SESSION, "nobody")
+    assert labels.label_of_session(ONE) == "first"
 
 
 def test_a_session_whose_id_was_never_told_cannot_be_asked_for() -> None:
@@ -59,7 +63,7 @@ def test_a_session_whose_id_was_never_told_cannot_be_asked_for() -> None:
 
 def test_texts_have_labels_in_place_of_ids() -> None:
     labels = Labels()
-    labels.of(ONE)
+    labels.label_of_session(ONE)
     assert labels.labelled(f"no {NO_SESSION}, but {ONE}") == "no [nobody], but [first]"
 
 

@@ -78,7 +78,7 @@ def test_it_looks_like_what_it_stands_for(watched: Any) -> None:
 def test_what_is_watched_already_is_not_watched_twice() -> None:
     watcher = ProviderWatch(Recorder.__new__(Recorder))
     provider = StandIn(Provider(), lambda name, how: None)
-    assert watcher.given(provider) is provider
+    assert watcher.hand_over(provider) is provider
 
 
 # -- what can be reached -----------------------------------------------------------------------------------------------

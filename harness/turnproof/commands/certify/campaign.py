@@ -93,7 +93,7 @@ class Campaign:
             kept[spec.adapter, spec.key] = view
             look(spec, view)
 
-        self._runner.run_all(runs, store_run, self.stop, begun=lambda spec: self._progress.begun(self._name(spec)))
+        self._runner.run_all(runs, store_run, self.stop, on_begin=lambda spec: self._progress.begun(self._name(spec)))
         for spec in runs:  # in the plan's order, whatever order they ended in
             self._views[spec.adapter].append(kept[spec.adapter, spec.key])
 

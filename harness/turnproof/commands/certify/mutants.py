@@ -237,7 +237,9 @@ class _Runs:
         self.total = len(control) + len(broken) + len(hanging)
         if control:
             with Runner(jobs=options.jobs or 2, seed=options.seed) as runner:
-                runner.run_all([*control, *broken], self.add_run, begun=lambda spec: self.progress.begun(_name(spec)))
+                runner.run_all(
+                    [*control, *broken], self.add_run, on_begin=lambda spec: self.progress.begun(_name(spec))
+                )
         if hanging:
             with Runner(jobs=1, seed=options.seed, time_limit=HANG_LIMIT) as runner:
                 # The short limit counts from a worker's second run on: only then is its SDK imported for sure. The

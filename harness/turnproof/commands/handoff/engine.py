@@ -146,7 +146,7 @@ class _Travellers:
                 self._arrived(step, spec, transcript, group)
 
             every = [spec for spec, _ in specs.values()]
-            self.runner.run_all(every, arrived, begun=lambda spec: tracker.begun(str(spec.key)))
+            self.runner.run_all(every, arrived, on_begin=lambda spec: tracker.begun(str(spec.key)))
 
     def _spec(self, step: int, journey: _Journey) -> RunSpec:
         party = journey.party(step)

@@ -77,10 +77,10 @@ class Calls(Expressions):
 
     def _function(self, value: Value, name: str, arguments: list[Value], keywords: Keywords, node: ast.Call) -> Value:
         if any(isinstance(fact, Code | Class | Local | Object) for fact in value):
-            return self.called(value, arguments, keywords, node.lineno)
+            return self.call_value(value, arguments, keywords, node.lineno)
         return self._unknown(name.rpartition(".")[2], arguments, keywords, node)
 
-    def called(self, value: Value, arguments: Sequence[Value], keywords: Keywords, line: int) -> Value:
+    def call_value(self, value: Value, arguments: Sequence[Value], keywords: Keywords, line: int) -> Value:
         """What comes of calling a value that may be functions and classes."""
         results = []
         for fact in value:
@@ -140,10 +140,10 @@ class Calls(Expressions):
         self, base: Value, method: str, name: str, arguments: list[Value], keywords: Keywords, node: ast.Call
     ) -> Value:
         if self.provider_in(base):
-            return self._asked(method, node.lineno)
+            return self._call_provider(method, node.lineno)
         found = self._own(base, method, node)
         if found is not None:
-            return self.called(found, arguments, keywords, node.lineno)
+            return self.call_value(found, arguments, keywords, node.lineno)
         if any(isinstance(fact, Module) for fact in base):
             return self._unknown(method, arguments, keywords, node)
         if Mark.CHAT in base or self._is_chat(base, method):
@@ -151,7 +151,7 @@ class Calls(Expressions):
         if method in PROVIDER_METHODS and self._is_provider(base, method):
             for place in places(base):
                 self.world.is_provider(place)
-            return self._asked(method, node.lineno)
+            return self._call_provider(method, node.lineno)
         return self._on_container(base, method, arguments, keywords, node.lineno)
 
     def _own(self, base: Value, method: str, node: ast.Call) -> Value | None:
@@ -161,7 +161,7 @@ class Calls(Expressions):
         code = frozenset(fact for fact in found if isinstance(fact, Code | Class | Local | Object))
         return code or None
 
-    def _asked(self, method: str, line: int) -> Value:
+    def _call_provider(self, method: str, line: int) -> Value:
         if method.startswith("_"):
             self.touch("provider-private", method, line)
         else:
@@ -221,7 +221,7 @@ class Calls(Expressions):
             case "partial":
                 # Whoever gets it calls it, with these arguments.
                 callables, *rest = arguments
-                self.called(callables, rest, keywords, node.lineno)
+                self.call_value(callables, rest, keywords, node.lineno)
                 return callables
             case "map":
                 function, *rest = arguments
@@ -229,7 +229,7 @@ class Calls(Expressions):
                 each = [elements(argument) for argument in rest]
                 if not code:
                     return copied(self._unknown(dotted(node.args[0]).rpartition(".")[2], each, {}, node))
-                return copied(self.called(code, each, {}, node.lineno))
+                return copied(self.call_value(code, each, {}, node.lineno))
             case "cast":
                 return arguments[-1] if arguments else NOTHING
             case "next":
@@ -305,7 +305,7 @@ class Calls(Expressions):
 
     def _reached(self, target: Value, name: str, node: ast.Call, quiet: bool) -> Value:
         if self.provider_in(target) and name in PROVIDER_METHODS:
-            return self._asked(name, node.lineno)
+            return self._call_provider(name, node.lineno)
         return self.attribute(target, name, node, quiet)
 
 

@@ -167,9 +167,9 @@ class Expressions(ABC):
             return self.env[name]
         if name in self.source.rebound:
             return self.load(Place(self.source.module.__name__, name), line, quiet)
-        return self.there(vars(self.source.module).get(name), name, line, quiet)
+        return self.module_value(vars(self.source.module).get(name), name, line, quiet)
 
-    def there(self, found: object, name: str, line: int, quiet: bool) -> Value:
+    def module_value(self, found: object, name: str, line: int, quiet: bool) -> Value:
         """What stands in a module, told by the object that is there."""
         sources = self.world.sources
         match found:
@@ -245,7 +245,7 @@ class Expressions(ABC):
                     return frozenset({Code(function, cls if function.kind == "class" else None)})
                 return self.load(self.world.place(cls, name), line, quiet)
             case Module(module):
-                return self.there(vars(module).get(name), name, line, quiet)
+                return self.module_value(vars(module).get(name), name, line, quiet)
             case Input(degree) if is_history_name(name):
                 return frozenset({Input(min(degree, Degree.COPY))})
             case Input() if name in CONTENT_ATTRIBUTES:
@@ -262,7 +262,7 @@ class Expressions(ABC):
         self._declared(place)
         if not quiet:
             self.touch("reads", place, line)
-        held = self.world.held(place, self.key)
+        held = self.world.place_value(place, self.key)
         if place in self.world.providers or (is_provider_name(place.path) and self._may_be_provider(held)):
             held |= {Mark.PROVIDER}
         return held | {Held(place, Degree.SAME)}

@@ -68,7 +68,7 @@ class World:
     declared: set[Place] = field(default_factory=set)
     shared: set[type] = field(default_factory=set)
     touched: dict[Key, dict[Touched, None]] = field(default_factory=lambda: defaultdict(dict))
-    called: dict[Key, dict[Called, None]] = field(default_factory=lambda: defaultdict(dict))
+    call_value: dict[Key, dict[Called, None]] = field(default_factory=lambda: defaultdict(dict))
     problems: dict[str, None] = field(default_factory=dict)
     keys: dict[Key, None] = field(default_factory=dict)
     pending: dict[Key, None] = field(default_factory=dict)
@@ -85,7 +85,7 @@ class World:
         """An attribute of a class's objects; one of a base of the root is the root's own."""
         return Place(self.root if cls in self.root.__mro__ else cls, attribute)
 
-    def held(self, place: Place, key: Key) -> Value:
+    def place_value(self, place: Place, key: Key) -> Value:
         """What a place holds, for a function that depends on it."""
         self.readers[place][key] = None
         return self.fields[place]
@@ -116,7 +116,7 @@ class World:
             self.providers.add(place)
             self.pending |= self.readers[place]
 
-    def known(self, key: Key) -> None:
+    def add_function(self, key: Key) -> None:
         """A function takes part."""
         if key not in self.keys:
             self.keys[key] = None
@@ -138,7 +138,7 @@ class World:
     def read_again(self) -> None:
         """Forget what functions do, and have all of them read."""
         self.touched.clear()
-        self.called.clear()
+        self.call_value.clear()
         self.problems.clear()
         self.pending |= self.keys
 
@@ -148,9 +148,9 @@ class World:
 
     def calls(self, key: Key, callee: Key, line: int) -> Value:
         """A function calls another one; what that returns."""
-        self.known(callee)
+        self.add_function(callee)
         self.readers[callee][key] = None
-        self.called[key][Called(callee, line)] = None
+        self.call_value[key][Called(callee, line)] = None
         return self.returns[callee]
 
     def cannot_see(self, source_line: str) -> None:

@@ -30,7 +30,7 @@ def take_inventory(cls: type, packages: Iterable[str] = ()) -> Inventory:
     world = World(Sources(cls, packages))
     entries = [Key(cls, function) for function in _functions(world)]
     for key in entries:
-        world.known(key)
+        world.add_function(key)
     _read(world)
     world.objects_are_known()
     for key in entries:
@@ -161,7 +161,7 @@ def _reached(world: World, own: dict[Key, list[Touch]], kinds: Sequence[TouchKin
     while changed:
         changed = False
         for key in world.keys:
-            for called in world.called[key]:
+            for called in world.call_value[key]:
                 if not reached[called.key] <= reached[key]:
                     reached[key] |= reached[called.key]
                     changed = True
@@ -171,7 +171,7 @@ def _reached(world: World, own: dict[Key, list[Touch]], kinds: Sequence[TouchKin
 def _through(world: World, key: Key, own: dict[Key, list[Touch]], reached: dict[Key, set[_Doing]]) -> Iterator[Touch]:
     """What a method touches by calling others, where it does not do so itself."""
     mine = {(touch.kind, touch.what) for touch in own[key]}
-    for called in world.called[key]:
+    for called in world.call_value[key]:
         if called.key == key:
             continue
         for kind, what in reached[called.key] - mine:

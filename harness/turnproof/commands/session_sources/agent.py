@@ -48,7 +48,7 @@ class AgentSource:
         """As the agent tells it."""
         return self._open.session_id if self._open else None
 
-    def listed(self, cwd: str | None) -> Sequence[SessionInfo]:
+    def list_sessions(self, cwd: str | None) -> Sequence[SessionInfo]:
         """All pages. Raises UsageError where there is no list."""
         self._demand("list its sessions", self.can.can_list)
         return list(every_session(self._agent, cwd))

@@ -15,7 +15,7 @@ _DIGITS = 4
 
 def newest_first(source: Source, cwd: str | None) -> list[SessionInfo]:
     """The sessions of a folder (None: of all), in the order in which they are numbered."""
-    return sorted(source.listed(cwd), key=last_update, reverse=True)
+    return sorted(source.list_sessions(cwd), key=last_update, reverse=True)
 
 
 def select_sessions(source: Source, words: Sequence[str], cwd: str | None, *, hint: str = "") -> list[SessionInfo]:

@@ -61,7 +61,7 @@ class Source(Protocol):
     def session_id(self) -> str | None:
         """The session that is open."""
 
-    def listed(self, cwd: str | None) -> Sequence[SessionInfo]:
+    def list_sessions(self, cwd: str | None) -> Sequence[SessionInfo]:
         """The sessions of a folder (None: of all), in any order."""
 
     def enter(self, info: SessionInfo) -> Sequence[Message]:

@@ -44,7 +44,7 @@ class StoreSource:
         """The session that is open."""
         return self._kept.session_id if self._kept else None
 
-    def listed(self, cwd: str | None) -> Sequence[SessionInfo]:
+    def list_sessions(self, cwd: str | None) -> Sequence[SessionInfo]:
         """All pages."""
         return list(every_session(self._store, cwd))
 

@@ -58,7 +58,7 @@ class Processes:
         still_running(stopped, GRACE)
         return len(stopped)
 
-    def left(self, secret: str) -> tuple[str, ...]:
+    def kill_remaining(self, secret: str) -> tuple[str, ...]:
         """The names of those that are still running after a while; they are then killed."""
         names = tuple(sorted(self._seen.get(one, "?") for one in still_running(self.look(secret), GRACE)))
         if names:
@@ -76,11 +76,11 @@ class Processes:
         """The names of those in whose command line the secret stood."""
         return tuple(sorted({self._seen[one] for one in self._exposed}))
 
-    def _command_line(self, one: psutil.Process) -> list[str]:
+    def _command_line(self, process: psutil.Process) -> list[str]:
         """Its words. One that was waited for in vain is not waited for again."""
-        words = one.cmdline() if one in self._mute else as_soon_as_written(one, one.cmdline)
+        words = process.cmdline() if process in self._mute else as_soon_as_written(process, process.cmdline)
         if not words:
-            self._mute.add(one)
+            self._mute.add(process)
         return words
 
     def _reap(self) -> None:

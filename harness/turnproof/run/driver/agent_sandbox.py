@@ -86,7 +86,7 @@ class Labels:
         """The next id that is not known yet is that of this session."""
         self._expected = label
 
-    def of(self, session_id: str | None) -> str | None:
+    def label_of_session(self, session_id: str | None) -> str | None:
         """The label of a session, once its id is told."""
         if session_id is None:
             return None
@@ -95,14 +95,14 @@ class Labels:
                 return label
         if session_id == NO_SESSION:
             return NOBODY
-        label, self._expected = self._expected or self._other(), ""
+        label, self._expected = self._expected or self._other_label(), ""
         self._ids[label] = session_id
         return label
 
-    def listed(self, session_id: str) -> str:
+    def label_in_list(self, session_id: str) -> str:
         """The label of a session in a list, where one that the scenario does not speak of is another one."""
         expected, self._expected = self._expected, ""
-        label = self.of(session_id)
+        label = self.label_of_session(session_id)
         self._expected = expected
         assert label is not None
         return label
@@ -121,7 +121,7 @@ class Labels:
             text = text.replace(session_id, f"[{label}]")
         return text
 
-    def _other(self) -> str:
+    def _other_label(self) -> str:
         return f"other-{sum(label.startswith('other-') for label in self._ids) + 1}"
 
 

@@ -21,16 +21,16 @@ PATIENCE = 10.0
 class ConcurrentTurn:
     """Says something in a thread of its own. `came_of_it` tells what, once it is `over`."""
 
-    def __init__(self, run: RunSession, told: str) -> None:
+    def __init__(self, run: RunSession, text: str) -> None:
         self.over = threading.Event()
         self.came_of_it = SaidBeside(outcome="open")
         self._run = run
-        self._told = told
-        threading.Thread(target=self._say, daemon=True, name="turnproof-beside").start()
+        self._text = text
+        threading.Thread(target=self._send, daemon=True, name="turnproof-beside").start()
 
-    def _say(self) -> None:
+    def _send(self) -> None:
         try:
-            reply = self._run.session.send(self._run.handle, self._told, SessionTurn(CancelToken()))
+            reply = self._run.session.send(self._run.handle, self._text, SessionTurn(CancelToken()))
             self.came_of_it = SaidBeside(outcome="answer", text=reply.text)
         except Exception as error:
             typed = isinstance(error, TurnproofError)

@@ -67,7 +67,7 @@ class Run(RunSession):
 
     def _breaking_off(self, turn: Turn, token: CancelToken) -> tuple[Event | None, Callable[[], object]]:
         """What is done at the turn's cut, where it has one, and the event that tells of it."""
-        where = self.recorder.where
+        where = self.recorder.place
         if self.keeping is not None and turn.cancel is not None and turn.cancel.by == "kill":
             keeping, at = self.keeping, _cut_name(turn.cancel)
             return None, lambda: keeping.kill(at)
@@ -86,7 +86,7 @@ class Run(RunSession):
         if self.recorder.turn == 0 and self.job.scenario.given:
             self._operations.adopt(self.job.scenario.given)
         for action in turn.before:
-            self._operations.do(action)
+            self._operations.perform(action)
         if turn.revert is not None:
             self._operations.revert(turn.revert)
         if turn.inject is not None:
@@ -107,7 +107,7 @@ class Run(RunSession):
         recorder.control.ask("operation-begins")
         recorder.doing = "turn"
         try:
-            reply = self._say(turn.user, wanted)
+            reply = self._send_content(turn.user, wanted)
         except ControlLost:
             raise
         except BaseException as error:
@@ -121,7 +121,7 @@ class Run(RunSession):
         recorder.control.ask("operation-ended")
         return TurnEnded(outcome=reply.outcome, shown="".join(shown), text=reply.text, turn=recorder.turn)
 
-    def _say(self, content: Sequence[Part], turn: SessionTurn) -> SessionReply:
+    def _send_content(self, content: Sequence[Part], turn: SessionTurn) -> SessionReply:
         match content:
             case (Text(text=text),):
                 reply = self.session.send(self.handle, text, turn)

@@ -56,11 +56,11 @@ class Shared:
             return known
         self._messages[message.message_id] = message
         for part in message.parts:
-            self.text(_words(part))
+            self.text(_texts(part))
         return message
 
 
-def _words(part: Part) -> str:
+def _texts(part: Part) -> str:
     """What of a part a request will carry as it is."""
     match part:
         case Text(text=text) | Thought(text=text):

@@ -80,7 +80,7 @@ class Gathering:
         """Events of the run, in order."""
         self._events.extend(map(self._shared.event, events))
 
-    def take(self, kind: str, payload: Any) -> None:
+    def add_message(self, kind: str, payload: Any) -> None:
         """One message of the run."""
         match kind:
             case "arm":
@@ -102,10 +102,10 @@ class Gathering:
                 self._call = payload[0]
                 self._insert_at = len(self._events)
                 self._called = payload[1], payload[0]
-                self._calls[self._called] = _Times(self._now())
+                self._calls[self._called] = _Times(self._elapsed())
             case "call-ended":
                 if self._called in self._calls:
-                    self._calls[self._called] = self._calls[self._called]._replace(until=self._now())
+                    self._calls[self._called] = self._calls[self._called]._replace(until=self._elapsed())
                 exchanges = self._run.end_call(self._since)
                 self._taken = self._since + len(exchanges)
                 self._events[self._insert_at : self._insert_at] = self._wire(exchanges)
@@ -120,17 +120,17 @@ class Gathering:
         """Where the run is, for people."""
         return f"in turn {self._turn}, provider call {self._call}"
 
-    def finish(self, ended: RunEnded) -> tuple[Event, ...]:
+    def finish(self, end: RunEnded) -> tuple[Event, ...]:
         """All events, with exchanges that belong to no call (or to one that never returned) and leaks."""
         rest = self._run.exchanges[self._taken :]
         if rest:
             self._run.call_returned.set()
             self._events.extend(self._wire(rest))
-        leaks = {*ended.leaks, *self._leaks}
+        leaks = {*end.leaks, *self._leaks}
         events = [self._without_key(self._timed(event), leaks) for event in self._events]
-        return (*events, msgspec.structs.replace(ended, leaks=tuple(sorted(leaks))))
+        return (*events, msgspec.structs.replace(end, leaks=tuple(sorted(leaks))))
 
-    def _now(self) -> float:
+    def _elapsed(self) -> float:
         """Milliseconds since the run began."""
         return self._since_began(time.monotonic())
 
@@ -195,7 +195,7 @@ class Gathering:
             extra=exchange.extra,
             findings=tuple(_finding(finding) for finding in exchange.findings),
             at_ms=self._since_began(exchange.began),
-            **self._where(exchange),
+            **self._place_of(exchange),
         )
 
     def _credential(self, value: str) -> str:
@@ -230,7 +230,7 @@ class Gathering:
             prompt_tokens=exchange.prompt_tokens,
             settled={} if withheld else _settled(exchange, body, as_sent),
             ms=None if exchange.over is None else round((exchange.over - exchange.began) * 1000, 1),
-            **self._where(exchange),
+            **self._place_of(exchange),
         )
 
     def _text(self, data: bytes, exchange: Exchange) -> _Text:
@@ -243,7 +243,7 @@ class Gathering:
                 data = data.replace(CANARY_KEY.encode(), b"[key]")
             return _Text(base64.b64encode(data).decode(), base64=True)
 
-    def _where(self, exchange: Exchange) -> dict[str, Any]:
+    def _place_of(self, exchange: Exchange) -> dict[str, Any]:
         return {"turn": exchange.turn if not exchange.probe else -1, "call": self._call, "probe": exchange.probe}
 
 
@@ -269,15 +269,15 @@ class _Text(NamedTuple):
         return size // 3 * 4 if self.base64 else len(self.text.encode()[:size].decode(errors="ignore"))
 
 
-def _settled(exchange: Exchange, body: _Text, sent: _Text | None) -> dict[str, int]:
+def _settled(exchange: Exchange, body: _Text, wire_body: _Text | None) -> dict[str, int]:
     """How far the answer counts: to where the server last waited, if more was written and its client could close."""
     until = exchange.settled
     went_on = exchange.ended == "cut-by-peer" or exchange.released in ("call-returned", "limit")
     if not went_on or until == exchange.progress:
         return {}
     settled = {"body": body.length(until.body), "written": until.written, "ended": 0}
-    if sent is not None:
-        settled["sent"] = sent.length(until.sent)
+    if wire_body is not None:
+        settled["sent"] = wire_body.length(until.sent)
     if exchange.events_after_cancel:
         settled["events_after_cancel"] = 1  # that there were any is no matter of moments
     return settled
@@ -309,10 +309,10 @@ def _items(value: Any) -> Iterable[Any]:
     return value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
 
 
-def _raw(sent: bytes, body: Any) -> str:
+def _raw(wire_body: bytes, body: Any) -> str:
     """The body's text, if `body` alone would not give it back: evidence keeps JSON with its keys sorted."""
     again = b"" if body is None else body.encode() if isinstance(body, str) else canonical(body)
-    return "" if again == sent else sent.decode("utf-8", "replace")
+    return "" if again == wire_body else wire_body.decode("utf-8", "replace")
 
 
 def _finding(refusal: Refusal) -> dict[str, Any]:

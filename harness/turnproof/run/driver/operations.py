@@ -32,7 +32,7 @@ class Operations:
             "tamper": self._tamper,
         }
 
-    def do(self, action: Action) -> None:
+    def perform(self, action: Action) -> None:
         """The operation that a scenario has this word for."""
         self._observed(action, self._actions[action])
         if action != "tamper":
@@ -43,7 +43,7 @@ class Operations:
 
         def back() -> None:
             self._needed("revert")(self._run.handle, turn)
-            self._recorder.event(Reverted(to=turn, **self._where))
+            self._recorder.event(Reverted(to=turn, **self._place))
 
         self._observed("revert", back)
         self._run.snapshot("revert")
@@ -74,20 +74,20 @@ class Operations:
     def _collect(self) -> None:
         before = self._ids()
         self._needed("collect")(self._run.handle)
-        self._recorder.event(Collected(before=before, after=self._ids(), **self._where))
+        self._recorder.event(Collected(before=before, after=self._ids(), **self._place))
 
     def _save_and_load(self) -> None:
         self._go_on_from_save(self._run.setup())
-        self._recorder.event(Loaded(messages=tuple(self._run.history()), **self._where))
+        self._recorder.event(Loaded(messages=tuple(self._run.history()), **self._place))
 
     def _load_on_the_other_path(self) -> None:
         other: Path = "legacy" if self._run.path == "stateless" else "stateless"
         self._go_on_from_save(replace(self._run.setup(), path=other))
-        self._recorder.event(Loaded(messages=tuple(self._run.history()), path=self._run.path, **self._where))
+        self._recorder.event(Loaded(messages=tuple(self._run.history()), path=self._run.path, **self._place))
 
     def _go_on_from_save(self, setup: SessionSetup) -> None:
         saved = self._saved()
-        self._recorder.event(Saved(data=saved, **self._where))
+        self._recorder.event(Saved(data=saved, **self._place))
         load = self._needed("load")
         with self._run.watched_while("restore"):
             self._run.handle = load(setup, saved)
@@ -95,10 +95,10 @@ class Operations:
     def _load_damaged(self) -> None:
         """Half of a saved session. Whatever comes of it is not gone on with."""
         saved = self._saved()
-        self._recorder.event(Saved(data=saved, **self._where))
+        self._recorder.event(Saved(data=saved, **self._place))
         handle = self._needed("load")(self._run.setup(), saved[: len(saved) // 2])
         messages = tuple(self._session.history(handle))
-        self._recorder.event(Loaded(messages=messages, damaged=True, **self._where))
+        self._recorder.event(Loaded(messages=messages, damaged=True, **self._place))
 
     def _saved(self) -> str:
         save = self._needed("save")
@@ -111,12 +111,12 @@ class Operations:
     def _swap(self) -> None:
         provider = self._run.providers.tapped(self._run.path)
         self._needed("swap")(self._run.handle, provider)
-        self._recorder.event(Swapped(name=self._run.subject.adapter.name, **self._where))
+        self._recorder.event(Swapped(name=self._run.subject.adapter.name, **self._place))
 
     def _reset(self) -> None:
         self._run.account("before")
         self._needed("reset")(self._run.handle)
-        self._recorder.event(Reset(**self._where))
+        self._recorder.event(Reset(**self._place))
         self._run.account("after")
 
     def _tamper(self) -> None:
@@ -155,5 +155,5 @@ class Operations:
         return tuple(message.message_id for message in self._run.history())
 
     @property
-    def _where(self) -> dict[str, Any]:
+    def _place(self) -> dict[str, Any]:
         return {"turn": self._recorder.turn}

@@ -64,7 +64,7 @@ class Control:
             raise answer
         return answer
 
-    def tell(self, kind: str, payload: object = None) -> None:
+    def notify(self, kind: str, payload: object = None) -> None:
         """Tell the parent something that needs no answer."""
         self._send(kind, payload)
 

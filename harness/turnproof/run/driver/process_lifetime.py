@@ -22,20 +22,20 @@ PATIENCE = 5.0
 _PAUSE = 0.002
 
 
-def as_soon_as_written(one: psutil.Process, read: Callable[[], T]) -> T:
+def as_soon_as_written(process: psutil.Process, read: Callable[[], T]) -> T:
     """What `read` says of the process, once its program is there. Raises psutil.Error for one that is gone."""
     until = time.monotonic() + PATIENCE
-    while not (found := read()) and _is_starting(one) and time.monotonic() < until:
+    while not (found := read()) and _is_starting(process) and time.monotonic() < until:
         time.sleep(_PAUSE)
     return found or read()  # it may have come between the two looks
 
 
-def runs(one: psutil.Process, *but: str) -> bool:
+def runs(process: psutil.Process, *but: str) -> bool:
     """Whether it has not ended, and is in none of these states of psutil's."""
     import psutil
 
     try:
-        return bool(one.is_running() and one.status() not in (psutil.STATUS_ZOMBIE, *but))
+        return bool(process.is_running() and process.status() not in (psutil.STATUS_ZOMBIE, *but))
     except psutil.Error:
         return False
 
@@ -46,14 +46,14 @@ def still_running(these: Iterable[psutil.Process], seconds: float, *but: str) ->
     None is waited for as a child is: how it ended is for whoever has started it to hear.
     """
     until = time.monotonic() + seconds
-    while (left := [one for one in these if runs(one, *but)]) and time.monotonic() < until:
+    while (left := [process for process in these if runs(process, *but)]) and time.monotonic() < until:
         time.sleep(_PAUSE)
     return left
 
 
-def _is_starting(one: psutil.Process) -> bool:
+def _is_starting(process: psutil.Process) -> bool:
     """Whether a program is being loaded into it. Threads of the system's own have none, and one that has ended has no
     more."""
     import psutil
 
-    return one.status() != psutil.STATUS_ZOMBIE and bool(one.exe()) and not one.cmdline()
+    return process.status() != psutil.STATUS_ZOMBIE and bool(process.exe()) and not process.cmdline()

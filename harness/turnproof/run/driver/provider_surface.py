@@ -19,14 +19,14 @@ def class_name(value: object) -> str:
     return f"{cls.__module__}:{cls.__qualname__}"
 
 
-def has(value: object, name: str) -> bool:
+def has_method(value: object, name: str) -> bool:
     """Whether an object has a method of that name. One that is set to None is none."""
     return callable(getattr(value, name, None))
 
 
 def legacy_methods(value: object) -> tuple[str, ...]:
     """The methods of an object by which it owns a history."""
-    return tuple(name for name in LEGACY_METHODS if has(value, name))
+    return tuple(name for name in LEGACY_METHODS if has_method(value, name))
 
 
 def owns_history(value: object) -> bool:

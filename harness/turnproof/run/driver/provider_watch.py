@@ -12,7 +12,7 @@ from typing import Any, Literal
 from ...messages import Message
 from ...provider import Path
 from ..transcript import ProviderHolds, ProviderSeen, ProviderTouched
-from .provider_surface import class_name, has, legacy_methods, owns_history
+from .provider_surface import class_name, has_method, legacy_methods, owns_history
 from .recorder import Recorder
 from .references import MOST, reached
 
@@ -29,9 +29,9 @@ class ProviderWatch:
         self._recorder = recorder
         self._given: list[Any] = []
         self._plugins: list[Any] = []
-        self._told: set[tuple[object, ...]] = set()
+        self._noted: set[tuple[object, ...]] = set()
 
-    def given(self, provider: Any, raw: Any = None, path: Path | None = None, refuses: str = "") -> Any:
+    def hand_over(self, provider: Any, raw: Any = None, path: Path | None = None, refuses: str = "") -> Any:
         """The stand-in for a provider that the session is about to use; one that is watched already is one itself.
 
         `raw` is the adapter's own object behind it.
@@ -40,31 +40,31 @@ class ProviderWatch:
             return provider
         own = provider if raw is None else raw
         self._given.append(own)
-        self.seen(own, "given", path, refuses)
+        self.note_provider(own, "given", path, refuses)
         return StandIn(provider, self.touched)
 
-    def seen(self, own: Any, how: Literal["given", "opened"], path: Path | None, refuses: str = "") -> None:
+    def note_provider(self, own: Any, kind: Literal["given", "opened"], path: Path | None, refuses: str = "") -> None:
         """Put down what a provider is, and which others it stands in front of."""
-        self._recorder.event(_seen(own, how, path, refuses))
+        self._recorder.event(_provider_event(own, kind, path, refuses))
         for one in reached(own):
             if owns_history(one.value):
-                self._recorder.event(_seen(one.value, "behind", path))
+                self._recorder.event(_provider_event(one.value, "behind", path))
 
-    def plugin(self, made: Any) -> Any:
+    def plugin(self, cache_plugin: Any) -> Any:
         """A cache plugin that the session is given."""
-        self._plugins.append(made)
-        return made
+        self._plugins.append(cache_plugin)
+        return cache_plugin
 
-    def touched(self, name: str, how: How) -> None:
+    def touched(self, name: str, kind: How) -> None:
         """The session used something of a provider. What happens outside any operation is turnproof's own doing."""
         recorder = self._recorder
         if not recorder.doing or recorder.probe:
             return
-        place = (recorder.turn, recorder.call, recorder.doing, name, how)
-        if place not in self._told:
-            self._told.add(place)
+        place = (recorder.turn, recorder.call, recorder.doing, name, kind)
+        if place not in self._noted:
+            self._noted.add(place)
             where: dict[str, Any] = {"turn": recorder.turn, "call": recorder.call}
-            recorder.event(ProviderTouched(name=name, how=how, during=recorder.doing, **where))
+            recorder.event(ProviderTouched(name=name, how=kind, during=recorder.doing, **where))
 
     def look(self, messages: Sequence[Message]) -> None:
         """The conversation is over: put down what each provider holds of these messages, and of the plugins."""
@@ -127,7 +127,7 @@ def holding(
     count, places, held = 0, [], []
     for one in reached(own):
         count += 1
-        if _says(one.value, message_ids, texts):
+        if _contains(one.value, message_ids, texts):
             places.append(one.place)
         if any(one.value is plugin for plugin in plugins):
             held.append(one.place)
@@ -141,7 +141,7 @@ def holding(
     )
 
 
-def _says(value: Any, message_ids: Collection[str], texts: Collection[str]) -> bool:
+def _contains(value: Any, message_ids: Collection[str], texts: Collection[str]) -> bool:
     match value:
         case Message():
             return value.message_id in message_ids
@@ -152,13 +152,15 @@ def _says(value: Any, message_ids: Collection[str], texts: Collection[str]) -> b
     return False
 
 
-def _seen(own: Any, how: Literal["given", "opened", "behind"], path: Path | None, refuses: str = "") -> ProviderSeen:
+def _provider_event(
+    own: Any, kind: Literal["given", "opened", "behind"], path: Path | None, refuses: str = ""
+) -> ProviderSeen:
     return ProviderSeen(
         cls=class_name(own),
-        how=how,
+        how=kind,
         path=path,
         methods=legacy_methods(own),
-        complete=has(own, "complete"),
+        complete=has_method(own, "complete"),
         refuses=refuses,
-        takes_plugin=has(own, "set_cache_plugin"),
+        takes_plugin=has_method(own, "set_cache_plugin"),
     )

@@ -25,7 +25,7 @@ def shared_ssl_context() -> ssl.SSLContext:
 
 
 class Providers:
-    """Opens them as the job says. By `held`, the session's own view of the history, legacy calls are judged.
+    """Opens them as the job says. By `history`, the session's own view of the history, legacy calls are judged.
 
     With a `watcher` what the session uses of them is put down.
     """
@@ -35,19 +35,19 @@ class Providers:
         job: Job,
         binding: Binding,
         recorder: Recorder,
-        held: Callable[[], Sequence[Message]],
+        history: Callable[[], Sequence[Message]],
         watcher: ProviderWatch | None = None,
     ) -> None:
         self.binding = binding
         self._watcher = watcher
         self._recorder = recorder
-        self._held = held
+        self._held = history
         self._caches = job.scenario.cache
         self._opened: list[Any] = []
         options = {"ssl_context": shared_ssl_context(), **binding.options, **job.options}
         self.endpoint = Endpoint(job.base_url, job.api_key, job.model, options)
 
-    def has(self, path: Path) -> bool:
+    def has_path(self, path: Path) -> bool:
         """Whether the adapter has this path."""
         return self.binding.opener(path) is not None
 
@@ -88,11 +88,11 @@ class Providers:
         if self._watcher is None:
             return tap
         own = self.own(provider)
-        return self._watcher.given(tap, own, path, self.refusal(own) if path == "stateless" else "")
+        return self._watcher.hand_over(tap, own, path, self.refusal(own) if path == "stateless" else "")
 
     def watch(self, provider: Any) -> Any:
         """What a session is to use in place of a provider that it opened itself: the same, unless it is watched."""
-        return provider if self._watcher is None else self._watcher.given(provider)
+        return provider if self._watcher is None else self._watcher.hand_over(provider)
 
     @property
     def cache_plugin(self) -> Callable[[Any], Any] | None:

@@ -58,7 +58,7 @@ def _from_loops(provider: Any, calls: Sequence[CallBegan], recorder: Recorder) -
 def _resend(provider: Any, call: CallBegan, recorder: Recorder) -> None:
     recorder.call = call.call
     recorder.begin(msgspec.structs.replace(call, probe=recorder.probe, turn=-1))
-    where = recorder.where
+    where = recorder.place
     try:
         response = _complete(provider, call)
     except Exception as error:
@@ -85,14 +85,14 @@ def _from_threads(provider: Any, calls: Sequence[CallBegan], recorder: Recorder)
     results: list[Any] = [None] * len(calls)
     barrier = threading.Barrier(len(calls))
 
-    def one(position: int) -> None:
+    def run_probe(position: int) -> None:
         barrier.wait()
         try:
             results[position] = _complete(provider, calls[position])
         except Exception as error:
             results[position] = error
 
-    threads = [threading.Thread(target=one, args=(n,), daemon=True) for n in range(len(calls))]
+    threads = [threading.Thread(target=run_probe, args=(n,), daemon=True) for n in range(len(calls))]
     recorder.call = -1
     recorder.control.ask("call-begins", (-1, recorder.probe))
     for thread in threads:

@@ -59,16 +59,16 @@ class Recorder:
         return capture(error, self.owners, self._secrets)
 
     @property
-    def where(self) -> dict[str, Any]:
+    def place(self) -> dict[str, Any]:
         """The place in the run that the next event belongs to."""
         return {"turn": self.turn, "call": self.call, "probe": self.probe}
 
-    def begin_turn(self, told: Event | None, cut: Callable[[], object]) -> None:
-        """A turn starts. `cut` is what breaks it off, where the scenario says so, and `told` the event for it; None
+    def begin_turn(self, event: Event | None, cut: Callable[[], object]) -> None:
+        """A turn starts. `cut` is what breaks it off, where the scenario says so, and `event` the event for it; None
         where `cut` tells itself."""
         with self._seen:
             self._shown = 0
-        self._cut = told, cut
+        self._cut = event, cut
 
     def begin(self, began: CallBegan) -> None:
         """A provider call starts: the parent notes which exchanges follow."""
@@ -108,7 +108,7 @@ class Recorder:
             return
         told, cut = found
         if told is not None:
-            self.event(replace(told, **self.where))
+            self.event(replace(told, **self.place))
         cut()
 
     def _cancel_from_server(self, arrived: Arrived) -> None:
@@ -116,11 +116,11 @@ class Recorder:
             with self._seen:
                 # In steps: a machine that stands still for longer than all of them takes but one away.
                 for _ in range(_STEPS):
-                    if self._seen.wait_for(lambda: self._has(arrived), timeout=SETTLE_LIMIT / _STEPS):
+                    if self._seen.wait_for(lambda: self._has_arrived(arrived), timeout=SETTLE_LIMIT / _STEPS):
                         break
         self.cancel()
 
-    def _has(self, arrived: Arrived) -> bool:
+    def _has_arrived(self, arrived: Arrived) -> bool:
         if not self._in_call:
             return self._shown >= arrived.earlier + arrived.text
         return (
@@ -143,7 +143,7 @@ class Callbacks:
         on_thinking: Callable[[str], None] | None,
     ) -> None:
         self._recorder = recorder
-        self._where = recorder.where
+        self._where = recorder.place
         self._open = True
         self.raised: BaseException | None = None
         self.on_chunk = self._wrap(on_chunk, self._chunk, str)

@@ -130,7 +130,7 @@ def _is_open(value: object) -> bool:
 
 def _held_by(value: object, place: str) -> Iterator[tuple[Any, str]]:
     named: set[int] = set()
-    for item, where in _named(value, place):
+    for item, where in _named_values(value, place):
         named.add(id(item))
         yield item, where
     if isinstance(value, types.FunctionType):
@@ -140,7 +140,7 @@ def _held_by(value: object, place: str) -> Iterator[tuple[Any, str]]:
             yield item, f"{place}→{type(item).__name__}" if not isinstance(item, dict) else place
 
 
-def _named(value: object, place: str) -> Iterator[tuple[Any, str]]:
+def _named_values(value: object, place: str) -> Iterator[tuple[Any, str]]:
     """What an object holds under a name, so that a person finds it again."""
     if isinstance(value, Mapping) and isinstance(value, dict | types.MappingProxyType):
         for key, item in list(value.items()):

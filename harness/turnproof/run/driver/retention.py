@@ -15,7 +15,7 @@ from ...errors import RateLimitError
 from ...messages import Message, same
 from ...provider import RETAINED, Binding, Endpoint
 from ..transcript import ProviderAsked
-from .provider_surface import has
+from .provider_surface import has_method
 
 METHODS: Mapping[str, tuple[str, ...]] = {
     "initialize": ("initialize",),
@@ -42,27 +42,27 @@ class _CannotCallError(Exception):
 def ask(own: Any, binding: Binding, endpoint: Endpoint) -> list[ProviderAsked]:
     """Try everything, shutdown last. Whatever a method raises is what is told of it."""
     tried = _Tried(own, endpoint)
-    return [_outcome(what, own, binding.retained.get(what), tried) for what in RETAINED]
+    return [_outcome(method, own, binding.retained.get(method), tried) for method in RETAINED]
 
 
-def _outcome(what: str, own: Any, given: Callable[[Any], object] | None, tried: _Tried) -> ProviderAsked:
-    names = METHODS[what]
-    if given is None and not all(has(own, name) for name in names):
-        lacking = ", ".join(f"{name}()" for name in names if not has(own, name))
-        return ProviderAsked(what=what, outcome="none", said=f"it has no {lacking}")
+def _outcome(method: str, own: Any, own_test: Callable[[Any], object] | None, tried: _Tried) -> ProviderAsked:
+    names = METHODS[method]
+    if own_test is None and not all(has_method(own, name) for name in names):
+        lacking = ", ".join(f"{name}()" for name in names if not has_method(own, name))
+        return ProviderAsked(what=method, outcome="none", said=f"it has no {lacking}")
     try:
-        problem = _by_binding(own, given) if given is not None else tried.by_contract(what)
+        problem = _by_binding(own, own_test) if own_test is not None else tried.by_contract(method)
     except _CannotCallError as error:
-        return ProviderAsked(what=what, outcome="unknown", said=str(error))
+        return ProviderAsked(what=method, outcome="unknown", said=str(error))
     except Exception as error:
-        return ProviderAsked(what=what, outcome="fails", said=f"it raised {type(error).__name__}: {error}")
+        return ProviderAsked(what=method, outcome="fails", said=f"it raised {type(error).__name__}: {error}")
     finally:
         tried.user.release()
-    return ProviderAsked(what=what, outcome="fails" if problem else "works", said=problem)
+    return ProviderAsked(what=method, outcome="fails" if problem else "works", said=problem)
 
 
-def _by_binding(own: Any, given: Callable[[Any], object]) -> str:
-    return "the binding's own call of it says that it does not work" if given(own) is False else ""
+def _by_binding(own: Any, own_test: Callable[[Any], object]) -> str:
+    return "the binding's own call of it says that it does not work" if own_test(own) is False else ""
 
 
 class _Tried:
@@ -73,7 +73,7 @@ class _Tried:
         self._endpoint = endpoint
         self.user = LoopUser()
 
-    def by_contract(self, what: str) -> str:
+    def by_contract(self, method: str) -> str:
         """Try one of them."""
         tried: dict[str, Callable[[], str]] = {
             "initialize": self._initialize,
@@ -88,7 +88,7 @@ class _Tried:
             "error classification": self._errors,
             "shutdown": self._shutdown,
         }
-        return tried[what]()
+        return tried[method]()
 
     def _call(self, name: str, *arguments: Any) -> Any:
         method = getattr(self._own, name)
@@ -143,7 +143,7 @@ class _Tried:
         return ""
 
     def _thinking(self) -> str:
-        can = not has(self._own, "supports_thinking") or self._call("supports_thinking")
+        can = not has_method(self._own, "supports_thinking") or self._call("supports_thinking")
         if can:
             self._call("set_thinking_config", {"budget_tokens": 2048})
         self._call("set_thinking_config", None)

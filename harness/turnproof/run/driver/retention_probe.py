@@ -27,10 +27,10 @@ _PATHS: tuple[Path, ...] = ("stateless", "legacy")
 def look_at_adapter(providers: Providers, watcher: ProviderWatch, recorder: Recorder) -> None:
     """Put down all of it. An adapter that opens nothing has nothing to show."""
     for path in _PATHS:
-        if providers.has(path):
+        if providers.has_path(path):
             own = providers.own(providers.open(path))
-            watcher.seen(own, "opened", path, providers.refusal(own) if path == "stateless" else "")
-    if not providers.has("stateless"):
+            watcher.note_provider(own, "opened", path, providers.refusal(own) if path == "stateless" else "")
+    if not providers.has_path("stateless"):
         return
     recorder.probe = "watch"
     recorder.control.ask("probe", "watch")

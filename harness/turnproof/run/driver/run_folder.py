@@ -51,8 +51,8 @@ class RunFolder:
                     still_running([one], _GRACE)
                     one.wait(timeout=0)  # those that became ours
 
-    def _is_home_of(self, one: psutil.Process) -> bool:
+    def _is_home_of(self, process: psutil.Process) -> bool:
         """Whether a process works below the folder, or has its home there."""
-        if Path(one.cwd()).is_relative_to(self.root):
+        if Path(process.cwd()).is_relative_to(self.root):
             return True
-        return Path(as_soon_as_written(one, one.environ).get("HOME", "")).is_relative_to(self.root)
+        return Path(as_soon_as_written(process, process.environ).get("HOME", "")).is_relative_to(self.root)

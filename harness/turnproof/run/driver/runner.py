@@ -135,11 +135,11 @@ class Runner:
         specs: Iterable[RunSpec],
         done: Callable[[RunSpec, Transcript], None],
         stop: threading.Event | None = None,
-        begun: Callable[[RunSpec], None] = lambda spec: None,
+        on_begin: Callable[[RunSpec], None] = lambda spec: None,
     ) -> None:
         """All runs, side by side; `done` is called for each, from one thread at a time, in the order they end.
 
-        `begun` is called for each as it begins, from several threads.
+        `on_begin` is called for each as it begins, from several threads.
         """
         pending: queue.SimpleQueue[RunSpec] = queue.SimpleQueue()
         every = list(specs)
@@ -152,7 +152,7 @@ class Runner:
         while len(self._lines) < count:
             self._lines.append(self._line())
         threads = [
-            threading.Thread(target=self._feed, args=(line, pending, begun, finished, halts), daemon=True)
+            threading.Thread(target=self._feed, args=(line, pending, on_begin, finished, halts), daemon=True)
             for line in self._lines[:count]
         ]
         for thread in threads:
@@ -170,7 +170,7 @@ class Runner:
         self,
         line: WorkerSlot,
         pending: queue.SimpleQueue[RunSpec],
-        begun: Callable[[RunSpec], None],
+        on_begin: Callable[[RunSpec], None],
         finished: queue.SimpleQueue[tuple[RunSpec, Transcript] | BaseException],
         halts: Sequence[threading.Event],
     ) -> None:
@@ -180,13 +180,13 @@ class Runner:
             except queue.Empty:
                 return
             try:
-                begun(spec)
-                finished.put((spec, self._one(line, spec)))
+                on_begin(spec)
+                finished.put((spec, self._run_one(line, spec)))
             except BaseException as error:
                 finished.put(error)
                 return
 
-    def _one(self, line: WorkerSlot, spec: RunSpec) -> Transcript:
+    def _run_one(self, line: WorkerSlot, spec: RunSpec) -> Transcript:
         subject = self.subject(spec.adapter)
         binding = subject.adapter
         dialect = dialect_named(binding.dialect)

@@ -59,15 +59,15 @@ class SessionOperations:
         """A turn starts: what it has of steps is done, and what it denies is from now on."""
         self._denied = turn.denied
         other = turn.beside
-        self._run.tools.meanwhile = (lambda: self._say_beside(other)) if other is not None else (lambda: None)
+        self._run.tools.meanwhile = (lambda: self._send_concurrently(other)) if other is not None else (lambda: None)
         for step in turn.sessions:
-            self._do(step)
+            self._perform(step)
 
     def report(self) -> None:
         """Say which session is open after a turn, and what the agent says can be done with it."""
         try:
-            session = self._now()
-            can = self._told()
+            session = self._current_session()
+            can = self._capability_fields()
         except Exception as error:
             self._run.refused("session_id", error)
             return
@@ -78,9 +78,9 @@ class SessionOperations:
         event = SessionInForce(session=session, can=known, unknown=beside, program=program, turn=turn)
         self._recorder.event(event)
 
-    def _say_beside(self, other: Turn) -> None:
+    def _send_concurrently(self, turn: Turn) -> None:
         """Ask for another turn from another thread. It may be refused at once, or wait for the one that runs."""
-        told = "".join(part.text for part in other.user if isinstance(part, Text))
+        told = "".join(part.text for part in turn.user if isinstance(part, Text))
         self._beside = ConcurrentTurn(self._run, told)
         self._beside.over.wait(AT_ONCE)
 
@@ -96,20 +96,20 @@ class SessionOperations:
         processes = self._ground.processes
         # Told first: the turn may be over before the last of them is.
         running = len(processes.look(CANARY_KEY))
-        self._recorder.event(Killed(at=at, processes=running, **self._recorder.where))
+        self._recorder.event(Killed(at=at, processes=running, **self._recorder.place))
         processes.kill(CANARY_KEY)
 
     def close(self) -> None:
         """The agent was shut down: look at what it has left."""
         ground = self._ground
-        processes = ground.processes.left(CANARY_KEY)
+        processes = ground.processes.kill_remaining(CANARY_KEY)
         started, exposed = ground.processes.started, ground.processes.exposed
         self._recorder.event(LeftBehind(processes=processes, files=ground.changed(), started=started, exposed=exposed))
 
     # -- steps -------------------------------------------------------------------------------------------------
 
-    def _do(self, step: SessionStep) -> None:
-        recorder, was = self._recorder, self._now()
+    def _perform(self, step: SessionStep) -> None:
+        recorder, was = self._recorder, self._current_session()
         recorder.control.ask("operation-begins")
         recorder.doing = step.do
         try:
@@ -133,7 +133,7 @@ class SessionOperations:
         recorder.control.ask("operation-ended")
         self._ground.processes.look(CANARY_KEY)
         placed = {"asked": step.session, "cwd": step.cwd or "", "last": step.last, "turn": recorder.turn}
-        recorder.event(replace(stepped, was=was, now=self._now(), **placed))
+        recorder.event(replace(stepped, was=was, now=self._current_session(), **placed))
         self._run.snapshot(step.do)
 
     def _open(self, step: SessionStep) -> SessionStepped:
@@ -168,16 +168,16 @@ class SessionOperations:
         return SessionStepped(do="resume", outcome="done")
 
     def _continue(self, step: SessionStep) -> SessionStepped:
-        taken = self._needed("continue_last")(self._run.handle, self._where(step))
+        taken = self._needed("continue_last")(self._run.handle, self._folder_of(step))
         if taken is None:
             return SessionStepped(do="continue", outcome="nothing")
-        return SessionStepped(do="continue", outcome="done", returned=self._ground.labels.listed(taken))
+        return SessionStepped(do="continue", outcome="done", returned=self._ground.labels.label_in_list(taken))
 
     def _fork(self, step: SessionStep) -> SessionStepped:
         labels = self._ground.labels
         labels.expect(step.label or "")
         return SessionStepped(
-            do="fork", outcome="done", returned=labels.of(self._needed("fork_session")(self._run.handle))
+            do="fork", outcome="done", returned=labels.label_of_session(self._needed("fork_session")(self._run.handle))
         )
 
     def _delete(self, step: SessionStep) -> SessionStepped:
@@ -185,23 +185,23 @@ class SessionOperations:
         return SessionStepped(do="delete", outcome="done")
 
     def _list(self, step: SessionStep) -> SessionStepped:
-        found = self._needed("list_sessions")(self._run.handle, self._where(step))
-        return SessionStepped(do="list", outcome="done", listed=self._listed(found))
+        found = self._needed("list_sessions")(self._run.handle, self._folder_of(step))
+        return SessionStepped(do="list", outcome="done", listed=self._list_events(found))
 
-    def _listed(self, found: Sequence[SessionInfo]) -> tuple[SessionListed, ...]:
-        for info in found:
+    def _list_events(self, sessions: Sequence[SessionInfo]) -> tuple[SessionListed, ...]:
+        for info in sessions:
             if not isinstance(info, SessionInfo):
                 raise TypeError(f"the list of sessions has a {type(info).__name__} instead of a SessionInfo")
-        times = sorted({last_update(info) for info in found if info.updated_at is not None}, reverse=True)
+        times = sorted({last_update(info) for info in sessions if info.updated_at is not None}, reverse=True)
         listed = [
             SessionListed(
-                session=self._ground.labels.listed(info.session_id),
+                session=self._ground.labels.label_in_list(info.session_id),
                 cwd=self._ground.label_of(info.cwd),
                 titled=bool(info.title),
                 age=times.index(last_update(info)) if info.updated_at is not None else None,
                 problem=info.problem is not None,
             )
-            for info in found
+            for info in sessions
         ]
         # The order is the agent's own; evidence has one that does not hang on its clock.
         return tuple(sorted(listed, key=lambda entry: (entry.session, entry.cwd)))
@@ -217,12 +217,12 @@ class SessionOperations:
 
     # -- what there is -----------------------------------------------------------------------------------------
 
-    def _where(self, step: SessionStep) -> str | None:
+    def _folder_of(self, step: SessionStep) -> str | None:
         if step.cwd == EVERYWHERE:
             return None
         return str(self._ground.folder(step.cwd or self._ground.cwd))
 
-    def _now(self) -> str | None:
+    def _current_session(self) -> str | None:
         session_id = self._run.session.session_id
         assert session_id is not None
         try:
@@ -230,27 +230,29 @@ class SessionOperations:
         except Exception as error:
             self._run.refused("session_id", error)
             return None
-        return self._ground.labels.of(found)
+        return self._ground.labels.label_of_session(found)
 
-    def _told(self) -> dict[str, Any]:
+    def _capability_fields(self) -> dict[str, Any]:
         """What the agent says it can do, with whatever it says beside that."""
         capabilities = self._run.session.session_capabilities
         if capabilities is None:
             return {}
-        told = capabilities(self._run.handle)
-        names = {name for name in dir(told) if name.startswith("can_")} | set(getattr(told, "__dict__", ()))
-        return {name: getattr(told, name) for name in sorted(names)}
+        capability_set = capabilities(self._run.handle)
+        names = {name for name in dir(capability_set) if name.startswith("can_")} | set(
+            getattr(capability_set, "__dict__", ())
+        )
+        return {name: getattr(capability_set, name) for name in sorted(names)}
 
     def _program(self) -> str:
         """What the program behind the agent calls itself: one line, and nothing where it has not told."""
         if self._run.session.program is None:
             return ""
         try:
-            told = self._run.session.program(self._run.handle)
+            program_name = self._run.session.program(self._run.handle)
         except Exception as error:
             self._run.refused("program", error)
             return ""
-        return " ".join(str(told or "").replace(CANARY_KEY, "[key]").split())[:80]
+        return " ".join(str(program_name or "").replace(CANARY_KEY, "[key]").split())[:80]
 
     def _permits(self, call: FunctionCall) -> bool:
         return call.name not in self._denied

@@ -140,9 +140,9 @@ def _in_order(every: Iterable[_Watched]) -> Iterator[_Watched]:
     yield from walk(None)
 
 
-def _siblings(begun: Iterable[_Watched]) -> Iterator[_Watched]:
+def _siblings(spans: Iterable[_Watched]) -> Iterator[_Watched]:
     """As they began; tool calls that follow each other by what they say, since they may have begun at once."""
-    for at_once, group in groupby(begun, key=_calls_a_tool):
+    for at_once, group in groupby(spans, key=_calls_a_tool):
         neighbours = list(group)
         yield from sorted(neighbours, key=_content) if at_once else neighbours
 

@@ -61,7 +61,7 @@ class Tap:
         before = {name: _fingerprint(value) for name, value in watched.items()}
         self.recorder.begin(began)
         self.recorder.at_work("")
-        where = self.recorder.where
+        where = self.recorder.place
         try:
             response = action()
             if not isinstance(response, ProviderResponse):
@@ -135,11 +135,11 @@ class StatelessTap(Tap):
 
 
 class LegacyTap(Tap):
-    """Records the legacy calls. `held` gives the session's own view of the history, to judge the wire by."""
+    """Records the legacy calls. `history` gives the session's own view of the history, to judge the wire by."""
 
-    def __init__(self, provider: Any, recorder: Recorder, held: Callable[[], Sequence[Message]]) -> None:
+    def __init__(self, provider: Any, recorder: Recorder, history: Callable[[], Sequence[Message]]) -> None:
         super().__init__(provider, recorder)
-        self._held = held
+        self._held = history
         self._system: str | Text | None = None
         self._tools: Sequence[ToolSchema] | None = None
 
@@ -234,7 +234,7 @@ class LegacyTap(Tap):
         self.recorder.call += 1
         self.recorder.streamed = callbacks is not None
         used = callbacks or Callbacks(self.recorder, None, None, None, None)
-        used._where = self.recorder.where
+        used._where = self.recorder.place
         held = list(self._held())
         if not (held and held[-1].role == new.role and held[-1].parts == new.parts):
             held.append(new)
@@ -265,7 +265,7 @@ def _began(
         streamed=streamed,
         response_schema=response_schema,
         path=path,
-        **recorder.where,
+        **recorder.place,
     )
 
 
@@ -281,18 +281,18 @@ def failed(
         message=text_of(error),
         typed=typed,
         retryable=provider_error is not None and provider_error.retryable is True,
-        status=_whole(provider_error.status) if provider_error else None,
+        status=_integer(provider_error.status) if provider_error else None,
         retry_after=_wait(provider_error.retry_after) if provider_error else None,
         bases=tuple(base.__name__ for base in type(error).__mro__[1:-2]),
         mutated=mutated,
-        limit=_whole(error.limit) if isinstance(error, ContextLimitError) else None,
-        requested=_whole(error.requested) if isinstance(error, ContextLimitError) else None,
+        limit=_integer(error.limit) if isinstance(error, ContextLimitError) else None,
+        requested=_integer(error.requested) if isinstance(error, ContextLimitError) else None,
         raised=raised,
         **where,
     )
 
 
-def _whole(number: object) -> int | None:
+def _integer(number: object) -> int | None:
     return int(number) if isinstance(number, int) and number.bit_length() < 64 else None
 
 

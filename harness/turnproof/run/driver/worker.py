@@ -59,7 +59,7 @@ def main(
             ended = execute(job, control, capture)
         except ControlLost:
             break
-        control.tell("done", ended)
+        control.notify("done", ended)
     os._exit(0)  # an adapter's stray non-daemon thread must not keep the worker alive
 
 
@@ -71,7 +71,7 @@ def execute(
 ) -> RunEnded:
     """Run one job with output and logs captured; the canary's hiding places are named in the result."""
     # A second run measures noise; its logs were searched in the first one, and writing them is a tenth of a run.
-    with _captured_logs(wanted=job.key.repeat == 0) as logs, capture.active():
+    with _captured_logs(enabled=job.key.repeat == 0) as logs, capture.active():
         recorder = Recorder(control, secrets=(job.api_key, *environment_keys()))
         try:
             subject = find(job.adapter)
@@ -94,9 +94,9 @@ def _line(error: BaseException) -> str:
 
 
 @contextlib.contextmanager
-def _captured_logs(*, wanted: bool) -> Iterator[io.StringIO]:
+def _captured_logs(*, enabled: bool) -> Iterator[io.StringIO]:
     stream = io.StringIO()
-    if not wanted:
+    if not enabled:
         yield stream
         return
     handler = logging.StreamHandler(stream)

@@ -51,7 +51,7 @@ class WorkerSlot(ABC):
                     self._opened.add(job.adapter)
                     ended: RunEnded = payload
                     return ended
-                gathering.take(kind, payload)
+                gathering.add_message(kind, payload)
         except (EOFError, ConnectionError, OSError) as error:
             self._discard()
             return RunEnded(how="died", detail=f"the run's process ended ({type(error).__name__}), {gathering.place()}")
@@ -147,7 +147,7 @@ class ThreadSlot(WorkerSlot):
         def serve() -> None:
             while (job := control.next_job.get()) is not None:
                 ended = worker.execute(job, control, worker.StreamCapture(), self._find)
-                control.tell("done", ended)
+                control.notify("done", ended)
 
         threading.Thread(target=serve, name="turnproof-run", daemon=True).start()
         return ours

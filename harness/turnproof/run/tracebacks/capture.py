@@ -103,7 +103,7 @@ class _Capture:
         code, names = step.tb_frame.f_code, step.tb_frame.f_globals
         line = step.tb_lineno or 0  # typeshed does not know that there may be none
         module, found = names.get("__name__"), names.get("__file__")
-        return self._told(
+        return self._new_frame(
             code.co_filename,
             line,
             code.co_qualname,
@@ -117,9 +117,9 @@ class _Capture:
         file, line = _attribute(error, "filename", str), _attribute(error, "lineno", int)
         if file:
             text = (_attribute(error, "text", str) or "").strip()
-            yield self._told(file, line or 0, "<module>", "", file, self._text(text, SOURCE))
+            yield self._new_frame(file, line or 0, "<module>", "", file, self._text(text, SOURCE))
 
-    def _told(self, file: str, line: int, function: str, module: str, module_file: str, source: str) -> Frame:
+    def _new_frame(self, file: str, line: int, function: str, module: str, module_file: str, source: str) -> Frame:
         place = self._owners.place(file)
         where = file if place.root != "none" else module_file
         return Frame(

@@ -295,8 +295,8 @@ def _damaged(file: str, place: str, reason: str, remedy: str) -> CassetteError:
     return CassetteError(f"{file}: {place}: the cassette is damaged: {reason}. Record it again: {remedy}")
 
 
-def _newer(file: str, found: int, remedy: str) -> CassetteError:
+def _newer(file: str, version: int, remedy: str) -> CassetteError:
     return CassetteError(
-        f"{file}: $.metadata.turnproof.format: written by a newer turnproof (format {found}, this one reads up to "
+        f"{file}: $.metadata.turnproof.format: written by a newer turnproof (format {version}, this one reads up to "
         f"{FORMAT}). Upgrade turnproof, or record it again: {remedy}"
     )

@@ -54,30 +54,30 @@ def read_recorded(dialect: Dialect, recorded: RecordedRequest) -> Call | Refusal
     return dialect.parse(unscrub_request(recorded), world)
 
 
-def first_difference(recorded: JSON, sent: JSON, path: str = "$") -> tuple[str, JSON, JSON] | None:
+def first_difference(recorded: JSON, current: JSON, path: str = "$") -> tuple[str, JSON, JSON] | None:
     """JSON path and both values of the first place where two JSON values differ, or None.
 
     Objects are compared by sorted key, so that the answer does not depend on the order on the wire; a member that one
     side lacks is `ABSENT` there.
     """
-    if isinstance(recorded, dict) and isinstance(sent, dict):
-        for key in sorted({*recorded, *sent}):
-            found = first_difference(recorded.get(key, ABSENT), sent.get(key, ABSENT), f"{path}.{key}")
+    if isinstance(recorded, dict) and isinstance(current, dict):
+        for key in sorted({*recorded, *current}):
+            found = first_difference(recorded.get(key, ABSENT), current.get(key, ABSENT), f"{path}.{key}")
             if found:
                 return found
         return None
-    if isinstance(recorded, list | tuple) and isinstance(sent, list | tuple):
-        for number in range(max(len(recorded), len(sent))):
+    if isinstance(recorded, list | tuple) and isinstance(current, list | tuple):
+        for number in range(max(len(recorded), len(current))):
             a = recorded[number] if number < len(recorded) else ABSENT
-            b = sent[number] if number < len(sent) else ABSENT
+            b = current[number] if number < len(current) else ABSENT
             found = first_difference(a, b, f"{path}[{number}]")
             if found:
                 return found
         return None
     # In Python 1, 1.0 and True are equal; in the text that is digested they are not.
-    if recorded == sent and _canonical(recorded) == _canonical(sent):
+    if recorded == current and _canonical(recorded) == _canonical(current):
         return None
-    return path, recorded, sent
+    return path, recorded, current
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,16 +103,16 @@ class Mismatch:
     @property
     def message(self) -> str:
         """All of it in one line."""
-        what, sides, advice = self._said()
+        what, sides, advice = self._explanation()
         return f"{what}: {', '.join(sides)}. {advice}"
 
     @property
     def text(self) -> str:
         """All of it in three lines, both sides below each other."""
-        what, sides, advice = self._said()
+        what, sides, advice = self._explanation()
         return "\n  ".join((f"CassetteMismatch: {what}", "   ".join(sides), advice))
 
-    def _said(self) -> tuple[str, tuple[str, ...], str]:
+    def _explanation(self) -> tuple[str, tuple[str, ...], str]:
         where = f"request {self.number} of {self.adapter}/{self.scenario}"
         advice = f"If intended: {how_to_record(self.adapter, self.scenario)}"
         if self.reason:
@@ -121,13 +121,13 @@ class Mismatch:
         return f"{where} differs at {self.path}", (f"recorded {left}", f"sent {right}"), advice
 
 
-def both_sides(recorded: JSON, sent: JSON) -> tuple[str, str]:
+def both_sides(recorded: JSON, current: JSON) -> tuple[str, str]:
     """Two differing values as short text; of long strings, the stretch around their first difference."""
-    if isinstance(recorded, str) and isinstance(sent, str) and max(len(recorded), len(sent)) > WIDTH:
-        same = next((n for n, (a, b) in enumerate(zip(recorded, sent, strict=False)) if a != b), None)
-        start = max(0, (min(len(recorded), len(sent)) if same is None else same) - WIDTH // 3)
-        return _stretch(recorded, start), _stretch(sent, start)
-    return _short(recorded), _short(sent)
+    if isinstance(recorded, str) and isinstance(current, str) and max(len(recorded), len(current)) > WIDTH:
+        same = next((n for n, (a, b) in enumerate(zip(recorded, current, strict=False)) if a != b), None)
+        start = max(0, (min(len(recorded), len(current)) if same is None else same) - WIDTH // 3)
+        return _stretch(recorded, start), _stretch(current, start)
+    return _short(recorded), _short(current)
 
 
 def _stretch(value: str, start: int) -> str:
@@ -153,18 +153,20 @@ def mismatch(
 ) -> Mismatch:
     """Why `call`, whose canonical form is `form`, is not what was recorded."""
 
-    def say(path: str = "$", recorded: JSON = ABSENT, sent: JSON = ABSENT, reason: str = "") -> Mismatch:
-        return Mismatch(adapter, scenario, number, place, path, recorded, sent, reason)
+    def mismatch_at(path: str = "$", recorded: JSON = ABSENT, current: JSON = ABSENT, reason: str = "") -> Mismatch:
+        return Mismatch(adapter, scenario, number, place, path, recorded, current, reason)
 
     if nearest is None:
-        return say(reason="nothing was recorded")
+        return mismatch_at(reason="nothing was recorded")
     read = read_recorded(dialect, nearest.request)
     if isinstance(read, Refusal):
-        return say(reason=f"the recorded request nearest to it cannot be read: {read.message}")
+        return mismatch_at(reason=f"the recorded request nearest to it cannot be read: {read.message}")
     found = first_difference(canonical(dialect, read), form)
     if found:
-        path, recorded, sent = found
-        return say(path.replace("$.form", "$", 1), recorded, sent)
+        path, recorded, current = found
+        return mismatch_at(path.replace("$.form", "$", 1), recorded, current)
     if nearest.stream != call.stream:
-        return say("$.stream", nearest.stream, call.stream)
-    return say(reason="its recorded digest is stale, the request was edited or the canonical form has changed since")
+        return mismatch_at("$.stream", nearest.stream, call.stream)
+    return mismatch_at(
+        reason="its recorded digest is stale, the request was edited or the canonical form has changed since"
+    )

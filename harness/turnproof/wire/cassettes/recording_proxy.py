@@ -16,7 +16,7 @@ import aiohttp
 
 from ...dialects.base import Dialect, HttpRequest
 from ...errors import HarnessError, UsageError
-from .scrub import REQUEST_HEADERS, RESPONSE_HEADERS, kept
+from .scrub import REQUEST_HEADERS, RESPONSE_HEADERS, select_headers
 
 AUTHENTICATION = {
     "authorization": "Bearer {key}",
@@ -94,9 +94,9 @@ class ProxyTarget:
         if self._session is None:
             raise HarnessError("ProxyTarget is used outside of its `async with`")
         service = self._dialect.service
-        query = urlencode(kept(request.query, service.query_parameters))
+        query = urlencode(select_headers(request.query, service.query_parameters))
         url = self._base_url + request.path + (f"?{query}" if query else "")
-        allowed = kept(request.headers, REQUEST_HEADERS | service.request_headers)
+        allowed = select_headers(request.headers, REQUEST_HEADERS | service.request_headers)
         headers = {**allowed, **self._authentication(request.headers)}
         try:
             # A redirect could take the key to another host.
@@ -106,7 +106,9 @@ class ProxyTarget:
         except (aiohttp.ClientError, TimeoutError) as error:
             raise HarnessError(f"{self._base_url} cannot be reached: {type(error).__name__}: {error}") from error
         return ProxyAnswer(
-            response.status, kept(response.headers, PASSED_BACK | service.response_headers), self._body(response)
+            response.status,
+            select_headers(response.headers, PASSED_BACK | service.response_headers),
+            self._body(response),
         )
 
     def _authentication(self, headers: Mapping[str, str]) -> dict[str, str]:

@@ -19,7 +19,7 @@ RESPONSE_HEADERS = frozenset({"content-type", "retry-after"})
 MEDIA_TYPES = frozenset({"application/json", "application/x-ndjson", "text/event-stream", "text/plain"})
 
 
-def kept(values: Mapping[str, str], allowed: frozenset[str]) -> dict[str, str]:
+def select_headers(values: Mapping[str, str], allowed: frozenset[str]) -> dict[str, str]:
     """The entries whose names are allowed, names in lower case."""
     return {name.lower(): value for name, value in values.items() if name.lower() in allowed}
 
@@ -27,15 +27,15 @@ def kept(values: Mapping[str, str], allowed: frozenset[str]) -> dict[str, str]:
 def scrub_request(request: HttpRequest, host: str, service: Service) -> RecordedRequest:
     """The request as it may be written, addressed to the provider's real `host` (https where it names no scheme)."""
     base = host if "://" in host else f"https://{host}"
-    query = urlencode(sorted(kept(request.query, service.query_parameters).items()))
+    query = urlencode(sorted(select_headers(request.query, service.query_parameters).items()))
     uri = base.rstrip("/") + request.path + (f"?{query}" if query else "")
-    headers = kept(request.headers, REQUEST_HEADERS | service.request_headers)
+    headers = select_headers(request.headers, REQUEST_HEADERS | service.request_headers)
     return RecordedRequest(request.method, uri, headers, request.body)
 
 
 def scrub_response(status: int, headers: Mapping[str, str], body: bytes, service: Service) -> RecordedResponse:
     """The response as it may be written."""
-    return RecordedResponse(status, kept(headers, RESPONSE_HEADERS | service.response_headers), body)
+    return RecordedResponse(status, select_headers(headers, RESPONSE_HEADERS | service.response_headers), body)
 
 
 def unscrub_request(recorded: RecordedRequest) -> HttpRequest:

@@ -134,9 +134,9 @@ class Matcher:
                 return {**canonical(wire, call), "stream": call.stream}
         return {"uri": request.uri, "body": body.decode(errors="backslashreplace")}
 
-    def _explanation(self, sent: str, recorded: str, r1: Request, r2: Request) -> str | None:
+    def _explanation(self, current: str, recorded: str, r1: Request, r2: Request) -> str | None:
         # vcrpy asks about every recorded request, and shows what the first three had to say if none matches.
-        known = self._explained.setdefault(sent, {})
+        known = self._explained.setdefault(current, {})
         if recorded not in known and len(known) < SHOWN and _place(r1) == _place(r2):
             known[recorded] = self._difference(r1, r2)
         return known.get(recorded)

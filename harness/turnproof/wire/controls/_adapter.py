@@ -41,7 +41,7 @@ CLAIMS = Capabilities(
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Request:
     """What one call is given."""
 
     messages: Sequence[Message]
@@ -52,17 +52,17 @@ class Asked:
 
 @dataclass
 class Answer(ABC):
-    """An answer while it arrives: `take` reads one JSON document of it, a whole answer or an event of a stream."""
+    """An answer while it arrives: `read_document` reads a JSON document of it, which is all of it or one event."""
 
-    told: Mapping[str, Any]
-    said: list[list[str] | FunctionCall] = field(default_factory=list)
+    callbacks: Mapping[str, Any]
+    pieces: list[list[str] | FunctionCall] = field(default_factory=list)
     usage: TokenUsage = field(default_factory=TokenUsage)
     raw_finish: str | None = None
     model: str | None = None
     complete: bool = False
 
     @abstractmethod
-    def take(self, document: Any) -> None:
+    def read_document(self, document: Any) -> None:
         """One document."""
 
     @abstractmethod
@@ -71,48 +71,48 @@ class Answer(ABC):
 
     def write(self, text: str, *, block: bool = False) -> None:
         """Text of the model; a `block` is not joined with what came before."""
-        if block or not self.said or isinstance(self.said[-1], FunctionCall):
-            self.said.append([])
-        last = self.said[-1]
+        if block or not self.pieces or isinstance(self.pieces[-1], FunctionCall):
+            self.pieces.append([])
+        last = self.pieces[-1]
         if text and isinstance(last, list):
             last.append(text)
-            self._tell("on_chunk", text)
+            self._call_back("on_chunk", text)
 
     def call(self, call: FunctionCall) -> None:
         """A call whose arguments are all there."""
-        self.said.append(call)
-        self._tell("on_function_call", call)
+        self.pieces.append(call)
+        self._call_back("on_function_call", call)
 
     def count(self, prompt: int, output: int, cache_read: int = 0, cache_creation: int = 0) -> None:
         """Figures so far."""
         self.usage = TokenUsage(prompt, output, prompt + output, cache_read, cache_creation)
-        self._tell("on_usage_update", self.usage)
+        self._call_back("on_usage_update", self.usage)
 
     def response(self, finish: FinishReason) -> ProviderResponse:
         """The answer as it is now; without calls if it was cancelled."""
         parts: list[Part] = []
-        for said in self.said:
-            if isinstance(said, FunctionCall):
-                parts += [said] if finish is not FinishReason.CANCELLED else []
-            elif said:
-                parts.append(Text("".join(said)))
+        for piece in self.pieces:
+            if isinstance(piece, FunctionCall):
+                parts += [piece] if finish is not FinishReason.CANCELLED else []
+            elif piece:
+                parts.append(Text("".join(piece)))
         raw = self.raw_finish if finish is not FinishReason.CANCELLED else None
         return ProviderResponse(tuple(parts), self.usage, finish, raw, model=self.model)
 
-    def _tell(self, callback: str, value: object) -> None:
-        if (told := self.told.get(callback)) is not None:
-            told(value)
+    def _call_back(self, callback: str, value: object) -> None:
+        if (function := self.callbacks.get(callback)) is not None:
+            function(value)
 
 
 class Api(ABC):
     """One wire API."""
 
     @abstractmethod
-    def request(self, asked: Asked, endpoint: Endpoint) -> tuple[str, dict[str, str], Any]:
+    def request(self, request: Request, endpoint: Endpoint) -> tuple[str, dict[str, str], Any]:
         """Path, headers and body."""
 
     @abstractmethod
-    def answer(self, asked: Asked, told: Mapping[str, Any]) -> Answer:
+    def answer(self, request: Request, callbacks: Mapping[str, Any]) -> Answer:
         """An answer that has not begun."""
 
     @abstractmethod
@@ -120,20 +120,20 @@ class Api(ABC):
         """The kind and the words of an error document."""
 
 
-def ask(api: Api, endpoint: Endpoint, asked: Asked, told: Mapping[str, Any]) -> ProviderResponse:
+def ask(api: Api, endpoint: Endpoint, request: Request, options: Mapping[str, Any]) -> ProviderResponse:
     """One call. Raises as the contract of providers says."""
-    token = told.get("cancel_token") or CancelToken()
-    answer = api.answer(asked, told)
+    token = options.get("cancel_token") or CancelToken()
+    answer = api.answer(request, options)
     line = Line(endpoint.base_url, float(endpoint.options.get("timeout", 10.0)), token)
     try:
-        path, headers, body = api.request(asked, endpoint)
+        path, headers, body = api.request(request, endpoint)
         head = line.ask(path, headers, body)
         if head.status != 200:
             raise _refusal(api, head.status, _wait(head.headers), line.document())
-        for document in line.documents() if asked.streamed else [line.document()]:
+        for document in line.documents() if request.streamed else [line.document()]:
             if document.get("error"):
                 raise _refusal(api, 529, None, document)
-            answer.take(document)
+            answer.read_document(document)
             if answer.complete or token.is_cancelled:
                 break
     except ProviderError:
@@ -182,12 +182,12 @@ class StatelessControl:
         self._endpoint = endpoint
 
     def complete(
-        self, messages: Any, system_instruction: Any = None, tools: Any = None, **told: Any
+        self, messages: Any, system_instruction: Any = None, tools: Any = None, **options: Any
     ) -> ProviderResponse:
         """See `turnproof.provider.StatelessProvider`."""
-        streamed = told.get("on_chunk") is not None
-        asked = Asked(tuple(messages), _words(system_instruction), tuple(tools or ()), streamed)
-        return ask(self._api, self._endpoint, asked, told)
+        streamed = options.get("on_chunk") is not None
+        request = Request(tuple(messages), _text_of(system_instruction), tuple(tools or ()), streamed)
+        return ask(self._api, self._endpoint, request, options)
 
     def shutdown(self) -> None:
         """Nothing stays open between calls."""
@@ -205,44 +205,44 @@ class LegacyControl:
 
     def create_session(self, system_instruction: Any = None, tools: Any = None, history: Any = None) -> None:
         """Begin anew, with what was said elsewhere."""
-        self._system, self._tools, self._held = _words(system_instruction), tuple(tools or ()), list(history or ())
+        self._system, self._tools, self._held = _text_of(system_instruction), tuple(tools or ()), list(history or ())
 
     def get_history(self) -> list[Message]:
         """A copy of what was said."""
         return list(self._held)
 
-    def send_message(self, message: str, response_schema: Any = None, **told: Any) -> ProviderResponse:
+    def send_message(self, message: str, response_schema: Any = None, **options: Any) -> ProviderResponse:
         """Say a text."""
-        return self._send(Message.user(message), told)
+        return self._send(Message.user(message), options)
 
     def send_message_with_parts(
-        self, parts: Sequence[Part], response_schema: Any = None, **told: Any
+        self, parts: Sequence[Part], response_schema: Any = None, **options: Any
     ) -> ProviderResponse:
         """Say something that is not just text."""
-        return self._send(Message.user(*parts), told)
+        return self._send(Message.user(*parts), options)
 
     def send_tool_results(
-        self, results: Sequence[ToolResult], response_schema: Any = None, **told: Any
+        self, results: Sequence[ToolResult], response_schema: Any = None, **options: Any
     ) -> ProviderResponse:
         """Answer the calls."""
-        return self._send(Message.tool(*results), told)
+        return self._send(Message.tool(*results), options)
 
-    def send_message_streaming(self, message: str, on_chunk: Any, **told: Any) -> ProviderResponse:
+    def send_message_streaming(self, message: str, on_chunk: Any, **options: Any) -> ProviderResponse:
         """Say a text, and hear the answer in pieces."""
-        return self._send(Message.user(message), {**told, "on_chunk": on_chunk})
+        return self._send(Message.user(message), {**options, "on_chunk": on_chunk})
 
     def send_tool_results_streaming(
-        self, results: Sequence[ToolResult], on_chunk: Any, **told: Any
+        self, results: Sequence[ToolResult], on_chunk: Any, **options: Any
     ) -> ProviderResponse:
         """Answer the calls, and hear what comes in pieces."""
-        return self._send(Message.tool(*results), {**told, "on_chunk": on_chunk})
+        return self._send(Message.tool(*results), {**options, "on_chunk": on_chunk})
 
     def shutdown(self) -> None:
         """Nothing stays open between calls."""
 
-    def _send(self, message: Message, told: Mapping[str, Any]) -> ProviderResponse:
-        asked = Asked((*self._held, message), self._system, self._tools, told.get("on_chunk") is not None)
-        response = ask(self._api, self._endpoint, asked, told)
+    def _send(self, message: Message, options: Mapping[str, Any]) -> ProviderResponse:
+        request = Request((*self._held, message), self._system, self._tools, options.get("on_chunk") is not None)
+        response = ask(self._api, self._endpoint, request, options)
         self._held.append(message)
         if response.parts:
             self._held.append(Message("model", response.parts))
@@ -261,5 +261,5 @@ def control(dialect: str, model: str, api: Api) -> Binding:
     )
 
 
-def _words(system: Any) -> str:
+def _text_of(system: Any) -> str:
     return system.text if isinstance(system, Text) else system or ""

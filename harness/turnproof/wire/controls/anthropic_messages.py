@@ -10,7 +10,7 @@ from typing import Any
 from ...errors import TransportError
 from ...messages import FinishReason, FunctionCall, Message, Part, Text, ToolResult
 from ...provider import Endpoint
-from ._adapter import Answer, Api, Asked, control
+from ._adapter import Answer, Api, Request, control
 
 _FINISH = {
     "end_turn": FinishReason.STOP,
@@ -24,31 +24,31 @@ _FINISH = {
 class MessagesApi(Api):
     """`POST /v1/messages`."""
 
-    def request(self, asked: Asked, endpoint: Endpoint) -> tuple[str, dict[str, str], Any]:
+    def request(self, request: Request, endpoint: Endpoint) -> tuple[str, dict[str, str], Any]:
         """Everything in every request: the API remembers nothing."""
         body: dict[str, Any] = {
             "model": endpoint.model,
             "max_tokens": 1024,
-            "messages": [_message(message) for message in asked.messages],
+            "messages": [_message(message) for message in request.messages],
         }
-        if asked.system:
-            body["system"] = asked.system
-        if asked.tools:
+        if request.system:
+            body["system"] = request.system
+        if request.tools:
             body["tools"] = [
                 {
                     "name": tool.name,
                     "description": tool.description,
                     "input_schema": tool.parameters or {"type": "object", "properties": {}},
                 }
-                for tool in asked.tools
+                for tool in request.tools
             ]
-        if asked.streamed:
+        if request.streamed:
             body["stream"] = True
         return "/v1/messages", {"x-api-key": endpoint.api_key, "anthropic-version": "2023-06-01"}, body
 
-    def answer(self, asked: Asked, told: Mapping[str, Any]) -> Answer:
+    def answer(self, request: Request, callbacks: Mapping[str, Any]) -> Answer:
         """One message of the model."""
-        return _Message(told)
+        return _Message(callbacks)
 
     def complaint(self, document: Any) -> tuple[str, str]:
         """The API's error type and message."""
@@ -61,16 +61,16 @@ class _Message(Answer):
     open_call: dict[str, Any] | None = None
     arguments: str = ""
 
-    def take(self, document: Any) -> None:
+    def read_document(self, document: Any) -> None:
         match document["type"]:
             case "message":
-                self._begun(document)
+                self._begin(document)
                 for block in document["content"]:
                     self._block(block, block.get("input"))
-                self._ended(document["stop_reason"], document["usage"])
+                self._end(document["stop_reason"], document["usage"])
                 self.complete = True
             case "message_start":
-                self._begun(document["message"])
+                self._begin(document["message"])
             case "content_block_start":
                 self._block(document["content_block"], None)
             case "content_block_delta":
@@ -87,14 +87,14 @@ class _Message(Answer):
                 opened, self.open_call = self.open_call, None
                 self.call(FunctionCall(opened["id"], opened["name"], args))
             case "message_delta":
-                self._ended(document["delta"].get("stop_reason"), document["usage"])
+                self._end(document["delta"].get("stop_reason"), document["usage"])
             case "message_stop":
                 self.complete = True
 
     def finish(self) -> FinishReason:
         return _FINISH.get(self.raw_finish or "", FinishReason.UNKNOWN)
 
-    def _begun(self, message: Mapping[str, Any]) -> None:
+    def _begin(self, message: Mapping[str, Any]) -> None:
         self.model = message["model"]
         self._count(message["usage"])
 
@@ -106,7 +106,7 @@ class _Message(Answer):
         elif block["type"] == "tool_use":
             self.open_call, self.arguments = dict(block), ""
 
-    def _ended(self, stop_reason: str | None, usage: Mapping[str, Any]) -> None:
+    def _end(self, stop_reason: str | None, usage: Mapping[str, Any]) -> None:
         self.raw_finish = stop_reason or self.raw_finish
         self._count(usage)
 

@@ -10,29 +10,29 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...provider import Endpoint
-from ._adapter import Answer, Asked, control
+from ._adapter import Answer, Request, control
 from .gemini import Candidate, GenerateContentApi
 
 
 class CloudCodeApi(GenerateContentApi):
     """`POST /v1internal:generateContent`, or `:streamGenerateContent`."""
 
-    def request(self, asked: Asked, endpoint: Endpoint) -> tuple[str, dict[str, str], Any]:
+    def request(self, request: Request, endpoint: Endpoint) -> tuple[str, dict[str, str], Any]:
         """What the Gemini API takes, in an envelope."""
-        _, _, body = super().request(asked, endpoint)
-        verb = "streamGenerateContent?alt=sse" if asked.streamed else "generateContent"
+        _, _, body = super().request(request, endpoint)
+        verb = "streamGenerateContent?alt=sse" if request.streamed else "generateContent"
         envelope = {"model": endpoint.model, "project": "a-project", "request": body}
         return f"/v1internal:{verb}", {"authorization": f"Bearer {endpoint.api_key}"}, envelope
 
-    def answer(self, asked: Asked, told: Mapping[str, Any]) -> Answer:
+    def answer(self, request: Request, callbacks: Mapping[str, Any]) -> Answer:
         """One candidate, in an envelope."""
-        return _Enveloped(told, next_id=self.next_id(asked))
+        return _Enveloped(callbacks, next_id=self.next_id(request))
 
 
 @dataclass
 class _Enveloped(Candidate):
-    def take(self, document: Any) -> None:
-        super().take(document["response"])
+    def read_document(self, document: Any) -> None:
+        super().read_document(document["response"])
 
 
 CONTROL = control("antigravity", "gemini-2.5-flash", CloudCodeApi())

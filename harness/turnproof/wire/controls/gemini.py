@@ -11,7 +11,7 @@ from typing import Any
 
 from ...messages import FinishReason, FunctionCall, Message, Part, Text, ToolResult
 from ...provider import Endpoint
-from ._adapter import Answer, Api, Asked, control
+from ._adapter import Answer, Api, Request, control
 
 _FINISH = {
     "STOP": FinishReason.STOP,
@@ -25,27 +25,27 @@ _ID = "call-"
 class GenerateContentApi(Api):
     """`POST /v1beta/models/MODEL:generateContent`, or `:streamGenerateContent`."""
 
-    def request(self, asked: Asked, endpoint: Endpoint) -> tuple[str, dict[str, str], Any]:
+    def request(self, request: Request, endpoint: Endpoint) -> tuple[str, dict[str, str], Any]:
         """Everything in every request: the API remembers nothing."""
-        body: dict[str, Any] = {"contents": [_content(message) for message in asked.messages]}
-        if asked.system:
-            body["systemInstruction"] = {"parts": [{"text": asked.system}]}
-        if asked.tools:
+        body: dict[str, Any] = {"contents": [_content(message) for message in request.messages]}
+        if request.system:
+            body["systemInstruction"] = {"parts": [{"text": request.system}]}
+        if request.tools:
             declared = [
                 {"name": tool.name, "description": tool.description, "parametersJsonSchema": tool.parameters}
-                for tool in asked.tools
+                for tool in request.tools
             ]
             body["tools"] = [{"functionDeclarations": declared}]
-        verb = "streamGenerateContent?alt=sse" if asked.streamed else "generateContent"
+        verb = "streamGenerateContent?alt=sse" if request.streamed else "generateContent"
         return f"/v1beta/models/{endpoint.model}:{verb}", {"x-goog-api-key": endpoint.api_key}, body
 
-    def answer(self, asked: Asked, told: Mapping[str, Any]) -> Answer:
+    def answer(self, request: Request, callbacks: Mapping[str, Any]) -> Answer:
         """One candidate. Its calls get the next free numbers as ids."""
-        return Candidate(told, next_id=self.next_id(asked))
+        return Candidate(callbacks, next_id=self.next_id(request))
 
-    def next_id(self, asked: Asked) -> int:
+    def next_id(self, request: Request) -> int:
         """The lowest number that no call has."""
-        taken = [int(call.id.removeprefix(_ID)) for message in asked.messages for call in message.calls]
+        taken = [int(call.id.removeprefix(_ID)) for message in request.messages for call in message.calls]
         return max(taken, default=0) + 1
 
     def complaint(self, document: Any) -> tuple[str, str]:
@@ -59,13 +59,13 @@ class Candidate(Answer):
 
     next_id: int = 1
 
-    def take(self, document: Any) -> None:
+    def read_document(self, document: Any) -> None:
         self.model = document.get("modelVersion", self.model)
         candidate = document["candidates"][0]
         for part in candidate.get("content", {}).get("parts", ()):
             if "functionCall" in part:
-                asked = part["functionCall"]
-                self.call(FunctionCall(f"{_ID}{self.next_id}", asked["name"], asked.get("args", {})))
+                request = part["functionCall"]
+                self.call(FunctionCall(f"{_ID}{self.next_id}", request["name"], request.get("args", {})))
                 self.next_id += 1
             elif "text" in part:
                 self.write(part["text"])
@@ -80,7 +80,7 @@ class Candidate(Answer):
             self.raw_finish, self.complete = candidate["finishReason"], True
 
     def finish(self) -> FinishReason:
-        if self.raw_finish == "STOP" and any(isinstance(said, FunctionCall) for said in self.said):
+        if self.raw_finish == "STOP" and any(isinstance(piece, FunctionCall) for piece in self.pieces):
             return FinishReason.TOOL_USE
         return _FINISH.get(self.raw_finish or "", FinishReason.UNKNOWN)
 
@@ -97,8 +97,8 @@ def _part(part: Part) -> dict[str, Any]:
         case FunctionCall():
             return {"functionCall": {"name": part.name, "args": part.args}}
         case ToolResult():
-            said = {"error" if part.is_error else "output": part.result}
-            return {"functionResponse": {"name": part.name, "response": said}}
+            piece = {"error" if part.is_error else "output": part.result}
+            return {"functionResponse": {"name": part.name, "response": piece}}
         case _:
             raise TypeError(f"the control knows no {type(part).__name__}")
 

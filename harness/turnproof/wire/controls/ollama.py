@@ -8,18 +8,18 @@ from typing import Any
 
 from ...messages import FinishReason, FunctionCall, Message, Part, Text, ToolResult
 from ...provider import Endpoint
-from ._adapter import Answer, Api, Asked, control
+from ._adapter import Answer, Api, Request, control
 
 
 class ChatApi(Api):
     """`POST /api/chat`."""
 
-    def request(self, asked: Asked, endpoint: Endpoint) -> tuple[str, dict[str, str], Any]:
+    def request(self, request: Request, endpoint: Endpoint) -> tuple[str, dict[str, str], Any]:
         """Everything in every request: the API remembers nothing. A local server takes the key and does not read it."""
-        said = [each for message in asked.messages for each in _messages(message)]
-        head = [{"role": "system", "content": asked.system}] if asked.system else []
-        body: dict[str, Any] = {"model": endpoint.model, "stream": asked.streamed, "messages": head + said}
-        if asked.tools:
+        piece = [each for message in request.messages for each in _messages(message)]
+        head = [{"role": "system", "content": request.system}] if request.system else []
+        body: dict[str, Any] = {"model": endpoint.model, "stream": request.streamed, "messages": head + piece}
+        if request.tools:
             body["tools"] = [
                 {
                     "type": "function",
@@ -29,13 +29,13 @@ class ChatApi(Api):
                         "parameters": tool.parameters or {"type": "object", "properties": {}},
                     },
                 }
-                for tool in asked.tools
+                for tool in request.tools
             ]
         return "/api/chat", {"authorization": f"Bearer {endpoint.api_key}"}, body
 
-    def answer(self, asked: Asked, told: Mapping[str, Any]) -> Answer:
+    def answer(self, request: Request, callbacks: Mapping[str, Any]) -> Answer:
         """One message of the model."""
-        return _Chat(told)
+        return _Chat(callbacks)
 
     def complaint(self, document: Any) -> tuple[str, str]:
         """The text of an error; the API has no kinds. A proxy in front of it may answer in another form."""
@@ -44,7 +44,7 @@ class ChatApi(Api):
 
 
 class _Chat(Answer):
-    def take(self, document: Any) -> None:
+    def read_document(self, document: Any) -> None:
         self.model = document["model"]
         message = document["message"]
         self.write(message["content"])
@@ -57,7 +57,7 @@ class _Chat(Answer):
             self.complete = True
 
     def finish(self) -> FinishReason:
-        if any(isinstance(said, FunctionCall) for said in self.said):
+        if any(isinstance(piece, FunctionCall) for piece in self.pieces):
             return FinishReason.TOOL_USE
         return {"stop": FinishReason.STOP, "length": FinishReason.MAX_TOKENS}.get(
             self.raw_finish or "", FinishReason.UNKNOWN
@@ -69,8 +69,8 @@ def _messages(message: Message) -> Iterator[dict[str, Any]]:
     if message.role == "tool":
         for part in message.parts:
             assert isinstance(part, ToolResult)
-            said = part.result if isinstance(part.result, str) else json.dumps(part.result)
-            yield {"role": "tool", "tool_name": part.name, "tool_call_id": part.call_id, "content": said}
+            piece = part.result if isinstance(part.result, str) else json.dumps(part.result)
+            yield {"role": "tool", "tool_name": part.name, "tool_call_id": part.call_id, "content": piece}
         return
     role = "assistant" if message.role == "model" else "user"
     calls = [_call(part) for part in message.parts if isinstance(part, FunctionCall)]

@@ -10,7 +10,7 @@ from typing import Any
 from ...errors import TransportError
 from ...messages import FinishReason, FunctionCall, Message, Text
 from ...provider import Endpoint
-from ._adapter import Answer, Api, Asked, control
+from ._adapter import Answer, Api, Request, control
 
 _FINISH = {
     "stop": FinishReason.STOP,
@@ -23,27 +23,27 @@ _FINISH = {
 class ChatApi(Api):
     """`POST …/chat/completions`."""
 
-    def request(self, asked: Asked, endpoint: Endpoint) -> tuple[str, dict[str, str], Any]:
+    def request(self, request: Request, endpoint: Endpoint) -> tuple[str, dict[str, str], Any]:
         """Everything in every request: the API remembers nothing."""
-        messages = [wire for message in asked.messages for wire in _messages(message)]
-        if asked.system:
-            messages.insert(0, {"role": "system", "content": asked.system})
+        messages = [wire for message in request.messages for wire in _messages(message)]
+        if request.system:
+            messages.insert(0, {"role": "system", "content": request.system})
         body: dict[str, Any] = {"model": endpoint.model, "messages": messages}
-        if asked.tools:
+        if request.tools:
             body["tools"] = [
                 {
                     "type": "function",
                     "function": {"name": tool.name, "description": tool.description, "parameters": tool.parameters},
                 }
-                for tool in asked.tools
+                for tool in request.tools
             ]
-        if asked.streamed:
+        if request.streamed:
             body |= {"stream": True, "stream_options": {"include_usage": True}}
         return "/chat/completions", {"authorization": f"Bearer {endpoint.api_key}"}, body
 
-    def answer(self, asked: Asked, told: Mapping[str, Any]) -> Answer:
+    def answer(self, request: Request, callbacks: Mapping[str, Any]) -> Answer:
         """One completion."""
-        return _Completion(told)
+        return _Completion(callbacks)
 
     def complaint(self, document: Any) -> tuple[str, str]:
         """The API's error code, or its type where it has no code, and its message."""
@@ -55,7 +55,7 @@ class ChatApi(Api):
 class _Completion(Answer):
     calls: dict[int, dict[str, str]] = field(default_factory=dict)
 
-    def take(self, document: Any) -> None:
+    def read_document(self, document: Any) -> None:
         if not document:
             self.complete = self.raw_finish is not None
             return

@@ -12,7 +12,7 @@ from typing import Any
 from ...errors import OverloadedError, TransportError
 from ...messages import FinishReason, FunctionCall, Message, Part, Text, ToolResult
 from ...provider import Endpoint
-from ._adapter import Answer, Api, Asked, control
+from ._adapter import Answer, Api, Request, control
 
 _ENDS = ("response.completed", "response.incomplete")
 _INCOMPLETE = {"max_output_tokens": FinishReason.MAX_TOKENS, "content_filter": FinishReason.SAFETY}
@@ -21,27 +21,27 @@ _INCOMPLETE = {"max_output_tokens": FinishReason.MAX_TOKENS, "content_filter": F
 class ResponsesApi(Api):
     """`POST /v1/responses`."""
 
-    def request(self, asked: Asked, endpoint: Endpoint) -> tuple[str, dict[str, str], Any]:
+    def request(self, request: Request, endpoint: Endpoint) -> tuple[str, dict[str, str], Any]:
         """Everything in every request: nothing is stored."""
-        items = [_item(message, part) for message in asked.messages for part in message.parts]
+        items = [_item(message, part) for message in request.messages for part in message.parts]
         body: dict[str, Any] = {"model": endpoint.model, "input": items, "store": False}
-        if asked.system:
-            body["instructions"] = asked.system
-        if asked.tools:
+        if request.system:
+            body["instructions"] = request.system
+        if request.tools:
             body["tools"] = [
                 {
                     "type": "function", "name": tool.name, "description": tool.description,
                     "parameters": tool.parameters, "strict": False,
                 }
-                for tool in asked.tools
+                for tool in request.tools
             ]  # fmt: skip
-        if asked.streamed:
+        if request.streamed:
             body["stream"] = True
         return "/v1/responses", {"authorization": f"Bearer {endpoint.api_key}"}, body
 
-    def answer(self, asked: Asked, told: Mapping[str, Any]) -> Answer:
+    def answer(self, request: Request, callbacks: Mapping[str, Any]) -> Answer:
         """One response."""
-        return _Response(told)
+        return _Response(callbacks)
 
     def complaint(self, document: Any) -> tuple[str, str]:
         """The error's code, or its type where it has none, and its message."""
@@ -50,7 +50,7 @@ class ResponsesApi(Api):
 
 
 class _Response(Answer):
-    def take(self, document: Any) -> None:
+    def read_document(self, document: Any) -> None:
         match document:
             case {"object": "response"}:
                 for item in document["output"]:
@@ -72,7 +72,7 @@ class _Response(Answer):
 
     def finish(self) -> FinishReason:
         if self.raw_finish == "completed":
-            called = any(isinstance(said, FunctionCall) for said in self.said)
+            called = any(isinstance(piece, FunctionCall) for piece in self.pieces)
             return FinishReason.TOOL_USE if called else FinishReason.STOP
         return _INCOMPLETE.get(self.raw_finish or "", FinishReason.UNKNOWN)
 
@@ -109,8 +109,8 @@ def _item(message: Message, part: Part) -> dict[str, Any]:
             arguments = json.dumps(dict(part.args))
             return {"type": "function_call", "call_id": part.id, "name": part.name, "arguments": arguments}
         case ToolResult():
-            said = part.result if isinstance(part.result, str) else json.dumps(part.result)
-            return {"type": "function_call_output", "call_id": part.call_id, "output": said}
+            piece = part.result if isinstance(part.result, str) else json.dumps(part.result)
+            return {"type": "function_call_output", "call_id": part.call_id, "output": piece}
         case _:
             raise TypeError(f"the control knows no {type(part).__name__}")
 

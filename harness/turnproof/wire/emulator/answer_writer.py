@@ -101,7 +101,7 @@ class Writer:
             self._check_peer()
             if fault is not None:
                 await self._before(fault, position == fault_at, event)
-            await self._put(event, written[position], fault)
+            await self._write_event(event, written[position], fault)
             self._exchange.written += 1
             if self._exchange.held:
                 self._exchange.events_after_cancel += 1
@@ -135,15 +135,15 @@ class Writer:
             await self._response.write(data)
         return data
 
-    async def _put(self, event: WireEvent, data: bytes, fault: Fault | None) -> None:
+    async def _write_event(self, event: WireEvent, data: bytes, fault: Fault | None) -> None:
         if fault is not None and fault.kind == "no-end" and event.kind == "end":
             return
         for piece in pieces(self._run.dialect, self._rendered, data, fault):
             await self._send(piece)
         self._exchange.body += event.data
 
-    async def _before(self, fault: Fault, here: bool, event: WireEvent) -> None:
-        if here and fault.kind == "truncate":
+    async def _before(self, fault: Fault, is_here: bool, event: WireEvent) -> None:
+        if is_here and fault.kind == "truncate":
             self._exchange.body += await self._send(event.data[: max(1, len(event.data) // 2)])
             await self._break_off()
 
@@ -158,7 +158,7 @@ class Writer:
         match fault.kind:
             case "reset":
                 await self._drained()
-                await self._taken()
+                await self._wait_until_received()
                 self._reset()
                 raise _CutByUsError
             case "stall":
@@ -224,7 +224,7 @@ class Writer:
         for _ in range(3):
             await asyncio.sleep(0)
 
-    async def _taken(self) -> None:
+    async def _wait_until_received(self) -> None:
         """Wait, a while at most, until the client's machine has all that was written: a reset throws away the rest."""
         async for _ in _until(_DELIVERY):
             if self._transport is None or self._gone() or not _on_its_way(self._transport):
@@ -342,12 +342,12 @@ def locate(dialect: Dialect, rendered: Rendered, index: int, after: str | None) 
     return found[wanted - 1] if 0 < wanted <= len(found) else NOWHERE
 
 
-def _whole_call(dialect: Dialect, rendered: Rendered, wanted: int) -> int:
+def _whole_call(dialect: Dialect, rendered: Rendered, call_index: int) -> int:
     body = b""
     for position, event in enumerate(rendered.events):
         body += event.data
         read = dialect.read_response(rendered.status, rendered.headers, body)
-        if sum(isinstance(part, FunctionCall) for part in read.parts) >= wanted:
+        if sum(isinstance(part, FunctionCall) for part in read.parts) >= call_index:
             return position
     return NOWHERE
 

@@ -28,9 +28,9 @@ Break: TypeAlias = Literal["reset", "incomplete", "silence"]
 class BrokenConnection(Exception):
     """The connection has failed. `how` says what a client sees of it."""
 
-    def __init__(self, how: Break) -> None:
-        super().__init__(how)
-        self.how = how
+    def __init__(self, kind: Break) -> None:
+        super().__init__(kind)
+        self.how = kind
 
 
 Ending: TypeAlias = Literal["completed", "cut-by-us", "cut-by-peer"]
@@ -127,8 +127,8 @@ class InProcessAnswer:
             case _:
                 pass
 
-    def _finish(self, ended: Ending) -> None:
-        _finish(self._run, self._exchange, ended)
+    def _finish(self, ending: Ending) -> None:
+        _finish(self._run, self._exchange, ending)
 
     def _extra(self, data: bytes) -> Iterator[bytes]:
         """Bytes that are no event of the answer. A body whose length is known has no room for them."""
@@ -165,11 +165,11 @@ class InProcessRun:
         return InProcessAnswer(run, exchange, answer.rendered, fault)
 
 
-def _finish(run: ServerRun, exchange: Exchange, ended: Ending) -> None:
+def _finish(run: ServerRun, exchange: Exchange, ending: Ending) -> None:
     """Note how the exchange has ended. What was noted first stays."""
     if exchange.done.is_set():
         return
-    exchange.ended, exchange.over = ended, time.monotonic()
+    exchange.ended, exchange.over = ending, time.monotonic()
     exchange.done.set()
     if run.on_exchange is not None:
         run.on_exchange(exchange)
