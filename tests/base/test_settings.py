@@ -296,6 +296,19 @@ def test_what_accept_writes_is_read_again_and_fails_until_it_has_reasons(tmp_pat
     assert len(problems) == 2
 
 
+def test_accept_keeps_characters_beyond_the_basic_multilingual_plane(tmp_path: Path) -> None:
+    seedling = ResultLine(
+        adapter="my_\U0001f331:\U00020bb7", requirement="core/x", path="legacy", verdict=violated("a \U0001f331 grows")
+    )
+    file = tmp_path / "turnproof.toml"
+    append_accepted(file, accept([seedling], TODAY, table=""))
+    text = file.read_text("utf-8")
+    assert "\U0001f331" in text
+    assert "\\ud83c" not in text.lower()
+    assert tomllib.loads(text)["known-issue"][0]["adapter"] == seedling.adapter
+    assert load_config(tmp_path).settings.known_issue[0].key == (seedling.adapter, "core/x", "legacy")
+
+
 def test_accept_writes_for_a_file_of_our_own(tmp_path: Path) -> None:
     file = tmp_path / "turnproof.toml"
     append_accepted(file, accept([line(BROKEN)], TODAY, table=""))

@@ -7,13 +7,14 @@ name codes of findings: then nothing else is accepted.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import date, timedelta
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 import msgspec
+import tomli_w
 
 from .._base.settings import KnownIssue
 from .._base.suggestions import did_you_mean
@@ -146,28 +147,18 @@ def accept(
     name = f"{table}.known-issue" if table else "known-issue"
     expires = today + timedelta(days=ACCEPTED_DAYS)
     return "".join(
-        f"\n[[{name}]]\n"
-        f"# {_one_line(message_of(line.verdict, templates))}\n"
-        f"adapter = {_toml_string(line.adapter)}\n"
-        f"requirement = {_toml_string(line.requirement)}\n"
-        f"path = {_toml_string(line.path)}\n"
-        f"{_codes(line.verdict)}"
-        f'reason = ""\n'
-        f'link = ""\n'
-        f"expires = {expires}\n"
+        f"\n[[{name}]]\n# {_one_line(message_of(line.verdict, templates))}\n{tomli_w.dumps(_entry(line, expires))}"
         for line in results
         if line.verdict.status is Status.VIOLATED
     )
 
 
-def _codes(verdict: Verdict) -> str:
-    codes = [_toml_string(code) for code in sorted({finding.code for finding in verdict.findings})]
-    match codes:
-        case []:
-            return ""
-        case [only]:
-            return f"code = {only}\n"
-    return "code = [\n" + "".join(f"    {code},\n" for code in codes) + "]\n"
+def _entry(line: ResultLine, expires: date) -> dict[str, Any]:
+    """The settings that accept a violation: all codes of its findings, one of them as text alone."""
+    codes = sorted({finding.code for finding in line.verdict.findings})
+    code = {"code": codes[0] if len(codes) == 1 else codes} if codes else {}
+    key = {"adapter": line.adapter, "requirement": line.requirement, "path": line.path}
+    return {**key, **code, "reason": "", "link": "", "expires": expires}
 
 
 def append_accepted(file: Path, toml: str) -> None:
@@ -175,11 +166,6 @@ def append_accepted(file: Path, toml: str) -> None:
     before = file.read_text("utf-8") if file.exists() else ""
     gap = "" if not before or before.endswith("\n") else "\n"
     file.write_text(before + gap + (toml if before else toml.lstrip("\n")), "utf-8")
-
-
-def _toml_string(text: str) -> str:
-    """A TOML basic string: a JSON one, but for DEL, which TOML wants escaped."""
-    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def _one_line(text: str) -> str:

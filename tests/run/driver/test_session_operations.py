@@ -48,7 +48,7 @@ class Recorder:
         return capture(error)
 
     @property
-    def where(self) -> dict[str, Any]:
+    def place(self) -> dict[str, Any]:
         return {"turn": self.turn}
 
 
