@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 
@@ -57,6 +57,13 @@ def test_an_installed_binding_is_found_by_name() -> None:
     assert resolve_binding("anthropic").name == "anthropic"
 
 
+def error_of_one_line(resolve: Callable[[str], object], name: str, says: str) -> BindingError:
+    with pytest.raises(BindingError, match=says) as caught:
+        resolve(name)
+    assert "\n" not in str(caught.value)
+    return caught.value
+
+
 @pytest.mark.parametrize("name", ["their_binding:BINDING", "their_binding:Holder.inside"])
 def test_anybodys_binding_is_found_from_the_current_folder(name: str) -> None:
     binding = resolve_binding(name)
@@ -90,10 +97,7 @@ def test_anybodys_binding_is_found_from_the_current_folder(name: str) -> None:
     ],
 )
 def test_every_mistake_is_one_clear_line(name: str, says: str) -> None:
-    with pytest.raises(BindingError, match=says) as caught:
-        resolve_binding(name)
-    assert "\n" not in str(caught.value)
-    assert isinstance(caught.value, UsageError)
+    assert isinstance(error_of_one_line(resolve_binding, name, says), UsageError)
 
 
 # -- sessions and subjects -------------------------------------------------------------------------------------------
@@ -138,9 +142,7 @@ def test_a_session_may_bring_its_adapter_along() -> None:
     ],
 )
 def test_what_is_no_subject_is_one_clear_line(name: str, says: str) -> None:
-    with pytest.raises(BindingError, match=says) as caught:
-        resolve_subject(name)
-    assert "\n" not in str(caught.value)
+    error_of_one_line(resolve_subject, name, says)
 
 
 def test_what_can_be_run_is_what_has_its_package(monkeypatch: pytest.MonkeyPatch) -> None:

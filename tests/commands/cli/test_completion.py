@@ -86,37 +86,28 @@ def test_fish_learns_from_the_exit_code_whether_there_are_names(shell: Shell, li
     assert shell.complete("fish", line, _TYPER_COMPLETE_FISH_ACTION="is-args") == (code, "")
 
 
+def complete_option(home: Path, *words: str) -> str:
+    """What the command writes for an option of completion, whatever the shell that runs it."""
+    environment = {**os.environ, "HOME": str(home), "_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1"}
+    command = [*MAIN, *words]
+    process = subprocess.run(
+        command, cwd=home, env=environment, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (process.returncode, process.stderr) == (0, "")
+    return process.stdout
+
+
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_the_script_for_a_shell_is_one_that_it_can_read(tmp_path: Path, shell: str) -> None:
-    environment = {**os.environ, "_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1"}
-    done = subprocess.run(
-        [*MAIN, "--show-completion", shell],
-        cwd=tmp_path,
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    assert (done.returncode, done.stderr) == (0, "")
-    assert "_TURNPROOF_COMPLETE" in done.stdout
+    script = complete_option(tmp_path, "--show-completion", shell)
+    assert "_TURNPROOF_COMPLETE" in script
     if shutil.which(shell) is None:
         pytest.skip(f"no {shell} here to read it")
-    subprocess.run([shell, "-n"], input=done.stdout, text=True, timeout=60, check=True)
+    subprocess.run([shell, "-n"], input=script, text=True, timeout=60, check=True)
 
 
 def test_completion_is_installed_into_the_users_home(tmp_path: Path) -> None:
-    environment = {**os.environ, "HOME": str(tmp_path), "_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1"}
-    done = subprocess.run(
-        [*MAIN, "--install-completion", "bash"],
-        cwd=tmp_path,
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    assert (done.returncode, done.stderr) == (0, "")
+    complete_option(tmp_path, "--install-completion", "bash")
     assert ".bash_completions/turnproof.sh" in (tmp_path / ".bashrc").read_text()
     assert "_TURNPROOF_COMPLETE" in (tmp_path / ".bash_completions" / "turnproof.sh").read_text()
 

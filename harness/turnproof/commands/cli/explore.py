@@ -10,7 +10,7 @@ import typer
 
 from ..._base.exit_codes import Exit
 from . import completion
-from .options import Jobs, OnePath, names_argument, names_option
+from .options import Jobs, OnePath, in_process_option, names_argument, names_option
 from .prestart import prepare_workers
 
 
@@ -44,9 +44,7 @@ def explore(
         Path | None, typer.Option(metavar="DIR", help="Where scenarios go, in a folder explored. Default: reports.")
     ] = None,
     jobs: Jobs = None,
-    in_process: Annotated[
-        bool, typer.Option("--in-process", help="Run the adapter in this process, for debugging.")
-    ] = False,
+    in_process: Annotated[bool, in_process_option("the adapter")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
 ) -> Exit:
     """Search for scenarios that fail.

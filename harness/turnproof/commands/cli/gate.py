@@ -11,7 +11,7 @@ import typer
 from ..._base.exit_codes import Exit
 from ..._base.settings import Backend, Depth, GateMode
 from . import completion
-from .options import Annotations, Jobs, ReportsFolder, Seed, names_argument, names_option
+from .options import Annotations, Jobs, ReportsFolder, Seed, in_process_option, names_argument, names_option
 
 if TYPE_CHECKING:
     from ..gates import GateReport
@@ -49,9 +49,7 @@ def gate(
         bool, typer.Option("--update-baseline", help="Record the state of the gate, for later runs in shadow mode.")
     ] = False,
     annotations: Annotations = False,
-    in_process: Annotated[
-        bool, typer.Option("--in-process", help="Run sessions in this process, for debugging.")
-    ] = False,
+    in_process: Annotated[bool, in_process_option("sessions")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print gate-N.json instead of the table.")] = False,
 ) -> Exit:
     """Open or close the gate of a migration phase.

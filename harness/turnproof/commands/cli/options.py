@@ -25,6 +25,11 @@ def names_argument(complete: Callable[..., Any], metavar: str, help: str, *, sho
     return typer.Argument(autocompletion=complete, metavar=metavar, help=help, show_default=show_default)
 
 
+def in_process_option(subjects: str) -> Any:
+    """The option that runs these in this process instead of in workers."""
+    return typer.Option("--in-process", help=f"Run {subjects} in this process, for debugging.")
+
+
 Scenarios = Annotated[
     list[str] | None,
     names_option(
@@ -38,7 +43,7 @@ RunFolder = Annotated[Path, typer.Argument(metavar="DIR", help="The folder with 
 Jobs = Annotated[int | None, typer.Option("-j", "--jobs", min=1, metavar="N", help="Worker processes.")]
 Seed = Annotated[int | None, typer.Option(metavar="N", help="All random choices follow from it. Default: 0.")]
 ShownSeed = Annotated[int, typer.Option(metavar="N", help="All random choices follow from it.")]
-AdaptersInProcess = Annotated[bool, typer.Option("--in-process", help="Run adapters in this process, for debugging.")]
+AdaptersInProcess = Annotated[bool, in_process_option("adapters")]
 Annotations = Annotated[
     bool, typer.Option("--annotations", help="Annotate as GitHub Actions read it. There it is the default.")
 ]

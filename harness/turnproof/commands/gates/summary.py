@@ -16,8 +16,7 @@ def gate_md(report: GateReport) -> str:
 
 
 def _lines(report: GateReport) -> Iterator[str]:
-    look = LOOKS[report.state]
-    yield f"# Gate of phase {report.phase}, {escape(report.name)}: {look.symbol} {look.word}"
+    yield f"# Gate of phase {report.phase}, {escape(report.name)}: {_state_text(report.state)}"
     yield ""
     yield escape(report.goal)
     for words in remarks(report):
@@ -29,8 +28,7 @@ def _lines(report: GateReport) -> Iterator[str]:
 
 
 def _subject(subject: SubjectReport) -> Iterator[str]:
-    look = LOOKS[subject.state]
-    yield f"## {escape(subject.name)}: {look.symbol} {look.word}"
+    yield f"## {escape(subject.name)}: {_state_text(subject.state)}"
     yield ""
     for words in (headline(subject), flag_line(subject), scenarios_line(subject)):
         yield f"- {escape(words)}"
@@ -38,8 +36,8 @@ def _subject(subject: SubjectReport) -> Iterator[str]:
     yield "| | criterion | state | |"
     yield "|---|---|---|---|"
     for criterion in subject.criteria:
-        look = LOOKS[criterion.state]
-        yield f"| {criterion.side} | {escape(criterion.id)} | {look.symbol} {look.word} | {escape(criterion.title)} |"
+        state = _state_text(criterion.state)
+        yield f"| {criterion.side} | {escape(criterion.id)} | {state} | {escape(criterion.title)} |"
     for criterion in subject.criteria:
         if criterion.state in (State.CLOSED, State.UNDECIDED):
             yield ""
@@ -47,8 +45,7 @@ def _subject(subject: SubjectReport) -> Iterator[str]:
 
 
 def _criterion(criterion: CriterionReport) -> Iterator[str]:
-    look = LOOKS[criterion.state]
-    yield f"### {look.symbol} {look.word}: {escape(criterion.id)}"
+    yield f"### {_state_text(criterion.state)}: {escape(criterion.id)}"
     yield ""
     yield escape(criterion.message)
     if told := "\n".join(filter(None, [criterion.detail, *shortened([str(spot) for spot in criterion.spots])])):
@@ -62,3 +59,8 @@ def _criterion(criterion: CriterionReport) -> Iterator[str]:
     if criterion.reproduce:
         yield ""
         yield from code_block(criterion.reproduce, "sh")
+
+
+def _state_text(state: State) -> str:
+    look = LOOKS[state]
+    return f"{look.symbol} {look.word}"

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from importlib.util import find_spec
 from pathlib import Path
 from statistics import median
 from time import process_time_ns
@@ -17,7 +16,7 @@ from typing import Any, Self
 
 from ....wire.cassettes import Player, load
 from .exchanges import HOST, WIRE, parse_request, request, write
-from .parts import Compared, FolderPart, Key, NotInstalled
+from .parts import Compared, FolderPart, Key
 
 _INTERACTIONS = 500
 
@@ -26,6 +25,8 @@ class Cassettes(FolderPart):
     """`load`, and `play` of the first and the last exchange."""
 
     unit = "ms"
+    module = "vcr"
+    not_installed = "cassettes were not measured: vcrpy is not installed (pip install 'turnproof[vcr]')"
     ratios: Sequence[Compared] = (
         ("cassette load", ("load", "turnproof"), ("load", "vcrpy")),
         ("last request of a cassette", ("play last", "turnproof"), ("play first", "turnproof")),
@@ -39,8 +40,6 @@ class Cassettes(FolderPart):
         self._interactions = interactions
 
     def __enter__(self) -> Self:
-        if find_spec("vcr") is None:
-            raise NotInstalled("cassettes were not measured: vcrpy is not installed (pip install 'turnproof[vcr]')")
         super().__enter__()
         self._file = self.folder / "fixed.yaml"
         write(self._file, self._interactions)

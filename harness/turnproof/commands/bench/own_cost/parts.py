@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Protocol, Self, TypeAlias
 
@@ -44,11 +45,18 @@ class Part(Protocol):
 
 
 class FolderPart:
-    """A part that has a temporary folder while it is open."""
+    """A part that has a temporary folder while it is open.
 
+    `module` is what has to be installed for it; where it is not, the part says `not_installed`.
+    """
+
+    module = ""
+    not_installed = ""
     folder: Path
 
     def __enter__(self) -> Self:
+        if self.module and find_spec(self.module) is None:
+            raise NotInstalled(self.not_installed)
         self._temporary = tempfile.TemporaryDirectory()
         self.folder = Path(self._temporary.name)
         return self

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from importlib.util import find_spec
 from typing import Self
 
 from .exchanges import HEADERS, HOST, PATH, request, write
-from .parts import Compared, FolderPart, Key, NotInstalled
+from .parts import Compared, FolderPart, Key
 from .processes import run
 
 _TESTS = 100
@@ -58,6 +57,8 @@ class Plugin(FolderPart):
     """`test with a cassette` of both plugins."""
 
     unit = "ms"
+    module = "pytest_recording"
+    not_installed = "the pytest plugin was not measured: pytest-recording is not installed"
     ratios: Sequence[Compared] = (
         (
             "test with a cassette",
@@ -70,8 +71,6 @@ class Plugin(FolderPart):
         self._tests = tests
 
     def __enter__(self) -> Self:
-        if find_spec("pytest_recording") is None:
-            raise NotInstalled("the pytest plugin was not measured: pytest-recording is not installed")
         super().__enter__()
         folder = self.folder
         cassette = folder / "one.yaml"
