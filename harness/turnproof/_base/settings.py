@@ -297,8 +297,8 @@ def _refuse_overlaps(file: Path, entries: Sequence[KnownIssue], path: str) -> No
 
 
 def _refuse_twins(file: Path, entries: Sequence[DeclaredDifference | Exemption], path: str) -> None:
-    seen: dict[tuple[str, ...], int] = {}
+    positions: dict[tuple[str, ...], int] = {}
     for number, entry in enumerate(entries):
-        first = seen.setdefault(entry.key, number)
+        first = positions.setdefault(entry.key, number)
         if first != number:
             raise UsageError(f"{file}: {path}[{number}]: entry {first} has the same {entry}")

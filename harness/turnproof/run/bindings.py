@@ -39,8 +39,8 @@ def runnable_adapters() -> tuple[str, ...]:
     bindings = {name: resolve_binding(name) for name in binding_names()}
     found = tuple(name for name, binding in bindings.items() if _is_installed(binding.package))
     if not found:
-        wanted = ", ".join(sorted({binding.package for binding in bindings.values() if binding.package})) or "none"
-        raise BindingError(f"no adapter can be run here; install what they need ({wanted}), or name one of your own")
+        packages = ", ".join(sorted({binding.package for binding in bindings.values() if binding.package})) or "none"
+        raise BindingError(f"no adapter can be run here; install what they need ({packages}), or name one of your own")
     return found
 
 

@@ -141,9 +141,9 @@ class _Measuring:
         """The counts of every path at each length of history."""
         for path in self.opening.paths:
             for messages in self._plan.messages:
-                if (whole := urls.get((path, WHOLE))) is not None:
+                if (url := urls.get((path, WHOLE))) is not None:
                     with self._noted(f"counts, {path}, {counted(messages, 'message')}"):
-                        yield from counts(self._binding, path, messages, self._server, whole, urls.get((path, SHORT)))
+                        yield from counts(self._binding, path, messages, self._server, url, urls.get((path, SHORT)))
 
     def _open_callers(self, keys: Iterator[CallerKey], urls: _Urls, stack: ExitStack) -> list[Case]:
         """Open every caller that found its answers, with the floor beside it, and see that it works."""
@@ -193,8 +193,8 @@ class _Measuring:
 
     def problem(self, what: str, error: Exception) -> None:
         """Note why something was not measured."""
-        told = f"{what}: {type(error).__name__}: {error}"
-        self.problems.append(" ".join(told.replace(CANARY_KEY, "[key]").split()))
+        message = f"{what}: {type(error).__name__}: {error}"
+        self.problems.append(" ".join(message.replace(CANARY_KEY, "[key]").split()))
 
     def _close(self, name: str, caller: Caller) -> None:
         with self._noted(f"closing {name}"):

@@ -49,7 +49,7 @@ def _peak(caller: Caller) -> int:
 
 def _count_blocks_left(caller: Caller) -> int:
     before = sys.getallocatedblocks()
-    said = caller.ask()
+    answer = caller.ask()
     blocks = sys.getallocatedblocks() - before
-    del said
+    del answer
     return blocks

@@ -79,10 +79,10 @@ class _WatchedProvider:
 def _watched(method: Callable[..., Any], name: str, watch: CallCounts) -> Callable[..., Any]:
     @functools.wraps(method)
     def call(*args: Any, **kwargs: Any) -> Any:
-        given = [watch.handed(value) for value in args]
+        arguments = [watch.handed(value) for value in args]
         named = {key: watch.handed(value) for key, value in kwargs.items()}
         with watch.inside(name):
-            return method(*given, **named)
+            return method(*arguments, **named)
 
     return call
 

@@ -45,6 +45,6 @@ def _response(exchange: Exchange) -> bytes:
         length = "transfer-encoding: chunked"
         body = b"".join(b"%x\r\n%b\r\n" % (len(event), event) for event in events) + b"0\r\n\r\n"
     framing = ("content-length", "transfer-encoding", "connection", "date")
-    kept = [f"{name}: {value}" for name, value in exchange.headers.items() if name.lower() not in framing]
-    head = "\r\n".join([f"HTTP/1.1 {exchange.status} Canned", *kept, length, "", ""])
+    headers = [f"{name}: {value}" for name, value in exchange.headers.items() if name.lower() not in framing]
+    head = "\r\n".join([f"HTTP/1.1 {exchange.status} Canned", *headers, length, "", ""])
     return head.encode("latin-1") + body

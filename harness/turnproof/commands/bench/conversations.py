@@ -60,8 +60,8 @@ _MARK = "goes on and on"
 
 def is_sent_whole(body: bytes, talk: Conversation) -> bool:
     """Whether a request has all that is said in a history, told by how often what all texts have in common is in it."""
-    said = sum(str(part).count(_MARK) for message in talk.messages for part in message.parts)
-    return body.count(_MARK.encode()) >= said
+    marks = sum(str(part).count(_MARK) for message in talk.messages for part in message.parts)
+    return body.count(_MARK.encode()) >= marks
 
 
 def unique_text(number: int) -> str:
@@ -73,12 +73,12 @@ def history(messages: int, *, tools: bool) -> list[Message]:
     """So many messages, in whole turns: of four messages with a tool, of two without. Raises UsageError if odd."""
     if messages < 2 or messages % 2:
         raise UsageError(f"a history of whole turns has an even number of messages, at least 2: got {messages}")
-    made: list[Message] = []
+    messages_so_far: list[Message] = []
     for number in range(0, messages, 4 if tools else 2):
-        made.append(Message.user(unique_text(number)))
+        messages_so_far.append(Message.user(unique_text(number)))
         if tools and number + 4 <= messages:
             id = f"toolu_{number:06d}"
-            made.append(Message.model(FunctionCall(id, TOOL.name, {"bed": f"{number}", "why": _FILL[:120]})))
-            made.append(Message.tool(ToolResult(id, TOOL.name, f"{number} % {_FILL[:150]}")))
-        made.append(Message.model(unique_text(number)))
-    return made
+            messages_so_far.append(Message.model(FunctionCall(id, TOOL.name, {"bed": f"{number}", "why": _FILL[:120]})))
+            messages_so_far.append(Message.tool(ToolResult(id, TOOL.name, f"{number} % {_FILL[:150]}")))
+        messages_so_far.append(Message.model(unique_text(number)))
+    return messages_so_far

@@ -64,9 +64,9 @@ class _Counting:
         finally:
             for provider in self._opened:
                 provider.shutdown()
-        calls, read, taken = dict(self._watch.calls), self._watch.read, self._watch.taken
+        calls, read, messages_taken = dict(self._watch.calls), self._watch.read, self._watch.taken
         new = None if encoded is None or more is None else more - encoded
-        return Count(operation, self._path, self._messages, calls, requests, read, taken, new)
+        return Count(operation, self._path, self._messages, calls, requests, read, messages_taken, new)
 
     def _encoded(self) -> int | None:
         """How many messages the providers opened so far have encoded, if they say so."""

@@ -99,12 +99,12 @@ def bench(options: BenchOptions) -> Bench:
     # What an adapter prints is talk: stdout is for the outcome.
     # No clock ticks on the screen: it would take CPU time of this process.
     canned = CannedServer(certificate.server if certificate is not None else None)
-    with canned as server, contextlib.redirect_stdout(sys.stderr), progress("bench", ticks=False) as told:
+    with canned as server, contextlib.redirect_stdout(sys.stderr), progress("bench", ticks=False) as tracker:
         adapters = {
-            binding.name: measure_adapter(spec, binding, plans[binding.name], server, told)
+            binding.name: measure_adapter(spec, binding, plans[binding.name], server, tracker)
             for spec, binding in zip(options.adapters, bindings, strict=True)
         }
-        own = _measure_own(options.rounds, options.peers, told) if options.own else None
+        own = _measure_own(options.rounds, options.peers, tracker) if options.own else None
     done = Bench(
         schema=SCHEMA,
         turnproof=__version__,

@@ -31,7 +31,7 @@ def figures(cases: Sequence[Case]) -> dict[Key, Series]:
                 series_by_key["delta", name, messages] = slope(case.whole, short.whole, DELTAS)
             continue
         series_by_key[kind, name, messages] = series(
-            [taken / (SESSIONS if kind == "crowd" else 1) for taken in case.whole]
+            [duration / (SESSIONS if kind == "crowd" else 1) for duration in case.whole]
         )
         if kind == "stream":
             series_by_key["first-delta", name, messages] = series(case.first)
@@ -40,24 +40,24 @@ def figures(cases: Sequence[Case]) -> dict[Key, Series]:
 
 def times(series_by_key: Mapping[Key, Series]) -> Iterator[Time]:
     """The figures that are times, as they are reported."""
-    for (figure, name, messages), taken in series_by_key.items():
+    for (figure, name, messages), measurement in series_by_key.items():
         match figure:
             case "peak" | "left" | "held" | "held-bare":
                 continue
             case _:
-                yield Time(figure, name, messages, taken.best, taken.rounds)
+                yield Time(figure, name, messages, measurement.best, measurement.rounds)
 
 
 def sizes(series_by_key: Mapping[Key, Series]) -> Iterator[Size]:
     """The figures that are sizes."""
-    for (figure, name, messages), taken in series_by_key.items():
+    for (figure, name, messages), measurement in series_by_key.items():
         match figure:
             case "peak":
-                yield Size(figure, name, messages, taken.best, "bytes")
+                yield Size(figure, name, messages, measurement.best, "bytes")
             case "left":
-                yield Size(figure, name, messages, taken.best, "blocks")
+                yield Size(figure, name, messages, measurement.best, "blocks")
             case "held" | "held-bare":
-                yield Size(figure, name, messages, taken.best, "bytes a message")
+                yield Size(figure, name, messages, measurement.best, "bytes a message")
             case _:
                 continue
 

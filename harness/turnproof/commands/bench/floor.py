@@ -53,11 +53,11 @@ class Floor:
             timeout=600,
         )
         replies = list(self._events()) if answer.streamed else [self._client.post(self._url, content=self._body).json()]
-        wanted = answer.pieces[0] if answer.streamed else answer.text
-        found = next((place for reply in replies if (place := _place_of(wanted, reply)) is not None), None)
+        text = answer.pieces[0] if answer.streamed else answer.text
+        found = next((place for reply in replies if (place := _place_of(text, reply)) is not None), None)
         if found is None:
             self.close()
-            raise ProviderError(f"the answer {wanted!r:.60} is nowhere in the server's reply")
+            raise ProviderError(f"the answer {text!r:.60} is nowhere in the server's reply")
         self._place = found
 
     def ready(self) -> None:

@@ -49,9 +49,9 @@ class Goal(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
     def at(self, adapter: str, messages: int, ratios: Sequence[tuple[str, Ratio]]) -> GoalResult:
         """What became of it for one adapter and length."""
         to_messages = self.to_messages or messages
-        wanted = (self.figure, self.caller, messages, self.to, to_messages)
-        found = next((ratio for name, ratio in ratios if name == adapter and ratio.key == wanted), None)
-        return _judge(self, adapter, words_of(*wanted), found)
+        key = (self.figure, self.caller, messages, self.to, to_messages)
+        found = next((ratio for name, ratio in ratios if name == adapter and ratio.key == key), None)
+        return _judge(self, adapter, words_of(*key), found)
 
 
 class OwnGoal(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -69,8 +69,8 @@ class OwnGoal(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
 
     def among(self, ratios: Sequence[OwnRatio]) -> GoalResult:
         """What became of it."""
-        wanted = (self.figure, self.of, self.to)
-        found = next((ratio for ratio in ratios if (ratio.figure, ratio.of, ratio.to) == wanted), None)
+        key = (self.figure, self.of, self.to)
+        found = next((ratio for ratio in ratios if (ratio.figure, ratio.of, ratio.to) == key), None)
         return _judge(self, "turnproof", f"{self.figure}, {self.of} / {self.to}", found)
 
 

@@ -103,11 +103,11 @@ def _stateless(binding: Binding, holding: Holding, sessions: int, messages: int)
 
     warm = session()
     before = _resident()
-    kept = [session() for _ in range(sessions)]
+    sessions_alive = [session() for _ in range(sessions)]
     grown = _resident() - before
     del warm
     provider.shutdown()
-    return grown / len(kept) / messages
+    return grown / len(sessions_alive) / messages
 
 
 def _plain(binding: Binding, holding: Holding, sessions: int, messages: int) -> float | None:
@@ -119,11 +119,11 @@ def _plain(binding: Binding, holding: Holding, sessions: int, messages: int) -> 
     packed = pickle.dumps(call.history)
     warm = pickle.loads(packed)
     before = _resident()
-    kept = [pickle.loads(packed) for _ in range(sessions)]
+    copies = [pickle.loads(packed) for _ in range(sessions)]
     grown = _resident() - before
     del warm
     call.close()
-    return grown / len(kept) / messages
+    return grown / len(copies) / messages
 
 
 def _resident() -> int:

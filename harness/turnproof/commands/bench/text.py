@@ -94,8 +94,8 @@ def _own(console: Console, own: Own) -> None:
     if own.ratios:
         table = _table(("figure", "of", "to"), ("ratio",))
         for ratio in own.ratios:
-            told = f"{ratio.value:.3g} [{ratio.low:.3g}–{ratio.high:.3g}]"
-            table.add_row(*(Text(one_line(word)) for word in (ratio.figure, ratio.of, ratio.to, told)))
+            text = f"{ratio.value:.3g} [{ratio.low:.3g}–{ratio.high:.3g}]"
+            table.add_row(*(Text(one_line(word)) for word in (ratio.figure, ratio.of, ratio.to, text)))
         _print_whole(console, table)
         console.print()
     for problem in own.problems:
@@ -125,8 +125,8 @@ def _times(adapter: AdapterBench) -> Table:
 
 def _sizes(adapter: AdapterBench) -> Table:
     """The same for each size."""
-    told = [(size, f"{size.amount:,.0f} {size.unit}") for size in _in_order(adapter.sizes, adapter)]
-    return _held_against(adapter, "memory", told)
+    rows = [(size, f"{size.amount:,.0f} {size.unit}") for size in _in_order(adapter.sizes, adapter)]
+    return _held_against(adapter, "memory", rows)
 
 
 def _held_against(adapter: AdapterBench, head: str, rows: Sequence[tuple[Time | Size, str]]) -> Table:
@@ -135,8 +135,8 @@ def _held_against(adapter: AdapterBench, head: str, rows: Sequence[tuple[Time | 
         (each.figure, each.caller, each.messages, _OWN if each.to == each.caller else each.to): each
         for each in adapter.ratios
     }
-    wanted = {(each.figure, each.caller, each.messages) for each, _ in rows}
-    used = {key[3] for key in ratios if key[:3] in wanted}
+    keys = {(each.figure, each.caller, each.messages) for each, _ in rows}
+    used = {key[3] for key in ratios if key[:3] in keys}
     columns = [other for other in (*others, _OWN) if other in used]
     table = _table(("figure", "caller"), ("messages", head, *(f"/ {one_line(other)}" for other in columns)))
     for each, amount in rows:
@@ -186,8 +186,8 @@ def _goals(console: Console, goals: Sequence[GoalResult]) -> None:
             table.add_row(*(Text(one_line(word)) for word in words), Text(f"{symbol} {goal.standing}", style=style))
         _print_whole(console, table)
         console.print()
-    if told := ", ".join(_missing(goals)):
-        console.print(Text(one_line(f"– goals not measured: {told}"), style="dim"))
+    if missing := ", ".join(_missing(goals)):
+        console.print(Text(one_line(f"– goals not measured: {missing}"), style="dim"))
         console.print()
 
 

@@ -87,18 +87,18 @@ class Case:
     def warm_up(self) -> None:
         """Two turns that do not count; the second one says how many there can be in a round. One is enough to say that
         there can be no more than one."""
-        [(whole, _)] = self.run_turns(1)
-        if whole < _LONG:
-            [(whole, _)] = self.run_turns(1)
-        self.turns = 1 if whole >= _LONG else min(_MOST, max(_FEWEST, int(_BUDGET / max(whole, 1))))
+        [(total, _)] = self.run_turns(1)
+        if total < _LONG:
+            [(total, _)] = self.run_turns(1)
+        self.turns = 1 if total >= _LONG else min(_MOST, max(_FEWEST, int(_BUDGET / max(total, 1))))
 
     def round(self) -> None:
         """A round of turns."""
         gc.collect()
-        taken = self.run_turns(self.turns)
-        self.whole.append(statistics.median(whole for whole, _ in taken) / 1e6)
+        durations = self.run_turns(self.turns)
+        self.whole.append(statistics.median(total for total, _ in durations) / 1e6)
         if self.streamed:
-            self.first.append(statistics.median(first for _, first in taken) / 1e6)
+            self.first.append(statistics.median(first for _, first in durations) / 1e6)
 
 
 class _FirstPiece:

@@ -35,9 +35,9 @@ class Conversing(ABC):
     def ask(self) -> str:
         """All turns; the last answer. Raises ProviderError for another answer than the server's."""
         for number in range(self.turns):
-            if (said := self._send(unique_text(number))) != WHOLE.text:
-                raise ProviderError(f"in turn {number + 1} the caller received {said!r:.60}")
-        return said
+            if (answer := self._send(unique_text(number))) != WHOLE.text:
+                raise ProviderError(f"in turn {number + 1} the caller received {answer!r:.60}")
+        return answer
 
     def stream(self, on_chunk: OnChunk) -> None:
         """The same. Nothing is streamed here."""

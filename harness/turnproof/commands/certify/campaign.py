@@ -83,19 +83,19 @@ class Campaign:
         """Make these runs; `look` sees each as it ends, while others go on."""
         total = self._done + len(runs)
         self._progress.stage("runs")
-        kept: dict[tuple[str, RunKey], View] = {}
+        views: dict[tuple[str, RunKey], View] = {}
 
         def store_run(spec: RunSpec, transcript: Transcript) -> None:
             self._done += 1
             self._progress(self._done, total, self._name(spec))
             wire = dialect(self.adapters[spec.adapter].dialect)
             view = View(transcript, wire, spec.scenario, self._store_run(spec, transcript))
-            kept[spec.adapter, spec.key] = view
+            views[spec.adapter, spec.key] = view
             look(spec, view)
 
         self._runner.run_all(runs, store_run, self.stop, on_begin=lambda spec: self._progress.begun(self._name(spec)))
         for spec in runs:  # in the plan's order, whatever order they ended in
-            self._views[spec.adapter].append(kept[spec.adapter, spec.key])
+            self._views[spec.adapter].append(views[spec.adapter, spec.key])
 
     def _name(self, spec: RunSpec) -> str:
         return f"{self.adapters[spec.adapter].name} {spec.key}"
@@ -152,7 +152,7 @@ def exit_code(results: Sequence[ResultLine], must: set[str], problems: Sequence[
 
 def program_behind(transcript: Transcript) -> str:
     """What the program calls itself, with its version; empty where none was told."""
-    return next((told.program for told in transcript.of(SessionInForce) if told.program), "")
+    return next((event.program for event in transcript.of(SessionInForce) if event.program), "")
 
 
 def processes_behind(transcript: Transcript) -> Processes | None:

@@ -100,7 +100,7 @@ def evidence_agrees(run: Run, store: EvidenceStore) -> Iterator[str]:
         if line.adapter not in run.adapters:
             continue
         adapter, found = run.adapters[line.adapter], store.get(line.digest)
-        for what, told, true in (
+        for what, recorded, true in (
             ("adapter", line.adapter, found.adapter),
             ("run", str(line.key), str(found.key)),
             ("end", line.how, found.end.how),
@@ -109,8 +109,8 @@ def evidence_agrees(run: Run, store: EvidenceStore) -> Iterator[str]:
             ("model", adapter.model, found.model),
             ("dialect", adapter.dialect, found.dialect),
         ):
-            if told != true:
-                yield f"{line.adapter} {line.key}: the run has {what} {told!r}, its evidence {true!r}"
+            if recorded != true:
+                yield f"{line.adapter} {line.key}: the run has {what} {recorded!r}, its evidence {true!r}"
 
 
 def catalogue_agrees(run: Run, suite: Suite) -> Iterator[str]:
@@ -119,8 +119,8 @@ def catalogue_agrees(run: Run, suite: Suite) -> Iterator[str]:
         requirement.id: RequirementLine.of(requirement, suite.registry.templates) for requirement in suite.requirements
     }
     for id in dict.fromkeys((*true, *run.requirements)):
-        told, meant = run.requirements.get(id), true.get(id)
-        if told is None:
+        recorded, meant = run.requirements.get(id), true.get(id)
+        if recorded is None:
             yield f"{id}: profiles {run.header.profiles} have this requirement, and the run does not"
         elif meant is None:
             yield f"{id}: profiles {run.header.profiles} do not have this requirement"
@@ -129,7 +129,7 @@ def catalogue_agrees(run: Run, suite: Suite) -> Iterator[str]:
             # capability without which no scenario shows them.
             aside = ("findings", "capability") if run.earlier else ("findings",)
             names = [name for name in meant.__struct_fields__ if name not in aside]
-            fields = [name for name in names if getattr(told, name) != getattr(meant, name)]
+            fields = [name for name in names if getattr(recorded, name) != getattr(meant, name)]
             if fields:
                 yield f"{id}: the run has another {', '.join(fields)} than profiles {run.header.profiles}"
 
@@ -152,14 +152,14 @@ def nothing_is_missing(
         asked = {(item.requirement.id, item.path) for item in the_plan.items}
         there = {(line.requirement, line.path) for line in mine}
         yield from _mismatches(name, "verdict", (f"{id} [{path}]" for id, path in sorted(asked - there)), missing=True)
-        seen = views.get(name, ())
-        planned = {str(spec.key) for spec in (*the_plan.runs, *second_runs(the_plan, name, seen))}
+        adapter_views = views.get(name, ())
+        planned = {str(spec.key) for spec in (*the_plan.runs, *second_runs(the_plan, name, adapter_views))}
         if run.header.depth == "full" and adapter.backend == "emulate":
             sweep, subject = Sweep([name], patterns), RecordedSubject.from_line(adapter)
-            planned |= {str(spec.key) for spec in sweep.runs(the_plan, name, subject, seen)}
-        made = {str(line.key) for line in run.transcripts if line.adapter == name}
-        yield from _mismatches(name, "run", sorted(planned - made), missing=True)
-        yield from _mismatches(name, "run", sorted(made - planned), missing=False)
+            planned |= {str(spec.key) for spec in sweep.runs(the_plan, name, subject, adapter_views)}
+        run_keys = {str(line.key) for line in run.transcripts if line.adapter == name}
+        yield from _mismatches(name, "run", sorted(planned - run_keys), missing=True)
+        yield from _mismatches(name, "run", sorted(run_keys - planned), missing=False)
 
 
 def _plan(
@@ -181,8 +181,8 @@ def _plan(
 def _patterns(run: Run) -> tuple[str, ...]:
     """The scenarios that the run was limited to; somebody's own files where they were."""
     words = run.header.reproduce
-    asked = [words[at + 1] for at, word in enumerate(words[:-1]) if word == "--scenario"]
-    return (*(pattern for pattern in asked if not is_file(pattern)), *run.header.files)
+    patterns = [words[at + 1] for at, word in enumerate(words[:-1]) if word == "--scenario"]
+    return (*(pattern for pattern in patterns if not is_file(pattern)), *run.header.files)
 
 
 def _mismatches(adapter: str, what: str, keys: Sequence[str] | Iterator[str], *, missing: bool) -> Iterator[str]:

@@ -36,11 +36,11 @@ def certify_controls(
     scenarios = control_scenarios()
     names = list(dict.fromkeys(map(api_of, dialects)))
     specs = [spec for name in names for spec in _specs(CONTROLS[name], scenarios)]
-    made: dict[tuple[str, RunKey], Transcript] = {}
-    runner.run_all(specs, lambda spec, transcript: made.__setitem__((spec.adapter, spec.key), transcript))
+    transcripts: dict[tuple[str, RunKey], Transcript] = {}
+    runner.run_all(specs, lambda spec, transcript: transcripts.__setitem__((spec.adapter, spec.key), transcript))
     results = []
     for name in names:
-        mine = [made[spec.adapter, spec.key] for spec in specs if spec.adapter == CONTROLS[name]]
+        mine = [transcripts[spec.adapter, spec.key] for spec in specs if spec.adapter == CONTROLS[name]]
         evidence = {str(transcript.key): store.put(transcript) for transcript in mine}
         results.append(judge_control(runner.subject(CONTROLS[name]), mine, evidence, suite))
     return tuple(results)
@@ -66,8 +66,8 @@ def judged_again(result: ControlResult, store: EvidenceStore, suite: Suite) -> l
     again = judge_control(resolve_subject(CONTROLS[result.dialect]), transcripts, result.evidence, suite)
     if again == result:
         return []
-    told, found = (one.problem or f"{one.held} held" for one in (result, again))
-    return [f"the control of {result.dialect}: was {told!r}, and the evidence shows {found!r}"]
+    recorded, found = (one.problem or f"{one.held} held" for one in (result, again))
+    return [f"the control of {result.dialect}: was {recorded!r}, and the evidence shows {found!r}"]
 
 
 def judge_control(
@@ -80,18 +80,18 @@ def judge_control(
         View(transcript, wire, scenarios[transcript.key.scenario], evidence[str(transcript.key)])
         for transcript in sorted(transcripts, key=lambda transcript: transcript.key)
     ]
-    held = 0
-    problems = [said for view in views for said in not_as_scripted(view)]
+    held_count = 0
+    problems = [problem for view in views for problem in not_as_scripted(view)]
     try:
         for name, verdict in _verdicts(views, Claimed.of_subject(subject, list(scenarios.values())), suite):
-            held += verdict.status is Status.HELD
+            held_count += verdict.status is Status.HELD
             if verdict.status is Status.VIOLATED:
                 problems.append(f"{name} in {verdict.where}: {suite.registry.message(verdict)}")
     except TurnproofError as error:  # a check that falls over
         problems.append(str(error))
-    if not held:
+    if not held_count:
         problems.append("no requirement found anything to judge in its runs")
-    return ControlResult(dialect=subject.dialect, held=held, evidence=evidence, problem=next(iter(problems), ""))
+    return ControlResult(dialect=subject.dialect, held=held_count, evidence=evidence, problem=next(iter(problems), ""))
 
 
 def _verdicts(views: Sequence[View], claimed: Claimed, suite: Suite) -> Iterator[tuple[str, Verdict]]:
@@ -119,15 +119,15 @@ def not_as_scripted(view: View) -> Iterator[str]:
         yield f"{view.key}: the run did not come to its end ({end.how}): {end.detail}"
     for index, script in enumerate(view.scenario.turns):
         turn = view.turns[index] if index < len(view.turns) else None
-        wanted = "answer" if script.cancel is None else "cancelled"
+        expected = "answer" if script.cancel is None else "cancelled"
         outcome = turn.ended.outcome if turn is not None and turn.ended is not None else "missing"
-        if turn is None or outcome != wanted:
-            yield f"{view.key}: turn {index} ended with {outcome!r}{_reason(turn)} instead of {wanted!r}"
+        if turn is None or outcome != expected:
+            yield f"{view.key}: turn {index} ended with {outcome!r}{_reason(turn)} instead of {expected!r}"
             continue
-        said = "".join(p.part.text for p in script.rounds[-1].parts if isinstance(p.part, Text))
-        shown = turn.ended.text if turn.ended is not None else ""
-        if wanted == "answer" and not shown.endswith(said):
-            yield f"{view.key}: turn {index} was answered with {shown!r}, and the script has {said!r}"
+        text = "".join(p.part.text for p in script.rounds[-1].parts if isinstance(p.part, Text))
+        text_of_turn = turn.ended.text if turn.ended is not None else ""
+        if expected == "answer" and not text_of_turn.endswith(text):
+            yield f"{view.key}: turn {index} was answered with {text_of_turn!r}, and the script has {text!r}"
 
 
 def _reason(turn: TurnView | None) -> str:

@@ -50,12 +50,12 @@ def certify(options: CertifyOptions) -> int:
     subjects = _subjects(options)
     # In full means every event, also those that only a cancel leads to. No cassette has them, nor what is in own files.
     own = files_among(options.scenarios)
-    wanted = options.backend or ("emulate" if options.depth == "full" or own else None)
-    backends = Backends({spec: choose_backend(spec, subject, wanted) for spec, subject in subjects.items()})
+    requested = options.backend or ("emulate" if options.depth == "full" or own else None)
+    backends = Backends({spec: choose_backend(spec, subject, requested) for spec, subject in subjects.items()})
     here = options.in_process or options.watching
     runner = Runner(jobs=options.jobs or 2, seed=options.seed, in_process=here, responders=backends)
-    with runner, progress("certify") as told:
-        told.stage("controls")
+    with runner, progress("certify") as tracker:
+        tracker.stage("controls")
         runner.warm(module for subject in subjects.values() for module in subject.modules)
         suite = load_suite()
         requirements = select(suite.requirements, options.only, options.skip, options.profiles)
@@ -81,7 +81,7 @@ def certify(options: CertifyOptions) -> int:
                 store,
                 every,
                 writer,
-                progress=told,
+                progress=tracker,
                 control=lambda: control_problem(controls),
                 sweep=sweep,
                 shown=suite.shown,
@@ -90,7 +90,7 @@ def certify(options: CertifyOptions) -> int:
             # What is judged on the scenarios alone that show it is not judged on all.
             partly = {one.id for one in requirements} if showing else _in_part(requirements, every, scenarios, options)
             code = _conclude(campaign, writer, options, suite, requirements, partly, started)
-        told.stage("reports")
+        tracker.stage("reports")
         write_reports(read_run(options.out / "run.ndjson"), options.out, store)
     swept = sweep.talk({spec: campaign.views(spec) for spec in subjects}) if sweep is not None else []
     for talk in (*backends.mismatches, *backends.unplayed(), *swept):
@@ -136,8 +136,8 @@ def _sweep(options: CertifyOptions, backends: Backends) -> Sweep | None:
     """What is swept. Raises UsageError for a point that is asked for by name where nothing is swept."""
     if options.depth == "full":
         return Sweep([spec for spec in options.adapters if backends.backend_of(spec) == "emulate"], options.scenarios)
-    if asked := next(filter(is_point, options.scenarios), None):
-        raise UsageError(f"{asked!r} is a point of the sweep, which a full certification makes: add --depth full")
+    if point := next(filter(is_point, options.scenarios), None):
+        raise UsageError(f"{point!r} is a point of the sweep, which a full certification makes: add --depth full")
     return None
 
 
@@ -230,8 +230,8 @@ def _in_part(
     """The requirements that are not looked at in all of their scenarios, and at every point that is swept."""
     full = options.depth == "full"
     swept = full and options.backend in (None, "emulate") and not any(map(is_point, options.scenarios))
-    whole = {one.name for one in scenarios_run if (full or one.depth == "quick") and (swept or not one.sweep)}
-    left = [one.name for one in every if one.name not in whole]
+    complete = {one.name for one in scenarios_run if (full or one.depth == "quick") and (swept or not one.sweep)}
+    left = [one.name for one in every if one.name not in complete]
     return {requirement.id for requirement in requirements if any(map(requirement.looks_at, left))}
 
 
@@ -241,10 +241,10 @@ def _stale(subjects: Mapping[str, Subject], campaign: Campaign, options: Certify
         return []
     problems = []
     for spec, subject in subjects.items():
-        shown = compare_paths(campaign.views(spec)) if subject.declared else ()
-        if not any(comparison.problem for comparison in shown):
+        differences = compare_paths(campaign.views(spec)) if subject.declared else ()
+        if not any(comparison.problem for comparison in differences):
             problems += [
                 f"{subject.name} declares the difference {difference.name!r}, which no longer occurs: remove it"
-                for difference in stale(subject.declared, shown)
+                for difference in stale(subject.declared, differences)
             ]
     return problems

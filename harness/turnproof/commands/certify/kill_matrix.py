@@ -171,11 +171,11 @@ class Judge:
         if crash := self._crash(mutant, mutant_views, paths):
             return Outcome.CRASHED, crash
         if missed := [path for path, how in paths.items() if how == "missed"]:
-            seen = verdicts[missed[0]]
-            said = REGISTRY.message(seen)
+            verdict = verdicts[missed[0]]
+            message = REGISTRY.message(verdict)
             return (
                 Outcome.SURVIVED,
-                f"{missed[0]}: the requirement {seen.status}{': ' * bool(said)}{said}",
+                f"{missed[0]}: the requirement {verdict.status}{': ' * bool(message)}{message}",
             )
         if "caught" not in paths.values():
             why = before[mutant.caught_by, next(iter(paths))]
@@ -194,10 +194,10 @@ class Judge:
         if not crashed:
             return ""
         sound = {key: view for key, view in mutant_views.items() if key not in crashed}
-        wanted = {path for path, how in paths.items() if how == "caught"}
-        if wanted and wanted <= _paths(sound):
+        catching_paths = {path for path, how in paths.items() if how == "caught"}
+        if catching_paths and catching_paths <= _paths(sound):
             verdicts = self._bench.judge({**{k: self._bench.control[k] for k in self._scene(sound)}, **sound}.values())
-            if all(verdicts[mutant.caught_by, path].status is Status.VIOLATED for path in wanted):
+            if all(verdicts[mutant.caught_by, path].status is Status.VIOLATED for path in catching_paths):
                 return ""
         key, why = next(iter(crashed.items()))
         return f"{key}: {why}"

@@ -39,20 +39,20 @@ def failed_last_time(folder: Path, adapters: Sequence[str], requirements: Iterab
     if (part / RUN_FILE).is_file() and _mtime(part) > _mtime(folder):
         later = certified_run(part)
         results |= {_key(later, line): line for line in later.results}
-    chosen = [
+    selection = [
         (spec, line)
         for (spec, _, _), line in results.items()
         if line.verdict.status in _FAILED and (not adapters or spec in adapters)
     ]
     if adapters and (strange := sorted(set(adapters) - {key[0] for key in results})):
         raise UsageError(f"{strange[0]!r} takes no part in the run in {folder}: measure it first, without --failed")
-    ids = tuple(dict.fromkeys(line.requirement for _, line in chosen))
-    scenarios = {_scenario(run, key) for _, line in chosen for key in line.verdict.failing}
-    if any(line.verdict.status is Status.INCONCLUSIVE for _, line in chosen):
+    ids = tuple(dict.fromkeys(line.requirement for _, line in selection))
+    scenarios = {_scenario(run, key) for _, line in selection for key in line.verdict.failing}
+    if any(line.verdict.status is Status.INCONCLUSIVE for _, line in selection):
         by_id = {requirement.id: requirement for requirement in requirements}
-        undecided = {line.requirement for _, line in chosen if line.verdict.status is Status.INCONCLUSIVE}
+        undecided = {line.requirement for _, line in selection if line.verdict.status is Status.INCONCLUSIVE}
         scenarios |= {pattern for id in undecided if id in by_id for pattern in by_id[id].scenarios}
-    return Failed(tuple(dict.fromkeys(spec for spec, _ in chosen)), ids, tuple(sorted(scenarios)))
+    return Failed(tuple(dict.fromkeys(spec for spec, _ in selection)), ids, tuple(sorted(scenarios)))
 
 
 def _key(run: Run, line: ResultLine) -> tuple[str, str, str]:

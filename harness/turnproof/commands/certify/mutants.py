@@ -64,12 +64,12 @@ def mutants(options: MutantsOptions) -> int:
     began, started = datetime.now(UTC), time.monotonic()
     suite = load_suite()
     subject = resolve_subject(options.adapter)
-    chosen = select(options.only)
+    selection = select(options.only)
     if not options.only:
-        chosen = {name: mutant for name, mutant in chosen.items() if not _misplaced(mutant, suite, subject.kind)}
-    trials = plan(options.adapter, subject, suite, suite_scenarios(suite), chosen)
-    with progress("mutants") as told:
-        runs = _Runs(told)
+        selection = {name: mutant for name, mutant in selection.items() if not _misplaced(mutant, suite, subject.kind)}
+    trials = plan(options.adapter, subject, suite, suite_scenarios(suite), selection)
+    with progress("mutants") as tracker:
+        runs = _Runs(tracker)
         runs.make(options, subject, trials)
     requirements = tuple(
         one for one in suite.requirements if one.concerns(subject.kind) and not one.lacks(subject.claims())

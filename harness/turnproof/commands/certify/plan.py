@@ -141,8 +141,8 @@ def plan(
 
 def in_part(requirements: Sequence[Requirement], suite: Suite, kind: SubjectKind) -> bool:
     """Whether these are not all requirements that a subject of this kind is judged by."""
-    chosen = {requirement.id for requirement in requirements}
-    return any(one.id not in chosen for one in suite.requirements if one.concerns(kind))
+    selection = {requirement.id for requirement in requirements}
+    return any(one.id not in selection for one in suite.requirements if one.concerns(kind))
 
 
 def _shows(suite: Suite, indexed: frozenset[str], dialect: str, requirement: Requirement, scenario: str) -> bool:

@@ -72,7 +72,7 @@ def record(options: RecordOptions, out: Callable[[str], None] = print) -> int:
     unfinished: list[str] = []
     count = itertools.count(1)
 
-    with Runner(jobs=options.jobs, seed=options.seed, responders=recording) as runner, progress("record") as told:
+    with Runner(jobs=options.jobs, seed=options.seed, responders=recording) as runner, progress("record") as tracker:
         specs = [
             RunSpec(options.adapter, scenario, RunKey(scenario.name, path, mode))
             for scenario in scenarios
@@ -82,11 +82,11 @@ def record(options: RecordOptions, out: Callable[[str], None] = print) -> int:
         ]
 
         def report_run(spec: RunSpec, transcript: Transcript) -> None:
-            told(next(count), len(specs), str(spec.key))
+            tracker(next(count), len(specs), str(spec.key))
             if transcript.end.how != "completed":
                 unfinished.append(f"{spec.key}: {transcript.end.how}: {transcript.end.detail}")
 
-        runner.run_all(specs, report_run, on_begin=lambda spec: told.begun(str(spec.key)))
+        runner.run_all(specs, report_run, on_begin=lambda spec: tracker.begun(str(spec.key)))
     secrets = [CANARY_KEY, *environment_keys()]
     for scenario in scenarios:
         for cassette, path in recording.cassettes(root, scenario):
@@ -102,8 +102,8 @@ def record(options: RecordOptions, out: Callable[[str], None] = print) -> int:
 
 def _select_scenarios(only: tuple[str, ...], binding: Binding) -> list[Scenario]:
     claims = subject_of(binding).claims()
-    chosen = chosen_scenarios(suite_scenarios(load_suite()), only)
-    meant = (scenario for scenario in chosen if scenario.subject == "adapter")
+    selection = chosen_scenarios(suite_scenarios(load_suite()), only)
+    meant = (scenario for scenario in selection if scenario.subject == "adapter")
     return [scenario for scenario in meant if all(claims.claims(feature) for feature in scenario.features)]
 
 

@@ -48,12 +48,12 @@ def chosen_scenarios(scenarios: Sequence[Scenario], patterns: Sequence[str]) -> 
     for pattern in globs:
         if not any(fnmatchcase(name, pattern) for name in names):
             raise UsageError(f"no scenario matches {pattern!r}{did_you_mean(pattern, names)}")
-    chosen = [
+    selection = [
         scenario
         for scenario in scenarios
         if scenario.name not in own and (not patterns or any(fnmatchcase(scenario.name, pattern) for pattern in globs))
     ]
-    return [*chosen, *own.values()]
+    return [*selection, *own.values()]
 
 
 def recorded_view(run: Run, line: TranscriptLine, store: EvidenceStore, scenarios: Mapping[str, Scenario]) -> View:

@@ -60,10 +60,10 @@ def events_written(view: View) -> int:
     if sweep is None or not view.streamed:
         return 0
     # In an undisturbed run every request of a turn is a round of it.
-    asked = [exchange for exchange in view.exchanges if exchange.request.turn == sweep.turn and exchange.generates]
-    if sweep.round >= len(asked):
+    exchanges = [exchange for exchange in view.exchanges if exchange.request.turn == sweep.turn and exchange.generates]
+    if sweep.round >= len(exchanges):
         return 0
-    return sum(event.kind != "ping" for event in asked[sweep.round].events)
+    return sum(event.kind != "ping" for event in exchanges[sweep.round].events)
 
 
 def base_patterns(patterns: Iterable[str]) -> list[str]:

@@ -103,13 +103,13 @@ def _judged_again(run: Run, store: EvidenceStore) -> list[str]:
             for line in run.results
             if line.verdict != wrong
         ]
-    shown = None if run.earlier else suite.shown  # there was no index when the earlier format was written
+    index = None if run.earlier else suite.shown  # there was no index when the earlier format was written
     for line in run.results:
         adapter = run.adapters.get(line.adapter)
         if adapter is None:
             continue
         try:
-            again = _verdict(suite, scenarios, adapter, line, views[line.adapter], shown)
+            again = _verdict(suite, scenarios, adapter, line, views[line.adapter], index)
         except TurnproofError as error:
             problems.append(f"{_name(line)}: cannot be judged again: {error}")
             continue
@@ -162,8 +162,8 @@ def _difference(run: Run, before: Verdict, again: Verdict) -> str | None:
         return f"was {before.status}, and the evidence shows {again.status}: {run.message(again)}"
     if before.accepted and again.status is Status.VIOLATED:
         again = accept_codes(again, {finding.code for finding in before.accepted})
-    told = ("findings", "total", "failing", "undecided") if run.earlier else ()
-    left_out = ("status", "message", "detail", *told)
+    ignored = ("findings", "total", "failing", "undecided") if run.earlier else ()
+    left_out = ("status", "message", "detail", *ignored)
     rest = [name for name in before.__struct_fields__ if name not in left_out]
     if other := [name for name in rest if getattr(before, name) != getattr(again, name)]:
         return f"has another {', '.join(other)} than the evidence gives"

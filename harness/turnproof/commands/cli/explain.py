@@ -112,10 +112,10 @@ def _explanation(name: str) -> dict[str, Any]:
     requirement = suite.catalogue[name]
     check = suite.registry[name]
     words = templates.get(code) or COMMON.get(code.rpartition("/")[2])
-    told = {"code": code, "title": words.title, "expected": words.expected, "got": words.got} if words else {}
+    explanation = {"code": code, "title": words.title, "expected": words.expected, "got": words.got} if words else {}
     functions = {"each run": check.single, "streamed against one piece": check.modes, "both paths": check.aspect}
     return {
-        **({"finding": told} if told else {}),
+        **({"finding": explanation} if explanation else {}),
         "id": requirement.id,
         "title": requirement.title,
         "level": requirement.level.value,

@@ -109,15 +109,15 @@ def _select_scenarios(
     options: CompareOptions, subjects: Mapping[str, Subject], every: Sequence[Scenario]
 ) -> tuple[list[Scenario], Counter[str]]:
     """The scenarios to run, and how many are left out for which features that an adapter does not claim."""
-    wanted = [
+    candidates = [
         scenario
         for scenario in chosen_scenarios(every, options.scenarios)
         if (options.scenarios or options.depth == "full" or scenario.depth == "quick")
         and all(scenario.subject in ("adapter", subject.kind) for subject in subjects.values())
     ]
-    lacking = {scenario.name: _lacking(scenario, subjects.values()) for scenario in wanted}
-    chosen = [scenario for scenario in wanted if not lacking[scenario.name]]
-    return chosen, Counter(words for words in lacking.values() if words)
+    lacking = {scenario.name: _lacking(scenario, subjects.values()) for scenario in candidates}
+    selection = [scenario for scenario in candidates if not lacking[scenario.name]]
+    return selection, Counter(words for words in lacking.values() if words)
 
 
 def _lacking(scenario: Scenario, subjects: Iterable[Subject]) -> str:
@@ -158,8 +158,8 @@ def _measured(
     """Make every run that the pairs need, once."""
     runs = tuple({(run.adapter, run.key): run for pair in pairs for run in pair.runs}.values())
     runner = Runner(jobs=options.jobs or 2, seed=options.seed, in_process=options.in_process, responders=backends)
-    with runner, progress("compare") as told:
-        campaign = Campaign(Plan((), runs), subjects, runner, store, (), writer, progress=told)
+    with runner, progress("compare") as tracker:
+        campaign = Campaign(Plan((), runs), subjects, runner, store, (), writer, progress=tracker)
         try:
             campaign.measure()
         except KeyboardInterrupt:

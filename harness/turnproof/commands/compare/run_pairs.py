@@ -56,8 +56,8 @@ def adapter_pairs(
 ) -> list[Pair]:
     """Two adapters on each path that both have. Raises UsageError where there is none."""
     (left, one), (right, other) = adapters.items()
-    wanted = [path] if path is not None else PATHS
-    shared = [name for name in wanted if name in one.paths and name in other.paths]
+    paths = [path] if path is not None else PATHS
+    shared = [name for name in paths if name in one.paths and name in other.paths]
     if not shared:
         raise UsageError(f"{left} and {right} have no {f'{path} path' if path else 'path'} in common")
     return [

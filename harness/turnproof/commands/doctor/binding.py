@@ -26,12 +26,12 @@ def binding(runner: Runner, spec: str) -> Iterator[Diagnostic]:
         wire = dialect_named(subject.dialect).name
         claims = subject.claims()
     except TurnproofError as error:
-        do = "see docs/bind-your-adapter.md, and turnproof list adapters for those that are installed"
-        yield wrong(spec, "binding", str(error), do)
+        advice = "see docs/bind-your-adapter.md, and turnproof list adapters for those that are installed"
+        yield wrong(spec, "binding", str(error), advice)
         return
     except Exception as error:  # capabilities may be a function of whoever wrote the binding
-        said = f"its capabilities cannot be read: {type(error).__name__}: {error}"
-        yield wrong(spec, "binding", said, "let `capabilities` be a function of the model's name, or no function")
+        message = f"its capabilities cannot be read: {type(error).__name__}: {error}"
+        yield wrong(spec, "binding", message, "let `capabilities` be a function of the model's name, or no function")
         return
     yield ok(spec, "binding", f"{subject.name}: {subject.kind} for {wire}, model {subject.model}")
     if subject.kind == "adapter" and not any(map(subject.adapter.opener, PATHS)):
@@ -43,8 +43,8 @@ def binding(runner: Runner, spec: str) -> Iterator[Diagnostic]:
             continue
         yield from _path(runner, spec, subject, path)
     if not claims.streaming:
-        do = "claim streaming in its Capabilities if it takes on_chunk"
-        yield warning(spec, "streaming", "it claims none, so nothing was streamed", do)
+        advice = "claim streaming in its Capabilities if it takes on_chunk"
+        yield warning(spec, "streaming", "it claims none, so nothing was streamed", advice)
 
 
 def _path(runner: Runner, spec: str, subject: Subject, path: Path) -> Iterator[Diagnostic]:
@@ -62,8 +62,8 @@ def _path(runner: Runner, spec: str, subject: Subject, path: Path) -> Iterator[D
             yield ok(spec, name, summary(trip))
         else:
             yield wrong(emulator.AREA if found.ours else spec, name, found.said, found.do)
-    if seen := next(filter(None, map(leak, every)), None):
-        yield wrong(spec, f"{path}, the key", seen.said, seen.do)
+    if leaked := next(filter(None, map(leak, every)), None):
+        yield wrong(spec, f"{path}, the key", leaked.said, leaked.do)
 
 
 def _trip(runner: Runner, spec: str, subject: Subject, path: Path, mode: Mode) -> Trip:

@@ -44,9 +44,9 @@ def judge_emulator(name: str, scenario: Scenario, transcripts: Iterable[Transcri
     """What the runs of a control say of the emulator of its dialect."""
     wire = dialect_named(name)
     runs = sorted(transcripts, key=lambda transcript: transcript.key)
-    problems = [said for one in runs for said in not_as_scripted(View(one, wire, scenario, ""))]
+    problems = [problem for one in runs for problem in not_as_scripted(View(one, wire, scenario, ""))]
     if problems:
-        do = "turnproof is broken here, or the machine is: see machine; no adapter is to blame"
-        return wrong(AREA, name, problems[0], do)
+        advice = "turnproof is broken here, or the machine is: see machine; no adapter is to blame"
+        return wrong(AREA, name, problems[0], advice)
     turns = len(scenario.turns) * len(runs)
     return ok(AREA, name, f"its control held {counted(turns, 'turn')} as scripted, in {counted(len(runs), 'run')}")

@@ -38,10 +38,12 @@ def installation(adapters: Sequence[str]) -> Iterator[Diagnostic]:
 
 
 def _python() -> Diagnostic:
-    said = f"Python {sys.version.split()[0]} at {sys.executable}"
+    message = f"Python {sys.version.split()[0]} at {sys.executable}"
     if sys.version_info < _OLDEST:
-        return wrong(AREA, "Python", said, f"turnproof needs {'.'.join(map(str, _OLDEST))} or newer: use another venv")
-    return ok(AREA, "Python", said)
+        return wrong(
+            AREA, "Python", message, f"turnproof needs {'.'.join(map(str, _OLDEST))} or newer: use another venv"
+        )
+    return ok(AREA, "Python", message)
 
 
 def _turnproof() -> Iterator[Diagnostic]:
@@ -49,15 +51,17 @@ def _turnproof() -> Iterator[Diagnostic]:
     try:
         installed = version(_PACKAGE)
     except PackageNotFoundError:
-        do = "pip install turnproof, or pip install -e . in a checkout: its adapters and suites are found by metadata"
-        yield wrong(AREA, "turnproof", f"{__version__} at {place}, which is not installed", do)
+        advice = (
+            "pip install turnproof, or pip install -e . in a checkout: its adapters and suites are found by metadata"
+        )
+        yield wrong(AREA, "turnproof", f"{__version__} at {place}, which is not installed", advice)
         return
-    said = f"{installed} at {place}"
+    message = f"{installed} at {place}"
     if installed != __version__:
-        do = "reinstall it (pip install --force-reinstall turnproof): two versions lie over each other"
-        yield wrong(AREA, "turnproof", f"{said}, whose code is {__version__}", do)
+        advice = "reinstall it (pip install --force-reinstall turnproof): two versions lie over each other"
+        yield wrong(AREA, "turnproof", f"{message}, whose code is {__version__}", advice)
     else:
-        yield ok(AREA, "turnproof", said)
+        yield ok(AREA, "turnproof", message)
 
 
 def _needs(extra: str, advice: str) -> Iterator[Diagnostic]:
@@ -74,12 +78,12 @@ def _needs(extra: str, advice: str) -> Iterator[Diagnostic]:
 
 def _requirements(extra: str) -> list[Requirement]:
     try:
-        listed = [Requirement(line) for line in requires(_PACKAGE) or ()]
+        requirements = [Requirement(line) for line in requires(_PACKAGE) or ()]
     except PackageNotFoundError:
         return []
     return [
         one
-        for one in listed
+        for one in requirements
         if (one.marker is None and not extra)
         or (one.marker is not None and one.marker.evaluate({"extra": extra}) and bool(extra) == _has_extra(one))
     ]
@@ -123,8 +127,8 @@ def _loaded(subject: str, load: Callable[[], str]) -> Diagnostic:
     except TurnproofError as error:
         return wrong(AREA, subject, str(error), "reinstall turnproof, or whatever installed them")
     except Exception as error:  # whatever somebody's package does on import
-        said = f"{type(error).__name__}: {error}"
-        return wrong(AREA, subject, said, "reinstall turnproof, or whatever installed them")
+        message = f"{type(error).__name__}: {error}"
+        return wrong(AREA, subject, message, "reinstall turnproof, or whatever installed them")
 
 
 def _adapters(names: Sequence[str]) -> Iterator[Diagnostic]:
@@ -146,10 +150,10 @@ def _of_adapter(name: str, *, required: bool) -> Iterator[Diagnostic]:
         yield say(AREA, name, str(error), f"reinstall what brings the adapter {name!r}")
         return
     extra = name.replace("_", "-")
-    do = f"pip install 'turnproof[{extra}]'"
+    advice = f"pip install 'turnproof[{extra}]'"
     for requirement in _requirements(extra):
         if problem := _problem(requirement):
-            yield say(AREA, f"{name}: {requirement.name}", problem, do)
+            yield say(AREA, f"{name}: {requirement.name}", problem, advice)
 
 
 def _plugins() -> Iterator[Diagnostic]:
@@ -157,16 +161,16 @@ def _plugins() -> Iterator[Diagnostic]:
     names = {_normal(entry.dist.name) for entry in found if entry.dist is not None}
     for pair in _CLASHES:
         if names.issuperset(pair):
-            said = f"{' and '.join(pair)} are both installed; pytest cannot load them together"
-            do = f"pip uninstall {pair[1]} (turnproof certify loads no plugins; pytest --turnproof-adapter does)"
-            yield warning(AREA, "pytest plugins", said, do)
+            message = f"{' and '.join(pair)} are both installed; pytest cannot load them together"
+            advice = f"pip uninstall {pair[1]} (turnproof certify loads no plugins; pytest --turnproof-adapter does)"
+            yield warning(AREA, "pytest plugins", message, advice)
     ours = [entry for entry in found if entry.name == _PACKAGE]
     if others := [entry for entry in ours if not _is_ours(entry)]:
-        said = f"{others[0].value} calls itself {_PACKAGE!r} too"
-        yield warning(AREA, "pytest plugins", said, "uninstall the package that brings it")
+        message = f"{others[0].value} calls itself {_PACKAGE!r} too"
+        yield warning(AREA, "pytest plugins", message, "uninstall the package that brings it")
     elif not ours:
-        do = "reinstall turnproof"
-        yield warning(AREA, "pytest plugins", "turnproof's own plugin is not registered", do)
+        advice = "reinstall turnproof"
+        yield warning(AREA, "pytest plugins", "turnproof's own plugin is not registered", advice)
     else:
         yield ok(AREA, "pytest plugins", f"{len(found)} are installed; certify loads none of them but its own")
 

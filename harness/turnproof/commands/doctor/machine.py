@@ -41,8 +41,8 @@ def folder(out: Path) -> Diagnostic:
         with tempfile.TemporaryFile(dir=place):
             pass
     except OSError as error:
-        do = "give another folder with --out, or out in [tool.turnproof]"
-        return wrong(AREA, "reports", f"{place} cannot be written: {error.strerror or error}", do)
+        advice = "give another folder with --out, or out in [tool.turnproof]"
+        return wrong(AREA, "reports", f"{place} cannot be written: {error.strerror or error}", advice)
     return ok(AREA, "reports", f"{out} can be written")
 
 
@@ -54,11 +54,11 @@ def _loopback() -> Diagnostic:
             status = connection.getresponse().status
             connection.close()
     except (OSError, HarnessError) as error:
-        do = "let this process listen and connect on 127.0.0.1 (sandbox, container, firewall)"
-        return wrong(AREA, "loopback", f"the emulator cannot be reached on {_LOOPBACK}: {error}", do)
+        advice = "let this process listen and connect on 127.0.0.1 (sandbox, container, firewall)"
+        return wrong(AREA, "loopback", f"the emulator cannot be reached on {_LOOPBACK}: {error}", advice)
     if status != 404:
-        do = "find out what answers on loopback instead (a proxy, a security product)"
-        return wrong(AREA, "loopback", f"something else answers for the emulator, with status {status}", do)
+        advice = "find out what answers on loopback instead (a proxy, a security product)"
+        return wrong(AREA, "loopback", f"something else answers for the emulator, with status {status}", advice)
     return ok(AREA, "loopback", f"the emulator listens and answers on {_LOOPBACK}")
 
 
@@ -71,8 +71,8 @@ def proxies() -> Diagnostic:
         return ok(AREA, "proxies", "none is set")
     if proxy_bypass(_LOOPBACK):
         return ok(AREA, "proxies", f"{names} is set, and not for {_LOOPBACK}")
-    do = f"export NO_PROXY={_LOOPBACK},localhost: an adapter's client may hand its requests to the proxy"
-    return warning(AREA, "proxies", f"{names} is set, also for {_LOOPBACK}", do)
+    advice = f"export NO_PROXY={_LOOPBACK},localhost: an adapter's client may hand its requests to the proxy"
+    return warning(AREA, "proxies", f"{names} is set, also for {_LOOPBACK}", advice)
 
 
 def workers() -> Diagnostic:
@@ -84,17 +84,17 @@ def workers() -> Diagnostic:
     try:
         process.start()
         theirs.close()
-        said = ours.recv() if ours.poll(_START) else ""
+        message = ours.recv() if ours.poll(_START) else ""
     except (OSError, EOFError, RuntimeError) as error:
-        said = f"{type(error).__name__}: {error}"
+        message = f"{type(error).__name__}: {error}"
     finally:
         if process.pid is not None:
             process.join(timeout=1)
             process.kill()
         ours.close()
-    if said != "hello":
-        do = "let it start processes, or certify with --in-process"
-        return wrong(AREA, "workers", f"a worker process does not start: {said or 'no word from it'}", do)
+    if message != "hello":
+        advice = "let it start processes, or certify with --in-process"
+        return wrong(AREA, "workers", f"a worker process does not start: {message or 'no word from it'}", advice)
     return ok(AREA, "workers", f"a worker process starts, in {time.monotonic() - began:.1f} s")
 
 
@@ -105,18 +105,20 @@ def _hello(line: Connection) -> None:
 def the_clock(now: float) -> Diagnostic:
     """Whether the clock is later than the files of this installation; known issues expire by it."""
     written = max(file.stat().st_mtime for file in Path(__file__).parents[1].glob("*.py"))
-    shown = time.strftime("%Y-%m-%d", time.gmtime(now))
+    day = time.strftime("%Y-%m-%d", time.gmtime(now))
     if now < written - 86400:
-        do = "set the clock: known issues expire by it, and reports are dated"
-        return warning(AREA, "clock", f"it answers {shown}, and turnproof was installed later than that", do)
-    return ok(AREA, "clock", shown)
+        advice = "set the clock: known issues expire by it, and reports are dated"
+        return warning(AREA, "clock", f"it answers {day}, and turnproof was installed later than that", advice)
+    return ok(AREA, "clock", day)
 
 
 def encoding(name: str) -> Diagnostic:
     """Whether the symbols of reports can be printed; each has its word beside it."""
-    said = f"output {name or 'unknown'}, files {sys.getfilesystemencoding()}, locale {locale.getlocale()[0] or 'C'}"
+    message = f"output {name or 'unknown'}, files {sys.getfilesystemencoding()}, locale {locale.getlocale()[0] or 'C'}"
     try:
         _SYMBOLS.encode(name)
     except (LookupError, UnicodeEncodeError):
-        return warning(AREA, "encoding", f"{said}: symbols are printed as ?", "export PYTHONUTF8=1, or a UTF-8 locale")
-    return ok(AREA, "encoding", said)
+        return warning(
+            AREA, "encoding", f"{message}: symbols are printed as ?", "export PYTHONUTF8=1, or a UTF-8 locale"
+        )
+    return ok(AREA, "encoding", message)

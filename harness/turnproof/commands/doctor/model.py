@@ -51,13 +51,13 @@ class Diagnosis(msgspec.Struct, frozen=True, kw_only=True):
 
 def diagnosis_json(diagnosis: Diagnosis) -> bytes:
     """The diagnosis as indented JSON with sorted keys; schema `turnproof.doctor/1`."""
-    told = {
+    document = {
         "schema": SCHEMA,
         "turnproof": __version__,
         "exit_code": diagnosis.exit_code,
         **msgspec.structs.asdict(diagnosis),
     }
-    return msgspec.json.format(canonical(told), indent=2) + b"\n"
+    return msgspec.json.format(canonical(document), indent=2) + b"\n"
 
 
 def ok(area: str, subject: str, message: str) -> Diagnostic:

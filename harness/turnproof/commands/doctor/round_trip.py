@@ -107,8 +107,8 @@ def trouble(trip: Trip) -> Trouble | None:
 def leak(trip: Trip) -> Trouble | None:
     """Where the key was seen that belongs into an auth header alone; whatever else is wrong."""
     if leaks := trip.transcript.end.leaks:
-        do = "take it out of what is logged, printed, raised and returned"
-        return Trouble(f"the key was seen in {', '.join(leaks)}", do)
+        advice = "take it out of what is logged, printed, raised and returned"
+        return Trouble(f"the key was seen in {', '.join(leaks)}", advice)
     return None
 
 
@@ -117,8 +117,8 @@ def _opening_troubles(trip: Trip) -> Iterator[Trouble]:
     opener = f"open_{trip.path}(endpoint)"
     match end.how:
         case "open-failed":
-            do = f"{opener} has to return a ready provider from the endpoint's base_url, api_key, model and options"
-            yield Trouble(f"it cannot be opened: {end.detail}", do)
+            advice = f"{opener} has to return a ready provider from the endpoint's base_url, api_key, model and options"
+            yield Trouble(f"it cannot be opened: {end.detail}", advice)
         case "hung":
             yield Trouble(f"it hung: {end.detail}", "look for a lock, a queue or a read without a timeout")
         case "died":
@@ -131,16 +131,16 @@ def _addressed(trip: Trip) -> Iterator[Trouble]:
     """Whether requests went to the endpoint's address and to no other."""
     form = f"endpoint.base_url, which {_form(trip)},"
     if away := [one for one in trip.elsewhere if not is_loopback(one.rpartition(":")[0])]:
-        said = f"it calls {away[0]}, and not the endpoint" if not trip.requests else f"it calls {away[0]} as well"
-        yield Trouble(f"{said}; nothing was let out", f"pass {form} to the client instead of its own address")
+        message = f"it calls {away[0]}, and not the endpoint" if not trip.requests else f"it calls {away[0]} as well"
+        yield Trouble(f"{message}; nothing was let out", f"pass {form} to the client instead of its own address")
     if trip.requests:
         return
     if trip.strays:
-        do = f"use the whole of {form} and not its host alone: the path in it identifies the run"
-        yield Trouble(f"it sent {trip.strays[0]}, outside of the address that it was given", do)
+        advice = f"use the whole of {form} and not its host alone: the path in it identifies the run"
+        yield Trouble(f"it sent {trip.strays[0]}, outside of the address that it was given", advice)
     if trip.elsewhere:
-        said = f"it calls {trip.elsewhere[0]} on this machine, and not the endpoint"
-        yield Trouble(said, f"pass {form} to the client instead of its own address")
+        message = f"it calls {trip.elsewhere[0]} on this machine, and not the endpoint"
+        yield Trouble(message, f"pass {form} to the client instead of its own address")
 
 
 def _call_troubles(trip: Trip) -> Iterator[Trouble]:
@@ -149,28 +149,28 @@ def _call_troubles(trip: Trip) -> Iterator[Trouble]:
     failed = next((event for event in trip.transcript.of(Failed) if event.scope == scope), None)
     if failed is None or _refused_exchange(trip) is not None:
         return
-    said = f"{failed.error}: {failed.message}"
+    message = f"{failed.error}: {failed.message}"
     where = "" if trip.requests else " before a request arrived"
     if failed.error == "TypeError" and "argument" in failed.message:
-        do = (
+        advice = (
             f"{trip.call} takes more than it accepts: see turnproof.provider for the whole signature, or bind it with "
             'signature="short"'
         )
-        yield Trouble(f"it cannot be called: {failed.message}", do)
+        yield Trouble(f"it cannot be called: {failed.message}", advice)
     elif failed.error == "TypeError" and "ProviderResponse" in failed.message:
-        do = 'return a turnproof.messages.ProviderResponse (an outcome object: errors="returned" in the binding)'
-        yield Trouble(failed.message, do)
+        advice = 'return a turnproof.messages.ProviderResponse (an outcome object: errors="returned" in the binding)'
+        yield Trouble(failed.message, advice)
     elif failed.error == "AttributeError":
-        do = f"a {trip.path} provider has {trip.call}: open_{trip.path}() may have returned something else"
-        yield Trouble(f"{failed.message}{where}", do)
+        advice = f"a {trip.path} provider has {trip.call}: open_{trip.path}() may have returned something else"
+        yield Trouble(f"{failed.message}{where}", advice)
     elif not failed.typed:
-        do = "raise a ProviderError, of turnproof.errors, for whatever a call may meet; here look at what raised it"
-        yield Trouble(f"{trip.call} raised {said}{where}", do)
+        advice = "raise a ProviderError, of turnproof.errors, for whatever a call may meet; here look at what raised it"
+        yield Trouble(f"{trip.call} raised {message}{where}", advice)
     elif not trip.requests:
-        do = "check that the client gets endpoint.base_url and endpoint.api_key, and that there is no proxy between"
-        yield Trouble(f"no request reached the emulator; {trip.call} raised {said}", do)
+        advice = "check that the client gets endpoint.base_url and endpoint.api_key, and that there is no proxy between"
+        yield Trouble(f"no request reached the emulator; {trip.call} raised {message}", advice)
     else:
-        yield Trouble(f"{trip.call} raised {said}", "the emulator had accepted the request: look at how it is read")
+        yield Trouble(f"{trip.call} raised {message}", "the emulator had accepted the request: look at how it is read")
 
 
 def _accepted(trip: Trip) -> Iterator[Trouble]:
@@ -179,18 +179,22 @@ def _accepted(trip: Trip) -> Iterator[Trouble]:
     if found is None:
         return
     request, response = found
-    said = f"{request.method} {request.path} was answered with {response.status}"
+    message = f"{request.method} {request.path} was answered with {response.status}"
     finding = next((one for one in request.findings if one.get("enforced")), None)
     if finding is not None:
-        said += f": {finding['message']}" + (f" (at {finding['path']})" if finding["path"] != "$" else "")
+        message += f": {finding['message']}" + (f" (at {finding['path']})" if finding["path"] != "$" else "")
     if response.status == 404:
-        do = f"endpoint.base_url {_form(trip)}, as the official SDK takes it: add to it what that SDK adds, and no more"
-        yield Trouble(said, f"{do}; if the path is right, look at the model")
+        advice = (
+            f"endpoint.base_url {_form(trip)}, as the official SDK takes it: add to it what that SDK adds, and no more"
+        )
+        yield Trouble(message, f"{advice}; if the path is right, look at the model")
     elif response.status in (401, 403):
-        yield Trouble(said, "send endpoint.api_key, and not a key from the environment, in the way this API requires")
+        yield Trouble(
+            message, "send endpoint.api_key, and not a key from the environment, in the way this API requires"
+        )
     else:
         rule = f", rule {finding['rule']}" if finding is not None else ""
-        yield Trouble(said, f"send what the API takes{rule}")
+        yield Trouble(message, f"send what the API takes{rule}")
 
 
 def _read(trip: Trip) -> Iterator[Trouble]:
@@ -207,8 +211,8 @@ def _read(trip: Trip) -> Iterator[Trouble]:
         yield Trouble("the model called a tool, and the response has no FunctionCall", "put it into the parts")
         return
     if trip.tools and (calls[0].name != TOOL or dict(calls[0].args) != ARGUMENTS):
-        said = f"the model called {TOOL}({ARGUMENTS}), the response has {calls[0].name}({dict(calls[0].args)})"
-        yield Trouble(said, "read name and arguments as the wire has them; the arguments are parsed JSON")
+        message = f"the model called {TOOL}({ARGUMENTS}), the response has {calls[0].name}({dict(calls[0].args)})"
+        yield Trouble(message, "read name and arguments as the wire has them; the arguments are parsed JSON")
     if trip.tools and not any(event.outcome == "ok" for event in trip.transcript.of(ToolRun)):
         yield Trouble("the tool was never run", "hand the call on with its id, name and arguments")
     text = "".join(part.text for response in responses[-1:] for part in response.parts if isinstance(part, Text))

@@ -170,8 +170,8 @@ class Exploring:
 
     def _not_again(self, name: str, failure: Failure, document: Document) -> None:
         """Keep what was seen and could not be seen again; nobody is accused of it."""
-        said = f"{failure.what} [{failure.path}] failed once and not again: {failure.message}"
-        self.unsteady.append(Unsteady(file=str(self._write(name, document, [said])), failure=failure))
+        message = f"{failure.what} [{failure.path}] failed once and not again: {failure.message}"
+        self.unsteady.append(Unsteady(file=str(self._write(name, document, [message])), failure=failure))
 
     def _in_words(self, failure: Failure) -> tuple[str, str]:
         if failure.kind == "difference":

@@ -30,8 +30,8 @@ def _places(document: Document) -> Iterator[tuple[Place, Kind]]:
     """Everything that can be plainer, with what kind of thing it is."""
     if "system" in document:
         yield ("system",), "text"
-    for number, held in enumerate(document.get("given", ())):
-        yield from ((("given", number, "results", name), "result") for name in held.get("results", ()))
+    for number, given_turn in enumerate(document.get("given", ())):
+        yield from ((("given", number, "results", name), "result") for name in given_turn.get("results", ()))
     for number in range(len(document.get("tools", ()))):
         yield ("tools", number), "tool"
     for number, turn in enumerate(document["turns"]):

@@ -55,10 +55,10 @@ def fewer_settings(document: Document) -> Iterator[Document]:
     yield from ({**document, "modes": modes} for modes in _without_one(document.get("modes", [])))
     for key in ("given", "probes", "tools"):
         yield from ({**document, key: rest} for rest in _without_one(document.get(key, [])))
-    for number, held in enumerate(document.get("given", ())):
-        for smaller in _smaller_given(held):
-            given = document["given"]
-            yield {**document, "given": [*given[:number], smaller, *given[number + 1 :]]}
+    for number, given_turn in enumerate(document.get("given", ())):
+        for smaller in _smaller_given(given_turn):
+            given_turns = document["given"]
+            yield {**document, "given": [*given_turns[:number], smaller, *given_turns[number + 1 :]]}
 
 
 def _without_thinking(document: Document) -> Document:
@@ -222,8 +222,8 @@ def _with_turn(document: Document, number: int, turn: Turn) -> Document:
 
 def _with_results(turn: Turn) -> Turn:
     """The turn with results for the calls that it makes, and no others."""
-    called = {call["call"] for answer in turn["model"] for call in running(answer)}
-    results = {name: script for name, script in turn.get("results", {}).items() if name in called}
+    call_names = {call["call"] for answer in turn["model"] for call in running(answer)}
+    results = {name: script for name, script in turn.get("results", {}).items() if name in call_names}
     return {**_without(turn, "results"), **({"results": results} if results else {})}
 
 

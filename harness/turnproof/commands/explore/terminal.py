@@ -21,8 +21,8 @@ def print_exploration(exploration: Exploration, file: TextIO) -> None:
     for finding in exploration.findings:
         _finding(console, finding)
     for once in exploration.unsteady:
-        said = f"{_name(once.failure)} [{once.failure.path}] failed once and not again: {once.failure.message}"
-        console.print(Text(one_line(f"? unsteady {said}"), style="yellow"))
+        message = f"{_name(once.failure)} [{once.failure.path}] failed once and not again: {once.failure.message}"
+        console.print(Text(one_line(f"? unsteady {message}"), style="yellow"))
         console.print(Text(f"  {printable(once.file)}", style="dim"), soft_wrap=True)
     console.print(Text(_summary(exploration), style="bold"))
 

@@ -122,13 +122,15 @@ def _answered_calls(views: Sequence[View]) -> bool:
 
 
 def _delegated(views: Sequence[View]) -> Decision:
-    whole = 0
+    answered_turns = 0
     for view in views:
         for turn in view.turns:
             if reason := _not_one_call(view, turn):
                 return decided([seen_in(reason, view)])
-            whole += any(isinstance(event, Response) for event in turn.events)
-    return decided(compared=[f"turns that were one call ×{whole}"]) if whole else decided([_NO_ANSWER()])
+            answered_turns += any(isinstance(event, Response) for event in turn.events)
+    return (
+        decided(compared=[f"turns that were one call ×{answered_turns}"]) if answered_turns else decided([_NO_ANSWER()])
+    )
 
 
 def _not_one_call(view: View, turn: TurnView) -> Reason | None:

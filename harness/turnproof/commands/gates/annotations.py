@@ -31,8 +31,8 @@ def _annotations(
     if level is None:
         return
     title = f"{criterion.id} is {criterion.state}: {subject.name}"
-    said = [back, criterion.message, f"next: {criterion.remedy}" if criterion.state is State.CLOSED else ""]
-    message = "\n".join(line for line in said if line)
+    sentences = [back, criterion.message, f"next: {criterion.remedy}" if criterion.state is State.CLOSED else ""]
+    message = "\n".join(line for line in sentences if line)
     if not criterion.spots:
         yield Annotation(level, title, message)
     for spot in criterion.spots[:_SPOTS]:

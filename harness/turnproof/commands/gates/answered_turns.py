@@ -32,15 +32,15 @@ def turns_answered(view: View) -> RunReasons:
     for turn in view.turns:
         if not turn.spoken or not turn.normal or turn.ended is None:
             continue
-        sent = [
+        turns = [
             one for one in view.exchanges if one.generates and not one.request.probe and one.request.turn == turn.index
         ]
         outcome = turn.ended.outcome
-        if not sent:
+        if not turns:
             yield _NO_REQUEST(turn.at_event(turn.ended, "outcome"))
         elif outcome == "answer":
             yield Compared("turns with an answer")
-        elif all(one.clean for one in sent):
+        elif all(one.clean for one in turns):
             place = turn.at_event(turn.ended, "outcome")
             failed = turn.failed
             if failed is None:

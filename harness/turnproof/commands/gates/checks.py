@@ -192,12 +192,12 @@ def _existing_tests(measured: Measured, criterion: Criterion) -> Decision:
 
 
 def _tests_fail(run: CommandRun) -> Reason:
-    shown: dict[str, Any] = {"command": run.command, "tests": run.command, "detail": run.output}
+    fields: dict[str, Any] = {"command": run.command, "tests": run.command, "detail": run.output}
     if run.code is None:
-        return _TESTS_TOO_SLOW(expected=run.seconds, **shown)
+        return _TESTS_TOO_SLOW(expected=run.seconds, **fields)
     if run.code < 0:
-        return _TESTS_KILLED(expected=0, observed=-run.code, **shown)
-    return _TESTS_FAIL(expected=0, observed=run.code, **shown)
+        return _TESTS_KILLED(expected=0, observed=-run.code, **fields)
+    return _TESTS_FAIL(expected=0, observed=run.code, **fields)
 
 
 CHECKS: Mapping[CheckName, Check] = {

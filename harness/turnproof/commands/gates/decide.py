@@ -98,11 +98,11 @@ def _criterion(
 
 def _first_reasons(decision: Decision) -> Iterator[Reason]:
     """Of each code and root the first reasons, as many as a report can bear."""
-    seen: Counter[tuple[str, str]] = Counter()
+    counts: Counter[tuple[str, str]] = Counter()
     for reason in decision.reasons:
         kind = (reason.finding.root, reason.finding.code)
-        seen[kind] += 1
-        if seen[kind] <= MOST_FINDINGS:
+        counts[kind] += 1
+        if counts[kind] <= MOST_FINDINGS:
             yield reason
 
 

@@ -98,8 +98,10 @@ def decided(reasons: Iterable[Reason] = (), compared: Iterable[str] = (), more: 
     if not found and not looked_at:
         raise ValueError("a decision needs a reason, or something that was compared")
     status = worst([*(reason.status for reason in found), *([Status.HELD] if looked_at else [])])
-    chosen = tuple(reason for reason in found if reason.status is status)
-    return Decision(status=status, reasons=chosen, compared=looked_at if status is Status.HELD else (), more=more)
+    heaviest_reasons = tuple(reason for reason in found if reason.status is status)
+    return Decision(
+        status=status, reasons=heaviest_reasons, compared=looked_at if status is Status.HELD else (), more=more
+    )
 
 
 def combined(decisions: Iterable[Decision]) -> Decision:

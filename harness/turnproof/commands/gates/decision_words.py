@@ -35,8 +35,8 @@ class Wording:
         if not decision.reasons:
             return ""
         first, others = decision.reasons[0], len(decision.reasons) - 1 + decision.more
-        told = self.sentence(first) + (f" (and {others} more)" if others else "")
-        return f"{_accepted(first.acceptance)} — {told}" if first.acceptance is not None else told
+        text = self.sentence(first) + (f" (and {others} more)" if others else "")
+        return f"{_accepted(first.acceptance)} — {text}" if first.acceptance is not None else text
 
     def detail(self, decision: Decision) -> str:
         """Further lines: the output of a command, or the other reasons for which no line of source is shown."""

@@ -215,13 +215,13 @@ def _existing_tests(
 ) -> dict[str, dict[Setting, CommandRun]]:
     """Run the project's own tests as the criteria ask, once for each value that the flag of some subject takes."""
     configured = options.config.settings.gates
-    asked = {setting for criterion in criteria if criterion.check == "existing-tests" for setting in criterion.flag}
+    settings = {setting for criterion in criteria if criterion.check == "existing-tests" for setting in criterion.flag}
     done: dict[tuple[str, str | None], CommandRun] = {}
     ended: dict[str, dict[Setting, CommandRun]] = {spec: {} for spec in flags}
     if not configured.existing_tests:
         return ended
     for spec, flag in flags.items():
-        for setting in sorted(asked):
+        for setting in sorted(settings):
             variable, value = flag.flag.variable, flag.value(setting)
             if (variable, value) not in done:
                 print(f"existing tests with {flag.words(setting)}: {configured.existing_tests}", file=sys.stderr)

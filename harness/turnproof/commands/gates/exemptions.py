@@ -125,13 +125,13 @@ def check_exemptions(
     """Raise UsageError for an exemption from a criterion that there is not; and, where `every` adapter takes part, for
     one of an adapter that is none of them."""
     ids = [criterion.id for criterion in phases.criterion]
-    asked = {*phases[phase].entry, *phases[phase].exit}
+    criteria = {*phases[phase].entry, *phases[phase].exit}
     known = set().union(*subjects)
     for number, exemption in enumerate(exemptions):
         spot = f"gates: exemption[{number}]"
         if exemption.criterion not in ids:
             hint = did_you_mean(exemption.criterion, ids)
             raise UsageError(f"{spot}: no criterion has the id {exemption.criterion!r}{hint}")
-        if every and exemption.criterion in asked and exemption.adapter not in known:
+        if every and exemption.criterion in criteria and exemption.adapter not in known:
             hint = did_you_mean(exemption.adapter, known) or f" (there are {', '.join(sorted(known))})"
             raise UsageError(f"{spot}: no adapter of this gate is called {exemption.adapter!r}{hint}")

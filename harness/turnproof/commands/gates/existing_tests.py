@@ -58,15 +58,15 @@ def run_command(command: str, folder: Path, environment: Mapping[str, str | None
     """
     words = words_of(command)
     unset = [word for name, value in environment.items() if value is None for word in ("env", "-u", name)]
-    given = {name: value for name, value in environment.items() if value is not None}
-    shown = shlex.join([*(f"{name}={value}" for name, value in given.items()), *unset, *words])
+    variables = {name: value for name, value in environment.items() if value is not None}
+    command_line = shlex.join([*(f"{name}={value}" for name, value in variables.items()), *unset, *words])
     inherited = {name: value for name, value in os.environ.items() if name not in environment}
     with tempfile.TemporaryFile() as output:
         try:
             process = subprocess.Popen(
                 words,
                 cwd=folder,
-                env={**inherited, **given},
+                env={**inherited, **variables},
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,
@@ -78,7 +78,7 @@ def run_command(command: str, folder: Path, environment: Mapping[str, str | None
                 "it is run without a shell: give a program on PATH, or `sh -c '...'`"
             ) from error
         code = _wait(process, seconds)
-        return CommandRun(shown, code, _last_lines(output), seconds)
+        return CommandRun(command_line, code, _last_lines(output), seconds)
 
 
 def _wait(process: subprocess.Popen[bytes], seconds: float) -> int | None:

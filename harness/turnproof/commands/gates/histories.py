@@ -79,14 +79,14 @@ def histories_agree(view: View) -> RunReasons:
     if broken := _unreadable(view):
         yield broken
         return
-    for held in snapshots(view):
-        operation = operation_of(held)
-        if held.provider is None:
-            yield _not_shown(view, held)
+    for snapshot in snapshots(view):
+        operation = operation_of(snapshot)
+        if snapshot.provider is None:
+            yield _not_shown(view, snapshot)
             return
-        ours, theirs = plain(held.session), plain(held.provider)
+        ours, theirs = plain(snapshot.session), plain(snapshot.provider)
         # The pointers are to both lists whole: a place in what they say is none in the messages themselves.
-        session, provider = (held.turn.at(Side.HISTORY, owner) for owner in ("session", "provider"))
+        session, provider = (snapshot.turn.at(Side.HISTORY, owner) for owner in ("session", "provider"))
         differ = False
         for steps, left, right in walk_steps(ours, theirs):
             differ = True
@@ -103,12 +103,12 @@ def histories_agree(view: View) -> RunReasons:
         yield Compared(operation)
 
 
-def _not_shown(view: View, held: Held) -> Reason:
-    place, operation = held.turn.at(Side.HISTORY, "session"), operation_of(held)
-    said = named_path_of(view)
-    if said in (None, "legacy"):
+def _not_shown(view: View, snapshot: Held) -> Reason:
+    place, operation = snapshot.turn.at(Side.HISTORY, "session"), operation_of(snapshot)
+    named_path = named_path_of(view)
+    if named_path in (None, "legacy"):
         return _HIDDEN(place, operation=operation)
-    return _HIDDEN_THERE(place, operation=operation, observed=said)
+    return _HIDDEN_THERE(place, operation=operation, observed=named_path)
 
 
 def snapshots(view: View) -> Iterator[Held]:
@@ -129,13 +129,13 @@ def snapshots(view: View) -> Iterator[Held]:
             yield Held(turn, waiting.after, waiting.messages, None)
 
 
-def operation_of(held: Held) -> str:
+def operation_of(snapshot: Held) -> str:
     """The operation in words; of a turn also how it ended, and how many rounds of tools it had."""
-    if held.after != "turn":
-        return _WORDS.get(held.after, held.after)
-    ended = held.turn.ended
+    if snapshot.after != "turn":
+        return _WORDS.get(snapshot.after, snapshot.after)
+    ended = snapshot.turn.ended
     how = {"cancelled": "a cancelled turn", "error": "a failed turn"}.get(ended.outcome if ended else "", "a turn")
-    rounds = max((event.round for event in held.turn.events if isinstance(event, CallBegan)), default=0)
+    rounds = max((event.round for event in snapshot.turn.events if isinstance(event, CallBegan)), default=0)
     if rounds == 0:
         return how
     return f"{how} with {'a round' if rounds == 1 else f'{rounds} rounds'} of tools"

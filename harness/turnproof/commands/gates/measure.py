@@ -104,9 +104,11 @@ class GateRunner:
             responders=self.backends,
             bindings={candidate.spec: subject.session} if "@" in subject.name else {},
         )
-        with environment_with({flag.flag.variable: flag.value(setting)}), runner, progress("gate") as told:
+        with environment_with({flag.flag.variable: flag.value(setting)}), runner, progress("gate") as tracker:
             runner.warm(subject.modules)
-            campaign = Campaign(plan, {candidate.spec: subject}, runner, store, self.scenarios, writer, progress=told)
+            campaign = Campaign(
+                plan, {candidate.spec: subject}, runner, store, self.scenarios, writer, progress=tracker
+            )
             try:
                 campaign.measure()
             except KeyboardInterrupt:

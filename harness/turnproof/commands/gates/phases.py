@@ -96,9 +96,9 @@ class Criterion(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def __post_init__(self) -> None:
         if not _ID.fullmatch(self.id):
             raise CatalogueError(f"{self.id!r} is not phase/what-holds")
-        wanted = _FLAGS.get(self.check)
-        if not self.flag or (wanted is not None and self.flag not in wanted):
-            forms = " or ".join(str(list(form)) for form in wanted or _FLAGS["path-taken"])
+        expected_flags = _FLAGS.get(self.check)
+        if not self.flag or (expected_flags is not None and self.flag not in expected_flags):
+            forms = " or ".join(str(list(form)) for form in expected_flags or _FLAGS["path-taken"])
             raise CatalogueError(
                 f"{self.id}: the check {self.check!r} cannot read flag = {list(self.flag)}, but {forms}"
             )

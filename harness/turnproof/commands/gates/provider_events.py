@@ -33,15 +33,15 @@ def providers(views: Iterable[View]) -> dict[str, ProviderSeen]:
     """Each class of provider that was seen, once: as it was seen with the most methods."""
     found: dict[str, ProviderSeen] = {}
     for view in views:
-        for seen in view.transcript.of(ProviderSeen):
-            if seen.cls not in found or len(found[seen.cls].methods) < len(seen.methods):
-                found[seen.cls] = seen
+        for provider in view.transcript.of(ProviderSeen):
+            if provider.cls not in found or len(found[provider.cls].methods) < len(provider.methods):
+                found[provider.cls] = provider
     return found
 
 
 def providers_of(view: View) -> Sequence[ProviderSeen]:
     """The providers that the session of a run was given, or showed."""
-    return [seen for seen in view.transcript.of(ProviderSeen) if seen.how == "given"]
+    return [provider for provider in view.transcript.of(ProviderSeen) if provider.how == "given"]
 
 
 def nothing_seen() -> Reason:

@@ -95,9 +95,9 @@ def history_held(measured: Measured, criterion: Criterion) -> Decision:
             looks[f"looks at providers after a {holds.after}"] += 1
             provider = short(holds.cls)
             for place in holds.messages:
-                name, held = f"{provider}{place} holds what was said", f"{provider}{place}"
+                name, location = f"{provider}{place} holds what was said", f"{provider}{place}"
                 if name not in left:
-                    reason = _HOLDS(view.at_event(holds), observed=held, after=holds.after, name=name)
+                    reason = _HOLDS(view.at_event(holds), observed=location, after=holds.after, name=name)
                     left[name] = seen_in(reason, view)
             if not holds.whole:
                 endless = _TOO_MANY(view.at_event(holds), observed=holds.looked_at, provider=provider)
@@ -110,30 +110,30 @@ def history_held(measured: Measured, criterion: Criterion) -> Decision:
 
 def _refused(view: View) -> Iterator[Reason]:
     """Why what is left after a single call could not be looked at."""
-    for asked in view.transcript.of(ProviderAsked):
-        if asked.what == "complete":
-            yield seen_in(_NO_SINGLE_CALL(view.at_event(asked), observed=asked.said), view)
+    for event in view.transcript.of(ProviderAsked):
+        if event.what == "complete":
+            yield seen_in(_NO_SINGLE_CALL(view.at_event(event), observed=event.said), view)
 
 
 def what_stays(measured: Measured, criterion: Criterion) -> Decision:
     """Each thing that a provider does beside answering, by having been called."""
     views = runs_of(measured, criterion)
-    asked = {
+    events = {
         one.what: (view, one) for view in views for one in view.transcript.of(ProviderAsked) if one.what in RETAINED
     }
-    if not asked:
+    if not events:
         return decided([_CANNOT_ASK()])
     reasons: list[Reason] = []
     works: list[str] = []
     demanded = _demanded(measured)
-    for what, (view, one) in asked.items():
+    for what, (view, one) in events.items():
         place = view.at_event(one)
         name = f"{what}: {one.said}"
         facts: dict[str, Any] = {"what": what, "said": one.said}
-        shown = _usage_shown(views) if what == "usage" and one.outcome == "none" else None
-        if one.outcome == "works" or shown:
+        usage = _usage_shown(views) if what == "usage" and one.outcome == "none" else None
+        if one.outcome == "works" or usage:
             works.append(what)
-        elif shown is False:
+        elif usage is False:
             name = f"{what}: the session gives no figures after any turn"
             reasons.append(seen_in(_NO_FIGURES(place, name=name), view))
         elif one.outcome == "fails":
@@ -163,10 +163,10 @@ def _usage_shown(views: Sequence[View]) -> bool | None:
 def plugin_with_session(measured: Measured, criterion: Criterion) -> Decision:
     """No provider can be given a cache plugin, none was, and none holds the session's."""
     views = runs_of(measured, criterion)
-    seen = {one.cls: one for view in views for one in view.transcript.of(ProviderSeen)}
-    if not seen:
+    provider_by_class = {one.cls: one for view in views for one in view.transcript.of(ProviderSeen)}
+    if not provider_by_class:
         return decided([nothing_seen()])
-    found = [_takes_plugin(cls) for cls, one in seen.items() if one.takes_plugin]
+    found = [_takes_plugin(cls) for cls, one in provider_by_class.items() if one.takes_plugin]
     for view in views:
         found += _handed_over(view)
     # Each once, as it was first seen.
@@ -175,7 +175,7 @@ def plugin_with_session(measured: Measured, criterion: Criterion) -> Decision:
         left.setdefault(reason.name, reason)
     looked_at = sum(len(view.transcript.of(ProviderHolds)) for view in views if view.scenario.cache)
     looks = [f"looks at providers ×{looked_at}"] if looked_at else []
-    return decided((left[name] for name in sorted(left)), [*map(short, sorted(seen)), *looks])
+    return decided((left[name] for name in sorted(left)), [*map(short, sorted(provider_by_class)), *looks])
 
 
 def _takes_plugin(cls: str) -> Reason:
@@ -186,9 +186,9 @@ def _takes_plugin(cls: str) -> Reason:
 def _handed_over(view: View) -> Iterator[Reason]:
     for holds in view.transcript.of(ProviderHolds):
         for place in holds.plugins:
-            held = f"{short(holds.cls)}{place}"
-            name = f"{held} is the session's cache plugin"
-            yield seen_in(_HOLDS_PLUGIN(view.at_event(holds), observed=held, name=name), view)
+            location = f"{short(holds.cls)}{place}"
+            name = f"{location} is the session's cache plugin"
+            yield seen_in(_HOLDS_PLUGIN(view.at_event(holds), observed=location, name=name), view)
     for touched in view.transcript.of(ProviderTouched):
         if touched.name == "set_cache_plugin" and touched.how == "called":
             name = f"the session gives the provider its cache plugin during {touched.during}"

@@ -108,11 +108,11 @@ def provider_untouched(measured: Measured, criterion: Criterion) -> Decision:
                 for touch in touches:
                     if wrong := _wrong(view, touch, situation):
                         left.setdefault(wrong.name, seen_in(wrong, view))
-    seen = [(what, times) for what, times in happened.items() if times]
-    if not left and not seen:
+    situations_seen = [(what, times) for what, times in happened.items() if times]
+    if not left and not situations_seen:
         words = " or ".join(_WORDS[situation] for situation in criterion.situations)
         return decided([_HIDDEN() if hidden else _NEVER(situations=words)])
-    return decided((left[name] for name in sorted(left)), with_counts(seen))
+    return decided((left[name] for name in sorted(left)), with_counts(situations_seen))
 
 
 def _wrong(view: View, touch: ProviderTouched, situation: Situation) -> Reason | None:
@@ -170,8 +170,8 @@ def _overflow(view: View, turn: TurnView) -> _Found:
 
 def _too_long_at(view: View, turn: TurnView) -> int | None:
     """Where among a turn's events the service says that the prompt is too long."""
-    said = {one.number for one in view.exchanges_in(turn.events) if one.error_meaning == "context-limit"}
-    found = (n for n, one in enumerate(turn.events) if isinstance(one, WireResponse) and one.exchange in said)
+    refusals = {one.number for one in view.exchanges_in(turn.events) if one.error_meaning == "context-limit"}
+    found = (n for n, one in enumerate(turn.events) if isinstance(one, WireResponse) and one.exchange in refusals)
     return next(found, None)
 
 

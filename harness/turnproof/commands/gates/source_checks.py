@@ -65,8 +65,8 @@ _NO_CLASS = is_not_asked("session-source/no-class", "session_class is not config
 
 def history_in_source(measured: Measured, criterion: Criterion) -> Decision:
     """No method of a provider that was seen, or is named in the settings, reads or writes a history."""
-    seen = sorted(providers(runs_of(measured, criterion)))
-    sources = list(dict.fromkeys([*map(Source, seen), *measured.named]))
+    provider_names = sorted(providers(runs_of(measured, criterion)))
+    sources = list(dict.fromkeys([*map(Source, provider_names), *measured.named]))
     if not sources:
         return decided([nothing_seen()])
     return _scanned(sources, lambda touch: touch.kind in ("reads", "writes"))

@@ -48,9 +48,9 @@ def _criterion(criterion: CriterionReport) -> Iterator[str]:
     yield f"### {_state_text(criterion.state)}: {escape(criterion.id)}"
     yield ""
     yield escape(criterion.message)
-    if told := "\n".join(filter(None, [criterion.detail, *shortened([str(spot) for spot in criterion.spots])])):
+    if details := "\n".join(filter(None, [criterion.detail, *shortened([str(spot) for spot in criterion.spots])])):
         yield ""
-        yield from code_block(told, "text")
+        yield from code_block(details, "text")
     yield ""
     yield f"Why it matters: {escape(criterion.reason)}"
     if criterion.state is State.CLOSED:

@@ -57,14 +57,14 @@ def _first_call(view: View, path: str) -> Place:
 
 def on_path(view: View, expected: Path) -> bool:
     """Whether nothing in a run speaks for another path, and something for this one."""
-    signs = called_paths(view) | ({said} if (said := named_path_of(view)) is not None else set())
+    signs = called_paths(view) | ({named_path} if (named_path := named_path_of(view)) is not None else set())
     return signs == {expected}
 
 
 def named_path_of(view: View) -> Path | None:
     """The path that the session gave as its own; None where it does not tell."""
-    opened = view.transcript.of(SessionOpened)
-    return opened[-1].path if opened else None
+    events = view.transcript.of(SessionOpened)
+    return events[-1].path if events else None
 
 
 def called_paths(view: View) -> set[Path]:

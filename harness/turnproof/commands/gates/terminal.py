@@ -45,21 +45,21 @@ def print_gate(report: GateReport, file: TextIO | None = None) -> None:
 
 def remarks(report: GateReport) -> list[str]:
     """What has to be said about the gate as a whole."""
-    said = []
+    sentences = []
     if report.partial:
-        said.append("Only some scenarios were selected: a part cannot open the gate.")
+        sentences.append("Only some scenarios were selected: a part cannot open the gate.")
     if report.out_of_order:
-        said.append(
+        sentences.append(
             f"Out of order: what phase {report.phase} builds on does not hold: {', '.join(report.out_of_order)}. "
             "Finish the earlier phase first."
         )
-    said += [
+    sentences += [
         f"Accepted: {one.id} of {subject.name}: {one.message}"
         for subject in report.subjects
         for one in subject.criteria
         if one.state is State.ACCEPTED
     ]
-    return said + _about_the_mode(report)
+    return sentences + _about_the_mode(report)
 
 
 def _about_the_mode(report: GateReport) -> list[str]:

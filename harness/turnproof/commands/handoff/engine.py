@@ -165,13 +165,13 @@ class _Travellers:
         party = group[0].party(step)
         stretch = self._stretch(step, group[0])
         leg = self.judge.leg(party, stretch, View(transcript, dialect(party.dialect), spec.scenario))
-        held = history_after(transcript, f"{step + 1}.")
+        history = history_after(transcript, f"{step + 1}.")
         issued = self.carrier.issued(spec)
         for journey in group:
             journey.legs.append(leg)
-            journey.history = held
+            journey.history = history
             journey.issued = {**journey.issued, party.dialect: issued}
-            journey.over = transcript.end.how != "completed" or not held
+            journey.over = transcript.end.how != "completed" or not history
 
 
 def _single_scenario(scenarios: Sequence[Scenario], pattern: str) -> Scenario:

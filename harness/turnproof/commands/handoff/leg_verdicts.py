@@ -29,7 +29,7 @@ class Judge:
 
     def leg(self, party: Party, stretch: Stretch, view: View) -> Leg:
         """What the checks say of the run, and what of its history did not arrive."""
-        held, violated, undecided = 0, list[Unmet](), list[Unmet]()
+        held_count, violated, undecided = 0, list[Unmet](), list[Unmet]()
         claimed = Claimed.of_subject(self._subjects[party.adapter], [view.scenario])
         for requirement in self._requirements:
             if not requirement.looks_at(view.scenario.name):
@@ -37,31 +37,31 @@ class Judge:
             verdict = decide(requirement, party.path, [view], claimed)
             finding = Unmet(requirement.id, requirement.level, REGISTRY.message(verdict))
             if verdict.status is Status.HELD:
-                held += 1
+                held_count += 1
             elif verdict.status is Status.VIOLATED:
                 violated.append(finding)
             elif verdict.status is Status.INCONCLUSIVE and not verdict.compared_nothing:
                 undecided.append(finding)
         losses, signed, restored = _arrival(party, view)
-        kept = self._store.put(view.transcript) if self._store is not None else digest(view.transcript)
+        evidence = self._store.put(view.transcript) if self._store is not None else digest(view.transcript)
         return Leg(
             party=party,
             first=stretch.first + 1,
             last=stretch.end,
-            held=held,
+            held=held_count,
             violated=tuple(violated),
             undecided=tuple(undecided),
             losses=losses,
             signed=signed,
             restored=restored,
-            evidence=kept,
+            evidence=evidence,
         )
 
 
 def _arrival(party: Party, view: View) -> tuple[tuple[Loss, ...], int, int]:
     """What the first request says of the history it brought; nothing where there was no history, or no request."""
-    asked = (exchange for call in view.calls for exchange in call.exchanges if exchange.generates and exchange.call)
-    exchange = next(asked, None)
+    exchanges = (exchange for call in view.calls for exchange in call.exchanges if exchange.generates and exchange.call)
+    exchange = next(exchanges, None)
     if not view.scenario.given or exchange is None or exchange.call is None:
         return (), 0, 0
     body = msgspec.json.encode(exchange.body).decode()

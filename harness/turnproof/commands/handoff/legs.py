@@ -59,8 +59,10 @@ def part_of(
 
 def history_after(transcript: Transcript, mark: str) -> tuple[Message, ...]:
     """What the session held in the end. `mark` tells the ids of these messages from those of the next leg's."""
-    held = [event.messages for event in transcript.of(HistorySnapshot) if event.owner == "session"]
-    return tuple(replace(message, message_id=f"{mark}{message.message_id}") for message in (held[-1] if held else ()))
+    histories = [event.messages for event in transcript.of(HistorySnapshot) if event.owner == "session"]
+    return tuple(
+        replace(message, message_id=f"{mark}{message.message_id}") for message in (histories[-1] if histories else ())
+    )
 
 
 def _without_thinking(turn: Turn) -> Turn:

@@ -95,10 +95,10 @@ class Arrival:
     def _fate_of(self, thought: Thought) -> Fate | None:
         data = thought.provider_data
         back = data is not None and self._is_back(data)
-        sent = [atom for atom in self._sent if atom.kind == "thought"]
-        if any(atom.text == thought.text != "" for atom in sent) or (back and not thought.text):
+        thoughts = [atom for atom in self._sent if atom.kind == "thought"]
+        if any(atom.text == thought.text != "" for atom in thoughts) or (back and not thought.text):
             return None if data is None or back else "unsigned"
-        joined = "".join(atom.text for atom in sent)
+        joined = "".join(atom.text for atom in thoughts)
         if thought.text and thought.text in joined:
             return None if data is None or back else "unsigned"
         return "told" if thought.text and thought.text in self._said else "left-out"
@@ -112,7 +112,7 @@ class Arrival:
             yield self._loss(atom, "left-out")
 
     def _has_arrived(self, atom: Atom) -> bool:
-        return any(sent.key == atom.key for sent in self._sent)
+        return any(other.key == atom.key for other in self._sent)
 
     def _is_own(self, data: ProviderData) -> bool:
         return (

@@ -122,17 +122,17 @@ class Calls(Expressions):
 
     def _new_object(self, cls: type, arguments: Sequence[Value], keywords: Keywords, line: int) -> Value:
         """A new object."""
-        sources, made = self.world.sources, frozenset({Object(cls)})
+        sources, value = self.world.sources, frozenset({Object(cls)})
         if (function := sources.lookup(cls, "__init__")) is not None:
             self.invoke(Code(function, cls), arguments, keywords, line)
-            return made
+            return value
         fields = [name for base in reversed(sources.bases(cls)) for name in _fields(sources.body(base))]
         for name, argument in (*zip(fields, arguments, strict=False), *keywords.items()):
             if name in fields:
                 self.world.store(self.world.place(cls, name), argument)
         if (function := sources.lookup(cls, "__post_init__")) is not None:
             self.invoke(Code(function, cls), (), {}, line)
-        return made
+        return value
 
     # -- methods -----------------------------------------------------------------------------------------------------
 
@@ -192,31 +192,31 @@ class Calls(Expressions):
         return content if "history" in method else NOTHING
 
     def _on_container(self, base: Value, method: str, arguments: list[Value], keywords: Keywords, line: int) -> Value:
-        given = joined([*arguments, *keywords.values()])
-        if method in MUTATORS or (_KEEPING.match(method) and degree_of_input(given)):
+        value = joined([*arguments, *keywords.values()])
+        if method in MUTATORS or (_KEEPING.match(method) and degree_of_input(value)):
             self.changed(base, line)
             if method == "setdefault":
-                given = joined(arguments[1:])  # the first one is a key
+                value = joined(arguments[1:])  # the first one is a key
             if method not in MUTATORS or method in _GROWING:
                 for place in places(base):
-                    self.world.grow(place, elements(given) if method in {"extend", "update"} else given)
-            return elements(base) | (given if method == "setdefault" else NOTHING) if method in GIVING else NOTHING
+                    self.world.grow(place, elements(value) if method in {"extend", "update"} else value)
+            return elements(base) | (value if method == "setdefault" else NOTHING) if method in GIVING else NOTHING
         if method in GIVING:
             return elements(base)
         if method in COPYING:
             return copied(base)
-        return self.made_of(base, given)
+        return self.made_of(base, value)
 
     # -- what Python brings ------------------------------------------------------------------------------------------
 
     def _unknown(self, name: str, arguments: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-        given = joined([*arguments, *keywords.values()])
+        value = joined([*arguments, *keywords.values()])
         if name in COUNTING:
             return NOTHING
         if name in WEAK_TYPES:
             return frozenset({Mark.WEAK})
         if name in COPYING or name == "defaultdict":
-            return copied(given)
+            return copied(value)
         match name:
             case "partial":
                 # Whoever gets it calls it, with these arguments.
@@ -233,8 +233,8 @@ class Calls(Expressions):
             case "cast":
                 return arguments[-1] if arguments else NOTHING
             case "next":
-                return elements(given)
-        return self.made_of(given)
+                return elements(value)
+        return self.made_of(value)
 
     def _super(self, node: ast.Call) -> Value:
         cls, after = self.key.cls, self.key.function.cls

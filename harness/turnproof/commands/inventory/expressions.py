@@ -100,8 +100,8 @@ class Expressions(ABC):
                 return frozenset({Word(text)}) if isinstance(text, str) and text.isidentifier() else NOTHING
             case ast.Subscript(value=base, slice=index):
                 self.value(index)
-                held = self.value(base, quiet=quiet)
-                return copied(held) if isinstance(index, ast.Slice) else elements(held)
+                base_value = self.value(base, quiet=quiet)
+                return copied(base_value) if isinstance(index, ast.Slice) else elements(base_value)
             case ast.Tuple(elts=[]):
                 return NOTHING
             case ast.Tuple(elts=parts) if not any(isinstance(part, ast.Starred) for part in parts):
@@ -213,8 +213,8 @@ class Expressions(ABC):
 
     def matters(self, value: Value) -> bool:
         """Whether what cannot be seen of this value may be history."""
-        held = {fact.cls for fact in value if isinstance(fact, Object | Class)}
-        return self.provider_in(value) or any(cls in self.world.root.__mro__ for cls in held)
+        classes = {fact.cls for fact in value if isinstance(fact, Object | Class)}
+        return self.provider_in(value) or any(cls in self.world.root.__mro__ for cls in classes)
 
     def _is_other(self, cls: type) -> bool:
         own = (self.world.root, self.key.cls or self.world.root)
@@ -262,10 +262,10 @@ class Expressions(ABC):
         self._declared(place)
         if not quiet:
             self.touch("reads", place, line)
-        held = self.world.place_value(place, self.key)
-        if place in self.world.providers or (is_provider_name(place.path) and self._may_be_provider(held)):
-            held |= {Mark.PROVIDER}
-        return held | {Held(place, Degree.SAME)}
+        value = self.world.place_value(place, self.key)
+        if place in self.world.providers or (is_provider_name(place.path) and self._may_be_provider(value)):
+            value |= {Mark.PROVIDER}
+        return value | {Held(place, Degree.SAME)}
 
     def _may_be_provider(self, value: Value) -> bool:
         return not any(isinstance(fact, Object | Word) for fact in value)

@@ -67,20 +67,20 @@ def _candidates(world: World, reached: set[type]) -> set[Place]:
 
 
 def _is_history(world: World, place: Place) -> bool:
-    given, grown = world.fields.get(place, NOTHING), world.grown.get(place, NOTHING)
-    if Mark.CHAT in given or (degree_of_input(given) or 0) >= Degree.COPY or degree_of_input(grown):
+    value, grown = world.fields.get(place, NOTHING), world.grown.get(place, NOTHING)
+    if Mark.CHAT in value or (degree_of_input(value) or 0) >= Degree.COPY or degree_of_input(grown):
         return True
     returned = _returned(world, place)
     if returned >= Degree.COPY:
         return True
-    signs = [is_history_name(place.path.rpartition(".")[2]), place in world.typed, bool(degree_of_input(given))]
-    return any(signs) and sum([*signs, Mark.CONTAINER in given, bool(returned)]) >= 2
+    signs = [is_history_name(place.path.rpartition(".")[2]), place in world.typed, bool(degree_of_input(value))]
+    return any(signs) and sum([*signs, Mark.CONTAINER in value, bool(returned)]) >= 2
 
 
 def _returned(world: World, place: Place) -> int:
     """How much of it the history getters give back."""
-    given = (value for key, value in world.returns.items() if is_history_getter(key, world.root))
-    return max((_degree(value, [place]) for value in given), default=0)
+    values = (value for key, value in world.returns.items() if is_history_getter(key, world.root))
+    return max((_degree(value, [place]) for value in values), default=0)
 
 
 def _copies(world: World, place: Place, places: set[Place]) -> bool:

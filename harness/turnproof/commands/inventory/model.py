@@ -38,8 +38,8 @@ class Touch(msgspec.Struct, frozen=True):
         """Whether it is something that no session does that owns its history: it calls one of the methods by which
         a provider owns one, or uses a private attribute of a provider.
         """
-        called = self.what.partition("(")[0]
-        return self.kind == "provider-private" or (self.kind == "provider-call" and called in LEGACY_METHODS)
+        method = self.what.partition("(")[0]
+        return self.kind == "provider-private" or (self.kind == "provider-call" and method in LEGACY_METHODS)
 
 
 class MethodUse(msgspec.Struct, frozen=True):
@@ -84,8 +84,8 @@ class Inventory(msgspec.Struct, frozen=True):
         """
         if not self.is_session:
             return self.methods
-        kept = ((use, tuple(touch for touch in use.touches if touch.reaches_into_a_provider)) for use in self.methods)
-        return tuple(msgspec.structs.replace(use, touches=touches) for use, touches in kept if touches)
+        uses = ((use, tuple(touch for touch in use.touches if touch.reaches_into_a_provider)) for use in self.methods)
+        return tuple(msgspec.structs.replace(use, touches=touches) for use, touches in uses if touches)
 
 
 class InventoryReport(msgspec.Struct, frozen=True, kw_only=True):

@@ -73,9 +73,9 @@ class Reading(Calls):
                 self.assigned(self.value(base, quiet=True), attribute, value, line)
             case ast.Subscript(value=base, slice=index):
                 self.value(index)
-                held = self.value(base, quiet=True)
-                self.changed(held, line)
-                for place in places(held):
+                base_value = self.value(base, quiet=True)
+                self.changed(base_value, line)
+                for place in places(base_value):
                     self.world.grow(place, value)
             case ast.Starred(value=inner):
                 self.bind(inner, copied(value), line)
@@ -170,13 +170,13 @@ class Reading(Calls):
                     self.bind(target, self.value(expression), line)
 
     def _augment(self, target: ast.expr, added: Value, line: int, is_number: bool) -> None:
-        held = self.value(target, quiet=True)
-        self.changed(held, line)
-        for place in places(held):
+        target_value = self.value(target, quiet=True)
+        self.changed(target_value, line)
+        for place in places(target_value):
             if not is_number:
                 self.world.grow(place, elements(added))
-        if isinstance(target, ast.Name) and not places(held):
-            self.bind(target, held | added, line)
+        if isinstance(target, ast.Name) and not places(target_value):
+            self.bind(target, target_value | added, line)
 
     def _delete(self, target: ast.expr, line: int) -> None:
         match target:

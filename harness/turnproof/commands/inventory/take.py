@@ -44,14 +44,14 @@ def take_inventory(cls: type, packages: Iterable[str] = ()) -> Inventory:
 
 def _functions(world: World) -> Iterator[Function]:
     """The functions that the class's objects have."""
-    sources, seen = world.sources, set()
+    sources, functions = world.sources, set()
     for base in sources.bases(world.root):
         body = sources.body(base)
         assert body is not None
         for name in body.functions:
             function = sources.lookup(world.root, name)
-            if function is not None and name not in seen:
-                seen.add(name)
+            if function is not None and name not in functions:
+                functions.add(name)
                 yield function
         for name, setter in body.setters.items():
             if sources.setter(world.root, name) is setter:
@@ -161,9 +161,9 @@ def _reached(world: World, own: dict[Key, list[Touch]], kinds: Sequence[TouchKin
     while changed:
         changed = False
         for key in world.keys:
-            for called in world.call_value[key]:
-                if not reached[called.key] <= reached[key]:
-                    reached[key] |= reached[called.key]
+            for callee in world.call_value[key]:
+                if not reached[callee.key] <= reached[key]:
+                    reached[key] |= reached[callee.key]
                     changed = True
     return reached
 
@@ -171,11 +171,11 @@ def _reached(world: World, own: dict[Key, list[Touch]], kinds: Sequence[TouchKin
 def _through(world: World, key: Key, own: dict[Key, list[Touch]], reached: dict[Key, set[_Doing]]) -> Iterator[Touch]:
     """What a method touches by calling others, where it does not do so itself."""
     mine = {(touch.kind, touch.what) for touch in own[key]}
-    for called in world.call_value[key]:
-        if called.key == key:
+    for callee in world.call_value[key]:
+        if callee.key == key:
             continue
-        for kind, what in reached[called.key] - mine:
-            yield Touch(kind, _via(what, called), called.line, key.function.source.line(called.line))
+        for kind, what in reached[callee.key] - mine:
+            yield Touch(kind, _via(what, callee), callee.line, key.function.source.line(callee.line))
 
 
 def _is_public(name: str) -> bool:

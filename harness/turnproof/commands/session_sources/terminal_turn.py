@@ -18,17 +18,17 @@ from .source import Source
 def send_prompt(source: Source, text: str) -> bool:
     """Say something in the session that is open, and write the answer to stdout as it arrives. False if it was
     cancelled, by a first Ctrl-C; a second one is not waited for."""
-    shown = _Shown()
+    output = _Shown()
     try:
         with cancelled_by_interrupt() as token:
-            answer = source.send(text, token, shown.write)
+            answer = source.send(text, token, output.write)
     except Cancelled:
         return False
     finally:
-        shown.end()
-    if not shown.anything:
-        shown.write(answer.text)
-        shown.end()
+        output.end()
+    if not output.anything:
+        output.write(answer.text)
+        output.end()
     return not answer.cancelled
 
 

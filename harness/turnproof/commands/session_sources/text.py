@@ -65,9 +65,14 @@ def list_json(infos: Sequence[SessionInfo]) -> str:
 
 def info_json(info: SessionInfo, can: SessionCapabilities, messages: Sequence[Message] | None) -> str:
     """A session in full, for programs; `messages` is null where the conversation could not be told."""
-    said = None if messages is None else [to_builtins(message) for message in messages]
+    documents = None if messages is None else [to_builtins(message) for message in messages]
     return _json(
-        {"schema": INFO_SCHEMA, "session": _plain(info), "capabilities": msgspec.to_builtins(can), "messages": said}
+        {
+            "schema": INFO_SCHEMA,
+            "session": _plain(info),
+            "capabilities": msgspec.to_builtins(can),
+            "messages": documents,
+        }
     )
 
 
@@ -92,9 +97,9 @@ def _lines(message: Message) -> Iterator[str]:
             case FunctionCall():
                 yield f"{message.role}: calls {one_line(part.name)} {_short(json.dumps(to_builtins(part.args)))}"
             case ToolResult():
-                shown = part.result if isinstance(part.result, str) else json.dumps(to_builtins(part.result))
+                result = part.result if isinstance(part.result, str) else json.dumps(to_builtins(part.result))
                 failed = " failed" if part.is_error else ""
-                yield f"{message.role}: {one_line(part.name)}{failed}: {_short(shown)}"
+                yield f"{message.role}: {one_line(part.name)}{failed}: {_short(result)}"
             case Thought():
                 yield f"{message.role}: (thought, {counted(len(part.text), 'character')})"
             case _:

@@ -71,8 +71,10 @@ class Run(RunSession):
         if self.keeping is not None and turn.cancel is not None and turn.cancel.by == "kill":
             keeping, at = self.keeping, _cut_name(turn.cancel)
             return None, lambda: keeping.kill(at)
-        if (said := turn.interject) is not None:
-            return Interjected(at=_cut_name(said.cut), text=said.text, **where), lambda: self._interject(said.text)
+        if (interjection := turn.interject) is not None:
+            return Interjected(
+                at=_cut_name(interjection.cut), text=interjection.text, **where
+            ), lambda: self._interject(interjection.text)
         stops = turn.cancel is not None and turn.cancel.by == "stop"
         event = Cancelled(at=_cut_name(turn.cancel), stopped=stops, **where)
         return event, self._stop if stops else token.cancel
@@ -96,18 +98,18 @@ class Run(RunSession):
 
     def _send(self, turn: Turn, token: CancelToken) -> TurnEnded:
         recorder = self.recorder
-        shown: list[str] = []
+        pieces: list[str] = []
 
         def show(text: str) -> None:
-            shown.append(text)
+            pieces.append(text)
             recorder.show(text)
 
         recorder.streamed = self.job.key.mode == "stream"
-        wanted = SessionTurn(token, show if recorder.streamed else None, turn.response_schema)
+        session_turn = SessionTurn(token, show if recorder.streamed else None, turn.response_schema)
         recorder.control.ask("operation-begins")
         recorder.doing = "turn"
         try:
-            reply = self._send_content(turn.user, wanted)
+            reply = self._send_content(turn.user, session_turn)
         except ControlLost:
             raise
         except BaseException as error:
@@ -115,11 +117,11 @@ class Run(RunSession):
             recorder.control.ask("operation-ended")
             recorder.event(failed("turn", error, recorder.raised(error), turn=recorder.turn))
             how: Literal["cancelled", "error"] = "cancelled" if isinstance(error, CancelledError) else "error"
-            return TurnEnded(outcome=how, shown="".join(shown), turn=recorder.turn)
+            return TurnEnded(outcome=how, shown="".join(pieces), turn=recorder.turn)
         finally:
             recorder.doing = ""
         recorder.control.ask("operation-ended")
-        return TurnEnded(outcome=reply.outcome, shown="".join(shown), text=reply.text, turn=recorder.turn)
+        return TurnEnded(outcome=reply.outcome, shown="".join(pieces), text=reply.text, turn=recorder.turn)
 
     def _send_content(self, content: Sequence[Part], turn: SessionTurn) -> SessionReply:
         match content:

@@ -69,9 +69,9 @@ class Gathering:
         lock = self._lock
 
         def hold(arrived: Arrived) -> None:
-            told = dataclasses.replace(arrived, earlier=self._text_before())
+            condition = dataclasses.replace(arrived, earlier=self._text_before())
             with lock:
-                conn.send(("cancel", told))
+                conn.send(("cancel", condition))
 
         self._conn = conn
         self._run.on_hold = hold
@@ -145,10 +145,10 @@ class Gathering:
 
     def _take_unclaimed(self) -> None:
         """What was asked in the operation that is over and belongs to no call, or to none that was shown."""
-        shown, self._call = self._call >= 0, -1
+        in_call, self._call = self._call >= 0, -1
         exchanges = self._run.end_call(self._taken)
         self._taken += len(exchanges)
-        at = len(self._events) if shown else self._operation_at
+        at = len(self._events) if in_call else self._operation_at
         self._events[at:at] = self._wire(exchanges)
 
     def _text_before(self) -> int:
@@ -211,11 +211,11 @@ class Gathering:
         withheld = exchange.operation == "authenticate"
         body = self._text(_WITHHELD if withheld else bytes(exchange.body), exchange)
         as_sent = None if withheld or exchange.sent == exchange.body else self._text(bytes(exchange.sent), exchange)
-        kept = _KEPT_ANSWER_HEADERS | self._run.dialect.service.response_headers
+        header_names = _KEPT_ANSWER_HEADERS | self._run.dialect.service.response_headers
         return WireResponse(
             exchange=exchange.number,
             status=exchange.status,
-            headers={k: v for k, v in exchange.headers.items() if k.lower() in kept},
+            headers={k: v for k, v in exchange.headers.items() if k.lower() in header_names},
             body=body.text,
             base64=body.base64,
             sent=None if as_sent is None else as_sent.text,

@@ -34,13 +34,13 @@ def prepare(modules: Iterable[str]) -> None:
     if _asked or sys.platform != "linux":
         return
     _asked = True
-    wanted = [*modules]
+    module_names = [*modules]
     forkserver.set_forkserver_preload([f"{__package__}.preload"])
-    os.environ[HANDED_OVER] = json.dumps({"path": sys.path, "modules": wanted})
+    os.environ[HANDED_OVER] = json.dumps({"path": sys.path, "modules": module_names})
     try:
         with contextlib.suppress(OSError):
             forkserver.ensure_running()
-            _modules = frozenset(wanted)
+            _modules = frozenset(module_names)
     finally:
         del os.environ[HANDED_OVER]
 

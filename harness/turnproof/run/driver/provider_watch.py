@@ -124,20 +124,20 @@ def holding(
     plugins: Collection[Any] = (),
 ) -> ProviderHolds:
     """What a provider holds of messages, of texts, and of plugins."""
-    count, places, held = 0, [], []
+    count, places, places_held = 0, [], []
     for one in reached(own):
         count += 1
         if _contains(one.value, message_ids, texts):
             places.append(one.place)
         if any(one.value is plugin for plugin in plugins):
-            held.append(one.place)
+            places_held.append(one.place)
     return ProviderHolds(
         cls=class_name(own),
         after=after,
         looked_at=count,
         whole=count < MOST,
         messages=tuple(places[:_PLACES]),
-        plugins=tuple(held[:_PLACES]),
+        plugins=tuple(places_held[:_PLACES]),
     )
 
 

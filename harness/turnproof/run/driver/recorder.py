@@ -106,9 +106,9 @@ class Recorder:
         found, self._cut = self._cut, None
         if found is None:
             return
-        told, cut = found
-        if told is not None:
-            self.event(replace(told, **self.place))
+        event, cut = found
+        if event is not None:
+            self.event(replace(event, **self.place))
         cut()
 
     def _cancel_from_server(self, arrived: Arrived) -> None:

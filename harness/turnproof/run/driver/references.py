@@ -85,19 +85,19 @@ def reached(root: object, most: int = MOST) -> Iterator[Reached]:
 
     With it counts what its class keeps for all its objects, and the containers of the module that the class stands in.
     """
-    seen = {id(root)}
-    kept: list[object] = []  # so that no id is given to another object meanwhile
+    ids = {id(root)}
+    alive: list[object] = []  # so that no id is given to another object meanwhile
     waiting = deque([Reached(root, "")])
     waiting.extend(_shared(root))
     while waiting:
         current = waiting.popleft()
         for value, place in _held_by(current.value, current.place):
-            if id(value) in seen or isinstance(value, _ATOMS):
+            if id(value) in ids or isinstance(value, _ATOMS):
                 continue
-            if len(seen) > most:
+            if len(ids) > most:
                 return
-            seen.add(id(value))
-            kept.append(value)
+            ids.add(id(value))
+            alive.append(value)
             found = Reached(value, place)
             yield found
             if _is_open(value):

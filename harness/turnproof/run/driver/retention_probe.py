@@ -37,8 +37,8 @@ def look_at_adapter(providers: Providers, watcher: ProviderWatch, recorder: Reco
     for streamed in (False, True):
         _call_and_look(providers, recorder, streamed)
     with _asking(recorder):
-        asked = ask(providers.own(providers.open("stateless")), providers.binding, providers.endpoint)
-    for one in asked:
+        events = ask(providers.own(providers.open("stateless")), providers.binding, providers.endpoint)
+    for one in events:
         recorder.event(one)
     recorder.probe = ""
     recorder.control.ask("probe", "")
@@ -51,8 +51,8 @@ def _call_and_look(providers: Providers, recorder: Recorder, streamed: bool) -> 
         try:
             spoken = _complete(provider, _unheard if streamed else None)
         except Exception as error:
-            said = f"a call with three messages raised {type(error).__name__}: {error}"
-            recorder.event(ProviderAsked(what="complete", outcome="fails", said=said, probe=recorder.probe))
+            message = f"a call with three messages raised {type(error).__name__}: {error}"
+            recorder.event(ProviderAsked(what="complete", outcome="fails", said=message, probe=recorder.probe))
             return
     found = holding(providers.own(provider), "call", spoken, texts=_MARKS)
     if found.messages:

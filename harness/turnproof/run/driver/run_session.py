@@ -108,11 +108,11 @@ class RunSession:
 
     def history(self) -> Sequence[Message]:
         """The messages that the session holds. Raises TypeError for anything that is no message."""
-        held = self.session.history(self.handle)
-        for index, message in enumerate(held):
+        messages = self.session.history(self.handle)
+        for index, message in enumerate(messages):
             if not isinstance(message, Message):
                 raise TypeError(f"history() has a {type(message).__name__} at index {index} instead of a Message")
-        return held
+        return messages
 
     def snapshot(self, after: str) -> None:
         """Record what the session holds and what that takes, and on the legacy path what its provider holds."""
@@ -161,10 +161,10 @@ class RunSession:
         if self.child is None:
             self.child = self.session.spawn(self.handle)
         self.recorder.child, self.recorder.streamed = True, self.job.key.mode == "stream"
-        told = "".join(part.text for part in turn.user if isinstance(part, Text))
+        text = "".join(part.text for part in turn.user if isinstance(part, Text))
         try:
             on_chunk = _unseen if self.recorder.streamed else None
-            self.session.send(self.child, told, SessionTurn(CancelToken(), on_chunk))
+            self.session.send(self.child, text, SessionTurn(CancelToken(), on_chunk))
         finally:
             self.recorder.child = False
             self.tools.flush()

@@ -80,8 +80,8 @@ class SessionOperations:
 
     def _send_concurrently(self, turn: Turn) -> None:
         """Ask for another turn from another thread. It may be refused at once, or wait for the one that runs."""
-        told = "".join(part.text for part in turn.user if isinstance(part, Text))
-        self._beside = ConcurrentTurn(self._run, told)
+        text = "".join(part.text for part in turn.user if isinstance(part, Text))
+        self._beside = ConcurrentTurn(self._run, text)
         self._beside.over.wait(AT_ONCE)
 
     def join(self) -> None:
@@ -138,11 +138,11 @@ class SessionOperations:
 
     def _open(self, step: SessionStep) -> SessionStepped:
         labels = self._ground.labels
-        wanted = labels.id_of(step.session) if step.session is not None else None
+        session_id = labels.id_of(step.session) if step.session is not None else None
         self._close()
         self._ground.cwd = step.cwd or self._ground.cwd
         labels.expect(step.label or "")
-        self._wanted = {"session": wanted, "continue_last": step.last}
+        self._wanted = {"session": session_id, "continue_last": step.last}
         try:
             self._run.open()
         finally:
@@ -163,15 +163,15 @@ class SessionOperations:
         return SessionStepped(do="new", outcome="done")
 
     def _resume(self, step: SessionStep) -> SessionStepped:
-        wanted = self._ground.labels.id_of(step.session or "")
-        self._needed("resume_session")(self._run.handle, wanted)
+        session_id = self._ground.labels.id_of(step.session or "")
+        self._needed("resume_session")(self._run.handle, session_id)
         return SessionStepped(do="resume", outcome="done")
 
     def _continue(self, step: SessionStep) -> SessionStepped:
-        taken = self._needed("continue_last")(self._run.handle, self._folder_of(step))
-        if taken is None:
+        session_id = self._needed("continue_last")(self._run.handle, self._folder_of(step))
+        if session_id is None:
             return SessionStepped(do="continue", outcome="nothing")
-        return SessionStepped(do="continue", outcome="done", returned=self._ground.labels.label_in_list(taken))
+        return SessionStepped(do="continue", outcome="done", returned=self._ground.labels.label_in_list(session_id))
 
     def _fork(self, step: SessionStep) -> SessionStepped:
         labels = self._ground.labels
@@ -193,7 +193,7 @@ class SessionOperations:
             if not isinstance(info, SessionInfo):
                 raise TypeError(f"the list of sessions has a {type(info).__name__} instead of a SessionInfo")
         times = sorted({last_update(info) for info in sessions if info.updated_at is not None}, reverse=True)
-        listed = [
+        entries = [
             SessionListed(
                 session=self._ground.labels.label_in_list(info.session_id),
                 cwd=self._ground.label_of(info.cwd),
@@ -204,7 +204,7 @@ class SessionOperations:
             for info in sessions
         ]
         # The order is the agent's own; evidence has one that does not hang on its clock.
-        return tuple(sorted(listed, key=lambda entry: (entry.session, entry.cwd)))
+        return tuple(sorted(entries, key=lambda entry: (entry.session, entry.cwd)))
 
     def _damage(self, step: SessionStep) -> SessionStepped:
         count = self._ground.damage(self._ground.labels.id_of(step.session or ""))

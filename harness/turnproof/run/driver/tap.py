@@ -235,11 +235,11 @@ class LegacyTap(Tap):
         self.recorder.streamed = callbacks is not None
         used = callbacks or Callbacks(self.recorder, None, None, None, None)
         used._where = self.recorder.place
-        held = list(self._held())
-        if not (held and held[-1].role == new.role and held[-1].parts == new.parts):
-            held.append(new)
+        history = list(self._held())
+        if not (history and history[-1].role == new.role and history[-1].parts == new.parts):
+            history.append(new)
         streamed = callbacks is not None
-        began = _began(self.recorder, "legacy", held, self._system, self._tools, streamed, response_schema)
+        began = _began(self.recorder, "legacy", history, self._system, self._tools, streamed, response_schema)
         return self._run(began, used, {"arguments": watched}, lambda: action(used))
 
 

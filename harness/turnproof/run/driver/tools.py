@@ -44,8 +44,8 @@ class ScriptedTools:
 
     def declare(self, schemas: Sequence[ToolSchema]) -> None:
         """These are the tools from now on."""
-        told = self._telling if self._untold else self._running
-        self.tools = tuple(Tool(schema, told(schema)) for schema in schemas)
+        tools = self._telling if self._untold else self._running
+        self.tools = tuple(Tool(schema, tools(schema)) for schema in schemas)
 
     def begin(self, turn: Turn) -> None:
         """Follow the script of this turn."""
@@ -82,7 +82,7 @@ class ScriptedTools:
         running = self._running(schema)
 
         def run(args: Any, token: CancelToken) -> Any:
-            given, turn = freeze(args), self._recorder.turn  # the turn may end before the tool does
+            arguments, turn = freeze(args), self._recorder.turn  # the turn may end before the tool does
             outcome: Literal["ok", "error", "cancelled"] = "error"
             with self._lock:
                 self._at_work += 1
@@ -94,7 +94,7 @@ class ScriptedTools:
                 outcome = "cancelled"
                 raise
             finally:
-                event = ToolRun(call_id="", name=schema.name, args=given, outcome=outcome, turn=turn)
+                event = ToolRun(call_id="", name=schema.name, args=arguments, outcome=outcome, turn=turn)
                 with self._lock:
                     self._ran.append(event)
                     self._at_work -= 1

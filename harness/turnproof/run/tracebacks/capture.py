@@ -58,10 +58,10 @@ class _Capture:
         cause = _attribute(error, "__cause__", BaseException)
         context = _attribute(error, "__context__", BaseException)
         members = _members(error)
-        shown = context if cause is None and not hides else None
-        told_cause, told_context = self._behind(cause, above), self._behind(shown, above)
-        told = [one for one in (self._behind(member, above) for member in members) if one is not None]
-        missing = (cause is not None and told_cause is None) + (shown is not None and told_context is None)
+        visible_context = context if cause is None and not hides else None
+        told_cause, told_context = self._behind(cause, above), self._behind(visible_context, above)
+        captured = [one for one in (self._behind(member, above) for member in members) if one is not None]
+        missing = (cause is not None and told_cause is None) + (visible_context is not None and told_context is None)
         frames, omitted = self._frames(error)
         kind = type(error)
         return Raised(
@@ -73,10 +73,10 @@ class _Capture:
             cause=told_cause,
             context=told_context,
             suppressed=hides and cause is None and context is not None,
-            exceptions=tuple(told),
+            exceptions=tuple(captured),
             frames_omitted=omitted,
             omitted_at=FIRST_FRAMES if omitted else 0,
-            exceptions_omitted=missing + len(members) - len(told),
+            exceptions_omitted=missing + len(members) - len(captured),
         )
 
     def _behind(self, error: BaseException | None, above: tuple[BaseException, ...]) -> Raised | None:
@@ -94,10 +94,10 @@ class _Capture:
         for step in every:
             omitted += len(last) == LAST_FRAMES
             last.append(step)
-        told = [self._frame(step) for step in (*first, *last)]
+        frames = [self._frame(step) for step in (*first, *last)]
         if isinstance(error, SyntaxError):
-            told += self._place_of_syntax(error)
-        return tuple(told), omitted
+            frames += self._place_of_syntax(error)
+        return tuple(frames), omitted
 
     def _frame(self, step: TracebackType) -> Frame:
         code, names = step.tb_frame.f_code, step.tb_frame.f_globals
@@ -148,8 +148,8 @@ class _Capture:
 
     def _notes(self, error: BaseException) -> tuple[str, ...]:
         notes = (_attribute(error, "__notes__", list) or [])[: NOTES + 1]
-        told = [self._text(note if type(note) is str else text_of(note), NOTE) for note in notes]
-        return (*told[:NOTES], "(more notes are left out)") if len(told) > NOTES else tuple(told)
+        texts = [self._text(note if type(note) is str else text_of(note), NOTE) for note in notes]
+        return (*texts[:NOTES], "(more notes are left out)") if len(texts) > NOTES else tuple(texts)
 
     def _text(self, text: str, limit: int, around: int = 0) -> str:
         """The text without secrets, cut to `limit` characters; around this one, where the cut would lose it."""

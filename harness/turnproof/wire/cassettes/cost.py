@@ -84,15 +84,15 @@ def estimate_cost(
         room = int(scenario.options.get("max_tokens", max_output))
         factor = max(price.write_5m, price.write_1h) if scenario.cache else 1.0
         runs = len(scenario.modes) * (1 + len(scenario.probes))
-        for sent in _requests(scenario):
-            times = runs * sent.times
+        for request in _requests(scenario):
+            times = runs * request.times
             requests += times
-            prompt += times * sent.prompt
-            output += times * sent.output
-            usd += times * (sent.prompt * factor * price.input + sent.output * price.output) / _MILLION
+            prompt += times * request.prompt
+            output += times * request.output
+            usd += times * (request.prompt * factor * price.input + request.output * price.output) / _MILLION
             # The answers so far stand in the prompt, and each may have been as long as it could.
-            longest = sent.prompt + sent.answers_before * room
-            ceiling += times * (longest * factor * price.input + max(room, sent.output) * price.output) / _MILLION
+            longest = request.prompt + request.answers_before * room
+            ceiling += times * (longest * factor * price.input + max(room, request.output) * price.output) / _MILLION
     return Estimate(requests, prompt, output, usd, ceiling, price.date)
 
 

@@ -136,8 +136,8 @@ def _stretch(value: str, start: int) -> str:
 
 
 def _short(value: JSON) -> str:
-    shown = repr(value)
-    return shown if len(shown) <= WIDTH else shown[: WIDTH - 1] + "…"
+    text = repr(value)
+    return text if len(text) <= WIDTH else text[: WIDTH - 1] + "…"
 
 
 def mismatch(

@@ -52,8 +52,8 @@ def why_not_written(request: HttpRequest, call: Call, headers: Mapping[str, str]
     """Why this exchange must stay out of a cassette (its bodies are on no allow-list), or None."""
     if call.operation in UNRECORDED:
         return "an exchange of credentials" if call.operation == "authenticate" else "no operation of the dialect"
-    for side, given, data in (("request", request.headers, request.body), ("response", headers, body)):
-        media_type = _media_type(given)
+    for side, headers_of_side, data in (("request", request.headers, request.body), ("response", headers, body)):
+        media_type = _media_type(headers_of_side)
         if data and media_type not in MEDIA_TYPES:
             return f"{side} body of type {media_type or 'unknown'!r}"
     return None

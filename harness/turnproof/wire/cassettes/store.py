@@ -84,6 +84,6 @@ def overlaid(base: Cassette, overlay: Cassette) -> Cassette:
             f"the cassette of {base.dialect} {base.scenario!r}"
         )
     replaced = {(item.place, item.stream, item.extra) for item in overlay.interactions}
-    kept = [item for item in base.interactions if (item.place, item.stream, item.extra) not in replaced]
-    both = sorted([*kept, *overlay.interactions], key=lambda item: item.place)
+    base_interactions = [item for item in base.interactions if (item.place, item.stream, item.extra) not in replaced]
+    both = sorted([*base_interactions, *overlay.interactions], key=lambda item: item.place)
     return msgspec.structs.replace(base, interactions=tuple(both))

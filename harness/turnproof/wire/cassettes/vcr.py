@@ -104,10 +104,10 @@ class Matcher:
 
         Raises AssertionError with JSON path and both sides instead of returning False as often as vcrpy shows it.
         """
-        sent, recorded = self._digest(r1), self._digest(r2)
-        if sent == recorded:
+        current, recorded = self._digest(r1), self._digest(r2)
+        if current == recorded:
             return True
-        explanation = self._explanation(sent, recorded, r1, r2)
+        explanation = self._explanation(current, recorded, r1, r2)
         if explanation is None:
             return False
         raise AssertionError(explanation)
@@ -148,8 +148,8 @@ class Matcher:
         found = first_difference(self._forms[r2], mine)
         assert found is not None, "equal forms have equal digests"
         path, *sides = found
-        recorded, sent = both_sides(*sides)
-        return f"differs at {path.replace('$.form', '$', 1)}: recorded {recorded}, sent {sent}"
+        recorded, current = both_sides(*sides)
+        return f"differs at {path.replace('$.form', '$', 1)}: recorded {recorded}, sent {current}"
 
 
 class _Read(NamedTuple):

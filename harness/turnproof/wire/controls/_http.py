@@ -32,9 +32,9 @@ class Line:
         self._reading(self._connection.connect)
         sock: socket.socket = self._connection.sock
         self._forget = self._token.on_cancel(lambda: _shut(sock))
-        sent = {"content-type": "application/json", **headers}
+        sent_headers = {"content-type": "application/json", **headers}
         self._reading(
-            lambda: self._connection.request("POST", f"{self._url.path}{path}", json.dumps(body).encode(), sent)
+            lambda: self._connection.request("POST", f"{self._url.path}{path}", json.dumps(body).encode(), sent_headers)
         )
         self._answer = self._reading(self._connection.getresponse)
         return self._answer

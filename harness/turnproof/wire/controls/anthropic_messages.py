@@ -84,8 +84,8 @@ class _Message(Answer):
                     args = json.loads(self.arguments or "{}")
                 except ValueError as error:
                     raise TransportError("the arguments of a call are no JSON") from error
-                opened, self.open_call = self.open_call, None
-                self.call(FunctionCall(opened["id"], opened["name"], args))
+                call, self.open_call = self.open_call, None
+                self.call(FunctionCall(call["id"], call["name"], args))
             case "message_delta":
                 self._end(document["delta"].get("stop_reason"), document["usage"])
             case "message_stop":
@@ -130,8 +130,8 @@ def _block(part: Part) -> dict[str, Any]:
         case FunctionCall():
             return {"type": "tool_use", "id": part.id, "name": part.name, "input": part.args}
         case ToolResult():
-            said = part.result if isinstance(part.result, str) else json.dumps(part.result)
-            return {"type": "tool_result", "tool_use_id": part.call_id, "content": said, "is_error": part.is_error}
+            text = part.result if isinstance(part.result, str) else json.dumps(part.result)
+            return {"type": "tool_result", "tool_use_id": part.call_id, "content": text, "is_error": part.is_error}
         case _:
             raise TypeError(f"the control knows no {type(part).__name__}")
 

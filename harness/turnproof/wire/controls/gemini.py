@@ -45,8 +45,8 @@ class GenerateContentApi(Api):
 
     def next_id(self, request: Request) -> int:
         """The lowest number that no call has."""
-        taken = [int(call.id.removeprefix(_ID)) for message in request.messages for call in message.calls]
-        return max(taken, default=0) + 1
+        numbers = [int(call.id.removeprefix(_ID)) for message in request.messages for call in message.calls]
+        return max(numbers, default=0) + 1
 
     def complaint(self, document: Any) -> tuple[str, str]:
         """The API's status word and message."""

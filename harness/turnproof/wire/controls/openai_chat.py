@@ -67,9 +67,9 @@ class _Completion(Answer):
         if not document["choices"]:
             return  # the figures that were asked for
         choice = document["choices"][0]
-        said = choice["message"] if "message" in choice else choice["delta"]
-        self.write(said.get("content") or "")
-        for number, call in enumerate(said.get("tool_calls") or ()):
+        message = choice["message"] if "message" in choice else choice["delta"]
+        self.write(message.get("content") or "")
+        for number, call in enumerate(message.get("tool_calls") or ()):
             self._piece(call.get("index", number), call)
         self.raw_finish = choice["finish_reason"] or self.raw_finish
         if choice["finish_reason"]:
@@ -96,8 +96,8 @@ class _Completion(Answer):
 def _messages(message: Message) -> Iterator[dict[str, Any]]:
     if message.role == "tool":
         for result in message.results:
-            said = result.result if isinstance(result.result, str) else json.dumps(result.result)
-            yield {"role": "tool", "tool_call_id": result.call_id, "content": said}
+            text = result.result if isinstance(result.result, str) else json.dumps(result.result)
+            yield {"role": "tool", "tool_call_id": result.call_id, "content": text}
         return
     texts = [part.text for part in message.parts if isinstance(part, Text)]
     if message.role != "model":

@@ -72,8 +72,8 @@ class _Response(Answer):
 
     def finish(self) -> FinishReason:
         if self.raw_finish == "completed":
-            called = any(isinstance(piece, FunctionCall) for piece in self.pieces)
-            return FinishReason.TOOL_USE if called else FinishReason.STOP
+            has_calls = any(isinstance(piece, FunctionCall) for piece in self.pieces)
+            return FinishReason.TOOL_USE if has_calls else FinishReason.STOP
         return _INCOMPLETE.get(self.raw_finish or "", FinishReason.UNKNOWN)
 
     def _open(self, item: Any) -> None:

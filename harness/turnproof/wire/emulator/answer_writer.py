@@ -258,10 +258,10 @@ def _on_its_way(transport: asyncio.Transport) -> int:
     import termios
 
     try:
-        told = fcntl.ioctl(sock.fileno(), termios.TIOCOUTQ, bytes(4))
+        count_bytes = fcntl.ioctl(sock.fileno(), termios.TIOCOUTQ, bytes(4))
     except OSError:  # closed
         return waiting
-    return waiting + int.from_bytes(told, sys.byteorder)
+    return waiting + int.from_bytes(count_bytes, sys.byteorder)
 
 
 class _CutByUsError(Exception):
@@ -328,9 +328,9 @@ def locate(dialect: Dialect, rendered: Rendered, index: int, after: str | None) 
         real = [position for position, event in enumerate(events) if event.kind != "ping"]
         return real[index] if 0 <= index < len(real) else NOWHERE
     kind, _, ordinal = after.partition(":")
-    wanted = int(ordinal or 1)
+    number = int(ordinal or 1)
     if kind == "call":
-        return _whole_call(dialect, rendered, wanted)
+        return _whole_call(dialect, rendered, number)
     kinds = [event.kind for event in events]
     if kind == "start" and "start" not in kinds:
         return BEFORE_ALL
@@ -338,8 +338,8 @@ def locate(dialect: Dialect, rendered: Rendered, index: int, after: str | None) 
         kind = "end"
     found = [position for position, here in enumerate(kinds) if here == kind]
     if kind == "args" and found:
-        wanted = min(wanted, len(found))
-    return found[wanted - 1] if 0 < wanted <= len(found) else NOWHERE
+        number = min(number, len(found))
+    return found[number - 1] if 0 < number <= len(found) else NOWHERE
 
 
 def _whole_call(dialect: Dialect, rendered: Rendered, call_index: int) -> int:

@@ -43,12 +43,12 @@ def rounds_since_user(call: Call, turn: Turn | None = None) -> int:
     what the user says in between; results and what is said right behind them are one.
     Where the armed turn is known, the user's words are looked for: an adapter may put text of its own beside results.
     """
-    said = "".join(part.text for part in turn.user if isinstance(part, Text)) if turn is not None else ""
-    known = any(message.role == "user" and said in message.text for message in call.messages)
+    text = "".join(part.text for part in turn.user if isinstance(part, Text)) if turn is not None else ""
+    known = any(message.role == "user" and text in message.text for message in call.messages)
     rounds = 1 if call.messages and call.messages[-1].role == "model" else 0
     interjected = turn.interject.text if turn is not None and turn.interject is not None else None
     for older, message in _newest_first(call):
-        if message.role == "user" and (not known or said in message.text):
+        if message.role == "user" and (not known or text in message.text):
             break
         rounds += message.role == "tool"
         if interjected is not None and message.role == "user" and interjected in message.text:
@@ -62,12 +62,12 @@ def due(call: Call, turn: Turn | None) -> Turn | None:
     other = (turn.child or turn.beside) if turn is not None else None
     if turn is None or other is None:
         return turn
-    told = "".join(part.text for part in other.user if isinstance(part, Text))
-    said = "".join(part.text for part in turn.user if isinstance(part, Text))
+    interjection = "".join(part.text for part in other.user if isinstance(part, Text))
+    text = "".join(part.text for part in turn.user if isinstance(part, Text))
     for _, message in _newest_first(call):
-        if message.role == "user" and (told in message.text or said in message.text):
+        if message.role == "user" and (interjection in message.text or text in message.text):
             # An agent may join what was said at once; the later words are the ones that it is to answer.
-            return other if message.text.rfind(told) > message.text.rfind(said) else turn
+            return other if message.text.rfind(interjection) > message.text.rfind(text) else turn
     return turn
 
 

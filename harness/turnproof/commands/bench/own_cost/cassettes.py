@@ -95,7 +95,9 @@ def _vcr_play(tape: Any, number: int) -> None:
     """What vcrpy's HTTP stubs do for one request."""
     from vcr.request import Request  # type: ignore[import-untyped]
 
-    sent = request(number)
-    made = Request(sent.method, f"{WIRE.default_host}{sent.path}", sent.body, dict(sent.headers))
-    assert tape.can_play_response_for(made)
-    tape.play_response(made)
+    http_request = request(number)
+    vcr_request = Request(
+        http_request.method, f"{WIRE.default_host}{http_request.path}", http_request.body, dict(http_request.headers)
+    )
+    assert tape.can_play_response_for(vcr_request)
+    tape.play_response(vcr_request)

@@ -92,9 +92,9 @@ class Contexts(FolderPart):
     def round(self) -> Mapping[Key, float]:
         """The number."""
         code = _COUNTED.replace("{adapter!r}", repr(_ADAPTER)).replace("{out!r}", repr(str(self.folder)))
-        said = run(["-c", code]).said
-        made = float(said.strip().splitlines()[-1])
-        return {("TLS contexts", f"turnproof certify {_ADAPTER}"): made, ("TLS contexts", "an adapter"): 1.0}
+        output = run(["-c", code]).said
+        count = float(output.strip().splitlines()[-1])
+        return {("TLS contexts", f"turnproof certify {_ADAPTER}"): count, ("TLS contexts", "an adapter"): 1.0}
 
 
 def verdicts(folder: Path) -> int:

@@ -27,8 +27,8 @@ def request(number: int) -> HttpRequest:
         for turn in range(20)
     ]
     messages.append({"role": "user", "content": [{"type": "text", "text": f"Entry {number:06d}?"}]})
-    sent = {"model": "claude-sonnet-4-6", "max_tokens": 256, "stream": True, "messages": messages}
-    return HttpRequest("POST", PATH, {}, HEADERS, json.dumps(sent).encode())
+    document = {"model": "claude-sonnet-4-6", "max_tokens": 256, "stream": True, "messages": messages}
+    return HttpRequest("POST", PATH, {}, HEADERS, json.dumps(document).encode())
 
 
 def parse_request(http_request: HttpRequest) -> Call:
@@ -44,12 +44,14 @@ def write(path: Path, interactions: int) -> None:
         adapter="bench", scenario="fixed", dialect=WIRE, model="claude-sonnet-4-6", recorded="emulated", day=_DAY
     )
     for number in range(interactions):
-        sent = request(number)
-        call = parse_request(sent)
+        http_request = request(number)
+        call = parse_request(http_request)
         reply = Reply((ReplyPart(Text(f"Entry {number:06d}: {_SENTENCE}")),), FinishReason.STOP)
-        made = WIRE.render(call, reply, PromptUsage(1500), _WORLD, str(number))
-        chunks = [event.data for event in made.events]
-        tape.add(sent, call, status=made.status, headers=made.headers, chunks=chunks, turn=number, round_=0)
+        rendered = WIRE.render(call, reply, PromptUsage(1500), _WORLD, str(number))
+        chunks = [event.data for event in rendered.events]
+        tape.add(
+            http_request, call, status=rendered.status, headers=rendered.headers, chunks=chunks, turn=number, round_=0
+        )
     save(tape.cassette(), path)
 
 

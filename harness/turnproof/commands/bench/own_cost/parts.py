@@ -69,19 +69,19 @@ def measure_parts(parts: Sequence[Callable[[], Part]], rounds: int, progress: Ca
     """All parts, round by round. What fails in one is a problem of that one."""
     notes: list[str] = []
     problems: list[str] = []
-    taken: list[tuple[Part, list[Mapping[Key, float]]]] = []
-    with ExitStack() as opened:
+    open_parts: list[tuple[Part, list[Mapping[Key, float]]]] = []
+    with ExitStack() as stack:
         for make in parts:
             try:
                 part = make()
-                opened.enter_context(part)
+                stack.enter_context(part)
             except NotInstalled as missing:
                 notes.append(str(missing))
             else:
-                taken.append((part, []))
+                open_parts.append((part, []))
         for number in range(rounds):
-            for place, (part, found) in enumerate(taken, 1):
-                progress(number * len(taken) + place, rounds * len(taken), type(part).__name__)
+            for place, (part, found) in enumerate(open_parts, 1):
+                progress(number * len(open_parts) + place, rounds * len(open_parts), type(part).__name__)
                 if len(found) == number:
                     try:
                         found.append(part.round())
@@ -89,7 +89,7 @@ def measure_parts(parts: Sequence[Callable[[], Part]], rounds: int, progress: Ca
                         raise
                     except Exception as error:  # a tool of somebody else's failed: a reason and not our end
                         problems.append(f"{type(part).__name__}: {type(error).__name__}: {error}")
-    complete = [(part, found) for part, found in taken if len(found) == rounds]
+    complete = [(part, found) for part, found in open_parts if len(found) == rounds]
     return Own(
         figures=tuple(figure for part, found in complete for figure in _figures(part, found)),
         ratios=tuple(ratio for part, found in complete for ratio in _ratios(part, found)),

@@ -99,8 +99,8 @@ class Plugin(FolderPart):
         }
 
     def _pytest(self, name: str) -> float:
-        chosen = [word for plugin in _PLUGINS[name] for word in ("-p", plugin)]
-        words = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "-c", "/dev/null", "--rootdir", ".", *chosen]
+        plugin_options = [word for plugin in _PLUGINS[name] for word in ("-p", plugin)]
+        words = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "-c", "/dev/null", "--rootdir", ".", *plugin_options]
         return run(
             [*words, "test_many.py"],
             cwd=self.folder / name,

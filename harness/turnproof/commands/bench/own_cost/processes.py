@@ -31,8 +31,8 @@ def run(
         [python, *words], cwd=cwd, env={**os.environ, **(env or {})}, capture_output=True, text=True, check=False
     )
     if done.returncode:
-        told = " ".join((done.stderr or done.stdout).split())
-        raise ProviderError(f"{' '.join(words[:3])} ended with exit code {done.returncode}: {told[-400:]}")
+        output = " ".join((done.stderr or done.stdout).split())
+        raise ProviderError(f"{' '.join(words[:3])} ended with exit code {done.returncode}: {output[-400:]}")
     return Ran(_children() - before, time.perf_counter() - start, done.stdout)
 
 

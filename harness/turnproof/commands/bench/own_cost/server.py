@@ -43,9 +43,9 @@ class Server:
         self._requests = requests
 
     def __enter__(self) -> Server:
-        with ExitStack() as opened:
-            self._server = opened.enter_context(EmulatorServer())
-            self._pool = opened.enter_context(multiprocessing.get_context("spawn").Pool(1))
+        with ExitStack() as stack:
+            self._server = stack.enter_context(EmulatorServer())
+            self._pool = stack.enter_context(multiprocessing.get_context("spawn").Pool(1))
             emulated = self._server.open_run(_WIRE, ScriptResponder())
             emulated.arm(0, _TURN)
             replayed = self._server.open_run(_WIRE, CassetteResponder(_recorded(self._server, emulated)))
@@ -53,11 +53,11 @@ class Server:
             self._runs = {"emulator": emulated, "replay": replayed}
             for run in self._runs.values():
                 self._pool.apply(_client, (self._server.port, run.id, 10))
-            self._opened = opened.pop_all()
+            self._stack = stack.pop_all()
         return self
 
     def __exit__(self, *raised: object) -> None:
-        self._opened.close()
+        self._stack.close()
 
     def round(self) -> Mapping[Key, float]:
         """Microseconds of each."""

@@ -46,8 +46,8 @@ class PeerProcess:
 
     def open(self, url: str, key: str, model: str, talk: Conversation) -> PeerCaller:
         """A caller for this conversation."""
-        opened = {"do": "open", "url": url, "key": key, "model": model, **as_json(talk)}
-        return PeerCaller(self, self.ask(opened)["opened"])
+        request = {"do": "open", "url": url, "key": key, "model": model, **as_json(talk)}
+        return PeerCaller(self, self.ask(request)["opened"])
 
     def ask(self, request: Mapping[str, Any]) -> Any:
         """The answer to one request."""
@@ -84,8 +84,8 @@ class PeerProcess:
 
     def _died(self) -> ProviderError:
         self._said.seek(0)
-        told = " ".join(self._said.read().split())
-        return ProviderError(f"the process of {self.name} has died: {told[-300:] or 'it printed nothing'}")
+        output = " ".join(self._said.read().split())
+        return ProviderError(f"the process of {self.name} has died: {output[-300:] or 'it printed nothing'}")
 
 
 class PeerCaller:
@@ -108,7 +108,7 @@ class PeerCaller:
 
     def run_turns(self, turns: int, *, streamed: bool) -> Sequence[tuple[int, int]]:
         """So many turns: nanoseconds of CPU of the peer's process, in all and to the first piece."""
-        return [(whole, first) for whole, first in self._request_turns(turns, streamed=streamed)["taken"]]
+        return [(total, first) for total, first in self._request_turns(turns, streamed=streamed)["taken"]]
 
     def close(self) -> None:
         """Forget the conversation."""
@@ -127,21 +127,21 @@ def as_json(talk: Conversation) -> dict[str, Any]:
 
 
 def _message(message: Message) -> dict[str, Any]:
-    made: dict[str, Any] = {"role": message.role, "text": "", "calls": [], "results": []}
+    document: dict[str, Any] = {"role": message.role, "text": "", "calls": [], "results": []}
     for part in message.parts:
         match part:
             case Text():
-                made["text"] += part.text
+                document["text"] += part.text
             case FunctionCall():
-                made["calls"].append({"id": part.id, "name": part.name, "args": thaw(part.args)})
+                document["calls"].append({"id": part.id, "name": part.name, "args": thaw(part.args)})
             case ToolResult():
-                made["results"].append({"id": part.call_id, "name": part.name, "text": str(part.result)})
+                document["results"].append({"id": part.call_id, "name": part.name, "text": str(part.result)})
             case _:
                 raise TypeError(f"no conversation that is measured has a {type(part).__name__}")
-    return made
+    return document
 
 
 def _environment() -> dict[str, str]:
     """Ours, less what would send a peer elsewhere."""
-    kept = {name: value for name, value in os.environ.items() if "proxy" not in name.lower()}
-    return {**kept, "NO_PROXY": "127.0.0.1", "LITELLM_LOCAL_MODEL_COST_MAP": "True"}
+    variables = {name: value for name, value in os.environ.items() if "proxy" not in name.lower()}
+    return {**variables, "NO_PROXY": "127.0.0.1", "LITELLM_LOCAL_MODEL_COST_MAP": "True"}

@@ -41,5 +41,5 @@ def python_with(package: str) -> Path:
 def _run(package: str, words: list[str]) -> None:
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     if done.returncode:
-        told = " ".join((done.stderr or done.stdout).split())
-        raise ProviderError(f"{package} could not be installed: {told[-300:]}")
+        output = " ".join((done.stderr or done.stdout).split())
+        raise ProviderError(f"{package} could not be installed: {output[-300:]}")

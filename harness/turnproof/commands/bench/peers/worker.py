@@ -219,12 +219,12 @@ def _functions(setup: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _openai_messages(setup: dict[str, Any]) -> list[dict[str, Any]]:
-    made: list[dict[str, Any]] = [{"role": "system", "content": setup["system"]}]
+    documents: list[dict[str, Any]] = [{"role": "system", "content": setup["system"]}]
     for message in setup["messages"]:
         if message["role"] == "user":
-            made.append({"role": "user", "content": message["text"]})
+            documents.append({"role": "user", "content": message["text"]})
         elif message["role"] == "model" and not message["calls"]:
-            made.append({"role": "assistant", "content": message["text"]})
+            documents.append({"role": "assistant", "content": message["text"]})
         elif message["role"] == "model":
             calls = [
                 {
@@ -234,16 +234,16 @@ def _openai_messages(setup: dict[str, Any]) -> list[dict[str, Any]]:
                 }
                 for call in message["calls"]
             ]
-            made.append({"role": "assistant", "content": message["text"] or None, "tool_calls": calls})
+            documents.append({"role": "assistant", "content": message["text"] or None, "tool_calls": calls})
         else:
             for result in message["results"]:
-                made.append({"role": "tool", "tool_call_id": result["id"], "content": result["text"]})
-    return made
+                documents.append({"role": "tool", "tool_call_id": result["id"], "content": result["text"]})
+    return documents
 
 
 def _run_turns(caller: Any, turns: int, streamed: bool) -> dict[str, Any]:
     """So many turns, as in turnproof's own process: the collector has just run, and works as ever."""
-    taken: list[tuple[int, int]] = []
+    durations: list[tuple[int, int]] = []
     pieces: list[str] = []
     gc.collect()
     for _ in range(turns):
@@ -255,8 +255,8 @@ def _run_turns(caller: Any, turns: int, streamed: bool) -> dict[str, Any]:
                 pieces.append(piece)
         else:
             pieces.append(caller.ask())
-        taken.append((process_time_ns() - start, first and first - start))
-    return {"taken": taken, "pieces": pieces}
+        durations.append((process_time_ns() - start, first and first - start))
+    return {"taken": durations, "pieces": pieces}
 
 
 class Worker:
