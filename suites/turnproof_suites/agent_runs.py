@@ -73,8 +73,8 @@ class AgentTurn:
 
     def at_session(self) -> Place:
         """Where the agent names the session that is open after the turn."""
-        told = self.step.first(SessionInForce)
-        return self.view.at() if told is None else self.step.at_event(told, "session")
+        in_force = self.step.first(SessionInForce)
+        return self.view.at() if in_force is None else self.step.at_event(in_force, "session")
 
     def at_ended(self, *tokens: str | int) -> Place:
         """How the turn ended, as its user saw it (`"text"`)."""
@@ -114,12 +114,12 @@ class AgentTurn:
     @property
     def answers(self) -> list[Quote]:
         """The same, each with the place where the wire carried it."""
-        told = (
+        quotes = (
             Quote(spoken_text(one.answer.parts), one.at(Side.STREAM))
             for one in self.answered_requests
             if one.answer is not None
         )
-        return [quote for quote in told if quote.text]
+        return [quote for quote in quotes if quote.text]
 
     @cached_property
     def request_messages(self) -> tuple[Message, ...]:
@@ -136,10 +136,10 @@ class AgentTurn:
         """What was said before in its session."""
         return self.known_sessions.get(self.session or "", ())
 
-    def missing_texts(self, said: Sequence[TurnTexts]) -> tuple[Quote, ...]:
+    def missing_texts(self, turns: Sequence[TurnTexts]) -> tuple[Quote, ...]:
         """What was said and is not in the request; if all of it is, the first text that is not in its order there."""
         row = without_blanks(texts_of(self.request_messages))
-        every = [quote for one in said for quote in one.all]
+        every = [quote for one in turns for quote in one.all]
         if missing := tuple(quote for quote in every if quote.without_blanks not in row):
             return missing
         at = 0
@@ -150,10 +150,10 @@ class AgentTurn:
             at = found + 1
         return ()
 
-    def repeated_texts(self, said: Sequence[TurnTexts]) -> Iterator[tuple[Quote, int, int]]:
+    def repeated_texts(self, turns: Sequence[TurnTexts]) -> Iterator[tuple[Quote, int, int]]:
         """What the user said and the request has more often than it was said: how often it may have it, and has it."""
-        row, own = without_blanks(texts_of(self.request_messages)), self._allowed_texts(said)
-        for text, quote in {one.user.without_blanks: one.user for one in said if one.user.without_blanks}.items():
+        row, own = without_blanks(texts_of(self.request_messages)), self._allowed_texts(turns)
+        for text, quote in {one.user.without_blanks: one.user for one in turns if one.user.without_blanks}.items():
             allowed = max(1, own.count(text))
             if row.count(text) > allowed:
                 yield quote, allowed, row.count(text)
@@ -167,9 +167,9 @@ class AgentTurn:
         row, own = without_blanks(texts), self._allowed_texts(self.earlier_turns, *more)
         others = {
             quote.without_blanks: quote
-            for label, said in self.known_sessions.items()
+            for label, texts_before in self.known_sessions.items()
             if label != self.session
-            for one in said
+            for one in texts_before
             for quote in one.all
         }
         return tuple(quote for text, quote in others.items() if text in row and text not in own)
@@ -179,9 +179,9 @@ class AgentTurn:
         texts = without_blanks([user_text(exchange.call.messages)] if exchange.call is not None else ())
         return bool(texts) and without_blanks([self.view.said]) not in texts
 
-    def _allowed_texts(self, said: Sequence[TurnTexts], *more: str) -> str:
+    def _allowed_texts(self, turns: Sequence[TurnTexts], *more: str) -> str:
         """What may stand in its request: the same words can come again."""
-        return without_blanks([*(quote.text for one in said for quote in one.all), self.view.said, self.system, *more])
+        return without_blanks([*(quote.text for one in turns for quote in one.all), self.view.said, self.system, *more])
 
 
 @once_per_view
@@ -206,17 +206,17 @@ def agent_turns(view: View) -> tuple[AgentTurn, ...]:
         in_force = step.first(SessionInForce)
         session = in_force.session if in_force is not None else None
         system = view.scenario.system_in(step.turn.index) or ""
-        told = AgentTurn(step, session, tuple(pending), dict(known), dict(folders), frozenset(damaged), system)
-        found.append(told)
+        agent_turn = AgentTurn(step, session, tuple(pending), dict(known), dict(folders), frozenset(damaged), system)
+        found.append(agent_turn)
         pending = []
         if session is not None:
             folders.setdefault(session, folder)
         if session is not None and step.ordinary:
             answers: dict[str, Quote] = {}
-            for quote in told.answers:
+            for quote in agent_turn.answers:
                 answers.setdefault(quote.text, quote)
-            said = TurnTexts(_user_quote(step), tuple(answers.values()))
-            known[session] = (*known.pop(session, ()), said)  # the last of them was updated last
+            texts = TurnTexts(_user_quote(step), tuple(answers.values()))
+            known[session] = (*known.pop(session, ()), texts)  # the last of them was updated last
     return tuple(found)
 
 

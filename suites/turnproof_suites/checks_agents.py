@@ -690,18 +690,18 @@ def usage_is_of_the_turn(view: View) -> Findings:
         answers = [one for one in turn.step.answers if one.answer is not None and one.answer.usage]
         if not turn.step.ordinary or report is None or not answers or len(answers) != len(turn.step.generated):
             continue
-        told = (report.usage.prompt_tokens, report.usage.output_tokens)
-        if told == (0, 0):
+        reported = (report.usage.prompt_tokens, report.usage.output_tokens)
+        if reported == (0, 0):
             continue  # figures that say nothing may be passed over
         own = [one for one in answers if one in turn.requests]
         right = [_summed_tokens(some) for some in (answers, own, answers[-1:], own[-1:])]
-        if told in right:
+        if reported in right:
             yield Compared("figures of turns")
         else:
             yield _WRONG_FIGURES(
                 turn.step.at_event(report, "usage"),
                 expected=_figures(right[0]),
-                observed=_figures(told),
+                observed=_figures(reported),
                 related=[one.at(Side.STREAM) for one in answers],
                 last=_figures(right[2]),
             )

@@ -56,33 +56,33 @@ _SHOWN_NOT_HELD = finding(
 def interjection_is_answered(view: View) -> Findings:
     """In the same turn: the model gets it, behind what it had said so far, and the reply is the answer to it."""
     for step in turns_done(view):
-        said = step.first(Interjected)
-        if said is None:
+        interjection = step.first(Interjected)
+        if interjection is None:
             continue
-        wrong = list(_wrong_interjection(view, step, said))
+        wrong = list(_wrong_interjection(view, step, interjection))
         yield from wrong
         if not wrong:
             yield Compared("interjections")
 
 
-def _wrong_interjection(view: View, step: Step, said: Interjected) -> Iterator[Finding]:
+def _wrong_interjection(view: View, step: Step, interjection: Interjected) -> Iterator[Finding]:
     """What is wrong with a turn with an interjection. What follows from something earlier in the turn is left out."""
-    related = (view.at_event(said, "text"),)
+    related = (view.at_event(interjection, "text"),)
     refused = next((one for one in step.events if isinstance(one, Refused) and one.operation == "interject"), None)
     ended, last = step.turn.ended, step.generated[-1] if step.generated else None
     sent = last.call.messages if last is not None and last.call is not None else ()
     if refused is not None:
         place = view.at_event(refused, "error")
-        yield _REFUSED(place, observed=refused.message, related=related, text=said.text, error=refused.error)
+        yield _REFUSED(place, observed=refused.message, related=related, text=interjection.text, error=refused.error)
     elif ended is None or ended.outcome != "answer":
         place = step.turn.at() if ended is None else view.at_event(ended, "outcome")
         observed = UNSET if ended is None else ended.outcome
-        yield _NOT_ANSWERED(place, observed=observed, related=related, text=said.text)
-    elif said.text not in user_text(sent):
+        yield _NOT_ANSWERED(place, observed=observed, related=related, text=interjection.text)
+    elif interjection.text not in user_text(sent):
         place = step.turn.at() if last is None else last.at_read("messages")
-        yield _NOT_SENT(place, expected=said.text, related=related)
+        yield _NOT_SENT(place, expected=interjection.text, related=related)
     elif not step.collects:
-        yield from _missing_messages(step, said.text)
+        yield from _missing_messages(step, interjection.text)
 
 
 def _missing_messages(step: Step, text: str) -> Iterator[Finding]:
@@ -92,9 +92,9 @@ def _missing_messages(step: Step, text: str) -> Iterator[Finding]:
         return
     held = [message.text for message in step.added if message.role == "user"]
     spoken = step.turn.script.user if step.turn.script is not None else ()
-    for said in (*(part.text for part in spoken if isinstance(part, Text)), text):
-        if said not in user_text(step.added):
-            yield _NOT_HELD(_at_history(step), expected=said, observed=held)
+    for user_text_part in (*(part.text for part in spoken if isinstance(part, Text)), text):
+        if user_text_part not in user_text(step.added):
+            yield _NOT_HELD(_at_history(step), expected=user_text_part, observed=held)
     shown = step.turn.ended.shown if step.turn.ended is not None else ""
     if shown.strip() and without_blanks([shown]) != without_blanks(model_texts(step.added)):
         yield _SHOWN_NOT_HELD(_at_history(step), expected=shown, observed=model_texts(step.added))
@@ -161,25 +161,25 @@ def command_outcomes_are_held(view: View) -> Findings:
     for step in steps(view):
         script = step.turn.script
         if step.kind in FORGETTING or step.collects:
-            waiting = [(where, told) for where, told in waiting if _has(step.history, told)]
+            waiting = [(where, command) for where, command in waiting if _has(step.history, command)]
         if step.kind == "inject" and script is not None and script.inject is not None:
-            told = script.inject.command, script.inject.outcome
-            wrong = list(_wrong_injection(view, step, told))
+            command = script.inject.command, script.inject.outcome
+            wrong = list(_wrong_injection(view, step, command))
             yield from wrong
             if not wrong:
-                waiting.append((step, told))
+                waiting.append((step, command))
         elif step.kind in ("inject", "turn"):
             yield from _requests_after(step, waiting)
 
 
-def _wrong_injection(view: View, step: Step, told: tuple[str, str]) -> Iterator[Finding]:
+def _wrong_injection(view: View, step: Step, command: tuple[str, str]) -> Iterator[Finding]:
     if step.refusal is not None:
         place = view.at_event(step.refusal, "error")
         yield _COMMAND_REFUSED(place, observed=step.refusal.message, error=step.refusal.error)
     elif step.added is None and not unpaired(step.history_before):
         yield from _changes(step, _COMMAND_CHANGED_EARLIER)
-    elif not _has(step.added or step.history, told):
-        yield _COMMAND_NOT_HELD(_at_history(step), expected=told)
+    elif not _has(step.added or step.history, command):
+        yield _COMMAND_NOT_HELD(_at_history(step), expected=command)
 
 
 def _requests_after(step: Step, waiting: list[tuple[Step, tuple[str, str]]]) -> Findings:
@@ -191,15 +191,15 @@ def _requests_after(step: Step, waiting: list[tuple[Step, tuple[str, str]]]) -> 
                 )
             continue
         sent = exchange.call.messages if exchange.call is not None else ()
-        lost = [(where, told) for where, told in waiting if not _has(sent, told)]
-        for where, told in lost:
-            yield _COMMAND_NOT_SENT(exchange.at_read("messages"), expected=told, related=(_at_history(where),))
+        lost = [(where, command) for where, command in waiting if not _has(sent, command)]
+        for where, command in lost:
+            yield _COMMAND_NOT_SENT(exchange.at_read("messages"), expected=command, related=(_at_history(where),))
         if waiting and not lost:
             yield Compared("requests after a command")
 
 
-def _has(messages: tuple[Message, ...], told: tuple[str, str]) -> bool:
+def _has(messages: tuple[Message, ...], texts: tuple[str, str]) -> bool:
     everything = " ".join(
         [message.text for message in messages] + [str(one.result) for m in messages for one in m.results]
     )
-    return all(text in everything for text in told)
+    return all(text in everything for text in texts)

@@ -278,8 +278,8 @@ def prefix_is_stable(view: View) -> Findings:
         if first is None or second is None:
             continue
         start = _prefix(first, continued_row(first.wire.messages))
-        whole = _prefix(second, part_row(second.wire.messages)[: len(start["messages"])])
-        wrong = list(value_differences(start, whole))
+        prefix = _prefix(second, part_row(second.wire.messages)[: len(start["messages"])])
+        wrong = list(value_differences(start, prefix))
         for one in wrong:
             yield _PREFIX_CHANGED(
                 _at_prefix(second, one.steps),

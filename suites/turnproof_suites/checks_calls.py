@@ -201,15 +201,15 @@ def _never_runs(
     announced: FindingCode,
     clipped: frozenset[str] = frozenset(),
 ) -> Findings:
-    whole = {made.id for made in calls_in(call.answer.parts)} - clipped if call.answer is not None else set()
+    complete_ids = {made.id for made in calls_in(call.answer.parts)} - clipped if call.answer is not None else set()
     wrong = False
     for number, part in enumerate(call.response.parts if call.response is not None else ()):
-        if isinstance(part, FunctionCall) and part.id not in whole:
+        if isinstance(part, FunctionCall) and part.id not in complete_ids:
             wrong = True
             place = call.at(Side.RESPONSE, "parts", number)
             yield returned(place, observed=part.args, related=(call.at_answer(),), tool=part.name)
     for event in call.callbacks:
-        if isinstance(event, FunctionCallDetected) and event.function_call.id not in whole:
+        if isinstance(event, FunctionCallDetected) and event.function_call.id not in complete_ids:
             wrong = True
             made = event.function_call
             place = call.at_callback(event, "function_call")

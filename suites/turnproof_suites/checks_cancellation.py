@@ -147,9 +147,9 @@ def half_calls_are_not_announced(view: View) -> Findings:
         answer = exchange.answer
         if answer is None or not answer.broken_calls:
             continue
-        whole = {made.id for made in calls_in(answer.parts)}
+        complete_ids = {made.id for made in calls_in(answer.parts)}
         announced = [event for event in call.callbacks if isinstance(event, FunctionCallDetected)]
-        half = [event for event in announced if event.function_call.id not in whole]
+        half = [event for event in announced if event.function_call.id not in complete_ids]
         for event in half:
             yield _HALF_CALL(
                 call.at_callback(event, "function_call"),

@@ -68,8 +68,8 @@ def history_serves_the_next_turn(view: View) -> Findings:
             yield refusal_finding(_REFUSED, request.exchange, refusal, message=refusal["message"])
         if request.exchange.refusals:
             continue
-        kept = turn.cut is not None and turn.cut.at in _KEPT
-        lost = _missing_user_texts(turn, request) if kept else []
+        keeps_text = turn.cut is not None and turn.cut.at in _KEPT
+        lost = _missing_user_texts(turn, request) if keeps_text else []
         for text in lost:
             began = (event for event in turn.events if isinstance(event, TurnBegan))
             yield _USER_TEXT_LOST(

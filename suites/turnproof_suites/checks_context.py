@@ -119,8 +119,8 @@ def _comparable(before: Step, turn: Step, request: Exchange) -> bool:
     if script is None or _has_new_settings(turn) or request.call is None or unpaired(before.history):
         return False
     sent = user_text(request.call.messages)
-    said = [message.text for message in before.history if message.role == "user"]
-    return not _beyond_a_ruler(before.history) and all(text in sent for text in said)
+    user_texts = [message.text for message in before.history if message.role == "user"]
+    return not _beyond_a_ruler(before.history) and all(text in sent for text in user_texts)
 
 
 def _has_new_settings(step: Step) -> bool:

@@ -54,8 +54,8 @@ def _history_changes(view: View, turn: TurnView) -> Iterator[Finding]:
     before, now = _provider_history_before(view, turn), turn.provider_history
     if now is None or before is None or same_history(before, now, ids=False) or unpaired(before):
         return
-    whole = [ValueDifference((), content(before), content(now))]
-    for one in list(value_differences(content(before), content(now))) or whole:
+    whole_history = [ValueDifference((), content(before), content(now))]
+    for one in list(value_differences(content(before), content(now))) or whole_history:
         place = turn.at(Side.HISTORY, "provider", *one.steps)
         yield _HISTORY_CHANGED(place, expected=one.expected, observed=one.observed)
 
@@ -79,6 +79,11 @@ def _provider_history_before(view: View, turn: TurnView) -> tuple[Message, ...] 
     return held
 
 
-def _lingers(said: str, now: str, sent: Sequence[Message], held: Sequence[Message]) -> bool:
+def _lingers(user_message: str, now: str, sent: Sequence[Message], held: Sequence[Message]) -> bool:
     """Whether a failed turn's text is on the wire, though neither the session nor the new message has it."""
-    return bool(said.strip()) and said in user_text(sent) and said not in user_text(held) and said not in now
+    return (
+        bool(user_message.strip())
+        and user_message in user_text(sent)
+        and user_message not in user_text(held)
+        and user_message not in now
+    )

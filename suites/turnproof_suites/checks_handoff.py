@@ -47,12 +47,12 @@ _HISTORY_CHANGED = finding(
 def foreign_history_is_sent(view: View) -> Findings:
     """Every text, call and result that was said elsewhere is in each request, in order."""
     beside = [text for message in view.scenario.given for text in _optional_texts(message)]
-    wanted = [said for said, _ in _content_with_origins(view.scenario.given)]
+    wanted = [content for content, _ in _content_with_origins(view.scenario.given)]
     for exchange in _requests(view):
         assert exchange.call is not None
         sent = _content_with_origins(_without_attachments(exchange.call.messages, view.scenario.given), beside)
         at = next(
-            (n for n, said in enumerate(wanted) if n >= len(sent) or not _is_same_content(sent[n][0], said)), None
+            (n for n, content in enumerate(wanted) if n >= len(sent) or not _is_same_content(sent[n][0], content)), None
         )
         if at is None:
             yield Compared("requests with a conversation from elsewhere")
@@ -84,12 +84,12 @@ _UNLINKED = finding(
 @check("handoff/foreign-ids-stay-linked")
 def foreign_ids_stay_linked(view: View) -> Findings:
     """Whatever becomes of the ids: each call has one of its own, and its result has the same."""
-    given = [call for message in view.scenario.given for call in message.calls]
+    foreign_calls = [call for message in view.scenario.given for call in message.calls]
     for exchange in _requests(view):
         wrong = [
             refusal_finding(_REFUSED, exchange, refusal, message=refusal["message"]) for refusal in exchange.refusals
         ]
-        wrong = wrong or list(_badly_linked(exchange, len(given)))
+        wrong = wrong or list(_badly_linked(exchange, len(foreign_calls)))
         yield from wrong
         if not wrong:
             yield Compared("requests with linked calls")
@@ -179,10 +179,10 @@ def _at_origin(exchange: Exchange, origin: _Origin | None, *field: str) -> Place
     return exchange.at_read("messages")
 
 
-def _without_attachments(sent: Sequence[Message], given: Sequence[Message]) -> list[Message]:
+def _without_attachments(sent: Sequence[Message], scenario_messages: Sequence[Message]) -> list[Message]:
     """The messages of a request, less those that say nothing: they show what results have attached, with few words,
     where the API takes text alone in a result."""
-    results = (result for message in given for result in message.results)
+    results = (result for message in scenario_messages for result in message.results)
     attached = {media_key(each) for result in results for each in result.attachments}
 
     def says_something(message: Message) -> bool:
@@ -198,12 +198,12 @@ def _optional_texts(message: Message) -> list[str]:
     return [message.text, *thoughts] if message.role == "system" else thoughts
 
 
-def _is_same_content(sent: JSON, said: JSON) -> bool:
+def _is_same_content(sent: JSON, content: JSON) -> bool:
     """Whether this is what was said; the user may say an instruction in front of it."""
-    match sent, said:
+    match sent, content:
         case {"user": str(whole)}, {"user": str(text)}:
             return whole.endswith(text)
-    return equal(sent, said)
+    return equal(sent, content)
 
 
 def _foreign_signatures(messages: tuple[Message, ...], own: str) -> Iterator[str]:

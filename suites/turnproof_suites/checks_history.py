@@ -86,10 +86,12 @@ def _undeclared(view: View, step: Step) -> Iterator[str]:
 
 def _missing_content(view: View, step: Step, added: tuple[Message, ...]) -> Iterator[Finding]:
     """What of an ordinary turn is not in the messages that came on top, or is there too often."""
-    said = step.turn.said
+    user_message = step.turn.said
     found = [message.text for message in added if message.role == "user" and message.text.strip()]
-    if said.strip() and (not added or added[0].role != "user" or without_blanks(found) != without_blanks([said])):
-        yield _USER_TEXT(_at_text(step, "user", [said]), expected=[said], observed=found)
+    if user_message.strip() and (
+        not added or added[0].role != "user" or without_blanks(found) != without_blanks([user_message])
+    ):
+        yield _USER_TEXT(_at_text(step, "user", [user_message]), expected=[user_message], observed=found)
     texts = step.answered_text
     if step.turn.script is not None and step.turn.script.response_schema is None:
         held = model_texts(added)
@@ -104,10 +106,12 @@ def _missing_content(view: View, step: Step, added: tuple[Message, ...]) -> Iter
         answers = [tuple(call for call in each if not call.name.endswith(unknown)) for each in answers]
         calls = _calls_in_answer_order(answers, [call for call in calls if not call.name.endswith(unknown)])
     made = [call.args for each in answers for call in each]
-    kept = [call.args for call in calls]
-    if not equal(made, kept):
+    arguments = [call.args for call in calls]
+    if not equal(made, arguments):
         wrong = next((call for call, args in zip(calls, made, strict=False) if not equal(call.args, args)), None)
-        yield _CALLS(_at_history(step, wrong, "args") if wrong else step.at_history(), expected=made, observed=kept)
+        yield _CALLS(
+            _at_history(step, wrong, "args") if wrong else step.at_history(), expected=made, observed=arguments
+        )
 
 
 def _at_text(step: Step, role: str, texts: Sequence[str]) -> Place:
@@ -206,10 +210,10 @@ def _text_lost_by_cancel(step: Step, shown: str) -> Iterator[Finding]:
     if not has_user_texts(step.turn, step.added):
         held = [message.text for message in step.added if message.role == "user"]
         yield _USER_TEXT_OF_CANCELLED(step.at_history(), expected=step.turn.said, observed=held)
-    kept = model_texts(step.added)
-    if without_blanks([shown]) not in without_blanks(kept):
+    held_texts = model_texts(step.added)
+    if without_blanks([shown]) not in without_blanks(held_texts):
         related = [step.turn.at_event(step.turn.ended, "shown")] if step.turn.ended is not None else []
-        yield _SHOWN_TEXT(_at_text(step, "model", [shown]), expected=shown, observed=kept, related=related)
+        yield _SHOWN_TEXT(_at_text(step, "model", [shown]), expected=shown, observed=held_texts, related=related)
 
 
 _REFUSED_AFTER_CANCEL = finding(
@@ -347,8 +351,8 @@ def _unrepaired(step: Step) -> Iterator[Finding]:
 
 def _missing_texts(before: tuple[Message, ...], held: tuple[Message, ...]) -> list[str]:
     """The texts of user and model that are not held any more."""
-    kept = [message.text for message in held]
-    return [message.text for message in before if message.text.strip() and message.text not in kept]
+    held_texts = [message.text for message in held]
+    return [message.text for message in before if message.text.strip() and message.text not in held_texts]
 
 
 _CHANGED_BY_CALLER = finding(

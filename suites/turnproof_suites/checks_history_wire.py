@@ -72,12 +72,12 @@ def _history_for(step: Step, added: tuple[Message, ...], exchange: Exchange) -> 
         return None  # a paused answer is to go on
     rounds = sum(message.role == "tool" for message in asked)
     # What stands in front of the user's message mends what was taken over.
-    said = next((place for place, message in enumerate(added) if message.role == "user"), None)
-    if said is None:
+    user_place = next((place for place, message in enumerate(added) if message.role == "user"), None)
+    if user_place is None:
         return (*step.history_before, Message("user", script.user)) if not rounds else None
     if not rounds:
-        return (*step.history_before, *added[: said + 1])
-    places = [place for place, message in enumerate(added) if message.role == "tool" and place > said]
+        return (*step.history_before, *added[: user_place + 1])
+    places = [place for place, message in enumerate(added) if message.role == "tool" and place > user_place]
     return (*step.history_before, *added[: places[rounds - 1] + 1]) if rounds <= len(places) else None
 
 

@@ -104,11 +104,11 @@ def _unpaired(taken: Exchange) -> Iterator[Finding]:
     """The calls that have more or fewer results than one for each time they stand there."""
     calls, results = _calls(taken), _results(taken)
     made = Counter(call.id for call in calls)
-    answered = Counter(result.call_id for result in results)
-    for name in (made - answered) + (answered - made):
+    result_counts = Counter(result.call_id for result in results)
+    for name in (made - result_counts) + (result_counts - made):
         parts: list[FunctionCall | ToolResult] = [result for result in results if result.call_id == name]
         parts += [call for call in calls if call.id == name]
-        yield _RESULT_COUNT(_at(taken, parts[0]), expected=made[name], observed=answered[name], call=name)
+        yield _RESULT_COUNT(_at(taken, parts[0]), expected=made[name], observed=result_counts[name], call=name)
 
 
 def _with_a_notice(refused: Exchange, taken: Exchange) -> Findings:
@@ -117,8 +117,8 @@ def _with_a_notice(refused: Exchange, taken: Exchange) -> Findings:
         text = _text(result)
         if text in before:
             continue
-        number, whole = next(((n, one) for n, one in enumerate(before) if text in one), (0, None))
-        if whole is None:
+        number, whole_text = next(((n, one) for n, one in enumerate(before) if text in one), (0, None))
+        if whole_text is None:
             yield Compared("cut results")
         else:
             yield _NO_NOTICE(
@@ -126,7 +126,7 @@ def _with_a_notice(refused: Exchange, taken: Exchange) -> Findings:
                 observed=text,
                 related=(_at(refused, _results(refused)[number], "result"),),
                 sent=len(text),
-                whole=len(whole),
+                whole=len(whole_text),
             )
 
 

@@ -136,8 +136,8 @@ def other_path_continues(view: View) -> Findings:
             yield from wrong
             loaded = not wrong and step.first(Loaded) is not None
             if loaded and last is not None and last.call is not None and same_history(step.history_before, held):
-                answered = step.history_before[-1:] if step.history_before[-1].role == "model" else ()
-                expected = [*part_row(last.call.messages), *part_row(answered)], last
+                last_answer = step.history_before[-1:] if step.history_before[-1].role == "model" else ()
+                expected = [*part_row(last.call.messages), *part_row(last_answer)], last
             continue
         first = step.generated[0] if step.generated else None
         if expected is not None and first is not None and first.call is not None and not step.collects:

@@ -75,6 +75,6 @@ def _service_parts(parts: Iterable[Part]) -> Iterator[tuple[Part, JSON]]:
                 yield part, {"outcome": outcome, "output": output}
             case Text() | FunctionCall():
                 said = part.provider_data.data if part.provider_data is not None else {}
-                told = {name: value for name, value in said.items() if name != "signature"}
-                if told:
-                    yield part, {**told, "of": part.text if isinstance(part, Text) else part.id}
+                unsigned = {name: value for name, value in said.items() if name != "signature"}
+                if unsigned:
+                    yield part, {**unsigned, "of": part.text if isinstance(part, Text) else part.id}

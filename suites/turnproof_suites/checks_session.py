@@ -113,15 +113,17 @@ def session_gives_the_last_figures(view: View) -> Findings:
         answer = last.answer if last is not None else None
         if not step.ordinary or report is None or last is None or answer is None or answer.usage is None:
             continue
-        wire, told = answer.usage, report.usage
+        wire, session_usage = answer.usage, report.usage
         if not wire.prompt_tokens and not wire.output_tokens:
             continue  # figures that say nothing may be passed over
-        wrong = [name for name in ("prompt_tokens", "output_tokens") if getattr(wire, name) != getattr(told, name)]
+        wrong = [
+            name for name in ("prompt_tokens", "output_tokens") if getattr(wire, name) != getattr(session_usage, name)
+        ]
         for name in wrong:
             yield _WRONG_FIGURE(
                 step.at_event(report, "usage", name),
                 expected=getattr(wire, name),
-                observed=getattr(told, name),
+                observed=getattr(session_usage, name),
                 related=(last.at(Side.STREAM),),
                 field=name,
             )

@@ -44,8 +44,8 @@ def list_has_every_session(view: View) -> Findings:
     """Each in which something was said in the folder that was asked for, once, on whichever page."""
     for action, turn in _lists(view):
         where, folders = action.folder, turn.folders
-        whole = [label for label in turn.known_sessions if label not in turn.damaged_sessions]
-        wanted = [label for label in whole if where == EVERYWHERE or folders.get(label) == where]
+        undamaged = [label for label in turn.known_sessions if label not in turn.damaged_sessions]
+        wanted = [label for label in undamaged if where == EVERYWHERE or folders.get(label) == where]
         count = Counter(entry.session for entry in action.event.listed)
         missing = [label for label in wanted if not count[label]]
         twice = [label for label, times in count.items() if times > 1]
@@ -221,10 +221,10 @@ _FORK_LACKS = finding(
 def fork_knows_what_was_said(view: View) -> Findings:
     """All of its origin, up to the fork."""
     for action, turn in session_actions(view, "fork"):
-        said = turn.known_sessions.get(action.event.was or "", ())
-        if action.event.outcome != "done" or not said or turn.request is None:
+        origin_texts = turn.known_sessions.get(action.event.was or "", ())
+        if action.event.outcome != "done" or not origin_texts or turn.request is None:
             continue
-        missing = turn.missing_texts(said)
+        missing = turn.missing_texts(origin_texts)
         for quote in missing:
             yield _FORK_LACKS(
                 turn.at_messages(), expected=quote.text, observed=turn.request_texts, related=(quote.place,)
@@ -276,12 +276,15 @@ def _own_quotes(turn: AgentTurn, fork: str, origin: str) -> list[Quote]:
     """What was said in a fork, and neither in its origin nor in this turn."""
     theirs = without_blanks(
         [
-            *(quote.text for said in turn.known_sessions.get(origin, ()) for quote in said.all),
+            *(quote.text for texts in turn.known_sessions.get(origin, ()) for quote in texts.all),
             turn.view.said,
         ]
     )
     return [
-        quote for said in turn.known_sessions.get(fork, ()) for quote in said.all if quote.without_blanks not in theirs
+        quote
+        for texts in turn.known_sessions.get(fork, ())
+        for quote in texts.all
+        if quote.without_blanks not in theirs
     ]
 
 

@@ -171,10 +171,10 @@ _RESUMED_TWICE = finding(
 def resume_brings_back_what_was_said(view: View) -> Findings:
     """The next request has every text of the session, in order, and each thing the user said once."""
     for turn, label in resumed_turns(view):
-        said = turn.known_sessions[label]
+        earlier_texts = turn.known_sessions[label]
         if turn.request is None:
             continue
-        missing, repeated = turn.missing_texts(said), list(turn.repeated_texts(said))
+        missing, repeated = turn.missing_texts(earlier_texts), list(turn.repeated_texts(earlier_texts))
         for quote in missing:
             yield _RESUMED_WITHOUT(
                 turn.at_messages(), expected=quote.text, observed=turn.request_texts, related=(quote.place,)
@@ -287,11 +287,11 @@ def resumed_history_is_no_new_output(view: View) -> Findings:
         ended = turn.view.ended
         if ended is None or not turn.step.ordinary:
             continue
-        answered, wrong = without_blanks(turn.step.answered_text), False
+        answer_text, wrong = without_blanks(turn.step.answered_text), False
         outputs = (("shown", ended.shown), ("text", ended.text))
         for quote in {one.without_blanks: one for said in turn.known_sessions[label] for one in said.all}.values():
             field, output = next(
-                (one for one in outputs if _more_often(quote.without_blanks, one[1], answered)), ("", "")
+                (one for one in outputs if _more_often(quote.without_blanks, one[1], answer_text)), ("", "")
             )
             if field:
                 wrong = True
@@ -306,8 +306,8 @@ def resumed_history_is_no_new_output(view: View) -> Findings:
             yield Compared("texts shown in sessions that were taken up again")
 
 
-def _more_often(text: str, output: str, answered: str) -> bool:
-    return without_blanks([output]).count(text) > answered.count(text)
+def _more_often(text: str, output: str, answer_text: str) -> bool:
+    return without_blanks([output]).count(text) > answer_text.count(text)
 
 
 _HISTORY_LACKS = finding(
@@ -381,7 +381,10 @@ def system_text_is_sent_once(view: View) -> Findings:
             if exchange.call is None:
                 continue
             texts = [system_text(exchange.call), *(m.text for m in exchange.call.messages if m.role != "system")]
-            spoken = [*(quote.text for said in turn.earlier_turns for quote in said.all), turn.view.said]
+            spoken = [
+                *(quote.text for texts_before in turn.earlier_turns for quote in texts_before.all),
+                turn.view.said,
+            ]
             count = without_blanks(texts).count(without_blanks([system])) - without_blanks(spoken).count(
                 without_blanks([system])
             )
@@ -623,10 +626,10 @@ def continue_stays_in_its_folder(view: View) -> Findings:
                 or requested_session(action, turn) is not None
             ):
                 continue
-            kept = event.was if step.do == "continue" else None
+            open_before = event.was if step.do == "continue" else None
             if event.outcome == "refused":
                 yield _EMPTY_REFUSED(action.at("error"), observed=event.error, message=event.message)
-            elif turn.session in turn.known_sessions and turn.session != kept:
+            elif turn.session in turn.known_sessions and turn.session != open_before:
                 yield _OTHER_FOLDER(turn.at_session(), observed=turn.session, related=(action.at("now"),))
             else:
                 yield Compared("folders without a session")
@@ -653,19 +656,19 @@ def damaged_session_is_no_empty_one(view: View) -> Findings:
         before = turn.steps[turn.steps.index(action) - 1] if turn.steps.index(action) else None
         if before is None or before.script.do != "damage" or before.event.outcome != "done":
             continue
-        said = turn.known_sessions.get(action.script.session or "", ())
+        earlier_texts = turn.known_sessions.get(action.script.session or "", ())
         if action.event.outcome == "refused" and not action.event.typed:
             yield _DAMAGED_UNTYPED(action.at("error"), observed=action.event.error, message=action.event.message)
         elif action.event.outcome == "refused":
             yield Compared("damaged sessions that were refused")
         elif turn.view.failed is not None and turn.view.failed.typed:
             yield Compared("damaged sessions")
-        elif said and turn.request is not None and all(turn.missing_texts([one]) for one in said):
+        elif earlier_texts and turn.request is not None and all(turn.missing_texts([one]) for one in earlier_texts):
             yield _DAMAGED_EMPTY(
                 turn.at_messages(),
-                expected=[[quote.text for quote in one.all] for one in said],
+                expected=[[quote.text for quote in one.all] for one in earlier_texts],
                 observed=turn.request_texts,
-                related=[quote.place for one in said for quote in one.all],
+                related=[quote.place for one in earlier_texts for quote in one.all],
             )
         else:
             yield Compared("damaged sessions")
@@ -695,19 +698,19 @@ _CLAIMED_BUT_REFUSED = finding(
 def capabilities_are_what_is_claimed(view: View) -> Findings:
     """What an agent says can be done with its sessions, by the names that there are, and what then can be done."""
     for turn in agent_turns(view):
-        told = turn.step.first(SessionInForce)
-        if told is None:
+        in_force = turn.step.first(SessionInForce)
+        if in_force is None:
             continue
-        for number, unknown in enumerate(told.unknown):
-            yield _UNKNOWN_CAPABILITY(turn.step.at_event(told, "unknown", number), observed=unknown)
+        for number, unknown in enumerate(in_force.unknown):
+            yield _UNKNOWN_CAPABILITY(turn.step.at_event(in_force, "unknown", number), observed=unknown)
         for action in turn.steps:
             name = _NEEDS.get(action.script.do, "")
             name = "can_load" if action.script.do == "open" and action.script.session not in (None, NOBODY) else name
             if not name:
                 continue
-            if name not in told.can:
+            if name not in in_force.can:
                 yield _NOT_CLAIMED(
-                    turn.step.at_event(told, "can"), expected=name, observed=told.can, related=(action.at(),)
+                    turn.step.at_event(in_force, "can"), expected=name, observed=in_force.can, related=(action.at(),)
                 )
             elif action.event.unsupported:
                 error, message = action.event.error, action.event.message

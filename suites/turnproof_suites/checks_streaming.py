@@ -379,10 +379,10 @@ def stream_and_batch_agree(stream: View, batch: View) -> Findings:
         if other is None or _wire(one) != _wire(other) or one.call.last is None or one.call.last.disturbed:
             continue
         differing = list(walk_steps(_response_value(one), _response_value(other)))
-        for steps, streamed, whole in differing:
+        for steps, streamed, one_piece in differing:
             yield _MODES_DIFFER(
                 _at_returned(one, other, steps),
-                expected=UNSET if whole is ABSENT else whole,
+                expected=UNSET if one_piece is ABSENT else one_piece,
                 observed=UNSET if streamed is ABSENT else streamed,
                 related=(_at_returned(other, one, steps),),
             )

@@ -143,11 +143,11 @@ def _child_task(step: Step) -> str:
 def _child_quotes(step: Step) -> list[Quote]:
     """What a child was told in a step, and answered."""
     asked = step.generated[0] if step.generated else None
-    told = Quote(_child_task(step), step.at_history() if asked is None else at_text(asked, _child_task(step)))
+    task = Quote(_child_task(step), step.at_history() if asked is None else at_text(asked, _child_task(step)))
     answers = (
         Quote(spoken_text(one.answer.parts), one.at(Side.STREAM)) for one in step.answers if one.answer is not None
     )
-    return [told, *(quote for quote in answers if quote.text)]
+    return [task, *(quote for quote in answers if quote.text)]
 
 
 def _parent_quotes(step: Step) -> Iterator[Quote]:

@@ -126,8 +126,8 @@ def _model_calls(turn: TurnSpans) -> Iterator[Finding]:
             yield _CALL_SPANS(call.at(Side.SPAN), expected=1, observed=len(covering), related=related)
     done, made = len(turn.exchanges), len(turn.model_calls)
     if not turn.calls:
-        whole = all(exchange.clean for exchange in turn.exchanges)
-        if made > done or (made < done if whole else made < min(done, 1)):
+        all_clean = all(exchange.clean for exchange in turn.exchanges)
+        if made > done or (made < done if all_clean else made < min(done, 1)):
             related = [exchange.at() for exchange in turn.exchanges]
             yield _REQUEST_SPANS(turn.turn.at(Side.SPAN), expected=done, observed=made, related=related)
     elif turn.outcome == "answer":
@@ -227,23 +227,25 @@ def _or_compared(found: Iterable[Finding], what: str) -> Findings:
 
 
 def _misnamed_call(turn: TurnSpans, answer: Answer) -> Iterator[Finding]:
-    span, said = answer.span, answer.span.attributes
+    span, attributes = answer.span, answer.span.attributes
     # Earlier versions call the provider a system, and ask nobody to change that.
-    if not said.get("gen_ai.provider.name", said.get("gen_ai.system")):
+    if not attributes.get("gen_ai.provider.name", attributes.get("gen_ai.system")):
         yield _NO_PROVIDER(at_attribute(turn.view, span, "gen_ai.provider.name", "gen_ai.system"), span=span.name)
     asked = {turn.view.transcript.model, *(one.call.model for one in answer.exchanges if one.call is not None)}
-    if (model := said.get("gen_ai.request.model")) not in asked:
+    if (model := attributes.get("gen_ai.request.model")) not in asked:
         place = at_attribute(turn.view, span, "gen_ai.request.model")
         yield _REQUEST_MODEL(place, expected=turn.view.transcript.model, observed=UNSET if model is None else model)
     if answer.calls:
         streamed = answer.calls[-1].began.streamed
-        if (told := said.get("gen_ai.request.stream", streamed)) != streamed:
-            yield _STREAM(at_attribute(turn.view, span, "gen_ai.request.stream"), expected=streamed, observed=told)
-    response, named = answer.response, said.get("gen_ai.response.model")
+        if (stream_attribute := attributes.get("gen_ai.request.stream", streamed)) != streamed:
+            yield _STREAM(
+                at_attribute(turn.view, span, "gen_ai.request.stream"), expected=streamed, observed=stream_attribute
+            )
+    response, named = answer.response, attributes.get("gen_ai.response.model")
     if response is not None and response.model and named not in (None, response.model):
         place = at_attribute(turn.view, span, "gen_ai.response.model")
         yield _RESPONSE_MODEL(place, expected=response.model, observed=named, related=answer.places)
-    reasons = said.get("gen_ai.response.finish_reasons")
+    reasons = attributes.get("gen_ai.response.finish_reasons")
     if reasons is not None and answer.finishes and not answer.cancelled and not _is_one_of(reasons, answer.finishes):
         place = at_attribute(turn.view, span, "gen_ai.response.finish_reasons")
         yield _FINISH_REASON(place, expected=sorted(answer.finishes), observed=reasons, related=answer.places)
@@ -302,10 +304,10 @@ def _wrong_figures(turn: TurnSpans, answer: Answer, usage: TokenUsage) -> Iterat
     for what, (names, field) in _FIGURES.items():
         wanted = getattr(usage, field) or 0
         # What a span does not say counts as 0.
-        given = next(filter(None, map(answer.span.attributes.get, names)), 0)
-        if given != wanted and (given or not answer.cancelled):
+        figure = next(filter(None, map(answer.span.attributes.get, names)), 0)
+        if figure != wanted and (figure or not answer.cancelled):
             place = at_attribute(turn.view, answer.span, *names)
-            yield _FIGURE(place, expected=wanted, observed=given, related=answer.places, what=what)
+            yield _FIGURE(place, expected=wanted, observed=figure, related=answer.places, what=what)
 
 
 _UNMARKED = finding(

@@ -30,8 +30,8 @@ from .reading import (
 
 def _seal(part: Thought | FunctionCall) -> JSON:
     """What a part says and its signature (or encrypted form), as the dialect reads it in requests and answers alike."""
-    said = {"text": part.text} if isinstance(part, Thought) else {"call": part.name, "args": part.args}
-    return {**said, **(part.provider_data.data if part.provider_data is not None else {})}
+    content = {"text": part.text} if isinstance(part, Thought) else {"call": part.name, "args": part.args}
+    return {**content, **(part.provider_data.data if part.provider_data is not None else {})}
 
 
 def _signed_parts(parts: Iterable[Part]) -> tuple[Thought | FunctionCall, ...]:
@@ -178,9 +178,9 @@ def nothing_is_forged(view: View) -> Findings:
 def _first_piece(message: Message, thought: Thought) -> int:
     """The index of the part with which a thought begins: neighbours may have been joined to it."""
     pieces = [(place, part) for place, part in enumerate(message.parts) if isinstance(part, Thought)]
-    whole = (place for place, part in pieces if part == thought)
+    equal_places = (place for place, part in pieces if part == thought)
     begins = (place for place, part in pieces if part.provider_data is None and thought.text.startswith(part.text))
-    return next(chain(whole, begins), pieces[0][0])
+    return next(chain(equal_places, begins), pieces[0][0])
 
 
 def _issued_by(dialect: str, message: Message) -> Iterator[Thought]:
@@ -321,18 +321,20 @@ def is_no_text(view: View) -> Findings:
 
 
 def _shown_as_text(one: AnsweredCall, thought: Thought) -> Iterator[Finding]:
-    said, related = thought.text.strip(), [one.at_wire(thought)]
-    if said in spoken_text(one.wire.parts):
+    thought_text, related = thought.text.strip(), [one.at_wire(thought)]
+    if thought_text in spoken_text(one.wire.parts):
         return  # the model says it, too
-    if said in one.response.text:
-        part = next((part for part in one.response.parts if isinstance(part, Text) and said in part.text), None)
+    if thought_text in one.response.text:
+        part = next((part for part in one.response.parts if isinstance(part, Text) and thought_text in part.text), None)
         place = one.at("parts") if part is None else one.at_part(part, "text")
-        yield _IN_RESPONSE(place, observed=one.response.text, thinking=said, related=related)
+        yield _IN_RESPONSE(place, observed=one.response.text, thinking=thought_text, related=related)
     shown = "".join(one.call.chunks)
-    if said in shown:
-        chunk = next((event for event in one.call.callbacks if isinstance(event, Chunk) and said in event.text), None)
+    if thought_text in shown:
+        chunk = next(
+            (event for event in one.call.callbacks if isinstance(event, Chunk) and thought_text in event.text), None
+        )
         place = one.call.at(Side.CALLBACK) if chunk is None else one.call.at_callback(chunk, "text")
-        yield _IN_CHUNKS(place, observed=shown, thinking=said, related=related)
+        yield _IN_CHUNKS(place, observed=shown, thinking=thought_text, related=related)
 
 
 _NOT_ASKED_FOR = finding(

@@ -391,9 +391,9 @@ def value_differences(expected: JSON, observed: JSON) -> Iterator[ValueDifferenc
 
 def has_user_texts(turn: TurnView, messages: Iterable[Message]) -> bool:
     """Whether every text that the user said in a turn stands among what users said."""
-    told = user_text(messages)
+    user_texts = user_text(messages)
     parts = turn.script.user if turn.script is not None else ()
-    return all(part.text in told for part in parts if isinstance(part, Text) and part.text.strip())
+    return all(part.text in user_texts for part in parts if isinstance(part, Text) and part.text.strip())
 
 
 def model_texts(messages: Iterable[Message]) -> list[str]:

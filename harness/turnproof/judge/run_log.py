@@ -383,8 +383,8 @@ def read_run(path: Path) -> Run:
         if isinstance(lines[-1], TranscriptLine | ResultLine):
             digested.append(msgspec.json.decode(row))
     before = rows[: len(lines) - 1] if lines and isinstance(lines[-1], Footer) else rows
-    whole = hashlib.sha256(b"".join(row + b"\n" for row in before)).hexdigest()
-    return _assemble(path, lines, whole, run_digest(digested))
+    digest_before = hashlib.sha256(b"".join(row + b"\n" for row in before)).hexdigest()
+    return _assemble(path, lines, digest_before, run_digest(digested))
 
 
 def read_earlier_line(row: bytes) -> Line:
@@ -399,20 +399,20 @@ def read_earlier_line(row: bytes) -> Line:
 def _with_finding(requirement: str, verdict: dict[str, Any]) -> dict[str, Any]:
     """A verdict of the earlier format as one of today."""
     message, detail, where = (str(verdict.get(name, "")) for name in ("message", "detail", "where"))
-    kept = {name: value for name, value in verdict.items() if name not in ("where", "more")}
+    fields = {name: value for name, value in verdict.items() if name not in ("where", "more")}
     if verdict.get("status") == Status.INCONCLUSIVE and message == NOTHING:
-        kept["empty"] = True
+        fields["empty"] = True
     if verdict.get("status") not in (Status.VIOLATED, Status.KNOWN_ISSUE):
-        return kept
-    accepted, dash, told = message.partition(" — ") if verdict["status"] == Status.KNOWN_ISSUE else ("", "", message)
+        return fields
+    accepted, dash, rest = message.partition(" — ") if verdict["status"] == Status.KNOWN_ISSUE else ("", "", message)
     scenario, path, mode, repeat = _run_of(where.partition(" and ")[0])
     place = {"side": "process", "scenario": scenario, "path": path, "mode": mode, "repeat": repeat}
-    facts = {"message": told if dash or not accepted else message, **({"detail": detail} if detail else {})}
+    facts = {"message": rest if dash or not accepted else message, **({"detail": detail} if detail else {})}
     total = int(verdict.get("more") or 0) + 1
     finding = {"code": f"{requirement}/{UNSTRUCTURED}", "place": place, "facts": facts}
     failing = {where.partition(" and ")[0]: total} if where else {}
-    kept.pop("detail", None)
-    return {**kept, "message": accepted, "findings": [finding], "total": total, "failing": failing}
+    fields.pop("detail", None)
+    return {**fields, "message": accepted, "findings": [finding], "total": total, "failing": failing}
 
 
 def _run_of(key: str) -> tuple[str, str, str, int]:

@@ -23,9 +23,9 @@ def why_undecided(reason: Undecided) -> str:
             return f"a call raised {what}{where}, in {_some(reason.runs)}"
         case Obstacle.REQUEST_REFUSED:
             rule = reason.rule
-            said = f" ({one_line(rule.message)})" if rule is not None and rule.message else ""
+            api_words = f" ({one_line(rule.message)})" if rule is not None and rule.message else ""
             name = rule.id if rule is not None else "?"
-            return f"the API refuses a request by the rule {name}{said}, in {_some(reason.runs)}"
+            return f"the API refuses a request by the rule {name}{api_words}, in {_some(reason.runs)}"
         case Obstacle.RUN_CUT:
             detail = f": {one_line(reason.detail)}" if reason.detail else ""
             return f"{_some(reason.runs)} did not come to the end ({reason.how}){detail}"

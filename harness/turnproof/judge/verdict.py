@@ -151,18 +151,18 @@ def combine(verdicts: Iterable[Verdict]) -> Verdict:
     failing: Counter[str] = Counter()
     for verdict in chosen:
         failing.update(verdict.failing)
-    told = next((verdict for verdict in chosen if not verdict.empty), chosen[0])
+    speaker = next((verdict for verdict in chosen if not verdict.empty), chosen[0])
     return Verdict(
         status,
-        message=told.message,
-        detail=told.detail,
+        message=speaker.message,
+        detail=speaker.detail,
         compared=tuple(dict.fromkeys(item for verdict in chosen for item in verdict.compared)),
         rests_on=max(marks, key=list(Evidence).index) if marks else None,
         evidence=tuple(dict.fromkeys(digest for verdict in chosen for digest in verdict.evidence)),
         findings=_first_findings([finding for verdict in chosen for finding in verdict.findings]),
         total=sum(verdict.total for verdict in chosen),
         failing=dict(failing),
-        empty=told.empty,
+        empty=speaker.empty,
     )
 
 
@@ -193,9 +193,9 @@ def _first_findings(findings: Sequence[Finding]) -> tuple[Finding, ...]:
     if len(findings) <= MOST_FINDINGS:
         return tuple(findings)
     seen: Counter[tuple[str, str]] = Counter()
-    kept = []
+    first = []
     for finding in findings:
         seen[finding.root, finding.code] += 1
         if seen[finding.root, finding.code] <= MOST_FINDINGS:
-            kept.append(finding)
-    return tuple(kept)
+            first.append(finding)
+    return tuple(first)

@@ -17,8 +17,8 @@ def agent_entry(event: Keeping) -> tuple[str, str]:
             asked = f" {event.asked}" if event.asked else " the last session" if event.last else ""
             where = f" in {event.cwd}" if event.cwd else ""
             label = f"{event.do}{asked}{where}: {event.outcome}; open was {_name(event.was)}, now {_name(event.now)}"
-            said = [f"{event.error}: {event.message}"] if event.error else []
-            return label, "\n".join([*said, *map(_list_entry, event.listed)])
+            lines = [f"{event.error}: {event.message}"] if event.error else []
+            return label, "\n".join([*lines, *map(_list_entry, event.listed)])
         case SessionInForce():
             can = f"it can {', '.join(event.can)}" if event.can else "it can do nothing with its sessions"
             beside = f"; and it says {', '.join(event.unknown)}" if event.unknown else ""

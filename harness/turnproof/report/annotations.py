@@ -41,8 +41,8 @@ class Annotation:
 
     def __str__(self) -> str:
         place = {"file": self.file, "line": str(self.line) if self.line else "", "title": one_line(self.title)}
-        given = ",".join(f"{key}={_property(value)}" for key, value in place.items() if value)
-        return f"::{self.level} {given}::{_data(self.message)}"
+        properties = ",".join(f"{key}={_property(value)}" for key, value in place.items() if value)
+        return f"::{self.level} {properties}::{_data(self.message)}"
 
 
 def run_annotations(run: Run) -> list[Annotation]:

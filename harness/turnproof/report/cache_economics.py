@@ -77,8 +77,8 @@ class RunEconomics(msgspec.Struct, frozen=True):
     @property
     def read_share(self) -> float:
         """The part of all prompt tokens that the cache served, 0.0 to 1.0."""
-        whole = self.read + self.written + self.fresh
-        return self.read / whole if whole else 0.0
+        prompt_tokens = self.read + self.written + self.fresh
+        return self.read / prompt_tokens if prompt_tokens else 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,8 +168,10 @@ def _again(before: _Call, call: _Call) -> int:
     """
     known = {message.message_id for message in before.began.messages}
     new = [message for message in call.began.messages if message.message_id not in known]
-    whole = _size(call.began.messages) + text_tokens(call.began.system or "") + sum(map(tool_tokens, call.began.tools))
-    fresh = round(_size(new) * call.usage.prompt_tokens / max(1, whole))
+    prompt_size = (
+        _size(call.began.messages) + text_tokens(call.began.system or "") + sum(map(tool_tokens, call.began.tools))
+    )
+    fresh = round(_size(new) * call.usage.prompt_tokens / max(1, prompt_size))
     cached = before.usage.cache_read_tokens + before.usage.cache_creation_tokens
     return max(0, min(call.uncached - fresh, cached - call.usage.cache_read_tokens))
 

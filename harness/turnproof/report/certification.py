@@ -370,11 +370,11 @@ def _profile(
         for level in ("MUST", "SHOULD")
     )
     unmeasured = sum(line.profile == name and line.level == "MUST" for line in left_out)
-    whole = complete and bool(must) and not unmeasured
-    certified = whole and all(status is Status.HELD for status in must)
+    all_measured = complete and bool(must) and not unmeasured
+    certified = all_measured and all(status is Status.HELD for status in must)
     return ProfileReport(
         certified=certified,
-        conditional=whole and not certified and set(must) <= {Status.HELD, Status.KNOWN_ISSUE},
+        conditional=all_measured and not certified and set(must) <= {Status.HELD, Status.KNOWN_ISSUE},
         must=(must.count(Status.HELD), len(must)),
         should=(should.count(Status.HELD), len(should)),
         unmeasured=unmeasured,

@@ -118,8 +118,8 @@ def diff_of(before: Side, after: Side) -> Diff:
     changes = tuple(sorted(_changes(before, after), key=_order))
     counts = {kind: sum(change.kind is kind for change in changes) for kind in Kind}
     both = [spot for spot in before.found.keys() & after.found.keys() if _both_measured(before, after, spot)]
-    told = {(change.adapter, change.requirement, change.path) for change in changes}
-    whole = before.report.complete and after.report.complete and bool(both)
+    changed_spots = {(change.adapter, change.requirement, change.path) for change in changes}
+    both_complete = before.report.complete and after.report.complete and bool(both)
     violated = any(change.after == Status.VIOLATED and change.kind in (Kind.NEW, Kind.FOUND) for change in changes)
     return Diff(
         before=_side(before),
@@ -127,9 +127,9 @@ def diff_of(before: Side, after: Side) -> Diff:
         circumstances=tuple(circumstances(before.report, after.report)),
         counts=counts,
         compared=len(both),
-        same=sum(tuple(spot) not in told for spot in both),
+        same=sum(tuple(spot) not in changed_spots for spot in both),
         changes=changes,
-        exit_code=heaviest([Exit.VIOLATIONS if violated else Exit.OK, Exit.OK if whole else Exit.UNDECIDED]),
+        exit_code=heaviest([Exit.VIOLATIONS if violated else Exit.OK, Exit.OK if both_complete else Exit.UNDECIDED]),
     )
 
 
@@ -152,13 +152,13 @@ def _changes(before: Side, after: Side) -> Iterator[Change]:
         kind, why, findings = _kind(before, after, spot)
         if kind is None:
             continue
-        told = after.requirement(spot) or before.requirement(spot)
-        assert told is not None, "a spot is of a side that has its requirement"
+        requirement = after.requirement(spot) or before.requirement(spot)
+        assert requirement is not None, "a spot is of a side that has its requirement"
         yield Change(
             adapter=spot.adapter,
             requirement=spot.requirement,
             path=spot.path,
-            level=told.level,
+            level=requirement.level,
             kind=kind,
             before=str(old.status) if old else _ABSENT,
             after=str(new.status) if new else _ABSENT,
@@ -166,7 +166,7 @@ def _changes(before: Side, after: Side) -> Iterator[Change]:
             after_message=new.message if new else None,
             where=(new.where if new else "") or (old.where if old else ""),
             why=why,
-            reproduce=told.reproduce,
+            reproduce=requirement.reproduce,
             new=findings.new,
             fixed=findings.fixed,
             still=findings.still,
@@ -206,7 +206,7 @@ def _kind(before: Side, after: Side, spot: Spot) -> _Outcome:
 
 def _both_failing(before: Side, after: Side, spot: Spot, old: Found, new: Found) -> _Outcome:
     """A spot that is violated or accepted on both sides."""
-    why = [f"the {name} run keeps {kept} of {all_of} findings" for name, kept, all_of in _capped(old, new)]
+    why = [f"the {name} run keeps {kept_count} of {all_of} findings" for name, kept_count, all_of in _capped(old, new)]
     if old.in_words != new.in_words or not (old.findings and new.findings):
         findings = FindingChanges()
         looked = not (_not_run(after, spot, old.runs) or _not_run(before, spot, new.runs))

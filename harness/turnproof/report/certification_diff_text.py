@@ -225,13 +225,13 @@ def _counts(change: Change, found: tuple[FindingChange, ...]) -> bool:
 def _in_words(change: Change, *, verbose: bool) -> Iterator[tuple[int, str]]:
     """What either side tells of a change that has no findings; one of them where both tell the same."""
     sides = [("before", change.before_message), ("after", change.after_message)]
-    told = [(side, message) for side, message in sides if message]
-    if len({message for _, message in told}) == 1:
-        told = told[-1:]
+    messages = [(side, message) for side, message in sides if message]
+    if len({message for _, message in messages}) == 1:
+        messages = messages[-1:]
     if not verbose and change.kind is not Kind.CHANGED:
-        told = told[-1:]
+        messages = messages[-1:]
     where = f"in {change.where}, " if change.where else ""
-    for side, message in told:
+    for side, message in messages:
         yield 0, f"{where}{side}: {shorten(one_line(message), DIFF_VALUE_CHARACTERS)}"
 
 

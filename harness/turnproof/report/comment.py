@@ -57,8 +57,8 @@ def sentence(report: Diff) -> str:
         return f"{after} and {before} cannot be compared: nothing was measured on both sides."
     counts = [f"{count} {LOOKS[kind].word}" for kind, count in report.counts.items() if count]
     cut = [f"{_code(side.name)} was cut." for side in (report.before, report.after) if not side.complete]
-    told = f"{', '.join(counts)}, {report.same} the same" if counts else f"nothing changed, {report.same} the same"
-    return " ".join([f"{told}, in {after} against {before}.", *cut])
+    summary = f"{', '.join(counts)}, {report.same} the same" if counts else f"nothing changed, {report.same} the same"
+    return " ".join([f"{summary}, in {after} against {before}.", *cut])
 
 
 def _sections(report: Diff) -> Iterator[Section]:

@@ -35,14 +35,14 @@ class _Told:
 def compare_html(report: ComparisonReport, stores: Sequence[EvidenceStore]) -> str:
     """The page. Evidence is looked for in each of the stores; what is missing is said where it would stand."""
     few = len(report.scenarios) <= FEW
-    told = [
+    scenarios = [
         _tell(one, stores) if few or one.standing in _TOLD else _Told(one, (), "")
         for one in report.scenarios
         if few or one.standing is not Standing.EQUAL
     ]
     return template("compare.html.j2").render(
         report=report,
-        told=told,
+        told=scenarios,
         aspects=ASPECTS,
         standings=STANDINGS,
         differing=difference_count,

@@ -247,8 +247,8 @@ def _span_label(event: SpanMade) -> str:
 
 def _answered(event: WireResponse, dialect: str, cancelled: str) -> Iterator[Entry]:
     stream = draw_stream(event, dialect, cancelled)
-    told = any(not piece.is_mark for piece in stream)
-    yield Entry("wire", _response_label(event), "" if told else _decoded(event), stream, exchange=event.exchange)
+    has_content = any(not piece.is_mark for piece in stream)
+    yield Entry("wire", _response_label(event), "" if has_content else _decoded(event), stream, exchange=event.exchange)
     if (written := wire_bytes(event)) is not None:
         yield Entry("wire", f"← bytes as sent, {written.mark}", written.text, exchange=event.exchange)
 
@@ -292,8 +292,8 @@ def _wire_body(body: Any) -> str:
 
 def _messages(shown: tuple[Message, ...], every: tuple[Message, ...]) -> str:
     earlier = [f"… {len(every) - len(shown)} earlier …"] if len(every) > len(shown) else []
-    told = [f"{message.role}: " + " | ".join(_part(part) for part in message.parts) for message in shown]
-    return shorten("\n".join([*earlier, *told]), _TEXT_LIMIT)
+    lines = [f"{message.role}: " + " | ".join(_part(part) for part in message.parts) for message in shown]
+    return shorten("\n".join([*earlier, *lines]), _TEXT_LIMIT)
 
 
 def _part(part: Part) -> str:

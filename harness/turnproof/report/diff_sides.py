@@ -126,7 +126,7 @@ def _from_report(file: Path) -> Side:
 def _path_verdict(requirement: RequirementReport, path: str, message: str | None, seen: Iterable[str] = ()) -> Found:
     """The verdict of one path. Which runs were cut short is known of all paths together, and holds for each."""
     findings = tuple(one for one in requirement.findings if one.path == path)
-    kept = Counter(one.finding.place.run for one in requirement.findings)
+    kept_counts = Counter(one.finding.place.run for one in requirement.findings)
     counts = {**requirement.failing, "": requirement.total - sum(requirement.failing.values())}
     total = requirement.totals.get(path, 0)
     kinds = Counter((one.finding.root, one.finding.code) for one in findings if one.accepted)
@@ -137,7 +137,7 @@ def _path_verdict(requirement: RequirementReport, path: str, message: str | None
         frozenset((*(one.finding.place.run for one in findings), *seen)) - {""},
         findings,
         total,
-        frozenset(run for run, count in counts.items() if count > kept[run]),
+        frozenset(run for run, count in counts.items() if count > kept_counts[run]),
         (total > len(findings) and any(map(_is_in_words, findings))) or max(kinds.values(), default=0) >= MOST_FINDINGS,
     )
 

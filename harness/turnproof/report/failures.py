@@ -138,11 +138,11 @@ def reasons_of(verdict: Verdict) -> Iterator[tuple[str, str]]:
 
 def _reasons(failure: Failure) -> Iterator[tuple[str, str]]:
     """Why it could not be decided, or how it was accepted."""
-    told: dict[tuple[str, str], list[str]] = {}
+    reasons: dict[tuple[str, str], list[str]] = {}
     for path, verdict in zip(failure.paths, failure.verdicts, strict=True):
         for pair in reasons_of(verdict):
-            told.setdefault(pair, []).append(path)
-    for (why, do), paths in told.items():
+            reasons.setdefault(pair, []).append(path)
+    for (why, do), paths in reasons.items():
         yield f"on {', '.join(paths)}", why
         yield "what to do", do
     for path, verdict in zip(failure.paths, failure.verdicts, strict=True):

@@ -138,8 +138,8 @@ def _failure(
     if raised is not None:
         result["stacks"] = [_stack(raised)]
     if accepted:
-        said = one_line(line.verdict.message) or "accepted"
-        result["suppressions"] = [{"kind": "external", "status": "accepted", "justification": said}]
+        reason = one_line(line.verdict.message) or "accepted"
+        result["suppressions"] = [{"kind": "external", "status": "accepted", "justification": reason}]
     return result
 
 

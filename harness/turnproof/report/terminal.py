@@ -43,9 +43,9 @@ def print_summary(
     """
     console = console_for(file or sys.stdout)
     console.print()
-    said = sentence(report)
-    look = LOOKS[said.status]
-    words = " ".join(f"{part}." for part in (said.text, said.proof) if part)
+    headline = sentence(report)
+    look = LOOKS[headline.status]
+    words = " ".join(f"{part}." for part in (headline.text, headline.proof) if part)
     console.print(Text(f"{look.symbol} {one_line(words)}", style=f"bold {look.colour}"))
     if not report.broken:
         print_standings(console, run, report, verbose=verbose)
@@ -110,8 +110,8 @@ def _roots(console: Console, every: list[Failure]) -> None:
                 names[failure.requirement.id] = names.get(failure.requirement.id, 0) + len(group.findings)
     shared = {root: names for root, names in following.items() if len(names) > 1}
     for root, names in shared.items():
-        said = f"{counted(len(names), 'requirement')} fail because {root_in_words(root)}:"
-        console.print(Text(one_line(said), style="bold"))
+        heading = f"{counted(len(names), 'requirement')} fail because {root_in_words(root)}:"
+        console.print(Text(one_line(heading), style="bold"))
         console.print(Padding(Text(", ".join(names)), (0, 0, 0, 2), expand=False))
     if shared:
         console.print()
@@ -169,11 +169,11 @@ def _in_short(console: Console, failure: Failure, *, named: bool) -> None:
 
 def _print_results(console: Console, run: Run) -> None:
     """What is held or not claimed, one by one, where there are few results in all."""
-    kept = [line for line in run.results if line.verdict.status not in SHOWN]
-    if not kept or len(run.results) > _FEW:
+    undisputed = [line for line in run.results if line.verdict.status not in SHOWN]
+    if not undisputed or len(run.results) > _FEW:
         return
     console.print()
-    for line in kept:
+    for line in undisputed:
         look = LOOKS[line.verdict.status]
         console.print(Text(f"{look.symbol} {look.word} {line.requirement} [{line.path}]", style=look.colour))
         console.print(Padding(Text(_why(line)), (0, 0, 0, 2), expand=False))

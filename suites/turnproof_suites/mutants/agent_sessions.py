@@ -61,8 +61,8 @@ class EarlierWordsCarriedOver(BrokenAgent):
         self.carried = self.last
 
     def send(self, text: str, turn: SessionTurn) -> SessionReply:
-        said, self.carried, self.last = f"{self.carried}\n{text}".strip(), "", text
-        return super().send(said, turn)
+        message, self.carried, self.last = f"{self.carried}\n{text}".strip(), "", text
+        return super().send(message, turn)
 
 
 @suite_mutant("history-of-all-sessions")
@@ -109,8 +109,8 @@ class ResumedAsText(Resumed):
         self.replace_session(session_id)
 
     def send(self, text: str, turn: SessionTurn) -> SessionReply:
-        said, self.past = f"{self.past}\n{text}".strip(), ""
-        return super().send(said, turn)
+        message, self.past = f"{self.past}\n{text}".strip(), ""
+        return super().send(message, turn)
 
 
 @suite_mutant("replay-shown-as-new")
@@ -298,19 +298,19 @@ class CapabilityUnderAnotherName(BrokenAgent):
     """That sessions can be loaded is said as `can_resume`, which nobody reads."""
 
     def session_capabilities(self) -> Any:
-        told: SessionCapabilities = self.do("session_capabilities")
-        return _Renamed(told)
+        capabilities: SessionCapabilities = self.do("session_capabilities")
+        return _Renamed(capabilities)
 
 
 class _Renamed:
     """Capabilities with a name that there is not."""
 
-    def __init__(self, told: SessionCapabilities) -> None:
-        self.can_list = told.can_list
-        self.can_resume = told.can_load
-        self.can_continue_last = told.can_continue_last
-        self.can_delete = told.can_delete
-        self.can_fork = told.can_fork
+    def __init__(self, capabilities: SessionCapabilities) -> None:
+        self.can_list = capabilities.can_list
+        self.can_resume = capabilities.can_load
+        self.can_continue_last = capabilities.can_continue_last
+        self.can_delete = capabilities.can_delete
+        self.can_fork = capabilities.can_fork
 
 
 @suite_mutant("capability-not-there")

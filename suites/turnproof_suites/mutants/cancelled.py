@@ -56,8 +56,8 @@ class FinishedCallKeptOnCancel(Broken):
         calls: list[FunctionCall] = []
         response = proceed(replace_inputs(inputs, on_call=chain_callbacks(calls.append, inputs.on_call)))
         # Where nothing tells that a call is complete but the end of the answer, none was announced.
-        kept = calls or [FunctionCall(id="call_whole", name="water_bed", args={"bed": "3"})]
-        return replace(response, parts=(*response.parts, *kept)) if _cancelled(response) else response
+        complete_calls = calls or [FunctionCall(id="call_whole", name="water_bed", args={"bed": "3"})]
+        return replace(response, parts=(*response.parts, *complete_calls)) if _cancelled(response) else response
 
 
 @suite_mutant("half-call-returned-on-cancel")
@@ -103,13 +103,13 @@ class CancelNoticedAtTheNextPiece(Broken):
     def call(self, inputs: CallInputs, proceed: Proceed) -> ProviderResponse:
         if inputs.token is None or inputs.on_chunk is None:
             return proceed(inputs)
-        asked, told = inputs.token, CancelToken()
+        asked, new_token = inputs.token, CancelToken()
 
         def look(_: str) -> None:
             if asked.is_cancelled:
-                told.cancel()
+                new_token.cancel()
 
-        return proceed(replace_inputs(inputs, token=told, on_chunk=chain_callbacks(look, inputs.on_chunk)))
+        return proceed(replace_inputs(inputs, token=new_token, on_chunk=chain_callbacks(look, inputs.on_chunk)))
 
 
 class ReadsOnBehindTheCaller(Broken):

@@ -75,8 +75,8 @@ class _KnowsResults(BrokenSession):
         """The messages with another result where the session has changed what the tool said: `make(cut, whole)`."""
 
         def part(one: Part) -> Part:
-            whole = self.tool_results.get(one.call_id) if isinstance(one, ToolResult) else None
-            return make(one, whole) if isinstance(one, ToolResult) and whole and one.result != whole.result else one
+            result = self.tool_results.get(one.call_id) if isinstance(one, ToolResult) else None
+            return make(one, result) if isinstance(one, ToolResult) and result and one.result != result.result else one
 
         return [Message(each.role, tuple(map(part, each.parts)), each.message_id) for each in messages]
 
@@ -97,12 +97,12 @@ class _OtherMessages:
         return getattr(self._provider, name)
 
 
-def _whole(cut: ToolResult, whole: ToolResult) -> ToolResult:
-    return whole
+def _whole(cut: ToolResult, result: ToolResult) -> ToolResult:
+    return result
 
 
-def _beginning(cut: ToolResult, whole: ToolResult) -> ToolResult:
-    return changed(cut, result=str(whole.result)[: len(str(cut.result))])
+def _beginning(cut: ToolResult, result: ToolResult) -> ToolResult:
+    return changed(cut, result=str(result.result)[: len(str(cut.result))])
 
 
 @suite_mutant("results-cut-without-a-word")

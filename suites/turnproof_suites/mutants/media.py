@@ -25,8 +25,10 @@ class UserImagesDropped(Broken):
     """Pictures in a user's message are skipped, with everything that was said around them."""
 
     def change_message(self, message: Message) -> Message:
-        kept = _without(message, lambda part: isinstance(part, InlineData) and part.mime_type.startswith("image/"))
-        return kept if kept.parts else Message.user("(a picture)")
+        without_images = _without(
+            message, lambda part: isinstance(part, InlineData) and part.mime_type.startswith("image/")
+        )
+        return without_images if without_images.parts else Message.user("(a picture)")
 
 
 @suite_mutant("documents-dropped")

@@ -209,8 +209,8 @@ class MendedForTheRequestAlone(BrokenSession):
     unanswered: frozenset[str] = frozenset()
 
     def adopt(self, messages: Sequence[Message]) -> None:
-        answered = {result.call_id for message in messages for result in message.results}
-        self.unanswered = frozenset(call.id for one in messages for call in one.calls) - answered
+        result_ids = {result.call_id for message in messages for result in message.results}
+        self.unanswered = frozenset(call.id for one in messages for call in one.calls) - result_ids
         self.do("adopt", messages)
 
     def history(self) -> Sequence[Message]:
@@ -228,8 +228,8 @@ class InterjectionKeptForLater(BrokenSession):
         self.do("stop")
 
     def send(self, text: str, turn: SessionTurn) -> SessionReply:
-        said, self.later = f"{self.later}\n{text}".strip(), ""
-        return super().send(said, turn)
+        message, self.later = f"{self.later}\n{text}".strip(), ""
+        return super().send(message, turn)
 
 
 @suite_mutant("command-outcome-shown-once")

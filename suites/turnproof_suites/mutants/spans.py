@@ -53,8 +53,10 @@ class CachedTokensLeftOut(BrokenSpans):
     def change_attributes(self, span: WrappedSpan, attributes: Attributes) -> Attributes:
         figures = dict(attributes)
         cached = [figures.get(f"gen_ai.usage.{kind}.input_tokens", 0) for kind in ("cache_read", "cache_creation")]
-        if isinstance(whole := figures.get("gen_ai.usage.input_tokens"), int):
-            figures["gen_ai.usage.input_tokens"] = whole - sum(count for count in cached if isinstance(count, int))
+        if isinstance(input_tokens := figures.get("gen_ai.usage.input_tokens"), int):
+            figures["gen_ai.usage.input_tokens"] = input_tokens - sum(
+                count for count in cached if isinstance(count, int)
+            )
         return figures
 
 

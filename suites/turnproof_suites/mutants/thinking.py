@@ -121,8 +121,8 @@ class WordsLostBehindAThought(Rewriting):
         for message in wire.messages(body):
             blocks = wire.blocks(message)
             lost = [
-                said
-                for thought, said in pairwise(blocks)
-                if wire.kind(thought) in ("thinking", "redacted") and wire.kind(said) == "text"
+                next_block
+                for thought, next_block in pairwise(blocks)
+                if wire.kind(thought) in ("thinking", "redacted") and wire.kind(next_block) == "text"
             ]
             keep_only(blocks, lambda block, lost=lost: not any(block is one for one in lost))

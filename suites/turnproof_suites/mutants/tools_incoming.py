@@ -107,8 +107,8 @@ class BrokenArgumentsRunAsEmpty(_WithTools):
             call = FunctionCall(id="call_broken", name=self.tools[0].name)
             if inputs.on_call is not None:
                 inputs.on_call(call)
-            said = (Text("".join(record.text)),) if record.text else ()
-            return ProviderResponse((*said, call), record.usage, FinishReason.TOOL_USE)
+            text_parts = (Text("".join(record.text)),) if record.text else ()
+            return ProviderResponse((*text_parts, call), record.usage, FinishReason.TOOL_USE)
 
 
 @suite_mutant("calls-dropped")
@@ -155,8 +155,11 @@ class FragmentsJoinTheLastCall(Broken):
     def change_response(self, inputs: CallInputs, response: ProviderResponse) -> ProviderResponse:
         if inputs.on_chunk is None or len(response.calls) < 2:
             return response
-        last, said = response.calls[-1], {name: value for call in response.calls for name, value in call.args.items()}
-        return with_calls(response, lambda call: replace(call, args=said if call is last else {}))
+        last, all_args = (
+            response.calls[-1],
+            {name: value for call in response.calls for name, value in call.args.items()},
+        )
+        return with_calls(response, lambda call: replace(call, args=all_args if call is last else {}))
 
 
 def with_calls(response: ProviderResponse, edit: Callable[[FunctionCall], FunctionCall]) -> ProviderResponse:

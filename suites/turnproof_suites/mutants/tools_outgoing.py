@@ -75,8 +75,8 @@ class NoteBetweenCallAndResult(Rewriting):
         messages = wire.messages(body)
         for position in range(len(messages) - 1, 0, -1):
             if blocks_of_kind(wire, wire.blocks(messages[position]), "result"):
-                said = wire.user_message("Are you still there?"), wire.model_message("I am.")
-                messages[position:position] = said
+                between = wire.user_message("Are you still there?"), wire.model_message("I am.")
+                messages[position:position] = between
 
 
 @suite_mutant("text-before-results")

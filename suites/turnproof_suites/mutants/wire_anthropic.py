@@ -142,9 +142,9 @@ class AnthropicWire(TypedBlocks):
         return next((reason for reason, name in _FINISHES.items() if name == word), None)
 
     def set_finish(self, document: Json, reason: FinishReason) -> None:
-        told = document.get("delta", document)
-        if "stop_reason" in told:
-            told["stop_reason"] = _FINISHES[reason]
+        holder = document.get("delta", document)
+        if "stop_reason" in holder:
+            holder["stop_reason"] = _FINISHES[reason]
 
     def set_text(self, document: Json, text: str) -> None:
         document["delta"]["text"] = text

@@ -40,8 +40,8 @@ def below_path(pattern: str) -> Callable[[Case], bool]:
 
 def is_retried_elsewhere(case: Case) -> bool:
     """What goes with a call that one side alone makes or gets through, when the other tries again within a call."""
-    told = case.aspect == "outcome" and case.path.startswith("$.retries")
-    return case.retried and (told or (case.aspect != "outcome" and (is_extra(case) or fails_alone(case))))
+    is_retry_count = case.aspect == "outcome" and case.path.startswith("$.retries")
+    return case.retried and (is_retry_count or (case.aspect != "outcome" and (is_extra(case) or fails_alone(case))))
 
 
 def is_extra(case: Case) -> bool:
@@ -65,10 +65,10 @@ def _is_whole(case: Case) -> bool:
 def has_made_up_id(case: Case) -> bool:
     """The id that the service gave on one side, and on the other one of the adapter's own or none."""
     sides = [side for side in (case.left, case.right) if isinstance(side, str)]
-    made, kept = (any(form.fullmatch(side) for side in sides) for form in (_MADE, _CALL))
+    made, is_call_id = (any(form.fullmatch(side) for side in sides) for form in (_MADE, _CALL))
     if not case.lacking:
-        return made and kept
-    return case.path.rpartition(".")[2] in _ID_FIELDS and (made or kept)
+        return made and is_call_id
+    return case.path.rpartition(".")[2] in _ID_FIELDS and (made or is_call_id)
 
 
 def is_foreign(case: Case) -> bool:

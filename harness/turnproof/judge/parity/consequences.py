@@ -26,8 +26,10 @@ def is_consequence(case: Case) -> bool:
             return case.path in _FIGURES and all(_is_as_answered(side, case.path) for side in (case.one, case.other))
         case "history":
             # The session's copy differs in the same way.
-            kept = case.path.startswith("$.kept")
-            return kept and all(side.value["kept"] == side.value["session"] for side in (case.one, case.other))
+            in_kept_history = case.path.startswith("$.kept")
+            return in_kept_history and all(
+                side.value["kept"] == side.value["session"] for side in (case.one, case.other)
+            )
         case _:
             return False
 
@@ -59,6 +61,6 @@ def _is_as_answered(side: Reading, path: str) -> bool:
     """Whether an error says what stood in the service's own words."""
     last = side.call.last if side.call is not None else None
     answer = last.answer if last is not None else None
-    said = answer.error_message if answer is not None else None
-    told = side.value[path.removeprefix("$.")]
-    return said is not None and told is not None and str(told) in said
+    api_message = answer.error_message if answer is not None else None
+    figure = side.value[path.removeprefix("$.")]
+    return api_message is not None and figure is not None and str(figure) in api_message

@@ -48,7 +48,7 @@ def join_neighbours(messages: Sequence[JSON]) -> list[JSON]:
             row[-1][1].extend(message["parts"])
         else:
             row.append((message["role"], list(message["parts"])))
-    return [{"role": role, "parts": kept} for role, parts in row if (kept := join_parts(parts))]
+    return [{"role": role, "parts": joined} for role, parts in row if (joined := join_parts(parts))]
 
 
 def join_parts(parts: Iterable[JSON]) -> list[JSON]:

@@ -165,8 +165,8 @@ def _compare(
     if found and excuses:
         found, excused = _split_excused(found, compare_views(stateless, legacy, again), excuses)
     if found:
-        told = [_parity_finding(requirement, stateless, legacy, *place) for place in found]
-        return _with_runs(failed(told), *views)
+        findings = [_parity_finding(requirement, stateless, legacy, *place) for place in found]
+        return _with_runs(failed(findings), *views)
     if excused:
         verdict = held(*(f"declared difference {name}" for name in excused))
         return msgspec.structs.replace(verdict, evidence=_digests(views))

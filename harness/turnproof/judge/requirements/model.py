@@ -151,9 +151,9 @@ def in_words(lacking: Iterable[str], kind: SubjectKind = "adapter") -> str:
     names = list(lacking)
     traits = [name.removeprefix("wire:") for name in names if name.startswith("wire:")]
     claims = [name for name in names if not name.startswith("wire:")]
-    said = [f"the wire API has no {' and no '.join(traits)}"] if traits else []
-    said += [f"the {kind} does not claim {', '.join(claims)}"] if claims else []
-    return "; ".join(said)
+    reasons = [f"the wire API has no {' and no '.join(traits)}"] if traits else []
+    reasons += [f"the {kind} does not claim {', '.join(claims)}"] if claims else []
+    return "; ".join(reasons)
 
 
 _CAPABILITIES = tuple(name for name in Capabilities.__slots__ if name != "wire")

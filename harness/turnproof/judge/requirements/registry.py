@@ -219,8 +219,8 @@ def run_verdict(result: Result) -> Verdict | None:
         return combine(verdicts)
     if not compared:
         return None
-    listed = (f"{what} ×{times}" if times > 1 else what for what, times in Counter(compared).items())
-    return held(*listed, rests_on=max(marks, key=list(Evidence).index) if marks else None)
+    counts = (f"{what} ×{times}" if times > 1 else what for what, times in Counter(compared).items())
+    return held(*counts, rests_on=max(marks, key=list(Evidence).index) if marks else None)
 
 
 def _failures(findings: Iterable[Finding]) -> Iterator[Verdict]:

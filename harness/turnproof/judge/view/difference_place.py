@@ -22,14 +22,14 @@ def place_of_difference(view: View, other: View, spot: str, ours: object, theirs
     It points to what says `ours`, in the first document of the call or turn in which it stands and that of the other
     run does not say it in the same place. Where no document tells, it is the call or the turn as a whole.
     """
-    whole, *candidates = _candidates(view, spot)
+    whole_document, *candidates = _candidates(view, spot)
     beside = [document_of(other, place) for place in _candidates(other, spot)[1:]]
     wanted = _own(ours, theirs)
     for number, place in enumerate(candidates):
         found = _leaf_paths(document_of(view, place), beside[number] if number < len(beside) else None, wanted)
         if found:
             return replace(place, pointer=pointer(*common(found)))
-    return whole
+    return whole_document
 
 
 def _candidates(view: View, spot: str) -> list[Place]:

@@ -46,9 +46,9 @@ def _alt(content: bytes, file: Path) -> str:
     root = ElementTree.fromstring(content)
     if root.tag.rpartition("}")[2] != "svg":
         raise ValueError(f"it is a <{root.tag.rpartition('}')[2]}>, and no picture")
-    said = [root.get("aria-label") or ""]
-    said += [child.text or "" for child in root if child.tag.rpartition("}")[2] in ("title", "desc")]
+    texts = [root.get("aria-label") or ""]
+    texts += [child.text or "" for child in root if child.tag.rpartition("}")[2] in ("title", "desc")]
     name = _WORDS.sub(" ", file.stem.removeprefix("bench-"))
     shown = dict.fromkeys(text.strip() for text in root.itertext() if any(map(str.isalpha, text)))
     words = f"plot of {name}: {', '.join(shown)}" if shown else f"plot of {name}"
-    return next((text.strip() for text in said if text.strip()), words[:PLOT_NAME_CHARACTERS])
+    return next((text.strip() for text in texts if text.strip()), words[:PLOT_NAME_CHARACTERS])

@@ -40,21 +40,21 @@ def timeline(transcript: Transcript) -> Timeline | None:
     if not spans:
         return None
     begin = spans[0][1]
-    whole = max(max(at + length for _, at, length, _ in spans) - begin, 0.1)
+    total = max(max(at + length for _, at, length, _ in spans) - begin, 0.1)
     rows = {name: row for row, name in enumerate(dict.fromkeys(kind for kind, *_ in spans))}
     bars = tuple(
         Bar(
             kind,
             f"{name}: {ms(length)}, from {ms(at - begin)}",
-            round((at - begin) / whole * (_WIDTH - _LEAST), 1),
+            round((at - begin) / total * (_WIDTH - _LEAST), 1),
             rows[kind] * (_ROW + 3),
-            round(max(_LEAST, length / whole * (_WIDTH - _LEAST)), 1),
+            round(max(_LEAST, length / total * (_WIDTH - _LEAST)), 1),
             _ROW,
         )
         for kind, at, length, name in spans
     )
     calls, exchanges = (counted(sum(bar.kind == kind for bar in bars), kind) for kind in ("call", "exchange"))
-    return Timeline(f"{calls} and {exchanges} in {ms(whole)}", _WIDTH, len(rows) * (_ROW + 3), bars)
+    return Timeline(f"{calls} and {exchanges} in {ms(total)}", _WIDTH, len(rows) * (_ROW + 3), bars)
 
 
 def ms(value: float) -> str:
