@@ -123,7 +123,7 @@ def certify(
 def _failed(
     folder: Path, adapters: tuple[str, ...], only: tuple[str, ...], scenarios: tuple[str, ...]
 ) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
-    """What to measure of what failed last time. Where nothing had, everything is measured, as it is said then."""
+    """What to measure of the last failures. Without any, everything is measured, and a line says so."""
     from ...judge.requirements import load_suite
     from ..certify.last_failures import failed_last_time
 
@@ -191,7 +191,7 @@ def _print_result(run_file: Path, *, json: bool, verbose: bool) -> None:
 
 
 def configured_out(file: Path | None, out: str | None) -> Path:
-    """A configured folder is meant from where the settings stand; the default from where the user stands."""
+    """A configured folder is relative to the settings file; the default is relative to the current folder."""
     return file.parent / out if file is not None and out is not None else Path("reports")
 
 

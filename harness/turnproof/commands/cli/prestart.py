@@ -8,7 +8,7 @@ from collections.abc import Iterable
 def prepare_workers(subjects: Iterable[str], *, in_process: bool = False) -> None:
     """Let a process import the SDKs of these adapters and sessions from now on, for the workers of this command.
 
-    Nothing is started for a subject that cannot be found: whoever needs it says so.
+    Nothing is started for a subject that cannot be found: the code that needs it reports that.
     """
     if in_process:
         return

@@ -142,7 +142,7 @@ def resume(
 
     Writes the answer to stdout as it arrives, and the session's id to stderr. Without a prompt, or with `-`, it is read
     from stdin. With --last, or with a session in the settings, a single word is the prompt. Ctrl-C cancels the turn and
-    leaves a session that can be gone on with.
+    leaves a session that can be resumed.
     """
     from ..session_sources.prompts import prompt
     from ..session_sources.select_session import enter, select_sessions, usable
