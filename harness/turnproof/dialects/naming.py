@@ -106,10 +106,10 @@ def speak(reply: Reply, held: Sequence[ToolSchema], sent: Sequence[ToolSchema], 
     """A scripted reply with its calls under the names that the request gave to the declared tools."""
     names = NameMap(held, sent, legal)
 
-    def spoken(part: ReplyPart) -> ReplyPart:
+    def with_wire_name(part: ReplyPart) -> ReplyPart:
         if not isinstance(part.part, FunctionCall):
             return part
         wire = names.wire_name(part.part.name)
         return replace(part, part=with_fields(part.part, name=wire)) if wire else part
 
-    return replace(reply, parts=tuple(map(spoken, reply.parts)))
+    return replace(reply, parts=tuple(map(with_wire_name, reply.parts)))

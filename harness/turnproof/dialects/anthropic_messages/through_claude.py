@@ -75,13 +75,13 @@ class ThroughClaude(AnthropicMessages):
         """A scripted reply with its calls under the names that the program gave to the declared tools."""
         full = {_caller_name(tool.name): tool.name for tool in call.tools}
 
-        def spoken(part: ReplyPart) -> ReplyPart:
+        def with_full_name(part: ReplyPart) -> ReplyPart:
             if not isinstance(part.part, FunctionCall) or part.part.name not in full:
                 return part
             return replace(part, part=with_fields(part.part, name=full[part.part.name]))
 
         plain = super().speak(reply, tools, _without_program(call))
-        return replace(plain, parts=tuple(map(spoken, plain.parts)))
+        return replace(plain, parts=tuple(map(with_full_name, plain.parts)))
 
 
 def _asks_for_a_name(call: Call) -> bool:

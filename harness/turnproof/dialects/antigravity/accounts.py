@@ -73,7 +73,7 @@ class _Served:
     count: int
 
 
-def of_refresh_token(token: str, world: World) -> Account | None:
+def account_by_refresh_token(token: str, world: World) -> Account | None:
     """Whose refresh token this is; None for one that was never issued."""
     found = _REFRESH.fullmatch(token)
     if found is None:
@@ -81,7 +81,7 @@ def of_refresh_token(token: str, world: World) -> Account | None:
     return Account(found[2], found[1]) if world.any_key or found[1] in world.keys else None
 
 
-def of_access_token(token: str, world: World) -> Account | None:
+def account_by_access_token(token: str, world: World) -> Account | None:
     """Whose access token this is; None for one that was never issued, or is not good any more."""
     found = world.resources.get(_ACCESS + token)
     if isinstance(found, _Access):

@@ -26,7 +26,7 @@ _LICENCES = "https://cloud.google.com/gemini/docs/codeassist/request-license"
 def account_of(request: HttpRequest, world: World) -> Account | None:
     """Whose access token a request carries; None without one that is good."""
     token = _bearer(request)
-    return accounts.of_access_token(token, world) if token else None
+    return accounts.account_by_access_token(token, world) if token else None
 
 
 def refusals(request: HttpRequest, world: World) -> Iterator[Refusal]:

@@ -19,7 +19,7 @@ _SCOPES = "https://www.googleapis.com/auth/cloud-platform https://www.googleapis
 
 def parse(request: HttpRequest, world: World, host: str) -> AntigravityCall:
     """Whose access token is asked for. The form itself, which is a secret, does not become part of the call."""
-    account = accounts.of_refresh_token(_form(request).get("refresh_token", ""), world)
+    account = accounts.account_by_refresh_token(_form(request).get("refresh_token", ""), world)
     return AntigravityCall("authenticate", host=host, verb=TOKEN, account=account)
 
 

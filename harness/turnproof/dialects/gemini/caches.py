@@ -117,10 +117,10 @@ def _new_name(call: GeminiCall, world: World, seed: str) -> str:
     alphabet, length = (_DIGITS, 19) if call.surface is Surface.VERTEX else (_BASE36, 40)
     parent = f"{call.parent}/" if call.parent else ""
     # Counted among all there ever were: names of the deleted are not given again.
-    return f"{parent}cachedContents/{_drawn(alphabet, length, seed, len(world.resources))}"
+    return f"{parent}cachedContents/{_seeded_name(alphabet, length, seed, len(world.resources))}"
 
 
-def _drawn(alphabet: str, length: int, seed: str, number: int) -> str:
+def _seeded_name(alphabet: str, length: int, seed: str, number: int) -> str:
     half = length // 2
     return seeded_word(alphabet, half, seed, "cache", number) + seeded_word(
         alphabet, length - half, seed, "cache", number, "more"

@@ -29,7 +29,7 @@ def render_extra(call: Call, usage: PromptUsage, world: World, seed: str) -> Ren
         case "version":
             body = {"version": VERSION}
         case "show":
-            body = _shown(world.models[call.model or ""])
+            body = _model_description(world.models[call.model or ""])
         case "ps":
             body = {"models": [_running(facts, world) for facts in models[:1]]}
         case "models":
@@ -67,7 +67,7 @@ def _running(facts: ModelFacts, world: World) -> dict[str, Any]:
     return _identity(facts) | more | {"context_length": facts.context_tokens}
 
 
-def _shown(facts: ModelFacts) -> dict[str, Any]:
+def _model_description(facts: ModelFacts) -> dict[str, Any]:
     family = feature(facts, "family")
     return {
         "license": "",

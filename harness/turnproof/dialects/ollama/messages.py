@@ -19,7 +19,7 @@ from . import rules
 from .errors import refuse
 from .surfaces import OllamaCall, Surface
 
-_DOOR = Surface.MESSAGES
+_SURFACE = Surface.MESSAGES
 
 
 def read(body: Mapping[str, Any]) -> OllamaCall | Refusal:
@@ -27,13 +27,13 @@ def read(body: Mapping[str, Any]) -> OllamaCall | Refusal:
     if (refusal := next(_refusals(body), None)) is not None:
         return refusal
     try:
-        call = call_of("generate", {**body, "messages": _spoken(body["messages"])}, rules.NAME)
+        call = call_of("generate", {**body, "messages": _with_known_roles(body["messages"])}, rules.NAME)
     except Malformed as error:
-        return refuse(_DOOR, rules.UNREADABLE_BODY, f"json: {error.message}", error.path)
+        return refuse(_SURFACE, rules.UNREADABLE_BODY, f"json: {error.message}", error.path)
     return OllamaCall(**{each.name: getattr(call, each.name) for each in fields(call)})
 
 
-def _spoken(messages: JSON) -> JSON:
+def _with_known_roles(messages: JSON) -> JSON:
     """The messages with the two roles that Anthropic's format has: the server takes any other as it is."""
     if not isinstance(messages, list):
         return messages
@@ -47,14 +47,14 @@ def _spoken(messages: JSON) -> JSON:
 def _refusals(body: Mapping[str, Any]) -> Iterator[Refusal]:
     limit, messages = body.get("max_tokens"), body.get("messages")
     if not body.get("model"):
-        yield refuse(_DOOR, rules.MISSING_MODEL, "model is required", "$.model")
+        yield refuse(_SURFACE, rules.MISSING_MODEL, "model is required", "$.model")
     if limit is not None and type(limit) is not int:
         message = "json: cannot unmarshal value into Go struct field MessagesRequest.max_tokens of type int"
-        yield refuse(_DOOR, rules.UNREADABLE_BODY, message, "$.max_tokens")
+        yield refuse(_SURFACE, rules.UNREADABLE_BODY, message, "$.max_tokens")
     elif (limit or 0) <= 0:
-        yield refuse(_DOOR, rules.MISSING_LIMIT, "max_tokens is required and must be positive", "$.max_tokens")
+        yield refuse(_SURFACE, rules.MISSING_LIMIT, "max_tokens is required and must be positive", "$.max_tokens")
     if not messages:
-        yield refuse(_DOOR, rules.MISSING_MESSAGES, "messages is required", "$.messages")
+        yield refuse(_SURFACE, rules.MISSING_MESSAGES, "messages is required", "$.messages")
     if isinstance(messages, list):
         for n, message in enumerate(messages):
             content = message.get("content") if isinstance(message, dict) else None
@@ -65,7 +65,7 @@ def _refusals(body: Mapping[str, Any]) -> Iterator[Refusal]:
         schema = tool.get("input_schema") if isinstance(tool, dict) else None
         if schema is not None and not isinstance(schema, dict):
             message = f'invalid input_schema for tool "{tool.get("name", "")}": json: cannot unmarshal'
-            yield refuse(_DOOR, rules.INPUT_SCHEMA, message, f"$.tools[{n}].input_schema")
+            yield refuse(_SURFACE, rules.INPUT_SCHEMA, message, f"$.tools[{n}].input_schema")
 
 
 def _block(block: Block, path: str) -> Iterator[Refusal]:
@@ -74,9 +74,9 @@ def _block(block: Block, path: str) -> Iterator[Refusal]:
             yield from _image(block.get("source"), "invalid image source", path)
         case "tool_use":
             if not block.get("id"):
-                yield refuse(_DOOR, rules.CALL_WITHOUT_ID, "tool_use block missing required 'id' field", path)
+                yield refuse(_SURFACE, rules.CALL_WITHOUT_ID, "tool_use block missing required 'id' field", path)
             if not block.get("name"):
-                yield refuse(_DOOR, rules.CALL_WITHOUT_NAME, "tool_use block missing required 'name' field", path)
+                yield refuse(_SURFACE, rules.CALL_WITHOUT_NAME, "tool_use block missing required 'name' field", path)
         case "tool_result" if isinstance(block.get("content"), list):
             for item in block["content"]:
                 if isinstance(item, dict) and item.get("type") == "image":
@@ -85,15 +85,15 @@ def _block(block: Block, path: str) -> Iterator[Refusal]:
 
 def _image(source: JSON, missing: str, path: str) -> Iterator[Refusal]:
     if not isinstance(source, dict):
-        yield refuse(_DOOR, rules.IMAGE_SOURCE, missing, path)
+        yield refuse(_SURFACE, rules.IMAGE_SOURCE, missing, path)
         return
     if source.get("type") != "base64":
         kind = source.get("type") or ""
         message = f"invalid image source type: {kind}. Only base64 images are supported."
-        yield refuse(_DOOR, rules.IMAGE_SOURCE, message, path)
+        yield refuse(_SURFACE, rules.IMAGE_SOURCE, message, path)
         return
     try:
         b64decode(str(source.get("data") or ""), validate=True)
     except (Base64Error, ValueError):
         message = "invalid base64 image data: illegal base64 data at input byte 0"
-        yield refuse(_DOOR, rules.IMAGE_SOURCE, message, path)
+        yield refuse(_SURFACE, rules.IMAGE_SOURCE, message, path)

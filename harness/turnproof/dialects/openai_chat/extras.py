@@ -27,7 +27,7 @@ def render_extra(call: ChatCall, world: World, seed: str) -> Rendered:
         case "authenticate":
             body: JSON = issue_copilot_token(world, seed)
         case "list_models":
-            body = _listing(surface, list(_listed(surface, world)))
+            body = _listing(surface, list(_served_models(surface, world)))
         case _:
             facts = facts_of(call, world)
             if facts is None:
@@ -36,7 +36,7 @@ def render_extra(call: ChatCall, world: World, seed: str) -> Rendered:
     return Rendered(200, json_headers(surface, seed), (body_event(body),))
 
 
-def _listed(surface: Surface, world: World) -> Iterator[ModelFacts]:
+def _served_models(surface: Surface, world: World) -> Iterator[ModelFacts]:
     for facts in world.models.values():
         if f"on:{surface}" in facts.features and RETIRED not in facts.features:
             yield facts
@@ -45,9 +45,9 @@ def _listed(surface: Surface, world: World) -> Iterator[ModelFacts]:
 def _listing(surface: Surface, models: list[ModelFacts]) -> JSON:
     match surface:
         case Surface.GITHUB:
-            return [_catalogued(facts) for facts in models]
+            return [_catalogue_entry(facts) for facts in models]
         case Surface.COPILOT:
-            return {"object": "list", "data": [_of_copilot(facts) for facts in models]}
+            return {"object": "list", "data": [_copilot_entry(facts) for facts in models]}
         case _:
             return {"object": "list", "data": [_model(surface, facts) for facts in models]}
 
@@ -57,7 +57,7 @@ def _model(surface: Surface, facts: ModelFacts) -> dict[str, Any]:
     return {"id": facts.id, "object": "model", "created": 1_700_000_000, "owned_by": owner}
 
 
-def _catalogued(facts: ModelFacts) -> dict[str, Any]:
+def _catalogue_entry(facts: ModelFacts) -> dict[str, Any]:
     publisher, _, name = facts.id.rpartition("/")
     window = SURFACE_TABLE[Surface.GITHUB].window
     return {
@@ -73,7 +73,7 @@ def _catalogued(facts: ModelFacts) -> dict[str, Any]:
     }
 
 
-def _of_copilot(facts: ModelFacts) -> dict[str, Any]:
+def _copilot_entry(facts: ModelFacts) -> dict[str, Any]:
     window = SURFACE_TABLE[Surface.COPILOT].window
     return {
         "id": facts.id,

@@ -98,12 +98,12 @@ class _Answer:
         if self._surface is Surface.COPILOT and speech.sealed:
             message["reasoning_opaque"] = speech.sealed
         if speech.calls:
-            message["tool_calls"] = [self._whole(call, n) for n, call in enumerate(speech.calls)]
+            message["tool_calls"] = [self._call_object(call, n) for n, call in enumerate(speech.calls)]
         if makers:
             message |= {"refusal": text if refuses else None, "annotations": []}
         return message | speech.fields
 
-    def _whole(self, call: ReplyCall, n: int) -> _Json:
+    def _call_object(self, call: ReplyCall, n: int) -> _Json:
         index = {"index": n} if self._surface in (Surface.ZAI, Surface.OLLAMA) else {}
         function = {"name": call.name, "arguments": call.arguments}
         return {"id": call.id, **index, "type": "function", "function": function}
@@ -147,7 +147,7 @@ class _Answer:
     def _call_deltas(self) -> Iterator[_Json]:
         if self._surface_facts.whole_calls:
             for n, call in enumerate(self._speech.calls):
-                yield {"tool_calls": [self._whole(call, 0 if self._one_index else n)]}
+                yield {"tool_calls": [self._call_object(call, 0 if self._one_index else n)]}
             return
         rows = [_fragments(call, n) for n, call in enumerate(self._speech.calls)]
         if seeded_number(self._seed, "alternate") % 2:

@@ -49,6 +49,6 @@ _CHECKS: dict[Surface, tuple[_Check, ...]] = {
     Surface.AZURE: _MAKER,
     Surface.GITHUB: (arguments.model, pairing.check, size.check),
     Surface.COPILOT: (arguments.model, settings.number_of_tools, settings.limits, pairing.check, size.check),
-    Surface.ZAI: (arguments.model, messages.of_zai, size.check),
+    Surface.ZAI: (arguments.model, messages.check_zai, size.check),
     Surface.OLLAMA: (arguments.model, size.check),
 }

@@ -34,7 +34,7 @@ def images(context: Context) -> Iterator[Refusal]:
                 yield context.refuse(rules.UNREACHABLE_IMAGE, "invalid_image_url", words)
 
 
-def of_zai(context: Context) -> Iterator[Refusal]:
+def check_zai(context: Context) -> Iterator[Refusal]:
     """What Z.ai's own endpoint requires: a message of the user, and no forced tool. It is not known to check pairs."""
     if all(message["role"] in ("system", "developer") for message in context.messages):
         words = "The messages parameter is illegal. Please check the documentation."
