@@ -68,41 +68,6 @@ def test_a_document_that_is_no_message_is_a_transport_error() -> None:
 
 
 REQUEST = httpx2.Request("POST", "http://example.invalid")
-SILENT, BROKEN_OFF = "the service was silent for too long", "no complete answer from the service"
-
-
-def caused(error: Exception, cause: Exception) -> Exception:
-    error.__cause__ = cause
-    return error
-
-
-@pytest.mark.parametrize(
-    ("error", "words"),
-    [
-        (
-            caused(anthropic.APIConnectionError(request=REQUEST), httpx2.ConnectError("[Errno 111] refused")),
-            f"{BROKEN_OFF} (ConnectError: [Errno 111] refused)",
-        ),
-        (anthropic.APIConnectionError(message="odd", request=REQUEST), f"{BROKEN_OFF} (APIConnectionError: odd)"),
-        (
-            caused(anthropic.APITimeoutError(request=REQUEST), httpx2.ReadTimeout("timed out")),
-            f"{SILENT} (ReadTimeout: timed out)",
-        ),
-        (anthropic.APITimeoutError(REQUEST), f"{SILENT} (APITimeoutError: {anthropic.APITimeoutError(REQUEST)})"),
-        (TimeoutError(), f"{SILENT} (TimeoutError: no details)"),
-        (
-            anthropic.APIResponseValidationError(httpx2.Response(200, request=REQUEST), None, message="odd"),
-            f"{BROKEN_OFF} (APIResponseValidationError: odd)",
-        ),
-        (caused(httpx2.ReadError(""), OSError("below")), f"{BROKEN_OFF} (ReadError: no details)"),
-        (anthropic.AnthropicError(f"odd {KEY}"), f"{BROKEN_OFF} (AnthropicError: odd ***)"),
-    ],
-    ids=lambda value: type(value).__name__ if isinstance(value, Exception) else "",
-)
-def test_what_broke_off_is_told_in_the_words_of_its_cause(error: Exception, words: str) -> None:
-    failure = from_exception(error, ANTHROPIC, KEY)
-    assert type(failure) is errors.TransportError
-    assert (failure.message, failure.status) == (words, None)
 
 
 @pytest.mark.parametrize(

@@ -12,13 +12,15 @@ from turnproof.errors import ContentFilterError, OverloadedError, ProviderError,
 from turnproof.messages import Message, ProviderResponse, Text, Thought
 
 from ..callback_recorder import CallbackRecorder
-from ..contract.adapter_kit import outcome
+from ..contract.adapter_kit import OpenedPath, Path, outcome
 from ..scripted_server import scripted
 from .kit import (
     CLAUDE,
     GEMINI,
+    KIT,
     PATHS,
     SIGNATURE,
+    URL,
     Capture,
     answer,
     asking,
@@ -26,8 +28,6 @@ from .kit import (
     envelope,
     event,
     issued,
-    legacy,
-    stateless,
     stream,
     text,
     thought,
@@ -37,13 +37,10 @@ HI = [Message.user("hi")]
 
 
 def streamed(
-    events: list[bytes], recorder: CallbackRecorder | None = None, path: str = "stateless", model: str = GEMINI
+    events: list[bytes], recorder: CallbackRecorder | None = None, path: Path = "stateless", model: str = GEMINI
 ) -> ProviderResponse:
-    callbacks: dict[str, Any] = dict((recorder or CallbackRecorder()).callbacks)
-    transport = Capture(events=events).transport
-    if path == "stateless":
-        return stateless(model=model, transport=transport).complete(HI, **callbacks)
-    return legacy(model=model, transport=transport).send_message_streaming("hi", **callbacks)
+    opened = OpenedPath(KIT, path, URL, model=model, transport=Capture(events=events).transport)
+    return opened.stream(recorder)
 
 
 PARTS = {
@@ -69,7 +66,7 @@ PARTS = {
 
 @PATHS
 @pytest.mark.parametrize("model", PARTS)
-def test_a_stream_gives_what_the_batch_answer_of_the_same_parts_gives(path: str, model: str) -> None:
+def test_a_stream_gives_what_the_batch_answer_of_the_same_parts_gives(path: Path, model: str) -> None:
     recorder, parts = CallbackRecorder(), PARTS[model]
     response = streamed(stream(*parts), recorder, path, model)
     whole = asking(path, model=model, transport=Capture(envelope(*parts)).transport)()
@@ -82,7 +79,7 @@ def test_a_stream_gives_what_the_batch_answer_of_the_same_parts_gives(path: str,
 
 @PATHS
 @pytest.mark.parametrize("model", PARTS)
-def test_a_stream_cut_behind_any_event_shows_what_stands_alone_of_it(path: str, model: str) -> None:
+def test_a_stream_cut_behind_any_event_shows_what_stands_alone_of_it(path: Path, model: str) -> None:
     events = stream(*PARTS[model])
     for length in range(len(events)):
         recorder = CallbackRecorder()
@@ -96,7 +93,7 @@ def test_a_stream_cut_behind_any_event_shows_what_stands_alone_of_it(path: str, 
 @PATHS
 @pytest.mark.parametrize("end", ["\n\n", "\r\n\r\n", "\r\r"])
 @pytest.mark.parametrize("wrapped", [True, False], ids=["envelope", "bare"])
-def test_lines_end_as_they_like_with_and_without_an_envelope(path: str, end: str, wrapped: bool) -> None:
+def test_lines_end_as_they_like_with_and_without_an_envelope(path: Path, end: str, wrapped: bool) -> None:
     make = envelope if wrapped else answer
     events = [event(make(text("so "), finish=None), end), event(make(text("far")), end)]
     assert streamed(events, path=path).text == "so far"
@@ -121,7 +118,7 @@ def test_claudes_thought_is_signed_by_the_piece_behind_it() -> None:
 
 
 @PATHS
-def test_an_error_in_the_midst_of_a_stream_is_typed_and_shows_what_had_come(path: str) -> None:
+def test_an_error_in_the_midst_of_a_stream_is_typed_and_shows_what_had_come(path: Path) -> None:
     broken = {"error": {"code": 503, "message": "gone", "status": "UNAVAILABLE"}}
     with pytest.raises(OverloadedError) as failure:
         streamed([event(envelope(text("so far"), finish=None)), event(broken)], path=path)
@@ -130,7 +127,7 @@ def test_an_error_in_the_midst_of_a_stream_is_typed_and_shows_what_had_come(path
 
 
 @PATHS
-def test_an_event_that_is_no_answer_is_none(path: str) -> None:
+def test_an_event_that_is_no_answer_is_none(path: Path) -> None:
     for bad in (b"data: {\n\n", b"data: 7\n\n", b'data: {"response": 7}\n\n'):
         with pytest.raises(TransportError, match="what is no answer") as failure:
             streamed([event(envelope(text("so far"), finish=None)), bad], path=path)
@@ -139,7 +136,7 @@ def test_an_event_that_is_no_answer_is_none(path: str) -> None:
 
 
 @PATHS
-def test_a_blocked_prompt_is_told_in_a_stream_too(path: str) -> None:
+def test_a_blocked_prompt_is_told_in_a_stream_too(path: Path) -> None:
     with pytest.raises(ContentFilterError) as failure:
         streamed([event({"response": {"promptFeedback": {"blockReason": "SAFETY"}}})], path=path)
     assert failure.value.kind == "SAFETY"
@@ -154,7 +151,7 @@ ERROR = {"error": {"code": 503, "message": "gone", "status": "UNAVAILABLE"}}
 @PATHS
 @pytest.mark.parametrize("body", [ERROR, [ERROR]], ids=["object", "list"])
 @pytest.mark.parametrize("kind", ["text/event-stream", "application/json"])
-def test_an_error_document_in_place_of_a_stream_is_typed(path: str, kind: str, body: Any, httpx2_mock: Any) -> None:
+def test_an_error_document_in_place_of_a_stream_is_typed(path: Path, kind: str, body: Any, httpx2_mock: Any) -> None:
     httpx2_mock.route().respond(json=body, headers={"content-type": kind})
     with pytest.raises(OverloadedError) as failure:
         asking(path, streamed=True)()
@@ -162,7 +159,7 @@ def test_an_error_document_in_place_of_a_stream_is_typed(path: str, kind: str, b
 
 
 @PATHS
-def test_an_answer_that_comes_as_one_document_or_as_a_list_of_pieces_is_read_too(path: str, httpx2_mock: Any) -> None:
+def test_an_answer_that_comes_as_one_document_or_as_a_list_of_pieces_is_read_too(path: Path, httpx2_mock: Any) -> None:
     pieces = [envelope(text("so "), finish=None), envelope(text("far"))]
     for body, expected in ((pieces[1], "far"), (pieces, "so far")):
         httpx2_mock.route().respond(content=b"\r\n " + json.dumps(body, indent=1).encode())
@@ -182,7 +179,7 @@ def test_an_answer_that_comes_as_one_document_or_as_a_list_of_pieces_is_read_too
         (b": ping\n\n", "end marker"),
     ],
 )
-def test_what_is_no_stream_is_a_transport_error(path: str, body: bytes, words: str, httpx2_mock: Any) -> None:
+def test_what_is_no_stream_is_a_transport_error(path: Path, body: bytes, words: str, httpx2_mock: Any) -> None:
     httpx2_mock.route().respond(content=body, headers={"content-type": "text/event-stream"})
     with pytest.raises(TransportError, match=words) as failure:
         asking(path, streamed=True)()
@@ -191,7 +188,7 @@ def test_what_is_no_stream_is_a_transport_error(path: str, body: bytes, words: s
 
 @PATHS
 @pytest.mark.parametrize("streams", [False, True], ids=["batch", "stream"])
-def test_a_truncated_gzip_is_no_complete_answer(path: str, streams: bool) -> None:
+def test_a_truncated_gzip_is_no_complete_answer(path: Path, streams: bool) -> None:
     data = b"".join(stream(text("hi"))) if streams else json.dumps(envelope(text("hi"))).encode()
     packed = gzip.compress(data)[:-12]
     with scripted(lambda exchange: exchange.answer(packed, 200, **{"content-encoding": "gzip"})) as server:

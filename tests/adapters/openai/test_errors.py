@@ -130,35 +130,6 @@ def test_a_redirect_that_keeps_the_request_is_followed(status: int) -> None:
 
 
 REQUEST = httpx2.Request("POST", URL)
-SILENT, BROKEN_OFF = "the service was silent for too long", "no complete answer from the service"
-
-
-def caused(error: Exception, cause: Exception) -> Exception:
-    error.__cause__ = cause
-    return error
-
-
-@pytest.mark.parametrize(
-    ("raised", "words"),
-    [
-        (
-            caused(openai.APIConnectionError(request=REQUEST), httpx2.ConnectError("[Errno 111] refused")),
-            f"{BROKEN_OFF} (ConnectError: [Errno 111] refused)",
-        ),
-        (
-            caused(openai.APITimeoutError(REQUEST), httpx2.ReadTimeout("timed out")),
-            f"{SILENT} (ReadTimeout: timed out)",
-        ),
-        (TimeoutError(), f"{SILENT} (TimeoutError: no details)"),
-        (openai.OpenAIError(f"odd {KEY}"), f"{BROKEN_OFF} (OpenAIError: odd ***)"),
-        (openai.APIError("odd", REQUEST, body=None), f"{BROKEN_OFF} (APIError: odd)"),
-    ],
-    ids=lambda value: type(value).__name__ if isinstance(value, Exception) else "",
-)
-def test_what_broke_off_is_told_in_the_words_of_its_cause(raised: Exception, words: str) -> None:
-    failure = from_exception(raised, KEY)
-    assert type(failure) is errors.TransportError
-    assert (failure.message, failure.status) == (words, None)
 
 
 @pytest.mark.parametrize(
