@@ -17,7 +17,8 @@ from turnproof.errors import ProviderError
 from turnproof.messages import Message, ProviderResponse
 
 from ..callback_recorder import CallbackRecorder
-from ..openai.test_recorded_traffic import agrees, body_of, replaying
+from ..openai.test_recorded_traffic import agrees, body_of
+from ..recorded_answers import replay
 from .kit import legacy, stateless
 
 
@@ -37,7 +38,7 @@ def exchanges() -> list[Exchange]:
 
 def readings(exchange: Exchange) -> Iterator[ProviderResponse | ProviderError]:
     streamed = body_of(exchange).get("stream") is True
-    transport = replaying(exchange)
+    transport = replay(exchange)
     for path in ("stateless", "legacy"):
         recorder = CallbackRecorder()
         on_chunk = recorder.callbacks["on_chunk"] if streamed else None

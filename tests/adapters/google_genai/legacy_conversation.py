@@ -51,9 +51,11 @@ class LegacyConversation:
     def say(self, words: str, *, streamed: bool = False, **options: Any) -> ProviderResponse:
         """Have something answered, either way."""
         if not streamed:
-            return self.provider.send_message(words, **options)
-        on_chunk = options.pop("on_chunk", lambda piece: None)
-        return self.provider.send_message_streaming(words, on_chunk, **options)
+            response: ProviderResponse = self.provider.send_message(words, **options)
+        else:
+            on_chunk = options.pop("on_chunk", lambda piece: None)
+            response = self.provider.send_message_streaming(words, on_chunk, **options)
+        return response
 
     def _handle(self, request: httpx2.Request) -> httpx2.Response:
         self.requests.append(request)
