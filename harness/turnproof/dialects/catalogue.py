@@ -22,6 +22,11 @@ def _table() -> Any:
     return json.loads(resources.files(__package__).joinpath("models.json").read_text("utf-8"))
 
 
+def table_date() -> str:
+    """The day of the table's newest facts, `2026-11-25`."""
+    return str(_table()["date"])
+
+
 def load(package: str) -> Mapping[str, ModelFacts]:
     """Every model of a dialect's package by id.
 

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from .._base.counts import counted
+from ..dialects import dialect
+from ..dialects.catalogue import table_date
+from ..errors import BindingError
 from .certification import AdapterReport, ProfileReport
 
 
@@ -15,6 +18,17 @@ def wire_of(found: AdapterReport) -> str:
             return ", ".join(["agent that owns its history", *found.programs, found.dialect])
         case "adapter":
             return found.dialect
+
+
+def model_of(found: AdapterReport) -> str:
+    """The model, and for one that the table of models does not list, what follows from that."""
+    try:
+        listed = not found.model or found.model in dialect(found.dialect).models
+    except BindingError:  # a report of another version of turnproof
+        listed = True
+    if listed:
+        return found.model
+    return f"{found.model} (not in the table of models of {table_date()}: judged as one of its family)"
 
 
 def proof_of(found: AdapterReport) -> str:

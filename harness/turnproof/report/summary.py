@@ -13,7 +13,7 @@ from .certification import Certification, reproduce
 from .failures import advice, group_rows, reasons_of
 from .finding_groups import groups, scenarios
 from .overview import Overview, overview
-from .standing import held_of_all, profile_standing, proof_of, standing, wire_of
+from .standing import held_of_all, model_of, profile_standing, proof_of, standing, wire_of
 
 _FAILING = (Status.VIOLATED, Status.INCONCLUSIVE, Status.KNOWN_ISSUE)
 
@@ -63,7 +63,7 @@ def _adapter(run: Run, report: Certification, adapter: AdapterLine) -> Iterator[
     found = report.adapters[adapter.name]
     yield f"## {escape(adapter.name)}: {standing(found, complete=report.complete)}"
     yield ""
-    yield f"{escape(wire_of(found))}, model {escape(found.model)}, {escape(proof_of(found))}"
+    yield f"{escape(wire_of(found))}, model {escape(model_of(found))}, {escape(proof_of(found))}"
     yield ""
     yield "| profile | standing | MUST held | SHOULD held |"
     yield "|---|---|---|---|"

@@ -10,6 +10,7 @@ from urllib.parse import parse_qsl, urlsplit
 import msgspec
 
 from ...dialects.base import Call, Dialect, ErrorMeaning, Evidence, HttpRequest, Refusal, WireAnswer, WireEvent, World
+from ...dialects.unlisted_models import AnyModel
 from ...messages import JSON, Part, Text
 from ...run.transcript import RunKey, WireRequest, WireResponse
 from ..finding import BrokenRule, ByteSpan, Place, Side, pointer
@@ -225,7 +226,7 @@ def world_of(dialect: Dialect, exchanges: Iterable[tuple[WireRequest, WireRespon
 
     The server has judged what is read here already: any key will do, and time stands still.
     """
-    world = World(keys=frozenset(), models=dialect.models, clock=lambda: 0.0, any_key=True)
+    world = World(keys=frozenset(), models=AnyModel(dialect.models), clock=lambda: 0.0, any_key=True)
     holding = "generate" if "held-history" in dialect.traits else "cache"
     for request, response in exchanges:
         if request.operation in ("cache", holding) and response is not None and response.status == 200:

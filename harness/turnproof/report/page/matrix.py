@@ -9,7 +9,7 @@ from ...judge.requirements import PROFILES
 from ...judge.verdict import Status
 from ..certification import AdapterReport, Certification, ProfileReport
 from ..overview import PATHS
-from ..standing import proof_of, standing, wire_of
+from ..standing import model_of, proof_of, standing, wire_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ def _row(name: str, found: AdapterReport, profiles: tuple[str, ...], *, complete
         status=_of_adapter(found, complete=complete),
         standing=standing(found, complete=complete),
         wire=wire_of(found),
-        model=found.model,
+        model=model_of(found),
         claim=proof_of(found),
         must=must,
         should=should,

@@ -16,6 +16,7 @@ import msgspec
 from ...agents import AgentBinding
 from ...dialects import dialect as dialect_named
 from ...dialects.base import Dialect
+from ...dialects.unlisted_models import AnyModel
 from ...provider import Binding
 from ...subject import SessionBinding, Subject
 from ...wire import emulator
@@ -255,11 +256,12 @@ class Runner:
 
 
 def _models(dialect: Dialect, model: str, context_tokens: int | None) -> Any:
-    """The dialect's models; with a smaller window for the run's own model where the scenario asks for one."""
+    """Any model; with a smaller window for the run's own model where the scenario requires one."""
+    models = AnyModel(dialect.models)
     if context_tokens is None:
-        return dialect.models
-    small = dict(dialect.models)
-    for name, facts in dialect.models.items():
+        return models
+    small = {model: models[model], **dialect.models}
+    for name, facts in tuple(small.items()):
         if name == model or facts.id == model or facts.alias_of == model:
             small[name] = dataclasses.replace(facts, context_tokens=context_tokens)
-    return small
+    return AnyModel(small)

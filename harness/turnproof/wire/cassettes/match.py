@@ -13,6 +13,7 @@ from typing import Final
 import msgspec
 
 from ...dialects.base import Call, Dialect, Refusal, World
+from ...dialects.unlisted_models import AnyModel
 from ...messages import JSON
 from .model import Interaction, Place, RecordedRequest, how_to_record
 from .scrub import unscrub_request
@@ -50,7 +51,7 @@ def digest_of(form: JSON) -> str:
 
 def read_recorded(dialect: Dialect, recorded: RecordedRequest) -> Call | Refusal:
     """A recorded request in neutral form; its key was scrubbed, so any is good enough."""
-    world = World(keys=frozenset(), models=dialect.models, clock=lambda: 0.0, any_key=True)
+    world = World(keys=frozenset(), models=AnyModel(dialect.models), clock=lambda: 0.0, any_key=True)
     return dialect.parse(unscrub_request(recorded), world)
 
 
