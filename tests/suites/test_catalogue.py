@@ -219,7 +219,7 @@ def test_an_id_that_vanished_from_the_frozen_profiles_is_refused(tmp_path: Path)
     ("text", "said"),
     [
         ('name = "x"\n[profiles]\ncor = ["cor/a"]', "did you mean 'core'"),
-        ('name = "x"\n[profiles]\ncore = ["tools/a"]', "stands under profile"),
+        ('name = "x"\n[profiles]\ncore = ["tools/a"]', "is under profile"),
         ('name = "x"\n[profiles]\ncore = ["core/a", "core/a"]', "twice"),
         ('name = "x"\ndate = 1\n[profiles]\ncore = []', "unknown field `date`"),
     ],
