@@ -206,8 +206,9 @@ class HttpxChat:
 
 def announced(response: ProviderResponse, options: dict[str, Any]) -> ProviderResponse:
     """The response, after its callbacks."""
-    for call in response.calls if (on_call := options.get("on_function_call")) else ():
-        on_call(call)
+    if on_call := options.get("on_function_call"):
+        for call in response.calls:
+            on_call(call)
     if on_usage := options.get("on_usage_update"):
         on_usage(response.usage)
     return response
