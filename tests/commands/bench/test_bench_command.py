@@ -140,7 +140,7 @@ def test_a_goal_out_of_reach_fails_only_where_goals_are_enforced(
 
 
 def test_an_adapter_that_does_not_say_what_the_server_said_is_not_measured(capfd: Any) -> None:
-    assert main(["bench", "commands.bench.made_up:LIAR", "-n", "2", "--quick", "--rounds", "1", "--json"]) == 3
+    assert main(["bench", "commands.bench.sample_outcomes:LIAR", "-n", "2", "--quick", "--rounds", "1", "--json"]) == 3
     out, err = capfd.readouterr()
     liar = json.loads(out)["adapters"]["liar"]
     assert (liar["times"], liar["counts"]) == ([], [])
@@ -155,7 +155,7 @@ def test_an_adapter_that_fails_is_measured_up_to_there_and_its_key_is_not_told(
 ) -> None:
     words = [
         "bench",
-        "commands.bench.made_up:SHORT_OF_BREATH",
+        "commands.bench.sample_outcomes:SHORT_OF_BREATH",
         "-n",
         "2",
         "-n",
@@ -174,7 +174,10 @@ def test_an_adapter_that_fails_is_measured_up_to_there_and_its_key_is_not_told(
 
 
 def test_an_adapter_that_fails_while_it_is_shut_down_is_told(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["bench", "commands.bench.made_up:HARD_TO_LEAVE", "-n", "2", "--quick", "--rounds", "1", "--json"]) == 3
+    assert (
+        main(["bench", "commands.bench.sample_outcomes:HARD_TO_LEAVE", "-n", "2", "--quick", "--rounds", "1", "--json"])
+        == 3
+    )
     problems = json.loads(capsys.readouterr().out)["adapters"]["hard-to-leave"]["problems"]
     assert problems
     assert all(problem.endswith("OverflowError: stay") for problem in problems)
@@ -182,7 +185,10 @@ def test_an_adapter_that_fails_while_it_is_shut_down_is_told(capsys: pytest.Capt
 
 def test_a_path_that_is_not_there_is_nothing_measured(capsys: pytest.CaptureFixture[str]) -> None:
     assert (
-        main(["bench", "commands.bench.made_up:LIAR", "--path", "legacy", "-n", "2", "--quick", "--rounds", "1"]) == 3
+        main(
+            ["bench", "commands.bench.sample_outcomes:LIAR", "--path", "legacy", "-n", "2", "--quick", "--rounds", "1"]
+        )
+        == 3
     )
     assert "✗ not measured: liar has no legacy path" in capsys.readouterr().out
 
@@ -202,7 +208,7 @@ def test_a_path_that_is_not_there_is_nothing_measured(capsys: pytest.CaptureFixt
         (("anthropic", "--peer", "langchian"), "unknown peer 'langchian'; did you mean 'langchain'?"),
         (("anthropic", "--goals", "g.toml"), "g.toml: cannot read it as TOML"),
         (("anthropic", "turnproof_adapters.anthropic.binding:BINDING"), "two adapters are named 'anthropic'"),
-        (("commands.bench.made_up:STRANGER",), "unknown dialect 'no-such-dialect'"),
+        (("commands.bench.sample_outcomes:STRANGER",), "unknown dialect 'no-such-dialect'"),
     ],
 )
 def test_what_cannot_be_measured_is_refused_before_anything_is(
@@ -243,7 +249,7 @@ def test_plots_stand_beside_the_outcome_or_it_is_said_how_to_get_them(
     monkeypatch.setattr(plots, "draw", lambda found, file: beside.append(file))
     words = [
         "bench",
-        "commands.bench.made_up:LIAR",
+        "commands.bench.sample_outcomes:LIAR",
         "-n",
         "2",
         "--quick",
@@ -264,7 +270,17 @@ def test_plots_stand_beside_the_outcome_or_it_is_said_how_to_get_them(
 def test_an_outcome_that_cannot_be_written_is_printed_all_the_same(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    words = ["bench", "commands.bench.made_up:LIAR", "-n", "2", "--quick", "--rounds", "1", "--out", str(tmp_path)]
+    words = [
+        "bench",
+        "commands.bench.sample_outcomes:LIAR",
+        "-n",
+        "2",
+        "--quick",
+        "--rounds",
+        "1",
+        "--out",
+        str(tmp_path),
+    ]
     assert main(words) == 2
     out, err = capsys.readouterr()
     assert "liar" in out

@@ -11,7 +11,7 @@ from turnproof.commands.bench.comparison import compare
 from turnproof.commands.bench.report import Bench, Comparison, Count, Ratio
 from turnproof.judge.run_log import Environment
 
-from .made_up import COUNTS, RATIOS, TIMES, adapter, outcome
+from .sample_outcomes import COUNTS, RATIOS, TIMES, adapter, outcome
 
 
 def against(now: Bench, before: Bench, max_ratio: float = 1.5) -> Comparison:

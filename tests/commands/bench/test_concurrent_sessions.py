@@ -10,7 +10,7 @@ from turnproof.commands.bench.canned_provider import allow_connections
 from turnproof.commands.bench.concurrent_sessions import ConcurrentSessions, crowd_of
 from turnproof.errors import ProviderError
 
-from .made_up import Scripted
+from .sample_outcomes import Scripted
 
 
 def idle() -> None:

@@ -14,7 +14,7 @@ from turnproof.commands.bench.floor import FLOOR
 from turnproof.commands.bench.report import Ratio, Size, Time
 from turnproof.commands.bench.timing import Case, Series
 
-from .made_up import Scripted
+from .sample_outcomes import Scripted
 
 
 def case(kind: Kind, name: str, messages: int, *whole: float, first: tuple[float, ...] = ()) -> Case:

@@ -20,7 +20,7 @@ from turnproof.commands.bench.report import Own, OwnRatio, Ratio
 from turnproof.errors import UsageError
 from turnproof.run.bindings import resolve_binding
 
-from .made_up import adapter, outcome
+from .sample_outcomes import adapter, outcome
 
 PYPROJECT = Path(__file__).parents[3] / "pyproject.toml"
 GOAL = """

@@ -11,7 +11,7 @@ from turnproof.commands.bench import allocations, memory
 from turnproof.commands.bench.memory import Holding, bytes_per_message
 from turnproof.errors import ProviderError
 
-from .made_up import Scripted
+from .sample_outcomes import Scripted
 
 KEPT: list[object] = []
 
@@ -49,7 +49,9 @@ weighs = pytest.mark.skipif(not memory.can_measure(), reason="the system does no
 def of(caller: str, *, bare: bool = False) -> float | None:
     """What sessions of an adapter hold that keeps a kilobyte beside each message."""
     return bytes_per_message(
-        Holding("commands.bench.made_up:HOARDER", caller, "http://127.0.0.1:9", bare), sessions=100, messages=100
+        Holding("commands.bench.sample_outcomes:HOARDER", caller, "http://127.0.0.1:9", bare),
+        sessions=100,
+        messages=100,
     )
 
 

@@ -14,7 +14,7 @@ from turnproof.commands.bench.plots import draw
 from turnproof.commands.bench.report import Bench, Ratio
 from turnproof.errors import UsageError
 
-from .made_up import adapter, outcome
+from .sample_outcomes import adapter, outcome
 
 
 def with_ratios(*wanted: tuple[str, int, float]) -> Bench:

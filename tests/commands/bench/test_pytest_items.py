@@ -67,7 +67,7 @@ def assert_ratio_is_of_the_same_rounds(mine: dict[str, Any], other: dict[str, An
 
 
 def test_a_caller_that_fails_fails_its_items_with_the_reason(pytester: pytest.Pytester) -> None:
-    result = pytester.runpytest_subprocess("--turnproof-bench=commands.bench.made_up:SHORT_OF_BREATH", *SMALL)
+    result = pytester.runpytest_subprocess("--turnproof-bench=commands.bench.sample_outcomes:SHORT_OF_BREATH", *SMALL)
     outcomes = result.parseoutcomes()
     assert outcomes["failed"] >= 1
     assert outcomes["passed"] >= 1
@@ -75,7 +75,7 @@ def test_a_caller_that_fails_fails_its_items_with_the_reason(pytester: pytest.Py
 
 
 def test_a_disabled_benchmark_is_skipped_and_measures_nothing(pytester: pytest.Pytester) -> None:
-    words = ("--turnproof-bench=commands.bench.made_up:LIAR", "--turnproof-bench-messages=2")
+    words = ("--turnproof-bench=commands.bench.sample_outcomes:LIAR", "--turnproof-bench-messages=2")
     pytester.runpytest_inprocess(*words, "--benchmark-disable").assert_outcomes(skipped=2)
 
 

@@ -31,7 +31,7 @@ from turnproof.commands.bench.report import (
 from turnproof.commands.bench.text import print_bench
 from turnproof.errors import UsageError
 
-from .made_up import adapter, outcome
+from .sample_outcomes import adapter, outcome
 
 SCHEMA = json.loads((files("turnproof.commands.bench") / "bench.schema.json").read_text())
 

@@ -11,7 +11,7 @@ from turnproof.commands.bench import timing
 from turnproof.commands.bench.callers import Caller, Kind
 from turnproof.commands.bench.timing import Case, Series, measure, series, slope
 
-from .made_up import Scripted
+from .sample_outcomes import Scripted
 
 
 class Clock:

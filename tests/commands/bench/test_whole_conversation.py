@@ -18,7 +18,7 @@ from turnproof.commands.bench.whole_conversation import (
 from turnproof.errors import ProviderError
 from turnproof.messages import FinishReason, Message, ProviderResponse, Text, TokenUsage
 
-from .made_up import Scripted
+from .sample_outcomes import Scripted
 
 TALK = conversation(2, tools=True)
 
