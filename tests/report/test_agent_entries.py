@@ -55,7 +55,7 @@ CASES = [
         ),
         "list: done; open was tea, now tea",
         "tea in main, number 1 from the newest\ncoffee, number 2 from the newest, cannot be resumed\n"
-        "other-1, no time told",
+        "other-1, no time reported",
     ),
     Case(
         "what it can",
