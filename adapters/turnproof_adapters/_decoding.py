@@ -13,7 +13,7 @@ _T = TypeVar("_T")
 _HALF = re.compile(rb"\\u[dD][89a-fA-F]")
 
 
-def decoded(decoder: msgspec.json.Decoder[_T], data: bytes) -> _T:
+def decode_json(decoder: msgspec.json.Decoder[_T], data: bytes) -> _T:
     """The data as the decoder's type. Raises ValueError for what is none, RecursionError for one that is nested too
     deeply."""
     try:
@@ -22,10 +22,10 @@ def decoded(decoder: msgspec.json.Decoder[_T], data: bytes) -> _T:
         if _HALF.search(data) is None:
             raise
     # Half of a surrogate pair, which msgspec does not read.
-    return converted(json.loads(data, parse_constant=_no_number), decoder.type)
+    return convert_to(json.loads(data, parse_constant=_no_number), decoder.type)
 
 
-def converted(plain: object, kind: type[_T]) -> _T:
+def convert_to(plain: object, kind: type[_T]) -> _T:
     """Plain data as a type of our own. Raises ValueError for what is none."""
     try:
         return msgspec.convert(plain, kind)

@@ -81,7 +81,7 @@ Secret: TypeAlias = str | tuple[str, ...]
 """What no error may show: a key, or a key and the tokens that were got for it."""
 
 
-def scrubbed(text: str, secret: Secret) -> str:
+def hide_secret(text: str, secret: Secret) -> str:
     """The text as an error may show it: without the secret, in whole characters, and not longer than `LONGEST`."""
     # Before it is cut: half a secret would not be found.
     for each in (secret,) if isinstance(secret, str) else secret:

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from turnproof_adapters._errors import LONGEST, retry_after, scrubbed
+from turnproof_adapters._errors import LONGEST, hide_secret, retry_after
 
 TEN = "Sat, 21 Nov 2026 10:00:00 GMT"
 
@@ -76,4 +76,4 @@ def test_a_date_without_a_zone_is_greenwich_time_wherever_we_are() -> None:
 def test_an_error_shows_neither_the_secret_nor_half_a_character_nor_megabytes(
     text: str, secret: str, shown: str
 ) -> None:
-    assert scrubbed(text, secret) == shown
+    assert hide_secret(text, secret) == shown

@@ -11,7 +11,7 @@ from turnproof.provider import JSONSchema
 
 from .._agent import Content
 from .._answers import Listeners
-from .failures import failure
+from .failures import typed_error
 from .prompt import blocks, parts_of
 from .sessions import AcpSessions
 from .turn import Turn
@@ -51,7 +51,7 @@ class AcpAgent(AcpSessions):
             answer = asked.result()
         except RequestError as error:
             if not token.is_cancelled:
-                known = failure(error, turn.apology_text, self._link.scrub)
+                known = typed_error(error, turn.apology_text, self._link.scrub)
                 known.partial = turn.parts
                 if isinstance(known, TransportError):
                     self._drop()  # whatever it is, the program may not be fit for another turn

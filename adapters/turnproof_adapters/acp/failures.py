@@ -62,7 +62,7 @@ _TOO_LONG = re.compile(
 )
 
 
-def failure(error: RequestError, told: str, scrub: Callable[[str], str]) -> ProviderError:
+def typed_error(error: RequestError, told: str, scrub: Callable[[str], str]) -> ProviderError:
     """The error that an answer tells of. `told` is what was said in an answer's place before it."""
     words = _words(error)
     if told and not any(told in word for word in words):

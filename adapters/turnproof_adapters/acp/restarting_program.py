@@ -16,10 +16,10 @@ from turnproof.agents import AgentSetup
 from turnproof.cancel import CancelToken
 from turnproof.messages import FunctionCall
 
-from .._errors import scrubbed
+from .._errors import hide_secret
 from .calls import Update
 from .event_loop import Loop
-from .failures import failure
+from .failures import typed_error
 from .permissions import Permissions
 from .process import Process
 from .program import Prepared, Program, environment
@@ -52,7 +52,7 @@ class RestartingProgram:
         self._tools = ToolServer(setup.tools, None if program.asks else setup.permits, wraps=program.parses)
         self._permissions = Permissions(setup.permits if program.asks else _anything, names)
         self._token: CancelToken | None = None
-        self.scrub = partial(scrubbed, secret=setup.endpoint.api_key)
+        self.scrub = partial(hide_secret, secret=setup.endpoint.api_key)
         self.inbox: queue.SimpleQueue[tuple[str, Update] | None] = queue.SimpleQueue()
 
     # -- the program ----------------------------------------------------------------------------------------------
@@ -104,7 +104,7 @@ class RestartingProgram:
             await run.greet()
         except RequestError as error:
             await run.end(grace=0)
-            raise failure(error, "", self.scrub) from None
+            raise typed_error(error, "", self.scrub) from None
         except BaseException:
             await run.end(grace=0)
             raise

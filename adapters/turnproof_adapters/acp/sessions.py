@@ -18,7 +18,7 @@ from turnproof.sessions import SessionCapabilities, SessionPage, every_session, 
 
 from .._agent import AgentTurns
 from .calls import Calls
-from .failures import error_text, failure
+from .failures import error_text, typed_error
 from .program import Program
 from .restarting_program import RestartingProgram
 from .session_list import page
@@ -93,7 +93,7 @@ class AcpSessions(AgentTurns):
         try:
             return page(self._link.ask("session_list", **asked), self._program.name, cwd)
         except RequestError as error:
-            raise failure(error, "", self._link.scrub) from None
+            raise typed_error(error, "", self._link.scrub) from None
 
     def resume_session(self, session_id: str) -> None:
         """Load it. Raises ResumeError where the program cannot, and all stays as it was."""
@@ -141,7 +141,7 @@ class AcpSessions(AgentTurns):
         try:
             answer = self._link.open("session_fork", sessionId=session_id)
         except RequestError as error:
-            raise failure(error, "", self._link.scrub) from None
+            raise typed_error(error, "", self._link.scrub) from None
         copy = answer.get("sessionId")
         if not isinstance(copy, str) or not copy:
             raise TransportError(f"{self._program.name} forked a session, and did not say where to")
@@ -220,7 +220,7 @@ class AcpSessions(AgentTurns):
                 self._drain(None)
                 refused = error_text(error, self._link.scrub)
                 _log.debug("%s: session/%s of %s: %s", self._program.name, way, session_id, refused)
-                known = failure(error, "", self._link.scrub)
+                known = typed_error(error, "", self._link.scrub)
                 if isinstance(known, AuthenticationError):
                     raise known from None
                 continue
@@ -255,7 +255,7 @@ class AcpSessions(AgentTurns):
         try:
             answer = self._link.open("session_new")
         except RequestError as error:
-            raise failure(error, "", self._link.scrub) from None
+            raise typed_error(error, "", self._link.scrub) from None
         created = answer.get("sessionId")
         if not isinstance(created, str) or not created:
             raise TransportError(f"{self._program.name} began a session, and did not say which")

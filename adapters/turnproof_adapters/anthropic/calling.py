@@ -13,7 +13,7 @@ from turnproof.messages import ProviderResponse
 from .. import _calling
 from .._answers import Listeners
 from .._calling import ConversationCaller
-from .._decoding import converted
+from .._decoding import convert_to
 from .._http import HTTP_FAILURES
 from . import errors
 from .assemble import Assembler, read_answer, stands_alone
@@ -51,7 +51,7 @@ class Caller(ConversationCaller[Answer, Event, Restore]):
     def read_fields(self, fields: dict[str, object]) -> Answer:
         """The same for an answer that the SDK has read."""
         try:
-            return converted(fields, Answer)
+            return convert_to(fields, Answer)
         except ValueError:
             self._refuse(fields)
             raise

@@ -7,7 +7,7 @@ import httpx2
 
 from turnproof.errors import InvalidRequestError, ProviderError, TransportError
 
-from .._errors import retry_after, scrubbed
+from .._errors import hide_secret, retry_after
 from .refusals import Refused
 from .service import Service
 from .wire import Failure
@@ -20,7 +20,7 @@ def from_exception(error: Exception, service: Service, secret: str) -> ProviderE
     if isinstance(error, UnicodeEncodeError):
         return InvalidRequestError(f"the request holds text that is not valid Unicode: {error.reason}")
     cause = (error.__cause__ if isinstance(error, anthropic.APIConnectionError) else None) or error
-    detail = scrubbed(str(cause) or "no details", secret)
+    detail = hide_secret(str(cause) or "no details", secret)
     if isinstance(cause, anthropic.APITimeoutError | httpx2.TimeoutException | TimeoutError):
         return TransportError(f"the service was silent for too long ({type(cause).__name__}: {detail})")
     return TransportError(f"no complete answer from the service ({type(cause).__name__}: {detail})")
@@ -45,6 +45,6 @@ def _from_status(error: anthropic.APIStatusError, service: Service, secret: str)
 
 
 def _refused(status: int, failure: Failure, secret: str, wait: float | None = None, date: str | None = None) -> Refused:
-    kind = scrubbed(failure.type, secret) if failure.type else None
-    text = scrubbed(failure.message or kind or f"HTTP status {status}", secret)
+    kind = hide_secret(failure.type, secret) if failure.type else None
+    text = hide_secret(failure.message or kind or f"HTTP status {status}", secret)
     return Refused(status, kind, text, wait, date)

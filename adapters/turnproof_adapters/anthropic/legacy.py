@@ -18,7 +18,7 @@ from turnproof.messages import ProviderResponse
 
 from .._answers import Listeners
 from .._calling import Prompt, Source
-from .._decoding import converted
+from .._decoding import convert_to
 from .._legacy import OwnHistory
 from .calling import fields_of
 from .lifecycle import AnthropicProvider
@@ -49,4 +49,4 @@ class AnthropicLegacy(OwnHistory, AnthropicProvider):
         return Source(self._events(stream), stream.close)
 
     def _events(self, stream: Stream) -> Iterator[Event]:
-        return (converted(fields_of(event), Event) for event in stream)
+        return (convert_to(fields_of(event), Event) for event in stream)

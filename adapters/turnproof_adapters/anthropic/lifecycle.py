@@ -21,7 +21,7 @@ from .calling import Caller
 from .client import open_client
 from .names import restorer
 from .parts import Restore
-from .plain_conversation import arranged
+from .plain_conversation import arrange_messages
 from .request import Settings
 from .service import ANTHROPIC, ServiceProvider
 
@@ -99,7 +99,7 @@ class AnthropicProvider(CachePluginHolder, TokenCounts, KeyChecks, ServiceProvid
     def _kwargs(self, prompt: Prompt) -> dict[str, Any]:
         """A request as plain data for the SDK's own calls."""
         settings = self._settings()
-        arrangement = arranged(prompt.messages, self.service, settings.model)
+        arrangement = arrange_messages(prompt.messages, self.service, settings.model)
         think = settings.thinks_before(loop_lacks_thinking=arrangement.loop_lacks_thinking)
         fields = settings.kwargs(prompt, think=think)
         return {**fields, "messages": arrangement.finish()}

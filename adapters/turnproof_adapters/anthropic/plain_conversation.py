@@ -24,7 +24,7 @@ class DictCodec:
         return {"role": role, "content": list(blocks)}
 
 
-def arranged(messages: Iterable[Message], service: Service, model: str) -> Arrangement[dict[str, Any]]:
+def arrange_messages(messages: Iterable[Message], service: Service, model: str) -> Arrangement[dict[str, Any]]:
     """The conversation, arranged for a model of a service and not finished yet."""
     codec = DictCodec()
     arrangement: Arrangement[dict[str, Any]] = Arrangement(codec, service, service.facts(model))

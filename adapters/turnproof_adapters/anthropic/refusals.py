@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from turnproof.errors import ContentFilterError, ContextLimitError, InvalidRequestError, ProviderError
 
-from .._decoding import converted
+from .._decoding import convert_to
 from .._errors import by_status, too_long
 from .wire import ErrorBody, Failure
 
@@ -56,7 +56,7 @@ def complaint(document: object) -> Failure | None:
     """What an error body says: `{"type": "error", "error": {"type": ..., "message": ...}}`. A proxy's page of HTML is
     no message: the status has to do."""
     try:
-        return converted(document, ErrorBody).error
+        return convert_to(document, ErrorBody).error
     except ValueError:
         return None
 

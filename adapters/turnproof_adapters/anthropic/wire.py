@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from .._decoding import decoded
+from .._decoding import decode_json
 
 
 class OutputDetails(msgspec.Struct, frozen=True):
@@ -77,8 +77,8 @@ class ErrorBody(msgspec.Struct, frozen=True):
     error: Failure | None = None
 
 
-decode_answer = partial(decoded, msgspec.json.Decoder(Answer))
+decode_answer = partial(decode_json, msgspec.json.Decoder(Answer))
 """A whole answer. Raises ValueError for what is none, RecursionError for one that is nested too deeply."""
 
-decode_event = partial(decoded, msgspec.json.Decoder(Event))
+decode_event = partial(decode_json, msgspec.json.Decoder(Event))
 """An event of a stream, in the same way."""

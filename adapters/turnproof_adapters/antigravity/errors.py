@@ -20,7 +20,7 @@ from turnproof.errors import (
     TransportError,
 )
 
-from .._errors import by_status, scrubbed, too_long
+from .._errors import by_status, hide_secret, too_long
 from .._http import HTTP_FAILURES
 from ..google_genai.error_sentences import TOO_LONG
 from ..google_genai.wire import ToldOfFailure
@@ -135,4 +135,4 @@ def is_the_accounts(refusal: Refusal) -> bool:
 def _scrubbed(text: str, secrets: Iterable[str]) -> str:
     for secret in secrets:
         text = text.replace(secret, "***") if secret else text
-    return scrubbed(text, "")
+    return hide_secret(text, "")

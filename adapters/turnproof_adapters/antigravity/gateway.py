@@ -20,7 +20,7 @@ from turnproof.cancel import CancelToken
 from turnproof.errors import Cancelled, ProviderError
 
 from .._calling import Caller
-from .._decoding import decoded
+from .._decoding import decode_json
 from ..google_genai.assembling import stands_alone
 from . import errors, oauth
 from .accounts import REST, Access, Account, Accounts, Clock
@@ -101,7 +101,7 @@ class Gateway:
             found = self._at_hosts(account, send, token, None)
             if isinstance(found, _Failed):
                 raise found.error
-            return decoded(decoder, found.content)
+            return decode_json(decoder, found.content)
 
         return self.caller.simple(ask, token)
 

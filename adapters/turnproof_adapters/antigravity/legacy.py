@@ -20,7 +20,7 @@ from turnproof.messages import Message, ProviderResponse, ToolSchema, thaw
 
 from .._answers import Listeners, with_structured_output
 from .._calling import Prompt
-from .._decoding import converted, decoded
+from .._decoding import convert_to, decode_json
 from .._encoded_messages import encode
 from .._legacy import LegacySession, Schema
 from .._names import tool_names
@@ -130,4 +130,4 @@ _plain = msgspec.json.Decoder(dict[str, Any])
 
 
 def _chunk(data: bytes, to: Target) -> Chunk:
-    return chunk(converted(decoded(_plain, data), Line), to)
+    return chunk(convert_to(decode_json(_plain, data), Line), to)

@@ -14,7 +14,7 @@ from turnproof.cancel import CancelToken
 from turnproof.errors import UsageError
 
 from .._calling import Prompt
-from .._decoding import decoded
+from .._decoding import decode_json
 from .._encoded_messages import encode
 from .._http import Connection
 from .._lifecycle import ClientProvider, KeyChecks, TokenCounts
@@ -126,7 +126,7 @@ class AntigravityProvider(TokenCounts, KeyChecks, ClientProvider[Gateway]):
             return gateway.http.post(f"{host}/v1internal:{verb}", json=body, headers=headers)
 
         def ask() -> Any:
-            return decoded(decoder, gateway.ask_accounts(send, self._model or "", None).content)
+            return decode_json(decoder, gateway.ask_accounts(send, self._model or "", None).content)
 
         return gateway.caller.simple(ask)
 

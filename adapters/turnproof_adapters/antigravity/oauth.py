@@ -14,7 +14,7 @@ import msgspec
 from turnproof.cancel import CancelToken
 from turnproof.errors import AuthenticationError
 
-from .._decoding import decoded
+from .._decoding import decode_json
 from .accounts import Access, Account, Clock
 from .refusals import Refusal
 
@@ -69,7 +69,7 @@ def exchange_token(http: httpx2.Client, client: Client, refresh_token: str, cloc
     )
     if response.status_code != 200:
         raise Refused(Refusal.of_body(response.status_code, response.headers, response.content))
-    granted = decoded(_granted, response.content)
+    granted = decode_json(_granted, response.content)
     lifetime = LIFETIME if granted.expires_in is None else granted.expires_in
     return Access(granted.access_token, asked + lifetime)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from .._decoding import decoded
+from .._decoding import decode_json
 from ..google_genai import wire
 from ..google_genai.assembling import Chunk
 from ..google_genai.target import Target
@@ -23,7 +23,7 @@ _lines = msgspec.json.Decoder(Line)
 def decode_chunk(data: bytes, to: Target) -> Chunk:
     """An answer, or a piece of one. Raises ValueError for what is none, RecursionError for one that is nested too
     deeply, and ToldOfFailure for an error."""
-    return chunk(decoded(_lines, data), to)
+    return chunk(decode_json(_lines, data), to)
 
 
 def chunk(line: Line, to: Target) -> Chunk:

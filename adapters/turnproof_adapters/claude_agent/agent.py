@@ -18,7 +18,7 @@ from turnproof.sessions import SessionCapabilities, SessionPage
 from .._agent import AgentTurns, Content
 from .._answers import Listeners
 from .._child_process import ChildLost
-from ..anthropic.plain_conversation import arranged
+from ..anthropic.plain_conversation import arrange_messages
 from ..claude_cli.lifecycle import CLAUDE_CLI
 from ..claude_cli.lines import Line, Result
 from ..claude_cli.pipe import user_line
@@ -28,7 +28,7 @@ from .live_program import Brake, Live
 from .program_requests import ProgramRequests
 from .session_files import SessionFiles
 from .settings import NAME, SESSIONS, Running
-from .turn import Turn, watched
+from .turn import Turn, watch_calls
 
 _GONE = "No conversation found"
 
@@ -89,7 +89,7 @@ class ClaudeAgent(AgentTurns):
             if response_schema is not None:
                 raise NotImplementedError(f"{NAME} does not heed a response schema")
             asked = Message.user(content) if isinstance(content, str) else Message.user(*content)
-            (wire,) = arranged([asked], CLAUDE_CLI, self._running.model).finish()
+            (wire,) = arrange_messages([asked], CLAUDE_CLI, self._running.model).finish()
             return self._converse(asked, wire, listeners, token)
 
     def _converse(
@@ -97,7 +97,7 @@ class ClaudeAgent(AgentTurns):
     ) -> ProviderResponse:
         stop = CancelToken()
         errands = ProgramRequests(self._setup, self._restore, stop)
-        turn = Turn(CLAUDE_CLI, self._restore, watched(heard, errands.calls), self._running.program.api_key)
+        turn = Turn(CLAUDE_CLI, self._restore, watch_calls(heard, errands.calls), self._running.program.api_key)
         live, fresh = self._process(errands)
         brake, mark = Brake(live, stop), str(uuid4())
         forget = token.on_cancel(brake.pull)

@@ -12,7 +12,7 @@ from turnproof.cancel import CancelToken
 from turnproof.errors import ProviderError
 
 from .._child_process import Child, ChildLost
-from .._errors import scrubbed
+from .._errors import hide_secret
 from .._program import GRACE
 from ..claude_cli.lines import Asked, Line
 from ..claude_cli.pipe import Pipe
@@ -32,7 +32,7 @@ class Live:
             environment=running.environment(),
             folder=running.program.folder,
             silence=running.silence,
-            scrub=partial(scrubbed, secret=secret),
+            scrub=partial(hide_secret, secret=secret),
         )
         self.pipe = Pipe(self._child, secret)
         self.answers = answers

@@ -17,7 +17,7 @@ from typing import Any
 
 import msgspec
 
-from .._decoding import decoded
+from .._decoding import decode_json
 from ..claude_cli.lines import Said
 
 
@@ -94,7 +94,7 @@ def copy(path: Path, target: Path, session_id: str) -> None:
         with path.open("rb") as source, part.open("wb") as out:
             for data in source:
                 try:
-                    line = decoded(_any, data)
+                    line = decode_json(_any, data)
                 except (ValueError, RecursionError):
                     continue
                 if "uuid" in line:
@@ -110,7 +110,7 @@ def _lines(path: Path) -> Iterator[tuple[int, Stored]]:
         for data in file:
             if b'"uuid"' in data:
                 with contextlib.suppress(ValueError, RecursionError):
-                    yield start, decoded(_line, data)
+                    yield start, decode_json(_line, data)
             start += len(data)
 
 

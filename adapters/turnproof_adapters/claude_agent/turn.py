@@ -12,13 +12,13 @@ from turnproof.errors import ProviderError, TransportError
 from turnproof.messages import FinishReason, FunctionCall, Part, ProviderResponse, TokenUsage
 
 from .._answers import Listeners, highest_usage
-from .._errors import scrubbed
+from .._errors import hide_secret
 from ..anthropic.assemble import Assembler
 from ..anthropic.parts import Restore, finish_reason
 from ..anthropic.service import Service
 from ..anthropic.usage import NOTHING, tokens
 from ..anthropic.wire import Event, Failure
-from ..claude_cli.failures import failure
+from ..claude_cli.failures import typed_error
 from ..claude_cli.lines import Assistant, Line, Result, Said, StreamEvent, System, User
 from .history import is_of_the_program
 
@@ -74,10 +74,10 @@ class Turn:
             if self._refused is not None and self._refused.error == "max_output_tokens":
                 reason = "max_tokens"
             elif reason != "refusal":
-                raise failure(result, self._refused, self._secret)
+                raise typed_error(result, self._refused, self._secret)
         if not self._answers:
             raise TransportError(
-                f"claude ended the turn without an answer: {scrubbed(result.result or '', self._secret)}"
+                f"claude ended the turn without an answer: {hide_secret(result.result or '', self._secret)}"
             )
         return ProviderResponse(
             parts=self.parts,
@@ -155,7 +155,7 @@ def _failed(told: Failure) -> ProviderError:
     return TransportError(told.message or told.type or "an error without a word")
 
 
-def watched(listeners: Listeners, calls: dict[str, FunctionCall]) -> Listeners:
+def watch_calls(listeners: Listeners, calls: dict[str, FunctionCall]) -> Listeners:
     """The listeners, with every call also put down in `calls`."""
 
     def put(call: FunctionCall) -> None:

@@ -15,9 +15,9 @@ from turnproof.provider import SystemInstruction
 from .._answers import Listeners
 from .._calling import Prompt, Source
 from .._child_process import Child
-from .._errors import scrubbed
+from .._errors import hide_secret
 from ..anthropic.assemble import Assembler
-from ..anthropic.plain_conversation import arranged
+from ..anthropic.plain_conversation import arrange_messages
 from ..anthropic.wire import Event
 from .lifecycle import ClaudeCliProvider
 from .pipe import Pipe
@@ -49,7 +49,7 @@ class ClaudeCliCalls(ClaudeCliProvider):
         if prompt.response_schema is not None:
             raise InvalidRequestError(f"{self.name} does not heed a response schema")
         settings = self._settings()
-        arrangement = arranged(prompt.messages, self.service, settings.model)
+        arrangement = arrange_messages(prompt.messages, self.service, settings.model)
         think = settings.thinks_before(loop_lacks_thinking=arrangement.loop_lacks_thinking)
         wire, limits = arrangement.finish(), settings.kwargs(Prompt(()), think=think)
         if wire[-1]["role"] != "user":
@@ -70,7 +70,7 @@ class ClaudeCliCalls(ClaudeCliProvider):
             environment=run.environment,
             folder=program.folder,
             silence=self._silence,
-            scrub=partial(scrubbed, secret=program.api_key),
+            scrub=partial(hide_secret, secret=program.api_key),
         )
         return Pipe(child, program.api_key)
 

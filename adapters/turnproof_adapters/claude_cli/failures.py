@@ -9,16 +9,18 @@ import re
 
 from turnproof.errors import ContextLimitError, ProviderError, TransportError
 
-from .._errors import scrubbed
+from .._errors import hide_secret
 from ..anthropic.refusals import Refused, refusal
 from .lines import Assistant, Result
 
 _TOO_LONG = re.compile(r"prompt is too long(?:.*?~?(?P<requested>\d+) tokens \(limit (?P<limit>\d+)\))?", re.I | re.S)
 
 
-def failure(result: Result, told: Assistant | None, secret: str) -> ProviderError:
+def typed_error(result: Result, told: Assistant | None, secret: str) -> ProviderError:
     """The error that a result tells of. `told` is what came in an answer's place before it. `secret` never shows."""
-    text = scrubbed("; ".join(result.errors or ()) or result.result or result.terminal_reason or result.subtype, secret)
+    text = hide_secret(
+        "; ".join(result.errors or ()) or result.result or result.terminal_reason or result.subtype, secret
+    )
     status = result.api_error_status if told is None else told.api_error_status or result.api_error_status
     kind = None if told is None else told.api_error_type
     full = _TOO_LONG.match(text)

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from turnproof.errors import ProviderError, TransportError
 
 from .._calling import Caller
-from .._errors import scrubbed
+from .._errors import hide_secret
 from .._http import DEFAULT_TIMEOUT
 from .._interrupt import CutOff
 from .._open_provider import positive_setting, read_api_key
@@ -68,9 +68,9 @@ class ClaudeCliProvider(ServiceProvider[Program]):
         return Settings(self.service, self._require_model(), self._max_tokens, self._thinking)
 
     def _failed(self, told: Failure) -> ProviderError:
-        text = scrubbed(told.message or told.type or "an error without a word", self._require_client().api_key)
+        text = hide_secret(told.message or told.type or "an error without a word", self._require_client().api_key)
         return refusal(Refused(200, told.type, text))
 
 
 def _typed(error: Exception, secret: str) -> ProviderError:
-    return TransportError(f"no complete answer from claude ({type(error).__name__}: {scrubbed(str(error), secret)})")
+    return TransportError(f"no complete answer from claude ({type(error).__name__}: {hide_secret(str(error), secret)})")

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from .._decoding import decoded
+from .._decoding import decode_json
 from ..anthropic.wire import Event, Usage
 
 
@@ -118,6 +118,6 @@ _by_type: dict[str, msgspec.json.Decoder[Any]] = {
 
 def decode_line(data: bytes) -> Line:
     """A line of the program's. Raises ValueError for what is none, RecursionError for one that is nested too deeply."""
-    line: Line = decoded(_head, data)
+    line: Line = decode_json(_head, data)
     decoder = _by_type.get(line.type)
-    return line if decoder is None else decoded(decoder, data)
+    return line if decoder is None else decode_json(decoder, data)

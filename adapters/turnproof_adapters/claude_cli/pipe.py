@@ -11,8 +11,8 @@ import msgspec
 from turnproof.errors import TransportError
 
 from .._child_process import Child, ChildLost
-from .._errors import scrubbed
-from .failures import failure
+from .._errors import hide_secret
+from .failures import typed_error
 from .lines import Asked, ControlRequest, ControlResponse, Line, Result, decode_line
 
 Reply: TypeAlias = Callable[[str, Asked], None]
@@ -38,10 +38,12 @@ class Pipe:
         for line in lines:
             if isinstance(line, ControlResponse) and line.response.request_id == "open":
                 if line.response.subtype != "success":
-                    raise TransportError(f"claude could not begin: {scrubbed(line.response.error or '', self.secret)}")
+                    raise TransportError(
+                        f"claude could not begin: {hide_secret(line.response.error or '', self.secret)}"
+                    )
                 return
             if isinstance(line, Result) and line.is_error:
-                raise failure(line, None, self.secret)
+                raise typed_error(line, None, self.secret)
         raise self.child.lost()
 
     def write(self, line: dict[str, Any], *, asks: bool = False) -> None:
@@ -73,7 +75,7 @@ class Pipe:
             except (ValueError, RecursionError):
                 if self.child.broke_off:
                     raise self.child.lost() from None
-                shown = scrubbed(data[:200].decode("utf-8", "replace"), self.secret)
+                shown = hide_secret(data[:200].decode("utf-8", "replace"), self.secret)
                 raise TransportError(f"claude wrote a line that is none of its protocol: {shown}") from None
             if isinstance(line, ControlRequest):
                 reply(line.request_id, line.request)

@@ -15,7 +15,7 @@ from turnproof.messages import ToolSchema
 
 from ..anthropic.wire import Event
 from . import tools as offered
-from .failures import failure
+from .failures import typed_error
 from .lines import Asked, Assistant, Result, StreamEvent
 from .pipe import Pipe, user_line
 from .slow_reader import SlowReaderGuard
@@ -52,7 +52,7 @@ class ProgramRun:
         for line in self._lines:
             if isinstance(line, Result):
                 if line.is_error:
-                    raise failure(line, None, self._pipe.secret)
+                    raise typed_error(line, None, self._pipe.secret)
                 return
         raise self._pipe.child.lost()
 
@@ -83,7 +83,7 @@ class ProgramRun:
             elif isinstance(line, Assistant) and line.is_api_error_message:
                 refused = line
             elif isinstance(line, Result):
-                raise failure(line, refused, self._pipe.secret)
+                raise typed_error(line, refused, self._pipe.secret)
         if not finished:
             raise self._pipe.child.lost()
         # The guard has ended it, and what followed may not have arrived: it says nothing more.

@@ -9,7 +9,7 @@ from azure.core.exceptions import AzureError, HttpResponseError
 
 from turnproof.errors import InvalidRequestError, ProviderError, TransportError
 
-from .._errors import scrubbed
+from .._errors import hide_secret
 from .._http import HTTP_FAILURES
 from ..openai import errors
 from ..openai.caller import ChatCaller
@@ -44,7 +44,7 @@ def from_exception(error: Exception, secret: str) -> ProviderError:
         return errors.from_failure(error.said, secret)
     if isinstance(error, UnicodeEncodeError):
         return InvalidRequestError(f"the request holds text that is not valid Unicode: {error.reason}")
-    detail = scrubbed(f"{type(error).__name__}: {str(error) or 'no details'}", secret)
+    detail = hide_secret(f"{type(error).__name__}: {str(error) or 'no details'}", secret)
     if isinstance(error, httpx2.TimeoutException | TimeoutError):
         return TransportError(f"the service was silent for too long ({detail})")
     return TransportError(f"no complete answer from the service ({detail})")

@@ -21,7 +21,7 @@ from turnproof.messages import ProviderResponse
 
 from .._answers import Listeners
 from .._calling import Prompt, Source
-from .._decoding import converted
+from .._decoding import convert_to
 from .._legacy import OwnHistory
 from .._names import tool_names
 from ..openai.names import restorer
@@ -77,4 +77,4 @@ def _arriving(updates: Iterable[StreamingChatCompletionsUpdate], body: _Body) ->
 
 def _read(answer: ChatCompletions | StreamingChatCompletionsUpdate) -> Answer:
     """An answer of the SDK's, as it came."""
-    return converted(answer.as_dict(), Answer)
+    return convert_to(answer.as_dict(), Answer)

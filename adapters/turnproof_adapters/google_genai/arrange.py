@@ -126,10 +126,10 @@ class DictCodec:
 
 def contents(messages: Sequence[Message], to: Target) -> list[dict[str, Any]]:
     """A whole conversation as plain data for a model."""
-    return arranged(messages, to).finish()
+    return arrange_messages(messages, to).finish()
 
 
-def arranged(messages: Sequence[Message], to: Target) -> Arrangement[dict[str, Any]]:
+def arrange_messages(messages: Sequence[Message], to: Target) -> Arrangement[dict[str, Any]]:
     """The same, still to be finished."""
     codec = DictCodec()
     arrangement: Arrangement[dict[str, Any]] = Arrangement(codec, to)

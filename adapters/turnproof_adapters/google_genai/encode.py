@@ -1,4 +1,4 @@
-"""Conversations as the bytes of the Gemini API; `_memo` keeps them."""
+"""Conversations as the bytes of the Gemini API; `_encoded_messages` keeps them."""
 
 from __future__ import annotations
 

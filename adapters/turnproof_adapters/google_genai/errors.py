@@ -24,7 +24,7 @@ from turnproof.errors import (
     TransportError,
 )
 
-from .._errors import by_status, retry_after, scrubbed, too_long
+from .._errors import by_status, hide_secret, retry_after, too_long
 from .._http import HTTP_FAILURES
 from .error_sentences import TOO_LONG
 from .wire import ToldOfFailure
@@ -58,8 +58,8 @@ def from_exception(error: Exception, secret: str, cache: str | None = None) -> P
         return _from_status(error, secret, cache)
     if isinstance(error, google.auth.exceptions.GoogleAuthError):
         kind = TransportError if error.retryable else AuthenticationError
-        return kind(scrubbed(f"no access token ({type(error).__name__}: {error})", secret))
-    detail = scrubbed(f"{type(error).__name__}: {str(error) or 'no details'}", secret)
+        return kind(hide_secret(f"no access token ({type(error).__name__}: {error})", secret))
+    detail = hide_secret(f"{type(error).__name__}: {str(error) or 'no details'}", secret)
     if isinstance(error, httpx2.TimeoutException | TimeoutError):
         return TransportError(f"the service was silent for too long ({detail})")
     # The SDK looks at what is no JSON only in an answer that is none of its errors.
@@ -70,11 +70,11 @@ def from_exception(error: Exception, secret: str, cache: str | None = None) -> P
 def _from_status(error: sdk.APIError, secret: str, cache: str | None) -> ProviderError:
     # Status and code come out of the body, where a proxy may have put anything.
     code = error.code if type(error.code) is int and 100 <= error.code < 1000 else None
-    kind = scrubbed(error.status, secret) if isinstance(error.status, str) else None
+    kind = hide_secret(error.status, secret) if isinstance(error.status, str) else None
     details = tuple(_details(error.details))
     # A proxy's page of HTML is no message: the status has to do.
     said = error.message if isinstance(error.message, str) and not error.message.lstrip().startswith("<") else None
-    text = scrubbed(said or kind or f"HTTP status {code}", secret)
+    text = hide_secret(said or kind or f"HTTP status {code}", secret)
     if cache is not None and code in (403, 404) and _NO_CACHE.search(text):
         return CacheExpiredError(text, name=cache, status=code, kind=kind)
     wait = _wait(error, details)

@@ -21,7 +21,7 @@ from .._calling import Prompt
 from .._encoded_messages import encode
 from .._names import tool_names
 from .._stateless import EncodesOnce
-from .arrange import Arrangement, arranged
+from .arrange import Arrangement, arrange_messages
 from .asking import Plain, Spliced
 from .assembling import Assembler, read_answer
 from .encode import Encoder
@@ -59,7 +59,7 @@ class GoogleStateless(EncodesOnce[Arrangement[bytes]], CachingGoogleProvider):
     ) -> Plain | Spliced:
         to = target(model)
         if not supported():
-            return Plain(client, model, to, _askable(arranged(messages, to)).finish(), fields)
+            return Plain(client, model, to, _askable(arrange_messages(messages, to)).finish(), fields)
         sent = _askable(self._encoder.arranged(messages)).finish()
         # The ends are put on before joining: the long run in the middle is copied once.
         sent[0] = b'{"contents":[' + sent[0]

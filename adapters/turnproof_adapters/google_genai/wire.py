@@ -29,7 +29,7 @@ from turnproof.messages import (
 )
 
 from .._characters import whole_characters
-from .._decoding import converted, decoded
+from .._decoding import convert_to, decode_json
 from . import usage
 from .assembling import Called, Chunk, Piece, Words, blocked
 from .target import Target
@@ -152,7 +152,7 @@ _told = msgspec.json.Decoder(Told)
 def decode_chunk(data: bytes, to: Target) -> Chunk:
     """An answer, or a piece of one. Raises ValueError for what is none, RecursionError for one that is nested too
     deeply, and ToldOfFailure for an error."""
-    told = decoded(_told, data)
+    told = decode_json(_told, data)
     if told.error is not None:
         raise ToldOfFailure(told.error)
     return chunk(told, to)
@@ -197,7 +197,7 @@ def pieces(parts: Iterable[dict[str, Any]], to: Target) -> tuple[Piece, ...]:
 
 
 def _piece(plain: dict[str, Any], to: Target) -> Piece:
-    wire = converted(plain, WirePart)
+    wire = convert_to(plain, WirePart)
     if (call := wire.function_call) is not None:
         return Called(call.id, call.name, call.args, to.data(wire.signature))
     kind = next((name for name, value in plain.items() if name not in _BESIDE and value is not None), None)

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from .._decoding import decoded
+from .._decoding import decode_json
 from .models import same_model
 
 
@@ -39,12 +39,12 @@ _shown = msgspec.json.Decoder(Shown)
 
 def names(body: bytes) -> list[str]:
     """The models of a listing. Raises ValueError for what is none."""
-    return [each.name for each in decoded(_listings, body).models or ()]
+    return [each.name for each in decode_json(_listings, body).models or ()]
 
 
 def window_in_use(body: bytes, model: str) -> int | None:
     """The window that a model is loaded with; None where it is not, or the server does not say."""
-    for each in decoded(_listings, body).models or ():
+    for each in decode_json(_listings, body).models or ():
         if same_model(each.name, model):
             return _size(each.context_length)
     return None
@@ -52,7 +52,7 @@ def window_in_use(body: bytes, model: str) -> int | None:
 
 def window_of(body: bytes) -> int:
     """The window that a model is made for, or the smaller one that it is to be loaded with; 0 where neither is said."""
-    shown = decoded(_shown, body)
+    shown = decode_json(_shown, body)
     info = shown.model_info or {}
     own = _size(info.get(f"{info.get('general.architecture')}.context_length"))
     wanted = _size(_parameter(shown.parameters or "", "num_ctx"))

@@ -11,7 +11,7 @@ import openai
 
 from turnproof.errors import InvalidRequestError, ProviderError, TransportError
 
-from .._errors import Secret, scrubbed
+from .._errors import Secret, hide_secret
 from .._http import HTTP_FAILURES
 from . import errors
 from .caller import ChatCaller
@@ -66,7 +66,7 @@ def from_exception(error: Exception, secret: Secret, refused: Refused = errors.f
     if isinstance(cause, openai.APIError) and cause.body is not None:
         # What the SDK makes of an error inside a stream.
         return errors.from_failure(failure_of(cause.body), secret)
-    detail = scrubbed(str(cause) or "no details", secret)
+    detail = hide_secret(str(cause) or "no details", secret)
     if isinstance(cause, openai.APITimeoutError | httpx2.TimeoutException | TimeoutError):
         return TransportError(f"the service was silent for too long ({type(cause).__name__}: {detail})")
     return TransportError(f"no complete answer from the service ({type(cause).__name__}: {detail})")

@@ -1,4 +1,4 @@
-"""Conversations, and whole requests, as the bytes of the chat API; `_memo` keeps what was encoded."""
+"""Conversations, and whole requests, as the bytes of the chat API; `_encoded_messages` keeps what was encoded."""
 
 from __future__ import annotations
 

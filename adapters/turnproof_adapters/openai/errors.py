@@ -12,7 +12,7 @@ from collections.abc import Mapping
 
 from turnproof.errors import ContentFilterError, ContextLimitError, ProviderError, RateLimitError
 
-from .._errors import Secret, by_status, retry_after, scrubbed, too_long
+from .._errors import Secret, by_status, hide_secret, retry_after, too_long
 from .wire import Failure, failure_of
 
 _NUMBER = r"\d{1,15}"
@@ -154,8 +154,8 @@ def from_failure(said: Failure, secret: Secret) -> ProviderError:
 
 
 def _typed(status: int, said: Failure, wait: float | None, secret: Secret, *, shown_status: int) -> ProviderError:
-    kind = scrubbed(said.kind, secret) if said.kind else None
-    text = scrubbed(said.text or kind or f"HTTP status {shown_status}", secret)
+    kind = hide_secret(said.kind, secret) if said.kind else None
+    text = hide_secret(said.text or kind or f"HTTP status {shown_status}", secret)
     if kind in _SPENT:
         spent = RateLimitError(text, status=shown_status, kind=kind, retry_after=wait)
         spent.retryable = False

@@ -18,7 +18,7 @@ from turnproof.messages import ProviderResponse
 
 from .._answers import Listeners
 from .._calling import Prompt, Source
-from .._decoding import converted
+from .._decoding import convert_to
 from .._legacy import OwnHistory
 from .._names import tool_names
 from .lifecycle import OpenAIProvider
@@ -42,7 +42,7 @@ class OpenAILegacy(OwnHistory, OpenAIProvider):
 
 
 def _ask(kwargs: Mapping[str, Any], client: openai.OpenAI, headers: Mapping[str, str]) -> Answer:
-    return converted(_fields(client.chat.completions.create(**kwargs, extra_headers=headers)), Answer)
+    return convert_to(_fields(client.chat.completions.create(**kwargs, extra_headers=headers)), Answer)
 
 
 def _open(kwargs: Mapping[str, Any], client: openai.OpenAI, headers: Mapping[str, str]) -> Source[Answer]:
@@ -56,7 +56,7 @@ def _open(kwargs: Mapping[str, Any], client: openai.OpenAI, headers: Mapping[str
 
 def _arriving(stream: openai.Stream[Any]) -> Iterator[Answer]:
     for chunk in stream:
-        yield converted(_fields(chunk), Answer)
+        yield convert_to(_fields(chunk), Answer)
     yield END
 
 

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import msgspec
 
-from .._decoding import converted, decoded
+from .._decoding import convert_to, decode_json
 from .._sse import payloads
 
 
@@ -111,7 +111,7 @@ def failure_of(body: object) -> Failure:
     if isinstance(body, dict) and body.get("error"):
         return failure_of(body["error"])
     try:
-        return converted(body, Failure)
+        return convert_to(body, Failure)
     except ValueError:
         return Failure()
 
@@ -143,7 +143,7 @@ _answers = msgspec.json.Decoder(Answer)
 
 def decode(data: bytes) -> Answer:
     """An answer or a chunk. Raises ValueError for what is none, RecursionError for one that is nested too deeply."""
-    return decoded(_answers, data)
+    return decode_json(_answers, data)
 
 
 def chunks(content_type: str, pieces: Iterable[bytes]) -> Iterator[Answer]:

@@ -18,7 +18,7 @@ from turnproof.messages import ProviderResponse, thaw
 
 from .._answers import Listeners
 from .._calling import Prompt, Source
-from .._decoding import converted
+from .._decoding import convert_to
 from .._legacy import OwnHistory
 from .._names import tool_names
 from .lifecycle import ResponsesProvider
@@ -41,12 +41,12 @@ class ResponsesLegacy(OwnHistory, ResponsesProvider):
 
 
 def _ask(kwargs: Mapping[str, Any], client: openai.OpenAI, headers: Mapping[str, str]) -> Answer:
-    return converted(_fields(client.responses.create(**kwargs, extra_headers=headers)), Answer)
+    return convert_to(_fields(client.responses.create(**kwargs, extra_headers=headers)), Answer)
 
 
 def _open(kwargs: Mapping[str, Any], client: openai.OpenAI, headers: Mapping[str, str]) -> Source[Event]:
     stream = client.responses.create(**kwargs, extra_headers=headers, stream=True)
-    return Source((converted(_fields(event), Event) for event in stream), stream.close)
+    return Source((convert_to(_fields(event), Event) for event in stream), stream.close)
 
 
 def _fields(answer: object) -> dict[str, object]:

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from .._decoding import decoded
+from .._decoding import decode_json
 from ..openai.wire import Failure, failure_of
 
 
@@ -89,9 +89,9 @@ _events = msgspec.json.Decoder(Event)
 
 def decode_answer(body: bytes) -> Answer:
     """A whole response. Raises ValueError for what is none, RecursionError for one that is nested too deeply."""
-    return decoded(_answers, body)
+    return decode_json(_answers, body)
 
 
 def decode_event(data: bytes) -> Event:
     """An event of a stream, in the same way."""
-    return decoded(_events, data)
+    return decode_json(_events, data)

@@ -31,7 +31,7 @@ from turnproof.errors import (
 )
 from turnproof.messages import FinishReason, FunctionCall
 from turnproof_adapters.acp import process as ending
-from turnproof_adapters.acp.failures import failure
+from turnproof_adapters.acp.failures import typed_error
 
 from ..emulated_conversation import QUESTIONS
 from .bound import STANDIN
@@ -351,12 +351,12 @@ def test_what_the_program_says_of_its_models_refusal_is_typed(
 def test_an_error_is_typed_by_what_a_program_adds_to_it(
     error: RequestError, kind: type[ProviderError], status: int | None
 ) -> None:
-    found = failure(error, "", str)
+    found = typed_error(error, "", str)
     assert type(found) is kind
     assert found.status == status
 
 
 def test_the_figures_of_a_full_context_are_read() -> None:
-    found = failure(RequestError(-32603, "prompt is too long: 300 tokens > 200 maximum"), "", str)
+    found = typed_error(RequestError(-32603, "prompt is too long: 300 tokens > 200 maximum"), "", str)
     assert isinstance(found, ContextLimitError)
     assert (found.requested, found.limit) == (300, 200)

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from turnproof.messages import TokenUsage
-from turnproof_adapters._decoding import converted
+from turnproof_adapters._decoding import convert_to
 from turnproof_adapters.anthropic.usage import tokens, updated
 from turnproof_adapters.anthropic.wire import Answer, ErrorBody, Event, Usage, decode_answer, decode_event
 
@@ -68,8 +68,8 @@ def test_what_is_too_deep_to_be_read_is_a_recursion_error() -> None:
 
 def test_plain_data_that_is_none_of_ours_is_told_without_its_text() -> None:
     with pytest.raises(ValueError, match=r"^not a errorbody: text that is not valid Unicode$"):
-        converted({"error": HALF}, ErrorBody)
-    assert converted({"error": {"message": HALF}}, ErrorBody).error is not None
+        convert_to({"error": HALF}, ErrorBody)
+    assert convert_to({"error": {"message": HALF}}, ErrorBody).error is not None
 
 
 @pytest.mark.parametrize(
@@ -107,7 +107,7 @@ FIGURES = ["input_tokens", "cache_creation_input_tokens", "cache_read_input_toke
 @pytest.mark.parametrize("name", [*FIGURES, "output_tokens_details"])
 def test_a_figure_that_comes_again_replaces_the_earlier_one_and_one_that_does_not_stays(name: str) -> None:
     def usage(figure: int) -> Usage:
-        return converted({name: {"thinking_tokens": figure} if name.endswith("details") else figure}, Usage)
+        return convert_to({name: {"thinking_tokens": figure} if name.endswith("details") else figure}, Usage)
 
     assert updated(usage(7), usage(3)) == usage(3)
     assert updated(usage(7), usage(0)) == usage(0)

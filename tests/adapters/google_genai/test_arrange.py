@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from turnproof.messages import FunctionCall, InlineData, Message, Thought, ToolResult
-from turnproof_adapters.google_genai.arrange import Arrangement, DictCodec, arranged
+from turnproof_adapters.google_genai.arrange import Arrangement, DictCodec, arrange_messages
 from turnproof_adapters.google_genai.models import target
 from turnproof_adapters.google_genai.rows import row
 
@@ -44,7 +44,7 @@ BEGINS_WITH_A_CALL = "it begins with a call of the model's, which may only follo
     ],
 )
 def test_what_the_api_would_not_answer_is_known(history: Sequence[Message], problem: str | None) -> None:
-    arrangement = arranged(history, target(MODEL))
+    arrangement = arrange_messages(history, target(MODEL))
     assert arrangement.problem == problem
     assert arrangement.copy().problem == problem
 
@@ -57,17 +57,17 @@ def test_what_the_api_would_not_answer_is_known(history: Sequence[Message], prob
     ],
 )
 def test_a_response_is_written_under_the_name_of_its_call(model: str, parts: list[Any]) -> None:
-    assert arranged([FIRST, CALLED, ANSWERED], target(model)).finish()[2] == {"role": "user", "parts": parts}
+    assert arrange_messages([FIRST, CALLED, ANSWERED], target(model)).finish()[2] == {"role": "user", "parts": parts}
 
 
 @pytest.mark.parametrize("length", range(5))
 def test_a_snapshot_is_gone_on_from_as_if_it_were_the_first(length: int) -> None:
     messages = [FIRST, CALLED, ANSWERED, Message.model("so"), LAST]
-    begun = arranged(messages[:length], target(OLD))
+    begun = arrange_messages(messages[:length], target(OLD))
     snapshot = begun.copy()
     _add(begun, Message.user("something else"), CALLED, ANSWERED)
     _add(snapshot, *messages[length:])
-    assert snapshot.finish() == arranged(messages, target(OLD)).finish()
+    assert snapshot.finish() == arrange_messages(messages, target(OLD)).finish()
 
 
 def _add(arrangement: Arrangement[dict[str, Any]], *messages: Message) -> None:

@@ -14,7 +14,7 @@ import msgspec
 
 from turnproof.cancel import CancelToken
 
-from ..._decoding import decoded
+from ..._decoding import decode_json
 from ..._lazy_value import LazyValue
 
 LIFE = 1500.0
@@ -40,7 +40,7 @@ _issued = msgspec.json.Decoder(Issued)
 
 def decode(body: bytes) -> Issued:
     """The answer to an exchange. Raises ValueError for what is none."""
-    found = decoded(_issued, body)
+    found = decode_json(_issued, body)
     if not found.token:
         raise ValueError("an empty token")
     return found
