@@ -232,7 +232,7 @@ def test_turnproof_itself_is_measured_alone_where_no_adapter_is_named(
         asked.append((rounds, peers))
         return own
 
-    monkeypatch.setattr(engine, "measure_own", measured)
+    monkeypatch.setattr(engine, "_measure_own", measured)
     assert main(["bench", "--self", "--rounds", "3", "--peer", "langchain"]) == 0
     out = capfd.readouterr().out
     assert asked == [(3, ("langchain",))]

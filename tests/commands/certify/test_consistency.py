@@ -331,6 +331,12 @@ def test_a_forged_run_is_noticed(run: Forgery, forge: Callable[[Forgery], None],
     assert said in problems(run)
 
 
+def test_the_words_of_another_version_are_not_compared(run: Forgery) -> None:
+    run.header = msgspec.structs.replace(run.header, turnproof="0.0.9")
+    _reworded(run)
+    assert "another title" not in problems(run)
+
+
 # -- what is edited without computing anything anew --------------------------------------------------------------
 
 

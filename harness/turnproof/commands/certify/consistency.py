@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from ... import __version__
 from ...errors import UsageError
 from ...judge.requirements import Requirement, Suite
 from ...judge.run_log import AdapterLine, RequirementLine, ResultLine, Run
@@ -125,9 +126,13 @@ def catalogue_agrees(run: Run, suite: Suite) -> Iterator[str]:
         elif meant is None:
             yield f"{id}: profiles {run.header.profiles} do not have this requirement"
         else:
-            # Words for findings may be improved at any time. In runs of the earlier format some requirements lack a
-            # capability without which no scenario shows them.
-            aside = ("findings", "capability") if run.earlier else ("findings",)
+            # Words for findings may be improved at any time, and those of a requirement from version to version. In
+            # runs of the earlier format some requirements lack a capability without which no scenario shows them.
+            aside = {"findings"}
+            if run.earlier or run.header.turnproof != __version__:
+                aside |= {"title", "reason", "provider", "code"}
+            if run.earlier:
+                aside |= {"capability"}
             names = [name for name in meant.__struct_fields__ if name not in aside]
             fields = [name for name in names if getattr(recorded, name) != getattr(meant, name)]
             if fields:
