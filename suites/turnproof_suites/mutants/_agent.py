@@ -87,7 +87,7 @@ class BrokenTools(BrokenAgent):
     """An agent whose tools run in another way."""
 
     def open_handle(self, setup: SessionSetup) -> Any:
-        return super().open_handle(replace(setup, tools=tuple(map(self._changed, setup.tools))))
+        return super().open_handle(replace(setup, tools=tuple(map(self._with_run, setup.tools))))
 
     def _with_run(self, tool: Tool) -> Tool:
         return replace(tool, run=lambda args, token: self.run_tool(tool, args, token))

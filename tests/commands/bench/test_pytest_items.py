@@ -18,6 +18,8 @@ CALLERS = ("floor.httpx2", "messages.create", "stateless", "legacy")
 @pytest.fixture(autouse=True)
 def adapters_on_path(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONPATH", str(TESTS))
+    # Inside a worker of xdist pytest-benchmark would switch itself off.
+    monkeypatch.delenv("PYTEST_XDIST_WORKER", raising=False)
 
 
 def saved(pytester: pytest.Pytester) -> list[Path]:

@@ -38,7 +38,7 @@ def wrongs(runner: Runner, name: str) -> list[Diagnostic]:
         ("TWICE", "POST /v1/v1/messages was answered with 404", "has no version at its end"),
         ("NOBODY_THERE", "no request reached the emulator; complete() raised TransportError", "endpoint.base_url"),
         ("OTHER_KEY", "answered with 401: invalid x-api-key", "send endpoint.api_key"),
-        ("OTHER_MODEL", "answered with 404: model: no-such-model", "look at the model"),
+        ("OTHER_MODEL", "asked for the model 'no-such-model'", "pass on endpoint.model"),
         ("NO_COMPLETE", "has no attribute 'complete'", "a stateless provider has complete()"),
         ("SHORT", "unexpected keyword argument", 'signature="short"'),
         ("UNTYPED", "complete() raised KeyError: 'choices'", "raise a ProviderError"),

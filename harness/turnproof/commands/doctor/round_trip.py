@@ -12,6 +12,8 @@ from dataclasses import dataclass
 
 from ..._base.counts import counted
 from ...dialects import dialect as dialect_named
+from ...dialects.catalogue import same_model
+from ...judge.view.exchange import read_call, world_of
 from ...messages import FunctionCall, Text
 from ...provider import Capabilities, Path
 from ...run.transcript import (
@@ -197,6 +199,20 @@ def _accepted(trip: Trip) -> Iterator[Trouble]:
         yield Trouble(message, f"send what the API takes{rule}")
 
 
+def _asked_model(trip: Trip) -> Iterator[Trouble]:
+    """Whether it asked for the endpoint's model. An agent may ask others beside the conversation."""
+    dialect, wanted = dialect_named(trip.transcript.dialect), trip.transcript.model
+    world = world_of(dialect, ())
+    for request in trip.requests if trip.shows_calls else ():
+        call = read_call(dialect, request, world)
+        if call is not None and call.model and not same_model(dialect.models, call.model, wanted):
+            message = (
+                f"{request.method} {request.path} asked for the model {call.model!r}, and the endpoint has {wanted!r}"
+            )
+            yield Trouble(message, "pass on endpoint.model")
+            return
+
+
 def _read(trip: Trip) -> Iterator[Trouble]:
     """Whether the answers were read as they were meant."""
     responses = [event.response for event in trip.transcript.of(Response)]
@@ -251,6 +267,7 @@ _RULES: tuple[Callable[[Trip], Iterator[Trouble]], ...] = (
     _addressed,
     _call_troubles,
     _accepted,
+    _asked_model,
     _read,
     _streamed,
 )
