@@ -265,8 +265,9 @@ class Capabilities:
     """What an adapter claims for a model. Claimed but absent is a violation; unclaimed is reported as such.
 
     `opaque_thinking` is thinking that comes as blocks without readable text, encrypted or only signed; `service_tools`
-    are searches, code and the like that the service runs by itself, whose parts go back as they came. `wire` is no
-    claim: it holds the traits of the wire API (`Dialect.traits`), which turnproof fills in.
+    are searches, code and the like that the service runs by itself, whose parts go back as they came. `usage` is
+    claimed unless it is set to False, as for a program that reports no token counts. `wire` is no claim: it holds the
+    traits of the wire API (`Dialect.traits`), which turnproof fills in.
     """
 
     streaming: bool = False
@@ -285,6 +286,7 @@ class Capabilities:
     count_tokens: bool = False
     typed_errors: bool = False
     lifecycle: bool = False
+    usage: bool = True
     cache: Literal["none", "explicit", "managed", "implicit"] = "none"
     wire: frozenset[str] = frozenset()
 

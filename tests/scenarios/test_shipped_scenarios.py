@@ -83,10 +83,10 @@ def test_every_way_to_finish_happens(reason: str) -> None:
 
 @pytest.mark.parametrize(
     "feature",
-    sorted({field.name for field in fields(Capabilities)} - {"mid_system", "count_tokens", "lifecycle"}),
+    sorted({field.name for field in fields(Capabilities)} - {"mid_system", "count_tokens", "lifecycle", "usage"}),
 )
 def test_every_capability_of_a_conversation_is_needed_somewhere(feature: str) -> None:
-    """Counting, lifecycle and instructions in mid-conversation are no matter of a scripted turn."""
+    """Counting, lifecycle, token counts and instructions in mid-conversation are no matter of a scripted turn."""
     needed = {name.partition(":")[0] for scenario in SCENARIOS.values() for name in scenario.features}
     assert feature in needed
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from turnproof.agents import AgentBinding, AgentSetup
@@ -38,7 +38,7 @@ def agent_binding(program: Program, dialect: str, model: str, sessions: SessionC
         dialect=dialect,
         model=model,
         open=AgentOpener(program),
-        capabilities=_CAPABILITIES,
+        capabilities=replace(_CAPABILITIES, usage=program.reports_usage),
         sessions=sessions,
         package="agent-client-protocol",
         program=lambda agent: agent.program,

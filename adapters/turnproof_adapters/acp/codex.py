@@ -74,6 +74,7 @@ CODEX = Program(
     prepare=prepare,
     asks=False,  # a call that it is told not to run ends its whole turn
     hangs_up=False,
+    reports_usage=False,  # codex-acp 0.16 sends no token counts
 )
 
 

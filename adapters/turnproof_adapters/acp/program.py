@@ -40,6 +40,7 @@ class Program:
     prepare:  how it is told of a setup. It may write files below the setup's home.
     asks:     whether it asks before it calls a tool of the session's. Where not, `permits` is asked when it calls.
     hangs_up: whether it ends when its input does. Where not, it is asked to by a signal.
+    reports_usage: whether it sends the token counts of a turn.
     replays_late: whether what a loaded session holds may still be told of after the answer to `session/load`.
     retells:  whether a message that broke off is told anew under a new message id, without a call between the two.
     before_load: called with the home and a session's id before that is loaded.
@@ -58,6 +59,7 @@ class Program:
     prepare: Callable[[AgentSetup], Prepared]
     asks: bool = True
     hangs_up: bool = True
+    reports_usage: bool = True
     replays_late: bool = False
     retells: bool = False
     before_load: Callable[[Path, str], None] | None = None

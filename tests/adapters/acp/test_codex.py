@@ -10,7 +10,7 @@ import pytest
 
 from turnproof.agents import AgentSetup
 from turnproof.provider import Endpoint
-from turnproof_adapters.acp.codex import CODEX
+from turnproof_adapters.acp.codex import AGENT, CODEX
 
 ODD = 'a "quoted" \\ tab\t line\n \x7f \U0001f680'
 
@@ -65,3 +65,7 @@ def test_the_program_runs_nothing_of_its_own_and_asks_the_given_service(tmp_path
         },
         "analytics": {"enabled": False},
     }
+
+
+def test_token_counts_are_not_claimed_as_the_program_sends_none() -> None:
+    assert not AGENT.capabilities.usage

@@ -1,0 +1,1 @@
+"""Right adapters, and who says that they are right."""
