@@ -15,8 +15,9 @@ from turnproof.run.transcript import SessionInForce, SessionStepped, TurnBegan
 from turnproof.scenarios.model import NOBODY, PROJECT, SessionStep
 
 from .quoted_texts import Quote, at_messages, at_text, sent_messages, texts_of
-from .reading import once_per_view, spoken_text, user_text
-from .steps import Step, steps, without_blanks
+from .reading import once_per_view, spoken_text
+from .steps import Step, steps
+from .words import user_words, without_blanks
 
 CHANGING = ("open", "new", "resume", "continue", "fork", "delete")
 """Steps after which another session may be open."""
@@ -176,7 +177,7 @@ class AgentTurn:
 
     def _is_aside(self, exchange: Exchange) -> bool:
         """Whether users say something in a request, and nothing of it is what is said in this turn."""
-        texts = without_blanks([user_text(exchange.call.messages)] if exchange.call is not None else ())
+        texts = user_words(exchange.call.messages) if exchange.call is not None else ""
         return bool(texts) and without_blanks([self.view.said]) not in texts
 
     def _allowed_texts(self, turns: Sequence[TurnTexts], *more: str) -> str:

@@ -18,7 +18,8 @@ from turnproof.scenarios.model import Turn
 from .agent_runs import CHANGING, AgentTurn, agent_turns
 from .quoted_texts import at_held_text, at_messages, sent_messages
 from .reading import results_in, spoken_text
-from .steps import failure, outcome, without_blanks
+from .steps import failure, outcome
+from .words import without_blanks
 
 
 def _consecutive_turns(view: View) -> Iterator[tuple[AgentTurn, AgentTurn]]:

@@ -13,8 +13,9 @@ from turnproof.judge.view.diff import ABSENT, walk_steps
 from turnproof.messages import JSON, Message, Text, to_builtins
 from turnproof.run.transcript import Interjected, Refused
 
-from .reading import model_texts, refusal_finding, too_long, user_text
-from .steps import FORGETTING, Step, steps, turns_done, unpaired, without_blanks
+from .reading import model_texts, refusal_finding, too_long
+from .steps import FORGETTING, Step, steps, turns_done, unpaired
+from .words import users_say, without_blanks
 
 _REFUSED = finding(
     "history/interjection-is-answered/refused",
@@ -78,7 +79,7 @@ def _wrong_interjection(view: View, step: Step, interjection: Interjected) -> It
         place = step.turn.at() if ended is None else view.at_event(ended, "outcome")
         observed = UNSET if ended is None else ended.outcome
         yield _NOT_ANSWERED(place, observed=observed, related=related, text=interjection.text)
-    elif interjection.text not in user_text(sent):
+    elif not users_say(sent, interjection.text):
         place = step.turn.at() if last is None else last.at_read("messages")
         yield _NOT_SENT(place, expected=interjection.text, related=related)
     elif not step.collects:
@@ -92,9 +93,9 @@ def _missing_messages(step: Step, text: str) -> Iterator[Finding]:
         return
     held = [message.text for message in step.added if message.role == "user"]
     spoken = step.turn.script.user if step.turn.script is not None else ()
-    for user_text_part in (*(part.text for part in spoken if isinstance(part, Text)), text):
-        if user_text_part not in user_text(step.added):
-            yield _NOT_HELD(_at_history(step), expected=user_text_part, observed=held)
+    for user_text in (*(part.text for part in spoken if isinstance(part, Text)), text):
+        if not users_say(step.added, user_text):
+            yield _NOT_HELD(_at_history(step), expected=user_text, observed=held)
     shown = step.turn.ended.shown if step.turn.ended is not None else ""
     if shown.strip() and without_blanks([shown]) != without_blanks(model_texts(step.added)):
         yield _SHOWN_NOT_HELD(_at_history(step), expected=shown, observed=model_texts(step.added))

@@ -21,9 +21,8 @@ from .reading import (
     refusal_finding,
     results_in,
     spoken_text,
-    user_text,
 )
-from .steps import without_blanks
+from .words import user_words, without_blanks
 
 _KEPT = ("event", "batch", "tool", "between-tools")
 """Cuts after the request was written: the user's message stays in the history."""
@@ -81,10 +80,10 @@ def history_serves_the_next_turn(view: View) -> Findings:
 
 def _missing_user_texts(turn: TurnView, request: ReadRequest) -> list[str]:
     """The texts that the user said in a turn and that no user says in a request."""
-    sent = user_text(request.wire.messages)
+    sent = user_words(request.wire.messages)
     parts = turn.script.user if turn.script is not None else ()
     texts = [part.text for part in parts if isinstance(part, Text) and part.text.strip()]
-    return [text for text in texts if text not in sent]
+    return [text for text in texts if without_blanks([text]) not in sent]
 
 
 _PARTIAL_TEXT_LOST = finding(

@@ -11,8 +11,9 @@ from turnproof.messages import FileRef, InlineData, Message, Thought
 from turnproof.run.transcript import ContextReport
 from turnproof.tokens import message_tokens
 
-from .reading import results_in, user_text
+from .reading import results_in
 from .steps import Step, steps, unpaired
+from .words import user_words, without_blanks
 
 SHARE = 0.15
 """How far an account may be off, as a share of the prompt.
@@ -118,9 +119,9 @@ def _comparable(before: Step, turn: Step, request: Exchange) -> bool:
     script = turn.turn.script
     if script is None or _has_new_settings(turn) or request.call is None or unpaired(before.history):
         return False
-    sent = user_text(request.call.messages)
+    sent = user_words(request.call.messages)
     user_texts = [message.text for message in before.history if message.role == "user"]
-    return not _beyond_a_ruler(before.history) and all(text in sent for text in user_texts)
+    return not _beyond_a_ruler(before.history) and all(without_blanks([text]) in sent for text in user_texts)
 
 
 def _has_new_settings(step: Step) -> bool:

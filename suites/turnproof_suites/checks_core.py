@@ -26,8 +26,8 @@ from .reading import (
     refusal_finding,
     spoken_text,
     system_text,
-    user_text,
 )
+from .words import times_users_say
 
 _NOT_OPENED = finding(
     "core/turns-come-to-an-end/not-opened",
@@ -242,8 +242,8 @@ def new_message_goes_out_once(view: View) -> Findings:
         last = request.session_messages[-1] if request.session_messages else None
         if last is None or last.role != "user" or not last.text.strip():
             continue
-        wanted = user_text(request.session_messages).count(last.text)
-        found = user_text(request.wire.messages).count(last.text)
+        wanted = times_users_say(request.session_messages, last.text)
+        found = times_users_say(request.wire.messages, last.text)
         # An instruction between turns may go out in the user's name.
         instructed = sum(
             message.text.count(last.text) for message in request.session_messages if message.role == "system"

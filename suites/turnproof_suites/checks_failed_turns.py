@@ -11,8 +11,9 @@ from turnproof.judge.view import TurnView, View
 from turnproof.messages import Message, Text, same_history
 from turnproof.run.transcript import HistorySnapshot, TurnBegan
 
-from .reading import ReadRequest, ValueDifference, first_requests, user_text, value_differences
+from .reading import ReadRequest, ValueDifference, first_requests, value_differences
 from .steps import content, unpaired
+from .words import users_say, without_blanks
 
 _HISTORY_CHANGED = finding(
     "errors/a-failed-turn-leaves-no-trace/history-changed",
@@ -83,7 +84,7 @@ def _lingers(user_message: str, now: str, sent: Sequence[Message], held: Sequenc
     """Whether a failed turn's text is on the wire, though neither the session nor the new message has it."""
     return (
         bool(user_message.strip())
-        and user_message in user_text(sent)
-        and user_message not in user_text(held)
-        and user_message not in now
+        and users_say(sent, user_message)
+        and not users_say(held, user_message)
+        and without_blanks([user_message]) not in without_blanks([now])
     )

@@ -9,7 +9,8 @@ from turnproof.judge.requirements import Findings, check, finding
 from turnproof.judge.view import TurnView, View
 from turnproof.messages import Message, Text
 
-from .reading import ReadRequest, calls_made, makes_room, refusal_finding, results_in, system_text, too_long, user_text
+from .reading import ReadRequest, calls_made, makes_room, refusal_finding, results_in, system_text, too_long
+from .words import user_words, without_blanks
 
 
 def _after_collection(view: View) -> Iterator[tuple[TurnView, ReadRequest]]:
@@ -149,11 +150,12 @@ def removed_history_stays_removed(view: View) -> Findings:
 
 
 def _forgotten(request: ReadRequest, gone: list[Message]) -> Iterator[Compared | Finding]:
-    held, sent = user_text(request.session_messages), user_text(request.wire.messages)
+    held, sent = user_words(request.session_messages), user_words(request.wire.messages)
     for message in gone:
-        if message.role != "user" or not message.text.strip() or message.text in held:
+        words = without_blanks([message.text])
+        if message.role != "user" or not words or words in held:
             continue
-        if message.text in sent:
+        if words in sent:
             yield _SENT_AGAIN(_at_words(request, message.text), observed=message.text)
         else:
             yield Compared("collected messages")

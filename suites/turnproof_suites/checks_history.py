@@ -31,8 +31,8 @@ from .steps import (
     steps,
     turns_done,
     unpaired,
-    without_blanks,
 )
+from .words import without_blanks
 
 _EARLIER_CHANGED = finding(
     "history/what-was-said-is-held/earlier-changed",

@@ -7,7 +7,8 @@ from turnproof.judge.requirements import Findings, check, finding
 from turnproof.judge.view import View
 from turnproof.run.transcript import Refused, UsageReport
 
-from .steps import Step, failure, outcome, turns_done, without_blanks
+from .steps import Step, failure, outcome, turns_done
+from .words import without_blanks
 
 _OTHER_REPLY = finding(
     "core/reply-is-the-answer/wrong-text",

@@ -13,7 +13,7 @@ from turnproof.scenarios.model import EVERYWHERE, NOBODY
 
 from .agent_runs import CHANGING, AgentTurn, SessionAction, agent_turns, session_actions, session_value
 from .quoted_texts import Quote
-from .steps import without_blanks
+from .words import without_blanks
 
 
 def _lists(view: View) -> Iterator[tuple[SessionAction, AgentTurn]]:

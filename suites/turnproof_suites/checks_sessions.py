@@ -19,7 +19,8 @@ from .agent_runs import (
 )
 from .quoted_texts import at_held_text, at_text
 from .reading import calls_in, calls_made, results_in, system_text
-from .steps import every_unpaired, failure, outcome, without_blanks
+from .steps import every_unpaired, failure, outcome
+from .words import without_blanks
 
 # -- which session is open ----------------------------------------------------------------------------------
 

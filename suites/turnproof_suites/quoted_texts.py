@@ -9,8 +9,9 @@ from turnproof.judge.finding import Place
 from turnproof.judge.view import Exchange
 from turnproof.messages import Message, Text, ToolResult
 
-from .reading import spoken_text, user_text
-from .steps import Step, without_blanks
+from .reading import spoken_text
+from .steps import Step
+from .words import without_blanks
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,7 @@ def sent_messages(exchange: Exchange | None) -> tuple[Message, ...]:
 
 def texts_of(messages: Iterable[Message]) -> list[str]:
     """The visible text of each message that has some."""
-    texts = (user_text([one]) if one.role == "user" else spoken_text(one.parts) for one in messages)
+    texts = (one.text if one.role == "user" else spoken_text(one.parts) for one in messages)
     return [text for text in texts if text]
 
 

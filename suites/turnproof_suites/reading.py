@@ -36,6 +36,8 @@ from turnproof.messages import (
 )
 from turnproof.run.transcript import UsageUpdate
 
+from .words import user_words, without_blanks
+
 _T = TypeVar("_T")
 
 
@@ -294,13 +296,6 @@ def calls_made(messages: Iterable[Message]) -> tuple[FunctionCall, ...]:
     return tuple([part for message in messages for part in message.parts if isinstance(part, FunctionCall)])
 
 
-def user_text(messages: Iterable[Message]) -> str:
-    """Everything that users said, with a border between texts."""
-    return "\n\x00".join(
-        part.text for message in messages if message.role == "user" for part in message.parts if isinstance(part, Text)
-    )
-
-
 def in_two_roles(messages: Sequence[Message]) -> list[Message]:
     """Instructions between turns in the user's name, beside what else the user says: some APIs know no other place."""
     found: list[Message] = []
@@ -391,9 +386,9 @@ def value_differences(expected: JSON, observed: JSON) -> Iterator[ValueDifferenc
 
 def has_user_texts(turn: TurnView, messages: Iterable[Message]) -> bool:
     """Whether every text that the user said in a turn stands among what users said."""
-    user_texts = user_text(messages)
+    said = user_words(messages)
     parts = turn.script.user if turn.script is not None else ()
-    return all(part.text in user_texts for part in parts if isinstance(part, Text) and part.text.strip())
+    return all(without_blanks([part.text]) in said for part in parts if isinstance(part, Text))
 
 
 def model_texts(messages: Iterable[Message]) -> list[str]:

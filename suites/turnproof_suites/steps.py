@@ -6,7 +6,7 @@ not show its provider calls.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal, TypeVar
@@ -251,11 +251,6 @@ def failure(turn: TurnView) -> str:
     """What a turn raised, in brackets behind its outcome; empty if it raised nothing."""
     failed = turn.failed
     return "" if failed is None else f" ({failed.error}: {failed.message[:_LONGEST_MESSAGE]})"
-
-
-def without_blanks(texts: Iterable[str]) -> str:
-    """Texts as one, without blanks: where they are cut and how they are joined says nothing."""
-    return "".join("".join(text.split()) for text in texts)
 
 
 def _finish(exchange: Exchange) -> FinishReason | None:

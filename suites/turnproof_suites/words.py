@@ -1,0 +1,36 @@
+"""Words, wherever they stand: one relation for "this text is said there".
+
+A text may go out in one block or in several, joined with its neighbours, with blank blocks dropped and other white
+space around it: on every wire that means the same. So texts are looked up without their blanks and without the borders
+of blocks and messages. What differs in blanks alone is for `core/wire-is-what-the-session-holds` to tell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from turnproof.messages import Message, Text
+
+__all__ = ["times_users_say", "user_words", "users_say", "without_blanks"]
+
+
+def without_blanks(texts: Iterable[str]) -> str:
+    """Texts as one, without blanks: where they are cut and how they are joined says nothing."""
+    return "".join("".join(text.split()) for text in texts)
+
+
+def user_words(messages: Iterable[Message]) -> str:
+    """Everything that users say in some messages, without blanks."""
+    return without_blanks(
+        part.text for message in messages if message.role == "user" for part in message.parts if isinstance(part, Text)
+    )
+
+
+def users_say(messages: Iterable[Message], text: str) -> bool:
+    """Whether users say this text in some messages. A blank text is always said."""
+    return without_blanks([text]) in user_words(messages)
+
+
+def times_users_say(messages: Iterable[Message], text: str) -> int:
+    """How often users say a text that is not blank."""
+    return user_words(messages).count(without_blanks([text]))
