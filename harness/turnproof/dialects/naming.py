@@ -1,7 +1,7 @@
 """Which name on the wire stands for which declared tool.
 
-A service may refuse names that a framework allows; an adapter then sends another, legal one. Any legal name will
-do, as long as each declared tool has one of its own and keeps it in definitions, calls and results.
+A service may refuse names that a framework allows, and an adapter may rewrite any name as it likes (a prefix, a hash).
+Any legal name will do, as long as each declared tool has one of its own and keeps it in definitions, calls and results.
 """
 
 from __future__ import annotations
@@ -15,13 +15,15 @@ from msgspec.structs import replace as with_fields
 
 from ..messages import FunctionCall, ToolSchema
 from .base import Reply, ReplyPart
+from .tool_pairing import wire_names
 
 
 class NameMap:
     """Held names to wire names, one to one; what the definitions leave open is learned from the calls.
 
-    `legal` is the service's pattern. A held name that is legal must stand on the wire as it is; one that is longer
-    than `safe_length` may be rewritten, since clients disagree about the longest legal name.
+    `legal` is the service's pattern. Names of tools that are not declared any more stand on the wire as they are, if
+    they are legal and not longer than `safe_length` (clients disagree about the longest legal name), unless the
+    declared ones are rewritten too.
     """
 
     def __init__(
@@ -29,51 +31,46 @@ class NameMap:
     ) -> None:
         self._legal = legal
         self._safe_length = safe_length
-        self._wire: dict[str, str] = {}
-        self._taken: dict[str, str] = {}
-        free = {tool.name: tool for tool in sent}
-        for tool in held:
-            if tool.name in free and self.must_stay(tool.name):
-                self._bind(tool.name, tool.name)
-                del free[tool.name]
-        for tool in held:
-            if tool.name not in self._wire and not self.must_stay(tool.name):
-                self._bind_rewritten(tool, free)
+        self._wire = wire_names(held, sent)
+        self._held = {wire: own for own, wire in self._wire.items()}
+        self._pair_illegal(held, sent)
+        # Without declared tools nothing tells how names are written.
+        self._rewrites_all = not self._wire or any(
+            own != wire and self._may_stay(own) for own, wire in self._wire.items()
+        )
 
-    def _bind_rewritten(self, tool: ToolSchema, free: dict[str, ToolSchema]) -> None:
-        alike = [each for each in free.values() if definition(each) == definition(tool)] or list(free.values())
-        best = most_similar(tool.name, [each.name for each in alike])
-        if best is not None:
-            self._bind(tool.name, best)
-            del free[best]
+    def _pair_illegal(self, held: Sequence[ToolSchema], sent: Sequence[ToolSchema]) -> None:
+        """Names that cannot stand on the wire are those that look most like them, where nothing else tells."""
+        for tool in held:
+            if tool.name not in self._wire and not self._may_stay(tool.name):
+                best = most_similar(tool.name, [each.name for each in sent if each.name not in self._held])
+                if best is not None:
+                    self._bind(tool.name, best)
 
     def _bind(self, held: str, wire: str) -> None:
         self._wire[held] = wire
-        self._taken[wire] = held
+        self._held[wire] = held
 
-    def must_stay(self, name: str) -> bool:
-        """Whether a name is legal and short enough that there is no reason to rewrite it."""
+    def _may_stay(self, name: str) -> bool:
+        """Whether a name is legal and short enough that there is no reason of the service's to rewrite it."""
         return len(name) <= self._safe_length and self._legal.fullmatch(name) is not None
 
     def wire_name(self, held: str) -> str | None:
         """The name under which a held tool stands on the wire, as far as it is known."""
-        return held if self.must_stay(held) else self._wire.get(held)
+        return self._wire.get(held, held if self._may_stay(held) else None)
 
     def agree(self, held: str, wire: str) -> bool:
         """Whether a call by this wire name is a call of this held tool. A first sight of a rewritten name binds it."""
-        if self.must_stay(held):
-            return held == wire
         if (known := self._wire.get(held)) is not None:
             return known == wire
-        if wire in self._taken or self._legal.fullmatch(wire) is None:
+        if self._held.get(wire, held) != held:
+            return False
+        if self._may_stay(held) and not self._rewrites_all:
+            return held == wire
+        if self._legal.fullmatch(wire) is None:
             return False
         self._bind(held, wire)
         return True
-
-
-def definition(tool: ToolSchema) -> tuple[str, object]:
-    """What a tool is, its name aside."""
-    return tool.description, tool.parameters
 
 
 def most_similar(name: str, candidates: Iterable[str]) -> str | None:

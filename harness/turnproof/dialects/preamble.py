@@ -10,6 +10,7 @@ from ..messages import JSON, Message, Part, Text, ToolSchema, thaw
 from .atoms import same_json
 from .base import Call, WireDifference
 from .naming import NameMap
+from .tool_pairing import without_additions
 
 SameSchema: TypeAlias = Callable[[JSON, JSON], bool]
 
@@ -104,7 +105,7 @@ def tool_differences(
             lost = tool.description.strip() not in wire.description
             texts = tool.description, wire.description
             found.append(WireDifference("tools", f"{path}.description", *texts, lost, sent_path=f"{at}.description"))
-        if not same(tool.parameters, wire.parameters):
+        if not same(tool.parameters, without_additions(tool.parameters, wire.parameters)):
             lost = _loses_parameters(tool.parameters, wire.parameters)
             what = "tools" if lost else "unlisted"
             shown = thaw(tool.parameters), thaw(wire.parameters)

@@ -69,7 +69,7 @@ def mutants(options: MutantsOptions) -> int:
         selection = {name: mutant for name, mutant in selection.items() if not _misplaced(mutant, suite, subject.kind)}
     trials = plan(options.adapter, subject, suite, suite_scenarios(suite), selection)
     with progress("mutants") as tracker:
-        runs = _Runs(tracker)
+        runs = Runs(tracker)
         runs.make(options, subject, trials)
     requirements = tuple(
         one for one in suite.requirements if one.concerns(subject.kind) and not one.lacks(subject.claims())
@@ -147,7 +147,7 @@ def plan(
         if why := _misplaced(mutant, suite, subject.kind) or _unfit(mutant, requirement, subject, mine, on):
             trials.append(Trial(name, mutant, left_out=why))
             continue
-        specs = [RunSpec(spec, scenario, key, name) for scenario in mine for key in _keys(subject, scenario, on)]
+        specs = [RunSpec(spec, scenario, key, name) for scenario in mine for key in run_keys(subject, scenario, on)]
         trials.append(Trial(name, mutant, tuple(_first_mode(specs) if mutant.fails == "hangs" else specs)))
     return trials
 
@@ -201,7 +201,7 @@ def exit_code(rows: Iterable[Row], control: Mapping[str, str]) -> Exit:
     return Exit.OK if Outcome.CAUGHT in outcomes else Exit.UNDECIDED
 
 
-def _keys(subject: Subject, scenario: Scenario, paths: Sequence[Path]) -> Iterator[RunKey]:
+def run_keys(subject: Subject, scenario: Scenario, paths: Sequence[Path]) -> Iterator[RunKey]:
     for mode in scenario.modes:
         if mode == "stream" and not subject.claims().streaming:
             continue
@@ -217,7 +217,7 @@ def _first_mode(specs: Sequence[RunSpec]) -> list[RunSpec]:
 
 
 @dataclass(slots=True)
-class _Runs:
+class Runs:
     """All runs that were made: the control's by key, the mutants' by name and key."""
 
     progress: Telling
@@ -231,7 +231,7 @@ class _Runs:
         broken = [spec for trial in trials if trial.mutant.fails != "hangs" for spec in trial.runs]
         hanging = [spec for trial in trials if trial.mutant.fails == "hangs" for spec in trial.runs]
         scenes = {spec.scenario.name: spec.scenario for spec in broken}
-        keys = {key: scene for scene in scenes.values() for key in _keys(subject, scene, subject.paths)}
+        keys = {key: scene for scene in scenes.values() for key in run_keys(subject, scene, subject.paths)}
         keys |= {spec.key: spec.scenario for spec in hanging}
         control = [RunSpec(options.adapter, scenario, key) for key, scenario in keys.items()]
         self.total = len(control) + len(broken) + len(hanging)

@@ -72,6 +72,7 @@ class MutantsOptions:
     out:     the folder that gets `mutants.json`.
     seed, jobs: as for a certification.
     json:    print JSON instead of the matrix.
+    combine: how many pairs and triples of right adapters are drawn beside the single ones.
     """
 
     adapter: str = "anthropic"
@@ -80,3 +81,4 @@ class MutantsOptions:
     seed: int = 0
     jobs: int | None = None
     json: bool = False
+    combine: int = 0

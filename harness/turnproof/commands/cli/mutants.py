@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from ..._base.exit_codes import Exit
+from ...errors import UsageError
 from . import completion
 from .options import Jobs, names_option
 from .prestart import prepare_workers
@@ -24,16 +25,32 @@ def mutants(
     seed: Annotated[int, typer.Option(metavar="N", help="Every random choice follows from it.")] = 0,
     jobs: Jobs = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON instead of the matrix.")] = False,
+    right: Annotated[
+        bool, typer.Option("--right", help="Run adapters that are right in an unusual way: nothing may accuse them.")
+    ] = False,
+    combine: Annotated[
+        int, typer.Option(metavar="N", min=0, help="With --right: draw N pairs and triples beside the single ones.")
+    ] = 0,
 ) -> Exit:
     """Break an adapter or a session on purpose, see what is caught.
 
-    Shows which requirement catches which mutant. A survivor gives exit code 1.
+    Shows which requirement catches which mutant. A survivor gives exit code 1. With --right the adapter is changed in
+    ways that keep the meaning, and an accusation gives exit code 1.
     """
+    if combine and not right:
+        raise UsageError("--combine goes with --right")
     prepare_workers((adapter,))
-    from ..certify.mutants import mutants as engine
+    from ..certify.mutants import mutants as break_adapter
     from ..certify.options import MutantsOptions
+    from ..certify.right import right as change_adapter
 
     options = MutantsOptions(
-        adapter=adapter, only=tuple(only or ()), out=out or Path("reports"), seed=seed, jobs=jobs, json=json
+        adapter=adapter,
+        only=tuple(only or ()),
+        out=out or Path("reports"),
+        seed=seed,
+        jobs=jobs,
+        json=json,
+        combine=combine,
     )
-    return Exit(engine(options))
+    return Exit(change_adapter(options) if right else break_adapter(options))

@@ -6,12 +6,12 @@
 
 from __future__ import annotations
 
+from ...dialects.tool_pairing import wire_names
 from .aliases import Aliases
 from .call import Callback, ProviderCall
 from .exchange import HARMLESS_FAULTS, Exchange, broken_rule
 from .place_document import document_of
 from .run import View
-from .tool_names import wire_names
 from .turn import TurnView
 
 __all__ = [

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any, TypeAlias
 
 from ...dialects.base import Call, Evidence, WireAnswer
+from ...dialects.tool_pairing import wire_names
 from ...messages import JSON, FinishReason, FunctionCall, ProviderResponse, TokenUsage
 from ...run.transcript import (
     CallBegan,
@@ -24,7 +25,6 @@ from ..finding import Place, Side, pointer
 from .diff import present
 from .documents import event_document
 from .exchange import Exchange
-from .tool_names import wire_names
 
 Callback: TypeAlias = Chunk | Thinking | FunctionCallDetected | UsageUpdate
 

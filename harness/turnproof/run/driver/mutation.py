@@ -6,7 +6,7 @@ Mutants come with suites (entry point group `turnproof.suites`); this module kno
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from functools import cache
@@ -15,6 +15,7 @@ from pathlib import Path as Folder
 from typing import Any, Literal, TypeAlias
 
 from ..._base.suggestions import did_you_mean
+from ...dialects.base import Call, HttpRequest, Rendered
 from ...errors import CatalogueError
 from ...foreign import normalise, normalise_legacy
 from ...provider import Binding, Endpoint, Path
@@ -73,7 +74,12 @@ def all_mutants() -> dict[str, Mutant]:
 
 
 def mutant_named(name: str) -> Mutant:
-    """The mutant of that name, or anybody's as `module:attribute`. Raises CatalogueError with a suggestion."""
+    """The mutant of that name, or anybody's as `module:attribute`; several at once as `ONE+OTHER`.
+
+    Raises CatalogueError with a suggestion.
+    """
+    if "+" in name:
+        return _combined(name, [mutant_named(one) for one in name.split("+")])
     if ":" in name:
         return _foreign(name)
     known = all_mutants()
@@ -94,6 +100,48 @@ def _foreign(name: str) -> Mutant:
     if not isinstance(found, Mutant):
         raise CatalogueError(f"{name!r} is a {type(found).__name__}, not a Mutant")
     return found
+
+
+def _combined(name: str, mutants: Sequence[Mutant]) -> Mutant:
+    """All of them at once, the first one nearest to the adapter, and to the server on the wire."""
+    if any(one.session is not None for one in mutants):
+        raise CatalogueError(f"{name!r}: mutants of sessions and agents cannot be combined")
+    wraps = [one.wrap for one in mutants if one.wrap is not None]
+    filters = [one.filter for one in mutants if one.filter is not None]
+
+    def wrap(provider: Any, path: Path) -> Any:
+        for each in wraps:
+            provider = each(provider, path)
+        return provider
+
+    return replace(
+        mutants[0],
+        name=name,
+        wrap=wrap if wraps else None,
+        filter=(lambda: _Filters([make() for make in filters])) if filters else None,
+        scenarios=tuple(dict.fromkeys(glob for one in mutants for glob in one.scenarios)),
+        capability=tuple(dict.fromkeys(feature for one in mutants for feature in one.capability)),
+        paths=tuple(path for path in mutants[0].paths if all(path in one.paths for one in mutants)),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Filters:
+    """Rewriting proxies one behind the other; the first stands next to the server."""
+
+    filters: Sequence[WireFilter]
+
+    def request(self, request: HttpRequest) -> HttpRequest:
+        """The request as the server is to see it."""
+        for one in reversed(self.filters):
+            request = one.request(request)
+        return request
+
+    def response(self, call: Call, rendered: Rendered) -> Rendered:
+        """The answer as the adapter is to see it."""
+        for one in self.filters:
+            rendered = one.response(call, rendered)
+        return rendered
 
 
 def mutated(subject: Subject, name: str | None) -> Subject:

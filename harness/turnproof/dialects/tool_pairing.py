@@ -1,0 +1,75 @@
+"""Tool names as the session knows them, and as they stood on the wire.
+
+A dialect may forbid characters that tool names have, and an adapter may have reasons of its own to rewrite a name; how
+it does so is its own affair. So the wire name of a tool is found by what it describes, not by a rule for rewriting.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from difflib import SequenceMatcher
+
+from ..messages import JSON, ToolSchema
+from .atoms import same_json
+
+_LIKENESS = 0.8
+_BEGINNING = 16
+"""Letters by which a name is known that was cut, or given a suffix of its own, to make it legal."""
+
+
+def wire_names(held: Sequence[ToolSchema], sent: Sequence[ToolSchema]) -> dict[str, str]:
+    """Session name -> wire name for every held tool that can be recognised among those sent.
+
+    Equal names go first; of the rest, the best matches by schema, description and likeness of the name, the surest
+    first, each sent tool at most once. A tool that resembles none of them is missing from the result.
+    """
+    left = {tool.name: tool for tool in sent}
+    found = {tool.name: tool.name for tool in held if left.pop(tool.name, None) is not None}
+    unnamed = [tool for tool in held if tool.name not in found]
+    pairs = [(_likeness(ours, theirs), ours, theirs) for ours in unnamed for theirs in left.values()]
+    for (evident, *_), ours, theirs in sorted(pairs, key=lambda pair: pair[0], reverse=True):
+        if evident and ours.name not in found and theirs.name in left:
+            found[ours.name] = left.pop(theirs.name).name
+    return found
+
+
+def _likeness(held: ToolSchema, sent: ToolSchema) -> tuple[bool, int, float]:
+    """Whether the sent tool is evidently the held one, and how much else speaks for it."""
+    alike = SequenceMatcher(None, _bare(held.name), _bare(sent.name)).ratio()
+    parameters = same_json(held.parameters, without_additions(held.parameters, sent.parameters))
+    same = int(parameters) + int(held.description.strip() == sent.description.strip())
+    begins = _bare(sent.name).startswith(_bare(held.name)[:_BEGINNING])
+    return alike >= _LIKENESS or bool(same == 2 and (held.description or begins)), same, alike
+
+
+_ADDITIONS = frozenset({"$id", "$schema", "additionalProperties", "description", "strict", "title"})
+"""Members that a schema may get on its way: they describe it, or close it."""
+
+_SAYS_NOTHING: dict[str, JSON] = {"properties": {}, "required": [], "type": "object"}
+"""Members that say nothing with this value."""
+
+
+def without_additions(held: JSON, sent: JSON) -> JSON:
+    """A schema as it was sent, without what an adapter may add to the one that is held."""
+    if not isinstance(held, Mapping) or not isinstance(sent, Mapping):
+        return sent
+    kept: dict[str, JSON] = {}
+    for key, value in sent.items():
+        if key in held:
+            is_map = key in ("properties", "$defs", "definitions")
+            kept[key] = _each_without_additions(held[key], value) if is_map else without_additions(held[key], value)
+        elif key not in _ADDITIONS and not (key in _SAYS_NOTHING and value == _SAYS_NOTHING[key]):
+            kept[key] = value
+    return kept
+
+
+def _each_without_additions(held: JSON, sent: JSON) -> JSON:
+    """The same for each schema of a map by name: whatever a parameter is called, it is no addition."""
+    if not isinstance(held, Mapping) or not isinstance(sent, Mapping):
+        return sent
+    return {name: without_additions(held[name], value) if name in held else value for name, value in sent.items()}
+
+
+def _bare(name: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", name.lower())

@@ -1,0 +1,44 @@
+"""`@right(...)`: a small class that takes one freedom, made into a `Mutant` that nothing may catch."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+
+from turnproof.provider import Path
+from turnproof.run.driver.mutation import Mutant
+
+from ..mutants import Broken, Rewriting
+
+Freedom = type[Broken] | type[Rewriting]
+
+
+def right(
+    name: str,
+    *,
+    scenarios: tuple[str, ...],
+    capability: tuple[str, ...] = (),
+    paths: tuple[Path, ...] = ("stateless", "legacy"),
+    as_in: tuple[str, ...] = (),
+) -> Callable[[Freedom], Mutant]:
+    """Turn the decorated class into a right adapter; its docstring says what it does and why that means the same.
+
+    `scenarios` show the freedom, `as_in` names libraries that do so.
+    """
+
+    def make(cls: Freedom) -> Mutant:
+        wraps = issubclass(cls, Broken)
+        return Mutant(
+            name=name,
+            seam="inputs" if wraps else "wire",
+            breaks=inspect.getdoc(cls) or "",
+            caught_by="",
+            sources=as_in,
+            scenarios=scenarios,
+            capability=capability,
+            paths=paths,
+            wrap=cls if wraps else None,
+            filter=None if wraps else cls,
+        )
+
+    return make

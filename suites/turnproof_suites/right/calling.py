@@ -1,0 +1,187 @@
+"""Freedoms of the adapter: what it calls things on the wire and in its own answers, and how it passes them on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from hashlib import sha256
+from typing import Any
+
+from msgspec.structs import replace as changed
+
+from turnproof.messages import (
+    FunctionCall,
+    Message,
+    Part,
+    ProviderData,
+    ProviderResponse,
+    Thought,
+    TokenUsage,
+    ToolResult,
+)
+
+from ..mutants import Broken, CallInputs, Proceed
+from ._right import right
+
+
+class _ChangedParts(Broken):
+    """Changes parts on the way out, and changes them back on the way in."""
+
+    def part_out(self, part: Part) -> Part:
+        """The part as the wire is to have it."""
+        return part
+
+    def part_in(self, part: Part) -> Part:
+        """The part as the caller is to have it."""
+        return part
+
+    def change_message(self, message: Message) -> Message:
+        parts = tuple(map(self.part_out, message.parts))
+        return message if parts == message.parts else changed(message, parts=parts)
+
+    def change_inputs(self, inputs: CallInputs) -> CallInputs:
+        def back(callback: Callable[[Any], None]) -> Callable[[Any], None]:
+            return lambda call: callback(self.part_in(call))
+
+        return super().change_inputs(inputs).with_callback("on_call", back)
+
+    def change_response(self, inputs: CallInputs, response: ProviderResponse) -> ProviderResponse:
+        return changed(response, parts=tuple(map(self.part_in, response.parts)))
+
+
+class _RenamedTools(_ChangedParts):
+    """Tools have another name on the wire, and their own again in answers."""
+
+    def __init__(self, inner: Any, path: Any) -> None:
+        super().__init__(inner, path)
+        self.own_names: dict[str, str] = {}
+
+    def wire_name(self, name: str) -> str:
+        """The name on the wire."""
+        raise NotImplementedError
+
+    def _out(self, name: str) -> str:
+        wire = self.wire_name(name)
+        self.own_names[wire] = name
+        return wire
+
+    def part_out(self, part: Part) -> Part:
+        if isinstance(part, FunctionCall | ToolResult) and part.name:
+            return changed(part, name=self._out(part.name))
+        return part
+
+    def part_in(self, part: Part) -> Part:
+        return changed(part, name=self.own_names.get(part.name, part.name)) if isinstance(part, FunctionCall) else part
+
+    def change_inputs(self, inputs: CallInputs) -> CallInputs:
+        tools = inputs.tools
+        if tools is not None:
+            tools = [changed(tool, name=self._out(tool.name)) for tool in tools]
+        return replace(super().change_inputs(inputs), tools=tools)
+
+
+_TOOLS = ("tools/*", "thinking/*", "gc/tool_pairs", "history/*")
+
+
+@right("tools-prefixed", scenarios=_TOOLS, capability=("tools",), paths=("stateless",), as_in=("MCP clients",))
+class ToolsPrefixed(_RenamedTools):
+    """Every tool is `fn_NAME` on the wire, in definitions, calls and results, and has its own name in answers."""
+
+    def wire_name(self, name: str) -> str:
+        return f"fn_{name}"
+
+
+@right("tools-hashed", scenarios=_TOOLS, capability=("tools",), paths=("stateless",))
+class ToolsHashed(_RenamedTools):
+    """Every tool has a hash as its name on the wire, and a table leads back."""
+
+    def wire_name(self, name: str) -> str:
+        return f"t{sha256(name.encode()).hexdigest()[:12]}"
+
+
+@right("own-call-ids", scenarios=_TOOLS, capability=("tools",), paths=("stateless",), as_in=("LiteLLM",))
+class OwnCallIds(_ChangedParts):
+    """Calls have ids of the adapter's own in the history; the service gets its ids back."""
+
+    def part_in(self, part: Part) -> Part:
+        return changed(part, id=f"own:{part.id}") if isinstance(part, FunctionCall) else part
+
+    def part_out(self, part: Part) -> Part:
+        match part:
+            case FunctionCall(id=known):
+                return changed(part, id=known.removeprefix("own:"))
+            case ToolResult(call_id=known):
+                return changed(part, call_id=known.removeprefix("own:"))
+        return part
+
+
+@right("signatures-under-another-key", scenarios=("thinking/*",), capability=("thinking",), paths=("stateless",))
+class SignaturesElsewhere(_ChangedParts):
+    """What a thought carries for the service is kept under keys of the adapter's own."""
+
+    def part_in(self, part: Part) -> Part:
+        if not isinstance(part, Thought) or part.provider_data is None:
+            return part
+        data = part.provider_data
+        own = {f"my_{key}": value for key, value in data.data.items()}
+        return changed(part, provider_data=ProviderData(data.dialect, data.model, own))
+
+    def part_out(self, part: Part) -> Part:
+        if not isinstance(part, Thought) or part.provider_data is None:
+            return part
+        data = part.provider_data
+        theirs = {key.removeprefix("my_"): value for key, value in data.data.items()}
+        return changed(part, provider_data=ProviderData(data.dialect, data.model, theirs))
+
+
+@right("larger-pieces", scenarios=("basics/*", "tools/*"), capability=("streaming",))
+class LargerPieces(Broken):
+    """Text is passed on in pieces of at least 40 characters, and what is left before a call and at the end."""
+
+    def call(self, inputs: CallInputs, proceed: Proceed) -> ProviderResponse:
+        waiting: list[str] = []
+
+        def flush() -> None:
+            text = "".join(waiting)
+            waiting.clear()
+            if text and inputs.on_chunk is not None:
+                inputs.on_chunk(text)
+
+        def gather(callback: Callable[[str], None]) -> Callable[[str], None]:
+            def add(text: str) -> None:
+                waiting.append(text)
+                if sum(map(len, waiting)) >= 40:
+                    flush()
+
+            return add
+
+        def after_text(callback: Callable[[Any], None]) -> Callable[[Any], None]:
+            def pass_on(value: Any) -> None:
+                flush()
+                callback(value)
+
+            return pass_on
+
+        listening = inputs.with_callback("on_chunk", gather)
+        for name in ("on_call", "on_thinking"):
+            listening = listening.with_callback(name, after_text)
+        try:
+            return self.change_response(inputs, proceed(listening))
+        finally:
+            flush()
+
+
+@right("usage-once", scenarios=("basics/*", "usage/*", "tools/*"), capability=("streaming",))
+class UsageOnce(Broken):
+    """Token counts are reported once, at the end of the answer."""
+
+    def call(self, inputs: CallInputs, proceed: Proceed) -> ProviderResponse:
+        last: list[TokenUsage] = []
+
+        def keep(callback: Callable[[Any], None]) -> Callable[[Any], None]:
+            return lambda usage: last.__setitem__(slice(None), [usage])
+
+        response = self.change_response(inputs, proceed(inputs.with_callback("on_usage", keep)))
+        if last and inputs.on_usage is not None:
+            inputs.on_usage(last[0])
+        return response
