@@ -61,10 +61,6 @@ _AT_ONCE = finding(
 )
 
 
-_SENTENCE = 80
-"""Characters that an adapter may gather before it passes them on."""
-
-
 @check("streaming/text-is-passed-on-in-pieces")
 def text_is_passed_on_in_pieces(view: View) -> Findings:
     """Not necessarily as they came, but not all at once either."""
@@ -72,15 +68,15 @@ def text_is_passed_on_in_pieces(view: View) -> Findings:
         last = one.call.last
         if not one.call.began.streamed or last is None:
             continue
-        texts = [event.text for event in last.events if event.kind == "text" and event.text.strip()]
-        if len(texts) < 3 or sum(map(len, texts)) <= _SENTENCE:
+        pieces = sum(1 for event in last.events if event.kind == "text" and event.text.strip())
+        if pieces < 3:
             continue
         chunks = [event for event in one.call.callbacks if isinstance(event, Chunk)]
         if len(chunks) > 1:
             yield Compared("streamed texts")
         else:
             place = one.call.at_callback(chunks[0]) if chunks else one.call.at(Side.CALLBACK)
-            yield _AT_ONCE(place, observed=len(chunks), related=(one.at_wire(),), pieces=len(texts))
+            yield _AT_ONCE(place, observed=len(chunks), related=(one.at_wire(),), pieces=pieces)
 
 
 _LATE = finding(

@@ -34,10 +34,7 @@ class NameMap:
         self._wire = wire_names(held, sent)
         self._held = {wire: own for own, wire in self._wire.items()}
         self._pair_illegal(held, sent)
-        # Without declared tools nothing tells how names are written.
-        self._rewrites_all = not self._wire or any(
-            own != wire and self._may_stay(own) for own, wire in self._wire.items()
-        )
+        self._rewrites_all = any(wire != own and self._may_stay(own) for own, wire in self._wire.items())
 
     def _pair_illegal(self, held: Sequence[ToolSchema], sent: Sequence[ToolSchema]) -> None:
         """Names that cannot stand on the wire are those that look most like them, where nothing else tells."""
@@ -66,7 +63,8 @@ class NameMap:
         if self._held.get(wire, held) != held:
             return False
         if self._may_stay(held) and not self._rewrites_all:
-            return held == wire
+            # Without declared tools nothing tells how names are written: one with the held name in it is that.
+            return held == wire or (not self._wire and held in wire)
         if self._legal.fullmatch(wire) is None:
             return False
         self._bind(held, wire)

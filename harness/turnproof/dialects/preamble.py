@@ -105,7 +105,8 @@ def tool_differences(
             lost = tool.description.strip() not in wire.description
             texts = tool.description, wire.description
             found.append(WireDifference("tools", f"{path}.description", *texts, lost, sent_path=f"{at}.description"))
-        if not same(tool.parameters, without_additions(tool.parameters, wire.parameters)):
+        plain = without_additions(tool.parameters, wire.parameters)
+        if not same(tool.parameters, wire.parameters) and not same(tool.parameters, plain):
             lost = _loses_parameters(tool.parameters, wire.parameters)
             what = "tools" if lost else "unlisted"
             shown = thaw(tool.parameters), thaw(wire.parameters)

@@ -134,43 +134,6 @@ class SignaturesElsewhere(_ChangedParts):
         return changed(part, provider_data=ProviderData(data.dialect, data.model, theirs))
 
 
-@right("larger-pieces", scenarios=("basics/*", "tools/*"), capability=("streaming",))
-class LargerPieces(Broken):
-    """Text is passed on in pieces of at least 40 characters, and what is left before a call and at the end."""
-
-    def call(self, inputs: CallInputs, proceed: Proceed) -> ProviderResponse:
-        waiting: list[str] = []
-
-        def flush() -> None:
-            text = "".join(waiting)
-            waiting.clear()
-            if text and inputs.on_chunk is not None:
-                inputs.on_chunk(text)
-
-        def gather(callback: Callable[[str], None]) -> Callable[[str], None]:
-            def add(text: str) -> None:
-                waiting.append(text)
-                if sum(map(len, waiting)) >= 40:
-                    flush()
-
-            return add
-
-        def after_text(callback: Callable[[Any], None]) -> Callable[[Any], None]:
-            def pass_on(value: Any) -> None:
-                flush()
-                callback(value)
-
-            return pass_on
-
-        listening = inputs.with_callback("on_chunk", gather)
-        for name in ("on_call", "on_thinking"):
-            listening = listening.with_callback(name, after_text)
-        try:
-            return self.change_response(inputs, proceed(listening))
-        finally:
-            flush()
-
-
 @right("usage-once", scenarios=("basics/*", "usage/*", "tools/*"), capability=("streaming",))
 class UsageOnce(Broken):
     """Token counts are reported once, at the end of the answer."""

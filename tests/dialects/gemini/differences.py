@@ -336,8 +336,8 @@ UNLISTED: tuple[Case, ...] = (
          ("unlisted",)),
     Case("tool-of-the-adapter-forced", [ASKED], [WIRE_ASKED], ("unlisted",),
          wire=declaring(TOOL, toolConfig={"functionCallingConfig": {"mode": "ANY"}})),
-    Case("strict-schema", [ASKED], [WIRE_ASKED], ("unlisted",), tools=[SENSOR],
-         wire=declaring(TOOL | {"parameters": PARAMETERS | {"description": "of a bed"}})),
+    Case("narrower-schema", [ASKED], [WIRE_ASKED], ("unlisted",), tools=[SENSOR],
+         wire=declaring(TOOL | {"parameters": PARAMETERS | {"minProperties": "1"}})),
 )  # fmt: skip
 
 DIFFERENCES = DifferenceKit(DIALECT, find_differences, RIGHT, WRONG, UNLISTED, wire_turn=(wire_user, wire_model))

@@ -1,0 +1,49 @@
+"""Adapters that are right in an unusual way: nothing that was held without them is undecided or violated with them."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+from turnproof._base.exit_codes import Exit
+from turnproof.commands.certify.options import MutantsOptions
+from turnproof.commands.certify.right import right, right_adapters
+from turnproof.errors import CatalogueError
+from turnproof.run.driver.mutation import mutant_named
+
+
+def test_a_sample_is_accused_of_nothing_and_changes_what_goes_over_the_wire(capsys: pytest.CaptureFixture[str]) -> None:
+    names = ("tools-prefixed", "schemas-titled", "usage-once")
+    code = right(MutantsOptions(adapter="openai", only=names, json=True))
+    rows = json.loads(capsys.readouterr().out)
+    assert code == Exit.OK
+    assert {row["adapter"] for row in rows} == set(names)
+    assert [row["accused"] for row in rows] == [{}, {}, {}]
+    assert all(row["changed"] > 0 for row in rows)
+
+
+def test_a_right_adapter_that_the_claims_leave_out_is_said_to_be_so(capsys: pytest.CaptureFixture[str]) -> None:
+    code = right(MutantsOptions(adapter="openai", only=("signatures-*",)))
+    assert code == Exit.UNDECIDED
+    assert "– signatures-under-another-key: not claimed: thinking" in capsys.readouterr().out
+
+
+def test_an_unknown_name_has_a_hint() -> None:
+    with pytest.raises(CatalogueError, match=re.escape("no right adapter matches 'tools-prefix'")):
+        right(MutantsOptions(adapter="openai", only=("tools-prefix",)))
+
+
+def test_two_at_once_are_one_mutant_with_the_paths_of_both() -> None:
+    names = {mutant.name: name for name, mutant in right_adapters().items()}
+    both = mutant_named(f"{names['schemas-closed']}+{names['tools-prefixed']}")
+    assert both.paths == ("stateless",)
+    assert both.wrap is not None
+    assert both.filter is not None
+
+
+def test_each_says_what_it_does_and_where_it_shows() -> None:
+    for mutant in right_adapters().values():
+        assert mutant.breaks.endswith(".")
+        assert mutant.scenarios
