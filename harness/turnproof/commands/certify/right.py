@@ -14,6 +14,7 @@ from importlib.metadata import entry_points
 
 import msgspec
 
+from ..._base.counts import counted
 from ..._base.exit_codes import Exit
 from ..._base.suggestions import did_you_mean
 from ...errors import CatalogueError
@@ -140,10 +141,12 @@ def _short(name: str) -> str:
 def _print(rows: Iterable[RightRow]) -> None:
     for row in rows:
         mark = "–" if row.left_out else "✗" if row.accused else "✓" if row.changed else "?"
-        rest = f"not claimed: {row.left_out}" if row.left_out else f"{row.changed} of {row.runs} runs changed"
+        rest = (
+            f"not claimed: {row.left_out}" if row.left_out else f"{row.changed} of {counted(row.runs, 'run')} changed"
+        )
         sys.stdout.write(f"{mark} {row.adapter}: {rest}\n")
         for place, why in row.accused.items():
             sys.stdout.write(f"    {place}  {why}\n")
     measured = [row for row in rows if not row.left_out]
     accused = sum(bool(row.accused) for row in measured)
-    sys.stdout.write(f"{len(measured)} right adapters, {accused} accused\n")
+    sys.stdout.write(f"{counted(len(measured), 'right adapter')}, {accused} accused\n")
