@@ -286,9 +286,9 @@ class Capabilities:
     count_tokens: bool = False
     typed_errors: bool = False
     lifecycle: bool = False
-    usage: bool = True
     cache: Literal["none", "explicit", "managed", "implicit"] = "none"
     wire: frozenset[str] = frozenset()
+    usage: bool = True
 
     def claims(self, name: str) -> bool:
         """Whether the named capability is claimed; `cache:explicit` asks for that kind of cache, `wire:refusals`

@@ -152,7 +152,10 @@ _UPDATE_FELL = finding(
 def updates_never_fall(view: View) -> Findings:
     """Updates are cumulative: no figure of a later one is lower."""
     for call in view.calls:
-        for before, after in pairwise(usage_updates(call)):
+        updates = usage_updates(call)
+        if len(updates) == 1:
+            yield Compared("usage updates")  # the contract asks for no second one
+        for before, after in pairwise(updates):
             fallen = list(_lower_figures(before.usage, after.usage))
             for name, figure, lower in fallen:
                 yield _UPDATE_FELL(

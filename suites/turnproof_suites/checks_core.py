@@ -27,7 +27,7 @@ from .reading import (
     spoken_text,
     system_text,
 )
-from .words import times_users_say
+from .words import times_users_say, without_blanks
 
 _NOT_OPENED = finding(
     "core/turns-come-to-an-end/not-opened",
@@ -245,9 +245,8 @@ def new_message_goes_out_once(view: View) -> Findings:
         wanted = times_users_say(request.session_messages, last.text)
         found = times_users_say(request.wire.messages, last.text)
         # An instruction between turns may go out in the user's name.
-        instructed = sum(
-            message.text.count(last.text) for message in request.session_messages if message.role == "system"
-        )
+        instructions = [message.text for message in request.session_messages if message.role == "system"]
+        instructed = without_blanks(instructions).count(without_blanks([last.text]))
         if wanted <= found <= wanted + instructed:
             yield Compared("new messages")
             continue

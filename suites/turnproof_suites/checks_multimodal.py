@@ -10,6 +10,7 @@ from turnproof.judge.view import View
 from turnproof.messages import JSON, FileRef, InlineData, Message, ToolResult
 
 from .reading import ReadRequest, matched_results, plain, read_requests
+from .words import without_blanks
 
 
 def _media(messages: Iterable[Message]) -> Iterator[InlineData | FileRef]:
@@ -145,20 +146,42 @@ _ORDER = finding(
 def content_keeps_its_order(view: View) -> Findings:
     """Between the texts between which it stood."""
     for request in read_requests(view):
-        sent = [
-            form for message in plain(request.wire.messages) if message["role"] == "user" for form in message["parts"]
-        ]
+        sent = _content_row(message for message in request.wire.messages if message.role == "user")
         for message in request.session_messages:
             if message.role != "user" or not any(isinstance(part, InlineData | FileRef) for part in message.parts):
                 continue
-            wanted = [form for one in plain([message]) for form in one["parts"]]
-            if len(wanted) < 2 or any(form not in sent for form in wanted):
+            wanted = _content_row([message])
+            if len(wanted) < 2 or not all(_stands_in(sent, item) for item in wanted):
                 continue
-            if _contains(sent, wanted):
+            if any(_matches(sent[n : n + len(wanted)], wanted) for n in range(len(sent) - len(wanted) + 1)):
                 yield Compared("orders of content")
             else:
-                yield _ORDER(request.at_wire_message(message), expected=wanted, related=(request.at_session(message),))
+                expected = [form for one in plain([message]) for form in one["parts"]]
+                yield _ORDER(
+                    request.at_wire_message(message), expected=expected, related=(request.at_session(message),)
+                )
 
 
-def _contains(whole: list[JSON], part: list[JSON]) -> bool:
-    return any(whole[n : n + len(part)] == part for n in range(len(whole) - len(part) + 1))
+def _content_row(messages: Iterable[Message]) -> list[JSON]:
+    """What some messages show, in a row: media, and between them the text without blanks, in however many blocks."""
+    row: list[JSON] = []
+    for form in (form for message in plain(messages) for form in message["parts"]):
+        if "text" not in form:
+            row.append(form)
+        elif row and isinstance(row[-1], str):
+            row[-1] += without_blanks([form["text"]])
+        else:
+            row.append(without_blanks([form["text"]]))
+    return row
+
+
+def _stands_in(row: list[JSON], item: JSON) -> bool:
+    return any(item in text for text in row if isinstance(text, str)) if isinstance(item, str) else item in row
+
+
+def _matches(sent: list[JSON], wanted: list[JSON]) -> bool:
+    """Whether both have the same content; texts at the borders may be joined with those of other messages."""
+    first, last = sent[0], sent[-1]
+    begins = first.endswith(wanted[0]) if isinstance(first, str) and isinstance(wanted[0], str) else first == wanted[0]
+    ends = last.startswith(wanted[-1]) if isinstance(last, str) and isinstance(wanted[-1], str) else last == wanted[-1]
+    return begins and ends and sent[1:-1] == wanted[1:-1]

@@ -28,10 +28,15 @@ from .reading import (
 )
 
 
-def _seal(part: Thought | FunctionCall) -> JSON:
+def _seal(part: Thought | FunctionCall) -> dict[str, JSON]:
     """What a part says and its signature (or encrypted form), as the dialect reads it in requests and answers alike."""
     content = {"text": part.text} if isinstance(part, Thought) else {"call": part.name, "args": part.args}
     return {**content, **(part.provider_data.data if part.provider_data is not None else {})}
+
+
+def _without_name(seal: dict[str, JSON]) -> dict[str, JSON]:
+    """The same whatever the tool is called: a name that the adapter rewrites is for requirements on names."""
+    return {key: value for key, value in seal.items() if key != "call"}
 
 
 def _signed_parts(parts: Iterable[Part]) -> tuple[Thought | FunctionCall, ...]:
@@ -78,12 +83,13 @@ def _replay_findings(view: View, redacted: bool, what: str, missing: FindingCode
     for request, before in _in_the_loop(view):
         sent = [part for message in _current(request) for part in _carriers(message.parts)]
         seals = [_seal(part) for part in _signed_parts(sent)]
+        known = [_without_name(seal) for seal in seals]
         wanted = [(exchange, part) for exchange, answer in before for part in _signed_parts(answer.parts)]
         strange = [part for part in sent if _seal(part) not in [_seal(own) for _, own in wanted]]
         for exchange, part in wanted:
             if _is_redacted(part) is not redacted:
                 continue
-            if _seal(part) in seals:
+            if _without_name(_seal(part)) in known:
                 yield Compared(what)
                 continue
             twin = next((one for one in strange if _is_alike(one, part)), None)

@@ -386,9 +386,9 @@ def value_differences(expected: JSON, observed: JSON) -> Iterator[ValueDifferenc
 
 def has_user_texts(turn: TurnView, messages: Iterable[Message]) -> bool:
     """Whether every text that the user said in a turn stands among what users said."""
-    said = user_words(messages)
+    words = user_words(messages)
     parts = turn.script.user if turn.script is not None else ()
-    return all(without_blanks([part.text]) in said for part in parts if isinstance(part, Text))
+    return all(without_blanks([part.text]) in words for part in parts if isinstance(part, Text))
 
 
 def model_texts(messages: Iterable[Message]) -> list[str]:

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from turnproof import tokens
 from turnproof.dialects import dialect, dialect_names, lenient_reading
+from turnproof.dialects.atoms import same_json
 from turnproof.dialects.base import PromptUsage, Reply, ReplyPart
 from turnproof.dialects.naming import NameMap, speak
 from turnproof.dialects.prefix_cache import Cell, PrefixStore, Ttl, kept_for_the_latest
 from turnproof.dialects.seeded_random import seeded_word
 from turnproof.dialects.sse import frames, is_event_stream
 from turnproof.dialects.stream_cuts import cut_text
+from turnproof.dialects.tool_pairing import without_additions
 from turnproof.errors import BindingError
 from turnproof.messages import FinishReason, FunctionCall, Text, ToolSchema
 
@@ -153,6 +157,50 @@ def test_tools_are_told_apart_by_what_they_are_before_how_they_look() -> None:
     held = [tool("x.y", "waters"), tool("x/y", "reads")]
     names = NameMap(held, [tool("x_y", "reads"), tool("x_y_1", "waters")], LEGAL)
     assert (names.wire_name("x.y"), names.wire_name("x/y")) == ("x_y_1", "x_y")
+
+
+READ = ToolSchema("read", "Reads a bed", {"type": "object", "properties": {"bed": {"type": "string"}}})
+WATER = ToolSchema("water", "Waters a bed", {"type": "object", "properties": {"bed": {"type": "string"}}})
+
+
+@pytest.mark.parametrize("wire", ["fn_{}", "{}_v2", "t{:x^12}"])
+def test_a_legal_name_may_be_rewritten_if_its_calls_are_rewritten_alike(wire: str) -> None:
+    names = NameMap([READ, WATER], [replace(one, name=wire.format(one.name)) for one in (WATER, READ)], LEGAL)
+    assert names.agree("read", wire.format("read"))
+    assert names.wire_name("water") == wire.format("water")
+    assert not names.agree("read", "read")
+    assert not names.agree("read", wire.format("water"))
+
+
+def test_a_tool_that_is_another_one_does_not_stand_for_a_legal_name() -> None:
+    names = NameMap([READ], [WATER], LEGAL)
+    assert not names.agree("read", "water")
+    assert names.wire_name("read") == "read"
+
+
+def test_without_declared_tools_a_call_has_its_name_or_one_with_that_in_it() -> None:
+    assert NameMap([], [], LEGAL).agree("read", "fn_read")
+    assert not NameMap([], [], LEGAL).agree("read", "water")
+
+
+HELD_SCHEMA = {"type": "object", "properties": {"title": {"type": "string"}}, "required": ["title"]}
+
+
+@pytest.mark.parametrize(
+    ("added", "same"),
+    [
+        ({"title": "Arguments", "additionalProperties": False, "description": "of a bed"}, True),
+        ({"properties": {"title": {"type": "string", "description": "", "title": "Title"}}}, True),
+        ({"properties": {"title": {"type": "string"}, "description": {"type": "string"}}}, False),
+        ({"properties": {"title": {"type": "string", "enum": ["a"]}}}, False),
+        ({"properties": {"title": {"type": "integer"}}}, False),
+        ({"properties": {}}, False),
+        ({"required": []}, False),
+        ({"minProperties": 1}, False),
+    ],
+)
+def test_a_schema_may_be_described_and_closed_and_nothing_else(added: dict[str, Any], same: bool) -> None:
+    assert same_json(HELD_SCHEMA, without_additions(HELD_SCHEMA, HELD_SCHEMA | added)) is same
 
 
 def test_a_name_that_no_definition_explains_is_learned_from_its_first_use() -> None:

@@ -19,11 +19,10 @@ def right(
     scenarios: tuple[str, ...],
     capability: tuple[str, ...] = (),
     paths: tuple[Path, ...] = ("stateless", "legacy"),
-    as_in: tuple[str, ...] = (),
 ) -> Callable[[Freedom], Mutant]:
     """Turn the decorated class into a right adapter; its docstring says what it does and why that means the same.
 
-    `scenarios` show the freedom, `as_in` names libraries that do so.
+    `scenarios` are globs of those that show the freedom, `capability` is what an adapter must claim for it.
     """
 
     def make(cls: Freedom) -> Mutant:
@@ -33,7 +32,7 @@ def right(
             seam="inputs" if wraps else "wire",
             breaks=inspect.getdoc(cls) or "",
             caught_by="",
-            sources=as_in,
+            sources=(),
             scenarios=scenarios,
             capability=capability,
             paths=paths,

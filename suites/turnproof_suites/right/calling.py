@@ -57,8 +57,8 @@ class _RenamedTools(_ChangedParts):
         self.own_names: dict[str, str] = {}
 
     def wire_name(self, name: str) -> str:
-        """The name on the wire."""
-        raise NotImplementedError
+        """The name on the wire: its own."""
+        return name
 
     def _out(self, name: str) -> str:
         wire = self.wire_name(name)
@@ -83,7 +83,7 @@ class _RenamedTools(_ChangedParts):
 _TOOLS = ("tools/*", "thinking/*", "gc/tool_pairs", "history/*")
 
 
-@right("tools-prefixed", scenarios=_TOOLS, capability=("tools",), paths=("stateless",), as_in=("MCP clients",))
+@right("tools-prefixed", scenarios=_TOOLS, capability=("tools",), paths=("stateless",))
 class ToolsPrefixed(_RenamedTools):
     """Every tool is `fn_NAME` on the wire, in definitions, calls and results, and has its own name in answers."""
 
@@ -99,7 +99,7 @@ class ToolsHashed(_RenamedTools):
         return f"t{sha256(name.encode()).hexdigest()[:12]}"
 
 
-@right("own-call-ids", scenarios=_TOOLS, capability=("tools",), paths=("stateless",), as_in=("LiteLLM",))
+@right("own-call-ids", scenarios=_TOOLS, capability=("tools",), paths=("stateless",))
 class OwnCallIds(_ChangedParts):
     """Calls have ids of the adapter's own in the history; the service gets its ids back."""
 
@@ -139,12 +139,8 @@ class UsageOnce(Broken):
     """Token counts are reported once, at the end of the answer."""
 
     def call(self, inputs: CallInputs, proceed: Proceed) -> ProviderResponse:
-        last: list[TokenUsage] = []
-
-        def keep(callback: Callable[[Any], None]) -> Callable[[Any], None]:
-            return lambda usage: last.__setitem__(slice(None), [usage])
-
-        response = self.change_response(inputs, proceed(inputs.with_callback("on_usage", keep)))
-        if last and inputs.on_usage is not None:
-            inputs.on_usage(last[0])
+        updates: list[TokenUsage] = []
+        response = self.change_response(inputs, proceed(inputs.with_callback("on_usage", lambda _: updates.append)))
+        if updates and inputs.on_usage is not None:
+            inputs.on_usage(updates[-1])
         return response

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 import msgspec
@@ -34,49 +35,35 @@ class TextsInTwoBlocks(Rewriting):
                     blocks[number : number + 1] = [block | {"text": text[:border]}, wire.text_block(text[border:])]
 
 
-@right("texts-in-one-block", scenarios=(*_TEXTS, "media/*"))
-class TextsInOneBlock(Rewriting):
-    """Neighbouring texts of a user's message go out in one block."""
-
-    def change_request(self, wire: Wire, body: Json) -> None:
-        for message in wire.messages(body):
-            if wire.spoken_by_model(message):
-                continue
-            blocks = wire.blocks(message)
-            for number in reversed(range(1, len(blocks))):
-                first, second = blocks[number - 1 : number + 1]
-                plain = all(wire.kind(one) == "text" and "cache_control" not in one for one in (first, second))
-                if plain and isinstance(first.get("text"), str) and isinstance(second.get("text"), str):
-                    blocks[number - 1 : number + 1] = [first | {"text": first["text"] + second["text"]}]
-
-
-@right("schemas-closed", scenarios=("tools/*", "structured/*"), capability=("tools",), as_in=("openai-agents",))
+@right("schemas-closed", scenarios=("tools/*", "structured/*"), capability=("tools",))
 class SchemasClosed(Rewriting):
     """`additionalProperties: false` is added to the schemas of tools, as strict tools want."""
 
     def change_request(self, wire: Wire, body: Json) -> None:
-        for tool in wire.tools(body):
-            for holder in (tool, tool.get("function"), *(tool.get("functionDeclarations") or ())):
-                for key in ("input_schema", "parameters", "parametersJsonSchema"):
-                    schema = holder.get(key) if isinstance(holder, dict) else None
-                    if isinstance(schema, dict) and schema.get("type") == "object":
-                        schema["additionalProperties"] = False
+        for schema in _parameters(wire, body):
+            schema["additionalProperties"] = False
 
 
-@right("schemas-titled", scenarios=("tools/*",), capability=("tools",), as_in=("pydantic",))
+@right("schemas-titled", scenarios=("tools/*",), capability=("tools",))
 class SchemasTitled(Rewriting):
-    """Each schema of a tool has a title, and each property an empty description, as generated ones do."""
+    """Each schema of a tool has a title, and each property an empty description, as generated ones may have."""
 
     def change_request(self, wire: Wire, body: Json) -> None:
-        for tool in wire.tools(body):
-            for holder in (tool, tool.get("function"), *(tool.get("functionDeclarations") or ())):
-                for key in ("input_schema", "parameters", "parametersJsonSchema"):
-                    schema = holder.get(key) if isinstance(holder, dict) else None
-                    if isinstance(schema, dict) and isinstance(schema.get("properties"), dict):
-                        schema.setdefault("title", "Arguments")
-                        for one in schema["properties"].values():
-                            if isinstance(one, dict):
-                                one.setdefault("description", "")
+        for schema in _parameters(wire, body):
+            schema.setdefault("title", "Arguments")
+            for parameter in schema.get("properties", {}).values():
+                parameter.setdefault("description", "")
+
+
+_PARAMETERS = ("input_schema", "parameters", "parametersJsonSchema", "parameters_json_schema")
+"""Where the APIs have the schema of a tool, by whatever spelling they take."""
+
+
+def _parameters(wire: Wire, body: Json) -> Iterator[Json]:
+    """The schemas of the parameters of all declared tools: the body's own objects, to be changed in place."""
+    for tool in wire.tools(body):
+        holder = tool.get("function", tool)
+        yield from (holder[key] for key in _PARAMETERS if isinstance(holder.get(key), dict))
 
 
 @right("tools-sorted", scenarios=("tools/*",), capability=("tools",))
@@ -94,16 +81,19 @@ class KeysReversed(Rewriting):
 
     def change_http_request(self, wire: Wire, request: HttpRequest) -> HttpRequest:
         body = msgspec.json.decode(request.body)
-        return replace(request, body=msgspec.json.encode(_reversed(body, inside=False)))
+        return replace(request, body=msgspec.json.encode(_with_keys_reversed(body)))
 
 
-def _reversed(value: object, *, inside: bool) -> object:
-    """Arguments of calls and schemas keep their order: some services hash them."""
+_KEEPING_ORDER = ("args", "input", "properties", "response")
+"""Members whose objects are a model's or a user's own data: they stay as they are."""
+
+
+def _with_keys_reversed(value: object) -> object:
     if isinstance(value, list):
-        return [_reversed(one, inside=inside) for one in value]
-    if isinstance(value, dict) and not inside:
+        return [_with_keys_reversed(item) for item in value]
+    if isinstance(value, dict):
         return {
-            key: _reversed(one, inside=key in ("input", "args", "response", "properties"))
-            for key, one in reversed(value.items())
+            key: item if key in _KEEPING_ORDER and isinstance(item, dict) else _with_keys_reversed(item)
+            for key, item in reversed(value.items())
         }
     return value

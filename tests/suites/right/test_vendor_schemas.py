@@ -12,8 +12,6 @@ from shared_material import recordings_dir
 
 from turnproof_suites.right.vendor_schemas import DIALECTS, illegal_places
 
-pytest.importorskip("llm_comply", reason="llm-comply is not installed: pip install 'turnproof[right]'")
-
 TOOL = {"type": "object", "properties": {"bed": {"type": "integer"}}}
 
 LEGAL: dict[str, dict[str, Any]] = {

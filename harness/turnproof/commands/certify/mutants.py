@@ -202,6 +202,10 @@ def exit_code(rows: Iterable[Row], control: Mapping[str, str]) -> Exit:
 
 
 def run_keys(subject: Subject, scenario: Scenario, paths: Sequence[Path]) -> Iterator[RunKey]:
+    """The runs of a scenario on some paths, in each of its modes that the subject claims.
+
+    A legacy run beside a stateless one is made twice, as in a certification.
+    """
     for mode in scenario.modes:
         if mode == "stream" and not subject.claims().streaming:
             continue

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
 from importlib import import_module
 from importlib.metadata import entry_points
+from importlib.util import find_spec
 
 import msgspec
 
@@ -39,7 +40,6 @@ class RightRow(msgspec.Struct, frozen=True, kw_only=True):
 
     adapter: str
     freedom: str
-    as_in: tuple[str, ...] = ()
     runs: int = 0
     changed: int = 0
     accused: dict[str, str] = {}
@@ -47,18 +47,19 @@ class RightRow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def right_adapters() -> dict[str, Mutant]:
-    """The right adapters of the installed suites, by the name that a worker finds each under."""
+    """The right adapters of the installed suites that have some, by the name that a worker finds each under."""
     found: dict[str, Mutant] = {}
     for entry in entry_points(group="turnproof.suites"):
-        found |= import_module(f"{entry.value}.right").RIGHT
+        if find_spec(f"{entry.value}.right") is not None:
+            found |= import_module(f"{entry.value}.right").RIGHT
     return found
 
 
 def right(options: MutantsOptions) -> int:
     """Run the right adapters and print (or, with `json`, print as JSON) what accuses them; the exit code.
 
-    0 when none is accused; 1 when one is; 3 when no run differed from the control's. `combine` draws so many pairs and
-    triples beside. Raises CatalogueError for a pattern that matches none.
+    0 when none is accused; 1 when one is; 3 when nothing was measured, or one has no run that differs from the
+    control's. `combine` draws so many pairs and triples beside. Raises CatalogueError for a pattern that matches none.
     """
     subject = resolve_subject(options.adapter)
     suite = load_suite()
@@ -91,7 +92,8 @@ def right(options: MutantsOptions) -> int:
         _print(rows)
     if any(row.accused for row in rows):
         return Exit.VIOLATIONS
-    return Exit.OK if any(row.changed for row in rows) else Exit.UNDECIDED
+    measured = [row for row in rows if not row.left_out]
+    return Exit.OK if measured and all(row.changed for row in measured) else Exit.UNDECIDED
 
 
 def _selected(only: Sequence[str]) -> list[str]:
@@ -114,7 +116,7 @@ def _combinations(names: Sequence[str], count: int, seed: int) -> list[str]:
 def _row(trial: Trial, bench: Bench, runs: Runs) -> RightRow:
     name, mutant = _short(trial.name), trial.mutant
     if not trial.runs:
-        return RightRow(adapter=name, freedom=mutant.breaks, as_in=mutant.sources, left_out=trial.left_out)
+        return RightRow(adapter=name, freedom=mutant.breaks, left_out=trial.left_out)
     own = runs.broken[trial.name]
     control = {key: bench.control[key] for key in own}
     before, after = bench.judge(control.values()), bench.judge(own.values())
@@ -127,9 +129,7 @@ def _row(trial: Trial, bench: Bench, runs: Runs) -> RightRow:
         and (requirement in must or verdict.status is Status.VIOLATED)
     }
     changed = sum(view.digest != control[key].digest for key, view in own.items())
-    return RightRow(
-        adapter=name, freedom=mutant.breaks, as_in=mutant.sources, runs=len(own), changed=changed, accused=accused
-    )
+    return RightRow(adapter=name, freedom=mutant.breaks, runs=len(own), changed=changed, accused=accused)
 
 
 def _short(name: str) -> str:

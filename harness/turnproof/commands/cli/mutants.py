@@ -39,6 +39,8 @@ def mutants(
     """
     if combine and not right:
         raise UsageError("--combine goes with --right")
+    if out is not None and right:
+        raise UsageError("--right prints what it finds and writes no file: leave --out away")
     prepare_workers((adapter,))
     from ..certify.mutants import mutants as break_adapter
     from ..certify.options import MutantsOptions
