@@ -10,7 +10,7 @@ from typing import Any
 import httpx2
 
 from turnproof.dialects import dialect
-from turnproof.dialects.base import Call, Evidence, HttpRequest, PromptUsage, Refusal, Rule, World
+from turnproof.dialects.base import Call, HttpRequest, PromptUsage, Refusal, Rule, World
 from turnproof.provider import Binding, Endpoint, Path
 from turnproof.wire.emulator.responders import EchoResponder
 from turnproof.wire.emulator.server_run import CANARY_KEY, Exchange, ServerRun
@@ -65,7 +65,7 @@ class Service:
     def refusal(self, status: int) -> httpx2.Response:
         """The service's usual answer of this status, in its own form and words."""
         kind, message = self.dialect.error_kind(status)
-        rule = Rule("hostile/status", Evidence.DOCUMENTED, "")
+        rule = Rule("hostile/status")
         return _response(self.dialect.render_refusal(Refusal(rule, status, kind, message), "seed"))
 
     def open(self, path: Path) -> Any:

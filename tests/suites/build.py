@@ -18,7 +18,6 @@ from msgspec.structs import replace
 from turnproof.dialects import dialect
 from turnproof.dialects.base import (
     Call,
-    Evidence,
     HttpRequest,
     PromptUsage,
     Refusal,
@@ -183,7 +182,7 @@ class Made:
         """One provider call that the API answers with an error, and that raises."""
         _, where = self._request(None, "")
         kind, usual = DIALECT.error_kind(status)
-        rule = Rule("scripted", Evidence.DOCUMENTED, "")
+        rule = Rule("scripted")
         rendered = DIALECT.render_refusal(Refusal(rule, status, kind, message or usual, retry_after=retry_after), "0")
         self._answered(rendered, rendered.events, where, None, f"status-{status}", PromptUsage(0))
         self.add(replace(error, **where))

@@ -57,16 +57,61 @@ class HttpRequest:
 
 
 @dataclass(frozen=True, slots=True)
+class Source:
+    """A public place that shows a rule: `day` is when it was read (`2026-11-26`).
+
+    `quote` has the service's own words as a thread pastes them, `…` where the request's own values stand. Of an issue
+    it is the proof: without it one thread is one person's opinion.
+    """
+
+    kind: Evidence
+    address: str
+    day: str
+    quote: str = ""
+
+    @property
+    def shows_refusal(self) -> bool:
+        """Whether this place alone shows that the service refuses."""
+        return self.kind is not Evidence.ISSUE or bool(self.quote)
+
+    @property
+    def repository(self) -> str:
+        """The project whose thread or file it is, or the site of a page."""
+        return "/".join(self.address.split("/")[: 5 if "//github.com/" in self.address else 3])
+
+
+@dataclass(frozen=True, slots=True)
 class Rule:
     """One thing the API insists on. `id` is stable (`anthropic-messages/orphan-result`).
 
-    A `silent` one is no refusal: the API does something about such a request that it does not tell.
+    `sources` show it, and decide whether it is enforced; `note` says what they leave open. A `silent` rule is no
+    refusal: the API does something about such a request that it does not tell.
     """
 
     id: str
-    evidence: Evidence
-    source: str
+    sources: tuple[Source, ...] = ()
+    note: str = ""
     silent: bool = False
+    assumed: Evidence | None = None
+
+    @property
+    def evidence(self) -> Evidence:
+        """The strongest kind of its sources: a rule without any is a guess."""
+        if self.assumed is not None:
+            return self.assumed
+        return min((each.kind for each in self.sources), key=list(Evidence).index, default=Evidence.INFERRED)
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether a third party can confirm it: one place that shows the refusal, or threads of two projects."""
+        if self.assumed is not None:
+            return self.assumed is not Evidence.INFERRED
+        return any(each.shows_refusal for each in self.sources) or len({each.repository for each in self.sources}) > 1
+
+    @property
+    def enforced(self) -> bool:
+        """Whether the emulator refuses for it. Any other rule is logged, and the request is accepted."""
+        return self.is_shown and not self.silent
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +127,8 @@ class Refusal:
 
     @property
     def enforced(self) -> bool:
-        """Inferred and silent rules are logged and the request is accepted."""
-        return self.rule.evidence is not Evidence.INFERRED and not self.rule.silent
+        """Whether the service's refusal is shown (`Rule`): else it is logged and the request is accepted."""
+        return self.rule.enforced
 
 
 ErrorMeaning: TypeAlias = Literal[

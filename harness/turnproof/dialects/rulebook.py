@@ -1,59 +1,92 @@
-"""Where a dialect writes its rules down: each is kept with its evidence, in the order in which it was written."""
+"""Where a dialect writes its rules down: each with the places that show it, in the order in which it was written."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from types import MappingProxyType
-
 from ..errors import HarnessError
-from .base import Evidence, Rule
+from .base import Evidence, Rule, Source
 
-_NO_SOURCES: Mapping[Evidence, str] = MappingProxyType({})
+READ_ON = "2026-11-26"
+"""The day on which a place was read, unless it says another."""
+
+_ADDRESSES = ("https://", "http://")
+
+
+def thread(name: str, quote: str = "", *, day: str = READ_ON) -> Source:
+    """A public issue or pull request (`owner/repo#12`). `quote` has the service's words as it pastes them."""
+    repository, _, number = name.partition("#")
+    if repository.count("/") != 1 or not number.isdecimal():
+        raise HarnessError(f"{name!r} names no thread; write owner/repository#number")
+    return Source(Evidence.ISSUE, f"https://github.com/{repository}/issues/{number}", day, quote)
+
+
+def recording(address: str, quote: str = "", *, day: str = READ_ON) -> Source:
+    """Recorded traffic in which the service refuses, where it was published."""
+    return _source(Evidence.RECORDED, address, day, quote)
+
+
+def page(address: str, quote: str = "", *, day: str = READ_ON) -> Source:
+    """A page or an interface description of the vendor."""
+    return _source(Evidence.DOCUMENTED, address, day, quote)
+
+
+def server_code(address: str, quote: str = "", *, day: str = READ_ON) -> Source:
+    """The source of the service."""
+    return _source(Evidence.SERVER, address, day, quote)
+
+
+def client_code(address: str, quote: str = "", *, day: str = READ_ON) -> Source:
+    """The source of an official client."""
+    return _source(Evidence.CLIENT, address, day, quote)
+
+
+def _source(kind: Evidence, address: str, day: str, quote: str) -> Source:
+    if not address.startswith(_ADDRESSES):
+        raise HarnessError(f"{address!r} is no address; write where anybody can read it")
+    return Source(kind, address, day, quote)
 
 
 class Rulebook:
-    """The rules of one dialect. `all` has them in order, which is roughly that in which the API judges.
+    """The rules of one dialect. `all` has them in order, which is roughly that in which the API judges."""
 
-    Each method adds a rule and returns it; `name` becomes the last part of its id (`gemini/missing-key`), `source` says
-    where the rule can be read. `sources` has the usual source for a kind of evidence: the one of rules that name none,
-    or, with `{}` in it, the text around what each rule names.
-    """
-
-    def __init__(self, dialect: str, sources: Mapping[Evidence, str] = _NO_SOURCES) -> None:
+    def __init__(self, dialect: str) -> None:
         self.all: list[Rule] = []
         self._dialect = dialect
-        self._sources = sources
 
-    def rule(self, name: str, evidence: Evidence, source: str = "", *, silent: bool = False) -> Rule:
-        """A rule with any evidence; a `silent` one is no refusal (see `Rule`)."""
-        usual = self._sources.get(evidence, "")
-        full = usual.replace("{}", source) if "{}" in usual else source or usual
-        if not full:
-            raise HarnessError(f"rule {self._dialect}/{name} names no source; say where it can be read")
-        rule = Rule(f"{self._dialect}/{name}", evidence, full, silent)
+    def rule(self, name: str, *sources: Source, note: str = "", silent: bool = False) -> Rule:
+        """Adds a rule and returns it. `name` is the last part of its id (`gemini/missing-key`); what shows it decides
+        whether it is enforced (`Rule`). One that nothing shows says in its `note` why it is believed."""
+        if not sources and not note:
+            raise HarnessError(f"rule {self._dialect}/{name} has no source; say where it can be read, or why it may be")
+        rule = Rule(f"{self._dialect}/{name}", sources, note, silent)
+        self.all.append(rule)
+        return rule
+
+    def assume(self, name: str, evidence: Evidence, note: str, *, silent: bool = False) -> Rule:
+        """Adds a rule whose places have not been read again yet: enforced unless it is inferred."""
+        rule = Rule(f"{self._dialect}/{name}", (), note, silent, evidence)
         self.all.append(rule)
         return rule
 
     def recorded(self, name: str, source: str = "") -> Rule:
         """Seen in recorded traffic."""
-        return self.rule(name, Evidence.RECORDED, source)
+        return self.assume(name, Evidence.RECORDED, source)
 
     def documented(self, name: str, source: str = "") -> Rule:
         """Stated by the provider's own documentation."""
-        return self.rule(name, Evidence.DOCUMENTED, source)
+        return self.assume(name, Evidence.DOCUMENTED, source)
 
     def client(self, name: str, source: str = "") -> Rule:
         """Read in an official client's source."""
-        return self.rule(name, Evidence.CLIENT, source)
+        return self.assume(name, Evidence.CLIENT, source)
 
     def server(self, name: str, source: str = "") -> Rule:
         """Read in the server's source."""
-        return self.rule(name, Evidence.SERVER, source)
+        return self.assume(name, Evidence.SERVER, source)
 
     def issue(self, name: str, source: str = "") -> Rule:
         """Pasted by somebody whom the service refused."""
-        return self.rule(name, Evidence.ISSUE, source)
+        return self.assume(name, Evidence.ISSUE, source)
 
     def inferred(self, name: str, source: str = "") -> Rule:
         """Nobody was seen to be refused for it: logged, and accepted."""
-        return self.rule(name, Evidence.INFERRED, source)
+        return self.assume(name, Evidence.INFERRED, source)

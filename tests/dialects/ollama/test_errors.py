@@ -16,6 +16,7 @@ from turnproof.dialects import dialect
 from turnproof.dialects.base import Evidence, Refusal, Rule
 from turnproof.dialects.ollama import DIALECT, rules
 from turnproof.dialects.ollama.models import full_name
+from turnproof.dialects.rulebook import recording
 from turnproof.wire.emulator import EmulatorServer, ServerRun
 
 from ..anthropic_messages.builders import Ask, Pair
@@ -39,7 +40,7 @@ def test_no_refusal_of_the_door_that_nobody_recorded_rests_on_a_recording() -> N
 
 def test_a_silent_rule_is_never_enforced_however_well_it_is_known() -> None:
     for silent in (False, True):
-        rule = Rule("ollama/x", Evidence.RECORDED, "nowhere", silent)
+        rule = Rule("ollama/x", (recording("https://example.com"),), silent=silent)
         assert Refusal(rule, 400, "", "No.").enforced is not silent
 
 

@@ -10,7 +10,6 @@ from typing import Any, cast
 from turnproof.dialects.base import (
     Call,
     Dialect,
-    Evidence,
     HttpRequest,
     Operation,
     Refusal,
@@ -22,7 +21,7 @@ from turnproof.dialects.base import (
 from turnproof.wire.cassettes import Cassette, Recorder
 
 HOST = "https://api.pocket.example"
-UNREADABLE = Rule("pocket/unreadable", Evidence.DOCUMENTED, "this file")
+UNREADABLE = Rule("pocket/unreadable", note="this file")
 OPERATIONS: dict[str, Operation] = {"/v1/say": "generate", "/v1/count": "count_tokens", "/v1/models": "list_models"}
 
 

@@ -7,13 +7,12 @@ and the request is accepted. Where only the status is documented, the words of t
 
 from __future__ import annotations
 
-from ..base import Evidence
 from ..rulebook import Rulebook
 
 NAME = "anthropic-messages"
 _ISSUES = "anthropic.md §5, pasted in public issues"
 
-_BOOK = Rulebook(NAME, {Evidence.ISSUE: _ISSUES, Evidence.RECORDED: "anthropic.md §5, {}"})
+_BOOK = Rulebook(NAME)
 ALL = _BOOK.all
 _documented, _inferred, _issue, _recorded = _BOOK.documented, _BOOK.inferred, _BOOK.issue, _BOOK.recorded
 

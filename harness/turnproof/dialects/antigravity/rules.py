@@ -12,14 +12,14 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from ..anthropic_messages import rules as anthropic
-from ..base import Evidence, Refusal, Rule
+from ..base import Refusal, Rule
 from ..gemini import rules as gemini
 from ..rulebook import Rulebook
 
 NAME = "antigravity"
 _NOTES = "antigravity.md §4, notes of a client's authors (NoeFabris/opencode-antigravity-auth, 2025-12)"
 
-_BOOK = Rulebook(NAME, {Evidence.CLIENT: _NOTES})
+_BOOK = Rulebook(NAME)
 ALL = _BOOK.all
 _issue, _documented, _inferred, _client = _BOOK.issue, _BOOK.documented, _BOOK.inferred, _BOOK.client
 

@@ -8,13 +8,12 @@ contents of one role must alternate was a rule of models that are gone: today th
 
 from __future__ import annotations
 
-from ..base import Evidence
 from ..rulebook import Rulebook
 
 NAME = "gemini"
 _ISSUES = "gemini.md §6, pasted in public issues"
 
-_BOOK = Rulebook(NAME, {Evidence.ISSUE: _ISSUES, Evidence.RECORDED: "gemini.md §6, {}"})
+_BOOK = Rulebook(NAME)
 ALL = _BOOK.all
 _documented, _inferred, _issue, _recorded = _BOOK.documented, _BOOK.inferred, _BOOK.issue, _BOOK.recorded
 

@@ -44,7 +44,7 @@ NO_TOOLS = _BOOK.issue("no-tools", "ollama/ollama#14795, #13578; server/routes.g
 
 # The window
 CONTEXT_EXCEEDED = _source("context-exceeded", "ollama.md §3: `truncate: false`, the words of the runner")
-PROMPT_TRUNCATED = _BOOK.rule(
+PROMPT_TRUNCATED = _BOOK.assume(
     "prompt-truncated", Evidence.SERVER, "ollama.md §3, server/prompt.go: the oldest messages are dropped", silent=True
 )
 

@@ -15,7 +15,7 @@ from ..rulebook import Rulebook
 NAME = "openai-chat"
 _ISSUES = "openai-chat.md §4, pasted in public issues"
 
-_BOOK = Rulebook(NAME, {Evidence.ISSUE: _ISSUES, Evidence.RECORDED: "openai-chat.md §4, {}"})
+_BOOK = Rulebook(NAME)
 ALL = _BOOK.all
 _documented, _inferred, _issue, _recorded = _BOOK.documented, _BOOK.inferred, _BOOK.issue, _BOOK.recorded
 
@@ -86,7 +86,7 @@ CONTEXT_LENGTH = _issue("context-length")
 GITHUB_SIZE = _issue("github-size", "openai-chat.md §4: tokens_limit_reached")
 COPILOT_SIZE = _issue("copilot-size", "openai-chat.md §6: model_max_prompt_tokens_exceeded")
 ZAI_SIZE = _issue("zai-size", "zai.md §4: 1261")
-OLLAMA_TRUNCATES = _BOOK.rule("ollama-truncates", Evidence.SERVER, "ollama.md §3", silent=True)
+OLLAMA_TRUNCATES = _BOOK.assume("ollama-truncates", Evidence.SERVER, "ollama.md §3", silent=True)
 UNREACHABLE_IMAGE = _recorded("unreachable-image", "OLLM test_vision.yaml, openinference TestInputValueImageHiding")
 RATE_LIMIT = _recorded("rate-limit", "RL chat_real_error_scenarios_openai_gpt-5-nano_...yml")
 CONTENT_FILTER = _documented("content-filter", "openai-chat.md §4: Azure content policy, innererror")

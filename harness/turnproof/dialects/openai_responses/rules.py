@@ -7,12 +7,11 @@ was seen to be refused for is `INFERRED`: logged, and accepted.
 
 from __future__ import annotations
 
-from ..base import Evidence
 from ..rulebook import Rulebook
 
 NAME = "openai-responses"
 
-_BOOK = Rulebook(NAME, {Evidence.RECORDED: "openai-chat.md §4, {}"})
+_BOOK = Rulebook(NAME)
 ALL = _BOOK.all
 _issue, _inferred, _recorded = _BOOK.issue, _BOOK.inferred, _BOOK.recorded
 

@@ -7,13 +7,12 @@ refusal's `kind` is the service's own code, a string of digits.
 
 from __future__ import annotations
 
-from ..base import Evidence
 from ..rulebook import Rulebook
 
 NAME = "zai"
 _CODES = "docs.z.ai/api-reference/api-code"
 
-_BOOK = Rulebook(NAME, {Evidence.ISSUE: "zai.md {}, pasted in public issues", Evidence.DOCUMENTED: f"{_CODES}, {{}}"})
+_BOOK = Rulebook(NAME)
 ALL = _BOOK.all
 _inferred, _issue, _documented = _BOOK.inferred, _BOOK.issue, _BOOK.documented
 

@@ -7,12 +7,12 @@ import time
 from dataclasses import dataclass, replace
 from email.utils import formatdate
 
-from ...dialects.base import Call, Evidence, Refusal, Rendered, Rule
+from ...dialects.base import Call, Refusal, Rendered, Rule
 from ...scenarios.model import Cut, Fault
 from .responders import due, rounds_since_user
 from .server_run import Exchange, ServerRun
 
-_FAULT_RULE = Rule("emulator/scripted-fault", Evidence.DOCUMENTED, "the scenario's fault")
+_FAULT_RULE = Rule("emulator/scripted-fault", note="the scenario's fault")
 
 
 @dataclass(frozen=True, slots=True)
