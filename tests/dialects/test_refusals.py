@@ -5,7 +5,9 @@ Recordings are mostly of accepted requests; that the illegal ones are refused, o
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
+from datetime import date
 from operator import attrgetter
 from typing import Any
 
@@ -77,6 +79,29 @@ def test_every_rule_has_a_pair_or_a_reason_why_not(kit: RefusalKit[Any]) -> None
 def test_every_rule_that_is_only_logged_has_a_pair_that_says_so(kit: RefusalKit[Any]) -> None:
     logged = {kit.unprefixed(rule) for rule in kit.rules if not rule.enforced}
     assert logged == {pair.rule for pair in kit.pairs if not pair.enforced} | kit.inferred_without_pair
+
+
+@each_kit
+def test_no_rule_is_enforced_without_a_named_address(kit: RefusalKit[Any]) -> None:
+    assumed = [rule.id for rule in kit.rules if rule.enforced and not rule.sources and rule.assumed is None]
+    assert assumed == []
+    for source in (each for rule in kit.rules for each in rule.sources):
+        assert source.address.startswith("https://")
+        assert date.fromisoformat(source.day) <= date(2026, 11, 26)
+
+
+@each_kit
+def test_what_a_source_quotes_are_the_words_of_the_refusal(kit: RefusalKit[Any]) -> None:
+    words = {rule: [each.message for each in kit.pairs if each.rule == rule] for rule in {p.rule for p in kit.pairs}}
+    quoted = [(kit.unprefixed(rule), each.quote) for rule in kit.rules for each in rule.sources if each.quote]
+    other = [(rule, quote) for rule, quote in quoted if rule in words and not any(map(_has(quote), words[rule]))]
+    assert other == []
+
+
+def _has(quote: str) -> Callable[[str], bool]:
+    """Whether a message has the pieces of a quote, in their order."""
+    pieces = re.compile(".*".join(re.escape(piece.strip()) for piece in quote.split("…")), re.DOTALL)
+    return lambda message: pieces.search(message) is not None
 
 
 @pytest.mark.parametrize("kit", [kit for kit in KITS if kit.several], ids=attrgetter("name"))

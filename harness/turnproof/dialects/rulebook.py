@@ -19,6 +19,11 @@ def thread(name: str, quote: str = "", *, day: str = READ_ON) -> Source:
     return Source(Evidence.ISSUE, f"https://github.com/{repository}/issues/{number}", day, quote)
 
 
+def report(address: str, quote: str = "", *, day: str = READ_ON) -> Source:
+    """What somebody else wrote down elsewhere, such as a test that runs against the service."""
+    return _source(Evidence.ISSUE, address, day, quote)
+
+
 def recording(address: str, quote: str = "", *, day: str = READ_ON) -> Source:
     """Recorded traffic in which the service refuses, where it was published."""
     return _source(Evidence.RECORDED, address, day, quote)

@@ -18,6 +18,7 @@ from .builders import (
     Ask,
     ask,
     assistant,
+    body,
     call,
     counted,
     image,
@@ -121,7 +122,7 @@ judge = judge_by(DIALECT, world)
 
 REFUSALS: RefusalKit[Ask] = RefusalKit(
     DIALECT, rules.ALL, PAIRS, WITHOUT_PAIR, judge, ACCEPTED,
-    several=(Ask(PAIRS[0].illegal.body | {"stop_sequences": [" "]}, headers=PAIRS[0].illegal.headers), (True, False)),
+    several=(Ask(body(stop_sequences=[" "]), headers={"content-type": "text/plain"}), (True, False)),
     wrong_key=Ask(raw=b"{", headers={"x-api-key": "wrong"}), bad_key=rules.BAD_KEY,
     kinds={
         400: "invalid_request_error", 401: "authentication_error", 402: "billing_error", 403: "permission_error",

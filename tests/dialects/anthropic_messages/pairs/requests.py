@@ -41,8 +41,7 @@ _CITATION: Json = {
 def _headers() -> list[Pair]:
     auth: Json = {"status": 401, "kind": "authentication_error"}
     return [
-        Pair("missing-key", Ask(body(), headers={"x-api-key": None}), "x-api-key header is required", ask(), **auth,
-             enforced=False),
+        Pair("missing-key", Ask(body(), headers={"x-api-key": None}), "x-api-key header is required", ask(), **auth),
         Pair("bad-key", Ask(body(), headers={"x-api-key": "wrong"}), "invalid x-api-key", ask(), **auth),
         Pair("bad-bearer", Ask(body(), headers={"x-api-key": None, "authorization": "Bearer wrong"}),
              "Invalid bearer token", Ask(body(), headers={"x-api-key": None, "authorization": f"Bearer {KEY}"}),
@@ -116,8 +115,7 @@ def _shape() -> list[Pair]:
              "messages.1.content.0.tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'",
              ask(ASKED, assistant(call("call-1")), user(result("call-1")))),
         Pair("tool-name-pattern", ask(tools=[TOOL | {"name": "sensor.read"}]),
-             "tools.0.custom.name: String should match pattern '^[a-zA-Z0-9_-]{1,128}$'", ask(tools=[TOOL]),
-             enforced=False),
+             "tools.0.custom.name: String should match pattern '^[a-zA-Z0-9_-]{1,128}$'", ask(tools=[TOOL])),
         Pair("too-many-messages", ask(*[ASKED] * 100_001),
              "messages: List should have at most 100000 items after validation, not 100001", ask(*[ASKED] * 1_000)),
         *[

@@ -122,8 +122,7 @@ def _settings() -> list[Pair]:
         Pair("thinking-forced-tool", ask(**THINKING, **_FORCED),
              "Thinking may not be enabled when tool_choice forces tool use.",
              ask(**THINKING, tools=[TOOL], tool_choice={"type": "auto"})),
-        Pair("duplicate-tool-names", ask(tools=[TOOL, TOOL]), "tools: Tool names must be unique.", ask(tools=[TOOL]),
-             enforced=False),
+        Pair("duplicate-tool-names", ask(tools=[TOOL, TOOL]), "tools: Tool names must be unique.", ask(tools=[TOOL])),
     ]  # fmt: skip
 
 
@@ -176,7 +175,8 @@ def _size() -> list[Pair]:
              "`max_tokens` and try again", ask(user(_FILLING), max_tokens=4096)),
         Pair("unreachable-url", ask(user(image({"type": "url", "url": UNREACHABLE}))),
              "Unable to download the file. Please verify the URL and try again.",
-             ask(user(image({"type": "url", "url": "https://garden.example/here.png"})))),
+             ask(user(image({"type": "url", "url": "https://garden.example/here.png"}))),
+             enforced=False),
     ]  # fmt: skip
 
 
