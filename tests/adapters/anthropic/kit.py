@@ -16,11 +16,12 @@ from turnproof_adapters.anthropic.binding import BINDING
 from turnproof_adapters.anthropic.blocks import row
 from turnproof_adapters.anthropic.legacy import AnthropicLegacy
 from turnproof_adapters.anthropic.models import model as facts_of
+from turnproof_adapters.anthropic.names import wire_name
 from turnproof_adapters.anthropic.plain_conversation import DictCodec
 from turnproof_adapters.anthropic.service import ANTHROPIC
 from turnproof_adapters.anthropic.stateless import AnthropicStateless
 
-from ..contract.adapter_kit import AdapterKit, CancelMoment, Path, RequestRecorder, open_as
+from ..contract.adapter_kit import AdapterKit, CancelMoment, KeyCheck, Path, RequestRecorder, open_as
 from ..contract.wire_parts import Ending, WireCall, WirePart, WireText, WireThinking
 
 OURS = "anthropic-messages"
@@ -197,6 +198,7 @@ STOP_REASONS: Mapping[Ending, str] = {"stop": "end_turn", "calls": "tool_use", "
 class MessagesKit(AdapterKit):
     """What every service of this API has in common."""
 
+    wire_name = staticmethod(wire_name)
     signature: str | None = None
     """What signs its thinking."""
     batch: Callable[..., Any]
@@ -233,6 +235,20 @@ class Kit(MessagesKit):
     reported_model = DATED
     model = MODEL
     key = KEY
+    facts_of = staticmethod(facts_of)
+    models = (
+        MODEL,
+        "claude-3-haiku-20240307",
+        "claude-opus-5",
+        "claude-3-7-sonnet-latest",
+        "claude-sonnet-4-20250514",
+        "a-model-of-tomorrow",
+    )
+    key_check = KeyCheck(
+        "/v1/models?limit=1",
+        {"data": [], "has_more": False},
+        [(401, {"error": {"type": "authentication_error", "message": "no"}})],
+    )
     signature = "sig=="
     batch = staticmethod(answer)
     events = staticmethod(stream)

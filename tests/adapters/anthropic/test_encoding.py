@@ -4,8 +4,6 @@ before, and a turn costs what is new in it.
 
 from __future__ import annotations
 
-import itertools
-import random
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,7 +12,7 @@ import httpx2
 import pytest
 
 from turnproof.cache import ExplicitCachePlugin
-from turnproof.messages import Message, ToolSchema
+from turnproof.messages import Message
 from turnproof_adapters._calling import Prompt
 
 from .histories import TOOLS, arbitrary, grown
@@ -53,18 +51,6 @@ def test_the_request_is_the_one_that_the_plain_sdk_call_sends(history: list[Mess
     assert ours.requests[-1].url == theirs.requests[-1].url
 
 
-@pytest.mark.parametrize("seed", range(40))
-def test_requests_in_any_order_are_those_of_fresh_objects(seed: int) -> None:
-    rng = random.Random(seed)
-    conversations = [arbitrary(seed), grown(30), arbitrary(seed + 1000)]
-    requests = [history[:end] for history in conversations for end in range(1, len(history) + 1)]
-    rng.shuffle(requests)
-    capture = Capture()
-    provider = stateless(URL, transport=capture.transport)
-    for request in requests[:12]:
-        assert body(provider, capture, [FIRST, *request]) == fresh([FIRST, *request])
-
-
 def test_a_turn_with_a_cache_plugin_encodes_no_more_for_a_longer_history() -> None:
     costs = []
     for length in (40, 400):
@@ -92,18 +78,3 @@ def test_another_model_gets_an_encoding_of_its_own() -> None:
     provider.connect(MODEL)
     provider.complete(history)
     assert [message["role"] for message in capture.body["messages"]] == ["user"]
-
-
-def test_the_head_of_a_growing_conversation_keeps_its_bytes() -> None:
-    """What the service's prompt cache needs: a later request begins like the one before."""
-    tools = [*TOOLS, ToolSchema("a.b"), ToolSchema("a:b")]
-    capture = Capture()
-    provider = stateless(URL, transport=capture.transport)
-    history = grown(10)
-    sent = []
-    for extra in ("one", "two", "three"):
-        history += [Message.user(extra), Message.model(extra)]
-        provider.complete([*history[:-1]], "rules", tools)
-        sent.append(capture.body["messages"])
-    for earlier, later in itertools.pairwise(sent):
-        assert later[: len(earlier)] == earlier

@@ -11,7 +11,7 @@ import httpx2
 import pytest
 
 from turnproof.cache import ExplicitCachePlugin
-from turnproof.errors import OverloadedError, UsageError
+from turnproof.errors import UsageError
 from turnproof.messages import Message, ToolSchema
 from turnproof_adapters._http import Connection, shared_tls
 from turnproof_adapters.anthropic.binding import BINDING
@@ -21,7 +21,7 @@ from turnproof_adapters.anthropic.models import model, same_model
 from turnproof_adapters.anthropic.stateless import AnthropicStateless
 
 from ..scripted_server import Exchange, scripted
-from .kit import DATED, KEY, MODEL, Capture, legacy, stateless
+from .kit import DATED, KEY, KIT, MODEL, Capture, legacy, stateless
 
 pytestmark = pytest.mark.filterwarnings("ignore:The model .* is deprecated:DeprecationWarning")
 OPENERS = pytest.mark.parametrize("opened", [stateless, legacy], ids=["stateless", "legacy"])
@@ -52,22 +52,6 @@ def test_all_pages_of_models_are_listed(opened: Any) -> None:
 
 
 @OPENERS
-def test_a_key_is_verified_and_other_trouble_is_not_taken_for_a_bad_key(opened: Any) -> None:
-    with scripted(
-        lambda exchange: exchange.answer({"data": [], "has_more": False}),
-        lambda exchange: exchange.answer({"error": {"type": "authentication_error", "message": "no"}}, 401),
-        lambda exchange: exchange.answer({}, 503),
-    ) as server:
-        provider = opened(server.url)
-        assert provider.verify_auth()
-        assert not provider.verify_auth()
-        with pytest.raises(OverloadedError):
-            provider.verify_auth()
-        assert server.requests[0].headers["authorization"] == f"Bearer {KEY}"
-        assert server.requests[0].path == "/v1/models?limit=1", "the cheapest there is to ask"
-
-
-@OPENERS
 def test_tokens_are_counted_by_the_service_for_the_prompt_that_would_be_sent(opened: Any) -> None:
     capture = Capture()
     provider = opened("http://example.invalid", transport=capture.transport, max_tokens=100)
@@ -76,20 +60,10 @@ def test_tokens_are_counted_by_the_service_for_the_prompt_that_would_be_sent(ope
     assert set(capture.body) == {"model", "messages", "system", "tools"}
 
 
-def test_what_a_model_supports_is_told_and_claimed_alike() -> None:
-    for name in (
-        MODEL,
-        "claude-3-haiku-20240307",
-        "claude-opus-5",
-        "claude-3-7-sonnet-latest",
-        "claude-sonnet-4-20250514",
-    ):
-        provider, claims, facts = stateless("http://example.invalid", name), BINDING.claims(name), model(name)
-        assert provider.supports_thinking() == claims.thinking == claims.opaque_thinking == facts.thinks
-        assert provider.supports_structured_output() == claims.structured == facts.structured
-        assert provider.supports_streaming() == claims.streaming
-        assert provider.supports_stop() == claims.cancel
-        assert provider.get_context_limit() == facts.context_tokens
+def test_thinking_documents_and_instructions_between_turns_are_claimed_where_a_model_takes_them() -> None:
+    for name in KIT.models:
+        claims, facts = BINDING.claims(name), model(name)
+        assert claims.thinking == claims.opaque_thinking == facts.thinks
         assert (claims.mid_system, claims.documents) == (facts.mid_system, facts.documents)
 
 
@@ -98,16 +72,6 @@ def test_everything_there_is_to_claim_is_claimed_for_a_current_model() -> None:
     claims = BINDING.claims("claude-opus-5")
     assert {each.name for each in fields(claims) if getattr(claims, each.name) is not True} == {"cache", "wire"}
     assert claims.cache == "explicit"
-
-
-@OPENERS
-def test_a_provider_without_a_model_knows_what_holds_for_unknown_ones(opened: Any) -> None:
-    provider = type(opened("http://example.invalid"))()
-    unknown = model("a-model-of-tomorrow")
-    assert model(None) == model("") == unknown
-    assert provider.get_context_limit() == unknown.context_tokens
-    assert provider.supports_thinking() == unknown.thinks
-    assert provider.supports_structured_output() == unknown.structured
 
 
 @pytest.mark.parametrize(

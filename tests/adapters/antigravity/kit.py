@@ -127,6 +127,7 @@ class Kit(GeminiKit):
     events = staticmethod(stream)
     binding = BINDING
     openers: Mapping[Path, Any] = {"stateless": stateless, "legacy": legacy}
+    messages_place = ("request", "contents")
     ignored_events = (b": keep-alive\n\n", event({"response": {"candidates": []}}))
     exempt = frozenset({("stateless", "not-utf-8")})
 

@@ -16,8 +16,9 @@ import httpx2
 import pytest
 
 from turnproof.cancel import CancelToken
-from turnproof.messages import Message, Part, ProviderResponse
+from turnproof.messages import Message, Part, ProviderResponse, ToolSchema
 from turnproof.provider import Binding, Endpoint
+from turnproof_adapters._lifecycle import ModelFacts
 
 from ..callback_recorder import CallbackRecorder
 from .wire_parts import Ending, WirePart
@@ -40,6 +41,18 @@ class CancelMoment:
     """Settings of the provider."""
 
 
+@dataclass(frozen=True)
+class KeyCheck:
+    """The request by which a key is checked, and what the service answers to it."""
+
+    path: str
+    """Where it goes, behind the host."""
+    accepted: Any
+    """The document for a good key."""
+    refusals: Sequence[tuple[int, Any]]
+    """Status and document for a bad one."""
+
+
 class AdapterKit(ABC):
     """One adapter as the contract suite drives it."""
 
@@ -54,6 +67,15 @@ class AdapterKit(ABC):
     """Its binding, where it is an adapter and no family of them."""
     openers: Mapping[Path, Callable[..., Any]]
     """Open a provider on each path, from an address and settings."""
+    wire_name: Callable[[str], str]
+    """The name under which it sends a tool."""
+    facts_of: Callable[[str | None], ModelFacts] | None = None
+    """What it knows of a model by its name."""
+    models: tuple[str, ...] = ()
+    """Models that differ in what they can do, one that nobody knows among them."""
+    messages_place: tuple[str, ...] = ("messages",)
+    """The keys that lead to the messages in the body of a request."""
+    key_check: KeyCheck | None = None
     ignored_events: tuple[bytes, ...]
     """Events that say nothing, or that nobody knows."""
     callbacks: tuple[str, ...] = ("on_chunk", "on_thinking", "on_function_call", "on_usage_update")
@@ -180,6 +202,18 @@ class OpenedPath:
             rest: dict[str, Any] = dict(callbacks)
             on_chunk = rest.pop("on_chunk")
             response = self.provider.send_message_streaming(message.text, on_chunk, cancel_token=token, **rest)
+        assert isinstance(response, ProviderResponse)
+        return response
+
+    def go_on(
+        self, history: Sequence[Message], tools: Sequence[ToolSchema], callbacks: CallbackRecorder | None = None
+    ) -> ProviderResponse:
+        """The answer to `hi` behind a conversation, as a stream where there are callbacks."""
+        if self.path == "legacy":
+            self.provider.create_session(None, tools, history)
+            return self.batch() if callbacks is None else self.stream(callbacks)
+        told = callbacks.callbacks if callbacks is not None else {}
+        response = self.provider.complete([*history, HI], None, tools, **told)
         assert isinstance(response, ProviderResponse)
         return response
 

@@ -29,8 +29,14 @@ KITS: tuple[AdapterKit, ...] = (
 )
 SUBJECTS = tuple(Subject(kit, path) for kit in KITS for path in PATHS)
 
+
+def parametrize_subject(subjects: Iterable[Subject]) -> pytest.MarkDecorator:
+    """Parametrizes `subject` by these."""
+    return pytest.mark.parametrize("subject", tuple(subjects), ids=lambda subject: f"{subject.kit.name}-{subject.path}")
+
+
 each_kit = pytest.mark.parametrize("kit", KITS, ids=lambda kit: kit.name)
-each_subject = pytest.mark.parametrize("subject", SUBJECTS, ids=lambda subject: f"{subject.kit.name}-{subject.path}")
+each_subject = parametrize_subject(SUBJECTS)
 batch_and_stream = pytest.mark.parametrize("streamed", [False, True], ids=["batch", "stream"])
 
 
@@ -44,5 +50,4 @@ def each_case(cases: Iterable[tuple[Subject, str]]) -> pytest.MarkDecorator:
 
 def each_claimed(case: str) -> pytest.MarkDecorator:
     """Parametrizes `subject` by the paths that must meet this case."""
-    claimed = [subject for subject in SUBJECTS if subject.claimed([case])]
-    return pytest.mark.parametrize("subject", claimed, ids=lambda subject: f"{subject.kit.name}-{subject.path}")
+    return parametrize_subject(subject for subject in SUBJECTS if subject.claimed([case]))

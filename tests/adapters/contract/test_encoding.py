@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import gc
+import itertools
+import json
 import random
 import threading
 import weakref
 from collections.abc import Sequence
+from functools import reduce
+from operator import getitem
 from typing import Any
 
 import pytest
@@ -14,8 +18,11 @@ import pytest
 from turnproof.messages import Message, ToolSchema, dump_messages
 from turnproof_adapters._encoded_messages import Encoder
 
+from ..anthropic import histories as anthropic_histories
 from ..callback_recorder import CallbackRecorder
+from ..google_genai import histories as gemini_histories
 from ..histories import ordinary
+from ..openai import histories as openai_histories
 from .adapter_kit import HI, AdapterKit, RequestRecorder
 from .subjects import KITS
 from .wire_parts import text
@@ -25,6 +32,14 @@ pytestmark = [
     pytest.mark.parametrize("kit", KITS, ids=lambda kit: kit.name),
 ]
 TOOLS = [ToolSchema("plain"), ToolSchema("mcp.read"), ToolSchema("mcp:read")]
+
+
+RANDOM_CONVERSATIONS = {
+    "anthropic": anthropic_histories.arbitrary,
+    "google_genai": gemini_histories.arbitrary,
+    "openai": openai_histories.arbitrary,
+}
+FIRST = Message.user("hi")
 
 
 class Client:
@@ -50,14 +65,31 @@ def test_a_turn_encodes_its_new_messages_and_no_others(kit: AdapterKit) -> None:
         assert client.provider.messages_encoded - before == 2
 
 
-def test_requests_in_any_order_are_those_of_fresh_objects(kit: AdapterKit) -> None:
-    rng = random.Random(7)
-    conversations = [ordinary(length, f"call_{length}_") for length in (9, 14)]
-    requests = [[*history[:end], HI] for history in conversations for end in range(1, len(history) + 1)]
+@pytest.mark.parametrize("seed", range(40))
+def test_requests_in_any_order_are_those_of_fresh_objects(kit: AdapterKit, seed: int) -> None:
+    """Whatever conversations hold that this API has a form for, in whatever order."""
+    rng = random.Random(seed)
+    random_conversation = RANDOM_CONVERSATIONS.get(kit.name)
+    conversations = [ordinary(30, "call_")]
+    if random_conversation is not None:
+        conversations += [random_conversation(seed), random_conversation(seed + 1000)]
+    requests = [[FIRST, *history[:end], HI] for history in conversations for end in range(1, len(history) + 1)]
     rng.shuffle(requests)
     client = Client(kit)
-    for request in requests:
+    for request in requests[:12]:
         assert client.body(request) == Client(kit).body(request)
+
+
+def test_the_head_of_a_growing_conversation_keeps_its_bytes(kit: AdapterKit) -> None:
+    """What the service's prompt cache needs: a later request begins like the one before."""
+    client, history = Client(kit), ordinary(10, "call_")
+    conversations: list[Any] = []
+    for words in ("one", "two", "three"):
+        history += [Message.user(words), Message.model(words)]
+        conversations.append(reduce(getitem, kit.messages_place, json.loads(client.body(history[:-1]))))
+    for earlier, later in itertools.pairwise(conversations):
+        assert len(earlier) < len(later)
+        assert json.dumps(later[: len(earlier)]) == json.dumps(earlier)
 
 
 def test_dropping_what_is_kept_beside_messages_changes_no_byte(kit: AdapterKit) -> None:

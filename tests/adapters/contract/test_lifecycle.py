@@ -19,17 +19,13 @@ from ..anthropic.kit import KIT as ANTHROPIC
 from ..openai.kit import KIT as OPENAI
 from ..scripted_server import scripted
 from .adapter_kit import HI, AdapterKit, Subject
-from .subjects import KITS, SUBJECTS, batch_and_stream, each_kit
+from .subjects import KITS, SUBJECTS, batch_and_stream, each_kit, parametrize_subject
 from .wire_parts import text
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 URL = "http://example.invalid"
 ADAPTERS = [kit for kit in KITS if kit.binding is not None]
-each_opener = pytest.mark.parametrize(
-    "subject",
-    [subject for subject in SUBJECTS if subject.kit in ADAPTERS],
-    ids=lambda subject: f"{subject.kit.name}-{subject.path}",
-)
+each_opener = parametrize_subject(subject for subject in SUBJECTS if subject.kit in ADAPTERS)
 each_adapter = pytest.mark.parametrize("kit", ADAPTERS, ids=lambda kit: kit.name)
 
 

@@ -14,7 +14,7 @@ from turnproof.messages import FinishReason, FunctionCall, Text, Thought
 from ..callback_recorder import CallbackRecorder
 from ..scripted_server import LIMIT, Exchange, scripted
 from .adapter_kit import AdapterKit, OpenedPath, Subject, outcome
-from .subjects import SUBJECTS, batch_and_stream, each_case, each_claimed, each_subject
+from .subjects import SUBJECTS, batch_and_stream, each_case, each_claimed, each_subject, parametrize_subject
 from .wire_parts import WirePart, call, text, thinking
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
@@ -203,9 +203,7 @@ def test_an_error_event_under_status_200_is_the_error_that_it_names(subject: Sub
 
 
 TEXT_ARGUMENTS = [subject for subject in SUBJECTS if subject.kit.arguments_are_text]
-each_subject_with_text_arguments = pytest.mark.parametrize(
-    "subject", TEXT_ARGUMENTS, ids=lambda subject: f"{subject.kit.name}-{subject.path}"
-)
+each_subject_with_text_arguments = parametrize_subject(TEXT_ARGUMENTS)
 
 
 @each_subject_with_text_arguments

@@ -15,6 +15,7 @@ from turnproof_adapters.github_models.copilot.legacy import CopilotChatLegacy, C
 from turnproof_adapters.github_models.copilot.stateless import CopilotChatStateless, CopilotResponsesStateless
 from turnproof_adapters.github_models.legacy import GitHubModelsLegacy
 from turnproof_adapters.github_models.stateless import GitHubModelsStateless
+from turnproof_adapters.openai.names import wire_name
 
 from ..contract.adapter_kit import AdapterKit, CancelMoment, Path, RequestRecorder, open_as
 from ..contract.wire_parts import Ending, WireCall, WirePart, WireText, WireThinking
@@ -166,6 +167,7 @@ class Kit(AdapterKit):
     binding = GITHUB
     openers: Mapping[Path, Any] = {"stateless": stateless, "legacy": legacy}
     optional_last_events = 2
+    wire_name = staticmethod(wire_name)
     ignored_events = (FILTERED,)
     calls_arrive_whole = False
     exempt: frozenset[tuple[Path, str]] = frozenset({("legacy", "error-words")})

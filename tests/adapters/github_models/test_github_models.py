@@ -25,7 +25,7 @@ from turnproof_adapters.openai.names import wire_name
 
 from ..callback_recorder import CallbackRecorder
 from ..contract.adapter_kit import outcome
-from ..scripted_server import Exchange, scripted
+from ..scripted_server import scripted
 from .kit import (
     DATED,
     DONE,
@@ -301,14 +301,6 @@ def test_a_connection_is_used_again_after_a_whole_stream(opened: str) -> None:
             for _ in range(3):
                 stateful.send_message_streaming("hi", unheard)
         assert (len(server.requests), server.connections) == (3, 1)
-
-
-def test_silence_beyond_the_limit_is_a_transport_error() -> None:
-    def silent(exchange: Exchange) -> None:
-        exchange.wait_for_hangup()
-
-    with scripted(silent) as server, pytest.raises(TransportError, match="silent"):
-        stateless(server.url, timeout=0.05).complete([HI])
 
 
 # -- lifecycle

@@ -12,9 +12,11 @@ from turnproof.messages import ProviderData, Text, Thought
 from turnproof.provider import Endpoint
 from turnproof_adapters.google_genai.binding import BINDING
 from turnproof_adapters.google_genai.legacy import GoogleLegacy
+from turnproof_adapters.google_genai.models import model as facts_of
+from turnproof_adapters.google_genai.names import wire_name
 from turnproof_adapters.google_genai.stateless import GoogleStateless
 
-from ..contract.adapter_kit import AdapterKit, CancelMoment, Path, RequestRecorder, open_as
+from ..contract.adapter_kit import AdapterKit, CancelMoment, KeyCheck, Path, RequestRecorder, open_as
 from ..contract.wire_parts import Ending, WireCall, WirePart, WireText, WireThinking
 
 KEY = "key-canary-0123456789"
@@ -113,6 +115,7 @@ class GeminiKit(AdapterKit):
     """What every service of this API has in common."""
 
     arguments_are_text = False
+    wire_name = staticmethod(wire_name)
     batch: Callable[..., Any]
     """Writes a batch answer of pieces and a finish reason."""
     events: Callable[..., list[bytes]]
@@ -133,6 +136,14 @@ class Kit(GeminiKit):
     reported_model = MODEL
     model = MODEL
     key = KEY
+    facts_of = staticmethod(facts_of)
+    messages_place = ("contents",)
+    models = (MODEL, "gemini-2.5-pro", "gemini-2.0-flash-001", "gemini-4-ultra", "a-model-of-tomorrow")
+    key_check = KeyCheck(
+        "/v1/models?pageSize=1",
+        {"models": []},
+        [(400, {"error": {"code": 400, "status": "INVALID_ARGUMENT", "details": [{"reason": "API_KEY_INVALID"}]}})],
+    )
     batch = staticmethod(answer)
     events = staticmethod(stream)
     binding = BINDING

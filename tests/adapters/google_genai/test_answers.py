@@ -25,7 +25,6 @@ from turnproof.messages import (
     Text,
     Thought,
     TokenUsage,
-    ToolSchema,
 )
 from turnproof_adapters._answers import Listeners
 from turnproof_adapters.google_genai.answers import other_part, read
@@ -207,16 +206,6 @@ def test_calls_without_ids_get_unique_ones_that_depend_on_the_answer_alone() -> 
 def test_calls_of_answers_without_a_name_get_ids_that_no_other_answer_has() -> None:
     reply = answer(call("f", {}), responseId=None)
     assert got(reply).calls[0].id != got(reply).calls[0].id
-
-
-def test_a_call_comes_back_under_the_tools_own_name() -> None:
-    capture = Capture()
-    tools = [ToolSchema("mcp/files read")]
-    stateless(transport=capture.transport).complete(HI, None, tools)
-    wire = capture.body["tools"][0]["functionDeclarations"][0]["name"]
-    recorder = CallbackRecorder()
-    response = got(answer(call(wire, {})), recorder, tools=tools)
-    assert response.calls[0].name == recorder.calls[0].name == "mcp/files read"
 
 
 def test_a_call_without_arguments_has_none() -> None:

@@ -4,9 +4,7 @@ before, and a turn costs what is new in it.
 
 from __future__ import annotations
 
-import itertools
 import json
-import random
 import re
 from base64 import b64decode, urlsafe_b64decode
 from collections.abc import Sequence
@@ -14,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from turnproof.messages import CacheMark, Message, Text, ToolSchema, dump_messages
+from turnproof.messages import CacheMark, Message, Text, dump_messages
 from turnproof_adapters.google_genai import splice
 from turnproof_adapters.google_genai import stateless as stateless_module
 from turnproof_adapters.google_genai.encode import BytesCodec
@@ -106,18 +104,6 @@ def test_an_sdk_that_does_not_is_called_in_its_own_types(streamed: bool) -> None
     assert len(capture.body["contents"]) == 5
 
 
-@pytest.mark.parametrize("seed", range(40))
-def test_requests_in_any_order_are_those_of_fresh_objects(seed: int) -> None:
-    rng = random.Random(seed)
-    conversations = [arbitrary(seed), grown(30), arbitrary(seed + 1000)]
-    requests = [history[:end] for history in conversations for end in range(1, len(history) + 1)]
-    rng.shuffle(requests)
-    capture = Capture()
-    provider = stateless(transport=capture.transport)
-    for request in requests[:12]:
-        assert body(provider, capture, framed(request)) == fresh(framed(request))
-
-
 def test_before_a_model_is_chosen_nothing_is_encoded() -> None:
     provider = stateless_module.GoogleStateless()
     provider.forget_encodings()
@@ -184,18 +170,3 @@ def test_another_model_gets_an_encoding_of_its_own() -> None:
         assert f"models/{model}:" in str(capture.requests[-1].url)
         signed.append("thoughtSignature" in capture.body["contents"][1]["parts"][0])
     assert signed == [True, False, True]
-
-
-def test_the_head_of_a_growing_conversation_keeps_its_bytes() -> None:
-    """What the service's implicit cache needs: a later request begins like the one before."""
-    tools = [*TOOLS, ToolSchema("a b"), ToolSchema("a/b")]
-    capture = Capture()
-    provider = stateless(transport=capture.transport)
-    history = grown(10)
-    sent = []
-    for extra in ("one", "two", "three"):
-        history += [Message.user(extra), Message.model(extra)]
-        provider.complete(history[:-1], "rules", tools)
-        sent.append(bytes(capture.requests[-1].content))
-    for earlier, later in itertools.pairwise(sent):
-        assert later.startswith(earlier[: earlier.index(b'],"systemInstruction')])

@@ -15,11 +15,10 @@ import httpx2
 import pytest
 from google.genai import types
 
-from turnproof.errors import OverloadedError, UsageError
+from turnproof.errors import UsageError
 from turnproof.messages import CacheMark, FunctionCall, Message, Text, ToolSchema
 from turnproof_adapters._http import Connection, shared_tls
 from turnproof_adapters.google_genai import client, lifecycle, splice
-from turnproof_adapters.google_genai.binding import BINDING
 from turnproof_adapters.google_genai.client import open_client, without_version
 from turnproof_adapters.google_genai.models import model
 from turnproof_adapters.google_genai.stateless import GoogleStateless
@@ -58,22 +57,6 @@ def page_size(exchange: Exchange) -> str:
     return parse_qs(urlsplit(exchange.path).query)["pageSize"][0]
 
 
-def test_a_key_is_verified_and_other_trouble_is_not_taken_for_a_bad_key() -> None:
-    bad = {"error": {"code": 400, "status": "INVALID_ARGUMENT", "details": [{"reason": "API_KEY_INVALID"}]}}
-    with scripted(
-        lambda exchange: exchange.answer({"models": []}),
-        lambda exchange: exchange.answer(bad, 400),
-        lambda exchange: exchange.answer({}, 503),
-    ) as server:
-        provider = stateless(server.url)
-        assert provider.verify_auth()
-        assert not provider.verify_auth()
-        with pytest.raises(OverloadedError):
-            provider.verify_auth()
-        assert server.requests[0].headers["x-goog-api-key"] == KEY
-        assert page_size(server.requests[0]) == "1", "one model says enough"
-
-
 @pytest.mark.parametrize("name", [MODEL, f"models/{MODEL}"])
 def test_tokens_are_counted_by_the_service_for_the_prompt_that_would_be_sent(name: str) -> None:
     capture = Capture()
@@ -106,15 +89,6 @@ def test_tokens_are_estimated_where_the_sdk_cannot_ask_for_the_whole_prompt(monk
     capture = Capture()
     assert stateless(transport=capture.transport).count_tokens([Message.user("four" * 100)]) > 100
     assert capture.requests == []
-
-
-def test_what_a_model_supports_is_told_and_claimed_alike() -> None:
-    for name in (MODEL, "gemini-2.5-pro", "gemini-2.0-flash-001", "gemini-4-ultra"):
-        provider, claims = stateless(model=name), BINDING.claims(name)
-        assert provider.supports_thinking() == claims.thinking
-        assert provider.supports_structured_output() == claims.structured
-        assert provider.supports_streaming() == claims.streaming
-        assert provider.supports_stop() == claims.cancel
 
 
 @pytest.mark.parametrize(

@@ -16,13 +16,7 @@ from turnproof_adapters.ollama.binding import BINDING
 from turnproof_adapters.ollama.legacy import OllamaLegacy
 from turnproof_adapters.ollama.stateless import OllamaStateless
 
-from ..anthropic.kit import (
-    MessagesKit,
-    event,
-    text,
-    text_block,
-    unsigned_cancel_moments,
-)
+from ..anthropic.kit import MessagesKit, event, text, text_block, unsigned_cancel_moments
 from ..call_modes import CallModes
 from ..contract.adapter_kit import CancelMoment, Path, RequestRecorder, open_as
 

@@ -13,11 +13,13 @@ from turnproof.provider import Endpoint
 from turnproof_adapters.openai.arrange import Arrangement
 from turnproof_adapters.openai.binding import BINDING
 from turnproof_adapters.openai.legacy import OpenAILegacy
+from turnproof_adapters.openai.models import model as facts_of
+from turnproof_adapters.openai.names import wire_name
 from turnproof_adapters.openai.rows import row
 from turnproof_adapters.openai.service import OPENAI, Service
 from turnproof_adapters.openai.stateless import OpenAIStateless
 
-from ..contract.adapter_kit import AdapterKit, CancelMoment, Path, RequestRecorder, open_as
+from ..contract.adapter_kit import AdapterKit, CancelMoment, KeyCheck, Path, RequestRecorder, open_as
 from ..contract.wire_parts import Ending, WireCall, WirePart, WireText, WireThinking
 
 OURS = "openai-chat"
@@ -178,6 +180,10 @@ class Kit(AdapterKit):
     key = KEY
     binding = BINDING
     openers: Mapping[Path, Any] = {"stateless": stateless, "legacy": legacy}
+    wire_name = staticmethod(wire_name)
+    facts_of = staticmethod(facts_of)
+    models = (MODEL, "gpt-5-mini", "gpt-4", "o3-mini", "glm-4.7", "a-model-of-tomorrow")
+    key_check = KeyCheck("/v1/models", {"object": "list", "data": []}, [(401, {}), (403, {})])
     optional_last_events = 2
     ignored_events = (event({"choices": [], "something": "new"}),)
     calls_arrive_whole = False

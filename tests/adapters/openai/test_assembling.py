@@ -13,7 +13,7 @@ from turnproof.messages import FinishReason, Message, ProviderData, Text, Though
 from turnproof_adapters._answers import Listeners
 from turnproof_adapters._names import tool_names
 from turnproof_adapters.openai.assemble import Assembler, Reading, stands_alone
-from turnproof_adapters.openai.names import restorer, wire_name
+from turnproof_adapters.openai.names import restorer
 from turnproof_adapters.openai.service import OPENAI
 from turnproof_adapters.openai.wire import END, Answer, Failure, chunks, decode, failure_of
 
@@ -143,11 +143,6 @@ def test_calls_of_two_choices_do_not_mix() -> None:
         for n, each in enumerate(TWO)
     ]
     assert read([*split, chunk({}, "tool_calls"), DONE]).response().calls == TWO
-
-
-def test_a_rewritten_name_comes_back_as_the_tools_own() -> None:
-    name = wire_name("mcp.srv.ls")
-    assert read(stream(pieces(0, "a", name, "{}"), finish="tool_calls")).response().calls == (call("a", "mcp.srv.ls"),)
 
 
 def test_a_call_is_announced_when_the_answer_has_ended_and_not_before() -> None:

@@ -5,20 +5,19 @@ from __future__ import annotations
 from importlib.metadata import version
 from typing import Any
 
-import httpx2
 import openai
 import pytest
 
 from turnproof.cache import Prepared
 from turnproof.cancel import CancelToken
-from turnproof.errors import AuthenticationError, OverloadedError
+from turnproof.errors import AuthenticationError
 from turnproof.messages import Message, ToolSchema
 from turnproof_adapters.openai.binding import BINDING
 from turnproof_adapters.openai.legacy import OpenAILegacy
 from turnproof_adapters.openai.models import model, same_model
 from turnproof_adapters.openai.stateless import OpenAIStateless
 
-from .kit import DATED, KEY, MODEL, URL, Capture, legacy, stateless
+from .kit import DATED, KEY, KIT, MODEL, URL, Capture, legacy, stateless
 
 OPENERS = pytest.mark.parametrize("opened", [stateless, legacy], ids=["stateless", "legacy"])
 HI = [Message.user("hi")]
@@ -39,45 +38,14 @@ def test_models_are_listed_in_the_services_order(opened: Any) -> None:
     assert str(capture.requests[0].url) == f"{URL}/models"
 
 
-@OPENERS
-def test_a_key_is_verified_and_other_trouble_is_not_taken_for_a_bad_key(opened: Any) -> None:
-    statuses = iter([200, 401, 403, 503])
-
-    def answers(request: httpx2.Request) -> httpx2.Response:
-        assert request.headers["authorization"] == f"Bearer {KEY}"
-        return httpx2.Response(next(statuses), json={"object": "list", "data": []})
-
-    provider = opened(URL, transport=httpx2.MockTransport(answers))
-    assert provider.verify_auth()
-    assert not provider.verify_auth()
-    assert not provider.verify_auth()
-    with pytest.raises(OverloadedError):
-        provider.verify_auth()
-
-
-def test_what_a_model_supports_is_told_and_claimed_alike() -> None:
-    for name in (MODEL, "gpt-5-mini", "gpt-4", "o3-mini", "glm-4.7"):
-        provider, claims, facts = stateless(URL, name), BINDING.claims(name), model(name)
-        assert provider.supports_thinking() == facts.thinks
-        assert provider.supports_structured_output() == claims.structured == facts.structured
-        assert provider.supports_streaming() == claims.streaming
-        assert provider.supports_stop() == claims.cancel
-        assert provider.get_context_limit() == facts.context_tokens
+def test_images_and_documents_are_claimed_where_a_model_takes_them() -> None:
+    for name in KIT.models:
+        claims, facts = BINDING.claims(name), model(name)
         assert (claims.images, claims.result_images, claims.documents) == (facts.images, facts.images, facts.documents)
 
 
 def test_thinking_is_claimed_where_it_is_shown() -> None:
     assert [name for name in ("gpt-5-mini", "o3", "gpt-4.1", "glm-4.7") if BINDING.claims(name).thinking] == ["glm-4.7"]
-
-
-@OPENERS
-def test_a_provider_without_a_model_knows_what_holds_for_unknown_ones(opened: Any) -> None:
-    provider = type(opened(URL))()
-    unknown = model("a-model-of-tomorrow")
-    assert model(None) == model("") == unknown
-    assert provider.get_context_limit() == unknown.context_tokens == 0
-    assert provider.supports_thinking() == unknown.thinks
-    assert provider.supports_structured_output() == unknown.structured
 
 
 def test_the_window_of_a_model_of_another_service_is_a_setting() -> None:

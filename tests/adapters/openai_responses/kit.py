@@ -20,6 +20,8 @@ from turnproof_adapters.openai_responses.calling import Caller
 from turnproof_adapters.openai_responses.items import row
 from turnproof_adapters.openai_responses.legacy import ResponsesLegacy
 from turnproof_adapters.openai_responses.lifecycle import ResponsesProvider
+from turnproof_adapters.openai_responses.models import model as facts_of
+from turnproof_adapters.openai_responses.names import wire_name
 from turnproof_adapters.openai_responses.stateless import ResponsesStateless
 
 from ..contract.adapter_kit import AdapterKit, CancelMoment, Path, RequestRecorder
@@ -276,6 +278,10 @@ class Kit(AdapterKit):
     model = MODEL
     key = KEY
     openers: Mapping[Path, Any] = {"stateless": stateless, "legacy": legacy}
+    wire_name = staticmethod(wire_name)
+    facts_of = staticmethod(facts_of)
+    models = (MODEL, DATED, "gpt-4.1", "a-model-of-tomorrow")
+    messages_place = ("input",)
     ignored_events = (event("response.something_new", value=1), b": keep-alive\n\n")
     exempt = frozenset({("legacy", "retry-times")})
 

@@ -238,16 +238,6 @@ def test_a_structured_answer_is_read() -> None:
     assert legacy(transport=capture.transport).send_message_streaming("hi", unheard, response_schema=schema).text
 
 
-def test_a_call_comes_back_under_its_own_name() -> None:
-    from turnproof.messages import ToolSchema
-    from turnproof_adapters.openai_responses.names import wire_name
-
-    own = "mcp.srv/ls"
-    capture = Capture(answer(function_call(name=wire_name(own))))
-    (asked,) = stateless(transport=capture.transport).complete(HI, tools=[ToolSchema(own)]).calls
-    assert asked.name == own
-
-
 def test_a_legacy_conversation_grows_by_what_was_said() -> None:
     provider = legacy(transport=Capture(answer(*ITEMS)).transport)
     provider.send_message("hi")

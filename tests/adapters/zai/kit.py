@@ -13,15 +13,10 @@ from turnproof.messages import ProviderData, Thought
 from turnproof.provider import Endpoint
 from turnproof_adapters.zai.binding import BINDING
 from turnproof_adapters.zai.legacy import ZaiLegacy
+from turnproof_adapters.zai.models import model as facts_of
 from turnproof_adapters.zai.stateless import ZaiStateless
 
-from ..anthropic.kit import (
-    MessagesKit,
-    event,
-    text,
-    text_block,
-    unsigned_cancel_moments,
-)
+from ..anthropic.kit import MessagesKit, event, text, text_block, unsigned_cancel_moments
 from ..call_modes import CallModes
 from ..contract.adapter_kit import CancelMoment, Path, RequestRecorder, open_as
 
@@ -92,6 +87,8 @@ class Kit(MessagesKit):
     events = staticmethod(stream)
     binding = BINDING
     openers: Mapping[Path, Any] = {"stateless": stateless, "legacy": legacy}
+    facts_of = staticmethod(facts_of)
+    models = (MODEL, "glm-4.5v", "a-model-of-tomorrow")
     ignored_events = (event("ping"), event("something_new", index=0), b'data: {"later": true}\n\n', b"event: ping\n\n")
 
     def cancel_moments(self) -> Mapping[str, CancelMoment]:
