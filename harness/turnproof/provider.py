@@ -28,6 +28,7 @@ from .errors import (
     TurnproofError,
 )
 from .messages import FunctionCall, Message, Part, ProviderResponse, Text, TokenUsage, ToolResult, ToolSchema
+from .reproducer import Reproducer
 
 __all__ = [
     "LEGACY_METHODS",
@@ -415,7 +416,8 @@ class Binding:
     `delegated` says that one `complete()` is a whole run of an agent, which calls its tools itself: whoever calls it
     gets no tool calls to answer. `retained` has, for those of `RETAINED` that are not called as the contract has them,
     a function of the object that the opener returned. It calls the thing in the adapter's own way, and raises, or
-    returns False, if it does not work.
+    returns False, if it does not work. `reproducer` writes calls of the library behind the adapter in the library's own
+    API, for `turnproof reproduce`; None where the adapter itself is the library.
     """
 
     name: str
@@ -433,6 +435,7 @@ class Binding:
     retained: Mapping[str, Callable[[Any], object]] = field(default_factory=dict)
     options: Mapping[str, Any] = field(default_factory=dict)
     package: str | None = None
+    reproducer: Reproducer | None = None
 
     def __post_init__(self) -> None:
         """Raise BindingError for a field that is not what it is for: where it is written, and not where it is used."""
@@ -449,6 +452,8 @@ class Binding:
         self._demand("errors", self.errors in ("raised", "returned"), "'raised' or 'returned'")
         for name in ("plain_calls", "options", "retained"):
             self._demand(name, isinstance(getattr(self, name), Mapping), "a mapping")
+        known = self.reproducer is None or isinstance(self.reproducer, Reproducer)
+        self._demand("reproducer", known, "a Reproducer, which has `packages` and `code()`")
         known_names = f"a mapping with some of {', '.join(RETAINED)}"
         self._demand("retained", set(self.retained) <= set(RETAINED), known_names)
 

@@ -23,6 +23,7 @@ from .merge import merge
 from .mutants import mutants
 from .record import record
 from .report import report
+from .reproduce import reproduce
 from .serve import serve
 from .sessions import sessions
 from .verify import verify
@@ -73,6 +74,7 @@ _COMMANDS: tuple[Callable[..., Exit | None], ...] = (
     merge,
     diff,
     verify,
+    reproduce,
     doctor,
 )
 

@@ -1,0 +1,201 @@
+"""A finding becomes a file that shows it with the library alone, or the reason why none can."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from ...dialects import dialect as dialect_named
+from ...errors import UsageError
+from ...judge.requirements import load_suite
+from ...provider import Binding
+from ...reproducer import LibraryCall, Reproducer
+from ...run.bindings import resolve_subject
+from ...run.transcript import CallBegan
+from ...scenarios import load
+from ...scenarios.sweep import scenario_named
+from ..certify.scenarios import suite_scenarios
+from .contract_code import ContractCode
+from .file_source import Story, file_source
+from .found import Found, find
+from .packages import are_installed, clean_python, requirements
+from .question import Question, question_of
+from .recorded_answers import answers_of, exchanges_of
+from .trial import Trial, try_file
+from .unreproducible import UnreproducibleError
+
+_MOST_TRIED = 6
+"""Runs of a finding that are tried, until one shows it."""
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """A file that shows a finding. `requirements` are what a clean environment needs; `paths` are the folders with
+    modules of an adapter that is installed nowhere."""
+
+    source: str
+    trial: Trial
+    found: Found
+    requirements: tuple[str, ...]
+    paths: tuple[str, ...]
+
+    def check(self) -> Trial:
+        """Run the file in a clean environment, which has what it needs and nothing else."""
+        return _try_source(self.source, clean_python(self.requirements), self.paths)
+
+
+def reproduce(
+    folder: Path, code: str, *, adapter: str | None = None, scenarios: Sequence[str] = (), path: str | None = None
+) -> Reproduction:
+    """A file for the first finding with this code, or of this requirement, that the library alone shows.
+
+    Raises UsageError where the run has no such finding, and UnreproducibleError, with the reasons, where no file shows
+    one of them.
+    """
+    reasons: dict[str, None] = {}
+    for found in find(folder, code, adapter=adapter, scenarios=scenarios, path=path, most=_MOST_TRIED):
+        try:
+            return _reproduce(found)
+        except UnreproducibleError as error:
+            reasons[str(error)] = None
+    raise UnreproducibleError("; ".join(reasons))
+
+
+def _reproduce(found: Found) -> Reproduction:
+    question = question_of(found.finding, found.transcript)
+    binding = _binding(found)
+    library = _library(found, binding)
+    requests = exchanges_of(found.transcript, question.call, question.probe)
+    answers = answers_of(found.transcript, requests)
+    if not answers and question.sight != "requests":
+        raise UnreproducibleError("the call sent no request that was answered")
+    whole = _call(found, binding, question)
+    certified = found.run.header.environment.packages
+    needed = requirements(library.packages, certified)
+    paths = _paths(library, found.adapter.spec)
+    ready = are_installed(library.packages, certified)
+    python = Path(sys.executable) if ready else clean_python(needed)
+    story = _story(found, binding.name if isinstance(library, ContractCode) else needed[0], needed)
+    base_path = dialect_named(binding.dialect).service.base_path
+
+    def attempt(call: LibraryCall) -> tuple[str, Trial]:
+        try:
+            source = file_source(story, question, library.code(call), answers, base_path)
+        except ValueError as error:
+            raise UnreproducibleError(f"the library cannot make this call: {error}") from error
+        return source, _try_source(source, python, paths)
+
+    refusal: UnreproducibleError | None = None
+    for call in _shorter_calls(whole):
+        try:
+            source, trial = attempt(call)
+        except UnreproducibleError as error:
+            refusal = error
+            continue
+        if trial.shown:
+            shown = (one for one in map(attempt, _bare_calls(call)) if one[1].shown)
+            source, trial = next(shown, (source, trial))
+            return Reproduction(source, trial, found, needed, paths)
+    if refusal is not None:
+        raise refusal
+    raise UnreproducibleError(_not_shown(trial, found))
+
+
+def _try_source(source: str, python: Path, paths: tuple[str, ...]) -> Trial:
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "reproducer.py"
+        file.write_text(source, "utf-8")
+        return try_file(python, file, paths)
+
+
+def _not_shown(trial: Trial, found: Found) -> str:
+    if trial.gone:
+        return (
+            f"the library alone does not show it in {found.finding.place.run} ({trial.sentence}): "
+            "look at the adapter, or at its binding"
+        )
+    return f"the library alone could not be asked in {found.finding.place.run}: {trial.sentence}"
+
+
+def _binding(found: Found) -> Binding:
+    if found.adapter.kind != "adapter":
+        raise UnreproducibleError(f"{found.adapter.name} is a {found.adapter.kind}; a file makes calls of a library")
+    return resolve_subject(found.adapter.spec).adapter
+
+
+def _library(found: Found, binding: Binding) -> Reproducer:
+    """How the library is called: as the binding says, else the adapter itself is the library."""
+    if binding.reproducer is not None:
+        return binding.reproducer
+    name = found.adapter.spec.partition("=")[0]
+    if ":" not in name or found.finding.place.path != "stateless":
+        raise UnreproducibleError(f"the binding of {binding.name} does not say how its library is called (reproducer=)")
+    if binding.signature != "full" or binding.errors != "raised":
+        raise UnreproducibleError(f"the adapter of {binding.name} has a calling form of its own, and no reproducer=")
+    return ContractCode(binding, name)
+
+
+def _paths(library: Reproducer, spec: str) -> tuple[str, ...]:
+    """The folder of the adapter's module, where that is what is called and no package has it."""
+    if not isinstance(library, ContractCode):
+        return ()
+    name = spec.partition(":")[0]
+    file = getattr(importlib.import_module(name), "__file__", None)
+    if file is None or "site-packages" in file:
+        return ()
+    return (str(Path(file).resolve().parents[name.count(".")]),)
+
+
+def _call(found: Found, binding: Binding, question: Question) -> LibraryCall:
+    """The call as the adapter got it."""
+    began = next(
+        one for one in found.transcript.of(CallBegan) if (one.call, one.probe) == (question.call, question.probe)
+    )
+    if began.response_schema is not None:
+        raise UnreproducibleError("the call asked for structured output, which no reproducer writes yet")
+    name = found.finding.place.scenario
+    own = {scenario.name: scenario for scenario in map(load, map(Path, found.run.header.files))}
+    known = {**{one.name: one for one in suite_scenarios(load_suite())}, **own}
+    scenario = scenario_named(name, known)
+    if scenario is None:
+        raise UsageError(f"scenario {name!r} of this run is no longer part of its suite")
+    options = {**binding.options, **scenario.options}
+    options.pop("context_tokens", None)
+    return LibraryCall(
+        found.transcript.model,
+        began.messages,
+        began.system,
+        began.tools,
+        streamed=began.streamed,
+        options=options,
+        wanted=str(question.steps[0]) if question.sight in ("answer", "returned") else "text",
+    )
+
+
+def _shorter_calls(call: LibraryCall) -> Iterator[LibraryCall]:
+    """The call with ever more of its conversation, each from a message of the user on; the whole one last."""
+    starts = [n for n, message in enumerate(call.messages) if n and message.role == "user"]
+    for start in reversed(starts):
+        yield replace(call, messages=call.messages[start:])
+    yield call
+
+
+def _bare_calls(call: LibraryCall) -> Iterator[LibraryCall]:
+    """The call without what it may not need, barest first."""
+    if call.tools and call.system:
+        yield replace(call, tools=(), system=None)
+    if call.tools:
+        yield replace(call, tools=())
+    if call.system:
+        yield replace(call, system=None)
+
+
+def _story(found: Found, library: str, needed: tuple[str, ...]) -> Story:
+    words = found.run.words(found.finding)
+    place, header = found.finding.place, found.run.header
+    origin = f"{found.finding.code} in {place.run} with {found.adapter.model}, found by turnproof {header.turnproof}."
+    return Story(library, words.title or words.got, words.expected or words.title, origin, needed)

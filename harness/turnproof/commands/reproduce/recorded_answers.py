@@ -1,0 +1,70 @@
+"""What the emulator answered in a provider call, as the file's server repeats it: the same bytes, the same end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from ...run.transcript import Transcript, WireRequest, WireResponse
+from ...wire.emulator.answer_writer import awkward_pieces
+from .unreproducible import UnreproducibleError
+
+End = Literal["end", "cut", "reset", "stall"]
+"""How an answer ends: as HTTP ends one, by a socket that is closed in the middle, by a reset, or by silence."""
+
+_HOP_BY_HOP = frozenset(("connection", "content-length", "date", "keep-alive", "server", "transfer-encoding"))
+
+
+@dataclass(frozen=True)
+class RecordedAnswer:
+    """One answer. `pieces` are the writes that it consists of."""
+
+    status: int
+    headers: dict[str, str]
+    pieces: tuple[bytes, ...]
+    end: End
+
+
+def exchanges_of(transcript: Transcript, call: int, probe: str) -> list[WireRequest]:
+    """The requests of a provider call, in order."""
+    found = [one for one in transcript.of(WireRequest) if (one.call, one.probe) == (call, probe)]
+    return sorted(found, key=lambda one: one.exchange)
+
+
+def answers_of(transcript: Transcript, requests: list[WireRequest]) -> tuple[RecordedAnswer, ...]:
+    """The answers to these requests. Raises UnreproducibleError for one that the file's server cannot give."""
+    responses = {one.exchange: one for one in transcript.of(WireResponse)}
+    return tuple(_answer(responses[one.exchange]) for one in requests if one.exchange in responses)
+
+
+def _answer(response: WireResponse) -> RecordedAnswer:
+    if response.held:
+        raise UnreproducibleError("the call was cancelled while the server held its answer back")
+    headers = {name: value for name, value in response.headers.items() if name.lower() not in _HOP_BY_HOP}
+    pieces = tuple(_pieces(response))
+    return RecordedAnswer(response.status, headers, pieces, _end(response))
+
+
+def _end(response: WireResponse) -> End:
+    if response.ended == "timed-out":
+        return "stall"
+    if response.fault in ("reset", "refuse-connection") and response.ended == "cut-by-us":
+        return "reset"
+    return "cut" if response.fault == "truncate" and response.ended == "cut-by-us" else "end"
+
+
+def _pieces(response: WireResponse) -> Iterator[bytes]:
+    data = response.bytes_sent
+    if response.fault == "split":
+        return awkward_pieces(data)
+    if response.fault == "drip":
+        return (data[at : at + 1] for at in range(len(data)))
+    return _events(data)
+
+
+def _events(data: bytes) -> Iterator[bytes]:
+    """The bytes of a stream event by event, as far as blank lines tell them apart."""
+    while data:
+        event, blank, data = data.partition(b"\n\n")
+        yield event + blank

@@ -1,0 +1,60 @@
+"""A file is run with some Python, and what it says."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+LIMIT = 60.0
+"""Seconds that a file may take."""
+
+_DEFECT, _GONE = "DEFECT: ", "gone: "
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What a file said. `shown` says that it shows the defect, `gone` that it shows that there is none; neither is so
+    where the file could not be run to its end."""
+
+    exit_code: int
+    output: str
+
+    @property
+    def shown(self) -> bool:
+        return self.exit_code == 1 and any(line.startswith(_DEFECT) for line in self.output.splitlines())
+
+    @property
+    def gone(self) -> bool:
+        return self.exit_code == 0 and any(line.startswith(_GONE) for line in self.output.splitlines())
+
+    @property
+    def sentence(self) -> str:
+        """The line that says what came of it; else the last line of whatever it wrote."""
+        lines = self.output.strip().splitlines() or ["nothing was written"]
+        return next((line for line in lines if line.startswith((_DEFECT, _GONE))), lines[-1])
+
+
+def try_file(python: Path, file: Path, paths: tuple[str, ...]) -> Trial:
+    """Run a file with an interpreter. `paths` are folders in which it finds modules beside those installed.
+
+    Whatever proxies and keys this process has in its environment, the file has none of them.
+    """
+    kept = ("PATH", "HOME", "LANG", "SYSTEMROOT", "TMPDIR", "XDG_CACHE_HOME")
+    environment = {name: os.environ[name] for name in kept if name in os.environ}
+    environment |= {"PYTHONPATH": os.pathsep.join(paths)} if paths else {}
+    try:
+        done = subprocess.run(
+            [str(python), str(file)],
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=LIMIT,
+            check=False,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+        )
+    except subprocess.TimeoutExpired:
+        return Trial(-1, f"no end within {LIMIT:.0f} s")
+    return Trial(done.returncode, done.stdout + done.stderr)
