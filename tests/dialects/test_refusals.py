@@ -92,7 +92,9 @@ def test_no_rule_is_enforced_without_a_named_address(kit: RefusalKit[Any]) -> No
 
 @each_kit
 def test_what_a_source_quotes_are_the_words_of_the_refusal(kit: RefusalKit[Any]) -> None:
-    words = {rule: [each.message for each in kit.pairs if each.rule == rule] for rule in {p.rule for p in kit.pairs}}
+    words: dict[str, list[str]] = {}
+    for pair in kit.pairs:
+        words.setdefault(pair.rule, []).append(f"{pair.kind} {pair.message}")
     quoted = [(kit.unprefixed(rule), each.quote) for rule in kit.rules for each in rule.sources if each.quote]
     other = [(rule, quote) for rule, quote in quoted if rule in words and not any(map(_has(quote), words[rule]))]
     assert other == []

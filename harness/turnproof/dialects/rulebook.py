@@ -19,6 +19,11 @@ def thread(name: str, quote: str = "", *, day: str = READ_ON) -> Source:
     return Source(Evidence.ISSUE, f"https://github.com/{repository}/issues/{number}", day, quote)
 
 
+def threads(*names: str, day: str = READ_ON) -> tuple[Source, ...]:
+    """Threads of several projects about one refusal."""
+    return tuple(thread(name, day=day) for name in names)
+
+
 def report(address: str, quote: str = "", *, day: str = READ_ON) -> Source:
     """What somebody else wrote down elsewhere, such as a test that runs against the service."""
     return _source(Evidence.ISSUE, address, day, quote)

@@ -53,7 +53,7 @@ def test_azure_gives_its_own_refusals_a_code_and_hands_on_those_of_the_maker() -
     ("rule", "body"),
     [
         ("github-key", {"code": "unauthorized", "details": "=", "message": "="}),
-        ("copilot-model", {"code": "model_not_found", "message": "="}),
+        ("copilot-model", {"code": "model_not_supported", "message": "="}),
         ("zai-key", {"code": "1000", "message": "="}),
         ("ollama-model", {"type": "not_found_error", "message": "=", "param": None, "code": None}),
     ],

@@ -47,6 +47,10 @@ class Service:
         )
 
 
+UNREADABLE = ("method", "zai-route")
+"""What no answer could be given to, whether or not the refusal is shown."""
+
+
 @pytest.fixture(scope="module")
 def service() -> Iterator[Service]:
     with EmulatorServer() as server, httpx2.Client(timeout=60) as client:
@@ -61,7 +65,7 @@ def service() -> Iterator[Service]:
 @pytest.mark.parametrize("pair", SENDABLE, ids=attrgetter("id"))
 def test_the_server_refuses_in_the_form_of_its_surface_and_not_the_neighbour(pair: Pair, service: Service) -> None:
     answer = service.send(pair.illegal)
-    if pair.enforced:
+    if pair.enforced or pair.rule in UNREADABLE:
         dialect = SURFACES[pair.illegal.surface]
         read = dialect.read_response(answer.status_code, answer.headers, answer.content)
         assert answer.status_code == pair.status

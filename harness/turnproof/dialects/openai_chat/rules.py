@@ -1,92 +1,334 @@
-"""Every rule of the chat completions API that this dialect knows, with where it is known from.
+"""Every rule of the chat completions API that this dialect knows, with the places that show it.
 
-Sources name sections of the wire sheets (`openai-chat.md`, `zai.md`, `ollama.md`), which are condensed from recordings,
-documentation and public issues; where they are silent, the issue itself. Azure hands on what OpenAI refuses about the
-content of a request, as it is (langchain-ai/langchainjs#4153, Nikunj2003/LLaMa-MCP-Streamlit#1), so these rules hold
-there, too. What GitHub Models does with a broken conversation nobody has shown: there the same finding is `INFERRED`,
-logged, and the request is accepted. Where only a status is known, the words of the message are ours.
+Azure hands on what OpenAI refuses about the content of a request, as it is (langchain-ai/langchainjs#4153,
+Nikunj2003/LLaMa-MCP-Streamlit#1), so these rules hold there, too. What GitHub Models does with a broken conversation
+nobody has shown: there the same finding is logged, and the request is accepted. Where only a status is known, the words
+of the message are ours. `_SCHEMA` is the interface description that OpenAI publishes, as the named wheel carries it.
 """
 
 from __future__ import annotations
 
-from ..base import Evidence
-from ..rulebook import Rulebook
+from ..base import Source
+from ..rulebook import Rulebook, page, recording, server_code, thread, threads
 
 NAME = "openai-chat"
-_ISSUES = "openai-chat.md §4, pasted in public issues"
+
+_THREADS_READ_ON = "2026-11-22"
+_PYDANTIC_AI = "https://github.com/pydantic/pydantic-ai/blob"
+_RUBY_LLM = "https://github.com/crmne/ruby_llm/blob"
+_OPENLLMETRY = "https://github.com/traceloop/openllmetry/blob/93429cfb9767/packages"
+_ZAI_CODES = page("https://docs.bigmodel.cn/cn/api/api-code")
 
 _BOOK = Rulebook(NAME)
 ALL = _BOOK.all
-_documented, _inferred, _issue, _recorded = _BOOK.documented, _BOOK.inferred, _BOOK.issue, _BOOK.recorded
+_rule = _BOOK.rule
+
+
+def _schema(name: str) -> Source:
+    return page(
+        f"https://pypi.org/project/llm-comply/0.5.0/#llm_comply/specs/openai_chat.json/components/schemas/{name}"
+    )
+
+
+def _threads(*names: str) -> tuple[Source, ...]:
+    return threads(*names, day=_THREADS_READ_ON)
 
 
 # Address and key
-NOT_FOUND = _issue("not-found", "openai/openai-node#132, Chanzhaoyu/chatgpt-web#737: Invalid URL")
-METHOD = _documented("method", "RFC 9110 §15.5.6; the words of the message are ours")
-MISSING_KEY = _issue("missing-key", "continuedev/continue#10931")
-BAD_KEY = _recorded("bad-key", "ruby_llm and dd-trace-py recordings of wrong keys")
-AZURE_KEY = _recorded("azure-key", "RL chat_error_handling_with_azure_...yml")
-AZURE_VERSION = _documented("azure-version", "Azure OpenAI REST reference: api-version is required; 404 without")
-GITHUB_KEY = _issue("github-key")
-COPILOT_KEY = _documented("copilot-key", "openai-chat.md §6: 401, 403 of the published client")
-COPILOT_TOKEN = _issue("copilot-token", "anomalyco/opencode#4992, editor-code-assistant/eca#258: token expired")
-COPILOT_EDITOR = _issue("copilot-editor", "openai-chat.md §6, pasted in public issues")
-ZAI_KEY = _issue("zai-key", "zai.md §4: 401 with 1000 to 1002, or 401")
-ZAI_ROUTE = _issue("zai-route", "zai.md §1, §4: a wrong route is answered with status 200")
+NOT_FOUND = _rule(
+    "not-found",
+    thread("harry0703/MoneyPrinterTurbo#57", "Invalid URL (POST /v1/…)"),
+    *_threads("openai/openai-node#132", "Chanzhaoyu/chatgpt-web#737"),
+)
+METHOD = _rule(
+    "method",
+    note="the API takes POST; nobody has shown what it answers to another method, the words are ours",
+)
+MISSING_KEY = _rule(
+    "missing-key",
+    thread(
+        "openai/openai-python#1434",
+        "You didn't provide an API key. You need to provide your API key in an Authorization header using Bearer auth",
+    ),
+)
+BAD_KEY = _rule(
+    "bad-key",
+    recording(
+        f"{_RUBY_LLM}/f770a00648e9/spec/fixtures/vcr_cassettes/"
+        "chat_error_handling_with_openai_gpt-4_1-nano_raises_appropriate_auth_error.yml",
+        "Incorrect API key provided: …. You can find your API key at",
+    ),
+)
+AZURE_KEY = _rule(
+    "azure-key",
+    thread("SciSharp/BotSharp#386", "Access denied due to invalid subscription key or wrong API endpoint."),
+)
+AZURE_VERSION = _rule(
+    "azure-version",
+    page("https://learn.microsoft.com/azure/ai-services/openai/reference"),
+)
+GITHUB_KEY = _rule(
+    "github-key", thread("github/gh-models#35", "unauthorized"), thread("microsoft/ai-agents-for-beginners#203")
+)
+COPILOT_KEY = _rule("copilot-key", thread("jenkins-x-plugins/jx-slack#18", "Bad credentials"))
+COPILOT_TOKEN = _rule(
+    "copilot-token",
+    *_threads("anomalyco/opencode#4992", "editor-code-assistant/eca#258"),
+)
+COPILOT_EDITOR = _rule(
+    "copilot-editor",
+    thread("stacklok/codegate#335", "bad request: missing Editor-Version header for IDE auth"),
+)
+ZAI_KEY = _rule(
+    "zai-key",
+    _ZAI_CODES,
+)
+ZAI_ROUTE = _rule(
+    "zai-route",
+    note="a wrong route is answered with status 200 and an error in the body; no thread with it was read",
+)
 
 # Reading the body
-MALFORMED_JSON = _issue("malformed-json", "microsoft/graphrag#2286, ChatGPTNextWeb/NextChat#4064")
-MISSING_MODEL = _issue("missing-model", "lss233/kirara-ai#800, chain-ml/council#45")
-MISSING_FIELD = _issue("missing-field", "SilasMarvin/lsp-ai#108: missing_required_parameter")
-INVALID_TYPE = _recorded("invalid-type", "RL ..._handles_invalid_message_format_errors.yml")
-INVALID_ROLE = _issue("invalid-role", "lss233/kirara-ai#1028, in the words of an older server")
-UNKNOWN_ARGUMENT = _issue("unknown-argument", "davidmigloz/langchain_dart#712, CherryHQ/cherry-studio#6155")
-ZAI_PARAMETER = _issue("zai-parameter", "zai.md §4: 1210, 1213, 1214")
+MALFORMED_JSON = _rule(
+    "malformed-json",
+    *_threads("microsoft/graphrag#2286", "ChatGPTNextWeb/NextChat#4064"),
+)
+MISSING_MODEL = _rule(
+    "missing-model",
+    _schema("CreateChatCompletionRequest"),
+    *_threads("lss233/kirara-ai#800", "chain-ml/council#45"),
+)
+MISSING_FIELD = _rule(
+    "missing-field",
+    _schema("CreateChatCompletionRequest"),
+    thread("SilasMarvin/lsp-ai#108", "Missing required parameter: 'messages'."),
+)
+INVALID_TYPE = _rule(
+    "invalid-type",
+    recording(
+        f"{_RUBY_LLM}/535c9e1def3b/spec/fixtures/vcr_cassettes/"
+        "chat_real_error_scenarios_openai_gpt-4o-mini_handles_invalid_message_format_errors.yml",
+        "Invalid type for 'messages[0].content': expected one of a string or array of objects, but got an object",
+    ),
+)
+INVALID_ROLE = _rule(
+    "invalid-role",
+    _schema("ChatCompletionRequestMessage"),
+    *_threads("lss233/kirara-ai#1028"),
+    note="the words are those of an older server",
+)
+UNKNOWN_ARGUMENT = _rule(
+    "unknown-argument",
+    *_threads("davidmigloz/langchain_dart#712", "CherryHQ/cherry-studio#6155"),
+)
+ZAI_PARAMETER = _rule(
+    "zai-parameter",
+    _ZAI_CODES,
+)
 
 # What is asked
-UNKNOWN_MODEL = _recorded("unknown-model", "PA test_model_name_suggestions")
-WITHDRAWN_MODEL = _recorded("withdrawn-model", "OLLM test_agents_and_tools: has been deprecated")
-AZURE_DEPLOYMENT = _issue("azure-deployment", "chatboxai/chatbox#646, #861: DeploymentNotFound")
-GITHUB_MODEL = _issue("github-model", "openai-chat.md §4, marked weak: unknown_model, 400 or 404")
-COPILOT_MODEL = _documented("copilot-model", "openai-chat.md §6: 404 of the published client")
-ZAI_MODEL = _documented("zai-model", "zai.md §4: 1211")
-OLLAMA_MODEL = _BOOK.server("ollama-model", "ollama.md §5")
+UNKNOWN_MODEL = _rule(
+    "unknown-model",
+    recording(
+        f"{_PYDANTIC_AI}/4fda38988f29/tests/cassettes/test_model_name_suggestions/"
+        "test_model_name_suggestion[openai-chat].yaml",
+        "The model `…` does not exist or you do not have access to it.",
+    ),
+)
+WITHDRAWN_MODEL = _rule(
+    "withdrawn-model",
+    recording(
+        f"{_OPENLLMETRY}/opentelemetry-instrumentation-llamaindex/tests/cassettes/test_agents/"
+        "test_agents_and_tools.yaml",
+        "The model `…` has been deprecated, learn more here:",
+    ),
+)
+AZURE_DEPLOYMENT = _rule(
+    "azure-deployment", thread("chatboxai/chatbox#861", "The API deployment for this resource does not exist.")
+)
+GITHUB_MODEL = _rule(
+    "github-model", thread("microsoft/Generative-AI-for-beginners-dotnet#302", "unknown_model … Unknown model: …")
+)
+COPILOT_MODEL = _rule(
+    "copilot-model",
+    thread("microsoft/vscode-copilot-release#10115", "model_not_supported … The requested model is not supported."),
+)
+ZAI_MODEL = _rule(
+    "zai-model",
+    _ZAI_CODES,
+)
+OLLAMA_MODEL = _rule(
+    "ollama-model",
+    server_code("https://github.com/ollama/ollama/blob/main/server/routes.go"),
+)
 
 # Settings
-EMPTY_LIST = _issue("empty-list", "CopilotKit/CopilotKit#529, home-assistant/core#118577: empty_array")
-TOO_MANY_TOOLS = _issue("too-many-tools", "vishalmysore/Tools4AI#16: array_above_max_length")
-TOOL_NAME = _issue("tool-name", "mcp-use/mcp-use#90, xinnan-tech/xiaozhi-esp32-server#1466")
-TOOL_NAME_LENGTH = _issue("tool-name-length", f"{_ISSUES}: string_above_max_length")
-ONLY_WITH_TOOLS = _issue("only-with-tools", "openai/swarm#30")
-STREAM_OPTIONS = _issue("stream-options", "BerriAI/litellm#5803, lobehub/lobehub#6735")
-TEMPERATURE = _recorded("temperature", "PA test_openai_responses/ (of /responses)")
-FIXED_TEMPERATURE = _issue("fixed-temperature", "diffbot/code-gpt-docs#445, johny-b/llmcomp#69")
-MAX_TOKENS_UNSUPPORTED = _issue(
-    "max-tokens-unsupported", "ITSpecialist111/ai_automation_suggester#38, fish2018/YPrompt#26"
+EMPTY_LIST = _rule(
+    "empty-list",
+    *_threads("CopilotKit/CopilotKit#529", "home-assistant/core#118577"),
 )
-MAX_TOKENS_CAP = _issue("max-tokens-cap", "tailcallhq/forgecode#1185, opencode-ai/opencode#140")
-JSON_WORD = _issue("json-word", "ultimatejimmy/xray.koplugin#33")
-STRICT_FORMAT = _issue("strict-format", "dottxt-ai/outlines#844, moeru-ai/xsai#202")
-STRICT_FUNCTION = _issue("strict-function", "openai/codex#7758: invalid_function_parameters")
-ZAI_TOOL_CHOICE = _inferred("zai-tool-choice", "zai.md §2: the Anthropic-compatible endpoint refuses a forced tool")
+TOO_MANY_TOOLS = _rule(
+    "too-many-tools",
+    _schema("CreateChatCompletionRequest"),
+    *_threads("vishalmysore/Tools4AI#16"),
+)
+TOOL_NAME = _rule(
+    "tool-name",
+    _schema("FunctionObject"),
+    *_threads("mcp-use/mcp-use#90", "xinnan-tech/xiaozhi-esp32-server#1466"),
+)
+TOOL_NAME_LENGTH = _rule(
+    "tool-name-length",
+    _schema("FunctionObject"),
+)
+ONLY_WITH_TOOLS = _rule(
+    "only-with-tools",
+    thread(
+        "openai/swarm#30",
+        "Invalid value for 'parallel_tool_calls': 'parallel_tool_calls' is only allowed when 'tools' are specified.",
+    ),
+)
+STREAM_OPTIONS = _rule(
+    "stream-options",
+    _schema("ChatCompletionStreamOptions"),
+    *_threads("BerriAI/litellm#5803", "lobehub/lobehub#6735"),
+)
+TEMPERATURE = _rule(
+    "temperature",
+    _schema("ModelResponseProperties"),
+    recording(
+        f"{_PYDANTIC_AI}/f077d56ce09d/tests/models/cassettes/test_openai_responses/"
+        "test_openai_responses_model_http_error.yaml"
+    ),
+)
+FIXED_TEMPERATURE = _rule(
+    "fixed-temperature",
+    *_threads("diffbot/code-gpt-docs#445", "johny-b/llmcomp#69"),
+)
+MAX_TOKENS_UNSUPPORTED = _rule(
+    "max-tokens-unsupported",
+    _schema("CreateChatCompletionRequest"),
+    *_threads("ITSpecialist111/ai_automation_suggester#38", "fish2018/YPrompt#26"),
+)
+MAX_TOKENS_CAP = _rule(
+    "max-tokens-cap",
+    *_threads("tailcallhq/forgecode#1185", "opencode-ai/opencode#140"),
+)
+JSON_WORD = _rule(
+    "json-word",
+    thread(
+        "ultimatejimmy/xray.koplugin#33",
+        "'messages' must contain the word 'json' in some form, to use 'response_format' of type 'json_object'.",
+    ),
+)
+STRICT_FORMAT = _rule(
+    "strict-format",
+    *_threads("dottxt-ai/outlines#844", "moeru-ai/xsai#202"),
+)
+STRICT_FUNCTION = _rule(
+    "strict-function",
+    _schema("FunctionObject"),
+    *_threads("openai/codex#7758"),
+)
+ZAI_TOOL_CHOICE = _rule(
+    "zai-tool-choice",
+    note="the Anthropic-compatible endpoint refuses a forced tool; of this one nobody has shown it",
+)
 
 # The conversation
-SYSTEM_UNSUPPORTED = _recorded("system-unsupported", "PA test_openai_o1_mini_system_role[system].yaml")
-NULL_CONTENT = _issue("null-content", "langchain-ai/langchainjs#4153, songquanpeng/one-api#784")
-TOOL_CONTENT = _recorded("tool-content", "PA test_multimodal_tool_returns/: text or image_url")
-CALL_ID_LENGTH = _issue("call-id-length")
-DANGLING_CALL = _issue("dangling-call")
-ORPHAN_RESULT = _issue("orphan-result")
-UNKNOWN_CALL = _issue("unknown-call")
-GITHUB_PAIRING = _inferred("github-pairing", "nobody has shown what GitHub Models does; OpenAI refuses it")
-COPILOT_PAIRING = _inferred("copilot-pairing", "openai-chat.md §6: Claude, 400 without a body; of other models unknown")
+SYSTEM_UNSUPPORTED = _rule(
+    "system-unsupported",
+    recording(
+        f"{_PYDANTIC_AI}/b18b03291085/tests/models/cassettes/test_openai/test_openai_o1_mini_system_role[system].yaml"
+    ),
+    thread(
+        "tailcallhq/forgecode#1177", "Unsupported value: 'messages[0].role' does not support 'system' with this model."
+    ),
+)
+NULL_CONTENT = _rule(
+    "null-content",
+    *_threads("langchain-ai/langchainjs#4153", "songquanpeng/one-api#784"),
+)
+TOOL_CONTENT = _rule(
+    "tool-content",
+    _schema("ChatCompletionRequestToolMessage"),
+)
+CALL_ID_LENGTH = _rule(
+    "call-id-length",
+    thread(
+        "agno-agi/agno#5382", "string too long. Expected a string with maximum length 40, but got a string with length"
+    ),
+)
+DANGLING_CALL = _rule(
+    "dangling-call",
+    thread(
+        "farhan0167/otto-m8#30",
+        "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'.",
+    ),
+)
+ORPHAN_RESULT = _rule(
+    "orphan-result",
+    thread(
+        "smarter-sh/smarter#264",
+        "Invalid parameter: messages with role 'tool' must be a response to a preceeding message with 'tool_calls'.",
+    ),
+)
+UNKNOWN_CALL = _rule(
+    "unknown-call",
+    thread(
+        "dapr/dapr-agents#145",
+        "Invalid parameter: 'tool_call_id' of '…' not found in 'tool_calls' of previous message.",
+    ),
+)
+GITHUB_PAIRING = _rule(
+    "github-pairing",
+    note="nobody has shown what GitHub Models does; OpenAI refuses it",
+)
+COPILOT_PAIRING = _rule(
+    "copilot-pairing",
+    note="Claude there answers 400 without a body; of other models unknown",
+)
 
 # Size, and the world outside
-CONTEXT_LENGTH = _issue("context-length")
-GITHUB_SIZE = _issue("github-size", "openai-chat.md §4: tokens_limit_reached")
-COPILOT_SIZE = _issue("copilot-size", "openai-chat.md §6: model_max_prompt_tokens_exceeded")
-ZAI_SIZE = _issue("zai-size", "zai.md §4: 1261")
-OLLAMA_TRUNCATES = _BOOK.assume("ollama-truncates", Evidence.SERVER, "ollama.md §3", silent=True)
-UNREACHABLE_IMAGE = _recorded("unreachable-image", "OLLM test_vision.yaml, openinference TestInputValueImageHiding")
-RATE_LIMIT = _recorded("rate-limit", "RL chat_real_error_scenarios_openai_gpt-5-nano_...yml")
-CONTENT_FILTER = _documented("content-filter", "openai-chat.md §4: Azure content policy, innererror")
+CONTEXT_LENGTH = _rule(
+    "context-length",
+    thread(
+        "crewAIInc/crewAI-examples#121",
+        "This model's maximum context length is … tokens. However, your messages resulted in … tokens.",
+    ),
+)
+GITHUB_SIZE = _rule(
+    "github-size",
+    thread("eslint/tsc-meetings#593", "Request body too large for gpt-4o model. Max size: 8000 tokens."),
+)
+COPILOT_SIZE = _rule(
+    "copilot-size",
+    thread("microsoft/vscode#289514", "prompt token count of … exceeds the limit of …"),
+)
+ZAI_SIZE = _rule(
+    "zai-size",
+    _ZAI_CODES,
+)
+OLLAMA_TRUNCATES = _rule(
+    "ollama-truncates",
+    server_code("https://github.com/ollama/ollama/blob/main/server/prompt.go"),
+    silent=True,
+)
+UNREACHABLE_IMAGE = _rule(
+    "unreachable-image",
+    recording(
+        f"{_OPENLLMETRY}/opentelemetry-instrumentation-openai/tests/traces/cassettes/test_vision/test_vision.yaml",
+        "Error while downloading …",
+    ),
+)
+RATE_LIMIT = _rule(
+    "rate-limit",
+    recording(
+        f"{_RUBY_LLM}/75b5cd5aef9a/spec/fixtures/vcr_cassettes/"
+        "chat_real_error_scenarios_openai_gpt-5-nano_handles_context_length_exceeded_errors.yml"
+    ),
+)
+CONTENT_FILTER = _rule(
+    "content-filter",
+    page("https://learn.microsoft.com/azure/ai-services/openai/concepts/content-filter"),
+)

@@ -34,8 +34,9 @@ def _addresses() -> list[Pair]:
         Pair("not-found", Ask(body(), path="/v1/chat", surface=Surface.OLLAMA), "404 page not found",
              ask(surface=Surface.OLLAMA), 404, "not_found_error", variant="ollama"),
         Pair("zai-route", Ask(body(), path="/api/paas/v4/chat", surface=Surface.ZAI), "404 NOT_FOUND",
-             ask(surface=Surface.ZAI), 200, "500"),
-        Pair("method", Ask(method="GET"), "Not allowed to GET on /v1/chat/completions.", ask(), 405),
+             ask(surface=Surface.ZAI), 200, "500", enforced=False),
+        Pair("method", Ask(method="GET"), "Not allowed to GET on /v1/chat/completions.", ask(), 405,
+             enforced=False),
     ]  # fmt: skip
 
 
@@ -137,8 +138,8 @@ def _models() -> list[Pair]:
              "The API deployment for this resource does not exist. If you created the deployment within the last 5 "
              "minutes, please wait a moment and try again.", ask(surface=Surface.AZURE), 404, "DeploymentNotFound"),
         Pair("github-model", on_github[0], "Unknown model: gpt-9", on_github[1], 404, "unknown_model"),
-        Pair("copilot-model", on_copilot[0], "The requested model is not supported.", on_copilot[1], 404,
-             "model_not_found"),
+        Pair("copilot-model", on_copilot[0], "The requested model is not supported.", on_copilot[1], 400,
+             "model_not_supported"),
         Pair("zai-model", on_zai[0], "Unknown Model, please check the model code.", on_zai[1], kind="1211"),
         Pair("ollama-model", on_ollama[0], "model 'gpt-9' not found", on_ollama[1], 404, "not_found_error"),
     ]  # fmt: skip

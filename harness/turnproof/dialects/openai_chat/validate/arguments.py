@@ -47,7 +47,7 @@ def unknown_model(call: ChatCall) -> Refusal:
             return ChatRefusal(rules.GITHUB_MODEL, 404, "unknown_model", f"Unknown model: {name}", surface=surface)
         case Surface.COPILOT:
             message = "The requested model is not supported."
-            return ChatRefusal(rules.COPILOT_MODEL, 404, "model_not_found", message, surface=surface)
+            return ChatRefusal(rules.COPILOT_MODEL, 400, "model_not_supported", message, surface=surface)
         case Surface.ZAI:
             message = "Unknown Model, please check the model code."
             return ChatRefusal(rules.ZAI_MODEL, 400, "1211", message, surface=surface)
