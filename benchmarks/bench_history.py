@@ -21,25 +21,8 @@ from time import process_time_ns
 from typing import Any
 
 from turnproof.budget import InstructionBudget
-from turnproof.gc import (
-    BudgetGC,
-    Collector,
-    GCConfig,
-    HybridGC,
-    SummarizeGC,
-    TruncateGC,
-    cut_results,
-    turn_starts,
-)
-from turnproof.messages import (
-    FinishReason,
-    FunctionCall,
-    Message,
-    ProviderResponse,
-    Text,
-    TokenUsage,
-    ToolResult,
-)
+from turnproof.gc import BudgetGC, Collector, GCConfig, HybridGC, SummarizeGC, TruncateGC, cut_results, turn_starts
+from turnproof.messages import FinishReason, FunctionCall, Message, ProviderResponse, Text, TokenUsage, ToolResult
 from turnproof.provider import Path
 from turnproof.session import Session, repair
 from turnproof.session.store import FileStore

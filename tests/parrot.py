@@ -15,16 +15,7 @@ from typing import Any
 from turnproof.agents import AgentBinding, AgentSetup
 from turnproof.cancel import CancelToken
 from turnproof.errors import ResumeError, TransportError, UsageError
-from turnproof.messages import (
-    FinishReason,
-    FunctionCall,
-    Message,
-    Part,
-    ProviderResponse,
-    Text,
-    TokenUsage,
-    ToolResult,
-)
+from turnproof.messages import FinishReason, FunctionCall, Message, Part, ProviderResponse, Text, TokenUsage, ToolResult
 from turnproof.sessions import SessionCapabilities, SessionInfo, SessionPage, SessionSourceBase
 
 ALL = SessionCapabilities(can_list=True, can_load=True, can_continue_last=True, can_delete=True, can_fork=True)

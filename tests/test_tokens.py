@@ -20,14 +20,7 @@ from turnproof.messages import (
     ToolResult,
     ToolSchema,
 )
-from turnproof.tokens import (
-    json_tokens,
-    message_tokens,
-    part_tokens,
-    text_tokens,
-    thought_tokens,
-    tool_tokens,
-)
+from turnproof.tokens import json_tokens, message_tokens, part_tokens, text_tokens, thought_tokens, tool_tokens
 
 SIGNED = ProviderData("gemini", "m", {"signature": "s" * 400})
 

@@ -10,45 +10,37 @@ from datetime import UTC
 from email.utils import parsedate_to_datetime
 from typing import TypeAlias
 
-from turnproof.errors import (
-    AuthenticationError,
-    ContextLimitError,
-    InvalidRequestError,
-    OverloadedError,
-    ProviderError,
-    RateLimitError,
-    TransportError,
-)
+from turnproof import errors
 
 from ._characters import whole_characters
 
 
 def by_status(
     status: int, text: str, *, kind: str | None, wait: float | None = None, shown_status: int | None = None
-) -> ProviderError:
+) -> errors.ProviderError:
     """The typed error that a status stands for where nothing more is known. `wait` is the time that the service asked
     for, `shown_status` the status that the answer came under, where that is another."""
     shown = status if shown_status is None else shown_status
     match status:
         case _ if status < 400:
-            return TransportError(f"no answer under this status: {text}", status=shown, kind=kind)
+            return errors.TransportError(f"no answer under this status: {text}", status=shown, kind=kind)
         case 401 | 403:
-            return AuthenticationError(text, status=shown, kind=kind)
+            return errors.AuthenticationError(text, status=shown, kind=kind)
         case 408:
-            return TransportError(text, status=shown, kind=kind, retry_after=wait)
+            return errors.TransportError(text, status=shown, kind=kind, retry_after=wait)
         case 413:
-            return ContextLimitError(text, status=shown, kind=kind)
+            return errors.ContextLimitError(text, status=shown, kind=kind)
         case 429:
-            return RateLimitError(text, status=shown, kind=kind, retry_after=wait)
+            return errors.RateLimitError(text, status=shown, kind=kind, retry_after=wait)
         case _ if status == 409 or status >= 500:
-            return OverloadedError(text, status=shown, kind=kind, retry_after=wait)
+            return errors.OverloadedError(text, status=shown, kind=kind, retry_after=wait)
         case _:
-            return InvalidRequestError(text, status=shown, kind=kind)
+            return errors.InvalidRequestError(text, status=shown, kind=kind)
 
 
 def too_long(
     text: str, patterns: Iterable[re.Pattern[str]], *, status: int | None, kind: str | None
-) -> ContextLimitError | None:
+) -> errors.ContextLimitError | None:
     """The error for a refusal whose whole text is one of these patterns, else None.
 
     A pattern's groups `limit` and `requested` are the figures it gives, if any. A refusal that merely mentions tokens
@@ -57,7 +49,7 @@ def too_long(
     for pattern in patterns:
         if found := pattern.fullmatch(text.strip()):
             figures = {name: int(digits) for name, digits in found.groupdict().items() if digits}
-            return ContextLimitError(text, **figures, status=status, kind=kind)
+            return errors.ContextLimitError(text, **figures, status=status, kind=kind)
     return None
 
 

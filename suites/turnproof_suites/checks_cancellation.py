@@ -12,12 +12,7 @@ from turnproof.judge.view import Exchange, ProviderCall, TurnView, View
 from turnproof.messages import JSON, FinishReason, FunctionCall
 from turnproof.run.transcript import Cancelled, FunctionCallDetected
 
-from .reading import (
-    at_response_text,
-    by_place,
-    calls_in,
-    usage_updates,
-)
+from .reading import at_response_text, by_place, calls_in, usage_updates
 
 _LATE_EVENTS = 8
 """Events the server may still get rid of after a cancel: what lies in buffers between the two sockets."""

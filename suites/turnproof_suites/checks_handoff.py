@@ -15,17 +15,7 @@ from turnproof.judge.finding import Compared, Finding, Place
 from turnproof.judge.requirements import Findings, check, finding
 from turnproof.judge.view import Exchange, View
 from turnproof.judge.view.diff import equal
-from turnproof.messages import (
-    JSON,
-    FileRef,
-    FunctionCall,
-    InlineData,
-    Message,
-    ProviderData,
-    Text,
-    Thought,
-    ToolResult,
-)
+from turnproof.messages import JSON, FileRef, FunctionCall, InlineData, Message, ProviderData, Text, Thought, ToolResult
 
 from .reading import at_text, refusal_finding
 from .steps import FORGETTING, steps

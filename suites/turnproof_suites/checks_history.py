@@ -21,17 +21,7 @@ from .reading import (
     too_long,
     value_differences,
 )
-from .steps import (
-    Step,
-    Unpaired,
-    content,
-    ends_alike,
-    every_unpaired,
-    operations_done,
-    steps,
-    turns_done,
-    unpaired,
-)
+from .steps import Step, Unpaired, content, ends_alike, every_unpaired, operations_done, steps, turns_done, unpaired
 from .words import without_blanks
 
 _EARLIER_CHANGED = finding(

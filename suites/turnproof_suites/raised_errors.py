@@ -4,17 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from turnproof import errors
 from turnproof.dialects.base import ErrorMeaning, WireAnswer
-from turnproof.errors import (
-    AuthenticationError,
-    CacheExpiredError,
-    ContentFilterError,
-    ContextLimitError,
-    InvalidRequestError,
-    OverloadedError,
-    RateLimitError,
-    TransportError,
-)
 from turnproof.judge.finding import Place
 from turnproof.judge.view import ProviderCall, View
 from turnproof.run.transcript import Failed
@@ -22,34 +13,34 @@ from turnproof.run.transcript import Failed
 SOCKET_FAULTS = ("reset", "truncate", "stall", "refuse-connection", "no-end")
 """Faults in which the connection breaks."""
 
-_OVERLOADED = (OverloadedError, TransportError)
-_REFUSED = (InvalidRequestError, ContextLimitError, ContentFilterError)
+_OVERLOADED = (errors.OverloadedError, errors.TransportError)
+_REFUSED = (errors.InvalidRequestError, errors.ContextLimitError, errors.ContentFilterError)
 CLASSES_BY_STATUS: dict[int, tuple[type[Exception], ...]] = {
     400: _REFUSED,
-    401: (AuthenticationError,),
-    403: (AuthenticationError, ContentFilterError),
-    404: (InvalidRequestError,),
+    401: (errors.AuthenticationError,),
+    403: (errors.AuthenticationError, errors.ContentFilterError),
+    404: (errors.InvalidRequestError,),
     408: _OVERLOADED,
-    409: (OverloadedError, TransportError, InvalidRequestError),
+    409: (errors.OverloadedError, errors.TransportError, errors.InvalidRequestError),
     413: _REFUSED,
     422: _REFUSED,
-    429: (RateLimitError,),
+    429: (errors.RateLimitError,),
     500: _OVERLOADED,
     502: _OVERLOADED,
     503: _OVERLOADED,
     504: _OVERLOADED,
-    529: (OverloadedError,),
+    529: (errors.OverloadedError,),
 }
 """Which errors say what a status says. Statuses that are not here are not judged."""
 
 CLASSES_BY_MEANING: dict[ErrorMeaning, tuple[type[Exception], ...]] = {
-    "authentication": (AuthenticationError,),
-    "cache-expired": (CacheExpiredError,),
-    "content-filter": (ContentFilterError,),
-    "context-limit": (ContextLimitError,),
-    "invalid-request": (InvalidRequestError,),
+    "authentication": (errors.AuthenticationError,),
+    "cache-expired": (errors.CacheExpiredError,),
+    "content-filter": (errors.ContentFilterError,),
+    "context-limit": (errors.ContextLimitError,),
+    "invalid-request": (errors.InvalidRequestError,),
     "overloaded": _OVERLOADED,
-    "rate-limit": (RateLimitError,),
+    "rate-limit": (errors.RateLimitError,),
 }
 """Which errors say what the API's own words say, where they say more than the status."""
 

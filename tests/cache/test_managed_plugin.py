@@ -13,19 +13,10 @@ import pytest
 from adapters.background_call import BackgroundCall, wait_until
 from adapters.scripted_server import LIMIT
 
+from turnproof import errors
 from turnproof.cache import CachePlugin, CacheUsage, ManagedCachePlugin, Prepared
 from turnproof.cache.managed import PAUSE_SECONDS
 from turnproof.cancel import CancelToken
-from turnproof.errors import (
-    AuthenticationError,
-    Cancelled,
-    InvalidRequestError,
-    OverloadedError,
-    ProviderError,
-    RateLimitError,
-    TransportError,
-    UsageError,
-)
 from turnproof.messages import CacheMark, Message, Text, TokenUsage, ToolSchema
 from turnproof.provider import SystemInstruction
 
@@ -141,7 +132,7 @@ def test_an_old_prefix_that_cannot_be_deleted_is_in_nobodys_way() -> None:
     service = Service()
     plugin = service.plugin()
     ask(plugin)
-    service.refusal = OverloadedError("later", status=503)
+    service.refusal = errors.OverloadedError("later", status=503)
     assert name_in(ask(plugin, RULES + "!")) is None
     assert service.deleted == ["cachedContents/1"]
 
@@ -181,8 +172,10 @@ def test_a_short_life_is_used_for_most_of_its_length() -> None:
     assert name_in(ask(plugin)) == "cachedContents/2"
 
 
-@pytest.mark.parametrize("refusal", [InvalidRequestError("too small", status=400), AuthenticationError("no")])
-def test_a_refused_prefix_goes_out_in_full_and_is_not_offered_again(refusal: ProviderError) -> None:
+@pytest.mark.parametrize(
+    "refusal", [errors.InvalidRequestError("too small", status=400), errors.AuthenticationError("no")]
+)
+def test_a_refused_prefix_goes_out_in_full_and_is_not_offered_again(refusal: errors.ProviderError) -> None:
     service = Service(refusal=refusal)
     plugin = service.plugin()
     for _ in range(3):
@@ -195,12 +188,12 @@ def test_a_refused_prefix_goes_out_in_full_and_is_not_offered_again(refusal: Pro
 @pytest.mark.parametrize(
     ("failure", "pause"),
     [
-        (OverloadedError("busy", status=503), PAUSE_SECONDS),
-        (TransportError("reset"), PAUSE_SECONDS),
-        (RateLimitError("slow down", status=429, retry_after=7.0), 7.0),
+        (errors.OverloadedError("busy", status=503), PAUSE_SECONDS),
+        (errors.TransportError("reset"), PAUSE_SECONDS),
+        (errors.RateLimitError("slow down", status=429, retry_after=7.0), 7.0),
     ],
 )
-def test_a_service_that_is_down_is_asked_again_after_a_pause(failure: ProviderError, pause: float) -> None:
+def test_a_service_that_is_down_is_asked_again_after_a_pause(failure: errors.ProviderError, pause: float) -> None:
     service = Service(refusal=failure)
     plugin = service.plugin()
     assert name_in(ask(plugin)) is None
@@ -212,8 +205,8 @@ def test_a_service_that_is_down_is_asked_again_after_a_pause(failure: ProviderEr
 
 
 def test_a_fault_that_is_not_the_services_shows() -> None:
-    service = Service(refusal=UsageError("not open"))
-    with pytest.raises(UsageError):
+    service = Service(refusal=errors.UsageError("not open"))
+    with pytest.raises(errors.UsageError):
         ask(service.plugin())
 
 
@@ -294,7 +287,7 @@ def test_the_service_is_given_the_token_of_the_turn() -> None:
 def test_a_turn_that_is_cancelled_already_stores_nothing() -> None:
     service, token = Service(), CancelToken()
     token.cancel()
-    with pytest.raises(Cancelled):
+    with pytest.raises(errors.Cancelled):
         ask(service.plugin(), token=token)
     assert service.created == []
 
@@ -308,7 +301,7 @@ def cancelled_inside(token: CancelToken) -> None:
 def test_a_cancel_while_a_prefix_is_stored_leaves_it_to_the_next_turn() -> None:
     service = Service(during=cancelled_inside)
     plugin = service.plugin()
-    with pytest.raises(Cancelled):
+    with pytest.raises(errors.Cancelled):
         ask(plugin, token=CancelToken())
     service.during = lambda token: None
     assert name_in(ask(plugin)) == "cachedContents/2"
@@ -320,7 +313,7 @@ def test_a_cancel_while_a_prefix_is_replaced_keeps_the_old_name_from_being_used_
     plugin = service.plugin()
     ask(plugin)
     service.during = cancelled_inside
-    with pytest.raises(Cancelled):
+    with pytest.raises(errors.Cancelled):
         ask(plugin, RULES + "!", token=CancelToken())
     service.during = lambda token: None
     assert name_in(ask(plugin, RULES + "!")) == "cachedContents/3"
@@ -340,7 +333,7 @@ def test_a_turn_that_waits_for_what_another_one_stores_can_be_cancelled_and_keep
     impatient, patient = (BackgroundCall(lambda token: name_in(ask(plugin, token=token))) for _ in range(2))
     wait_until(lambda: all("wait_for" in each.frames for each in (impatient, patient)))
     impatient.token.cancel()
-    assert isinstance(impatient.result(), Cancelled)
+    assert isinstance(impatient.result(), errors.Cancelled)
     assert first.is_alive
     assert patient.is_alive
     stored.set()

@@ -11,17 +11,7 @@ from properties import examples
 from turnproof.budget import InstructionBudget, Policy, Source
 from turnproof.cancel import CancelToken
 from turnproof.errors import ProviderError
-from turnproof.gc import (
-    BudgetGC,
-    Collector,
-    GCConfig,
-    GCResult,
-    HybridGC,
-    Reason,
-    SummarizeGC,
-    TruncateGC,
-    cut_results,
-)
+from turnproof.gc import BudgetGC, Collector, GCConfig, GCResult, HybridGC, Reason, SummarizeGC, TruncateGC, cut_results
 from turnproof.messages import Message, TokenUsage
 from turnproof.tokens import message_tokens
 

@@ -16,14 +16,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from turnproof.errors import (
-    AuthenticationError,
-    InvalidRequestError,
-    OverloadedError,
-    ProviderError,
-    RateLimitError,
-    TransportError,
-)
+from turnproof import errors
 from turnproof.messages import Message, ProviderResponse
 from turnproof.provider import Endpoint, Path
 from turnproof.wire.emulator.server_run import CANARY_KEY
@@ -86,15 +79,15 @@ def nothing(_: object, response: httpx2.Response) -> httpx2.Response:
     return httpx2.Response(200, headers={"content-type": response.headers["content-type"]})
 
 
-BROKEN: dict[str, tuple[Callable[..., httpx2.Response], type[ProviderError], int | None]] = {
-    "a proxy's page under 403": (html(403), AuthenticationError, 403),
-    "a proxy's page under 404": (html(404), InvalidRequestError, 404),
-    "a proxy's page under 502": (html(502), OverloadedError, 502),
-    "a portal's page under 200": (html(200), TransportError, None),
-    "a redirect without a target": (no_target, TransportError, 302),
-    "redirects in circles": (in_circles, TransportError, None),
-    "half of a compressed answer": (cut_in_the_middle, TransportError, None),
-    "an empty answer": (nothing, TransportError, None),
+BROKEN: dict[str, tuple[Callable[..., httpx2.Response], type[errors.ProviderError], int | None]] = {
+    "a proxy's page under 403": (html(403), errors.AuthenticationError, 403),
+    "a proxy's page under 404": (html(404), errors.InvalidRequestError, 404),
+    "a proxy's page under 502": (html(502), errors.OverloadedError, 502),
+    "a portal's page under 200": (html(200), errors.TransportError, None),
+    "a redirect without a target": (no_target, errors.TransportError, 302),
+    "redirects in circles": (in_circles, errors.TransportError, None),
+    "half of a compressed answer": (cut_in_the_middle, errors.TransportError, None),
+    "an empty answer": (nothing, errors.TransportError, None),
 }
 
 
@@ -109,13 +102,13 @@ def test_what_is_no_answer_is_told_as_what_it_is(service: Service, name: str, pa
     assert status is None or "<body>" not in str(failure.value)
 
 
-REFUSED: dict[int, type[ProviderError]] = {
-    401: AuthenticationError,
-    403: AuthenticationError,
-    404: InvalidRequestError,
-    429: RateLimitError,
-    500: OverloadedError,
-    503: OverloadedError,
+REFUSED: dict[int, type[errors.ProviderError]] = {
+    401: errors.AuthenticationError,
+    403: errors.AuthenticationError,
+    404: errors.InvalidRequestError,
+    429: errors.RateLimitError,
+    500: errors.OverloadedError,
+    503: errors.OverloadedError,
 }
 
 
@@ -139,7 +132,7 @@ def test_a_refusal_under_status_200_is_no_answer(service: Service, path: Path, s
         return httpx2.Response(200, headers={"content-type": kind}, content=body)
 
     service.spoiled = under_200
-    with pytest.raises(ProviderError):
+    with pytest.raises(errors.ProviderError):
         ask(service, path, stream=stream)
 
 
@@ -165,7 +158,7 @@ def test_a_wrong_content_type_costs_no_more_than_the_answer(service: Service, pa
         return httpx2.Response(200, headers={"content-type": "text/plain"}, content=response.content)
 
     service.spoiled = plain
-    with suppress(TransportError):
+    with suppress(errors.TransportError):
         assert ask(service, path, stream=stream).text
 
 
@@ -182,7 +175,7 @@ def test_an_answer_without_a_candidate_is_none(service: Service, path: Path, str
         return httpx2.Response(200, headers={"content-type": "application/json"}, content=body)
 
     service.spoiled = hollow
-    with pytest.raises(TransportError):
+    with pytest.raises(errors.TransportError):
         ask(service, path, stream=stream)
 
 

@@ -8,14 +8,7 @@ from pathlib import Path
 import pytest
 
 from turnproof.judge.verdict import Status, Verdict
-from turnproof.report.annotations import (
-    Annotation,
-    add_to_step_summary,
-    on_github,
-    relative_to,
-    run_annotations,
-    write,
-)
+from turnproof.report.annotations import Annotation, add_to_step_summary, on_github, relative_to, run_annotations, write
 
 from .runs import BAD, OK, UNCLAIMED, UNSURE, result, write_run
 

@@ -7,16 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from turnproof.messages import (
-    FunctionCall,
-    Message,
-    Opaque,
-    ProviderResponse,
-    Text,
-    Thought,
-    TokenUsage,
-    ToolResult,
-)
+from turnproof.messages import FunctionCall, Message, Opaque, ProviderResponse, Text, Thought, TokenUsage, ToolResult
 from turnproof.report import conversation
 from turnproof.run.transcript import (
     CallBegan,

@@ -12,16 +12,7 @@ import pytest
 from turnproof.cache import ImplicitCachePlugin, PrefixLoss
 from turnproof.cancel import CancelToken
 from turnproof.errors import InvalidRequestError, PayloadError, UsageError
-from turnproof.messages import (
-    FinishReason,
-    InlineData,
-    Message,
-    Part,
-    ProviderResponse,
-    Text,
-    TokenUsage,
-    same_history,
-)
+from turnproof.messages import FinishReason, InlineData, Message, Part, ProviderResponse, Text, TokenUsage, same_history
 from turnproof.session import Enriched, Session, Typed
 from turnproof.session.prompt import Prompts
 

@@ -6,15 +6,8 @@ from typing import Any
 
 import pytest
 
+from turnproof import errors
 from turnproof.cancel import CancelToken
-from turnproof.errors import (
-    AuthenticationError,
-    ContextLimitError,
-    OverloadedError,
-    ProviderError,
-    TransportError,
-    UsageError,
-)
 from turnproof.gc import GCConfig, GCResult, TruncateGC
 from turnproof.messages import (
     FinishReason,
@@ -170,7 +163,7 @@ def test_structured_output_is_handed_on(path: str) -> None:
 @pytest.mark.parametrize("content", [[], ()])
 def test_nothing_to_say_is_refused(path: str, content: Any) -> None:
     session, provider = open_session(path)
-    with pytest.raises(UsageError, match="content is empty"):
+    with pytest.raises(errors.UsageError, match="content is empty"):
         session.send(content)
     assert not provider.requests
 
@@ -230,11 +223,11 @@ def test_a_model_that_never_stops_calling_is_stopped_and_the_turn_taken_back(pat
 
 
 def test_a_failed_turn_leaves_the_history_as_it_was(path: str) -> None:
-    error = AuthenticationError("bad key", status=401)
+    error = errors.AuthenticationError("bad key", status=401)
     session, provider = open_session(path, reply("one"), error, reply("two"))
     session.send("first")
     before = session.history.messages
-    with pytest.raises(AuthenticationError) as caught:
+    with pytest.raises(errors.AuthenticationError) as caught:
         session.send("second")
     assert caught.value is error
     assert all(a is b for a, b in zip(before, session.history.messages, strict=True))
@@ -244,11 +237,11 @@ def test_a_failed_turn_leaves_the_history_as_it_was(path: str) -> None:
 
 
 def test_a_failure_after_tool_rounds_takes_the_whole_turn_back(path: str) -> None:
-    error = ProviderError("no")
+    error = errors.ProviderError("no")
     session, provider = open_session(path, reply("one"), reply(call()), error, reply("two"), tools=[tool()])
     session.send("first")
     before = session.history.messages
-    with pytest.raises(ProviderError) as caught:
+    with pytest.raises(errors.ProviderError) as caught:
         session.send("second")
     assert caught.value is error
     assert all(a is b for a, b in zip(before, session.history.messages, strict=True))
@@ -272,7 +265,7 @@ def test_something_else_than_a_response_is_the_providers_error(path: str, return
     session, provider = open_session(path)
     method = "complete" if path == "stateless" else "send_message"
     setattr(provider, method, lambda *args, **kwargs: returned)
-    with pytest.raises(ProviderError, match=rf"{method}\(\) returned {type(returned).__name__}"):
+    with pytest.raises(errors.ProviderError, match=rf"{method}\(\) returned {type(returned).__name__}"):
         session.send("Hi")
 
 
@@ -282,11 +275,11 @@ def test_a_coroutine_that_was_not_normalised_is_named_and_closed(path: str) -> N
 
     session, provider = open_session(path)
     setattr(provider, "complete" if path == "stateless" else "send_message", answer)
-    with pytest.raises(ProviderError, match=r"coroutine .* turnproof\.foreign"):
+    with pytest.raises(errors.ProviderError, match=r"coroutine .* turnproof\.foreign"):
         session.send("Hi")
 
 
-@pytest.mark.parametrize("error", [KeyError("mine"), OverloadedError("mine too")], ids=["other", "retryable"])
+@pytest.mark.parametrize("error", [KeyError("mine"), errors.OverloadedError("mine too")], ids=["other", "retryable"])
 def test_what_a_callback_raises_reaches_the_caller_as_it_is_and_nothing_is_retried(path: str, error: Exception) -> None:
     def on_chunk(piece: str) -> None:
         raise error
@@ -295,7 +288,7 @@ def test_what_a_callback_raises_reaches_the_caller_as_it_is_and_nothing_is_retri
         try:
             play.stream("Hel")
         except Exception as caught:
-            raise TransportError("the stream broke") from caught  # as a careless adapter would
+            raise errors.TransportError("the stream broke") from caught  # as a careless adapter would
         raise AssertionError
 
     for step in (reply("Hello"), wraps):
@@ -312,7 +305,11 @@ def test_what_a_callback_raises_reaches_the_caller_as_it_is_and_nothing_is_retri
 
 
 def test_a_retryable_failure_is_repeated_with_the_same_messages(path: str) -> None:
-    naps, told, causes = Naps(), list[Retry](), (OverloadedError("busy", retry_after=3), TransportError("reset"))
+    naps, told, causes = (
+        Naps(),
+        list[Retry](),
+        (errors.OverloadedError("busy", retry_after=3), errors.TransportError("reset")),
+    )
     session, provider = open_session(
         path, *causes, reply("Hello"), sleep=naps, observers=[Watching(on_retry=told.append)]
     )
@@ -326,21 +323,21 @@ def test_a_retryable_failure_is_repeated_with_the_same_messages(path: str) -> No
 
 
 def test_retries_of_all_rounds_are_told_in_order_and_a_turn_without_any_has_none(path: str) -> None:
-    first, second = OverloadedError("busy"), TransportError("reset")
+    first, second = errors.OverloadedError("busy"), errors.TransportError("reset")
     session, _ = open_session(path, first, reply(call()), second, reply("done"), reply("again"), tools=[tool()])
     assert session.send("Hi").retries == (Retry(1, 1, first), Retry(1, 1, second))
     assert session.send("Hi").retries == ()
 
 
 def test_a_wait_that_was_cancelled_is_told_without_its_attempt(path: str) -> None:
-    token, busy = CancelToken(), OverloadedError("busy")
+    token, busy = CancelToken(), errors.OverloadedError("busy")
     session, _ = open_session(path, busy, sleep=Naps(during=token.cancel))
     result = session.send("Hi", cancel_token=token)
     assert (result.outcome, result.attempts, result.retries) == ("cancelled", 1, (Retry(1, 1, busy),))
 
 
 def test_a_retried_tool_answer_is_sent_once_per_attempt_and_recorded_once(path: str) -> None:
-    session, provider = open_session(path, reply(call()), OverloadedError("busy"), reply("done"), tools=[tool()])
+    session, provider = open_session(path, reply(call()), errors.OverloadedError("busy"), reply("done"), tools=[tool()])
     assert session.send("Hi").attempts == 3
     assert [message.role for message in provider.requests[2].messages] == ["user", "model", "tool"]
     assert shape(session) == [user("Hi"), model(call()), results(SEEN), model("done")]
@@ -349,7 +346,7 @@ def test_a_retried_tool_answer_is_sent_once_per_attempt_and_recorded_once(path: 
 def broken_after(*pieces: str) -> Any:
     def step(play: Play) -> ProviderResponse:
         play.stream(*pieces)
-        raise TransportError("cut in mid-stream", partial=(Text("".join(pieces)),))
+        raise errors.TransportError("cut in mid-stream", partial=(Text("".join(pieces)),))
 
     return step
 
@@ -367,7 +364,7 @@ def test_a_retried_stream_shows_no_text_twice(path: str) -> None:
 def test_a_retried_stream_that_contradicts_what_was_shown_fails_with_the_first_error(path: str, second: str) -> None:
     session, provider = open_session(path, broken_after("Hello"), reply(second))
     pieces: list[str] = []
-    with pytest.raises(TransportError, match="cut in mid-stream"):
+    with pytest.raises(errors.TransportError, match="cut in mid-stream"):
         session.send("Hi", on_chunk=pieces.append)
     assert pieces == ["Hello"]
     assert shape(session) == []
@@ -376,9 +373,9 @@ def test_a_retried_stream_that_contradicts_what_was_shown_fails_with_the_first_e
 
 def test_a_failure_that_lasts_is_raised_when_the_attempts_are_used_up(path: str) -> None:
     session, provider = open_session(
-        path, *[OverloadedError(str(n)) for n in range(2)], retry=RetryPolicy(attempts=2, jitter=0)
+        path, *[errors.OverloadedError(str(n)) for n in range(2)], retry=RetryPolicy(attempts=2, jitter=0)
     )
-    with pytest.raises(OverloadedError, match="1"):
+    with pytest.raises(errors.OverloadedError, match="1"):
         session.send("Hi")
     assert len(provider.requests) == 2
     assert shape(session) == []
@@ -393,7 +390,7 @@ def test_a_prompt_that_is_too_long_is_sent_again_after_a_collection(path: str) -
         path,
         reply("one"),
         reply("two"),
-        ContextLimitError("too long"),
+        errors.ContextLimitError("too long"),
         reply("three"),
         gc=TruncateGC(),
         gc_config=GCConfig(keep_turns=2),
@@ -415,7 +412,7 @@ def test_a_collection_in_mid_turn_keeps_the_call_that_the_retry_answers(path: st
         path,
         reply("one"),
         reply(call()),
-        ContextLimitError("too long"),
+        errors.ContextLimitError("too long"),
         reply("done"),
         tools=[tool()],
         gc=TruncateGC(),
@@ -428,14 +425,14 @@ def test_a_collection_in_mid_turn_keeps_the_call_that_the_retry_answers(path: st
 
 
 def test_a_prompt_that_stays_too_long_fails_and_brings_the_collected_turns_back(path: str) -> None:
-    too_long = [ContextLimitError(str(n)) for n in range(3)]
+    too_long = [errors.ContextLimitError(str(n)) for n in range(3)]
     session, provider = open_session(
         path, reply("one"), reply("two"), *too_long, gc=TruncateGC(), gc_config=GCConfig(keep_turns=2)
     )
     session.send("first")
     session.send("second")
     before = session.history.messages
-    with pytest.raises(ContextLimitError, match="2"):
+    with pytest.raises(errors.ContextLimitError, match="2"):
         session.send("third")
     assert all(a is b for a, b in zip(before, session.history.messages, strict=True))
     assert in_step(session, provider)
@@ -444,7 +441,7 @@ def test_a_prompt_that_stays_too_long_fails_and_brings_the_collected_turns_back(
 def test_text_that_was_shown_before_the_prompt_proved_too_long_is_not_contradicted(path: str) -> None:
     def too_long(play: Play) -> ProviderResponse:
         play.stream("Hello")
-        raise ContextLimitError("too long in mid-stream")
+        raise errors.ContextLimitError("too long in mid-stream")
 
     session, _ = open_session(
         path, reply("one"), reply("two"), too_long, reply("Goodbye"), gc=TruncateGC(), gc_config=GCConfig(keep_turns=1)
@@ -452,14 +449,14 @@ def test_text_that_was_shown_before_the_prompt_proved_too_long_is_not_contradict
     session.send("first")
     session.send("second")
     before = session.history.messages
-    with pytest.raises(ContextLimitError, match="in mid-stream"):
+    with pytest.raises(errors.ContextLimitError, match="in mid-stream"):
         session.send("third", on_chunk=lambda text: None)
     assert all(a is b for a, b in zip(before, session.history.messages, strict=True))
 
 
 def test_without_a_collector_a_prompt_that_is_too_long_fails_at_once(path: str) -> None:
-    session, provider = open_session(path, ContextLimitError("too long"))
-    with pytest.raises(ContextLimitError):
+    session, provider = open_session(path, errors.ContextLimitError("too long"))
+    with pytest.raises(errors.ContextLimitError):
         session.send("Hi")
     assert len(provider.requests) == 1
 
@@ -472,7 +469,7 @@ def test_a_tool_cannot_start_a_turn_or_change_the_session_it_runs_in(path: str) 
 
     def run(args: dict[str, Any], token: CancelToken) -> Any:
         for action in (lambda: session.send("me too"), session.clear, session.save, lambda: session.set_system("x")):
-            with pytest.raises(UsageError, match="a turn of this session is running"):
+            with pytest.raises(errors.UsageError, match="a turn of this session is running"):
                 action()
             refused.append("x")
         return "ok"
@@ -483,9 +480,9 @@ def test_a_tool_cannot_start_a_turn_or_change_the_session_it_runs_in(path: str) 
 
 
 def test_a_history_from_elsewhere_is_made_sound_before_it_is_sent_and_stays_so(path: str) -> None:
-    session, provider = open_session(path, AuthenticationError("no"), reply("ok"))
+    session, provider = open_session(path, errors.AuthenticationError("no"), reply("ok"))
     session.reset([Message.user("look"), Message.model(call())])
-    with pytest.raises(AuthenticationError):
+    with pytest.raises(errors.AuthenticationError):
         session.send("Hi")
     answer = ToolResult("c1", "look", "no result was recorded for this call", is_error=True)
     assert shape(session) == [user("look"), model(call()), results(answer)], "kept though the turn failed"
@@ -496,7 +493,7 @@ def test_a_history_from_elsewhere_is_made_sound_before_it_is_sent_and_stays_so(p
 
 def test_a_provider_without_the_paths_methods_is_refused(path: str) -> None:
     other = "create_session" if path == "legacy" else "complete"
-    with pytest.raises(UsageError, match=rf"object has no {other}\(\): it cannot serve the {path} path"):
+    with pytest.raises(errors.UsageError, match=rf"object has no {other}\(\): it cannot serve the {path} path"):
         Session(object(), path=path)  # type: ignore[arg-type]
 
 

@@ -16,17 +16,7 @@ import msgspec
 from msgspec.structs import replace
 
 from turnproof.dialects import dialect
-from turnproof.dialects.base import (
-    Call,
-    HttpRequest,
-    PromptUsage,
-    Refusal,
-    Rendered,
-    Reply,
-    ReplyPart,
-    Rule,
-    World,
-)
+from turnproof.dialects.base import Call, HttpRequest, PromptUsage, Refusal, Rendered, Reply, ReplyPart, Rule, World
 from turnproof.judge.view import View
 from turnproof.messages import (
     FinishReason,

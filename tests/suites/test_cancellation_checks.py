@@ -13,14 +13,7 @@ from turnproof.judge.requirements import judge
 from turnproof.judge.verdict import Status
 from turnproof.judge.view import View
 from turnproof.messages import FinishReason, FunctionCall, Text, TokenUsage
-from turnproof.run.transcript import (
-    FunctionCallDetected,
-    Response,
-    TurnEnded,
-    UsageUpdate,
-    WireRequest,
-    WireResponse,
-)
+from turnproof.run.transcript import FunctionCallDetected, Response, TurnEnded, UsageUpdate, WireRequest, WireResponse
 
 from .build import body_with, error, response_with, spoilt
 from .cases import Case, decide, points_to_something, suite

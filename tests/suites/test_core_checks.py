@@ -13,13 +13,7 @@ from turnproof.judge.requirements import judge
 from turnproof.judge.verdict import Status
 from turnproof.judge.view import View
 from turnproof.messages import FinishReason, Opaque, ProviderData, Text
-from turnproof.run.transcript import (
-    Chunk,
-    FunctionCallDetected,
-    LateCallback,
-    Response,
-    WireRequest,
-)
+from turnproof.run.transcript import Chunk, FunctionCallDetected, LateCallback, Response, WireRequest
 
 from .build import Made, body_with, error, response_with, scripted, spoilt
 from .cases import Case, decide, suite

@@ -13,15 +13,7 @@ from turnproof.judge.requirements import judge
 from turnproof.judge.verdict import Status
 from turnproof.judge.view import View
 from turnproof.messages import FinishReason, Message, ProviderResponse, Text
-from turnproof.run.transcript import (
-    Chunk,
-    Failed,
-    HistorySnapshot,
-    Response,
-    TurnEnded,
-    WireRequest,
-    WireResponse,
-)
+from turnproof.run.transcript import Chunk, Failed, HistorySnapshot, Response, TurnEnded, WireRequest, WireResponse
 from turnproof.scenarios.model import Fault
 
 from .build import DIALECT, Made, body_with, error, scripted, spoilt

@@ -8,14 +8,7 @@ import pytest
 
 from turnproof.dialects.base import Evidence
 from turnproof.errors import CatalogueError, HarnessError
-from turnproof.judge.requirements import (
-    Findings,
-    Level,
-    Registry,
-    Requirement,
-    judge,
-    judge_parity,
-)
+from turnproof.judge.requirements import Findings, Level, Registry, Requirement, judge, judge_parity
 from turnproof.judge.verdict import Status, Verdict, held, violated
 from turnproof.judge.verdict_words import message_of
 from turnproof.judge.view import View

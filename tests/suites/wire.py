@@ -6,26 +6,15 @@ import base64
 from collections.abc import Sequence
 from typing import Any
 
-from turnproof.messages import (
-    FileRef,
-    FunctionCall,
-    InlineData,
-    Message,
-    Opaque,
-    Part,
-    Text,
-    Thought,
-    ToolResult,
-    ToolSchema,
-)
+from turnproof import messages
 
 MODEL = "claude-sonnet-4-5"
 
 
 def wire_body(
-    history: Sequence[Message],
+    history: Sequence[messages.Message],
     system: str | None,
-    tools: Sequence[ToolSchema],
+    tools: Sequence[messages.ToolSchema],
     stream: bool,
     schema: Any,
     options: dict[str, Any],
@@ -55,42 +44,42 @@ def rename(body: dict[str, Any], names: dict[str, str]) -> None:
         thing["name"] = names.get(thing["name"], thing["name"])
 
 
-def _wire_message(message: Message) -> dict[str, Any]:
+def _wire_message(message: messages.Message) -> dict[str, Any]:
     role = "assistant" if message.role == "model" else "user"
     return {"role": role, "content": [_wire_part(part) for part in message.parts]}
 
 
-def _wire_part(part: Part) -> dict[str, Any]:
+def _wire_part(part: messages.Part) -> dict[str, Any]:
     return _mark(_wire_block(part), part)
 
 
-def _mark(block: dict[str, Any], part: Part | ToolSchema) -> dict[str, Any]:
+def _mark(block: dict[str, Any], part: messages.Part | messages.ToolSchema) -> dict[str, Any]:
     if part.cache is not None:
         block["cache_control"] = {"type": "ephemeral", "ttl": part.cache.ttl}
     return block
 
 
-def _wire_block(part: Part) -> dict[str, Any]:
+def _wire_block(part: messages.Part) -> dict[str, Any]:
     match part:
-        case Text(text=text, provider_data=data) if data is not None:
+        case messages.Text(text=text, provider_data=data) if data is not None:
             return {"type": "text", "text": text, **data.data}
-        case Text(text=text):
+        case messages.Text(text=text):
             return {"type": "text", "text": text}
-        case Opaque(data=data):
+        case messages.Opaque(data=data):
             return dict(data)
-        case FunctionCall(id=name, name=tool, args=args):
+        case messages.FunctionCall(id=name, name=tool, args=args):
             return {"type": "tool_use", "id": name, "name": tool, "input": args}
-        case ToolResult():
+        case messages.ToolResult():
             content = [{"type": "text", "text": str(part.result)}, *map(_wire_part, part.attachments)]
             return {"type": "tool_result", "tool_use_id": part.call_id, "content": content, "is_error": part.is_error}
-        case InlineData(mime_type=mime, data=data):
+        case messages.InlineData(mime_type=mime, data=data):
             kind = "image" if mime.startswith("image/") else "document"
             source = {"type": "base64", "media_type": mime, "data": base64.b64encode(data).decode()}
             return {"type": kind, "source": source}
-        case FileRef(uri=uri):
+        case messages.FileRef(uri=uri):
             return {"type": "image", "source": {"type": "url", "url": uri}}
-        case Thought(provider_data=data) if data is not None and "redacted" in data.data:
+        case messages.Thought(provider_data=data) if data is not None and "redacted" in data.data:
             return {"type": "redacted_thinking", "data": data.data["redacted"]}
-        case Thought(text=text, provider_data=data) if data is not None:
+        case messages.Thought(text=text, provider_data=data) if data is not None:
             return {"type": "thinking", "thinking": text, "signature": data.data["signature"]}
     raise AssertionError(f"no plain form for {part!r}")

@@ -6,16 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from turnproof.errors import TransportError
-from turnproof.messages import (
-    FinishReason,
-    FunctionCall,
-    Message,
-    Part,
-    ProviderResponse,
-    Text,
-    Thought,
-    TokenUsage,
-)
+from turnproof.messages import FinishReason, FunctionCall, Message, Part, ProviderResponse, Text, Thought, TokenUsage
 
 from .._answers import Listeners
 from .calls import Calls, Shown, Update, text_of

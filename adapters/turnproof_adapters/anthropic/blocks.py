@@ -11,19 +11,7 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Generic, Protocol, TypeVar
 
-from turnproof.messages import (
-    CodeExecutionResult,
-    ExecutableCode,
-    FileRef,
-    FunctionCall,
-    InlineData,
-    Message,
-    Opaque,
-    Part,
-    Text,
-    Thought,
-    ToolResult,
-)
+from turnproof import messages
 
 from .._sendable import refusal, refuse_unsendable
 from . import convert
@@ -58,7 +46,7 @@ class Unit(Generic[V]):
 
     kind: Kind
     value: V
-    part: Part
+    part: messages.Part
     id: str = ""
 
 
@@ -71,32 +59,32 @@ class Row(Generic[V]):
     marked: bool
 
 
-def row(message: Message, codec: Codec[V], service: Service, model: str) -> Row[V]:
+def row(message: messages.Message, codec: Codec[V], service: Service, model: str) -> Row[V]:
     """The blocks of a message. Raises InvalidRequestError for content that the API has no block for."""
     refuse_unsendable(message)
     units = tuple(_units(message, codec, service, model))
     return Row(message.role, units, any(part.cache is not None for part in message.parts))
 
 
-def _units(message: Message, codec: Codec[V], service: Service, model: str) -> Iterator[Unit[V]]:
+def _units(message: messages.Message, codec: Codec[V], service: Service, model: str) -> Iterator[Unit[V]]:
     for place, part in enumerate(message.parts):
         kind, block = Kind.OTHER, None
         match part:
-            case Text():
+            case messages.Text():
                 kind, block = Kind.TEXT, convert.text(part, service)
-            case Thought():
+            case messages.Thought():
                 kind, block = Kind.THINKING, convert.thought(part, service, model)
-            case FunctionCall(id=own):
+            case messages.FunctionCall(id=own):
                 yield Unit(Kind.CALL, codec.block(convert.call(part, wire_id(own), service)), part, own)
-            case ToolResult(call_id=own):
+            case messages.ToolResult(call_id=own):
                 yield Unit(Kind.RESULT, codec.block(convert.result(part, wire_id(own), service)), part, own)
-            case InlineData() | FileRef():
+            case messages.InlineData() | messages.FileRef():
                 if message.role == "model":
                     raise refusal(message, place, f"a {part.mime_type!r}, which the API takes from the user only")
                 block = convert.media(part, service)
-            case Opaque():
+            case messages.Opaque():
                 block = convert.opaque(part, service)
-            case ExecutableCode() | CodeExecutionResult():
+            case messages.ExecutableCode() | messages.CodeExecutionResult():
                 block = convert.code(part)
         if block is not None:
             yield Unit(kind, codec.block(block), part)

@@ -7,15 +7,7 @@ from functools import partial
 from typing import Any, TypeAlias
 
 from turnproof.errors import PayloadError
-from turnproof.messages import (
-    FinishReason,
-    FunctionCall,
-    Opaque,
-    Part,
-    ProviderData,
-    Text,
-    Thought,
-)
+from turnproof.messages import FinishReason, FunctionCall, Opaque, Part, ProviderData, Text, Thought
 
 from .._characters import whole_characters
 from .service import Service

@@ -11,14 +11,7 @@ from collections.abc import Iterable
 
 import httpx2
 
-from turnproof.errors import (
-    AuthenticationError,
-    InvalidRequestError,
-    OverloadedError,
-    ProviderError,
-    RateLimitError,
-    TransportError,
-)
+from turnproof import errors
 
 from .._errors import by_status, hide_secret, too_long
 from .._http import HTTP_FAILURES
@@ -51,7 +44,7 @@ _CLAUDE_TOO_LONG = (
 _INNER_STATUS = {"authentication_error": 401, "permission_error": 403, "rate_limit_error": 429, "overloaded_error": 529}
 
 
-def from_exception(error: Exception, secrets: Iterable[str]) -> ProviderError:
+def from_exception(error: Exception, secrets: Iterable[str]) -> errors.ProviderError:
     """The typed error for whatever the HTTP client, the socket or an answer raised. No secret shows in it."""
     match error:
         case ToldOfFailure(error=told):
@@ -60,11 +53,11 @@ def from_exception(error: Exception, secrets: Iterable[str]) -> ProviderError:
             return from_refusal(refusal, secrets)
     detail = _scrubbed(f"{type(error).__name__}: {str(error) or 'no details'}", secrets)
     if isinstance(error, httpx2.TimeoutException | TimeoutError):
-        return TransportError(f"the service was silent for too long ({detail})")
-    return TransportError(f"no complete answer from the service ({detail})")
+        return errors.TransportError(f"the service was silent for too long ({detail})")
+    return errors.TransportError(f"no complete answer from the service ({detail})")
 
 
-def from_refusal(refusal: Refusal, secrets: Iterable[str]) -> ProviderError:
+def from_refusal(refusal: Refusal, secrets: Iterable[str]) -> errors.ProviderError:
     """The typed error for an error answer. Its `kind` is the reason that the details give, else the status's word."""
     secrets = list(secrets)
     text = refusal.message if refusal.link is None else f"{refusal.message} ({refusal.link})"
@@ -73,22 +66,22 @@ def from_refusal(refusal: Refusal, secrets: Iterable[str]) -> ProviderError:
     kind = None if kind is None else _scrubbed(kind, secrets)
     match refusal.status:
         case None:
-            return TransportError(f"no answer under this status: {text}", kind=kind)
+            return errors.TransportError(f"no answer under this status: {text}", kind=kind)
         case status if refusal.word in _CREDENTIALS:
-            return AuthenticationError(text, status=status, kind=kind)
+            return errors.AuthenticationError(text, status=status, kind=kind)
         case 400:
             full = too_long(text, (*TOO_LONG, *_CLAUDE_TOO_LONG), status=400, kind=kind)
             if full is None and refusal.inner in _INNER_STATUS:
                 return by_status(_INNER_STATUS[refusal.inner], text, kind=kind, wait=refusal.wait, shown_status=400)
-            return full or InvalidRequestError(text, status=400, kind=kind)
+            return full or errors.InvalidRequestError(text, status=400, kind=kind)
         case 429 | 499 | 503 as status:
             return _limited(refusal, status, text, kind)
         case status:
             return by_status(status, text, kind=kind, wait=refusal.wait)
 
 
-def _limited(refusal: Refusal, status: int, text: str, kind: str | None) -> ProviderError:
-    made = RateLimitError if status == 429 else OverloadedError
+def _limited(refusal: Refusal, status: int, text: str, kind: str | None) -> errors.ProviderError:
+    made = errors.RateLimitError if status == 429 else errors.OverloadedError
     wait = refusal.wait
     if wait is None and any("PerMinute" in quota for quota in refusal.quotas):
         wait = MINUTE

@@ -13,13 +13,7 @@ from ..anthropic.models import model as facts_of
 def capabilities(model: str) -> Capabilities:
     """What is claimed for a model. The program sets its own cache marks, and reads no response schema here."""
     facts = facts_of(model)
-    return replace(
-        COMMON_CAPABILITIES,
-        thinking=facts.thinks,
-        opaque_thinking=facts.thinks,
-        images=True,
-        cache="none",
-    )
+    return replace(COMMON_CAPABILITIES, thinking=facts.thinks, opaque_thinking=facts.thinks, images=True, cache="none")
 
 
 BINDING = Binding(

@@ -7,7 +7,8 @@ from dataclasses import replace
 from turnproof.provider import Binding, Capabilities
 
 from .._open_provider import COMMON_CAPABILITIES, LegacyOpener, PlainCallOpener, StatelessOpener
-from ..openai.binding import DECODER_WORDS
+from ..openai.binding import DECODER_WORDS, claims_for
+from ..openai.models import Model as ChatModel
 from ..openai.models import model as chat_model
 from ..openai.service import DIALECT as CHAT
 from ..openai_responses.models import DIALECT as RESPONSES
@@ -16,30 +17,18 @@ from .copilot.models import model as copilot_model
 
 
 def github_capabilities(model: str) -> Capabilities:
-    """What is claimed for a model at GitHub Models. OpenAI's own do not show their thinking in this API."""
-    facts = chat_model(model)
-    return replace(
-        COMMON_CAPABILITIES,
-        structured=facts.structured,
-        images=facts.images,
-        result_images=facts.images,
-        mid_system=True,
-        cache="implicit" if facts.known else "none",
-    )
+    """What is claimed for a model at GitHub Models, which shows nobody's thinking."""
+    return replace(_chat_capabilities(chat_model(model)), thinking=False)
 
 
 def copilot_capabilities(model: str) -> Capabilities:
-    """What is claimed for a chat model of Copilot. OpenAI's own do not show their thinking in this API."""
-    facts = copilot_model(model)
-    return replace(
-        COMMON_CAPABILITIES,
-        thinking=not facts.known,
-        structured=facts.structured,
-        images=facts.images,
-        result_images=facts.images,
-        mid_system=True,
-        cache="implicit" if facts.known else "none",
-    )
+    """What is claimed for a chat model of Copilot."""
+    return _chat_capabilities(copilot_model(model))
+
+
+def _chat_capabilities(facts: ChatModel) -> Capabilities:
+    """Those of OpenAI's API, less documents; and only OpenAI's own models are known to keep a cache here."""
+    return replace(claims_for(facts), documents=False, cache="implicit" if facts.known else "none")
 
 
 def responses_capabilities(model: str) -> Capabilities:

@@ -13,20 +13,8 @@ from typing import Any
 
 from google.genai import types
 
+from turnproof import messages
 from turnproof.errors import PayloadError, TransportError
-from turnproof.messages import (
-    CodeExecutionResult,
-    ExecutableCode,
-    FileRef,
-    InlineData,
-    Opaque,
-    Part,
-    ProviderData,
-    ProviderResponse,
-    Text,
-    Thought,
-    TokenUsage,
-)
 
 from .._answers import Listeners
 from .._calling import Source
@@ -64,12 +52,12 @@ def chunks(open_stream: Callable[[], Source[types.GenerateContentResponse]], to:
 
 def read_sdk_answer(
     assembler: Callable[[Listeners], Assembler], to: Target, answer: types.GenerateContentResponse, listeners: Listeners
-) -> ProviderResponse:
+) -> messages.ProviderResponse:
     """A batch answer as a response; the callbacks hear of it in model order, like those of a stream."""
     return assembling.read_answer(assembler, read(answer, to), listeners)
 
 
-def tokens(given: types.GenerateContentResponseUsageMetadata) -> TokenUsage:
+def tokens(given: types.GenerateContentResponseUsageMetadata) -> messages.TokenUsage:
     """The neutral figures."""
     return usage.tokens(
         prompt=given.prompt_token_count,
@@ -80,7 +68,7 @@ def tokens(given: types.GenerateContentResponseUsageMetadata) -> TokenUsage:
     )
 
 
-def other_part(wire: types.Part, to: Target) -> Part | None:
+def other_part(wire: types.Part, to: Target) -> messages.Part | None:
     """The part that is neither a call nor words; None for one of which the SDK kept nothing.
 
     Raises TransportError for one that holds what JSON cannot carry: nobody could send it back.
@@ -89,24 +77,24 @@ def other_part(wire: types.Part, to: Target) -> Part | None:
     if (code := wire.executable_code) is not None:
         language = whole_characters(code.language.value) if code.language is not None else ""
         text = whole_characters(code.code or "")
-        return ExecutableCode(language, text, provider_data=issued_data(wire, to, id=code.id))
+        return messages.ExecutableCode(language, text, provider_data=issued_data(wire, to, id=code.id))
     if (ran := wire.code_execution_result) is not None:
         outcome = whole_characters(ran.outcome.value) if ran.outcome is not None else ""
         output = whole_characters(ran.output or "")
-        return CodeExecutionResult(outcome, output, provider_data=issued_data(wire, to, id=ran.id))
+        return messages.CodeExecutionResult(outcome, output, provider_data=issued_data(wire, to, id=ran.id))
     if (blob := wire.inline_data) is not None:
-        return InlineData(whole_characters(blob.mime_type or ""), blob.data or b"", provider_data=issued)
+        return messages.InlineData(whole_characters(blob.mime_type or ""), blob.data or b"", provider_data=issued)
     if (file := wire.file_data) is not None:
         mime_type, uri = whole_characters(file.mime_type or ""), whole_characters(file.file_uri or "")
-        return FileRef(mime_type, uri, provider_data=issued)
+        return messages.FileRef(mime_type, uri, provider_data=issued)
     kind = _kind(wire)
     try:
-        return Opaque(to.dialect, kind, _plain(wire), provider_data=issued) if kind is not None else None
+        return messages.Opaque(to.dialect, kind, _plain(wire), provider_data=issued) if kind is not None else None
     except PayloadError as error:
         raise TransportError(f"the service sent a part that cannot be kept ({error})") from None
 
 
-def issued_data(wire: types.Part, to: Target, **known: str | None) -> ProviderData | None:
+def issued_data(wire: types.Part, to: Target, **known: str | None) -> messages.ProviderData | None:
     """What goes back with the part: its signature in the standard alphabet, and ids that only the API knows."""
     signature = b64encode(wire.thought_signature).decode() if wire.thought_signature else None
     return to.data(signature, **known)
@@ -116,7 +104,7 @@ def _piece(wire: types.Part, to: Target) -> Piece:
     if (call := wire.function_call) is not None:
         return Called(call.id, call.name, call.args, issued_data(wire, to))
     if wire.text is not None or (wire.thought_signature and _kind(wire) is None):
-        return Words(Thought if wire.thought else Text, wire.text or "", issued_data(wire, to))
+        return Words(messages.Thought if wire.thought else messages.Text, wire.text or "", issued_data(wire, to))
     return other_part(wire, to)
 
 

@@ -16,17 +16,7 @@ from msgspec.structs import replace
 from pydantic import PrivateAttr, ValidationError
 
 from turnproof.errors import InvalidRequestError
-from turnproof.messages import (
-    FileRef,
-    FunctionCall,
-    InlineData,
-    Message,
-    Opaque,
-    Part,
-    Text,
-    Thought,
-    ToolResult,
-)
+from turnproof.messages import FileRef, FunctionCall, InlineData, Message, Opaque, Part, Text, Thought, ToolResult
 
 from .._encoded_messages import encode
 from .answers import issued_data, other_part

@@ -15,14 +15,7 @@ import google.auth.exceptions
 import httpx2
 from google.genai import errors as sdk
 
-from turnproof.errors import (
-    AuthenticationError,
-    CacheExpiredError,
-    InvalidRequestError,
-    ProviderError,
-    RateLimitError,
-    TransportError,
-)
+from turnproof import errors
 
 from .._errors import by_status, hide_secret, retry_after, too_long
 from .._http import HTTP_FAILURES
@@ -45,7 +38,7 @@ _DURATION = re.compile(r"(?P<seconds>\d{1,9}(?:\.\d{1,9})?)s")
 _NO_CACHE = re.compile(r"cached ?content (?:not found|\S+ not found)|not found: cached content", re.IGNORECASE)
 
 
-def from_exception(error: Exception, secret: str, cache: str | None = None) -> ProviderError:
+def from_exception(error: Exception, secret: str, cache: str | None = None) -> errors.ProviderError:
     """The typed error for whatever the SDK, its HTTP client or the socket raised. `secret` never shows in it.
 
     `cache` is the managed cache that the request named.
@@ -57,17 +50,17 @@ def from_exception(error: Exception, secret: str, cache: str | None = None) -> P
     if isinstance(error, sdk.APIError):
         return _from_status(error, secret, cache)
     if isinstance(error, google.auth.exceptions.GoogleAuthError):
-        kind = TransportError if error.retryable else AuthenticationError
+        kind = errors.TransportError if error.retryable else errors.AuthenticationError
         return kind(hide_secret(f"no access token ({type(error).__name__}: {error})", secret))
     detail = hide_secret(f"{type(error).__name__}: {str(error) or 'no details'}", secret)
     if isinstance(error, httpx2.TimeoutException | TimeoutError):
-        return TransportError(f"the service was silent for too long ({detail})")
+        return errors.TransportError(f"the service was silent for too long ({detail})")
     # The SDK looks at what is no JSON only in an answer that is none of its errors.
     status = 200 if isinstance(error, sdk.UnknownApiResponseError) else None
-    return TransportError(f"no complete answer from the service ({detail})", status=status)
+    return errors.TransportError(f"no complete answer from the service ({detail})", status=status)
 
 
-def _from_status(error: sdk.APIError, secret: str, cache: str | None) -> ProviderError:
+def _from_status(error: sdk.APIError, secret: str, cache: str | None) -> errors.ProviderError:
     # Status and code come out of the body, where a proxy may have put anything.
     code = error.code if type(error.code) is int and 100 <= error.code < 1000 else None
     kind = hide_secret(error.status, secret) if isinstance(error.status, str) else None
@@ -76,30 +69,32 @@ def _from_status(error: sdk.APIError, secret: str, cache: str | None) -> Provide
     said = error.message if isinstance(error.message, str) and not error.message.lstrip().startswith("<") else None
     text = hide_secret(said or kind or f"HTTP status {code}", secret)
     if cache is not None and code in (403, 404) and _NO_CACHE.search(text):
-        return CacheExpiredError(text, name=cache, status=code, kind=kind)
+        return errors.CacheExpiredError(text, name=cache, status=code, kind=kind)
     wait = _wait(error, details)
     match code:
         case 400 if any(detail.get("reason") == "API_KEY_INVALID" for detail in details):
             # Also of one that has expired.
-            return AuthenticationError(text, status=400, kind=kind)
+            return errors.AuthenticationError(text, status=400, kind=kind)
         case 400:
             full = too_long(text, TOO_LONG, status=400, kind=kind)
-            return full or InvalidRequestError(text, status=400, kind=kind)
+            return full or errors.InvalidRequestError(text, status=400, kind=kind)
         case 429:
             return _limited(text, kind, wait, details)
         case int():
             return by_status(code, text, kind=kind, wait=wait)
         case None:
-            return TransportError(f"no answer under this status: {text}", kind=kind)
+            return errors.TransportError(f"no answer under this status: {text}", kind=kind)
 
 
-def _limited(text: str, kind: str | None, wait: float | None, details: tuple[Mapping[str, Any], ...]) -> RateLimitError:
+def _limited(
+    text: str, kind: str | None, wait: float | None, details: tuple[Mapping[str, Any], ...]
+) -> errors.RateLimitError:
     if any("PerDay" in quota for quota in _quotas(details)):
         # The delay that comes with it is the minute's; the day's quota is not back by then.
-        spent = RateLimitError(text, status=429, kind=kind)
+        spent = errors.RateLimitError(text, status=429, kind=kind)
         spent.retryable = False
         return spent
-    return RateLimitError(text, status=429, kind=kind, retry_after=wait)
+    return errors.RateLimitError(text, status=429, kind=kind, retry_after=wait)
 
 
 def _wait(error: sdk.APIError, details: tuple[Mapping[str, Any], ...]) -> float | None:

@@ -10,19 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Generic, Protocol, TypeVar
 
-from turnproof.messages import (
-    CodeExecutionResult,
-    ExecutableCode,
-    FileRef,
-    FunctionCall,
-    InlineData,
-    Message,
-    Opaque,
-    Part,
-    Text,
-    Thought,
-    ToolResult,
-)
+from turnproof import messages
 
 from .._sendable import refuse_unsendable
 from . import convert
@@ -55,7 +43,7 @@ class Result(Generic[V]):
     id: str
     response: V
     beside: tuple[V, ...]
-    part: ToolResult
+    part: messages.ToolResult
 
 
 @dataclass(slots=True)
@@ -69,43 +57,43 @@ class Row(Generic[V]):
     results: list[Result[V]] = field(default_factory=list)
 
 
-def row(message: Message, codec: Codec[V], to: Target) -> Row[V]:
+def row(message: messages.Message, codec: Codec[V], to: Target) -> Row[V]:
     """The row of a message for a model. Raises InvalidRequestError for what cannot be sent."""
     refuse_unsendable(message)
     made: Row[V] = Row(message.role == "model", any(part.cache is not None for part in message.parts))
     parts: list[V] = []
     says_something = False
     for part in message.parts:
-        if isinstance(part, ToolResult):
+        if isinstance(part, messages.ToolResult):
             response, beside = convert.result(part, to)
             made.results.append(Result(part.call_id, codec.part(response), tuple(map(codec.part, beside)), part))
             continue
         sent = _part(part, to, first=not made.calls)
-        if sent is None or (isinstance(part, Thought) and not made.model):
+        if sent is None or (isinstance(part, messages.Thought) and not made.model):
             continue
-        if isinstance(part, FunctionCall):
+        if isinstance(part, messages.FunctionCall):
             made.calls.append(Call(part.id, wire_name(part.name)))
         # An answer broken off while the model was still thinking is nothing that a conversation could go on from.
-        says_something = says_something or not isinstance(part, Thought) or "thoughtSignature" in sent
+        says_something = says_something or not isinstance(part, messages.Thought) or "thoughtSignature" in sent
         parts.append(codec.part(sent))
     if says_something:
         made.content = codec.content("model" if made.model else "user", parts)
     return made
 
 
-def _part(part: Part, to: Target, *, first: bool) -> convert.WirePart | None:
+def _part(part: messages.Part, to: Target, *, first: bool) -> convert.WirePart | None:
     match part:
-        case Text():
+        case messages.Text():
             return convert.text(part, to)
-        case Thought():
+        case messages.Thought():
             return convert.thought(part, to)
-        case FunctionCall():
+        case messages.FunctionCall():
             return convert.call(part, to, first=first)
-        case InlineData() | FileRef():
+        case messages.InlineData() | messages.FileRef():
             return convert.answered_media(part, to)
-        case ExecutableCode() | CodeExecutionResult():
+        case messages.ExecutableCode() | messages.CodeExecutionResult():
             return convert.code(part, to)
-        case Opaque():
+        case messages.Opaque():
             return convert.opaque(part, to)
-        case ToolResult():
+        case messages.ToolResult():
             raise AssertionError("results are not parts of their own message")

@@ -14,19 +14,8 @@ from typing import Any
 
 import msgspec
 
+from turnproof import messages
 from turnproof.errors import PayloadError
-from turnproof.messages import (
-    CodeExecutionResult,
-    ExecutableCode,
-    FileRef,
-    InlineData,
-    Opaque,
-    Part,
-    ProviderData,
-    Text,
-    Thought,
-    TokenUsage,
-)
 
 from .._characters import whole_characters
 from .._decoding import convert_to, decode_json
@@ -181,7 +170,7 @@ def chunk(answer: Answer, to: Target) -> Chunk:
     )
 
 
-def _tokens(figures: Usage) -> TokenUsage:
+def _tokens(figures: Usage) -> messages.TokenUsage:
     return usage.tokens(
         prompt=figures.prompt_token_count,
         fed_back=figures.tool_use_prompt_token_count,
@@ -202,32 +191,34 @@ def _piece(plain: dict[str, Any], to: Target) -> Piece:
         return Called(call.id, call.name, call.args, to.data(wire.signature))
     kind = next((name for name, value in plain.items() if name not in _BESIDE and value is not None), None)
     if wire.text is not None or (wire.thought_signature and kind is None):
-        return Words(Thought if wire.thought else Text, wire.text or "", to.data(wire.signature))
+        return Words(messages.Thought if wire.thought else messages.Text, wire.text or "", to.data(wire.signature))
     return _other(wire, plain, kind, to) if kind is not None else None
 
 
 _BESIDE = frozenset({"thought", "thoughtSignature"})
 
 
-def _other(wire: WirePart, plain: dict[str, Any], kind: str, to: Target) -> Part:
+def _other(wire: WirePart, plain: dict[str, Any], kind: str, to: Target) -> messages.Part:
     """A part that is neither a call nor words."""
-    issued: ProviderData | None = to.data(wire.signature)
+    issued: messages.ProviderData | None = to.data(wire.signature)
     if (code := wire.executable_code) is not None:
         known = to.data(wire.signature, id=code.id)
         language, text = whole_characters(code.language or ""), whole_characters(code.code or "")
-        return ExecutableCode(language, text, provider_data=known)
+        return messages.ExecutableCode(language, text, provider_data=known)
     if (ran := wire.code_execution_result) is not None:
         known = to.data(wire.signature, id=ran.id)
         outcome, output = whole_characters(ran.outcome or ""), whole_characters(ran.output or "")
-        return CodeExecutionResult(outcome, output, provider_data=known)
+        return messages.CodeExecutionResult(outcome, output, provider_data=known)
     if (blob := wire.inline_data) is not None:
-        return InlineData(whole_characters(blob.mime_type or ""), decoded_bytes(blob.data or ""), provider_data=issued)
+        return messages.InlineData(
+            whole_characters(blob.mime_type or ""), decoded_bytes(blob.data or ""), provider_data=issued
+        )
     if (file := wire.file_data) is not None:
         mime_type, uri = whole_characters(file.mime_type or ""), whole_characters(file.file_uri or "")
-        return FileRef(mime_type, uri, provider_data=issued)
+        return messages.FileRef(mime_type, uri, provider_data=issued)
     kept = {name: value for name, value in plain.items() if name != "thoughtSignature" and value is not None}
     try:
-        return Opaque(to.dialect, kind, kept, provider_data=issued)
+        return messages.Opaque(to.dialect, kind, kept, provider_data=issued)
     except PayloadError as error:
         raise ValueError(f"a part that nobody could send back: {error.reason}") from None
 

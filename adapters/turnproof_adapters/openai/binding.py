@@ -7,16 +7,21 @@ from dataclasses import replace
 from turnproof.provider import Binding, Capabilities, Difference
 
 from .._open_provider import COMMON_CAPABILITIES, LegacyOpener, PlainCallOpener, StatelessOpener
+from .models import Model
 from .models import model as facts_of
 from .service import DIALECT
 
 
 def capabilities(model: str) -> Capabilities:
-    """What is claimed for a model.
+    """What is claimed for a model."""
+    return claims_for(facts_of(model))
+
+
+def claims_for(facts: Model) -> Capabilities:
+    """What is claimed for a model of which this is known.
 
     OpenAI's own models think unseen: of that this API shows the cost alone. Other services show theirs.
     """
-    facts = facts_of(model)
     return replace(
         COMMON_CAPABILITIES,
         thinking=not facts.known,

@@ -11,19 +11,7 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Generic, TypeAlias, TypeVar
 
-from turnproof.messages import (
-    CodeExecutionResult,
-    ExecutableCode,
-    FileRef,
-    FunctionCall,
-    InlineData,
-    Message,
-    Opaque,
-    Part,
-    Text,
-    Thought,
-    ToolResult,
-)
+from turnproof import messages
 
 from .._sendable import refusal, refuse_unsendable
 from ..openai.convert import code
@@ -52,7 +40,7 @@ class Unit(Generic[V]):
 
     kind: Kind
     value: V
-    part: Part | None = None
+    part: messages.Part | None = None
     id: str = ""
 
 
@@ -66,50 +54,50 @@ class Row(Generic[V]):
     """Caching is implicit: no message carries a mark that would move on."""
 
 
-def row(message: Message, codec: Codec[V], model: str) -> Row[V]:
+def row(message: messages.Message, codec: Codec[V], model: str) -> Row[V]:
     """The items of a message. Raises InvalidRequestError for content that the API has no item for."""
     refuse_unsendable(message)
     make = _own if message.role == "model" else _input_units
     return Row(message.role, tuple(make(message, codec, model)))
 
 
-def _own(message: Message, codec: Codec[V], model: str) -> Iterator[Unit[V]]:
+def _own(message: messages.Message, codec: Codec[V], model: str) -> Iterator[Unit[V]]:
     """What the model said: one item a part, as they came."""
     for place, part in enumerate(message.parts):
         kind, item = Kind.SAID, None
         match part:
-            case Text(text=words):
+            case messages.Text(text=words):
                 item = convert.answer_message(part) if words.strip() else None
-            case Thought():
+            case messages.Thought():
                 kind, item = Kind.REASONING, convert.thought(part, model)
-            case FunctionCall(id=own):
+            case messages.FunctionCall(id=own):
                 yield Unit(Kind.CALL, codec(convert.call(part, wire_id(own))), part, own)
-            case ToolResult(call_id=own):
+            case messages.ToolResult(call_id=own):
                 yield Unit(Kind.RESULT, codec(convert.result(part, wire_id(own))), part, own)
-            case InlineData() | FileRef():
+            case messages.InlineData() | messages.FileRef():
                 raise refusal(message, place, f"a {part.mime_type!r}, which the API takes from the user only")
-            case Opaque():
+            case messages.Opaque():
                 item = convert.opaque(part)
-            case ExecutableCode() | CodeExecutionResult():
-                item = convert.answer_message(Text(code(part)))
+            case messages.ExecutableCode() | messages.CodeExecutionResult():
+                item = convert.answer_message(messages.Text(code(part)))
         if item is not None:
             yield Unit(kind, codec(item))
 
 
-def _input_units(message: Message, codec: Codec[V], model: str) -> Iterator[Unit[V]]:
+def _input_units(message: messages.Message, codec: Codec[V], model: str) -> Iterator[Unit[V]]:
     """What was said to the model: results are items of their own, everything else is one message."""
     blocks = []
     for part in message.parts:
         match part:
-            case Text(text=words) if words.strip():
+            case messages.Text(text=words) if words.strip():
                 blocks.append(convert.text(words))
-            case ToolResult(call_id=own):
+            case messages.ToolResult(call_id=own):
                 yield Unit(Kind.RESULT, codec(convert.result(part, wire_id(own))), part, own)
-            case InlineData() | FileRef():
+            case messages.InlineData() | messages.FileRef():
                 blocks.append(convert.media(part))
-            case ExecutableCode() | CodeExecutionResult():
+            case messages.ExecutableCode() | messages.CodeExecutionResult():
                 blocks.append(convert.text(code(part)))
-            case Opaque() if (block := convert.opaque(part)) is not None:
+            case messages.Opaque() if (block := convert.opaque(part)) is not None:
                 blocks.append(block)
     if blocks:
         yield Unit(Kind.SAID, codec(convert.input_message("developer" if message.role == "system" else "user", blocks)))

@@ -16,11 +16,7 @@ def capabilities(model: str) -> Capabilities:
     schemas, instructions in mid-conversation, encrypted thinking, and the service's own tools."""
     facts = facts_of(model)
     return replace(
-        COMMON_CAPABILITIES,
-        thinking=facts.thinks,
-        images=facts.sees,
-        result_images=facts.sees,
-        cache="implicit",
+        COMMON_CAPABILITIES, thinking=facts.thinks, images=facts.sees, result_images=facts.sees, cache="implicit"
     )
 
 

@@ -17,14 +17,7 @@ import re
 from collections.abc import Mapping
 from datetime import datetime, timedelta, timezone
 
-from turnproof.errors import (
-    AuthenticationError,
-    ContentFilterError,
-    ContextLimitError,
-    OverloadedError,
-    ProviderError,
-    RateLimitError,
-)
+from turnproof import errors
 
 from .._errors import by_status, wait_until
 from ..anthropic.refusals import STATUS_OF_KIND, Refused
@@ -74,19 +67,19 @@ def complaint(document: object) -> Failure | None:
     return None
 
 
-def refusal(refused: Refused) -> ProviderError:
+def refusal(refused: Refused) -> errors.ProviderError:
     """The error for it: the code decides, where it is known, else the status."""
     status, text, kind = refused.status, refused.message, refused.kind
     if kind in _KEY:
-        return AuthenticationError(text, status=status, kind=kind)
+        return errors.AuthenticationError(text, status=status, kind=kind)
     if kind == _TOO_LONG:
-        return ContextLimitError(text, status=status, kind=kind)
+        return errors.ContextLimitError(text, status=status, kind=kind)
     if kind == _FILTERED:
-        return ContentFilterError(text, status=status, kind=kind)
+        return errors.ContentFilterError(text, status=status, kind=kind)
     if kind == _BUSY:
-        return OverloadedError(text, status=status, kind=kind, retry_after=refused.wait)
+        return errors.OverloadedError(text, status=status, kind=kind, retry_after=refused.wait)
     if kind in _USED_UP:
-        error = RateLimitError(text, status=status, kind=kind, retry_after=_until_reset(refused))
+        error = errors.RateLimitError(text, status=status, kind=kind, retry_after=_until_reset(refused))
         error.retryable = False
         return error
     return by_status(_meant(refused), text, kind=kind, wait=refused.wait, shown_status=status)

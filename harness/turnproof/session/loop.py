@@ -17,16 +17,7 @@ from typing import Literal
 from .._base.counts import counted
 from ..cancel import CancelToken
 from ..errors import Cancelled, ContextLimitError, ProviderError, TurnproofError
-from ..messages import (
-    FinishReason,
-    FunctionCall,
-    Message,
-    MessageIds,
-    Part,
-    ProviderResponse,
-    Text,
-    TokenUsage,
-)
+from ..messages import FinishReason, FunctionCall, Message, MessageIds, Part, ProviderResponse, Text, TokenUsage
 from ..provider import JSONSchema
 from .callback_relay import CallbackRelay, Callbacks, Diverged, Interrupted
 from .context_window import TurnRoom

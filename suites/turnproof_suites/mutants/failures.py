@@ -5,16 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from turnproof.errors import (
-    AuthenticationError,
-    CacheExpiredError,
-    ContextLimitError,
-    InvalidRequestError,
-    OverloadedError,
-    ProviderError,
-    RateLimitError,
-    TransportError,
-)
+from turnproof import errors
 from turnproof.messages import FinishReason, Message, ProviderResponse, Text
 
 from ._broken import Broken, CallInputs, Proceed, record_callbacks
@@ -26,22 +17,22 @@ from ._wire import Json, Wire
 class Failing(Broken):
     """An adapter whose provider errors go through `failure`, which raises another one or gives an answer instead."""
 
-    def failure(self, error: ProviderError) -> ProviderResponse:
+    def failure(self, error: errors.ProviderError) -> ProviderResponse:
         raise error
 
     def call(self, inputs: CallInputs, proceed: Proceed) -> ProviderResponse:
         try:
             return proceed(inputs)
-        except ProviderError as error:
+        except errors.ProviderError as error:
             return self.failure(error)
 
 
 class MisnamedError(Failing):
     """An adapter that raises errors of the first class as errors of the second: message, status and kind stay."""
 
-    classes: tuple[type[ProviderError], type[ProviderError]]
+    classes: tuple[type[errors.ProviderError], type[errors.ProviderError]]
 
-    def failure(self, error: ProviderError) -> ProviderResponse:
+    def failure(self, error: errors.ProviderError) -> ProviderResponse:
         error_class, raised_class = self.classes
         if isinstance(error, error_class):
             raise raised_class(error.message, status=error.status, kind=error.kind) from error
@@ -52,7 +43,7 @@ class MisnamedError(Failing):
 class FailuresUntyped(Failing):
     """The mapper of errors falls over, and its own error is what the caller gets."""
 
-    def failure(self, error: ProviderError) -> ProviderResponse:
+    def failure(self, error: errors.ProviderError) -> ProviderResponse:
         raise AttributeError("'NoneType' object has no attribute 'status_code'")
 
 
@@ -60,7 +51,7 @@ class FailuresUntyped(Failing):
 class ErrorReturnedAsEmptyAnswer(Failing):
     """A refused request comes back as an answer without content."""
 
-    def failure(self, error: ProviderError) -> ProviderResponse:
+    def failure(self, error: errors.ProviderError) -> ProviderResponse:
         if error.status is None or error.status < 400:
             raise error
         return ProviderResponse(finish_reason=FinishReason.STOP)
@@ -70,7 +61,7 @@ class ErrorReturnedAsEmptyAnswer(Failing):
 class StatusLost(Failing):
     """Errors say that the HTTP status is unknown."""
 
-    def failure(self, error: ProviderError) -> ProviderResponse:
+    def failure(self, error: errors.ProviderError) -> ProviderResponse:
         error.status = None
         raise error
 
@@ -79,20 +70,22 @@ class StatusLost(Failing):
 class BadKeyIsABadRequest(MisnamedError):
     """A refused key is raised as an invalid request."""
 
-    classes = AuthenticationError, InvalidRequestError
+    classes = errors.AuthenticationError, errors.InvalidRequestError
 
 
 @suite_mutant("rate-limit-not-recognised")
 class RateLimitNotRecognised(Failing):
     """A 429 is raised as a plain error that nobody retries."""
 
-    def failure(self, error: ProviderError) -> ProviderResponse:
-        if isinstance(error, RateLimitError):
-            raise ProviderError(error.message, status=error.status, kind=error.kind, retry_after=error.retry_after)
+    def failure(self, error: errors.ProviderError) -> ProviderResponse:
+        if isinstance(error, errors.RateLimitError):
+            raise errors.ProviderError(
+                error.message, status=error.status, kind=error.kind, retry_after=error.retry_after
+            )
         raise error
 
 
-class _LastingOverload(OverloadedError):
+class _LastingOverload(errors.OverloadedError):
     """Overloaded, but not to be tried again."""
 
     retryable = False
@@ -102,10 +95,10 @@ class _LastingOverload(OverloadedError):
 class OverloadIsFinal(MisnamedError):
     """Errors of the service are not marked as worth another attempt."""
 
-    classes = OverloadedError, _LastingOverload
+    classes = errors.OverloadedError, _LastingOverload
 
 
-class _PassingRefusal(InvalidRequestError):
+class _PassingRefusal(errors.InvalidRequestError):
     """Invalid, but to be tried again."""
 
     retryable = True
@@ -115,14 +108,14 @@ class _PassingRefusal(InvalidRequestError):
 class RefusalTriedAgain(MisnamedError):
     """An invalid request is marked as worth another attempt."""
 
-    classes = InvalidRequestError, _PassingRefusal
+    classes = errors.InvalidRequestError, _PassingRefusal
 
 
 @suite_mutant("retry-after-dropped")
 class RetryAfterDropped(Failing):
     """What says how long to wait, in a header or in the error itself, is not read."""
 
-    def failure(self, error: ProviderError) -> ProviderResponse:
+    def failure(self, error: errors.ProviderError) -> ProviderResponse:
         error.retry_after = None
         raise error
 
@@ -131,9 +124,9 @@ class RetryAfterDropped(Failing):
 class WordsOfTheServiceLost(Failing):
     """A refusal is raised with a sentence of the adapter's own."""
 
-    def failure(self, error: ProviderError) -> ProviderResponse:
-        if isinstance(error, InvalidRequestError) and not isinstance(error, CacheExpiredError):
-            raise InvalidRequestError("the request failed", status=error.status, kind=error.kind) from error
+    def failure(self, error: errors.ProviderError) -> ProviderResponse:
+        if isinstance(error, errors.InvalidRequestError) and not isinstance(error, errors.CacheExpiredError):
+            raise errors.InvalidRequestError("the request failed", status=error.status, kind=error.kind) from error
         raise error
 
 
@@ -143,7 +136,7 @@ class RetriesOfItsOwn(Broken):
     def call(self, inputs: CallInputs, proceed: Proceed) -> ProviderResponse:
         try:
             return proceed(inputs)
-        except ProviderError as error:
+        except errors.ProviderError as error:
             if not error.retryable:
                 raise
             return proceed(inputs)
@@ -158,23 +151,23 @@ TextStreamedAgainByARetry = suite_mutant("text-streamed-again-by-a-retry")(Retri
 class ContextLimitNotRecognised(MisnamedError):
     """A prompt that is too long is an invalid request like any other."""
 
-    classes = ContextLimitError, InvalidRequestError
+    classes = errors.ContextLimitError, errors.InvalidRequestError
 
 
 @suite_mutant("no-room-made-for-a-long-prompt")
 class NoRoomMadeForALongPrompt(MisnamedError):
     """The refusal of a prompt that is too long is raised as an overload, so that it is sent again as it is."""
 
-    classes = ContextLimitError, OverloadedError
+    classes = errors.ContextLimitError, errors.OverloadedError
 
 
 @suite_mutant("any-maximum-is-a-context-limit")
 class AnyMaximumIsAContextLimit(Failing):
     """Refusals with the word "maximum" in them are taken for a prompt that is too long."""
 
-    def failure(self, error: ProviderError) -> ProviderResponse:
-        if isinstance(error, InvalidRequestError) and "maximum" in error.message:
-            raise ContextLimitError(error.message, status=error.status, kind=error.kind) from error
+    def failure(self, error: errors.ProviderError) -> ProviderResponse:
+        if isinstance(error, errors.InvalidRequestError) and "maximum" in error.message:
+            raise errors.ContextLimitError(error.message, status=error.status, kind=error.kind) from error
         raise error
 
 
@@ -182,16 +175,16 @@ class AnyMaximumIsAContextLimit(Failing):
 class BrokenConnectionMisnamed(Failing):
     """A connection that broke is raised as the service's being overloaded."""
 
-    def failure(self, error: ProviderError) -> ProviderResponse:
-        if isinstance(error, TransportError):
-            raise OverloadedError(error.message) from error
+    def failure(self, error: errors.ProviderError) -> ProviderResponse:
+        if isinstance(error, errors.TransportError):
+            raise errors.OverloadedError(error.message) from error
         raise error
 
 
 class _Swallowing(Broken):
     """Gives what a stream had told before it failed, instead of its error."""
 
-    swallowed: type[ProviderError]
+    swallowed: type[errors.ProviderError]
 
     def call(self, inputs: CallInputs, proceed: Proceed) -> ProviderResponse:
         inputs, record = record_callbacks(inputs)
@@ -207,14 +200,14 @@ class _Swallowing(Broken):
 class ErrorEventSwallowed(_Swallowing):
     """An error event in a stream is skipped like an event that nobody knows."""
 
-    swallowed = OverloadedError
+    swallowed = errors.OverloadedError
 
 
 @suite_mutant("cut-stream-taken-as-answer")
 class CutStreamTakenAsAnswer(_Swallowing):
     """A stream that stops is a stream that has ended."""
 
-    swallowed = TransportError
+    swallowed = errors.TransportError
 
 
 @suite_mutant("legacy-keeps-failed-message")
@@ -225,7 +218,7 @@ class LegacyKeepsFailedMessage(Broken):
         before: list[Message] = list(self.inner.get_history())
         try:
             return proceed(inputs)
-        except ProviderError:
+        except errors.ProviderError:
             self.set_history([*before, *inputs.messages])
             raise
 
@@ -238,10 +231,10 @@ class ClientDeadAfterAFault(Broken):
 
     def call(self, inputs: CallInputs, proceed: Proceed) -> ProviderResponse:
         if self.dead:
-            raise TransportError("no connection became free in time")
+            raise errors.TransportError("no connection became free in time")
         try:
             return proceed(inputs)
-        except ProviderError:
+        except errors.ProviderError:
             self.dead = True
             raise
 
@@ -258,7 +251,7 @@ class RetryRepeatsTheMessage(Broken):
     def call(self, inputs: CallInputs, proceed: Proceed) -> ProviderResponse:
         try:
             response = proceed(inputs)
-        except ProviderError:
+        except errors.ProviderError:
             self.failed = inputs.messages[-1:]
             raise
         self.failed = ()

@@ -17,18 +17,8 @@ import psutil
 import pytest
 from acp import RequestError
 
+from turnproof import errors
 from turnproof.cancel import CancelToken
-from turnproof.errors import (
-    AuthenticationError,
-    ContextLimitError,
-    InvalidRequestError,
-    OverloadedError,
-    ProviderError,
-    RateLimitError,
-    TransportError,
-    TurnproofError,
-    UsageError,
-)
 from turnproof.messages import FinishReason, FunctionCall
 from turnproof_adapters.acp import process as ending
 from turnproof_adapters.acp.failures import typed_error
@@ -94,7 +84,7 @@ def test_a_program_that_is_killed_between_turns_is_started_again_in_its_session(
     psutil.wait_procs([program], timeout=60)
     try:
         assert at.say(agent, 2).text == "Good night."
-    except TransportError:  # it was not yet known to be gone
+    except errors.TransportError:  # it was not yet known to be gone
         assert at.say(agent, 2).text == "Good night."
     assert agent.session_id == session
     assert told(agent.history)[: len(history)] == history
@@ -105,7 +95,7 @@ def test_a_program_that_is_killed_in_a_turn_fails_it_and_the_next_goes_on_in_the
     agent = at.open(run=kill.run)
     at.say(agent, 1)
     session, history = agent.session_id, told(agent.history)
-    with pytest.raises(TransportError):
+    with pytest.raises(errors.TransportError):
         at.say(agent, 0, on_function_call=kill.of(agent))
     assert told(agent.history) == history
     assert at.say(agent, 2).text == "Good night."
@@ -116,7 +106,7 @@ def test_a_program_that_is_killed_in_a_turn_fails_it_and_the_next_goes_on_in_the
 def test_a_program_that_is_killed_in_its_first_turn_fails_it_and_the_next_is_answered(at: Bench) -> None:
     kill = Kill()
     agent = at.open(run=kill.run)
-    with pytest.raises(TransportError):
+    with pytest.raises(errors.TransportError):
         at.say(agent, 0, on_function_call=kill.of(agent))
     assert list(agent.history) == []
     assert at.say(agent, 2).text == "Good night."
@@ -145,16 +135,16 @@ def test_no_foreign_key_reaches_the_program_and_its_own_is_in_no_command_line(
 
 
 def test_a_program_that_is_not_there_is_told_with_what_to_do(at: Bench) -> None:
-    with pytest.raises(UsageError, match=r"no program 'no-such-agent': install it \(npm install"):
+    with pytest.raises(errors.UsageError, match=r"no program 'no-such-agent': install it \(npm install"):
         at.open(program="no-such-agent")
-    with pytest.raises(UsageError, match="not executable"):
+    with pytest.raises(errors.UsageError, match="not executable"):
         at.open(program=str(Path(__file__)))
 
 
 def test_a_folder_that_is_missing_is_not_blamed_on_the_program(at: Bench) -> None:
     agent = at.open()
     at.cwd.rmdir()
-    with pytest.raises(UsageError, match=f"cannot be run in {at.cwd}"):
+    with pytest.raises(errors.UsageError, match=f"cannot be run in {at.cwd}"):
         at.say(agent, 1)
 
 
@@ -164,7 +154,7 @@ def test_a_folder_that_is_missing_is_not_blamed_on_the_program(at: Bench) -> Non
 @standin_only
 def test_a_program_that_dies_says_how_and_what_it_told_last(at: Bench) -> None:
     agent = at.open("--die", "1")
-    with pytest.raises(TransportError, match="ended with exit code 3") as caught:
+    with pytest.raises(errors.TransportError, match="ended with exit code 3") as caught:
         at.say(agent, 1)
     assert "".join(part.text for part in caught.value.partial) == "I "  # type: ignore[attr-defined]
     assert list(agent.history) == []
@@ -178,7 +168,7 @@ def test_a_program_that_hangs_is_given_up_after_its_silence(at: Bench) -> None:
     running = agent._link.running
     assert running is not None
     running._silence = 1.5  # of this run alone: however slow the machine is, the next one starts in time
-    with pytest.raises(TransportError, match=r"has said nothing for 1\.5 s"):
+    with pytest.raises(errors.TransportError, match=r"has said nothing for 1\.5 s"):
         at.say(agent, 1)
     assert prompts(at) == 2
     assert at.say(agent, 2).text == "Good night."
@@ -187,7 +177,7 @@ def test_a_program_that_hangs_is_given_up_after_its_silence(at: Bench) -> None:
 @standin_only
 def test_a_program_that_never_greets_is_given_up(at: Bench) -> None:
     agent = at.open("--mute", options={"timeout": 0.5})
-    with pytest.raises(TransportError, match="has said nothing"):
+    with pytest.raises(errors.TransportError, match="has said nothing"):
         at.say(agent, 1)
 
 
@@ -261,18 +251,22 @@ sys.stdin.read()
 @pytest.mark.parametrize(
     ("source", "kind", "said"),
     [
-        ("print('Hello! What can I do for you?')", TransportError, "ended with exit code 0"),
-        ("import sys; sys.exit('no such flag')", TransportError, "exit code 1; on stderr: no such flag"),
-        ("pass", TransportError, "ended with exit code 0"),
-        ("import os, signal; os.kill(os.getpid(), signal.SIGKILL)", TransportError, "was ended by SIGKILL"),
-        ("for n in range(20_000): print('chatter')", TransportError, "ended with exit code 0"),
-        ('for n in range(20_000): print(\'{"method": "chatter"}\')', TransportError, "ended with exit code 0"),
-        ("print('y' * 3_000_000)", TransportError, "ended with exit code 0"),
-        (ANSWER % "'result': {'protocolVersion': 2}", UsageError, "speaks version 2 of the Agent Client Protocol"),
-        (ANSWER % "'result': {}", UsageError, "speaks no version of the Agent Client Protocol"),
-        (ANSWER % "'result': ['none']", UsageError, "speaks no version of the Agent Client Protocol"),
-        (ANSWER % "'result': {'protocolVersion': 1}", TransportError, SILENT),
-        (ANSWER % "'error': {'code': -32603, 'message': 'too old'}", TransportError, "too old"),
+        ("print('Hello! What can I do for you?')", errors.TransportError, "ended with exit code 0"),
+        ("import sys; sys.exit('no such flag')", errors.TransportError, "exit code 1; on stderr: no such flag"),
+        ("pass", errors.TransportError, "ended with exit code 0"),
+        ("import os, signal; os.kill(os.getpid(), signal.SIGKILL)", errors.TransportError, "was ended by SIGKILL"),
+        ("for n in range(20_000): print('chatter')", errors.TransportError, "ended with exit code 0"),
+        ('for n in range(20_000): print(\'{"method": "chatter"}\')', errors.TransportError, "ended with exit code 0"),
+        ("print('y' * 3_000_000)", errors.TransportError, "ended with exit code 0"),
+        (
+            ANSWER % "'result': {'protocolVersion': 2}",
+            errors.UsageError,
+            "speaks version 2 of the Agent Client Protocol",
+        ),
+        (ANSWER % "'result': {}", errors.UsageError, "speaks no version of the Agent Client Protocol"),
+        (ANSWER % "'result': ['none']", errors.UsageError, "speaks no version of the Agent Client Protocol"),
+        (ANSWER % "'result': {'protocolVersion': 1}", errors.TransportError, SILENT),
+        (ANSWER % "'error': {'code': -32603, 'message': 'too old'}", errors.TransportError, "too old"),
     ],
     ids=[
         "greets",
@@ -290,7 +284,7 @@ sys.stdin.read()
     ],
 )
 def test_a_program_that_is_no_such_agent_is_a_typed_error(
-    at: Bench, source: str, kind: type[TurnproofError], said: str
+    at: Bench, source: str, kind: type[errors.TurnproofError], said: str
 ) -> None:
     agent = at.open(program=[STANDIN[0], "-c", source], options={"timeout": 0.5 if said == SILENT else 60.0})
     with pytest.raises(kind, match=said):
@@ -302,7 +296,7 @@ def test_a_program_that_is_no_such_agent_is_a_typed_error(
 def test_what_a_program_says_last_shows_no_key(at: Bench) -> None:
     script = "import os, sys; sys.exit('the key is ' + os.environ['ANTHROPIC_API_KEY'])"
     agent = at.open(program=[STANDIN[0], "-c", script])
-    with pytest.raises(TransportError, match=r"exit code 1; on stderr: the key is \*\*\*"):
+    with pytest.raises(errors.TransportError, match=r"exit code 1; on stderr: the key is \*\*\*"):
         at.say(agent, 1)
 
 
@@ -310,15 +304,15 @@ def test_what_a_program_says_last_shows_no_key(at: Bench) -> None:
 @pytest.mark.parametrize(
     ("status", "kind"),
     [
-        (401, AuthenticationError),
-        (400, InvalidRequestError),
-        (429, RateLimitError),
-        (529, OverloadedError),
-        (500, OverloadedError),
+        (401, errors.AuthenticationError),
+        (400, errors.InvalidRequestError),
+        (429, errors.RateLimitError),
+        (529, errors.OverloadedError),
+        (500, errors.OverloadedError),
     ],
 )
 def test_what_the_program_says_of_its_models_refusal_is_typed(
-    at: Bench, status: int, kind: type[ProviderError]
+    at: Bench, status: int, kind: type[errors.ProviderError]
 ) -> None:
     error = {"code": -32603, "message": f"Internal error: API Error: {status} no"}
     agent = at.open("--refuse", json.dumps(error))
@@ -331,25 +325,25 @@ def test_what_the_program_says_of_its_models_refusal_is_typed(
 @pytest.mark.parametrize(
     ("error", "kind", "status"),
     [
-        (RequestError(400, "bad"), InvalidRequestError, 400),
-        (RequestError(-32000, "Authentication required"), AuthenticationError, None),
-        (RequestError(-32603, "Internal error", {"errorKind": "rate_limit"}), RateLimitError, None),
-        (RequestError(-32603, "Internal error", {"errorKind": "overloaded"}), OverloadedError, None),
-        (RequestError(-32603, "x", "unexpected status 401 Unauthorized: {}"), AuthenticationError, 401),
-        (RequestError(-32603, "Internal error", {"details": '{"error":{"code": 429}}'}), RateLimitError, 429),
-        (RequestError(-32603, "prompt is too long: 300 tokens > 200 maximum"), ContextLimitError, None),
+        (RequestError(400, "bad"), errors.InvalidRequestError, 400),
+        (RequestError(-32000, "Authentication required"), errors.AuthenticationError, None),
+        (RequestError(-32603, "Internal error", {"errorKind": "rate_limit"}), errors.RateLimitError, None),
+        (RequestError(-32603, "Internal error", {"errorKind": "overloaded"}), errors.OverloadedError, None),
+        (RequestError(-32603, "x", "unexpected status 401 Unauthorized: {}"), errors.AuthenticationError, 401),
+        (RequestError(-32603, "Internal error", {"details": '{"error":{"code": 429}}'}), errors.RateLimitError, 429),
+        (RequestError(-32603, "prompt is too long: 300 tokens > 200 maximum"), errors.ContextLimitError, None),
         (
             RequestError(-32603, "x", {"message": '{"error":{"type":"invalid_request_error"}}'}),
-            InvalidRequestError,
+            errors.InvalidRequestError,
             None,
         ),
-        (RequestError(500, "Requested entity was not found."), InvalidRequestError, 404),
-        (RequestError(-32603, "x", {"codex_error_info": {"server_overloaded": {}}}), OverloadedError, None),
-        (RequestError(-32603, "Internal error", {"details": "it broke"}), TransportError, None),
+        (RequestError(500, "Requested entity was not found."), errors.InvalidRequestError, 404),
+        (RequestError(-32603, "x", {"codex_error_info": {"server_overloaded": {}}}), errors.OverloadedError, None),
+        (RequestError(-32603, "Internal error", {"details": "it broke"}), errors.TransportError, None),
     ],
 )
 def test_an_error_is_typed_by_what_a_program_adds_to_it(
-    error: RequestError, kind: type[ProviderError], status: int | None
+    error: RequestError, kind: type[errors.ProviderError], status: int | None
 ) -> None:
     found = typed_error(error, "", str)
     assert type(found) is kind
@@ -358,5 +352,5 @@ def test_an_error_is_typed_by_what_a_program_adds_to_it(
 
 def test_the_figures_of_a_full_context_are_read() -> None:
     found = typed_error(RequestError(-32603, "prompt is too long: 300 tokens > 200 maximum"), "", str)
-    assert isinstance(found, ContextLimitError)
+    assert isinstance(found, errors.ContextLimitError)
     assert (found.requested, found.limit) == (300, 200)

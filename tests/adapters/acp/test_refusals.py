@@ -7,29 +7,22 @@ from typing import Any
 
 import pytest
 
-from turnproof.errors import (
-    AuthenticationError,
-    InvalidRequestError,
-    OverloadedError,
-    ProviderError,
-    RateLimitError,
-    TransportError,
-)
+from turnproof import errors
 
 from ..emulated_conversation import SYSTEM
 from .kit import REAL, WHICH, bench, told
 
 REFUSED = [
-    (400, InvalidRequestError),
-    (401, AuthenticationError),
-    (403, AuthenticationError),
-    (404, InvalidRequestError),
-    (429, RateLimitError),
-    (500, OverloadedError),
-    (503, OverloadedError),
+    (400, errors.InvalidRequestError),
+    (401, errors.AuthenticationError),
+    (403, errors.AuthenticationError),
+    (404, errors.InvalidRequestError),
+    (429, errors.RateLimitError),
+    (500, errors.OverloadedError),
+    (503, errors.OverloadedError),
 ]
 if WHICH == "claude":
-    REFUSED.append((529, OverloadedError))
+    REFUSED.append((529, errors.OverloadedError))
 
 
 def script(fault: dict[str, Any]) -> dict[str, Any]:
@@ -50,7 +43,9 @@ def script(fault: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(("status", "kind"), REFUSED)
-def test_a_refusal_is_typed_and_the_session_goes_on(tmp_path: Path, status: int, kind: type[ProviderError]) -> None:
+def test_a_refusal_is_typed_and_the_session_goes_on(
+    tmp_path: Path, status: int, kind: type[errors.ProviderError]
+) -> None:
     chunks: list[str] = []
     with bench(tmp_path, script({"kind": "status", "status": status})) as at:
         agent = at.open(tools=False)
@@ -76,7 +71,7 @@ def test_an_answer_that_breaks_off_for_good_is_an_error_and_not_kept(tmp_path: P
         at.api.arm(0)
         agent.send("The frost came early.")
         at.api.arm(1)
-        with pytest.raises((TransportError, OverloadedError)):
+        with pytest.raises((errors.TransportError, errors.OverloadedError)):
             agent.send("Tell me about them.", on_chunk=print)
         assert told(agent.history) == [("user", "The frost came early."), ("model", "Cover the dahlias.")]
         at.api.arm(2)
@@ -89,7 +84,7 @@ def test_an_answer_that_breaks_off_once_is_an_error_or_is_told_anew(tmp_path: Pa
         at.api.arm(1)
         try:
             text = agent.send("Tell me about them.", on_chunk=print).text
-        except ProviderError:
+        except errors.ProviderError:
             text = None
             assert list(agent.history) == []
         # Codex tells it anew without a word on where: that cannot be told from a longer answer.

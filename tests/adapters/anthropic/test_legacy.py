@@ -5,9 +5,7 @@ from __future__ import annotations
 import pytest
 
 from turnproof.cache import ExplicitCachePlugin
-from turnproof.messages import (
-    Message,
-)
+from turnproof.messages import Message
 
 from .histories import TOOLS, arbitrary, grown
 from .kit import Capture, legacy, stateless

@@ -10,18 +10,7 @@ from turnproof.messages import Message, Opaque, Text
 from ..callback_recorder import CallbackRecorder
 from ..contract.adapter_kit import Subject, each_path_of
 from ..scripted_server import LIMIT, Exchange, scripted
-from .kit import (
-    KIT,
-    answer,
-    block,
-    event,
-    finish,
-    start,
-    stateless,
-    stream,
-    text_block,
-    tool_use,
-)
+from .kit import KIT, answer, block, event, finish, start, stateless, stream, text_block, tool_use
 
 HI = [Message.user("hi")]
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")

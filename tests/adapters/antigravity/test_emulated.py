@@ -10,15 +10,7 @@ from msgspec.structs import replace
 
 from turnproof.certify.fixtures import ScriptedEndpoint
 from turnproof.errors import InvalidRequestError
-from turnproof.messages import (
-    FunctionCall,
-    Message,
-    Part,
-    ProviderData,
-    ProviderResponse,
-    Thought,
-    ToolResult,
-)
+from turnproof.messages import FunctionCall, Message, Part, ProviderData, ProviderResponse, Thought, ToolResult
 from turnproof.provider import Endpoint
 from turnproof_adapters.antigravity.binding import BINDING
 

@@ -8,15 +8,8 @@ from typing import Any
 import httpx
 import pytest
 
+from turnproof import errors
 from turnproof.cancel import CancelToken
-from turnproof.errors import (
-    AuthenticationError,
-    Cancelled,
-    InvalidRequestError,
-    OverloadedError,
-    ProviderError,
-    TransportError,
-)
 from turnproof.messages import FinishReason, Message, ProviderResponse
 
 from ..background_call import BackgroundCall, full_listener, wait_until
@@ -36,20 +29,20 @@ def provider(url: str, token_url: str | None = None, count: int = 1) -> Any:
 @pytest.mark.parametrize(
     ("status", "body", "expected", "kind"),
     [
-        (400, {"error": "invalid_grant", "error_description": "Expired."}, AuthenticationError, "invalid_grant"),
-        (401, {"error": "invalid_client"}, AuthenticationError, "invalid_client"),
-        (400, {"error": "unauthorized_client"}, AuthenticationError, "unauthorized_client"),
-        (400, {"error": "invalid_request"}, InvalidRequestError, "invalid_request"),
-        (503, {}, OverloadedError, None),
-        (200, {"token": "x"}, TransportError, None),
-        (200, [], TransportError, None),
+        (400, {"error": "invalid_grant", "error_description": "Expired."}, errors.AuthenticationError, "invalid_grant"),
+        (401, {"error": "invalid_client"}, errors.AuthenticationError, "invalid_client"),
+        (400, {"error": "unauthorized_client"}, errors.AuthenticationError, "unauthorized_client"),
+        (400, {"error": "invalid_request"}, errors.InvalidRequestError, "invalid_request"),
+        (503, {}, errors.OverloadedError, None),
+        (200, {"token": "x"}, errors.TransportError, None),
+        (200, [], errors.TransportError, None),
     ],
 )  # fmt: skip
 def test_what_the_token_endpoint_says_is_typed(
-    status: int, body: Any, expected: type[ProviderError], kind: str | None, httpx2_mock: Any
+    status: int, body: Any, expected: type[errors.ProviderError], kind: str | None, httpx2_mock: Any
 ) -> None:
     httpx2_mock.post(f"{URL}/token").respond(status, json=body)
-    with pytest.raises(ProviderError) as failure:
+    with pytest.raises(errors.ProviderError) as failure:
         provider(URL).complete(HI)
     assert type(failure.value) is expected
     assert failure.value.kind == kind
@@ -105,7 +98,7 @@ def test_the_exchange_is_cut_with_the_turn(streamed: bool) -> None:
         running = BackgroundCall(lambda token: asked.complete(HI, cancel_token=token, **recorder))
         assert held.wait(LIMIT)
         running.token.cancel()
-        assert isinstance(running.result(), Cancelled)
+        assert isinstance(running.result(), errors.Cancelled)
         assert server.hung_up.wait(LIMIT), "the token endpoint did not see the cut"
         assert [exchange.path for exchange in server.requests] == ["/token"]
 
@@ -128,7 +121,7 @@ def test_a_turn_that_waits_for_anothers_exchange_can_be_cancelled_and_leaves_it_
         second = BackgroundCall(lambda token: asked.complete(HI, cancel_token=token))
         wait_until(lambda: "_wait" in second.frames)
         second.token.cancel()
-        assert isinstance(second.result(), Cancelled)
+        assert isinstance(second.result(), errors.Cancelled)
         go.set()
         response = first.result()
         assert isinstance(response, ProviderResponse)
@@ -141,7 +134,7 @@ def test_an_exchange_that_cannot_even_connect_is_cut() -> None:
         running = BackgroundCall(lambda token: asked.complete(HI, cancel_token=token))
         wait_until(lambda: "connect_tcp" in running.frames)
         running.token.cancel()
-        assert isinstance(running.result(), Cancelled)
+        assert isinstance(running.result(), errors.Cancelled)
 
 
 def test_a_cancel_after_one_account_was_refused_ends_the_call_as_cancelled() -> None:
@@ -168,6 +161,6 @@ def test_a_cancel_after_one_account_was_refused_ends_the_call_as_cancelled() -> 
 def test_a_token_that_is_set_before_the_call_asks_nobody(httpx2_mock: Any) -> None:
     token = CancelToken()
     token.cancel()
-    with pytest.raises(Cancelled):
+    with pytest.raises(errors.Cancelled):
         provider(URL).complete(HI, cancel_token=token)
     assert not httpx2_mock.calls

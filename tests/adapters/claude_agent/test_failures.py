@@ -10,12 +10,7 @@ from typing import Any
 import pytest
 
 from turnproof.cancel import CancelToken
-from turnproof.errors import (
-    OverloadedError,
-    ProviderError,
-    TransportError,
-    UsageError,
-)
+from turnproof.errors import OverloadedError, ProviderError, TransportError, UsageError
 from turnproof.messages import Text
 from turnproof.wire.emulator.server_run import CANARY_KEY
 

@@ -9,15 +9,8 @@ from typing import Any
 
 import pytest
 
+from turnproof import errors
 from turnproof.cancel import CancelToken
-from turnproof.errors import (
-    Cancelled,
-    InvalidRequestError,
-    OverloadedError,
-    ProviderError,
-    TransportError,
-    UsageError,
-)
 from turnproof.messages import FinishReason, FunctionCall, Message, Text, Thought, ToolResult, ToolSchema
 from turnproof.wire.emulator.server_run import CANARY_KEY
 from turnproof_adapters._child_process import Child
@@ -135,14 +128,14 @@ def test_a_cancel_ends_the_program_and_keeps_what_was_shown() -> None:
 def test_a_cancel_before_the_question_is_asked_asks_nothing(emulated: Api) -> None:
     token = CancelToken()
     token.cancel()
-    with provider(emulated.run.base_url) as claude, pytest.raises(Cancelled):
+    with provider(emulated.run.base_url) as claude, pytest.raises(errors.Cancelled):
         claude.complete([QUESTION], SYSTEM, cancel_token=token)
     assert emulated.calls == []
 
 
 @refusals
 def test_a_refusal_is_typed_by_what_the_api_said(
-    status: int, kind: str, message: str, error: type[ProviderError]
+    status: int, kind: str, message: str, error: type[errors.ProviderError]
 ) -> None:
     body = {"type": "error", "error": {"type": kind, "message": message}}
 
@@ -190,7 +183,7 @@ def test_thinking_goes_back_with_its_signature() -> None:
 
 @pytest.mark.parametrize("config", [{"budget_tokens": 5}, {"type": "sometimes"}])
 def test_thinking_that_cannot_be_asked_for_is_refused(config: dict[str, Any]) -> None:
-    with pytest.raises(UsageError, match="thinking"), provider("http://127.0.0.1:9", thinking=config):
+    with pytest.raises(errors.UsageError, match="thinking"), provider("http://127.0.0.1:9", thinking=config):
         pass
 
 
@@ -201,7 +194,7 @@ def test_the_program_sees_no_key_but_its_own(tmp_path: Path, monkeypatch: pytest
     program.write_text("#!/usr/bin/env python3\nimport os, sys\nsys.exit(' '.join(sorted(os.environ)))\n")
     program.chmod(0o755)
     opened = provider("http://127.0.0.1:9", str(program))
-    with opened as claude, pytest.raises(TransportError, match="ANTHROPIC_API_KEY") as raised:
+    with opened as claude, pytest.raises(errors.TransportError, match="ANTHROPIC_API_KEY") as raised:
         claude.complete([QUESTION], SYSTEM)
     assert "OPENAI" not in str(raised.value)
     assert "BEDROCK" not in str(raised.value)
@@ -225,10 +218,12 @@ OVERLOADED = b'event: error\ndata: {"type":"error","error":{"type":"overloaded_e
 
 
 @pytest.mark.parametrize(
-    ("pieces", "error"), [((*HEAD, OVERLOADED), OverloadedError), (HEAD, TransportError)], ids=["an error event", "cut"]
+    ("pieces", "error"),
+    [((*HEAD, OVERLOADED), errors.OverloadedError), (HEAD, errors.TransportError)],
+    ids=["an error event", "cut"],
 )
 def test_a_stream_that_breaks_off_is_no_answer_and_is_asked_for_once(
-    pieces: tuple[bytes, ...], error: type[ProviderError]
+    pieces: tuple[bytes, ...], error: type[errors.ProviderError]
 ) -> None:
     shown: list[str] = []
     with scripted(lambda exchange: exchange.stream(*pieces)) as server, provider(server.url) as claude:
@@ -278,7 +273,7 @@ def test_a_slow_listener_does_not_let_the_program_ask_the_model_to_go_on(
 
 
 def test_the_conversation_has_to_ask_something() -> None:
-    with provider("http://127.0.0.1:9") as claude, pytest.raises(InvalidRequestError, match="nothing is asked"):
+    with provider("http://127.0.0.1:9") as claude, pytest.raises(errors.InvalidRequestError, match="nothing is asked"):
         claude.complete([QUESTION, Message.model("At 41 %.")], SYSTEM)
 
 
@@ -324,7 +319,7 @@ def test_a_program_that_does_something_else_is_a_typed_error(tmp_path: Path, sou
     program.chmod(0o755)
     limit = 0.3 if "sleep" in source else 60
     open_provider = provider("http://127.0.0.1:9", str(program), timeout=limit)
-    with open_provider as claude, pytest.raises(TransportError, match=said) as raised:
+    with open_provider as claude, pytest.raises(errors.TransportError, match=said) as raised:
         claude.complete([QUESTION], SYSTEM)
     assert CANARY_KEY not in repr(raised.value)
 
@@ -332,7 +327,7 @@ def test_a_program_that_does_something_else_is_a_typed_error(tmp_path: Path, sou
 def test_a_program_that_is_missing_or_cannot_be_run_is_told_with_what_to_do(tmp_path: Path) -> None:
     plain = tmp_path / "claude"
     plain.write_text("")
-    with pytest.raises(UsageError, match="install it"), provider("http://127.0.0.1:9", str(tmp_path / "none")):
+    with pytest.raises(errors.UsageError, match="install it"), provider("http://127.0.0.1:9", str(tmp_path / "none")):
         pass
-    with pytest.raises(UsageError, match="not executable"), provider("http://127.0.0.1:9", str(plain)):
+    with pytest.raises(errors.UsageError, match="not executable"), provider("http://127.0.0.1:9", str(plain)):
         pass

@@ -10,16 +10,8 @@ from typing import Any
 import httpx2
 import pytest
 
+from turnproof import errors
 from turnproof.cancel import CancelToken
-from turnproof.errors import (
-    AuthenticationError,
-    Cancelled,
-    OverloadedError,
-    ProviderError,
-    RateLimitError,
-    TransportError,
-    UsageError,
-)
 from turnproof.messages import FinishReason, Message, ProviderResponse
 from turnproof_adapters.github_models.copilot.address import API, TOKEN_URL, api_of, base_of, token_url_of
 from turnproof_adapters.github_models.copilot.lifecycle import KEYS
@@ -110,13 +102,13 @@ def test_who_waits_for_anothers_exchange_can_be_cancelled() -> None:
     second = BackgroundCall(lambda token: held.current(token))
     wait_until(lambda: "_wait" in second.frames)
     second.token.cancel()
-    assert isinstance(second.result(), Cancelled)
+    assert isinstance(second.result(), errors.Cancelled)
     go.set()
     assert first.result().token == "late"  # type: ignore[union-attr]
 
 
 def test_after_an_exchange_that_failed_the_next_one_tries_again() -> None:
-    answers: list[Any] = [TransportError("gone"), Issued("there")]
+    answers: list[Any] = [errors.TransportError("gone"), Issued("there")]
 
     def exchange() -> Issued:
         found = answers.pop(0)
@@ -126,7 +118,7 @@ def test_after_an_exchange_that_failed_the_next_one_tries_again() -> None:
         return found
 
     held = Tokens(exchange, Clock())
-    with pytest.raises(TransportError):
+    with pytest.raises(errors.TransportError):
         held.current()
     assert held.current().token == "there"
 
@@ -224,7 +216,7 @@ def test_a_github_token_may_stand_in_the_environment(name: str, monkeypatch: pyt
     for each in KEYS:
         monkeypatch.delenv(each, raising=False)
     capture = Capture()
-    with pytest.raises(AuthenticationError, match="or GITHUB_TOKEN"):
+    with pytest.raises(errors.AuthenticationError, match="or GITHUB_TOKEN"):
         codex(transport=capture.transport).initialize({})
     monkeypatch.setenv(name, "gho_env")
     provider = chat(transport=capture.transport)
@@ -286,7 +278,7 @@ def test_a_token_that_is_refused_before_its_time_is_exchanged_once_more(ask: Any
 @asking
 def test_a_second_refusal_is_the_callers_and_shows_neither_token(ask: Any) -> None:
     seen, transport = refusing(401, times=9)
-    with pytest.raises(AuthenticationError) as failure:
+    with pytest.raises(errors.AuthenticationError) as failure:
         ask(transport)
     assert len(seen) == 2
     assert failure.value.status == 401
@@ -302,7 +294,7 @@ def test_a_second_exchange_that_is_refused_is_the_callers_and_shows_neither_toke
     def handle(request: httpx2.Request) -> httpx2.Response:
         return next(tokens) if "copilot_internal" in request.url.path else httpx2.Response(401)
 
-    with pytest.raises(AuthenticationError, match=r"no Copilot token: no \*\*\*") as failure:
+    with pytest.raises(errors.AuthenticationError, match=r"no Copilot token: no \*\*\*") as failure:
         ask(httpx2.MockTransport(handle))
     assert failure.value.status == 403
     shown = everything(failure.value)
@@ -313,56 +305,61 @@ def test_a_second_exchange_that_is_refused_is_the_callers_and_shows_neither_toke
 @pytest.mark.parametrize("status", [400, 403, 404, 429, 500])
 def test_only_an_ended_token_is_a_reason_to_ask_again(status: int) -> None:
     seen, transport = refusing(status, times=9)
-    with pytest.raises(ProviderError) as failure:
+    with pytest.raises(errors.ProviderError) as failure:
         chat(transport=transport).complete(HI, on_chunk=unheard)
     assert (len(seen), failure.value.status) == (1, status)
 
 
-EXCHANGES: list[tuple[int, dict[str, Any], type[ProviderError], str]] = [
-    (401, {"json": {"message": "Bad credentials", "status": "401"}}, AuthenticationError, "Bad credentials"),
+EXCHANGES: list[tuple[int, dict[str, Any], type[errors.ProviderError], str]] = [
+    (401, {"json": {"message": "Bad credentials", "status": "401"}}, errors.AuthenticationError, "Bad credentials"),
     (
         403,
         {"json": {"can_signup": True, "error_details": {"message": "No access to GitHub Copilot found."}}},
-        AuthenticationError,
+        errors.AuthenticationError,
         "No access to GitHub Copilot found.",
     ),
     (
         403,
         {"json": {"message": "Resource not accessible by personal access token"}},
-        AuthenticationError,
+        errors.AuthenticationError,
         "Resource not accessible by personal access token",
     ),
-    (404, {"json": {"message": "Not Found"}}, AuthenticationError, "Not Found"),
+    (404, {"json": {"message": "Not Found"}}, errors.AuthenticationError, "Not Found"),
     (
         429,
         {"json": {"message": "API rate limit exceeded"}, "headers": {"retry-after": "9"}},
-        RateLimitError,
+        errors.RateLimitError,
         "API rate",
     ),
-    (502, {"html": "<html><h1>Bad gateway</h1></html>"}, OverloadedError, "HTTP status 502"),
-    (200, {"html": "<html>Sign in</html>"}, TransportError, "no complete answer"),
-    (200, {"json": {"message": "no token here"}}, TransportError, "no complete answer"),
-    (200, {"json": {"token": ""}}, TransportError, "no complete answer"),
+    (502, {"html": "<html><h1>Bad gateway</h1></html>"}, errors.OverloadedError, "HTTP status 502"),
+    (200, {"html": "<html>Sign in</html>"}, errors.TransportError, "no complete answer"),
+    (200, {"json": {"message": "no token here"}}, errors.TransportError, "no complete answer"),
+    (200, {"json": {"token": ""}}, errors.TransportError, "no complete answer"),
 ]
 
 
 @pytest.mark.parametrize(("status", "body", "expected", "words"), EXCHANGES, ids=[str(each[0]) for each in EXCHANGES])
 @pytest.mark.parametrize("streamed", [False, True], ids=["batch", "stream"])
 def test_an_exchange_that_is_refused_is_typed_and_nothing_else_is_asked(
-    status: int, body: dict[str, Any], expected: type[ProviderError], words: str, streamed: bool, httpx2_mock: Any
+    status: int,
+    body: dict[str, Any],
+    expected: type[errors.ProviderError],
+    words: str,
+    streamed: bool,
+    httpx2_mock: Any,
 ) -> None:
     httpx2_mock.get(TOKEN_URL).respond(status, **body)
-    with pytest.raises(ProviderError, match=words) as failure:
+    with pytest.raises(errors.ProviderError, match=words) as failure:
         chat("").complete(HI, **(STREAMED if streamed else {}))
     assert type(failure.value) is expected
-    assert failure.value.status == (None if expected is TransportError else status)
-    assert failure.value.retry_after == (9 if expected is RateLimitError else None)
+    assert failure.value.status == (None if expected is errors.TransportError else status)
+    assert failure.value.retry_after == (9 if expected is errors.RateLimitError else None)
     assert KEY not in everything(failure.value)
 
 
 def test_an_exchange_that_does_not_reach_github_is_a_transport_error(httpx2_mock: Any) -> None:
     httpx2_mock.get(TOKEN_URL).mock(side_effect=httpx2.ConnectError(f"no way {KEY}"))
-    with pytest.raises(TransportError) as failure:
+    with pytest.raises(errors.TransportError) as failure:
         codex("").complete(HI)
     assert failure.value.retryable
     assert KEY not in everything(failure.value)
@@ -387,7 +384,7 @@ def test_a_call_cancelled_while_its_token_is_exchanged_was_never_sent(opened: An
         running = BackgroundCall(lambda token: provider.complete(HI, cancel_token=token))
         assert held.wait(LIMIT)
         running.token.cancel()
-        assert isinstance(running.result(), Cancelled)
+        assert isinstance(running.result(), errors.Cancelled)
         assert server.hung_up.wait(LIMIT)
 
 
@@ -430,7 +427,7 @@ def test_a_token_that_is_set_already_asks_for_nothing() -> None:
     capture, token = Capture(), CancelToken()
     token.cancel()
     for provider in (chat(transport=capture.transport), codex(transport=capture.transport)):
-        with pytest.raises(Cancelled):
+        with pytest.raises(errors.Cancelled):
             provider.complete(HI, cancel_token=token)
     assert not capture.exchanges
 
@@ -447,9 +444,9 @@ def test_a_provider_is_connected_until_it_is_shut_down(opened: Any) -> None:
     provider.shutdown()
     assert not provider.is_connected
     ask = provider.complete if hasattr(provider, "complete") else provider.send_message_with_parts
-    with pytest.raises(UsageError, match="not open"):
+    with pytest.raises(errors.UsageError, match="not open"):
         ask(HI if hasattr(provider, "complete") else HI[0].parts)
-    with pytest.raises(UsageError, match="not open"):
+    with pytest.raises(errors.UsageError, match="not open"):
         provider.list_models()
 
 
@@ -476,5 +473,5 @@ def test_whether_a_token_gives_access_is_asked_of_the_service(opened: Any) -> No
     _, refused = refusing(401, times=9)
     assert not opened(transport=refused).verify_auth()
     _, broken = refusing(500, times=9)
-    with pytest.raises(OverloadedError):
+    with pytest.raises(errors.OverloadedError):
         opened(transport=broken).verify_auth()

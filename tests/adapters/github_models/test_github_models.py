@@ -11,14 +11,7 @@ import httpx2
 import pytest
 from azure.core.exceptions import AzureError, HttpResponseError, ServiceRequestError
 
-from turnproof.errors import (
-    AuthenticationError,
-    InvalidRequestError,
-    OverloadedError,
-    RateLimitError,
-    TransportError,
-    UsageError,
-)
+from turnproof import errors
 from turnproof.messages import FinishReason, InlineData, Message, ProviderResponse, Text, TokenUsage, ToolSchema
 from turnproof_adapters.github_models.calling import from_exception
 from turnproof_adapters.openai.names import wire_name
@@ -191,7 +184,7 @@ def test_figures_that_are_missing_or_absurd(way: Way, usage: Any, expected: Toke
 @every_stream
 def test_a_stream_cut_after_any_event_is_an_error_with_what_had_arrived(way: Way) -> None:
     for place in range(len(RICH) - 3):
-        with pytest.raises(TransportError) as failure:
+        with pytest.raises(errors.TransportError) as failure:
             way(Capture(events=RICH[:place] or [b"\n"]).transport, CallbackRecorder())
         said = "".join(part.text for part in failure.value.partial if isinstance(part, Text))
         assert said == "".join(["it’s " * (place > 2), "北🌍" * (place > 3)])
@@ -201,7 +194,7 @@ def test_a_stream_cut_after_any_event_is_an_error_with_what_had_arrived(way: Way
 @every_way
 def test_an_answer_without_choices_is_none(way: Way) -> None:
     capture = Capture(answer() | {"choices": []}, [chunk(), DONE])
-    with pytest.raises(TransportError):
+    with pytest.raises(errors.TransportError):
         way(capture.transport, CallbackRecorder())
 
 
@@ -210,7 +203,7 @@ def test_malformed_arguments_are_an_error_and_never_run(way: Way) -> None:
     broken = wire_call("call_1", "z", '{"a')
     events = stream({"tool_calls": [{"index": 0, **broken}]}, finish="tool_calls")
     recorder = CallbackRecorder()
-    with pytest.raises(TransportError, match="malformed arguments for a call of 'z'"):
+    with pytest.raises(errors.TransportError, match="malformed arguments for a call of 'z'"):
         way(Capture(answer(None, broken, finish="tool_calls"), events).transport, recorder)
     assert recorder.calls == []
 
@@ -228,7 +221,7 @@ def test_a_failure_under_status_200_is_the_error_that_it_names(way: Way, content
     def answered(request: httpx2.Request) -> httpx2.Response:
         return httpx2.Response(200, content=content, headers={"content-type": content_type})
 
-    with pytest.raises(RateLimitError, match="Sorry") as failure:
+    with pytest.raises(errors.RateLimitError, match="Sorry") as failure:
         way(httpx2.MockTransport(answered), CallbackRecorder())
     assert (failure.value.status, failure.value.kind) == (200, "RateLimitReached")
 
@@ -237,7 +230,7 @@ def test_a_failure_under_status_200_is_the_error_that_it_names(way: Way, content
 @pytest.mark.parametrize("headers", [{"content-type": "text/html"}, {"content-type": "application/json"}, {}])
 def test_a_page_under_status_200_is_no_answer(way: Way, headers: dict[str, str]) -> None:
     page = httpx2.MockTransport(lambda request: httpx2.Response(200, content=b"<html>Hi</html>", headers=headers))
-    with pytest.raises(TransportError) as failure:
+    with pytest.raises(errors.TransportError) as failure:
         way(page, CallbackRecorder())
     assert failure.value.retryable
 
@@ -246,7 +239,7 @@ def test_a_page_under_status_200_is_no_answer(way: Way, headers: dict[str, str])
 def test_a_truncated_gzip_is_no_answer(way: Way) -> None:
     content = gzip.compress(b"".join(RICH) if way in STREAMS.values() else json.dumps(answer("hi")).encode())[:60]
     headers = {"content-encoding": "gzip", "content-type": "text/event-stream"}
-    with pytest.raises(TransportError):
+    with pytest.raises(errors.TransportError):
         way(
             httpx2.MockTransport(lambda request: httpx2.Response(200, content=content, headers=headers)),
             CallbackRecorder(),
@@ -265,7 +258,7 @@ def test_a_truncated_gzip_is_no_answer(way: Way) -> None:
 )
 def test_what_broke_off_is_told_in_its_own_words(raised: Exception, words: str) -> None:
     failure = from_exception(raised, KEY)
-    assert type(failure) is TransportError
+    assert type(failure) is errors.TransportError
     assert failure.message == words
 
 
@@ -277,9 +270,9 @@ def test_text_without_a_form_in_utf_8_is_the_requests_fault_and_is_not_sent(plac
     said = half if place == "message" else "hi"
     stateful = legacy(transport=capture.transport)
     stateful.create_session(system, tools)
-    with pytest.raises(InvalidRequestError, match="not valid Unicode"):
+    with pytest.raises(errors.InvalidRequestError, match="not valid Unicode"):
         stateless(transport=capture.transport).complete([Message.user(said)], system, tools)
-    with pytest.raises(InvalidRequestError, match="not valid Unicode"):
+    with pytest.raises(errors.InvalidRequestError, match="not valid Unicode"):
         stateful.send_message(said)
     assert stateful.get_history() == []
     assert not capture.requests
@@ -324,9 +317,9 @@ def test_models_are_those_of_the_catalogue() -> None:
 def test_a_refused_key_is_told_from_other_trouble(status: int, accepted: bool) -> None:
     refused = httpx2.MockTransport(lambda request: httpx2.Response(status))
     assert stateless(transport=refused).verify_auth() is accepted
-    with pytest.raises(OverloadedError):
+    with pytest.raises(errors.OverloadedError):
         stateless(transport=httpx2.MockTransport(lambda request: httpx2.Response(500))).verify_auth()
-    with pytest.raises(TransportError):
+    with pytest.raises(errors.TransportError):
         stateless(transport=httpx2.MockTransport(lambda request: httpx2.Response(200, json={}))).list_models()
 
 
@@ -336,7 +329,7 @@ def test_a_key_may_stand_in_the_environment(name: str, monkeypatch: pytest.Monke
         monkeypatch.delenv(each, raising=False)
     capture = Capture()
     provider = stateless(transport=capture.transport)
-    with pytest.raises(AuthenticationError, match="GITHUB_TOKEN or GH_TOKEN"):
+    with pytest.raises(errors.AuthenticationError, match="GITHUB_TOKEN or GH_TOKEN"):
         provider.initialize({})
     monkeypatch.setenv(name, "ghp_env")
     provider.initialize({"base_url": "http://example.invalid", "transport": capture.transport})
@@ -351,9 +344,9 @@ def test_a_provider_is_connected_until_it_is_shut_down() -> None:
         each.shutdown()
         each.shutdown()
         assert not each.is_connected
-    with pytest.raises(UsageError, match="not open"):
+    with pytest.raises(errors.UsageError, match="not open"):
         provider.complete([HI])
-    with pytest.raises(UsageError, match="not open"):
+    with pytest.raises(errors.UsageError, match="not open"):
         stateful.send_message("hi")
 
 
@@ -378,6 +371,6 @@ def test_a_model_has_to_be_chosen() -> None:
     provider = GitHubModelsStateless()
     provider.initialize({"api_key": KEY})
     assert not provider.is_connected
-    with pytest.raises(UsageError, match="connect"):
+    with pytest.raises(errors.UsageError, match="connect"):
         provider.complete([HI])
     provider.shutdown()

@@ -11,15 +11,7 @@ from msgspec.structs import replace
 
 from turnproof.certify.fixtures import ScriptedEndpoint
 from turnproof.errors import AuthenticationError, InvalidRequestError
-from turnproof.messages import (
-    FunctionCall,
-    Message,
-    Part,
-    ProviderData,
-    ProviderResponse,
-    Text,
-    ToolResult,
-)
+from turnproof.messages import FunctionCall, Message, Part, ProviderData, ProviderResponse, Text, ToolResult
 from turnproof.provider import Endpoint
 from turnproof_adapters.google_genai.binding import BINDING
 

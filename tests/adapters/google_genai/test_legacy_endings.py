@@ -13,12 +13,7 @@ import httpx2
 import pytest
 
 from turnproof.cancel import CancelToken
-from turnproof.errors import (
-    ContentFilterError,
-    OverloadedError,
-    ProviderError,
-    TransportError,
-)
+from turnproof.errors import ContentFilterError, OverloadedError, ProviderError, TransportError
 from turnproof.messages import FinishReason, FunctionCall, Message, Part, ProviderResponse, Text, Thought, ToolResult
 
 from ..background_call import BackgroundCall, write_and_hold

@@ -10,17 +10,9 @@ from typing import Any
 import httpx2
 import pytest
 
+from turnproof import errors
 from turnproof.cache import ManagedCachePlugin, Prepared
 from turnproof.cancel import CancelToken
-from turnproof.errors import (
-    AuthenticationError,
-    CacheExpiredError,
-    Cancelled,
-    InvalidRequestError,
-    OverloadedError,
-    TransportError,
-    UsageError,
-)
 from turnproof.messages import Message, ToolSchema
 from turnproof.session import Session, Tool, TurnResult
 from turnproof_adapters.google_genai.binding import BINDING
@@ -132,11 +124,11 @@ def test_what_is_not_there_is_not_kept(system: str | None, tools: list[ToolSchem
     [
         (
             refused(400, TOO_SMALL),
-            InvalidRequestError,
+            errors.InvalidRequestError,
         ),
-        (refused(503, "later"), OverloadedError),
-        (httpx2.Response(200, json={}), TransportError),
-        (httpx2.Response(200, content=b"<html>"), TransportError),
+        (refused(503, "later"), errors.OverloadedError),
+        (httpx2.Response(200, json={}), errors.TransportError),
+        (httpx2.Response(200, content=b"<html>"), errors.TransportError),
     ],
 )
 def test_a_refusal_to_keep_something_is_typed(refusal: httpx2.Response, kind: type[Exception]) -> None:
@@ -154,7 +146,7 @@ def test_a_cache_is_deleted_by_its_name() -> None:
     provider = service.stateless()
     provider.delete_cache(provider.create_cache(RULES, [], ttl_seconds=60))
     assert service.caches == {}
-    with pytest.raises(AuthenticationError, match="not found"):
+    with pytest.raises(errors.AuthenticationError, match="not found"):
         provider.delete_cache("cachedContents/1")
 
 
@@ -178,7 +170,7 @@ def test_a_cache_that_cannot_be_deleted_is_in_nobodys_way() -> None:
     service.refusal = refused(500, "no")
     provider.shutdown()
     assert len(service.deleted) == 1
-    with pytest.raises(UsageError):
+    with pytest.raises(errors.UsageError):
         provider.create_cache(RULES, [], ttl_seconds=60)
 
 
@@ -246,7 +238,7 @@ def test_a_lost_cache_fails_the_call_once_and_leaves_the_history_as_it_was() -> 
     provider.create_session(RULES, TOOLS)
     provider.send_message("hello")
     service.caches.clear()
-    with pytest.raises(CacheExpiredError) as caught:
+    with pytest.raises(errors.CacheExpiredError) as caught:
         provider.send_message("again")
     assert caught.value.name == "cachedContents/1"
     assert [message.text for message in provider.get_history()] == ["hello", "hi"]
@@ -357,7 +349,7 @@ def test_a_lost_cache_fails_a_stateless_call_once() -> None:
     provider.set_cache_plugin(ManagedCachePlugin(provider))
     provider.complete([Message.user("hello")], RULES, TOOLS)
     service.caches.clear()
-    with pytest.raises(CacheExpiredError):
+    with pytest.raises(errors.CacheExpiredError):
         provider.complete([Message.user("again")], RULES, TOOLS)
     assert provider.complete([Message.user("again")], RULES, TOOLS).text == "hi"
     assert service.asked[-1]["cachedContent"] == "cachedContents/2"
@@ -426,9 +418,9 @@ def test_a_token_that_is_set_already_sends_nothing() -> None:
     service, token = Service(), CancelToken()
     token.cancel()
     provider = service.stateless()
-    with pytest.raises(Cancelled):
+    with pytest.raises(errors.Cancelled):
         provider.create_cache(RULES, [], ttl_seconds=60, cancel_token=token)
-    with pytest.raises(Cancelled):
+    with pytest.raises(errors.Cancelled):
         provider.delete_cache("cachedContents/1", cancel_token=token)
     assert service.requests == []
 
@@ -443,7 +435,7 @@ def test_a_deletion_that_was_cut_is_made_up_for_at_shutdown() -> None:
         assert asked.wait(LIMIT)
         running.wait_until_reading()
         running.token.cancel()
-        assert isinstance(running.result(), Cancelled)
+        assert isinstance(running.result(), errors.Cancelled)
         provider.shutdown()
         assert [each.method for each in server.requests] == ["POST", "DELETE", "DELETE"]
         assert server.requests[1].path == server.requests[2].path

@@ -6,11 +6,7 @@ from typing import Any
 
 import pytest
 
-from turnproof.errors import (
-    InvalidRequestError,
-    OverloadedError,
-    TransportError,
-)
+from turnproof.errors import InvalidRequestError, OverloadedError, TransportError
 
 from ..anthropic.kit import event, text_block
 from ..call_modes import CallMode, fixed_answer

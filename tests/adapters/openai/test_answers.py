@@ -9,15 +9,8 @@ from typing import Any
 import httpx2
 import pytest
 
+from turnproof import errors
 from turnproof.cancel import CancelToken
-from turnproof.errors import (
-    AuthenticationError,
-    ContextLimitError,
-    OverloadedError,
-    ProviderError,
-    RateLimitError,
-    TransportError,
-)
 from turnproof.messages import FinishReason, Message, Part, ProviderData, ProviderResponse, Text, Thought, TokenUsage
 
 from ..callback_recorder import CallbackRecorder
@@ -215,25 +208,40 @@ NONE: dict[str, Any] = {
 @pytest.mark.parametrize("case", NONE)
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_what_is_no_answer_is_a_transport_error(case: str, ask: Ask) -> None:
-    with pytest.raises(TransportError):
+    with pytest.raises(errors.TransportError):
         ask(NONE[case])
 
 
-FAILURES: list[tuple[Any, type[ProviderError], str | None, str]] = [
-    ({"error": {"message": "Sorry", "type": "server_error", "code": None}}, OverloadedError, "server_error", "Sorry"),
-    ({"error": {"message": "wait", "code": "rate_limit_exceeded"}}, RateLimitError, "rate_limit_exceeded", "wait"),
-    ({"error": {"message": "full", "code": "1261"}}, ContextLimitError, "1261", "full"),
-    ({"error": {"message": "no", "code": 401}}, AuthenticationError, "401", "no"),
-    ({"error": "DNS resolution failure"}, OverloadedError, None, "DNS resolution failure"),
-    ({"code": 500, "msg": "404 NOT_FOUND", "success": False}, OverloadedError, "500", "404 NOT_FOUND"),
-    ({"code": 401, "msg": "token expired", "success": False}, AuthenticationError, "401", "token expired"),
-    ({"object": "error", "message": "busy", "type": "ServiceUnavailable", "code": 503}, OverloadedError, "503", "busy"),
+FAILURES: list[tuple[Any, type[errors.ProviderError], str | None, str]] = [
+    (
+        {"error": {"message": "Sorry", "type": "server_error", "code": None}},
+        errors.OverloadedError,
+        "server_error",
+        "Sorry",
+    ),
+    (
+        {"error": {"message": "wait", "code": "rate_limit_exceeded"}},
+        errors.RateLimitError,
+        "rate_limit_exceeded",
+        "wait",
+    ),
+    ({"error": {"message": "full", "code": "1261"}}, errors.ContextLimitError, "1261", "full"),
+    ({"error": {"message": "no", "code": 401}}, errors.AuthenticationError, "401", "no"),
+    ({"error": "DNS resolution failure"}, errors.OverloadedError, None, "DNS resolution failure"),
+    ({"code": 500, "msg": "404 NOT_FOUND", "success": False}, errors.OverloadedError, "500", "404 NOT_FOUND"),
+    ({"code": 401, "msg": "token expired", "success": False}, errors.AuthenticationError, "401", "token expired"),
+    (
+        {"object": "error", "message": "busy", "type": "ServiceUnavailable", "code": 503},
+        errors.OverloadedError,
+        "503",
+        "busy",
+    ),
 ]
 
 
 @pytest.mark.parametrize(("body", "expected", "kind", "words"), FAILURES, ids=lambda value: "")
 def test_a_failure_told_in_an_answers_place_is_what_it_says(
-    body: Any, expected: type[ProviderError], kind: str | None, words: str
+    body: Any, expected: type[errors.ProviderError], kind: str | None, words: str
 ) -> None:
     """On both paths, whether a whole answer or a stream was asked for."""
     transport = httpx2.MockTransport(lambda _: httpx2.Response(200, json=body))

@@ -12,11 +12,7 @@ import pytest
 
 from turnproof.certify.fixtures import ScriptedEndpoint
 from turnproof.errors import AuthenticationError, ContextLimitError, InvalidRequestError, ProviderError
-from turnproof.messages import (
-    FinishReason,
-    Message,
-    Thought,
-)
+from turnproof.messages import FinishReason, Message, Thought
 from turnproof.provider import Endpoint
 from turnproof_adapters.openai.binding import BINDING
 

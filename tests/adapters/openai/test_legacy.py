@@ -6,9 +6,7 @@ from typing import Any
 
 import pytest
 
-from turnproof.messages import (
-    Message,
-)
+from turnproof.messages import Message
 
 from ..callback_recorder import CallbackRecorder
 from .histories import TOOLS, arbitrary, grown

@@ -8,16 +8,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from turnproof.errors import (
-    AuthenticationError,
-    ContentFilterError,
-    ContextLimitError,
-    InvalidRequestError,
-    OverloadedError,
-    ProviderError,
-    RateLimitError,
-    TransportError,
-)
+from turnproof import errors
 from turnproof.messages import (
     FinishReason,
     FunctionCall,
@@ -345,7 +336,7 @@ def test_a_malformed_call_is_an_error_and_never_run(name: str) -> None:
     for ways in (BATCH, STREAM):
         for way in ways.values():
             recorder = CallbackRecorder()
-            with pytest.raises(TransportError, match="malformed arguments for a call of"):
+            with pytest.raises(errors.TransportError, match="malformed arguments for a call of"):
                 way(capture, recorder.callbacks)
             assert recorder.calls == []
 
@@ -365,7 +356,7 @@ def test_a_call_that_was_cut_within_its_item_is_dropped_too() -> None:
 
 def test_a_call_that_was_never_ended_is_an_error() -> None:
     events = [started(), opened(0, function_call(arguments="", status="in_progress")), finished()]
-    with pytest.raises(TransportError, match="did not end item 0"):
+    with pytest.raises(errors.TransportError, match="did not end item 0"):
         STREAM["stateless"](Capture(events=events), STREAMED)
 
 
@@ -382,7 +373,7 @@ STRAY: dict[str, list[bytes]] = {
 @pytest.mark.parametrize("name", STRAY)
 @both_streams
 def test_a_stream_that_would_lose_a_piece_without_a_word_is_an_error(way: Any, name: str) -> None:
-    with pytest.raises(TransportError, match="the service"):
+    with pytest.raises(errors.TransportError, match="the service"):
         way(Capture(events=stream(STRAY[name])), CallbackRecorder().callbacks)
 
 
@@ -393,24 +384,24 @@ def test_a_stream_that_would_lose_a_piece_without_a_word_is_an_error(way: Any, n
 )
 @both_batch
 def test_a_batch_answer_without_any_output_is_none(way: Any, body: Json) -> None:
-    with pytest.raises(TransportError):
+    with pytest.raises(errors.TransportError):
         way(Capture(body or {"object": "response"}), {})
 
 
 # -- failures
 
-FAILURES: list[tuple[str, type[ProviderError], bool]] = [
-    ("rate_limit_exceeded", RateLimitError, True),
-    ("insufficient_quota", RateLimitError, False),
-    ("server_error", OverloadedError, True),
-    ("server_is_overloaded", OverloadedError, True),
-    ("invalid_prompt", ContentFilterError, False),
-    ("content_filter", ContentFilterError, False),
-    ("context_length_exceeded", ContextLimitError, False),
-    ("invalid_request_error", InvalidRequestError, False),
-    ("invalid_image_url", InvalidRequestError, False),
-    ("invalid_api_key", AuthenticationError, False),
-    ("vector_store_timeout", OverloadedError, True),
+FAILURES: list[tuple[str, type[errors.ProviderError], bool]] = [
+    ("rate_limit_exceeded", errors.RateLimitError, True),
+    ("insufficient_quota", errors.RateLimitError, False),
+    ("server_error", errors.OverloadedError, True),
+    ("server_is_overloaded", errors.OverloadedError, True),
+    ("invalid_prompt", errors.ContentFilterError, False),
+    ("content_filter", errors.ContentFilterError, False),
+    ("context_length_exceeded", errors.ContextLimitError, False),
+    ("invalid_request_error", errors.InvalidRequestError, False),
+    ("invalid_image_url", errors.InvalidRequestError, False),
+    ("invalid_api_key", errors.AuthenticationError, False),
+    ("vector_store_timeout", errors.OverloadedError, True),
 ]
 TOLD: dict[str, Callable[[str], bytes]] = {
     "event": lambda code: event("error", code=code, message="Sorry", param=None, sequence_number=3),
@@ -423,11 +414,11 @@ TOLD: dict[str, Callable[[str], bytes]] = {
 @pytest.mark.parametrize("form", TOLD)
 @both_streams
 def test_a_failure_inside_a_stream_is_the_error_that_it_names(
-    way: Any, form: str, code: str, expected: type[ProviderError], retryable: bool
+    way: Any, form: str, code: str, expected: type[errors.ProviderError], retryable: bool
 ) -> None:
     recorder = CallbackRecorder()
     events = [started(), opened(0, message()), *words(0, "so far"), TOLD[form](code)]
-    with pytest.raises(ProviderError) as failure:
+    with pytest.raises(errors.ProviderError) as failure:
         way(Capture(events=events), recorder.callbacks)
     assert type(failure.value) is expected
     assert (failure.value.status, failure.value.kind, failure.value.message) == (200, code, "Sorry")
@@ -442,14 +433,14 @@ def test_a_batch_answer_that_failed_is_the_error_that_it_names(way: Any) -> None
         answer(status="failed", error={"code": "rate_limit_exceeded", "message": "Sorry"}),
         {"error": {"code": "rate_limit_exceeded", "message": "Sorry"}},
     ):
-        with pytest.raises(RateLimitError, match="Sorry") as failure:
+        with pytest.raises(errors.RateLimitError, match="Sorry") as failure:
             way(Capture(body), {})
         assert failure.value.status == 200
 
 
 @both_batch
 def test_a_response_that_failed_without_a_word_is_the_services_trouble(way: Any) -> None:
-    with pytest.raises(OverloadedError):
+    with pytest.raises(errors.OverloadedError):
         way(Capture(answer(status="failed")), {})
 
 
@@ -486,15 +477,15 @@ def test_what_follows_the_end_changes_nothing() -> None:
 
 @both_streams
 def test_a_stream_without_its_end_is_an_error_with_what_had_arrived(way: Any) -> None:
-    with pytest.raises(TransportError, match="end marker") as failure:
+    with pytest.raises(errors.TransportError, match="end marker") as failure:
         way(Capture(events=EVENTS[:-1]), CallbackRecorder().callbacks)
     assert failure.value.partial == PARTS[:2]
 
 
 TOO_LONG = "Your input exceeds the context window of this model. Please adjust your input and try again."
-REFUSALS: list[tuple[int, Any, type[ProviderError], dict[str, Any]]] = [
-    (401, {"error": {"code": "invalid_api_key", "message": "Incorrect API key"}}, AuthenticationError, {}),
-    (400, {"error": {"code": "model_not_found", "message": "no such model"}}, InvalidRequestError, {}),
+REFUSALS: list[tuple[int, Any, type[errors.ProviderError], dict[str, Any]]] = [
+    (401, {"error": {"code": "invalid_api_key", "message": "Incorrect API key"}}, errors.AuthenticationError, {}),
+    (400, {"error": {"code": "model_not_found", "message": "no such model"}}, errors.InvalidRequestError, {}),
     (
         400,
         {
@@ -503,7 +494,7 @@ REFUSALS: list[tuple[int, Any, type[ProviderError], dict[str, Any]]] = [
                 "message": TOO_LONG,
             }
         },
-        ContextLimitError,
+        errors.ContextLimitError,
         {"limit": None},
     ),
     (
@@ -514,18 +505,23 @@ REFUSALS: list[tuple[int, Any, type[ProviderError], dict[str, Any]]] = [
                 "message": "prompt token count of 391491 exceeds the limit of 128000",
             }
         },
-        ContextLimitError,
+        errors.ContextLimitError,
         {"limit": 128000, "requested": 391491},
     ),
-    (429, {"error": {"code": "rate_limit_exceeded", "message": "slow down"}}, RateLimitError, {"retry_after": 7}),
-    (503, "<html><h1>503</h1></html>", OverloadedError, {"message": "HTTP status 503"}),
-    (500, b"", OverloadedError, {}),
+    (
+        429,
+        {"error": {"code": "rate_limit_exceeded", "message": "slow down"}},
+        errors.RateLimitError,
+        {"retry_after": 7},
+    ),
+    (503, "<html><h1>503</h1></html>", errors.OverloadedError, {"message": "HTTP status 503"}),
+    (500, b"", errors.OverloadedError, {}),
 ]
 
 
 @pytest.mark.parametrize(("status", "body", "expected", "fields"), REFUSALS, ids=lambda value: str(value)[:24])
 def test_a_refusal_is_typed_alike_however_it_was_asked_for(
-    status: int, body: Any, expected: type[ProviderError], fields: dict[str, Any]
+    status: int, body: Any, expected: type[errors.ProviderError], fields: dict[str, Any]
 ) -> None:
     sent: dict[str, Any] = {"json": body} if isinstance(body, dict) else {"content": body}
     asked = []
@@ -542,7 +538,7 @@ def test_a_refusal_is_typed_alike_however_it_was_asked_for(
         lambda: legacy(transport=transport).send_message_streaming("hi", unheard),
     ]
     for attempt in attempts:
-        with pytest.raises(ProviderError) as failure:
+        with pytest.raises(errors.ProviderError) as failure:
             attempt()
         assert type(failure.value) is expected
         assert failure.value.status == status

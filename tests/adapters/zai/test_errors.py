@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from turnproof.errors import (
-    OverloadedError,
-    RateLimitError,
-    TransportError,
-)
+from turnproof.errors import OverloadedError, RateLimitError, TransportError
 from turnproof_adapters.anthropic.refusals import Refused
 from turnproof_adapters.zai.refusals import complaint, refusal
 

@@ -7,12 +7,7 @@ from typing import Any
 import pytest
 
 from turnproof.errors import AuthenticationError, InvalidRequestError, OverloadedError, TransportError, UsageError
-from turnproof.messages import (
-    FunctionCall,
-    InlineData,
-    Message,
-    ToolResult,
-)
+from turnproof.messages import FunctionCall, InlineData, Message, ToolResult
 from turnproof_adapters.zai.binding import BINDING
 from turnproof_adapters.zai.models import model, same_model
 from turnproof_adapters.zai.stateless import ZaiStateless

@@ -8,16 +8,7 @@ from turnproof.messages import FunctionCall, Message, Opaque, ProviderData, Text
 
 from ..differences import ASKED, PDF, PNG, READING, THANKS, Case, DifferenceKit, code_run, inline, model, user
 from ..requests import Json
-from .builders import (
-    CACHE,
-    HANDBOOK,
-    MODEL,
-    OLD,
-    PARAMETERS,
-    SIGNATURE,
-    SIGNATURE_URL_SAFE,
-    TOOL,
-)
+from .builders import CACHE, HANDBOOK, MODEL, OLD, PARAMETERS, SIGNATURE, SIGNATURE_URL_SAFE, TOOL
 from .builders import model as wire_model
 from .builders import user as wire_user
 from .conversations import (

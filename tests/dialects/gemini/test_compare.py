@@ -15,17 +15,7 @@ from ..requests import Json, read_call
 from .builders import CACHE, HANDBOOK, MODEL, OLD, SIGNATURE, TOOL, ask, world
 from .builders import model as wire_model
 from .builders import user as wire_user
-from .conversations import (
-    WIRE_ASKED,
-    WIRE_LOOP,
-    WIRE_PNG,
-    WIRE_THANKS,
-    call,
-    declaring,
-    parsed,
-    result,
-    system,
-)
+from .conversations import WIRE_ASKED, WIRE_LOOP, WIRE_PNG, WIRE_THANKS, call, declaring, parsed, result, system
 
 
 def form(case: Case) -> Any:

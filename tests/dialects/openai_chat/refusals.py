@@ -9,23 +9,7 @@ from turnproof.dialects.openai_chat import DIALECT, SURFACES, rules
 from turnproof.dialects.openai_chat.surfaces import Surface
 
 from ..refusals import Accepted, RefusalKit, find_refusals
-from .builders import (
-    ASKED,
-    PNG,
-    TOOL,
-    Ask,
-    ask,
-    assistant,
-    body,
-    call,
-    image,
-    loop,
-    result,
-    system,
-    tool,
-    user,
-    world,
-)
+from .builders import ASKED, PNG, TOOL, Ask, ask, assistant, body, call, image, loop, result, system, tool, user, world
 from .pairs import PAIRS
 
 WITHOUT_PAIR: Mapping[str, str] = {

@@ -24,19 +24,7 @@ from ..differences import (
     user,
 )
 from ..requests import Json, read_call
-from .builders import (
-    MODEL,
-    OTHER,
-    RESPONSE,
-    SEALED,
-    SEALED_ELSEWHERE,
-    Ask,
-    assistant,
-    call,
-    function,
-    output,
-    world,
-)
+from .builders import MODEL, OTHER, RESPONSE, SEALED, SEALED_ELSEWHERE, Ask, assistant, call, function, output, world
 from .builders import body as body_of
 from .builders import reasoning as reasoning_item
 from .builders import user as user_item

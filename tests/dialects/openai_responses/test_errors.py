@@ -11,16 +11,7 @@ import pytest
 from turnproof.dialects.base import Refusal
 from turnproof.dialects.openai_responses import DIALECT, rules
 
-from .builders import (
-    ASKED,
-    Ask,
-    Pair,
-    ask,
-    body,
-    call,
-    copilot,
-    function,
-)
+from .builders import ASKED, Ask, Pair, ask, body, call, copilot, function
 from .pairs import PAIRS
 from .refusals import judge
 

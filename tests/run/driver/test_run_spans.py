@@ -10,15 +10,7 @@ from typing import Any
 
 import pytest
 from msgspec import structs
-from opentelemetry.trace import (
-    NonRecordingSpan,
-    Span,
-    SpanContext,
-    StatusCode,
-    TraceFlags,
-    Tracer,
-    set_span_in_context,
-)
+from opentelemetry.trace import NonRecordingSpan, Span, SpanContext, StatusCode, TraceFlags, Tracer, set_span_in_context
 from suites.cases import suite
 
 from turnproof.commands.certify.decide import Claimed, decide

@@ -7,17 +7,7 @@ from collections.abc import Mapping, Sequence
 from datetime import date
 from typing import Any, cast
 
-from turnproof.dialects.base import (
-    Call,
-    Dialect,
-    HttpRequest,
-    Operation,
-    Refusal,
-    Rule,
-    Service,
-    WireEvent,
-    World,
-)
+from turnproof.dialects.base import Call, Dialect, HttpRequest, Operation, Refusal, Rule, Service, WireEvent, World
 from turnproof.wire.cassettes import Cassette, Recorder
 
 HOST = "https://api.pocket.example"

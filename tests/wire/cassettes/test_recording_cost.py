@@ -8,12 +8,7 @@ import pytest
 
 from turnproof.dialects.base import ReplyPart
 from turnproof.errors import UsageError
-from turnproof.messages import (
-    FinishReason,
-    FunctionCall,
-    Text,
-    ToolSchema,
-)
+from turnproof.messages import FinishReason, FunctionCall, Text, ToolSchema
 from turnproof.scenarios.model import Fault, Scenario, ScriptRound, ToolScript, Turn
 from turnproof.wire.cassettes import Estimate, check_budget, estimate_cost
 from turnproof.wire.cassettes.cost import price_of

@@ -9,15 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 
 from ...judge.view import TurnView, View
-from ...run.transcript import (
-    Collected,
-    Event,
-    Loaded,
-    ProviderTouched,
-    Reset,
-    Saved,
-    WireResponse,
-)
+from ...run.transcript import Collected, Event, Loaded, ProviderTouched, Reset, Saved, WireResponse
 from .codes import closes, leaves_undecided
 from .combined_runs import seen_in
 from .decision import Decision, Reason, decided, with_counts

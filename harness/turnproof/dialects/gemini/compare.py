@@ -6,14 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
 
-from ...messages import (
-    FunctionCall,
-    Message,
-    Thought,
-    ToolResult,
-    ToolSchema,
-    thaw,
-)
+from ...messages import FunctionCall, Message, Thought, ToolResult, ToolSchema, thaw
 from ..atoms import Atom
 from ..base import Call, ModelFacts
 from ..catalogue import same_model

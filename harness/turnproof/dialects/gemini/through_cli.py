@@ -17,16 +17,7 @@ from typing import Any
 from msgspec.structs import replace as with_fields
 
 from ...messages import FunctionCall, Message, Part, Text, ToolResult, ToolSchema, thaw
-from ..base import (
-    Call,
-    HttpRequest,
-    ModelFacts,
-    PromptUsage,
-    Refusal,
-    Rendered,
-    Reply,
-    World,
-)
+from ..base import Call, HttpRequest, ModelFacts, PromptUsage, Refusal, Rendered, Reply, World
 from ..lenient_reading import json_of
 from ..side_requests import as_generation, as_side_request, side_reply
 from ..tool_renaming import own_names, renamed, renamed_reply

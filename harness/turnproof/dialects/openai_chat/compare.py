@@ -4,15 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...messages import (
-    FileRef,
-    FunctionCall,
-    InlineData,
-    Message,
-    Text,
-    Thought,
-    ToolSchema,
-)
+from ...messages import FileRef, FunctionCall, InlineData, Message, Text, Thought, ToolSchema
 from ..atoms import Atom, media_key, token_of
 from ..base import Call
 from ..naming import NameMap

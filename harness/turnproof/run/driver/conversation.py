@@ -10,13 +10,7 @@ from ...errors import Cancelled as CancelledError
 from ...messages import Part, Text
 from ...scenarios.model import Cut, Turn
 from ...subject import SessionReply, SessionTurn, Subject
-from ..transcript import (
-    Cancelled,
-    Event,
-    Interjected,
-    TurnBegan,
-    TurnEnded,
-)
+from ..transcript import Cancelled, Event, Interjected, TurnBegan, TurnEnded
 from .job import Job
 from .operations import Operations
 from .parent_channel import ControlLost

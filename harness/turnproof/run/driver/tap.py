@@ -16,24 +16,11 @@ from ..._base.canonical import canonical
 from ...cancel import CancelToken
 from ...errors import Cancelled as CancelledError
 from ...errors import ContextLimitError, ProviderError, is_wait
-from ...messages import (
-    FunctionCall,
-    Message,
-    Part,
-    ProviderResponse,
-    Text,
-    TokenUsage,
-    ToolResult,
-    ToolSchema,
-)
+from ...messages import FunctionCall, Message, Part, ProviderResponse, Text, TokenUsage, ToolResult, ToolSchema
 from ...provider import Path
 from ...session.ports import takes
 from ..tracebacks import Raised, text_of
-from ..transcript import (
-    CallBegan,
-    Failed,
-    Response,
-)
+from ..transcript import CallBegan, Failed, Response
 from .recorder import Callbacks, Recorder
 
 _encode = msgspec.json.Encoder(enc_hook=repr).encode

@@ -4,13 +4,7 @@ from __future__ import annotations
 
 from ..persistence import Connection, InterruptedTurn, SessionState
 from .client import Client
-from .conversations import (
-    ConversationManager,
-    ConversationReply,
-    ConversationRequest,
-    complete_with,
-    converse_with,
-)
+from .conversations import ConversationManager, ConversationReply, ConversationRequest, complete_with, converse_with
 from .errors import SessionBusyError, StoreError, StoreFullError, UnknownSessionError
 from .file_store import FileStore, Loaded
 from .files import Files, Handle, LocalFiles
