@@ -16,6 +16,7 @@ from ..github_models.refusals import REFUSALS as GITHUB_MODELS
 from ..google_genai.refusals import REFUSALS as GOOGLE_GENAI
 from ..ollama.refusals import REFUSALS as OLLAMA
 from ..openai.refusals import REFUSALS as OPENAI
+from ..openai_responses.refusals import REFUSALS as OPENAI_RESPONSES
 from ..zai.refusals import REFUSALS as ZAI
 from .adapter_kit import PATHS, AdapterKit, OpenedPath
 from .refusal import Refusal
@@ -25,6 +26,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::U
 REFUSALS: dict[str, list[Refusal]] = {
     "anthropic": ANTHROPIC,
     "openai": OPENAI,
+    "openai_responses": OPENAI_RESPONSES,
     "google_genai": GOOGLE_GENAI,
     "antigravity": ANTIGRAVITY,
     "github_models": GITHUB_MODELS,

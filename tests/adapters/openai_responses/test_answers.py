@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import httpx2
 import pytest
 
 from turnproof import errors
@@ -480,68 +479,3 @@ def test_a_stream_without_its_end_is_an_error_with_what_had_arrived(way: Any) ->
     with pytest.raises(errors.TransportError, match="end marker") as failure:
         way(Capture(events=EVENTS[:-1]), CallbackRecorder().callbacks)
     assert failure.value.partial == PARTS[:2]
-
-
-TOO_LONG = "Your input exceeds the context window of this model. Please adjust your input and try again."
-REFUSALS: list[tuple[int, Any, type[errors.ProviderError], dict[str, Any]]] = [
-    (401, {"error": {"code": "invalid_api_key", "message": "Incorrect API key"}}, errors.AuthenticationError, {}),
-    (400, {"error": {"code": "model_not_found", "message": "no such model"}}, errors.InvalidRequestError, {}),
-    (
-        400,
-        {
-            "error": {
-                "code": "context_length_exceeded",
-                "message": TOO_LONG,
-            }
-        },
-        errors.ContextLimitError,
-        {"limit": None},
-    ),
-    (
-        400,
-        {
-            "error": {
-                "code": "invalid_request_body",
-                "message": "prompt token count of 391491 exceeds the limit of 128000",
-            }
-        },
-        errors.ContextLimitError,
-        {"limit": 128000, "requested": 391491},
-    ),
-    (
-        429,
-        {"error": {"code": "rate_limit_exceeded", "message": "slow down"}},
-        errors.RateLimitError,
-        {"retry_after": 7},
-    ),
-    (503, "<html><h1>503</h1></html>", errors.OverloadedError, {"message": "HTTP status 503"}),
-    (500, b"", errors.OverloadedError, {}),
-]
-
-
-@pytest.mark.parametrize(("status", "body", "expected", "fields"), REFUSALS, ids=lambda value: str(value)[:24])
-def test_a_refusal_is_typed_alike_however_it_was_asked_for(
-    status: int, body: Any, expected: type[errors.ProviderError], fields: dict[str, Any]
-) -> None:
-    sent: dict[str, Any] = {"json": body} if isinstance(body, dict) else {"content": body}
-    asked = []
-
-    def refuse(request: httpx2.Request) -> httpx2.Response:
-        asked.append(request)
-        return httpx2.Response(status, headers={"retry-after": "7"}, **sent)
-
-    transport = httpx2.MockTransport(refuse)
-    attempts: list[Callable[[], object]] = [
-        lambda: stateless(transport=transport).complete(HI),
-        lambda: stateless(transport=transport).complete(HI, on_chunk=unheard),
-        lambda: legacy(transport=transport).send_message("hi"),
-        lambda: legacy(transport=transport).send_message_streaming("hi", unheard),
-    ]
-    for attempt in attempts:
-        with pytest.raises(errors.ProviderError) as failure:
-            attempt()
-        assert type(failure.value) is expected
-        assert failure.value.status == status
-        for name, value in fields.items():
-            assert getattr(failure.value, name) == value
-    assert len(asked) == len(attempts), "nobody below the session retries"
