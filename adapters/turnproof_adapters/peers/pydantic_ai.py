@@ -12,6 +12,8 @@ from pydantic_ai.providers.anthropic import AnthropicProvider
 from turnproof import cancel, errors, provider
 from turnproof import messages as ours
 
+from .pydantic_ai_calls import PydanticAICalls
+
 DIALECT, MODEL = "anthropic-messages", "claude-sonnet-4-6"
 CLAIMS = "streaming tools parallel_tools thinking images documents result_images cancel cancel_batch typed_errors"
 FINISH = {"stop": "stop", "tool_call": "tool_use", "length": "max_tokens", "content_filter": "refusal"}
@@ -124,5 +126,11 @@ class PydanticAI:
 
 capabilities: Any = dict.fromkeys(CLAIMS.split(), True)
 BINDING = provider.Binding(
-    "pydantic-ai", DIALECT, MODEL, provider.Capabilities(**capabilities), PydanticAI, package="pydantic-ai-slim"
+    "pydantic-ai",
+    DIALECT,
+    MODEL,
+    provider.Capabilities(**capabilities),
+    PydanticAI,
+    package="pydantic-ai-slim",
+    reproducer=PydanticAICalls(),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 from ..._base.printable import one_line
 from ...reproducer import LibraryCode
@@ -14,11 +14,24 @@ from .unreproducible import UnreproducibleError
 
 MOST_LINES = 60
 
-Layout = Literal["spread", "joined answers", "joined"]
-"""Whether each piece of an answer, and each message, has a line of its own."""
-
-_LAYOUTS: tuple[Layout, ...] = ("spread", "joined answers", "joined")
 _LONGEST_WORDS = 300
+
+
+@dataclass(frozen=True)
+class Layout:
+    """What has lines of its own: each write of an answer, each idea (by blank lines), each message."""
+
+    writes: bool
+    ideas: bool
+    messages: bool
+
+
+_LAYOUTS = (
+    Layout(writes=True, ideas=True, messages=True),
+    Layout(writes=False, ideas=True, messages=True),
+    Layout(writes=False, ideas=False, messages=True),
+    Layout(writes=False, ideas=False, messages=False),
+)
 
 
 @dataclass(frozen=True)
@@ -35,9 +48,10 @@ class Story:
 def file_source(
     story: Story, question: Question, code: LibraryCode, answers: Sequence[RecordedAnswer], base_path: str
 ) -> str:
-    """The source of the file. Raises UnreproducibleError where it does not fit into so many lines."""
+    """The source of the file, as spread out as fits. Raises UnreproducibleError where it takes too many lines."""
     for layout in _LAYOUTS:
         lines = list(_lines(story, question, code, answers, base_path, layout))
+        lines = [line for line in lines if line or layout.ideas]
         if len(lines) <= MOST_LINES:
             return "\n".join(lines) + "\n"
     raise UnreproducibleError(f"the call of the library alone takes {len(lines)} lines, more than {MOST_LINES}")
@@ -63,18 +77,18 @@ def _lines(
     yield "from threading import Thread"
     yield from code.imports
     yield ""
-    yield from _answers(answers, joined=layout != "spread")
+    yield from _answers(answers, joined=not layout.writes)
     yield "requests = []"
     yield ""
     yield from _server(answers, heads=question.sight == "header")
     yield ""
     yield "async def ask(url):"
-    if layout == "joined":
-        yield f"    messages = [{', '.join(code.messages)}]"
-    else:
+    if layout.messages and len(code.messages) > 1:
         yield "    messages = ["
         yield from (f"        {message}," for message in code.messages)
         yield "    ]"
+    else:
+        yield f"    messages = [{', '.join(code.messages)}]"
     yield from (f"    {line}" for line in code.body)
     yield ""
     yield 'server = ThreadingHTTPServer(("127.0.0.1", 0), Server)'
@@ -124,8 +138,10 @@ def _server(answers: Sequence[RecordedAnswer], *, heads: bool) -> Iterator[str]:
     yield '    protocol_version = "HTTP/1.1"'
     yield "    log_message = lambda *words: None"
     yield "    def do_POST(self):"
-    yield '        body = self.rfile.read(int(self.headers["content-length"]))'
-    yield f"        requests.append({'self.headers' if heads else 'json.loads(body)'})"
+    body = 'json.loads(self.rfile.read(int(self.headers["content-length"])))'
+    if heads:
+        yield f"        {body}"
+    yield f"        requests.append({'self.headers' if heads else body})"
     yield "        status, headers, end, pieces = ANSWERS[min(len(requests), len(ANSWERS)) - 1]"
     indent = "        "
     if any(one.end == "reset" and not one.pieces for one in answers):
@@ -137,7 +153,9 @@ def _server(answers: Sequence[RecordedAnswer], *, heads: bool) -> Iterator[str]:
     yield f"{indent}self.end_headers()"
     yield "        for piece in pieces:"
     yield '            self.wfile.write(b"%x\\r\\n%b\\r\\n" % (len(piece), piece))'
-    if _has(answers, "end"):
+    if all(one.end == "end" for one in answers):
+        yield '        self.wfile.write(b"0\\r\\n\\r\\n")'
+    elif _has(answers, "end"):
         yield "        if end == 'end':"
         yield '            self.wfile.write(b"0\\r\\n\\r\\n")'
     if _has(answers, "stall"):
@@ -158,9 +176,9 @@ def _look(question: Question, base_path: str) -> Iterator[str]:
     yield "try:"
     match question.sight:
         case "request" | "header" | "requests":
-            yield f"    {call}"
+            yield f"    came = {call}"
             yield "except Exception as error:"
-            yield '    print(f"the call raised {type(error).__name__}: {error}")'
+            yield "    came = error"
             yield from _look_at_requests(question)
         case "answer" | "returned":
             yield f"    answer = {call}"
@@ -182,8 +200,8 @@ def _look_at_requests(question: Question) -> Iterator[str]:
         yield f"    got = requests[{question.request}].get({question.steps[0]!r})"
     else:
         yield f"    got = requests[{question.request}]{''.join(f'[{step!r}]' for step in question.steps)}"
-    yield "except (LookupError, TypeError) as error:"
-    yield '    got = f"nothing there ({error!r})"'
+    yield "except (LookupError, TypeError):"
+    yield '    got = f"nothing (the call: {came!r})"'
 
 
 def _answer_expression(steps: Sequence[Any]) -> str:

@@ -42,6 +42,10 @@ class Question:
 
 def question_of(finding: Finding, transcript: Transcript) -> Question:
     """What to look at for a finding. Raises UnreproducibleError, with the reason, for a kind that no file can show."""
+    if probe := finding.place.probe:
+        raise UnreproducibleError(
+            f"it takes several calls of one object to see it (the {probe} probe); a file makes one"
+        )
     for place in (finding.place, *finding.related):
         for question in _questions(finding, place, transcript):
             return question
