@@ -244,6 +244,7 @@ class Kit(MessagesKit):
         "claude-sonnet-4-20250514",
         "a-model-of-tomorrow",
     )
+    settings = ({"max_tokens": 99}, {"thinking": {"budget_tokens": 2000}, "max_tokens": 4000})
     key_check = KeyCheck(
         "/v1/models?limit=1",
         {"data": [], "has_more": False},

@@ -73,6 +73,10 @@ class AdapterKit(ABC):
     """What it knows of a model by its name."""
     models: tuple[str, ...] = ()
     """Models that differ in what they can do, one that nobody knows among them."""
+    settings: Sequence[Mapping[str, Any]] = ({"max_tokens": 99},)
+    """Settings of a provider that show in its requests."""
+    optional_headers: frozenset[str] = frozenset()
+    """Headers that one path always sends, and the other where they count."""
     messages_place: tuple[str, ...] = ("messages",)
     """The keys that lead to the messages in the body of a request."""
     key_check: KeyCheck | None = None

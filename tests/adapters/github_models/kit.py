@@ -168,6 +168,8 @@ class Kit(AdapterKit):
     openers: Mapping[Path, Any] = {"stateless": stateless, "legacy": legacy}
     optional_last_events = 2
     wire_name = staticmethod(wire_name)
+    optional_headers = frozenset({"extra-parameters"})
+    settings = ({"max_tokens": 99}, {"thinking": {"effort": "low"}, "max_tokens": 99})
     ignored_events = (FILTERED,)
     calls_arrive_whole = False
     exempt: frozenset[tuple[Path, str]] = frozenset({("legacy", "error-words")})

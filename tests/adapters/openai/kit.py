@@ -183,6 +183,12 @@ class Kit(AdapterKit):
     wire_name = staticmethod(wire_name)
     facts_of = staticmethod(facts_of)
     models = (MODEL, "gpt-5-mini", "gpt-4", "o3-mini", "glm-4.7", "a-model-of-tomorrow")
+    settings = (
+        {"max_tokens": 99},
+        {"thinking": {"effort": "low"}, "max_tokens": 99},
+        {"instructions_role": "developer", "limit_field": "max_tokens", "max_tokens": 9},
+        {"extra_body": {"top_k": 7, "tools": [], "stream_options": {"include_usage": False}}, "thoughts_back": True},
+    )
     key_check = KeyCheck("/v1/models", {"object": "list", "data": []}, [(401, {}), (403, {})])
     optional_last_events = 2
     ignored_events = (event({"choices": [], "something": "new"}),)

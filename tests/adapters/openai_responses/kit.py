@@ -281,6 +281,7 @@ class Kit(AdapterKit):
     wire_name = staticmethod(wire_name)
     facts_of = staticmethod(facts_of)
     models = (MODEL, DATED, "gpt-4.1", "a-model-of-tomorrow")
+    settings = ({"max_tokens": 99}, {"thinking": {"effort": "low"}, "max_tokens": 99})
     messages_place = ("input",)
     ignored_events = (event("response.something_new", value=1), b": keep-alive\n\n")
     exempt = frozenset({("legacy", "retry-times")})

@@ -28,7 +28,6 @@ from turnproof_adapters.openai_responses.request import Settings, reasoning_conf
 from .kit import (
     DATED,
     OURS,
-    STREAMED,
     Capture,
     arranged,
     call,
@@ -41,7 +40,6 @@ from .kit import (
     sent_output,
     spoken,
     stateless,
-    unheard,
 )
 
 HI = Message.user("hi")
@@ -351,27 +349,16 @@ TALK: list[Part] = [reasoned("hm"), Text("look"), call(path="’北")]
 HISTORY = [HI, Message("model", tuple(TALK)), Message.tool(result(value={"n": 1.5}))]
 
 
-@pytest.mark.parametrize("streamed", [False, True], ids=["batch", "stream"])
-def test_both_paths_send_the_same_request(streamed: bool) -> None:
+def test_headers_of_the_services_own_way_go_with_the_request() -> None:
     pure, stateful = Capture(), Capture()
-    options: dict[str, Any] = {"thinking": {"effort": "low"}, "max_tokens": 99}
-    schema = {"type": "object", "properties": {"a": {"type": "string"}}}
-    tail = Message.user("and?")
-    provider = legacy(transport=stateful.transport, **options)
-    provider.create_session("Be brief.", TOOLS, HISTORY)
-    chunks: dict[str, Any] = STREAMED if streamed else {}
-    stateless(transport=pure.transport, **options).complete(
-        [*HISTORY, tail], "Be brief.", TOOLS, response_schema=schema, **chunks
-    )
-    if streamed:
-        provider.send_message_streaming("and?", unheard, response_schema=schema)
-    else:
-        provider.send_message("and?", schema)
+    stateless(transport=pure.transport).complete([*HISTORY, Message.user("and?")])
+    provider = legacy(transport=stateful.transport)
+    provider.create_session(history=HISTORY)
+    provider.send_message("and?")
     assert pure.body == stateful.body
-    assert pure.body.get("stream", False) is streamed
     for capture in (pure, stateful):
         assert capture.requests[0].url.path == "/responses"
-        assert capture.requests[0].headers["x-messages"] == "4", "headers of the service's own way go with the request"
+        assert capture.requests[0].headers["x-messages"] == "4"
 
 
 def test_a_turn_encodes_its_new_messages_and_dropping_the_memo_changes_no_byte() -> None:

@@ -1,29 +1,16 @@
-"""The path that owns its history: what that holds after each kind of call, and that it says the same on the wire."""
+"""A cache plugin marks what the path that owns its history sends, as it marks what a session sends."""
 
 from __future__ import annotations
 
 import pytest
 
 from turnproof.cache import ExplicitCachePlugin
-from turnproof.messages import Message
 
-from .histories import TOOLS, arbitrary, grown
+from .histories import TOOLS
 from .kit import Capture, legacy, stateless
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 URL = "http://example.invalid"
-
-
-@pytest.mark.parametrize("history", [*map(grown, (1, 3, 20)), *map(arbitrary, range(10))])
-def test_both_paths_say_the_same_on_the_wire(history: list[Message]) -> None:
-    old, new = Capture(), Capture()
-    *earlier, last = [*history, Message.user("so?")]
-    provider = legacy(URL, transport=old.transport)
-    provider.create_session("rules", TOOLS, earlier)
-    provider.send_message(last.text)
-    stateless(URL, transport=new.transport).complete([*earlier, last], "rules", TOOLS)
-    assert old.body == new.body
-    assert set(old.requests[0].headers) == set(new.requests[0].headers)
 
 
 def test_a_cache_plugin_marks_the_requests_of_both_paths_alike() -> None:
