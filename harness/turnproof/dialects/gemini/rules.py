@@ -1,76 +1,226 @@
-"""Every rule of the Gemini API that this dialect knows, with where it is known from.
+"""Every rule of the Gemini API that this dialect knows, with the places that show it.
 
-Sources name sections of the API's wire sheet (`gemini.md`), which is condensed from recordings, documentation and
-public issues; where it is silent, the issue itself. Rules that nobody was seen enforcing are `INFERRED`: they are
-logged and the request is accepted. Where only the status is documented, the words of the message are ours. That two
-contents of one role must alternate was a rule of models that are gone: today they are merged.
+What is not on the API's wire sheet (`gemini.md`) is in the places named here. `_CODES` says which status each kind of
+failure has, where nobody has shown more than that there is one; the words of such a message are ours. `_JSON_READER` is
+the library that reads the JSON of Google's services: they refuse what they cannot read in its words. That two contents
+of one role must alternate was a rule of models that are gone: today they are merged.
 """
 
 from __future__ import annotations
 
-from ..rulebook import Rulebook
+from ..rulebook import Rulebook, page, recording, report, server_code, thread, threads
 
 NAME = "gemini"
-_ISSUES = "gemini.md §6, pasted in public issues"
+
+_THREADS_READ_ON = "2026-11-22"
+_RUBY_LLM = "https://github.com/crmne/ruby_llm/blob/fb5a49bf04da/spec/fixtures/vcr_cassettes"
+_PYDANTIC_AI = "https://github.com/pydantic/pydantic-ai/blob/4fda38988f29/tests"
+_OPENTELEMETRY = "https://github.com/open-telemetry/opentelemetry-python-contrib/blob"
+_VERTEX_CASSETTES = "instrumentation-genai/opentelemetry-instrumentation-vertexai/tests/cassettes"
+_CODES = page("https://github.com/googleapis/googleapis/blob/16b971c46e2f/google/rpc/code.proto")
+_JSON_READER = (
+    "https://github.com/protocolbuffers/protobuf/blob/6923a893261b/src/google/protobuf/util/internal/"
+    "protostream_objectwriter_test.cc"
+)
 
 _BOOK = Rulebook(NAME)
 ALL = _BOOK.all
-_documented, _inferred, _issue, _recorded = _BOOK.documented, _BOOK.inferred, _BOOK.issue, _BOOK.recorded
+_rule = _BOOK.rule
 
 
 # Address and key
-NOT_FOUND = _documented("not-found", "gemini.md §1 lists the addresses; googleapis answer any other with 404")
-MISSING_KEY = _issue("missing-key")
-BAD_KEY = _recorded("bad-key", "RL chat_error_handling_with_gemini_gemini-2_5-flash_raises_appropriate_auth_error.yml")
-MISSING_TOKEN = _issue("missing-token", "public issues of clients of Vertex and other Google APIs")
-BAD_TOKEN = _issue("bad-token", "spring-projects/spring-ai#635")
-KEY_FOR_TOKEN = _issue("key-for-token", "googleapis/python-genai#1404, google-gemini/gemini-cli#1463")
+NOT_FOUND = _rule("not-found", _CODES)
+MISSING_KEY = _rule(
+    "missing-key",
+    thread(
+        "PublicAffairs/openai-gemini#92",
+        "Method doesn't allow unregistered callers (callers without established identity).",
+    ),
+)
+BAD_KEY = _rule(
+    "bad-key",
+    recording(
+        f"{_RUBY_LLM}/chat_error_handling_with_gemini_gemini-2_5-flash_raises_appropriate_auth_error.yml",
+        "API key not valid. Please pass a valid API key.",
+    ),
+)
+MISSING_TOKEN = _rule(
+    "missing-token",
+    thread("heshengtao/super-agent-party#279", "Request is missing required authentication credential."),
+    thread("google-github-actions/run-gemini-cli#123"),
+)
+BAD_TOKEN = _rule("bad-token", _CODES, thread("spring-projects/spring-ai#635", day=_THREADS_READ_ON))
+KEY_FOR_TOKEN = _rule(
+    "key-for-token",
+    thread(
+        "neuron-core/neuron-ai#437",
+        "API keys are not supported by this API. Expected OAuth2 access token or other authentication credentials",
+    ),
+    *threads("googleapis/python-genai#1404", "google-gemini/gemini-cli#1463", day=_THREADS_READ_ON),
+)
 
 # Reading the body
-MALFORMED_JSON = _documented("malformed-json", "google.rpc.Code: INVALID_ARGUMENT")
-UNKNOWN_NAME = _issue("unknown-name")
-NOT_REPEATING = _issue("not-repeating", "zed-industries/zed#53919")
-WRONG_TYPE = _issue("wrong-type", "public issues: `Invalid value at '…' (TYPE_STRING), 2`")
-ONEOF = _issue("oneof", "public issues: `oneof field 'data' is already set`")
-BROKEN_BASE64 = _issue("broken-base64", "crmne/ruby_llm#521, google-gemini/gemini-cli#14368")
+MALFORMED_JSON = _rule("malformed-json", _CODES)
+UNKNOWN_NAME = _rule(
+    "unknown-name",
+    thread("zed-industries/zed#44875", "Invalid JSON payload received. Unknown name … Cannot find field."),
+    thread("fishjar/kiss-translator#256"),
+)
+NOT_REPEATING = _rule(
+    "not-repeating", thread("zed-industries/zed#53919", "Proto field is not repeating, cannot start list.")
+)
+WRONG_TYPE = _rule(
+    "wrong-type",
+    thread("microsoft/azure-devops-mcp#139", "Invalid value at … (TYPE_STRING), "),
+    thread("decolua/9router#2489"),
+)
+ONEOF = _rule("oneof", server_code(_JSON_READER, "(oneof), oneof field 'data' is already set. Cannot set"))
+BROKEN_BASE64 = _rule(
+    "broken-base64", *threads("crmne/ruby_llm#521", "google-gemini/gemini-cli#14368", day=_THREADS_READ_ON)
+)
 
 # What is asked
-UNKNOWN_MODEL = _recorded(
-    "unknown-model", "PA test_model_name_suggestions, OTEL test_generate_content_missing_model.yaml"
+UNKNOWN_MODEL = _rule(
+    "unknown-model",
+    recording(
+        f"{_PYDANTIC_AI}/cassettes/test_embeddings/TestGoogle.test_count_tokens_error.yaml",
+        "is not supported for countTokens.",
+    ),
+    recording(f"{_OPENTELEMETRY}/ceba850170a7/{_VERTEX_CASSETTES}/test_generate_content_missing_model.yaml"),
 )
-NOTHING_TO_COUNT = _issue("nothing-to-count", "zed-industries/zed#17343")
-NO_CONTENTS = _issue("no-contents")
-EMPTY_CONTENT = _issue("empty-content")
-EMPTY_PART = _issue("empty-part")
-INVALID_ROLE = _recorded("invalid-role", "OTEL test_generate_content_invalid_role.yaml")
-TOOL_NAME = _issue("tool-name", "extensions of google-gemini/gemini-cli: Invalid function name")
-DUPLICATE_TOOL = _issue("duplicate-tool", "public issues: Duplicate function declaration found")
-TEMPERATURE = _recorded("temperature", "OTEL test_generate_content_invalid_temperature.yaml")
-JSON_WITH_TOOLS = _issue("json-with-tools", "googleapis/python-genai#867, symfony/ai#803")
+NOTHING_TO_COUNT = _rule(
+    "nothing-to-count",
+    thread("zed-industries/zed#17343", "CountTokens requires generate_content_request or contents to be set."),
+)
+NO_CONTENTS = _rule(
+    "no-contents",
+    thread("langchain-ai/langchain#33940", "* GenerateContentRequest.contents: contents is not specified"),
+)
+EMPTY_CONTENT = _rule(
+    "empty-content",
+    thread("egoist/chatwise-releases#250", "contents.parts must not be empty."),
+    thread("vercel/ai#3775", "contents.parts must not be empty"),
+)
+EMPTY_PART = _rule(
+    "empty-part",
+    thread("boldsoftware/sketch#68", "required oneof field 'data' must have one initialized field"),
+    thread("google-gemini/gemini-cli#5575", "CountTokensRequest.contents"),
+)
+INVALID_ROLE = _rule(
+    "invalid-role",
+    recording(
+        f"{_OPENTELEMETRY}/02037a99bbda/{_VERTEX_CASSETTES}/test_generate_content_invalid_role.yaml",
+        "Please use a valid role: user, model.",
+    ),
+)
+TOOL_NAME = _rule(
+    "tool-name",
+    thread("google-gemini/gemini-cli#9535", "Invalid function name. Must start with a letter or an underscore."),
+)
+DUPLICATE_TOOL = _rule("duplicate-tool", thread("googleapis/dotnet-genai#189", "Duplicate function declaration found"))
+TEMPERATURE = _rule(
+    "temperature",
+    recording(
+        f"{_OPENTELEMETRY}/bf753ff2df75/{_VERTEX_CASSETTES}/test_generate_content_invalid_temperature.yaml",
+        "it has a temperature value of 1000 but the supported range is from 0 (inclusive) to 2.0001 (exclusive).",
+    ),
+)
+JSON_WITH_TOOLS = _rule(
+    "json-with-tools", *threads("googleapis/python-genai#867", "symfony/ai#803", day=_THREADS_READ_ON)
+)
 
 # Managed caches
-CACHE_GONE = _issue("cache-gone", "gemini.md §7, pasted in public issues")
-CACHE_AND_SETTINGS = _issue("cache-and-settings", "gemini.md §7, pasted in public issues")
-CACHE_OF_OTHER_MODEL = _documented("cache-of-other-model", "gemini.md §7")
-CACHE_TOO_SMALL = _issue("cache-too-small", "gemini.md §7; Vertex: OpenHands/software-agent-sdk#3480")
+CACHE_GONE = _rule(
+    "cache-gone",
+    page("https://docs.cloud.google.com/vertex-ai/generative-ai/docs/context-cache/context-cache-create"),
+    note="the page says that it cannot be used any more; status and words are those of the sheet, without an address",
+)
+CACHE_AND_SETTINGS = _rule(
+    "cache-and-settings",
+    thread(
+        "langchain-ai/langchain-google#978",
+        "CachedContent can not be used with GenerateContent request setting system_instruction, tools or tool_config.",
+    ),
+)
+CACHE_OF_OTHER_MODEL = _rule(
+    "cache-of-other-model",
+    page("https://ai.google.dev/api/python/google/generativeai/protos/CachedContent"),
+)
+CACHE_TOO_SMALL = _rule(
+    "cache-too-small",
+    thread("zyddnys/manga-image-translator#929", "Cached content is too small. total_token_count="),
+    report(
+        "https://discuss.ai.google.dev/t/real-explicit-cache-limit/134499",
+        "The minimum token count to start caching is 1024.",
+    ),
+)
 
 # The conversation
-CALL_TURN = _issue("call-turn")
-RESPONSE_TURN = _issue("response-turn")
-RESPONSE_COUNT = _issue("response-count")
-LAST_IS_MODEL = _issue("last-is-model")
-DANGLING_CALL = _inferred("dangling-call", "gemini.md §6: 2.5 and 3 often accept it")
-RESPONSE_PAIRING = _inferred("response-pairing", "gemini.md §6: by id and name where ids exist; no refusal was seen")
+CALL_TURN = _rule(
+    "call-turn",
+    thread(
+        "continuedev/continue#11164",
+        "Please ensure that function call turn comes immediately after a user turn or after a function response turn.",
+    ),
+    thread("google-gemini/gemini-cli#11814"),
+)
+RESPONSE_TURN = _rule(
+    "response-turn",
+    thread(
+        "GoogleCloudPlatform/generative-ai#368",
+        "Please ensure that function response turn comes immediately after a function call turn.",
+    ),
+    thread("BerriAI/litellm#26755"),
+)
+RESPONSE_COUNT = _rule(
+    "response-count",
+    thread(
+        "google-gemini/gemini-cli#16415",
+        "number of function response parts is equal to the number of function call parts of the function call turn.",
+    ),
+)
+LAST_IS_MODEL = _rule("last-is-model", *threads("microsoft/semantic-kernel#13288", "crewAIInc/crewAI#6973"))
+DANGLING_CALL = _rule("dangling-call", note="gemini.md §6: 2.5 and 3 often accept it")
+RESPONSE_PAIRING = _rule("response-pairing", note="gemini.md §6: by id and name where ids exist; no refusal was seen")
 
 # Thought signatures sent back
-MISSING_SIGNATURE = _documented("missing-signature", "gemini.md §5; Vertex: GewoonJaap/gemini-cli-openai#156")
-INVALID_SIGNATURE = _issue("invalid-signature", "gemini.md §5, pasted in public issues")
-FOREIGN_MODEL_SIGNATURE = _inferred("foreign-model-signature", "not on the sheet: the same service, another model")
-MOVED_SIGNATURE = _inferred("moved-signature", "gemini.md §5: do not move it; no refusal was seen")
+MISSING_SIGNATURE = _rule(
+    "missing-signature",
+    page("https://ai.google.dev/gemini-api/docs/thought-signatures"),
+    thread("GewoonJaap/gemini-cli-openai#156"),
+)
+INVALID_SIGNATURE = _rule(
+    "invalid-signature",
+    thread(
+        "NoeFabris/opencode-antigravity-auth#368", "Unable to submit request because Thought signature is not valid"
+    ),
+)
+FOREIGN_MODEL_SIGNATURE = _rule("foreign-model-signature", note="not on the sheet: the same service, another model")
+MOVED_SIGNATURE = _rule("moved-signature", note="gemini.md §5: do not move it; no refusal was seen")
 
 # Size, and the world outside
-TOO_MANY_TOKENS = _recorded("too-many-tokens", "RL chat_real_error_scenarios_vertexai_gemini-2_5-flash_handles_...yml")
-UNREACHABLE_FILE = _recorded("unreachable-file", "PA test_multimodal_tool_returns, url variants on Vertex")
-RATE_LIMIT = _recorded("rate-limit", "RL chat_real_error_scenarios_gemini_...yml")
-OVERLOADED = _issue("overloaded")
-LOCATION = _issue("location")
+TOO_MANY_TOKENS = _rule(
+    "too-many-tokens",
+    thread(
+        "google-gemini/gemini-cli#4692",
+        "The input token count (…) exceeds the maximum number of tokens allowed (1048576).",
+    ),
+)
+UNREACHABLE_FILE = _rule(
+    "unreachable-file",
+    recording(
+        f"{_PYDANTIC_AI}/models/cassettes/test_multimodal_tool_returns/"
+        "test_multimodal_tool_return_matrix[direct-url-image-google_vertex].yaml",
+        "Cannot fetch content from the provided URL.",
+    ),
+)
+RATE_LIMIT = _rule(
+    "rate-limit",
+    recording(
+        f"{_RUBY_LLM}/chat_real_error_scenarios_gemini_gemini-2_5-flash_handles_context_length_exceeded_errors.yml"
+    ),
+)
+OVERLOADED = _rule(
+    "overloaded", thread("google-gemini/gemini-cli#5191", "The model is overloaded. Please try again later.")
+)
+LOCATION = _rule("location", thread("poenl/gemini-api#4", "User location is not supported for the API use."))

@@ -1,77 +1,175 @@
-"""Every rule of the Responses API that this dialect knows, with where it is known from.
+"""Every rule of the Responses API that this dialect knows, with the places that show it.
 
-No recording of this API judges the dialect. Four rules rest on recordings that others have published (PA and RL, as
-the wire sheet names them); most are the words of the service as pasted in public issues, each named here. What nobody
-was seen to be refused for is `INFERRED`: logged, and accepted.
+No recording of this API judges the dialect. Some rules rest on recordings that others have published; most on the words
+of the service as public threads paste them. `_SCHEMA` is the interface description that OpenAI publishes, as the named
+wheel carries it.
 """
 
 from __future__ import annotations
 
-from ..rulebook import Rulebook
+from ..base import Source
+from ..rulebook import Rulebook, page, recording, thread, threads
 
 NAME = "openai-responses"
 
+_THREADS_READ_ON = "2026-11-22"
+_PYDANTIC_AI = "https://github.com/pydantic/pydantic-ai/blob"
+_RUBY_LLM = "https://github.com/crmne/ruby_llm/blob/fb5a49bf04da/spec/fixtures/vcr_cassettes"
+_SCHEMA = "https://pypi.org/project/llm-comply/0.5.0/#llm_comply/specs/openai_chat.json/components/schemas"
+
 _BOOK = Rulebook(NAME)
 ALL = _BOOK.all
-_issue, _inferred, _recorded = _BOOK.issue, _BOOK.inferred, _BOOK.recorded
+_rule = _BOOK.rule
+
+
+def _schema(name: str) -> Source:
+    return page(f"{_SCHEMA}/{name}")
+
+
+def _threads(*names: str) -> tuple[Source, ...]:
+    return threads(*names, day=_THREADS_READ_ON)
 
 
 # Headers and address
-MISSING_KEY = _issue("missing-key", "openai/openai-cookbook#2347")
-BAD_KEY = _recorded("bad-key", "RL error_handles_invalid_api_keys_gracefully.yml (/responses)")
-BAD_TOKEN = _BOOK.client("bad-copilot-token", "openai-chat.md §6: 401 makes the editor fetch a new token")
-BAD_GITHUB_TOKEN = _BOOK.client("bad-github-token", "openai-chat.md §6: the token exchange")
-MISSING_EDITOR = _issue("missing-editor-version", "openai-chat.md §6")
-NOT_FOUND = _issue("not-found", "openai/openai-python#250")
-METHOD_NOT_ALLOWED = _inferred("method-not-allowed", "openai 3.54 sends each path with one method only")
+MISSING_KEY = _rule(
+    "missing-key", thread("openai/openai-cookbook#2347", "Missing bearer or basic authentication in header")
+)
+BAD_KEY = _rule(
+    "bad-key",
+    recording(f"{_RUBY_LLM}/error_handles_invalid_api_keys_gracefully.yml", "Incorrect API key provided: "),
+)
+BAD_TOKEN = _rule("bad-copilot-token", *_threads("anomalyco/opencode#4992", "editor-code-assistant/eca#258"))
+BAD_GITHUB_TOKEN = _rule("bad-github-token", thread("jenkins-x-plugins/jx-slack#18", "Bad credentials"))
+MISSING_EDITOR = _rule(
+    "missing-editor-version",
+    thread("stacklok/codegate#335", "bad request: missing Editor-Version header for IDE auth"),
+)
+NOT_FOUND = _rule(
+    "not-found",
+    thread("harry0703/MoneyPrinterTurbo#57", "Invalid URL (POST /v1/…)"),
+    *_threads("openai/openai-python#250"),
+)
+METHOD_NOT_ALLOWED = _rule("method-not-allowed", note="openai 3.54 sends each path with one method only")
 
 # The body's shape
-MALFORMED_JSON = _inferred("malformed-json", "the status is that of every other bad body; the words are ours")
-MALFORMED_BODY = _issue("invalid-type", "QuantumNous/new-api#4776")
-MISSING_FIELD = _issue("missing-field", "lidge-jun/opencodex#4673")
-MOVED_PARAMETER = _issue("moved-parameter", "madox2/vim-ai#162, OpenHands/software-agent-sdk#755")
-UNKNOWN_PARAMETER = _issue("unknown-parameter", "openai-chat.md §4; openai/openai-python#3146, BerriAI/litellm#13420")
-INVALID_ROLE = _issue("invalid-role", "anomalyco/opencode#10803")
-ASSISTANT_CONTENT = _issue("assistant-content", "tinyhumansai/openhuman#3624, jamesrochabrun/SwiftOpenAI#136")
-OUTPUT_CONTENT = _issue("output-content", "linanwx/nagobot#27")
-ID_CHARACTERS = _issue("id-characters", "langchain-ai/langchainjs#11044")
-ID_PREFIX = _issue("id-prefix", "BigPizzaV3/CodexPlusPlus#1796, jlcodes99/cockpit-tools#2090")
-EMPTY_CALL_ID = _issue("empty-call-id", "BigPizzaV3/CodexPlusPlus#315")
-LONG_CALL_ID = _issue("long-call-id", "AnswerDotAI/fastllm#45, NousResearch/hermes-agent#72006")
+MALFORMED_JSON = _rule("malformed-json", note="the status is that of every other bad body; the words are ours")
+MALFORMED_BODY = _rule("invalid-type", _schema("CreateResponse"), *_threads("QuantumNous/new-api#4776"))
+MISSING_FIELD = _rule(
+    "missing-field",
+    thread("newo-ether/Agora#126", "Missing required parameter: 'input[…].summary'"),
+    thread("fuzhengwei/WaLiAPI#61"),
+    *_threads("lidge-jun/opencodex#4673"),
+)
+MOVED_PARAMETER = _rule("moved-parameter", *_threads("madox2/vim-ai#162", "OpenHands/software-agent-sdk#755"))
+UNKNOWN_PARAMETER = _rule("unknown-parameter", *_threads("openai/openai-python#3146", "BerriAI/litellm#13420"))
+INVALID_ROLE = _rule("invalid-role", _schema("EasyInputMessage"), *_threads("anomalyco/opencode#10803"))
+ASSISTANT_CONTENT = _rule(
+    "assistant-content", *_threads("tinyhumansai/openhuman#3624", "jamesrochabrun/SwiftOpenAI#136")
+)
+OUTPUT_CONTENT = _rule(
+    "output-content",
+    thread(
+        "linanwx/nagobot#27", "Supported values are: 'input_text', 'input_image', 'input_file', and 'scoped_content'."
+    ),
+)
+ID_CHARACTERS = _rule(
+    "id-characters",
+    thread(
+        "langchain-ai/langchainjs#11044",
+        "Expected an ID that contains letters, numbers, underscores, or dashes, but this value contained additional",
+    ),
+    *threads("CopilotKit/CopilotKit#6117", "RooCodeInc/Roo-Code#9839"),
+)
+ID_PREFIX = _rule("id-prefix", *_threads("BigPizzaV3/CodexPlusPlus#1796", "jlcodes99/cockpit-tools#2090"))
+EMPTY_CALL_ID = _rule(
+    "empty-call-id",
+    thread(
+        "BigPizzaV3/CodexPlusPlus#315",
+        "empty string. Expected a string with minimum length 1, but got an empty string instead.",
+    ),
+    _schema("FunctionCallOutputItemParam"),
+)
+LONG_CALL_ID = _rule(
+    "long-call-id",
+    _schema("FunctionCallOutputItemParam"),
+    *_threads("AnswerDotAI/fastllm#45", "NousResearch/hermes-agent#72006"),
+)
 
 # The model and the settings
-UNKNOWN_MODEL = _recorded("unknown-model", "PA tests/wire/cassettes/test_model_name_suggestions (/responses)")
-NO_INPUT = _issue("no-input", "symfony/ai#2303, pydantic/pydantic-ai#3470")
-TEMPERATURE = _recorded("temperature-range", "PA test_openai_responses/test_openai_responses_model_http_error.yaml")
-NO_SAMPLING = _issue("no-sampling", "CopilotKit/CopilotKit#7191, danny-avila/LibreChat#10737")
-OUTPUT_LIMIT = _issue("output-limit", "vectorize-io/hindsight#58, UKGovernmentBEIS/inspect_evals#694")
-TOOL_NAME = _issue("tool-name", "justrach/codegraff#930, openai/openai-dotnet#441")
-LONG_TOOL_NAME = _inferred("long-tool-name", "64 is the limit of chat completions and of other servers of this API")
-STRICT_PARAMETERS = _issue("strict-parameters", "lastmile-ai/openai-agents-mcp#2, SamSaffron/term-llm#180")
-STRICT_FORMAT = _issue("strict-format", "mavam/pi-web-providers#14")
+UNKNOWN_MODEL = _rule(
+    "unknown-model",
+    recording(
+        f"{_PYDANTIC_AI}/4fda38988f29/tests/cassettes/test_model_name_suggestions/"
+        "test_model_name_suggestion[openai-responses].yaml",
+        "The requested model '…' does not exist.",
+    ),
+)
+NO_INPUT = _rule("no-input", *_threads("symfony/ai#2303", "pydantic/pydantic-ai#3470"))
+TEMPERATURE = _rule(
+    "temperature-range",
+    recording(
+        f"{_PYDANTIC_AI}/f077d56ce09d/tests/models/cassettes/test_openai_responses/"
+        "test_openai_responses_model_http_error.yaml"
+    ),
+    _schema("ModelResponseProperties"),
+)
+NO_SAMPLING = _rule("no-sampling", *_threads("CopilotKit/CopilotKit#7191", "danny-avila/LibreChat#10737"))
+OUTPUT_LIMIT = _rule("output-limit", *_threads("vectorize-io/hindsight#58", "UKGovernmentBEIS/inspect_evals#694"))
+TOOL_NAME = _rule("tool-name", *_threads("justrach/codegraff#930", "openai/openai-dotnet#441"))
+LONG_TOOL_NAME = _rule(
+    "long-tool-name",
+    note="64 is the limit of chat completions and of the Open Responses schema; a report names 128 for this service",
+)
+STRICT_PARAMETERS = _rule("strict-parameters", *_threads("lastmile-ai/openai-agents-mcp#2", "SamSaffron/term-llm#180"))
+STRICT_FORMAT = _rule(
+    "strict-format",
+    thread(
+        "dottxt-ai/outlines#1666",
+        "In context=(), 'additionalProperties' is required to be supplied and to be false.",
+    ),
+    *_threads("mavam/pi-web-providers#14"),
+)
 
 # What the service keeps
-PREVIOUS_RESPONSE = _issue("previous-response", "maximhq/bifrost#2441, bigduu/Bamboo-agent#513")
-ITEM_NOT_FOUND = _issue("item-not-found", "openai/openai-agents-python#1756, vercel/ai#7543, earendil-works/pi#5059")
-DUPLICATE_ITEM = _issue("duplicate-item", "OpenRouterTeam/ai-sdk-provider#254, microsoft/vscode#321977")
+PREVIOUS_RESPONSE = _rule("previous-response", *_threads("maximhq/bifrost#2441", "bigduu/Bamboo-agent#513"))
+ITEM_NOT_FOUND = _rule(
+    "item-not-found", *_threads("openai/openai-agents-python#1756", "vercel/ai#7543", "earendil-works/pi#5059")
+)
+DUPLICATE_ITEM = _rule("duplicate-item", *_threads("OpenRouterTeam/ai-sdk-provider#254", "microsoft/vscode#321977"))
 
 # Calls and outputs
-DANGLING_CALL = _issue("dangling-call", "router-for-me/CLIProxyAPI#2368, openai/codex#620")
-ORPHAN_OUTPUT = _issue("orphan-output", "continuedev/continue#10092, microsoft/vscode#320060")
-OUTPUT_BEFORE_CALL = _inferred("output-before-call", "nobody was seen sending an output in front of its call")
+DANGLING_CALL = _rule("dangling-call", *_threads("router-for-me/CLIProxyAPI#2368", "openai/codex#620"))
+ORPHAN_OUTPUT = _rule("orphan-output", *_threads("continuedev/continue#10092", "microsoft/vscode#320060"))
+OUTPUT_BEFORE_CALL = _rule("output-before-call", note="nobody was seen sending an output in front of its call")
 
 # Reasoning
-ENCRYPTED_CONTENT = _issue("encrypted-content", "openai/codex#8145, smallmain/vscode-unify-chat-provider#178")
-LOST_FOLLOWER = _issue("reasoning-without-follower", "openai/openai-agents-js#326, openai/openai-node#1567")
-LOST_REASONING = _issue("item-without-reasoning", "continuedev/continue#10018, omnigent-ai/omnigent#5066")
-FOREIGN_REASONING = _inferred(
-    "foreign-model-reasoning",
-    "openai 3.54 Response.input_transformations: removed as model_mismatch; Azure and Bedrock refuse it (codex#17541)",
+ENCRYPTED_CONTENT = _rule(
+    "encrypted-content", *_threads("openai/codex#8145", "smallmain/vscode-unify-chat-provider#178")
 )
-UNSTORED_FOLLOWER = _inferred("unstored-reasoning-without-follower", "the pasted refusals are of stored items")
-UNSTORED_REASONING = _inferred("unstored-item-without-reasoning", "the pasted refusals are of stored items")
+LOST_FOLLOWER = _rule(
+    "reasoning-without-follower",
+    recording(
+        f"{_PYDANTIC_AI}/4fda38988f29/tests/models/cassettes/test_openai_responses/"
+        "test_openai_responses_thinking_with_modified_history.yaml",
+        "of type 'reasoning' was provided without its required following item.",
+    ),
+    *_threads("openai/openai-agents-js#326", "openai/openai-node#1567"),
+)
+LOST_REASONING = _rule("item-without-reasoning", *_threads("continuedev/continue#10018", "omnigent-ai/omnigent#5066"))
+FOREIGN_REASONING = _rule(
+    "foreign-model-reasoning",
+    note="openai 3.54 Response.input_transformations: removed as model_mismatch; Azure refuses it (openai/codex#17541)",
+)
+UNSTORED_FOLLOWER = _rule("unstored-reasoning-without-follower", note="the pasted refusals are of stored items")
+UNSTORED_REASONING = _rule("unstored-item-without-reasoning", note="the pasted refusals are of stored items")
 
 # Size and load
-PROMPT_TOO_LONG = _recorded("prompt-too-long", "RL chat_real_error_scenarios_openai_gpt-5-nano (/responses)")
-RATE_LIMIT = _issue("rate-limit", "openai-chat.md §4: 429 rate_limit_exceeded")
-OVERLOADED = _BOOK.documented("overloaded", "openai-chat.md §4: 503, 500")
+PROMPT_TOO_LONG = _rule(
+    "prompt-too-long",
+    recording(
+        f"{_RUBY_LLM}/chat_real_error_scenarios_openai_gpt-5-nano_handles_context_length_exceeded_errors.yml",
+        "Your input exceeds the context window of this model.",
+    ),
+)
+RATE_LIMIT = _rule("rate-limit", _schema("ResponseErrorCode"))
+OVERLOADED = _rule("overloaded", _schema("ResponseErrorCode"), *_threads("EasyMetaAu/helm-api#842"))
