@@ -12,7 +12,6 @@ from .._answers import Listeners
 from .calls import Calls, Shown, Update, text_of
 from .program import Program
 from .transcript import Transcript
-from .usage import usage_of
 
 _FINISHES = {
     "end_turn": FinishReason.STOP,
@@ -196,3 +195,27 @@ class Turn:
             if self._listeners.on_chunk is not None:
                 self._listeners.on_chunk(part.text)
         self._apology.clear()
+
+
+def usage_of(answer: Mapping[str, Any]) -> TokenUsage | None:
+    """What the answer to a prompt says of its tokens; None where it says nothing."""
+    match answer:
+        case {"usage": Mapping() as usage}:
+            return _of_protocol(usage)
+        case {"_meta": {"quota": {"token_count": Mapping() as count}}}:
+            asked, told = _count(count, "input_tokens"), _count(count, "output_tokens")
+            return TokenUsage(asked, told, asked + told)
+        case _:
+            return None
+
+
+def _of_protocol(usage: Mapping[str, Any]) -> TokenUsage:
+    # What a cache served or took is no part of `inputTokens`.
+    read, stored = _count(usage, "cachedReadTokens"), _count(usage, "cachedWriteTokens")
+    asked, told = _count(usage, "inputTokens") + read + stored, _count(usage, "outputTokens")
+    return TokenUsage(asked, told, asked + told, read, stored, _count(usage, "thoughtTokens"))
+
+
+def _count(counts: Mapping[str, Any], name: str) -> int:
+    value = counts.get(name)
+    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0

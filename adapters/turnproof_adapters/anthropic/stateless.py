@@ -7,7 +7,9 @@ decoding. Nothing here depends on earlier calls; the encodings kept beside messa
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
+from typing import Any
 
 import anthropic
 import httpx2
@@ -15,6 +17,7 @@ import httpx2
 from turnproof.cancel import CancelToken
 from turnproof.messages import ProviderResponse
 
+from .. import _encoded_messages
 from .._answers import Listeners
 from .._calling import Prompt, Source
 from .._encoded_messages import encode
@@ -22,8 +25,9 @@ from .._http import body_pieces
 from .._sse import payloads
 from .._stateless import EncodesOnce
 from .arrange import Arrangement
-from .encode import Encoder
+from .blocks import row
 from .lifecycle import AnthropicProvider
+from .service import Service
 from .wire import Answer, Event
 
 PATH = "/v1/messages"
@@ -71,3 +75,24 @@ class AnthropicStateless(EncodesOnce[Arrangement[bytes]], AnthropicProvider):
         response = self._post(client, body, stream=True)
         self._caller.refuse_unstreamed(response)
         return Source(map(self._caller.read_event, payloads(body_pieces(response))), response.close)
+
+
+class BytesCodec:
+    """Blocks and wire messages as JSON fragments."""
+
+    def block(self, block: dict[str, Any]) -> bytes:
+        """One block."""
+        return encode(block)
+
+    def message(self, role: str, blocks: Sequence[bytes]) -> bytes:
+        """One wire message of finished blocks."""
+        return b'{"role":"%b","content":[%b]}' % (role.encode(), b",".join(blocks))
+
+
+class Encoder(_encoded_messages.Encoder[Arrangement[bytes]]):
+    """Wire messages as bytes for one model of a service."""
+
+    def __init__(self, service: Service, model: str) -> None:
+        codec = BytesCodec()
+        fresh = partial(Arrangement[bytes], codec, service, service.facts(model))
+        super().__init__(fresh, partial(row, codec=codec, service=service, model=model))

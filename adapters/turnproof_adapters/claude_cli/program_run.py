@@ -13,12 +13,13 @@ from typing import Any
 from turnproof.errors import TransportError
 from turnproof.messages import ToolSchema
 
+from .._child_process import Child
 from ..anthropic.wire import Event
 from . import tools as offered
+from .answer_outline import Outline
 from .failures import typed_error
-from .lines import Asked, Assistant, Result, StreamEvent
+from .lines import Asked, Assistant, Result, StreamEvent, decode_line
 from .pipe import Pipe, user_line
-from .slow_reader import SlowReaderGuard
 
 
 class ProgramRun:
@@ -96,3 +97,28 @@ class ProgramRun:
             # As for that one: asked as soon as the first call is there, and any answer could break off those that
             # follow it.
             self._pipe.refuse(number, asked)
+
+
+class SlowReaderGuard:
+    """Kills the program, in the thread that reads its lines, at the end of an answer behind which it would not wait."""
+
+    def __init__(self, child: Child, tools: frozenset[str]) -> None:
+        self._child = child
+        self._tools = tools
+        self._said = Outline(tools)
+
+    def hear(self, data: bytes) -> None:
+        """One line. What cannot be read is the affair of whoever takes it."""
+        if b'"stream_event"' not in data:
+            return
+        try:
+            line = decode_line(data)
+        except (ValueError, RecursionError):
+            return
+        if not isinstance(line, StreamEvent) or line.parent_tool_use_id is not None:
+            return
+        if line.event.type == "message_start":
+            self._said = Outline(self._tools)
+        self._said.feed(line.event)
+        if self._said.is_followed_up:
+            self._child.kill()

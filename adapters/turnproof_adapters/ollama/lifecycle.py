@@ -3,9 +3,12 @@ API what it has."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from functools import partial
+from ipaddress import IPv6Address, ip_address
 from typing import Any, TypeVar
+from urllib.parse import urlsplit
 
 import anthropic
 import httpx2
@@ -14,7 +17,6 @@ from turnproof.errors import UsageError
 
 from ..anthropic.lifecycle import AnthropicProvider
 from . import server
-from .address import address_of_environment
 from .service import SERVICE
 
 T = TypeVar("T")
@@ -81,3 +83,31 @@ class OllamaProvider(AnthropicProvider):
             return read(answer.content)
 
         return self._caller.simple(ask)
+
+
+PORT = 11434
+
+
+def address_of_environment() -> str | None:
+    """The address in OLLAMA_HOST, or None where it is not set.
+
+    Like Ollama's Python client it takes a host with or without scheme, port and path: a host alone is asked by HTTP at
+    the server's usual port, one with a scheme at that of the scheme. Raises ValueError for a port that is none.
+    """
+    said = os.environ.get("OLLAMA_HOST", "").strip()
+    if not said:
+        return None
+    scheme, mark, rest = said.partition("://")
+    if not mark:
+        scheme, rest = "http", said
+    parts = urlsplit(f"{scheme}://{rest}")
+    port = parts.port or ({"http": 80, "https": 443}.get(scheme, PORT) if mark else PORT)
+    path = parts.path.strip("/")
+    return f"{scheme}://{_bracketed(parts.hostname or '127.0.0.1')}:{port}" + (f"/{path}" if path else "")
+
+
+def _bracketed(host: str) -> str:
+    try:
+        return f"[{host}]" if isinstance(ip_address(host), IPv6Address) else host
+    except ValueError:
+        return host

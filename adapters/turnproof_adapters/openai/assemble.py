@@ -30,8 +30,7 @@ from .._characters import Joiner, whole_characters
 from .calls import Calls
 from .finish import WHOLE, finish_reason
 from .service import Service
-from .usage import tokens
-from .wire import END, THINKING, Answer, Call, Choice, Failure, Said
+from .wire import END, THINKING, Answer, Call, Choice, Failure, Said, tokens
 
 
 @dataclass(frozen=True, slots=True)

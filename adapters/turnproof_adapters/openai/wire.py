@@ -11,6 +11,9 @@ from typing import Any, Final
 
 import msgspec
 
+from turnproof.messages import TokenUsage
+
+from .._answers import token_count
 from .._decoding import convert_to, decode_json
 from .._sse import payloads
 
@@ -166,3 +169,19 @@ def chunks(content_type: str, pieces: Iterable[bytes]) -> Iterator[Answer]:
     yield END
     for _ in events:
         pass  # only the end of the body is left, read for the connection's sake
+
+
+def tokens(usage: Usage) -> TokenUsage:
+    """The neutral figures; missing ones, and negative ones, count as 0. A part is never more than its whole: servers
+    were seen to report more cached tokens than the prompt has."""
+    prompt, output = token_count(usage.prompt_tokens), token_count(usage.completion_tokens)
+    inside = usage.prompt_tokens_details or PromptDetails()
+    spent = usage.completion_tokens_details or OutputDetails()
+    return TokenUsage(
+        prompt_tokens=prompt,
+        output_tokens=output,
+        total_tokens=prompt + output,
+        cache_read_tokens=min(token_count(inside.cached_tokens), prompt),
+        cache_creation_tokens=min(token_count(inside.cache_write_tokens), prompt),
+        thinking_tokens=min(token_count(spent.reasoning_tokens), output),
+    )

@@ -19,8 +19,7 @@ from .._answers import Listeners
 from .._characters import Joiner, whole_characters
 from ..openai.wire import Failure
 from . import parts as neutral
-from .usage import tokens
-from .wire import Answer, Event
+from .wire import Answer, Event, tokens
 
 _SPEAKS = {
     "response.output_text.delta": ("message", "output_text"),

@@ -15,6 +15,7 @@ import openai
 from turnproof.cancel import CancelToken
 from turnproof.messages import ProviderResponse
 
+from .. import _encoded_messages
 from .._answers import Listeners
 from .._calling import Prompt, Source
 from .._encoded_messages import encode
@@ -24,7 +25,7 @@ from .._sse import payloads
 from .._stateless import EncodesOnce
 from ..openai.client import post
 from .arrange import Arrangement
-from .encode import Encoder
+from .items import row
 from .lifecycle import ResponsesProvider
 from .names import restorer
 from .wire import Answer, Event, decode_answer, decode_event
@@ -63,3 +64,10 @@ class ResponsesStateless(EncodesOnce[Arrangement[bytes]], ResponsesProvider):
     def _open(self, body: bytes, client: openai.OpenAI, headers: Mapping[str, str]) -> Source[Event]:
         response = post(client, PATH, body, headers, self._timeouts, stream=True)
         return Source(map(decode_event, payloads(body_pieces(response))), response.close)
+
+
+class Encoder(_encoded_messages.Encoder[Arrangement[bytes]]):
+    """Wire items as bytes for one model."""
+
+    def __init__(self, model: str) -> None:
+        super().__init__(partial(Arrangement[bytes], encode), partial(row, codec=encode, model=model))

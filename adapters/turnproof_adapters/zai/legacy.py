@@ -8,7 +8,7 @@ import anthropic
 
 from ..anthropic.legacy import AnthropicLegacy, Stream
 from ..anthropic.wire import Event
-from .lifecycle import ZaiProvider
+from .service import ZaiProvider
 
 
 class ZaiLegacy(ZaiProvider, AnthropicLegacy):

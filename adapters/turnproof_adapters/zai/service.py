@@ -1,4 +1,4 @@
-"""Z.ai as a service of Anthropic's API: https://docs.z.ai/devpack/tool/claude.
+"""Z.ai as a service of Anthropic's API, and its provider: https://docs.z.ai/devpack/tool/claude.
 
 Caching is implicit, so cache marks say nothing. Thinking comes signed or not, and is on unless switched off. Token
 counts are not relied on: the address for them answers with figures, with 404, or with an error under status 200.
@@ -6,9 +6,15 @@ counts are not relied on: the address for them answers with figures, with 404, o
 
 from __future__ import annotations
 
+from typing import Any
+
+from .._calling import Prompt
+from ..anthropic.lifecycle import AnthropicProvider
+from ..anthropic.parts import Restore
 from ..anthropic.service import Service
 from ..anthropic.thinking import switched
 from . import models, refusals
+from .arguments import as_declared
 
 SERVICE = Service(
     name=models.NAME,
@@ -27,3 +33,20 @@ SERVICE = Service(
     schemas=False,
     counts=False,
 )
+
+
+class ZaiProvider(AnthropicProvider):
+    """What both paths have in common. Comes first among the bases of a path."""
+
+    service = SERVICE
+    name = SERVICE.name
+
+    def _restorer(self, prompt: Prompt) -> Restore:
+        restore = super()._restorer(prompt)
+
+        def restored(wire_name: str, given: Any) -> tuple[str, Any]:
+            name, args = restore(wire_name, given)
+            schema = next((tool.parameters for tool in prompt.tools or () if tool.name == name), None)
+            return name, as_declared(args, schema)
+
+        return restored

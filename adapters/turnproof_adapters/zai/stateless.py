@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..anthropic.stateless import AnthropicStateless
-from .lifecycle import ZaiProvider
+from .service import ZaiProvider
 
 
 class ZaiStateless(ZaiProvider, AnthropicStateless):

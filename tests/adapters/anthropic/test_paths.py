@@ -18,10 +18,9 @@ from turnproof.provider import SystemInstruction
 from turnproof_adapters._answers import Listeners
 from turnproof_adapters._calling import Prompt, Source
 from turnproof_adapters.anthropic.calling import Caller
-from turnproof_adapters.anthropic.encode import Encoder
 from turnproof_adapters.anthropic.legacy import AnthropicLegacy
 from turnproof_adapters.anthropic.service import ANTHROPIC
-from turnproof_adapters.anthropic.stateless import AnthropicStateless
+from turnproof_adapters.anthropic.stateless import AnthropicStateless, Encoder
 from turnproof_adapters.anthropic.wire import Answer, Event, Failure
 
 from ..callback_recorder import CallbackRecorder

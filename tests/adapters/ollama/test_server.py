@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from turnproof_adapters.ollama.address import address_of_environment
+from turnproof_adapters.ollama.lifecycle import address_of_environment
 from turnproof_adapters.ollama.models import model, same_model
 from turnproof_adapters.ollama.server import names, window_in_use, window_of
 

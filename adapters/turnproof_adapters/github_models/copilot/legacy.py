@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from ...openai.legacy import OpenAILegacy
 from ...openai_responses.legacy import ResponsesLegacy
-from .chat import CopilotChat
-from .responses import CopilotResponses
+from .providers import CopilotChat, CopilotResponses
 
 
 class CopilotChatLegacy(CopilotChat, OpenAILegacy):

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from ...openai.stateless import OpenAIStateless
 from ...openai_responses.stateless import ResponsesStateless
-from .chat import CopilotChat
-from .responses import CopilotResponses
+from .providers import CopilotChat, CopilotResponses
 
 
 class CopilotChatStateless(CopilotChat, OpenAIStateless):
