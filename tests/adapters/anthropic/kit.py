@@ -231,7 +231,6 @@ def unsigned_cancel_moments(head: list[bytes]) -> dict[str, CancelMoment]:
 
 
 class Kit(MessagesKit):
-    name = "anthropic"
     reported_model = DATED
     model = MODEL
     key = KEY

@@ -119,8 +119,6 @@ class Capture(GeminiCapture):
 
 
 class Kit(GeminiKit):
-    name = "antigravity"
-    reported_model = GEMINI
     model = GEMINI
     key = KEY
     batch = staticmethod(envelope)

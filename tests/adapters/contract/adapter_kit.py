@@ -56,9 +56,6 @@ class KeyCheck:
 class AdapterKit(ABC):
     """One adapter as the contract suite drives it."""
 
-    name: str
-    reported_model: str
-    """The model that an answer names."""
     model: str
     """The model that `open` asks for."""
     key: str
@@ -92,6 +89,17 @@ class AdapterKit(ABC):
     """Whether a call is one event of a stream, so that a callback gets it before the stream ends."""
     exempt: frozenset[tuple[Path, str]] = frozenset()
     """Cases of the suite that a path does not meet, because its SDK reads the bytes."""
+
+    @property
+    def name(self) -> str:
+        """The adapter's name."""
+        assert self.binding is not None
+        return self.binding.name
+
+    @property
+    def reported_model(self) -> str:
+        """The model that an answer names."""
+        return self.model
 
     def open(self, path: Path, url: str, **options: Any) -> Any:
         return self.openers[path](url, **options)

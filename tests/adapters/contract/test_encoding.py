@@ -100,13 +100,21 @@ def test_dropping_what_is_kept_beside_messages_changes_no_byte(kit: AdapterKit) 
     assert client.provider.messages_encoded == 42
 
 
-def test_nothing_keeps_a_conversation_alive_that_its_session_dropped(kit: AdapterKit) -> None:
-    client, history = Client(kit), ordinary(41, "call_")
+def test_messages_that_a_session_drops_are_freed_and_their_encodings_with_them(kit: AdapterKit) -> None:
+    client, history = Client(kit), [*ordinary(41, "call_"), HI]
+    encoder = client.provider._encoder
     client.body(history)
-    remembered = [weakref.ref(message) for message in history]
+    dropped, kept = [weakref.ref(message) for message in history[:20]], history[20:]
     del history
+    client.body(kept)
     gc.collect()
-    assert [each() for each in remembered if each() is not None] == []
+    assert [each() for each in dropped if each() is not None] == []
+    assert len(encoder._rows) == len(kept)
+    remembered = [weakref.ref(message) for message in kept]
+    del kept
+    gc.collect()
+    assert [each() for each in remembered if each() is not None and each() is not HI] == []
+    assert len(encoder._rows) == 1, "the question, which this module holds"
 
 
 def test_only_so_many_conversations_are_remembered_beyond_their_messages(kit: AdapterKit) -> None:

@@ -159,7 +159,6 @@ FINISH_REASONS: Mapping[Ending, str] = {"stop": "stop", "calls": "tool_calls", "
 
 
 class Kit(AdapterKit):
-    name = "github_models"
     reported_model = DATED
     callbacks = ("on_chunk", "on_function_call", "on_usage_update")
     model = MODEL

@@ -132,8 +132,6 @@ class GeminiKit(AdapterKit):
 
 
 class Kit(GeminiKit):
-    name = "google_genai"
-    reported_model = MODEL
     model = MODEL
     key = KEY
     facts_of = staticmethod(facts_of)

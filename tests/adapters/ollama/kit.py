@@ -84,8 +84,6 @@ MODES = CallModes(stateless, legacy)
 
 
 class Kit(MessagesKit):
-    name = "ollama"
-    reported_model = MODEL
     model = MODEL
     key = KEY
     batch = staticmethod(lambda *content, stop: answer([*content], stop))

@@ -174,7 +174,6 @@ FINISH_REASONS: Mapping[Ending, str] = {"stop": "stop", "calls": "tool_calls", "
 
 
 class Kit(AdapterKit):
-    name = "openai"
     reported_model = DATED
     model = MODEL
     key = KEY

@@ -79,8 +79,6 @@ MODES = CallModes(stateless, legacy)
 
 
 class Kit(MessagesKit):
-    name = "zai"
-    reported_model = MODEL
     model = MODEL
     key = KEY
     batch = staticmethod(answer)
