@@ -15,12 +15,12 @@ from functools import cached_property
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from platform import platform, python_version
-from types import TracebackType
-from typing import Any, Literal, Self, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import msgspec
 
 from .._base.canonical import canonical
+from .._base.closeable import Closeable
 from ..errors import HarnessError, UsageError
 from ..run.tracebacks import Frame
 from ..run.transcript import RunKey
@@ -297,7 +297,7 @@ def _without_lines(finding: Mapping[str, Any]) -> dict[str, Any]:
     return {**bare, "root": bare["root"].partition("@")[0]} if "root" in bare else bare
 
 
-class RunWriter:
+class RunWriter(Closeable):
     """Writes one run, a line at a time, each flushed before `write` returns. Replaces an older file of that name.
 
     The first line must be the header; `finish` writes the footer, and nothing can follow it.
@@ -342,14 +342,6 @@ class RunWriter:
     def close(self) -> None:
         """Close the file, finished or not."""
         self._file.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
 
 def read_run(path: Path) -> Run:

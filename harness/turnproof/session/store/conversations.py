@@ -16,9 +16,9 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from types import TracebackType
-from typing import Self, TypeAlias
+from typing import TypeAlias
 
+from ..._base.closeable import Closeable
 from ...agents import Agent
 from ...budget import ContextUsage
 from ...cancel import CancelToken
@@ -115,7 +115,7 @@ def _enter(agent: Agent, session_id: str | None) -> None:
             ) from error
 
 
-class ConversationManager:
+class ConversationManager(Closeable):
     """Conversations by name, each with a file `<name>.jsonl` in `folder`.
 
     One request of a conversation at a time, in the order in which they came; what a request needs (history, session id)
@@ -200,14 +200,6 @@ class ConversationManager:
         with ExitStack() as closing:
             for conversation in held:
                 closing.callback(conversation.close)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def _conversation(self, name: str) -> ConversationLog:
         paths = Paths(self._folder, checked_id(name))

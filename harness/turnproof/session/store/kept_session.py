@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
-from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any, TypeVar
 
+from ..._base.closeable import Closeable
 from ...errors import UsageError
 from ...messages import FunctionCall, Message, Part, Text, TokenUsage, ToolResult
 from ..conversation import quietly
@@ -49,7 +49,7 @@ class _RunningTurn:
     inputs: list[UserInput] = field(default_factory=list)
 
 
-class KeptSession:
+class KeptSession(Closeable):
     """Takes turns with a session, and stores each. Made by `FileStore.create` and `FileStore.resume`.
 
     What `send` has returned will be there after a crash, of this process or of the machine. Between turns the session
@@ -151,14 +151,6 @@ class KeptSession:
             finally:
                 self._forget()
                 self._log.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     # Inside
 

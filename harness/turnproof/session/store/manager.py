@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from types import TracebackType
-from typing import Self
-
+from ..._base.closeable import Closeable
 from ..persistence import Connection
 from .client import Client
 from .file_store import FileStore
 from .loaded_sessions import LoadedSessions, NextSession, OpenSession
 
 
-class SessionManager:
+class SessionManager(Closeable):
     """Loads a session when the first client attaches, and stores and unloads it when the last one has gone.
 
     Clients of one session take turns: one at a time, in the order in which they asked. All of them see the same
@@ -67,11 +65,3 @@ class SessionManager:
     def close(self) -> None:
         """Stop what runs, store every session and unload it. Clients are detached. Raises what storing one raised."""
         self._sessions.unload()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
