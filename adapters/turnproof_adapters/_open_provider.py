@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Any, Protocol, TypeVar
 
@@ -83,6 +83,11 @@ COMMON_CAPABILITIES = Capabilities(
     lifecycle=True,
 )
 """What adapters claim for most models; a binding replaces and adds what its models can."""
+
+ALL_CONTENT_CAPABILITIES = replace(
+    COMMON_CAPABILITIES, images=True, documents=True, result_images=True, service_tools=True
+)
+"""The same for models that take files of every kind, at a service that runs tools of its own."""
 
 
 @dataclass(frozen=True)

@@ -213,6 +213,21 @@ def shape(session: Session) -> list[tuple[str, tuple[Part, ...]]]:
     return [(message.role, message.parts) for message in session.history.messages]
 
 
+def user(text: str) -> tuple[str, tuple[Any, ...]]:
+    """The shape of a message of the user."""
+    return ("user", (Text(text),))
+
+
+def model(*parts: Any) -> tuple[str, tuple[Any, ...]]:
+    """The shape of a message of the model."""
+    return ("model", tuple(Text(part) if isinstance(part, str) else part for part in parts))
+
+
+def results(*parts: ToolResult) -> tuple[str, tuple[Any, ...]]:
+    """The shape of a message of results."""
+    return ("tool", parts)
+
+
 class Watching(SessionObserver):
     """An observer made of the functions that are given, under the names of its methods."""
 

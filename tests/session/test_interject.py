@@ -13,24 +13,27 @@ from properties import examples
 
 from turnproof.cancel import CancelToken
 from turnproof.errors import InvalidRequestError, OverloadedError, TransportError, UsageError
-from turnproof.messages import Message, ProviderResponse, Text, Thought, ToolResult, same_history
+from turnproof.messages import Message, ProviderResponse, Thought, ToolResult, same_history
 from turnproof.session import Sender, Session, is_paired
 
-from .fakes import PATHS, Naps, Play, Step, Watching, call, numbered, open_session, reply, shape, tool
+from .fakes import (
+    PATHS,
+    Naps,
+    Play,
+    Step,
+    Watching,
+    call,
+    model,
+    numbered,
+    open_session,
+    reply,
+    results,
+    shape,
+    tool,
+    user,
+)
 
 both = pytest.mark.parametrize("path", PATHS)
-
-
-def user(text: str) -> tuple[str, tuple[Any, ...]]:
-    return ("user", (Text(text),))
-
-
-def model(*parts: Any) -> tuple[str, tuple[Any, ...]]:
-    return ("model", tuple(Text(part) if isinstance(part, str) else part for part in parts))
-
-
-def results(*parts: ToolResult) -> tuple[str, tuple[Any, ...]]:
-    return ("tool", parts)
 
 
 SEEN = ToolResult("c1", "look", "seen")

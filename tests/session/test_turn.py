@@ -23,24 +23,12 @@ from turnproof.messages import (
 )
 from turnproof.session import Retry, RetryPolicy, Session, TooManyRounds
 
-from .fakes import PATHS, Naps, Play, Watching, call, open_session, reply, shape, tool
+from .fakes import PATHS, Naps, Play, Watching, call, model, open_session, reply, results, shape, tool, user
 
 pytestmark = pytest.mark.parametrize("path", PATHS)
 
 PICTURE = InlineData("image/png", b"\x89PNG")
 SEEN = ToolResult("c1", "look", "seen")
-
-
-def user(text: str) -> tuple[str, tuple[Any, ...]]:
-    return ("user", (Text(text),))
-
-
-def model(*parts: Any) -> tuple[str, tuple[Any, ...]]:
-    return ("model", tuple(Text(part) if isinstance(part, str) else part for part in parts))
-
-
-def results(*parts: ToolResult) -> tuple[str, tuple[Any, ...]]:
-    return ("tool", parts)
 
 
 def in_step(session: Session, provider: Any) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from turnproof.cache import ExplicitCachePlugin
 from turnproof.provider import Binding, Capabilities, Difference
 
-from .._open_provider import COMMON_CAPABILITIES, LegacyOpener, PlainCallOpener, StatelessOpener
+from .._open_provider import ALL_CONTENT_CAPABILITIES, LegacyOpener, PlainCallOpener, StatelessOpener
 from .models import DIALECT
 from .models import model as facts_of
 
@@ -16,14 +16,11 @@ def capabilities(model: str) -> Capabilities:
     """What is claimed for a model."""
     facts = facts_of(model)
     return replace(
-        COMMON_CAPABILITIES,
+        ALL_CONTENT_CAPABILITIES,
         thinking=facts.thinks,
         opaque_thinking=facts.thinks,
         structured=facts.structured,
-        images=True,
         documents=facts.documents,
-        result_images=True,
-        service_tools=True,
         mid_system=facts.mid_system,
         count_tokens=True,
         cache="explicit",

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from turnproof.provider import Binding, Capabilities, Difference
 
-from .._open_provider import COMMON_CAPABILITIES, LegacyOpener, StatelessOpener
+from .._open_provider import ALL_CONTENT_CAPABILITIES, COMMON_CAPABILITIES, LegacyOpener, StatelessOpener
 from .models import DIALECT
 from .models import model as facts_of
 
@@ -14,17 +14,8 @@ from .models import model as facts_of
 def capabilities(model: str) -> Capabilities:
     """What is claimed for a model. Of files and of what a service does by itself only Gemini is known to take any."""
     facts = facts_of(model)
-    return replace(
-        COMMON_CAPABILITIES,
-        thinking=facts.thinks,
-        structured=facts.structured,
-        images=facts.is_gemini,
-        documents=facts.is_gemini,
-        result_images=facts.is_gemini,
-        service_tools=facts.is_gemini,
-        count_tokens=True,
-        cache="implicit" if facts.is_gemini else "none",
-    )
+    claims = replace(ALL_CONTENT_CAPABILITIES, cache="implicit") if facts.is_gemini else COMMON_CAPABILITIES
+    return replace(claims, thinking=facts.thinks, structured=facts.structured, count_tokens=True)
 
 
 BINDING = Binding(

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from turnproof.provider import Binding, Capabilities
 
-from .._open_provider import COMMON_CAPABILITIES, LegacyOpener, PlainCallOpener, StatelessOpener
+from .._open_provider import ALL_CONTENT_CAPABILITIES, LegacyOpener, PlainCallOpener, StatelessOpener
 from ..openai.binding import DECODER_WORDS, claims_for
 from ..openai.models import Model as ChatModel
 from ..openai.models import model as chat_model
@@ -35,14 +35,10 @@ def responses_capabilities(model: str) -> Capabilities:
     """What is claimed for a codex model of Copilot."""
     thinks = responses_model(model).thinks
     return replace(
-        COMMON_CAPABILITIES,
+        ALL_CONTENT_CAPABILITIES,
         thinking=thinks,
         opaque_thinking=thinks,
         structured=True,
-        images=True,
-        documents=True,
-        result_images=True,
-        service_tools=True,
         mid_system=True,
         cache="implicit",
     )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from turnproof.provider import Binding, Capabilities, Difference
 
-from .._open_provider import COMMON_CAPABILITIES, LegacyOpener, PlainCallOpener, StatelessOpener
+from .._open_provider import ALL_CONTENT_CAPABILITIES, LegacyOpener, PlainCallOpener, StatelessOpener
 from .models import DIALECT
 from .models import model as facts_of
 
@@ -19,14 +19,11 @@ if TYPE_CHECKING:
 
 def capabilities(model: str) -> Capabilities:
     """What is claimed for a model."""
+    facts = facts_of(model)
     return replace(
-        COMMON_CAPABILITIES,
-        thinking=facts_of(model).thinks,
-        structured=facts_of(model).structured,
-        images=True,
-        documents=True,
-        result_images=True,
-        service_tools=True,
+        ALL_CONTENT_CAPABILITIES,
+        thinking=facts.thinks,
+        structured=facts.structured,
         count_tokens=True,
         cache="managed",
     )

@@ -15,16 +15,8 @@ def capabilities(model: str) -> Capabilities:
     """What is claimed for a model. Not claimed is what the server passes over: cache marks, response schemas and
     documents; and token counts, which it does not give."""
     facts = facts_of(model)
-    return replace(
-        COMMON_CAPABILITIES,
-        tools=facts.calls,
-        parallel_tools=facts.calls,
-        thinking=facts.thinks,
-        images=facts.sees,
-        result_images=facts.sees,
-        mid_system=facts.mid_system,
-        cache="none",
-    )
+    claims = replace(COMMON_CAPABILITIES, tools=facts.calls, parallel_tools=facts.calls, thinking=facts.thinks)
+    return replace(claims, images=facts.sees, result_images=facts.sees, mid_system=facts.mid_system, cache="none")
 
 
 BINDING = Binding(

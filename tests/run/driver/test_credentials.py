@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,14 +17,6 @@ from turnproof.scenarios.model import Scenario, ScriptRound, Turn
 from turnproof.wire.emulator.server_run import CANARY_KEY
 
 HERE = str(Path(__file__).parent)
-
-
-@pytest.fixture(scope="module")
-def runner() -> Iterator[Runner]:
-    sys.path.insert(0, HERE)
-    with Runner(jobs=1) as opened:
-        yield opened
-    sys.path.remove(HERE)
 
 
 def run(runner: Runner, **options: Any) -> Transcript:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -27,14 +26,6 @@ FILE = "tests/run/driver/raising.py"
 def spec(adapter: str) -> RunSpec:
     made = scenario("an answer")
     return RunSpec(f"raising:{adapter}", made, RunKey(made.name, "stateless"))
-
-
-@pytest.fixture(scope="module")
-def runner() -> Iterator[Runner]:
-    sys.path.insert(0, str(HERE))
-    with Runner(jobs=1) as opened:
-        yield opened
-    sys.path.remove(str(HERE))
 
 
 def raised_in(event: Failed | Refused | RunEnded) -> Raised:

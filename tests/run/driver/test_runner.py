@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -34,14 +33,6 @@ HERE = str(Path(__file__).parent)
 def spec(toy: str, *answers: str, mode: str = "stream", **options: str) -> RunSpec:
     made = scenario(*(answers or ("first answer", "second answer")), **options)
     return RunSpec(f"toys:{toy}", made, RunKey(made.name, "stateless", mode))  # type: ignore[arg-type]
-
-
-@pytest.fixture(scope="module")
-def runner() -> Iterator[Runner]:
-    sys.path.insert(0, HERE)
-    with Runner(jobs=1) as opened:
-        yield opened
-    sys.path.remove(HERE)
 
 
 @pytest.fixture(scope="module")
