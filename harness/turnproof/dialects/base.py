@@ -92,20 +92,15 @@ class Rule:
     sources: tuple[Source, ...] = ()
     note: str = ""
     silent: bool = False
-    assumed: Evidence | None = None
 
     @property
     def evidence(self) -> Evidence:
         """The strongest kind of its sources: a rule without any is a guess."""
-        if self.assumed is not None:
-            return self.assumed
         return min((each.kind for each in self.sources), key=list(Evidence).index, default=Evidence.INFERRED)
 
     @property
     def is_shown(self) -> bool:
         """Whether a third party can confirm it: one place that shows the refusal, or threads of two projects."""
-        if self.assumed is not None:
-            return self.assumed is not Evidence.INFERRED
         return any(each.shows_refusal for each in self.sources) or len({each.repository for each in self.sources}) > 1
 
     @property

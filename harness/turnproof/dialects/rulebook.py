@@ -70,33 +70,3 @@ class Rulebook:
         rule = Rule(f"{self._dialect}/{name}", sources, note, silent)
         self.all.append(rule)
         return rule
-
-    def assume(self, name: str, evidence: Evidence, note: str, *, silent: bool = False) -> Rule:
-        """Adds a rule whose places have not been read again yet: enforced unless it is inferred."""
-        rule = Rule(f"{self._dialect}/{name}", (), note, silent, evidence)
-        self.all.append(rule)
-        return rule
-
-    def recorded(self, name: str, source: str = "") -> Rule:
-        """Seen in recorded traffic."""
-        return self.assume(name, Evidence.RECORDED, source)
-
-    def documented(self, name: str, source: str = "") -> Rule:
-        """Stated by the provider's own documentation."""
-        return self.assume(name, Evidence.DOCUMENTED, source)
-
-    def client(self, name: str, source: str = "") -> Rule:
-        """Read in an official client's source."""
-        return self.assume(name, Evidence.CLIENT, source)
-
-    def server(self, name: str, source: str = "") -> Rule:
-        """Read in the server's source."""
-        return self.assume(name, Evidence.SERVER, source)
-
-    def issue(self, name: str, source: str = "") -> Rule:
-        """Pasted by somebody whom the service refused."""
-        return self.assume(name, Evidence.ISSUE, source)
-
-    def inferred(self, name: str, source: str = "") -> Rule:
-        """Nobody was seen to be refused for it: logged, and accepted."""
-        return self.assume(name, Evidence.INFERRED, source)

@@ -179,7 +179,7 @@ def _asked() -> list[Pair]:
              kind="NOT_FOUND", variant="as-a-resource"),
         Pair("empty-content", ask(ASKED, model(), user("?")),
              "* GenerateContentRequest.contents[1].parts: contents.parts must not be empty.\n",
-             ask(ASKED, model("Yes."), user("?"))),
+             ask(ASKED, model("Yes."), user("?")), enforced=False),
         Pair("empty-part", ask(user({})),
              "* GenerateContentRequest.contents[0].parts[0].data: required oneof field 'data' must have one "
              "initialized field\n", ask(user(""))),
@@ -196,7 +196,7 @@ def _asked() -> list[Pair]:
         Pair("duplicate-tool", declaring(SENSOR, SENSOR), "Duplicate function declaration found: read_sensor",
              declaring(SENSOR), enforced=False),
         Pair("search-with-functions", ask(tools=[search, {"functionDeclarations": [SENSOR]}]),
-             "Request contains an invalid argument.", ask(tools=[search])),
+             "Request contains an invalid argument.", ask(tools=[search]), enforced=False),
         Pair("temperature", ask(generationConfig={"temperature": 3}),
              "Unable to submit request because it has a temperature value of 3 but the supported range is from 0 "
              "(inclusive) to 2.0001 (exclusive). Update the value and try again.",
@@ -228,7 +228,7 @@ def _gemini() -> list[Pair]:
     signed = call(None, bed="3") | {"thoughtSignature": SIGNATURE}
     return [
         Pair("call-turn", ask(model(signed), user(response(None))), turn, good),
-        Pair("response-turn", ask(ASKED, model("41 %"), user(response(None))), answer, good),
+        Pair("response-turn", ask(ASKED, model("41 %"), user(response(None))), answer, good, enforced=False),
         Pair("response-count", _loop(SIGNATURE, response(None), response(None)), count, good),
         Pair("last-is-model", ask(ASKED, model("41 %")), last, ask(ASKED, model("41 %"), user("?"))),
         Pair("dangling-call", _loop(SIGNATURE, {"text": "Never mind."}), answer, good, enforced=False),
@@ -272,7 +272,7 @@ def _claude() -> list[Pair]:
         Pair("claude-dangling-call", claude(ASKED, called, user(response("toolu_vrtx_01B"))), dangling, good,
              variant="another-id"),
         Pair("claude-text-before-result", claude(ASKED, called, user("Well.", response())), dangling,
-             claude(ASKED, called, user(response(), "Well."))),
+             claude(ASKED, called, user(response(), "Well.")), enforced=False),
         Pair("claude-text-after-call", claude(ASKED, model(call(bed="3"), "I look."), answered), dangling,
              claude(ASKED, model("I look.", call(bed="3")), answered), enforced=False),
         Pair("claude-orphan-result", claude(ASKED, model("41 %"), answered),
@@ -323,7 +323,9 @@ def judge(asked: Ask) -> list[Refusal]:
 
 REFUSALS: RefusalKit[Ask] = RefusalKit(
     DIALECT, rules.ALL, PAIRS, WITHOUT_PAIR, judge,
-    inferred_without_pair=frozenset({"claude-dangling-last-without-tools", "unreachable-file"}),
+    inferred_without_pair=frozenset(
+        {"claude-dangling-last-without-tools", "claude-prompt-too-long", "unreachable-file"}
+    ),
     words=inner_message,
     kinds={503: "UNAVAILABLE", 529: "UNAVAILABLE", 418: "INVALID_ARGUMENT"},
     meanings={

@@ -28,8 +28,9 @@ def body_of(refusal: Refusal) -> dict[str, Any]:
     return found
 
 
-def test_no_rule_claims_a_recording_and_each_names_its_source() -> None:
-    assert not any(rule.evidence in (Evidence.RECORDED, Evidence.SERVER) for rule in rules.ALL)
+def test_no_rule_claims_a_recording_and_only_the_reader_of_json_is_known_by_its_source() -> None:
+    assert not any(rule.evidence is Evidence.RECORDED for rule in rules.ALL)
+    assert [rule for rule in rules.ALL if rule.evidence is Evidence.SERVER] == [rules.NOT_REPEATING]
 
 
 def test_a_rule_of_the_gemini_api_has_evidence_of_its_own_here() -> None:

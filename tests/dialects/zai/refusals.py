@@ -56,8 +56,11 @@ def without(name: str) -> Ask:
 _PNG = image({"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo="})
 
 PAIRS: tuple[Pair, ...] = (
-    Pair("wrong-route", replace(ask(), path="/v1/messages"), "404 NOT_FOUND", ask(), 200, "500"),
-    Pair("wrong-route", Ask(path=PATH, method="GET"), "404 NOT_FOUND", ask(), 200, "500", variant="method"),
+    Pair("wrong-route", replace(ask(), path="/v1/messages"), "404 NOT_FOUND", ask(), 200, "500", enforced=False),
+    Pair(
+        "wrong-route", Ask(path=PATH, method="GET"), "404 NOT_FOUND", ask(), 200, "500",
+        variant="method", enforced=False,
+    ),
     Pair(
         "missing-key", ask(headers={"x-api-key": None}),
         "Authentication parameter not received in Header, unable to authenticate", ask(), 401, "1001",

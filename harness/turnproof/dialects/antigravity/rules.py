@@ -1,9 +1,9 @@
-"""Every rule of the gateway that this dialect knows, with where it is known from.
+"""Every rule of the gateway that this dialect knows, with the places that show it.
 
-Nothing recorded judges this API. Its rules rest on error answers that were pasted in public issues (`ISSUE`, the issue
-named), on the sources and notes of its clients (`SDK`), or on Google's documentation of what all its services share.
-A rule of the Gemini API or of Anthropic's is enforced here only where an answer of the *gateway* shows it; else it is
-`INFERRED`, however well it is known there: logged, and the request is accepted.
+Nothing recorded judges this API. Its rules rest on error answers that public threads paste, on what Google documents
+for all its services (`_CODES`, `_OAUTH`), and on the notes of a client's authors, who sent the requests (`_NOTES`). A
+rule of the Gemini API or of Anthropic's is enforced here only where an answer of the *gateway* shows it, however well
+it is known there; gemini-cli, too, asks this gateway when a user has logged in.
 """
 
 from __future__ import annotations
@@ -12,83 +12,175 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from ..anthropic_messages import rules as anthropic
-from ..base import Refusal, Rule
+from ..base import Refusal, Rule, Source
 from ..gemini import rules as gemini
-from ..rulebook import Rulebook
+from ..rulebook import Rulebook, page, report, server_code, thread, threads
 
 NAME = "antigravity"
-_NOTES = "antigravity.md §4, notes of a client's authors (NoeFabris/opencode-antigravity-auth, 2025-12)"
+
+_THREADS_READ_ON = "2026-11-22"
+_CODES = page("https://github.com/googleapis/googleapis/blob/16b971c46e2f/google/rpc/code.proto")
+_OAUTH = "https://www.rfc-editor.org/rfc/rfc6749#section-5.2"
+_NOTES = report("https://github.com/NoeFabris/opencode-antigravity-auth/blob/0f4490a691c9/docs/ANTIGRAVITY_API_SPEC.md")
+_NOT_SEEN = "gemini.md §6; not seen from the gateway"
 
 _BOOK = Rulebook(NAME)
 ALL = _BOOK.all
-_issue, _documented, _inferred, _client = _BOOK.issue, _BOOK.documented, _BOOK.inferred, _BOOK.client
+_rule = _BOOK.rule
+
+
+def _threads(*names: str) -> tuple[Source, ...]:
+    return threads(*names, day=_THREADS_READ_ON)
 
 
 # The token endpoint
-GRANT_TYPE = _documented("grant-type", "RFC 6749, section 5.2: unsupported_grant_type")
-MISSING_PARAMETER = _documented("missing-parameter", "RFC 6749, section 5.2: invalid_request")
-CLIENT_SECRET = _issue("client-secret", "xiufengsun/TokenTracker#610: client_secret is missing")
-INVALID_GRANT = _issue("invalid-grant", "apache/opendal#3901: Token has been expired or revoked")
+GRANT_TYPE = _rule("grant-type", page(_OAUTH, "unsupported_grant_type"))
+MISSING_PARAMETER = _rule("missing-parameter", page(_OAUTH, "invalid_request"))
+CLIENT_SECRET = _rule(
+    "client-secret", thread("xiufengsun/TokenTracker#610", "client_secret is missing", day=_THREADS_READ_ON)
+)
+INVALID_GRANT = _rule(
+    "invalid-grant",
+    thread("apache/opendal#3901", "Token has been expired or revoked", day=_THREADS_READ_ON),
+    page(_OAUTH, "invalid_grant"),
+)
 
 # Address and caller
-NOT_FOUND = _documented("not-found", "googleapis answer an address that they do not have with 404")
-HOST_DOWN = _client("host-down", "antigravity.md §6: clients leave a host on 403, 404, 429 and 5xx")
-MISSING_TOKEN = _documented("missing-token", "google.rpc.Code: UNAUTHENTICATED")
-BAD_TOKEN = _issue("bad-token", "cita-777/metapi#402, googlecodelabs/feedback#2230")
-UNLICENSED = _issue("unlicensed", "router-for-me/CLIProxyAPI#907")
-UNVERIFIED = _issue("unverified", "lbjlaq/Antigravity-Manager#2362")
-OTHERS_PROJECT = _issue("others-project", "cline/cline#4526: Permission denied on resource project")
+NOT_FOUND = _rule("not-found", _CODES)
+HOST_DOWN = _rule("host-down", _CODES, note="antigravity.md §6: clients leave a host on 403, 404, 429 and 5xx")
+MISSING_TOKEN = _rule("missing-token", _CODES)
+BAD_TOKEN = _rule("bad-token", *_threads("cita-777/metapi#402", "googlecodelabs/feedback#2230"))
+UNLICENSED = _rule("unlicensed", thread("justlovemaki/AIClient2API#316"), *_threads("router-for-me/CLIProxyAPI#907"))
+UNVERIFIED = _rule("unverified", thread("su-kaka/gcli2api#382"), *_threads("lbjlaq/Antigravity-Manager#2362"))
+OTHERS_PROJECT = _rule(
+    "others-project",
+    thread("Kilo-Org/kilocode#2838", "Permission denied on resource project "),
+    *_threads("cline/cline#4526"),
+)
 
 # Reading the body
-MALFORMED_JSON = _documented("malformed-json", "google.rpc.Code: INVALID_ARGUMENT")
-UNKNOWN_NAME = _issue("unknown-name", "decolua/9router#2199, lbjlaq/Antigravity-Manager#868; antigravity.md §4")
-NOT_REPEATING = _issue("not-repeating", "badrisnarayanan/antigravity-claude-proxy#6")
-WRONG_TYPE = _issue("wrong-type", "decolua/9router#2595")
-ONEOF = _inferred("oneof", "gemini.md §6; not seen from the gateway")
-BROKEN_BASE64 = _inferred("broken-base64", "gemini.md §5; not seen from the gateway")
+MALFORMED_JSON = _rule("malformed-json", _CODES)
+UNKNOWN_NAME = _rule(
+    "unknown-name",
+    thread("decolua/9router#2199", "Invalid JSON payload received. Unknown name … Cannot find field."),
+    thread("nhatbien/copilot-helper#8", 'Unknown name "const" at \'request.tools[0].function_declarations['),
+    _NOTES,
+)
+NOT_REPEATING = _rule(
+    "not-repeating",
+    *_threads("badrisnarayanan/antigravity-claude-proxy#6"),
+    server_code(gemini.JSON_READER, "Proto field is not repeating, cannot start list."),
+)
+WRONG_TYPE = _rule(
+    "wrong-type",
+    thread("decolua/9router#2489", "Invalid value at 'request.tools[0].function_declarations["),
+    *_threads("decolua/9router#2595"),
+)
+ONEOF = _rule("oneof", note=_NOT_SEEN)
+BROKEN_BASE64 = _rule("broken-base64", note="gemini.md §5; not seen from the gateway")
 
 # What is asked
-UNKNOWN_MODEL = _issue("unknown-model", "antigravity.md §4; Wei-Shaw/sub2api#3707")
-MISSING_PROJECT = _inferred("missing-project", "antigravity.md §2: the clients of Antigravity send it")
-QUOTA = _issue("quota", "liuw1535/antigravity2api-nodejs#44, decolua/9router#789")
-NO_CONTENTS = _inferred("no-contents", "antigravity.md §2: mandatory, by inference")
-EMPTY_CONTENT = _issue("empty-content", "antigravity.md §4: an emptied turn")
-EMPTY_PART = _issue("empty-part", "antigravity.md §4: required oneof field 'data'")
-INVALID_ROLE = _inferred("invalid-role", "gemini.md §6; not seen from the gateway")
-TOOL_NAME = _client("tool-name")
-DUPLICATE_TOOL = _inferred("duplicate-tool", "gemini.md §6; not seen from the gateway")
-SEARCH_WITH_FUNCTIONS = _client("search-with-functions")
-TEMPERATURE = _inferred("temperature", "gemini.md §6; not seen from the gateway")
-JSON_WITH_TOOLS = _inferred("json-with-tools", "googleapis/python-genai#867; not seen from the gateway")
-UNREACHABLE_FILE = _inferred("unreachable-file", "gemini.md §6; not seen from the gateway")
+UNKNOWN_MODEL = _rule("unknown-model", _CODES, _NOTES, *_threads("Wei-Shaw/sub2api#3707"))
+MISSING_PROJECT = _rule("missing-project", note="antigravity.md §2: the clients of Antigravity send it")
+QUOTA = _rule("quota", *_threads("liuw1535/antigravity2api-nodejs#44", "decolua/9router#789"))
+NO_CONTENTS = _rule("no-contents", note="antigravity.md §2: mandatory, by inference")
+EMPTY_CONTENT = _rule("empty-content", note="antigravity.md §4: an emptied turn; no thread of the gateway was found")
+EMPTY_PART = _rule(
+    "empty-part",
+    thread("router-for-me/CLIProxyAPI#1292", "required oneof field 'data' must have one initialized field"),
+)
+INVALID_ROLE = _rule("invalid-role", note=_NOT_SEEN)
+TOOL_NAME = _rule(
+    "tool-name",
+    _NOTES,
+    thread("google-gemini/gemini-cli#9535", "Invalid function name. Must start with a letter or an underscore."),
+)
+DUPLICATE_TOOL = _rule("duplicate-tool", note=_NOT_SEEN)
+SEARCH_WITH_FUNCTIONS = _rule("search-with-functions", _NOTES, note="the notes alone say it, without the answer")
+TEMPERATURE = _rule("temperature", note=_NOT_SEEN)
+JSON_WITH_TOOLS = _rule("json-with-tools", note="googleapis/python-genai#867; not seen from the gateway")
+UNREACHABLE_FILE = _rule("unreachable-file", note=_NOT_SEEN)
 
 # Conversations with Gemini
-CALL_TURN = _issue("call-turn", "antigravity.md §4: turn order as in gemini.md §6")
-RESPONSE_TURN = _issue("response-turn", "antigravity.md §4: turn order as in gemini.md §6")
-RESPONSE_COUNT = _issue("response-count", "antigravity.md §4: counts as in gemini.md §6")
-LAST_IS_MODEL = _issue("last-is-model", "antigravity.md §4: turn order as in gemini.md §6")
-DANGLING_CALL = _inferred("dangling-call", "gemini.md §6: 2.5 and 3 often accept it")
-RESPONSE_PAIRING = _inferred("response-pairing", "gemini.md §6: no refusal was seen")
-MISSING_SIGNATURE = _issue("missing-signature", "lbjlaq/Antigravity-Manager#3272")
-INVALID_SIGNATURE = _issue("invalid-signature", "NoeFabris/opencode-antigravity-auth#368")
-FOREIGN_MODEL_SIGNATURE = _inferred("foreign-model-signature", "not on the sheet: the same service, another model")
-MOVED_SIGNATURE = _inferred("moved-signature", "gemini.md §5: do not move it; no refusal was seen")
-TOO_MANY_TOKENS = _issue("too-many-tokens", "antigravity.md §4: prompt too long, Gemini")
+CALL_TURN = _rule(
+    "call-turn",
+    thread(
+        "Rahularya01/pi-antigravity#46",
+        "Please ensure that function call turn comes immediately after a user turn or after a function response turn.",
+    ),
+)
+RESPONSE_TURN = _rule("response-turn", note="gemini.md §6; no thread of the gateway was found")
+RESPONSE_COUNT = _rule(
+    "response-count",
+    thread(
+        "google-gemini/gemini-cli#16415",
+        "number of function response parts is equal to the number of function call parts of the function call turn.",
+    ),
+    thread("gemini-cli-extensions/conductor#62"),
+)
+LAST_IS_MODEL = _rule("last-is-model", *threads("decolua/9router#3816", "ssfun/CLIProxyAPI-Pro#46"))
+DANGLING_CALL = _rule("dangling-call", note="gemini.md §6: 2.5 and 3 often accept it")
+RESPONSE_PAIRING = _rule("response-pairing", note="gemini.md §6: no refusal was seen")
+MISSING_SIGNATURE = _rule(
+    "missing-signature",
+    thread("lbjlaq/Antigravity-Manager#139", "Function call is missing a thought_signature in functionCall parts."),
+    *_threads("lbjlaq/Antigravity-Manager#3272"),
+)
+INVALID_SIGNATURE = _rule(
+    "invalid-signature",
+    thread(
+        "NoeFabris/opencode-antigravity-auth#368", "Unable to submit request because Thought signature is not valid"
+    ),
+)
+FOREIGN_MODEL_SIGNATURE = _rule("foreign-model-signature", note="not on the sheet: the same service, another model")
+MOVED_SIGNATURE = _rule("moved-signature", note="gemini.md §5: do not move it; no refusal was seen")
+TOO_MANY_TOKENS = _rule(
+    "too-many-tokens",
+    thread(
+        "google-gemini/gemini-cli#14766",
+        "The input token count (…) exceeds the maximum number of tokens allowed (1048576).",
+    ),
+    thread("lbjlaq/Antigravity-Manager#3325"),
+)
 
 # Conversations with Claude: Anthropic's error as a JSON string inside the message
-CLAUDE_BUDGET = _issue("claude-budget", "liuw1535/antigravity2api-nodejs#149, router-for-me/CLIProxyAPI#348")
-CLAUDE_DANGLING_CALL = _issue("claude-dangling-call", "lbjlaq/Antigravity-Manager#654")
-CLAUDE_TEXT_BEFORE_RESULT = _issue("claude-text-before-result", "antigravity.md §4: responses first")
-CLAUDE_TEXT_AFTER_CALL = _inferred("claude-text-after-call", "anthropic.md §5; not seen from the gateway")
-CLAUDE_DANGLING_LAST = _inferred("claude-dangling-last-without-tools", "listed as not known for Anthropic, too")
-CLAUDE_ORPHAN_RESULT = _issue("claude-orphan-result", "antigravity.md §4: orphan result")
-CLAUDE_DUPLICATE_CALL_ID = _inferred("claude-duplicate-call-id", "anthropic.md §5; not seen from the gateway")
-CLAUDE_DUPLICATE_RESULT = _inferred("claude-duplicate-result", "anthropic.md §5; not seen from the gateway")
-CLAUDE_UNSIGNED = _issue("claude-unsigned-thinking", "router-for-me/CLIProxyAPI#1535, lbjlaq/Antigravity-Manager#270")
-CLAUDE_SIGNATURE = _issue("claude-invalid-signature", "lbjlaq/Antigravity-Manager#547, router-for-me/CLIProxyAPI#570")
-CLAUDE_MODIFIED = _inferred("claude-modified-thinking", "anthropic.md §8; not seen from the gateway")
-CLAUDE_FOREIGN_SIGNATURE = _inferred("claude-foreign-model-signature", "antigravity.md §5: bound to the model family")
-CLAUDE_TOO_LONG = _issue("claude-prompt-too-long", "NoeFabris/opencode-antigravity-auth#411")
+CLAUDE_BUDGET = _rule(
+    "claude-budget", *_threads("liuw1535/antigravity2api-nodejs#149", "router-for-me/CLIProxyAPI#348"), _NOTES
+)
+CLAUDE_DANGLING_CALL = _rule(
+    "claude-dangling-call",
+    thread(
+        "lbjlaq/Antigravity-Manager#654", "`tool_use` ids were found without `tool_result` blocks immediately after: "
+    ),
+    thread("diegosouzapw/OmniRoute#7822"),
+)
+CLAUDE_TEXT_BEFORE_RESULT = _rule(
+    "claude-text-before-result", note="antigravity.md §4: responses first; no thread of the gateway was found"
+)
+CLAUDE_TEXT_AFTER_CALL = _rule("claude-text-after-call", note="anthropic.md §5; not seen from the gateway")
+CLAUDE_DANGLING_LAST = _rule("claude-dangling-last-without-tools", note="listed as not known for Anthropic, too")
+CLAUDE_ORPHAN_RESULT = _rule(
+    "claude-orphan-result", thread("diegosouzapw/OmniRoute#6055", "unexpected … found in … blocks: toolu_vrtx_")
+)
+CLAUDE_DUPLICATE_CALL_ID = _rule("claude-duplicate-call-id", note="anthropic.md §5; not seen from the gateway")
+CLAUDE_DUPLICATE_RESULT = _rule("claude-duplicate-result", note="anthropic.md §5; not seen from the gateway")
+CLAUDE_UNSIGNED = _rule(
+    "claude-unsigned-thinking",
+    thread("lbjlaq/Antigravity-Manager#270", "thinking.signature: Field required"),
+    *_threads("router-for-me/CLIProxyAPI#1535"),
+)
+CLAUDE_SIGNATURE = _rule(
+    "claude-invalid-signature",
+    thread("lbjlaq/Antigravity-Manager#498", "Invalid `signature` in `thinking` block"),
+    *_threads("lbjlaq/Antigravity-Manager#547", "router-for-me/CLIProxyAPI#570"),
+)
+CLAUDE_MODIFIED = _rule("claude-modified-thinking", note="anthropic.md §8; not seen from the gateway")
+CLAUDE_FOREIGN_SIGNATURE = _rule("claude-foreign-model-signature", note="antigravity.md §5: bound to the model family")
+CLAUDE_TOO_LONG = _rule(
+    "claude-prompt-too-long",
+    *_threads("NoeFabris/opencode-antigravity-auth#411"),
+    note="one thread, whose answer could not be read again",
+)
 
 _BY_NAME = {rule.id.partition("/")[2]: rule for rule in ALL}
 _INHERITED: Mapping[Rule, Rule] = {

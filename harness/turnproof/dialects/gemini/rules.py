@@ -1,7 +1,7 @@
 """Every rule of the Gemini API that this dialect knows, with the places that show it.
 
 What is not on the API's wire sheet (`gemini.md`) is in the places named here. `_CODES` says which status each kind of
-failure has, where nobody has shown more than that there is one; the words of such a message are ours. `_JSON_READER` is
+failure has, where nobody has shown more than that there is one; the words of such a message are ours. `JSON_READER` is
 the library that reads the JSON of Google's services: they refuse what they cannot read in its words. That two contents
 of one role must alternate was a rule of models that are gone: today they are merged.
 """
@@ -18,9 +18,8 @@ _PYDANTIC_AI = "https://github.com/pydantic/pydantic-ai/blob/4fda38988f29/tests"
 _OPENTELEMETRY = "https://github.com/open-telemetry/opentelemetry-python-contrib/blob"
 _VERTEX_CASSETTES = "instrumentation-genai/opentelemetry-instrumentation-vertexai/tests/cassettes"
 _CODES = page("https://github.com/googleapis/googleapis/blob/16b971c46e2f/google/rpc/code.proto")
-_JSON_READER = (
-    "https://github.com/protocolbuffers/protobuf/blob/6923a893261b/src/google/protobuf/util/internal/"
-    "protostream_objectwriter_test.cc"
+JSON_READER = (
+    "https://github.com/protocolbuffers/protobuf/blob/0400cca3236d/src/google/protobuf/util/internal/proto_writer.cc"
 )
 
 _BOOK = Rulebook(NAME)
@@ -60,7 +59,7 @@ KEY_FOR_TOKEN = _rule(
 )
 
 # Reading the body
-MALFORMED_JSON = _rule("malformed-json", _CODES)
+MALFORMED_JSON = _rule("malformed-json", server_code(JSON_READER, "Root element must be a message."), _CODES)
 UNKNOWN_NAME = _rule(
     "unknown-name",
     thread("zed-industries/zed#44875", "Invalid JSON payload received. Unknown name … Cannot find field."),
@@ -74,7 +73,7 @@ WRONG_TYPE = _rule(
     thread("microsoft/azure-devops-mcp#139", "Invalid value at … (TYPE_STRING), "),
     thread("decolua/9router#2489"),
 )
-ONEOF = _rule("oneof", server_code(_JSON_READER, "(oneof), oneof field 'data' is already set. Cannot set"))
+ONEOF = _rule("oneof", server_code(JSON_READER, "oneof field '…' is already set. Cannot set"))
 BROKEN_BASE64 = _rule(
     "broken-base64", *threads("crmne/ruby_llm#521", "google-gemini/gemini-cli#14368", day=_THREADS_READ_ON)
 )

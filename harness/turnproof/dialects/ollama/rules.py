@@ -1,53 +1,84 @@
-"""Every rule of Ollama's server that this dialect knows, with where it is known from.
+"""Every rule of Ollama's server that this dialect knows, with the places that show it.
 
-The native API's unknown model is recorded; the other rules are read in the server's source (`ollama.md`, 2026-08;
-`server/routes.go`, `middleware/anthropic.go`, `anthropic/anthropic.go` of ollama/ollama). No recording of
+The native API's unknown model is recorded; the other rules are read in the server's source. No recording of
 `/v1/messages` was found. Nothing is checked of pairing, order, roles, ids, signatures or breakpoints, on any surface.
 """
 
 from __future__ import annotations
 
-from ..base import Evidence, Rule
-from ..rulebook import Rulebook
+from ..base import Source
+from ..rulebook import Rulebook, recording, server_code, thread
 
 NAME = "ollama"
 
-_BOOK = Rulebook(NAME)
-ALL = _BOOK.all
-_source = _BOOK.server
-
-
-def _messages(name: str) -> Rule:
-    return _source(name, "ollama.md §2, anthropic/anthropic.go")
-
-
-NOT_FOUND = _source("not-found", "server/routes.go: no route, the answer of its web framework")
-
-# Bodies
-MISSING_BODY = _source("missing-body", "ollama.md §3, server/routes.go")
-UNREADABLE_BODY = _source("unreadable-body", "server/routes.go: the error of its JSON decoder, in words of ours")
-ARGUMENTS_NOT_AN_OBJECT = _source("arguments-not-an-object", "ollama.md §3: an object; api/types.go ToolCall")
-MISSING_MODEL = _source("missing-model", "ollama.md §2, §3")
-MISSING_LIMIT = _messages("missing-max-tokens")
-MISSING_MESSAGES = _messages("missing-messages")
-CALL_WITHOUT_ID = _messages("call-without-id")
-CALL_WITHOUT_NAME = _messages("call-without-name")
-IMAGE_SOURCE = _messages("image-source")
-INPUT_SCHEMA = _messages("input-schema")
-
-# The model
-UNKNOWN_MODEL = _BOOK.recorded("unknown-model", "OpenInference chat_error_records_model_name")
-UNKNOWN_MODEL_IN_MESSAGES = _messages("messages-unknown-model")
-NO_THINKING = _source("no-thinking", "ollama.md §3, server/routes.go; the Anthropic-compatible route drops the wish")
-THINK_VALUE = _source("think-value", "api/types.go ThinkValue; the words as of 0.35, with `max`")
-NO_TOOLS = _BOOK.issue("no-tools", "ollama/ollama#14795, #13578; server/routes.go scheduleRunner")
-
-# The window
-CONTEXT_EXCEEDED = _source("context-exceeded", "ollama.md §3: `truncate: false`, the words of the runner")
-PROMPT_TRUNCATED = _BOOK.assume(
-    "prompt-truncated", Evidence.SERVER, "ollama.md §3, server/prompt.go: the oldest messages are dropped", silent=True
+_EARLIER = "2026-11-22"
+_OPENINFERENCE = (
+    "https://github.com/Arize-ai/openinference/blob/1fe497f1d9f4/python/instrumentation/"
+    "openinference-instrumentation-ollama/tests/openinference/instrumentation/ollama/cassettes/test_instrumentor"
 )
 
+_BOOK = Rulebook(NAME)
+ALL = _BOOK.all
+_rule = _BOOK.rule
+
+
+def _code(path: str, quote: str = "", *, day: str = "2026-11-26") -> Source:
+    return server_code(f"https://github.com/ollama/ollama/blob/main/{path}", quote, day=day)
+
+
+_ROUTES = _code("server/routes.go", day=_EARLIER)
+
+
+NOT_FOUND = _rule("not-found", _ROUTES, note="no route: the answer of its web framework")
+
+# Bodies
+MISSING_BODY = _rule("missing-body", _code("server/routes.go", "missing request body", day=_EARLIER))
+UNREADABLE_BODY = _rule("unreadable-body", _ROUTES, note="the error of its JSON decoder, partly in words of ours")
+ARGUMENTS_NOT_AN_OBJECT = _rule(
+    "arguments-not-an-object", _code("api/types.go", "api.ToolCallFunctionArgument", day=_EARLIER)
+)
+MISSING_MODEL = _rule("missing-model", _code("middleware/anthropic.go", "model is required", day=_EARLIER), _ROUTES)
+MISSING_LIMIT = _rule("missing-max-tokens", _code("middleware/anthropic.go", "required and must be positive"))
+MISSING_MESSAGES = _rule("missing-messages", _code("middleware/anthropic.go", "messages is required"))
+CALL_WITHOUT_ID = _rule(
+    "call-without-id", _code("anthropic/anthropic.go", "tool_use block missing required 'id' field")
+)
+CALL_WITHOUT_NAME = _rule(
+    "call-without-name", _code("anthropic/anthropic.go", "tool_use block missing required 'name' field")
+)
+IMAGE_SOURCE = _rule("image-source", _code("anthropic/anthropic.go", "invalid image source"))
+INPUT_SCHEMA = _rule("input-schema", _code("anthropic/anthropic.go", "invalid input_schema for tool "))
+
+# The model
+UNKNOWN_MODEL = _rule(
+    "unknown-model",
+    recording(f"{_OPENINFERENCE}/test_chat_error_records_model_name.yaml", "model '…' not found"),
+    _code("server/routes.go", "model '…' not found"),
+)
+UNKNOWN_MODEL_IN_MESSAGES = _rule("messages-unknown-model", _code("server/routes.go", "model '…' not found"))
+NO_THINKING = _rule(
+    "no-thinking",
+    _code("server/routes.go", "does not support thinking"),
+    note="the Anthropic-compatible route drops the wish",
+)
+THINK_VALUE = _rule("think-value", _code("api/types.go", "invalid think value: ", day=_EARLIER))
+NO_TOOLS = _rule(
+    "no-tools",
+    thread("ollama/ollama#14795", "does not support tools"),
+    thread("ollama/ollama#13578", day=_EARLIER),
+    _ROUTES,
+)
+
+# The window
+CONTEXT_EXCEEDED = _rule(
+    "context-exceeded",
+    thread(
+        "ollama/ollama#16800", "request (… tokens) exceeds the available context size (… tokens), try increasing it"
+    ),
+    note="with `truncate: false`, the words of the runner",
+)
+PROMPT_TRUNCATED = _rule("prompt-truncated", _code("server/prompt.go"), note="drops the oldest messages", silent=True)
+
 # The words are in llm/server.go; under which status they come depends on the runner.
-FORMAT = _BOOK.inferred("format", "ollama.md §3: `json` or a schema")
-BUSY = _source("busy", "ollama.md §2, §3")
+FORMAT = _rule("format", note="ollama.md §3: `json` or a schema")
+BUSY = _rule("busy", _code("server/routes.go"))
