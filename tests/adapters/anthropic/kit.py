@@ -9,6 +9,7 @@ from typing import Any
 
 import httpx2
 
+from turnproof import errors
 from turnproof.messages import FunctionCall, Message, ProviderData, Text, Thought, ToolResult
 from turnproof.provider import Endpoint
 from turnproof_adapters.anthropic.arrange import Arrangement
@@ -212,8 +213,11 @@ class MessagesKit(AdapterKit):
     def stream(self, *parts: WirePart, ending: Ending = "stop") -> list[bytes]:
         return self.events(*wire_events(parts, self.signature), stop=STOP_REASONS[ending])
 
+    def failure_event(self, kind: str | None, message: str) -> bytes:
+        return event("error", error={"details": None, "type": kind, "message": message})
+
     def overloaded_event(self, message: str) -> bytes:
-        return event("error", error={"details": None, "type": "overloaded_error", "message": message})
+        return self.failure_event("overloaded_error", message)
 
     def broken_event(self, data: bytes) -> bytes:
         return b"event: content_block_delta\ndata: %b\n\n" % data
@@ -244,6 +248,21 @@ class Kit(MessagesKit):
         "a-model-of-tomorrow",
     )
     settings = ({"max_tokens": 99}, {"thinking": {"budget_tokens": 2000}, "max_tokens": 4000})
+    failure_kinds: Mapping[str | None, type[errors.ProviderError]] = {
+        "invalid_request_error": errors.InvalidRequestError,
+        "authentication_error": errors.AuthenticationError,
+        "billing_error": errors.InvalidRequestError,
+        "permission_error": errors.AuthenticationError,
+        "not_found_error": errors.InvalidRequestError,
+        "conflict_error": errors.OverloadedError,
+        "request_too_large": errors.ContextLimitError,
+        "rate_limit_error": errors.RateLimitError,
+        "api_error": errors.OverloadedError,
+        "timeout_error": errors.OverloadedError,
+        "overloaded_error": errors.OverloadedError,
+        "error_of_tomorrow": errors.OverloadedError,
+        None: errors.OverloadedError,
+    }
     key_check = KeyCheck(
         "/v1/models?limit=1",
         {"data": [], "has_more": False},

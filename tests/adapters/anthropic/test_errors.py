@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import anthropic
 import httpx2
 import pytest
 
 from turnproof import errors
 from turnproof.messages import Message
-from turnproof_adapters.anthropic.errors import from_answer, from_exception
+from turnproof_adapters.anthropic.errors import from_answer
 from turnproof_adapters.anthropic.service import ANTHROPIC
 from turnproof_adapters.anthropic.stateless import AnthropicStateless
 from turnproof_adapters.anthropic.wire import Failure
@@ -65,38 +64,6 @@ def test_a_document_that_is_no_message_is_a_transport_error() -> None:
         ):
             assert type(failure) is errors.TransportError
             assert failure.retryable
-
-
-REQUEST = httpx2.Request("POST", "http://example.invalid")
-
-
-@pytest.mark.parametrize(
-    ("kind", "expected"),
-    [
-        ("invalid_request_error", errors.InvalidRequestError),
-        ("authentication_error", errors.AuthenticationError),
-        ("billing_error", errors.InvalidRequestError),
-        ("permission_error", errors.AuthenticationError),
-        ("not_found_error", errors.InvalidRequestError),
-        ("conflict_error", errors.OverloadedError),
-        ("request_too_large", errors.ContextLimitError),
-        ("rate_limit_error", errors.RateLimitError),
-        ("api_error", errors.OverloadedError),
-        ("timeout_error", errors.OverloadedError),
-        ("overloaded_error", errors.OverloadedError),
-        ("error_of_tomorrow", errors.OverloadedError),
-        (None, errors.OverloadedError),
-    ],
-)
-def test_an_error_event_is_typed_by_its_kind(kind: str | None, expected: type[errors.ProviderError]) -> None:
-    """Also one that the SDK read: it raises it under the status of the stream."""
-    words = f"Sorry, {KEY}"
-    by_sdk = anthropic.APIStatusError(
-        "odd", response=httpx2.Response(200, request=REQUEST), body={"error": {"type": kind, "message": words}}
-    )
-    for failure in (from_answer(Failure(kind, words), ANTHROPIC, KEY), from_exception(by_sdk, ANTHROPIC, KEY)):
-        assert type(failure) is expected
-        assert (failure.kind, failure.message, failure.status, failure.retry_after) == (kind, "Sorry, ***", 200, None)
 
 
 def test_an_error_event_without_words_shows_the_status_that_it_came_under() -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from turnproof.errors import OverloadedError, ProviderError, RateLimitError, TransportError
-from turnproof.messages import Message, Opaque, Text
+from turnproof.errors import TransportError
+from turnproof.messages import Message, Opaque
 
 from ..callback_recorder import CallbackRecorder
 from ..contract.adapter_kit import Subject, each_path_of
@@ -23,24 +23,6 @@ def test_a_block_of_an_unknown_kind_is_kept_as_it_is(subject: Subject) -> None:
         response = subject.open(server.url).stream()
     assert isinstance(response.parts[0], Opaque)
     assert response.parts[0].data == strange
-
-
-@each_path_of(KIT)
-@pytest.mark.parametrize(
-    ("kind", "expected"),
-    [("overloaded_error", OverloadedError), ("api_error", OverloadedError), ("rate_limit_error", RateLimitError)],
-)
-def test_an_error_event_under_status_200_is_the_error_that_it_names(
-    subject: Subject, kind: str, expected: type[ProviderError]
-) -> None:
-    failure_event = event("error", error={"details": None, "type": kind, "message": "Sorry"})
-    events = [start(), *text_block(0, "so far", closed=False), failure_event]
-    recorder = CallbackRecorder()
-    with scripted(lambda exchange: exchange.stream(*events)) as server, pytest.raises(expected) as failure:
-        subject.open(server.url).stream(recorder)
-    assert (failure.value.kind, failure.value.message, failure.value.status) == (kind, "Sorry", 200)
-    assert failure.value.partial == (Text("so far"),)
-    assert recorder.text == "so far"
 
 
 def test_a_service_that_goes_on_and_on_after_its_end_marker_is_hung_up_on() -> None:

@@ -16,6 +16,7 @@ import httpx2
 import pytest
 
 from turnproof.cancel import CancelToken
+from turnproof.errors import ProviderError
 from turnproof.messages import Message, Part, ProviderResponse, ToolSchema
 from turnproof.provider import Binding, Endpoint
 from turnproof_adapters._lifecycle import ModelFacts
@@ -72,6 +73,8 @@ class AdapterKit(ABC):
     """Models that differ in what they can do, one that nobody knows among them."""
     settings: Sequence[Mapping[str, Any]] = ({"max_tokens": 99},)
     """Settings of a provider that show in its requests."""
+    failure_kinds: Mapping[str | None, type[ProviderError]] = {}
+    """What its API may call a failure in a stream, and the error that each is."""
     optional_headers: frozenset[str] = frozenset()
     """Headers that one path always sends, and the other where they count."""
     messages_place: tuple[str, ...] = ("messages",)
@@ -111,6 +114,10 @@ class AdapterKit(ABC):
     @abstractmethod
     def stream(self, *parts: WirePart, ending: Ending = "stop") -> list[bytes]:
         """The events of a whole stream."""
+
+    def failure_event(self, kind: str | None, message: str) -> bytes:
+        """An event of a stream that ends it with a failure of `failure_kinds`."""
+        raise NotImplementedError
 
     @abstractmethod
     def overloaded_event(self, message: str) -> bytes:

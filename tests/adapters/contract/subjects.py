@@ -40,7 +40,7 @@ each_subject = parametrize_subject(SUBJECTS)
 batch_and_stream = pytest.mark.parametrize("streamed", [False, True], ids=["batch", "stream"])
 
 
-def each_case(cases: Iterable[tuple[Subject, str]]) -> pytest.MarkDecorator:
+def each_case(cases: Iterable[tuple[Subject, str | None]]) -> pytest.MarkDecorator:
     """Parametrizes `subject` and `case` by pairs, where an adapter has its own list of cases."""
     params: list[Any] = [
         pytest.param(subject, case, id=f"{subject.kit.name}-{subject.path}-{case}") for subject, case in cases

@@ -8,7 +8,7 @@ from functools import partial
 
 import pytest
 
-from turnproof.errors import OverloadedError, TransportError
+from turnproof.errors import OverloadedError, ProviderError, TransportError
 from turnproof.messages import FinishReason, FunctionCall, Text, Thought
 
 from ..callback_recorder import CallbackRecorder
@@ -200,6 +200,19 @@ def test_an_error_event_under_status_200_is_the_error_that_it_names(subject: Sub
     assert failure.value.message == "Sorry"
     assert tuple(type(part) for part in failure.value.partial) == moment.parts
     assert recorder.text == moment.text
+
+
+@each_case((subject, kind) for subject in SUBJECTS for kind in subject.kit.failure_kinds)
+def test_a_failure_in_a_stream_is_typed_by_what_the_api_calls_it(subject: Subject, case: str | None) -> None:
+    """Whoever read it, the SDK or we; its words do not show the key."""
+    moment = subject.kit.cancel_moments()["in-text"]
+    events = [*moment.events, subject.kit.failure_event(case, f"Sorry, {subject.kit.key}")]
+    with scripted(lambda exchange: exchange.stream(*events)) as server, pytest.raises(ProviderError) as failure:
+        subject.open(server.url, **moment.options).stream()
+    found = failure.value
+    assert type(found) is subject.kit.failure_kinds[case]
+    assert (found.kind, found.message, found.status, found.retry_after) == (case, "Sorry, ***", 200, None)
+    assert tuple(type(part) for part in found.partial) == moment.parts
 
 
 TEXT_ARGUMENTS = [subject for subject in SUBJECTS if subject.kit.arguments_are_text]

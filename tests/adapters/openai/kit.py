@@ -8,6 +8,7 @@ from typing import Any
 
 import httpx2
 
+from turnproof import errors
 from turnproof.messages import FunctionCall, Message, ProviderData, Text, Thought, ToolResult
 from turnproof.provider import Endpoint
 from turnproof_adapters.openai.arrange import Arrangement
@@ -188,6 +189,23 @@ class Kit(AdapterKit):
         {"instructions_role": "developer", "limit_field": "max_tokens", "max_tokens": 9},
         {"extra_body": {"top_k": 7, "tools": [], "stream_options": {"include_usage": False}}, "thoughts_back": True},
     )
+    failure_kinds: Mapping[str | None, type[errors.ProviderError]] = {
+        "invalid_request_error": errors.InvalidRequestError,
+        "BadRequestError": errors.InvalidRequestError,
+        "invalid_api_key": errors.AuthenticationError,
+        "permission_denied": errors.AuthenticationError,
+        "model_not_found": errors.InvalidRequestError,
+        "rate_limit_exceeded": errors.RateLimitError,
+        "insufficient_quota": errors.RateLimitError,
+        "context_length_exceeded": errors.ContextLimitError,
+        "content_filter": errors.ContentFilterError,
+        "server_error": errors.OverloadedError,
+        "429": errors.RateLimitError,
+        "400": errors.InvalidRequestError,
+        "1302": errors.RateLimitError,
+        "error_of_tomorrow": errors.OverloadedError,
+        None: errors.OverloadedError,
+    }
     key_check = KeyCheck("/v1/models", {"object": "list", "data": []}, [(401, {}), (403, {})])
     optional_last_events = 2
     ignored_events = (event({"choices": [], "something": "new"}),)
@@ -203,6 +221,9 @@ class Kit(AdapterKit):
 
     def stream(self, *parts: WirePart, ending: Ending = "stop") -> list[bytes]:
         return stream(*wire_events(parts), finish=FINISH_REASONS[ending])
+
+    def failure_event(self, kind: str | None, message: str) -> bytes:
+        return event({"error": {"message": message, "code": kind}})
 
     def overloaded_event(self, message: str) -> bytes:
         return event({"error": {"message": message, "type": "server_error", "code": None}})

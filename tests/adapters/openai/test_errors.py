@@ -7,12 +7,10 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import httpx2
-import openai
 import pytest
 
 from turnproof import errors
 from turnproof.messages import Message
-from turnproof_adapters.openai.calling import from_exception
 from turnproof_adapters.openai.errors import from_failure, from_status
 from turnproof_adapters.openai.wire import Failure
 
@@ -127,38 +125,6 @@ def test_a_redirect_that_keeps_the_request_is_followed(status: int) -> None:
     transport = httpx2.MockTransport(answers)
     assert stateless(URL, transport=transport).complete(HI).text == "hi"
     assert legacy(URL, transport=transport).send_message("hi").text == "hi"
-
-
-REQUEST = httpx2.Request("POST", URL)
-
-
-@pytest.mark.parametrize(
-    ("kind", "expected"),
-    [
-        ("invalid_request_error", errors.InvalidRequestError),
-        ("BadRequestError", errors.InvalidRequestError),
-        ("invalid_api_key", errors.AuthenticationError),
-        ("permission_denied", errors.AuthenticationError),
-        ("model_not_found", errors.InvalidRequestError),
-        ("rate_limit_exceeded", errors.RateLimitError),
-        ("insufficient_quota", errors.RateLimitError),
-        ("context_length_exceeded", errors.ContextLimitError),
-        ("content_filter", errors.ContentFilterError),
-        ("server_error", errors.OverloadedError),
-        ("429", errors.RateLimitError),
-        ("400", errors.InvalidRequestError),
-        ("1302", errors.RateLimitError),
-        ("error_of_tomorrow", errors.OverloadedError),
-        (None, errors.OverloadedError),
-    ],
-)
-def test_an_error_in_a_stream_is_typed_by_its_code(kind: str | None, expected: type[errors.ProviderError]) -> None:
-    """Also one that the SDK read, which raises it without a status."""
-    words = f"Sorry, {KEY}"
-    by_sdk = openai.APIError(words, REQUEST, body={"code": kind, "message": words})
-    for failure in (from_failure(Failure(words, code=kind), KEY), from_exception(by_sdk, KEY)):
-        assert type(failure) is expected
-        assert (failure.kind, failure.message, failure.status, failure.retry_after) == (kind, "Sorry, ***", 200, None)
 
 
 def test_a_failure_without_words_shows_the_status_that_it_came_under() -> None:
