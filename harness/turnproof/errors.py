@@ -5,6 +5,7 @@ TurnproofError
 │   ├── PayloadError      a value that is not JSON was put into a message
 │   ├── ScenarioError     a scenario file is wrong: file, path to the spot, reason
 │   ├── BindingError      a binding cannot be found, imported or opened
+│   ├── ContractError     an adapter returned, or passed to a callback, what the contract does not have
 │   ├── CatalogueError    requirements, profiles or checks do not fit together
 │   └── CassetteError     a cassette is missing, damaged, of another format, or does not match
 ├── HarnessError          turnproof itself or its environment failed (exit code 2): never the adapter's fault
@@ -52,6 +53,13 @@ class ScenarioError(UsageError):
 
 class BindingError(UsageError):
     """No usable binding under that name, or it failed while opening its adapter."""
+
+
+class ContractError(UsageError, TypeError):
+    """An adapter returned, or passed to a callback, a value of another type than the contract has.
+
+    turnproof raises it where the value arrives. The message says what came, what belongs there, and how to make it.
+    """
 
 
 class CatalogueError(UsageError):

@@ -8,12 +8,13 @@ runs on an event loop registers with it like any other.
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+import inspect
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from typing import Any, Literal, cast
 
 from ._base.coroutines import LoopUser
 from .cancel import CancelToken
-from .errors import ProviderError
+from .errors import ContractError, ProviderError
 from .messages import FunctionCall, Message, ProviderResponse, ToolSchema
 from .provider import (
     JSONSchema,
@@ -154,10 +155,7 @@ def _answer(returned: Any, errors: Errors, method: str) -> ProviderResponse:
     if isinstance(returned, ProviderResponse):
         return returned
     if errors == "raised":
-        raise TypeError(
-            f"{method}() returned {type(returned).__name__} instead of a ProviderResponse; "
-            'if it returns outcome objects, its binding must say errors="returned"'
-        )
+        raise no_answer(returned, method)
     response = getattr(returned, "response", None)
     if (error := getattr(returned, "error", None)) is not None:
         raise _with_partial(error, response)
@@ -165,7 +163,48 @@ def _answer(returned: Any, errors: Errors, method: str) -> ProviderResponse:
         raise ProviderError(f"{method}() reported a failure without saying which: {returned!r:.200}")
     if isinstance(response, ProviderResponse):
         return response
-    raise TypeError(f"{method}() returned {type(returned).__name__} with neither a response nor an error")
+    if response is not None:
+        raise ContractError(
+            f"the outcome that {method}() returned has {_kind(response)} as its response instead of a "
+            f"ProviderResponse: {_advice(response)}"
+        )
+    raise ContractError(
+        f"{method}() returned {_kind(returned)} with neither a response nor an error. The binding says "
+        'errors="returned": set `response` to a ProviderResponse, or `error` to an exception (see provider.Outcome)'
+    )
+
+
+def no_answer(returned: Any, method: str) -> ContractError:
+    """The error for a return value that is no ProviderResponse: what came, and how to make a response of it."""
+    if inspect.iscoroutine(returned):
+        returned.close()  # or Python warns of it, at some later place
+    return ContractError(f"{method}() returned {_kind(returned)} instead of a ProviderResponse: {_advice(returned)}")
+
+
+def _kind(value: Any) -> str:
+    return "None" if value is None else type(value).__name__
+
+
+def _advice(returned: Any) -> str:
+    """What makes a ProviderResponse of something else, as an instruction."""
+    match returned:
+        case None:
+            return "end the method with `return ProviderResponse(parts, usage, finish_reason)`"
+        case str():
+            return "return ProviderResponse((Text(text),), usage, finish_reason)"
+        case Message():
+            return "return ProviderResponse(message.parts, usage, finish_reason)"
+        case tuple() | list():
+            return "return ProviderResponse(parts, usage, finish_reason), with parts of turnproof.messages"
+        case Mapping():
+            return "read the fields of the dict and return ProviderResponse(parts, usage, finish_reason)"
+    if inspect.isawaitable(returned):
+        return "`await` it before it is returned"
+    if isinstance(returned, Iterator | AsyncIterator):
+        return "iterate in the method, pass each piece of text to on_chunk, and return one ProviderResponse at the end"
+    if hasattr(returned, "response") or hasattr(returned, "error"):
+        return 'it looks like an outcome object; let the binding say errors="returned"'
+    return "translate it in the binding: return ProviderResponse(parts, usage, finish_reason)"
 
 
 def _with_partial(error: Any, response: Any) -> BaseException:

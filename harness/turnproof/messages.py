@@ -39,8 +39,12 @@ def _expect(thing: msgspec.Struct, **kinds: type | tuple[type, ...]) -> None:
 
 
 def _unexpected(path: str, kinds: tuple[type, ...], value: object) -> PayloadError:
-    wanted = " or ".join("None" if kind is NoneType else kind.__name__ for kind in kinds)
-    return PayloadError(path, f"expected {wanted}, got {type(value).__name__}: {shown(value)}")
+    several = kinds == _PARTS
+    wanted = "a part" if several else " or ".join("None" if kind is NoneType else kind.__name__ for kind in kinds)
+    advice = ""
+    if several:
+        advice = "; text goes into Text(text)" if isinstance(value, str) else "; see the parts of turnproof.messages"
+    return PayloadError(path, f"expected {wanted}, got {type(value).__name__}: {shown(value)}{advice}")
 
 
 class CacheMark(msgspec.Struct, frozen=True, gc=False):
@@ -106,7 +110,9 @@ class FunctionCall(_Part, frozen=True, tag="call"):
 
     def __post_init__(self) -> None:
         if not isinstance(self.args, Mapping):
-            raise PayloadError("$.args", f"tool arguments are a JSON object, got {type(self.args).__name__}")
+            found = type(self.args).__name__
+            advice = ": decode the JSON text with json.loads()" if isinstance(self.args, str | bytes) else ""
+            raise PayloadError("$.args", f"the arguments of a FunctionCall are a JSON object, got {found}{advice}")
         self._expect(id=str, name=str)
         force_setattr(self, "args", freeze(self.args, "$.args"))
 

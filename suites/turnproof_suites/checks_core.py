@@ -16,6 +16,7 @@ from turnproof.judge.view.diff import ABSENT, Steps, present, show, walk_steps
 from turnproof.messages import JSON, FinishReason, Part, Text, to_builtins
 from turnproof.run.transcript import Failed, Response
 
+from .raised_errors import breaks_contract
 from .reading import (
     ReadRequest,
     answered_calls,
@@ -438,6 +439,14 @@ _GOOD_ANSWER_RAISED = finding(
 )
 
 
+_NOT_THE_CONTRACT = finding(
+    "core/a-good-answer-is-returned/contract",
+    "The adapter returned, or passed to a callback, a value of another type than the contract has.",
+    "the types of turnproof.provider.StatelessProvider",
+    "{observed:words}",
+)
+
+
 @check("core/a-good-answer-is-returned")
 def a_good_answer_is_returned(view: View) -> Findings:
     """A whole answer under status 200 is no reason to raise."""
@@ -447,6 +456,10 @@ def a_good_answer_is_returned(view: View) -> Findings:
             continue
         if call.failed is None:
             yield Compared("good answers")
+        elif breaks_contract(call.failed):
+            yield _NOT_THE_CONTRACT(
+                call.at(Side.ERROR, "message"), observed=call.failed.message, related=(call.at_answer(),)
+            )
         elif not _may_raise(call, wire.finish):
             yield _GOOD_ANSWER_RAISED(
                 call.at(Side.ERROR, "error"),
@@ -668,6 +681,8 @@ def threads_are_not_mixed(view: View) -> Findings:
             continue
         if call.generated[0].request.digest not in sent:
             yield _THREAD_REQUEST(call.generated[0].at(), observed=len(sent))
+        elif isinstance(again, Failed) and call.failed is not None and call.failed.error == again.error:
+            continue  # it raises the same without other threads
         elif isinstance(again, Failed):
             yield _probe_error(view, call, again, _THREAD_RAISED)
         elif call.response is not None and again.response.parts != call.response.parts:

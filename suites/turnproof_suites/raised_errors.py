@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from turnproof import errors
 from turnproof.dialects.base import ErrorMeaning, WireAnswer
+from turnproof.errors import ContractError
 from turnproof.judge.finding import Place
 from turnproof.judge.view import ProviderCall, View
 from turnproof.run.transcript import Failed
@@ -60,6 +61,11 @@ def failures(view: View) -> Iterator[tuple[ProviderCall, Failed]]:
     for call in view.calls:
         if call.failed is not None and "Cancelled" not in error_names(call.failed):
             yield call, call.failed
+
+
+def breaks_contract(failed: Failed) -> bool:
+    """Whether turnproof raised it, for a value of the adapter that is of another type than the contract has."""
+    return failed.error == ContractError.__name__
 
 
 def refused_calls(view: View) -> Iterator[tuple[ProviderCall, Failed, WireAnswer]]:

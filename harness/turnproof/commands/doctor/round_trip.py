@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from ..._base.counts import counted
 from ...dialects import dialect as dialect_named
 from ...dialects.catalogue import same_model
+from ...errors import BindingError, ContractError
 from ...judge.view.exchange import read_call, world_of
 from ...messages import FunctionCall, Text
 from ...provider import Capabilities, Path
@@ -120,7 +121,12 @@ def _opening_troubles(trip: Trip) -> Iterator[Trouble]:
     match end.how:
         case "open-failed":
             advice = f"{opener} has to return a ready provider from the endpoint's base_url, api_key, model and options"
-            yield Trouble(f"it cannot be opened: {end.detail}", advice)
+            named, _, detail = end.detail.partition(": ")
+            if named == BindingError.__name__:
+                found, _, advice = detail.rpartition(": ")
+                yield Trouble(f"it cannot be opened: {found}", advice)
+            else:
+                yield Trouble(f"it cannot be opened: {end.detail}", advice)
         case "hung":
             yield Trouble(f"it hung: {end.detail}", "look for a lock, a queue or a read without a timeout")
         case "died":
@@ -153,15 +159,9 @@ def _call_troubles(trip: Trip) -> Iterator[Trouble]:
         return
     message = f"{failed.error}: {failed.message}"
     where = "" if trip.requests else " before a request arrived"
-    if failed.error == "TypeError" and "argument" in failed.message:
-        advice = (
-            f"{trip.call} takes more than it accepts: see turnproof.provider for the whole signature, or bind it with "
-            'signature="short"'
-        )
-        yield Trouble(f"it cannot be called: {failed.message}", advice)
-    elif failed.error == "TypeError" and "ProviderResponse" in failed.message:
-        advice = 'return a turnproof.messages.ProviderResponse (an outcome object: errors="returned" in the binding)'
-        yield Trouble(failed.message, advice)
+    if failed.error == ContractError.__name__:
+        found, _, advice = failed.message.partition(": ")
+        yield Trouble(found, advice)
     elif failed.error == "AttributeError":
         advice = f"a {trip.path} provider has {trip.call}: open_{trip.path}() may have returned something else"
         yield Trouble(f"{failed.message}{where}", advice)

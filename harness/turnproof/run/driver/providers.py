@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 import ssl
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
-from ...errors import HarnessError
+from ...errors import BindingError, HarnessError
 from ...foreign import normalise, normalise_legacy
 from ...messages import Message
 from ...provider import Binding, Endpoint, Path
@@ -64,7 +65,7 @@ class Providers:
         opener = self.binding.opener(path)
         if opener is None:
             raise HarnessError(f"{self.binding.name} has no {path} path")
-        raw = opener(self.endpoint)
+        raw = self._opened_object(opener, path)
         self._recorder.owners.add(raw)
         self._recorder.opened = self._recorder.opened or self._recorder.owners.definition(type(raw))
         provider: Any
@@ -74,6 +75,30 @@ class Providers:
             provider = normalise_legacy(raw, errors=self.binding.errors)
         self._opened.append(provider)
         return provider
+
+    def _opened_object(self, opener: Callable[[Endpoint], Any], path: Path) -> Any:
+        """What the binding's opener returns. Raises BindingError for an object that has no calls of this path."""
+        raw = opener(self.endpoint)
+        opener_name, needed = f"open_{path}", "complete" if path == "stateless" else "send_message"
+        if inspect.isawaitable(raw):
+            if inspect.iscoroutine(raw):
+                raw.close()
+            raise BindingError(f"{opener_name} is a coroutine function: make it a plain one that returns the adapter")
+        if not callable(getattr(raw, needed, None)):
+            kind = "None" if raw is None else f"an object of {type(raw).__name__}"
+            advice = (
+                f"return the adapter, or wrap it in a class with {needed}(), as in turnproof.provider."
+                f"{'StatelessProvider' if path == 'stateless' else 'LegacyProvider'}"
+            )
+            raise BindingError(f"{opener_name} returned {kind}, which has no {needed}(): {advice}")
+        if path == "stateless" and (problem := refusal(raw.complete, self.binding)):
+            by_name = self.binding.signature == "full"
+            form = "three arguments by position and six by name" if by_name else "eight arguments by position"
+            raise BindingError(
+                f'{problem}. The binding says signature="{self.binding.signature}", which passes {form} '
+                "as turnproof.provider has them: accept them, or say the other signature"
+            )
+        return raw
 
     def tapped(self, path: Path) -> Any:
         """A fresh one whose calls are recorded. On the legacy path it has its cache plugin, if the scenario caches."""

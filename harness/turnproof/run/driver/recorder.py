@@ -8,6 +8,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from ...errors import ContractError
 from ...messages import FunctionCall, TokenUsage
 from ...wire.emulator.server_run import Arrived
 from ..tracebacks import Frame, Owners, Raised, capture
@@ -19,6 +20,14 @@ SETTLE_LIMIT = 0.5
 
 _STEPS = 50
 """It waits in so many steps."""
+
+_CALLBACK_VALUES = {
+    "on_chunk": "pass the text of the piece, decoded, and leave pieces without text out",
+    "on_usage_update": "pass TokenUsage(prompt_tokens, output_tokens, total_tokens, ...)",
+    "on_function_call": "pass FunctionCall(id, name, args), with args as a dict, once for each whole call",
+    "on_thinking": "pass the text of the thought, and leave pieces without text out",
+}
+"""What each callback takes, as an instruction."""
 
 
 class Recorder:
@@ -146,17 +155,17 @@ class Callbacks:
         self._where = recorder.place
         self._open = True
         self.raised: BaseException | None = None
-        self.on_chunk = self._wrap(on_chunk, self._chunk, str)
-        self.on_usage_update = self._wrap(on_usage, self._usage, TokenUsage)
-        self.on_function_call = self._wrap(on_call, self._function_call, FunctionCall)
-        self.on_thinking = self._wrap(on_thinking, self._thought, str)
+        self.on_chunk = self._wrap("on_chunk", on_chunk, self._chunk, str)
+        self.on_usage_update = self._wrap("on_usage_update", on_usage, self._usage, TokenUsage)
+        self.on_function_call = self._wrap("on_function_call", on_call, self._function_call, FunctionCall)
+        self.on_thinking = self._wrap("on_thinking", on_thinking, self._thought, str)
 
     def close(self) -> None:
         """The call has returned; anything from here on is late."""
         self._open = False
 
     def _wrap(
-        self, inner: Callable[[Any], None] | None, record: Callable[[Any], None], kind: type
+        self, name: str, inner: Callable[[Any], None] | None, record: Callable[[Any], None], kind: type
     ) -> Callable[[Any], None] | None:
         if inner is None:
             return None
@@ -167,7 +176,8 @@ class Callbacks:
                 return
             if not isinstance(value, kind):
                 # Told to the adapter, whose fault it is: anything else than data would spoil the evidence.
-                raise TypeError(f"a callback was given {type(value).__name__}, and it takes {kind.__name__}")
+                kinds = f"{'None' if value is None else type(value).__name__} instead of {kind.__name__}"
+                raise ContractError(f"{name} was called with {kinds}: {_CALLBACK_VALUES[name]}")
             record(value)
             try:
                 inner(value)

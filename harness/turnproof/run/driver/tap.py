@@ -16,6 +16,7 @@ from ..._base.canonical import canonical
 from ...cancel import CancelToken
 from ...errors import Cancelled as CancelledError
 from ...errors import ContextLimitError, ProviderError, is_wait
+from ...foreign import no_answer
 from ...messages import FunctionCall, Message, Part, ProviderResponse, Text, TokenUsage, ToolResult, ToolSchema
 from ...provider import Path
 from ...session.ports import takes
@@ -52,7 +53,7 @@ class Tap:
         try:
             response = action()
             if not isinstance(response, ProviderResponse):
-                raise TypeError(f"the adapter returned {type(response).__name__}, not a ProviderResponse")
+                raise no_answer(response, "complete" if began.path == "stateless" else "send_message")
             plain = msgspec.structs.replace(response, raw=None, structured_output=_plain(response.structured_output))
             _decoder.decode(canonical(plain))  # what could not be read again must not get into the evidence
         except BaseException as error:
