@@ -109,7 +109,7 @@ def test_help_and_mistakes_import_no_engine(elsewhere: Path) -> None:
             ("report", "nowhere"),
             "error: nowhere: there is no such folder; turnproof certify --out nowhere makes a run there",
         ),
-        (("explain",), "error: Missing argument 'ID|CODE'"),
+        (("explain",), "error: Missing argument 'ID|CODE|RULE'"),
     ],
 )
 def test_a_mistake_is_one_line_and_exit_code_2(elsewhere: Path, words: Sequence[str], says: str) -> None:
@@ -400,6 +400,15 @@ def test_explain_tells_a_requirement_in_full(elsewhere: Path) -> None:
     for words in (name, listed[0]["title"], "why", "likely cause", "checked by", "may find", "sources"):
         assert words in done.stdout
     assert json.loads(turnproof("explain", name, "--json", folder=elsewhere).stdout)["id"] == name
+
+
+def test_explain_names_the_places_that_show_a_rule_of_the_wire(elsewhere: Path) -> None:
+    done = turnproof("explain", "gemini/call-turn", folder=elsewhere)
+    assert done.stdout.startswith("gemini/call-turn  (issue, enforced: such a request is refused)\n")
+    assert "https://github.com/continuedev/continue/issues/11164 (2026-11-26)" in done.stdout
+    found = json.loads(turnproof("explain", "gemini/moved-signature", "--json", folder=elsewhere).stdout)
+    assert (found["evidence"], found["enforced"], found["sources"]) == ("inferred", False, [])
+    assert "gemini/call-turn" in turnproof("explain", "gemini/call-tur", folder=elsewhere).stderr
 
 
 def test_explain_knows_what_was_meant(elsewhere: Path) -> None:

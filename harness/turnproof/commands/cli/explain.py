@@ -1,4 +1,4 @@
-"""`turnproof explain`: one requirement in full, or what a finding's code means."""
+"""`turnproof explain`: one requirement in full, what a finding's code means, or what shows a rule of the wire."""
 
 from __future__ import annotations
 
@@ -19,23 +19,66 @@ def explain(
         str,
         names_argument(
             completion.requirements,
-            "ID|CODE",
-            "For example tools/results-answer-every-call, or tools/results-answer-every-call/result-count.",
+            "ID|CODE|RULE",
+            "For example tools/results-answer-every-call, tools/results-answer-every-call/result-count, or "
+            "gemini/call-turn.",
         ),
     ],
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Explain a requirement, or the code of a finding.
+    """Explain a requirement, the code of a finding, or a rule of the wire.
 
-    What it asks, why, what to do about it, what checks it, what may be found, and what it is known to catch.
+    What it asks, why, what to do about it, what checks it, what may be found, and what it is known to catch. Of a rule:
+    whether requests are refused for it, and the places that show it.
     """
-    found = _explanation(requirement)
+    found = _explanation_of_rule(requirement) or _explanation(requirement)
     if json:
         import msgspec
 
         sys.stdout.write(msgspec.json.format(msgspec.json.encode(found), indent=2).decode() + "\n")
     else:
-        _print(found)
+        (_print_rule if "rule" in found else _print)(found)
+
+
+def _print_rule(rule: dict[str, Any]) -> None:
+    from rich.text import Text
+
+    from ...report.terminal import console_for
+    from .tables import print_indented
+
+    console = console_for(sys.stdout, plain_width=2000)
+    state = "enforced: such a request is refused" if rule["enforced"] else "logged: such a request is accepted"
+    console.print(Text(f"{rule['rule']}  ({rule['evidence']}, {state})"))
+    for source in rule["sources"]:
+        print_indented(console, Text(f"{source['address']} ({source['day']})"))
+        if source["quote"]:
+            print_indented(console, Text(f"  says: {source['quote']}"))
+    if rule["note"]:
+        print_indented(console, Text(f"note: {rule['note']}"))
+
+
+def _explanation_of_rule(name: str) -> dict[str, Any] | None:
+    """What shows a rule of a dialect (`gemini/call-turn`). None if the name's first part is no dialect."""
+    from ..._base.suggestions import did_you_mean
+    from ...dialects import dialect, dialect_names
+    from ...errors import UsageError
+
+    api = name.partition("/")[0]
+    if api not in dialect_names():
+        return None
+    rules = {rule.id: rule for rule in dialect(api).rules}
+    if (rule := rules.get(name)) is None:
+        raise UsageError(f"no rule {name!r}{did_you_mean(name, rules)}; docs/evidence.md has all")
+    return {
+        "rule": rule.id,
+        "evidence": rule.evidence.name.lower(),
+        "enforced": rule.enforced,
+        "note": rule.note,
+        "sources": [
+            {"address": each.address, "day": each.day, "kind": each.kind.name.lower(), "quote": each.quote}
+            for each in rule.sources
+        ],
+    }
 
 
 def _print(explanation: dict[str, Any]) -> None:
