@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from msgspec import UNSET
 
+from turnproof.dialects.call_pairing import pair_calls
 from turnproof.judge.finding import Compared, Side
 from turnproof.judge.requirements import FindingCode, Findings, check, finding
 from turnproof.judge.view import ProviderCall, View
@@ -11,7 +14,7 @@ from turnproof.judge.view.diff import ABSENT, equal, present, walk_steps
 from turnproof.messages import FinishReason, FunctionCall
 from turnproof.run.transcript import FunctionCallDetected
 
-from .reading import answered_calls, by_place, calls_in
+from .reading import AnsweredCall, answered_calls, by_place, calls_in, calls_made, issued_ids
 
 _ID_CHANGED = finding(
     "tools/call-ids-are-kept/changed",
@@ -29,27 +32,44 @@ _ID_NOT_ITS_OWN = finding(
 
 @check("tools/call-ids-are-kept")
 def call_ids_are_kept(view: View) -> Findings:
-    """The provider's own ids come back from the adapter; where there are none, each call gets one of its own."""
+    """The provider gets its own ids back, whatever the adapter's are; each call has an id that no other call has."""
     for one in answered_calls(view):
         answer = one.call.answer
         sent, got = calls_in(answer.parts if answer is not None else ()), calls_in(one.response.parts)
         if not sent or len(sent) != len(got):
             continue
+        ids = [call.id for call in got]
+        differ = len(set(ids)) == len(ids) and all(ids)
         if not any(call.id for call in sent):
-            ids = [call.id for call in got]
-            if len(set(ids)) < len(got) or not all(ids):
-                yield _ID_NOT_ITS_OWN(one.at("parts"), observed=ids, related=(one.at_wire(),), calls=len(got))
-            else:
+            if differ:
                 yield Compared("call ids that had to be made up")
-            continue
-        wrong = [(a, b) for a, b in zip(sent, got, strict=True) if a.id != b.id]
-        if wrong and sorted(call.id for call in sent) != sorted(call.id for call in got):
-            for theirs, ours in wrong:
-                yield _ID_CHANGED(
-                    one.at_part(ours, "id"), expected=theirs.id, observed=ours.id, related=(one.at_wire(theirs),)
-                )
-        else:
+            else:
+                yield _ID_NOT_ITS_OWN(one.at("parts"), observed=ids, related=(one.at_wire(),), calls=len(got))
+        elif sorted(call.id for call in sent) == sorted(ids):
             yield Compared("call ids")
+        else:
+            for ours, theirs in pair_calls(got, sent):
+                if ours.id != theirs.id:
+                    yield from _sent_back(view, one, ours, theirs, differ)
+
+
+def _sent_back(view: View, one: AnsweredCall, ours: FunctionCall, theirs: FunctionCall, differ: bool) -> Findings:
+    """Whether a call that was returned under another id went back under the provider's, where it did go back."""
+    back = set(_ids_sent_back(view, ours)) if differ else set()
+    if back == {theirs.id}:
+        yield Compared("call ids that the adapter maps")
+    elif back or not differ:
+        yield _ID_CHANGED(one.at_part(ours, "id"), expected=theirs.id, observed=ours.id, related=(one.at_wire(theirs),))
+
+
+def _ids_sent_back(view: View, returned: FunctionCall) -> Iterator[str]:
+    """The ids on the wire of a call that the session holds. An id that stands for a place is none."""
+    for call in view.calls:
+        for exchange in call.generated:
+            sent = calls_made(exchange.call.messages) if exchange.call is not None else ()
+            for held, wire in pair_calls(calls_made(call.began.messages), sent, issued_ids(view)):
+                if held.id == returned.id and not view.dialect.is_positional(wire.id):
+                    yield wire.id
 
 
 _ARGUMENT_CHANGED = finding(
@@ -69,11 +89,9 @@ _ARGUMENT_CHANGED = finding(
 def arguments_keep_their_values(view: View) -> Findings:
     """Every value with its JSON type: `"50"` is not 50, and `"true"` is not true."""
     for one in answered_calls(view):
-        sent, got = calls_in(one.wire.parts), {call.id: call for call in calls_in(one.response.parts)}
-        for call in sent:
-            if not call.args or call.id not in got:
+        for own, call in pair_calls(calls_in(one.response.parts), calls_in(one.wire.parts)):
+            if not call.args:
                 continue
-            own = got[call.id]
             differing = list(walk_steps(call.args, own.args))
             for steps, wire, returned in differing:
                 yield _ARGUMENT_CHANGED(
@@ -119,11 +137,11 @@ def no_arguments_are_an_empty_object(view: View) -> Findings:
                 )
                 continue
             parts = call.response.parts if call.response is not None else ()
-            number = next((n for n, one in enumerate(parts) if isinstance(one, FunctionCall) and one.id == made.id), -1)
-            if number < 0:
+            pairs = pair_calls(calls_in(parts), calls_in(wire.parts))
+            returned = next((ours for ours, theirs in pairs if theirs is made), None)
+            if returned is None:
                 continue
-            returned = parts[number]
-            assert isinstance(returned, FunctionCall)
+            number = next(n for n, one in enumerate(parts) if one is returned)
             if equal(returned.args, {}):
                 yield Compared("calls without arguments")
             else:
@@ -201,15 +219,19 @@ def _never_runs(
     announced: FindingCode,
     clipped: frozenset[str] = frozenset(),
 ) -> Findings:
-    complete_ids = {made.id for made in calls_in(call.answer.parts)} - clipped if call.answer is not None else set()
+    wire = [made for made in calls_in(call.answer.parts if call.answer is not None else ()) if made.id not in clipped]
+    parts = call.response.parts if call.response is not None else ()
+    events = [event for event in call.callbacks if isinstance(event, FunctionCallDetected)]
+    heard = [event.function_call for event in events]
+    complete = {id(ours) for calls in (calls_in(parts), heard) for ours, _ in pair_calls(calls, wire)}
     wrong = False
-    for number, part in enumerate(call.response.parts if call.response is not None else ()):
-        if isinstance(part, FunctionCall) and part.id not in complete_ids:
+    for number, part in enumerate(parts):
+        if isinstance(part, FunctionCall) and id(part) not in complete:
             wrong = True
             place = call.at(Side.RESPONSE, "parts", number)
             yield returned(place, observed=part.args, related=(call.at_answer(),), tool=part.name)
-    for event in call.callbacks:
-        if isinstance(event, FunctionCallDetected) and event.function_call.id not in complete_ids:
+    for event in events:
+        if id(event.function_call) not in complete:
             wrong = True
             made = event.function_call
             place = call.at_callback(event, "function_call")

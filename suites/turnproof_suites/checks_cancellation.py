@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from msgspec import UNSET
 
+from turnproof.dialects.call_pairing import pair_calls
 from turnproof.judge.finding import Compared, Place, Side
 from turnproof.judge.requirements import FindingCode, Findings, check, finding
 from turnproof.judge.view import Exchange, ProviderCall, TurnView, View
@@ -142,9 +143,10 @@ def half_calls_are_not_announced(view: View) -> Findings:
         answer = exchange.answer
         if answer is None or not answer.broken_calls:
             continue
-        complete_ids = {made.id for made in calls_in(answer.parts)}
         announced = [event for event in call.callbacks if isinstance(event, FunctionCallDetected)]
-        half = [event for event in announced if event.function_call.id not in complete_ids]
+        pairs = pair_calls([event.function_call for event in announced], calls_in(answer.parts))
+        complete = {id(heard) for heard, _ in pairs}
+        half = [event for event in announced if id(event.function_call) not in complete]
         for event in half:
             yield _HALF_CALL(
                 call.at_callback(event, "function_call"),

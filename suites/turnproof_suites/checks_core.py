@@ -22,6 +22,7 @@ from .reading import (
     answered_calls,
     by_place,
     calls_in,
+    names_on_the_wire,
     part_kinds,
     read_requests,
     refusal_finding,
@@ -166,7 +167,9 @@ def _wire_forms(view: View) -> Iterator[tuple[ProviderCall, JSON]]:
 def _differences(view: View, request: ReadRequest) -> list[WireDifference]:
     began = request.call.began
     model = view.transcript.model
-    return view.dialect.differences(began.messages, began.system, began.tools, request.wire, model)
+    found = view.dialect.differences(began.messages, began.system, began.tools, request.wire, model)
+    names = names_on_the_wire(view, request)
+    return [one for one in found if not (one.path.endswith("].name") and names.get(str(one.held)) == one.sent)]
 
 
 def _difference(request: ReadRequest, one: WireDifference) -> Finding:

@@ -9,7 +9,7 @@ from turnproof.judge.requirements import Findings, check, finding
 from turnproof.judge.view import View
 from turnproof.messages import Message
 
-from .reading import answered_calls, calls_made, matched_calls, read_requests
+from .reading import answered_calls, calls_made, matched_calls, names_on_the_wire, read_requests
 
 _NAME_CHANGED = finding(
     "tools/names-come-back/changed",
@@ -108,19 +108,20 @@ _OTHER_NAME = finding(
 
 @check("tools/replayed-calls-use-declared-names")
 def replayed_calls_use_declared_names(view: View) -> Findings:
-    """In the history a tool has the same name as in the definitions beside it."""
+    """In the history a tool has the same name as in the definitions beside it; one that is gone, as in the last."""
     for request in read_requests(view):
-        names = request.call.wire_names
+        names, declared = request.call.wire_names, names_on_the_wire(view, request)
         for own, sent in matched_calls(request.session_messages, request.wire.messages):
-            if own.name not in names:
-                continue  # a tool that is no longer in force
-            if sent.name == names[own.name]:
+            if own.name not in declared:
+                continue  # a tool that never was in force here
+            if sent.name == declared[own.name]:
                 yield Compared("names of replayed calls")
             else:
+                definition = (request.at_tool(names[own.name], "name"),) if own.name in names else ()
                 yield _OTHER_NAME(
                     request.at_part(sent, "name"),
-                    expected=names[own.name],
+                    expected=declared[own.name],
                     observed=sent.name,
-                    related=(request.at_session(own, "name"), request.at_tool(names[own.name], "name")),
+                    related=(request.at_session(own, "name"), *definition),
                     tool=own.name,
                 )

@@ -6,6 +6,7 @@ left out) the readings are made equal first.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import wraps
@@ -15,7 +16,8 @@ from weakref import WeakKeyDictionary
 from msgspec import UNSET
 from msgspec.structs import replace as changed
 
-from turnproof.dialects.base import Call, Dialect, Evidence, WireAnswer
+from turnproof.dialects.base import Call, Evidence, WireAnswer
+from turnproof.dialects.call_pairing import pair_calls, with_held_ids
 from turnproof.errors import ContextLimitError
 from turnproof.judge.finding import Finding, Place, Side, pointer
 from turnproof.judge.requirements import FindingCode
@@ -200,62 +202,58 @@ def answered_calls(view: View) -> tuple[AnsweredCall, ...]:
 @once_per_view
 def read_requests(view: View) -> tuple[ReadRequest, ...]:
     """All requests for an answer that could be read, repeated attempts included."""
-    return tuple(
-        ReadRequest(call, exchange, _with_held_ids(view.dialect, exchange.call, call.began.messages))
-        for call in view.calls
-        for exchange in call.generated
-        if exchange.call is not None
-    )
+    return tuple(request for call in view.calls for request in requests_of(view, call))
+
+
+def requests_of(view: View, call: ProviderCall) -> Iterator[ReadRequest]:
+    """The requests of a call that could be read, with the session's ids on tool calls and their results."""
+    for exchange in call.generated:
+        if exchange.call is not None:
+            sent = exchange.call
+            messages = with_held_ids(sent.messages, call.began.messages, issued_ids(view))
+            yield ReadRequest(call, exchange, replace(sent, messages=messages))
+
+
+def names_on_the_wire(view: View, last: ReadRequest) -> dict[str, str]:
+    """Session name -> wire name of each tool in the definitions of a request, or in the latest ones before it: in the
+    history a tool that is gone keeps its name."""
+    names: dict[str, str] = {}
+    for request in read_requests(view):
+        names |= request.call.wire_names
+        if request is last:
+            break
+    return names
+
+
+@once_per_view
+def issued_ids(view: View) -> Mapping[str, str]:
+    """The service's id of each tool call that the adapter returned under another one, by the latter."""
+    issued: dict[str, str] = {}
+    for call in view.calls:
+        if call.answer is not None and call.response is not None:
+            pairs = pair_calls(call.response.calls, calls_in(call.answer.parts))
+            issued |= {ours.id: theirs.id for ours, theirs in pairs if theirs.id not in ("", ours.id)}
+    return issued
 
 
 def _with_ids_of(wire: WireAnswer, response: ProviderResponse) -> WireAnswer:
-    """The answer with the adapter's own ids on calls that came without one; it had to make some up."""
-    made_up = iter(response.calls)
-    parts = []
-    for part in wire.parts:
-        if isinstance(part, FunctionCall):
-            own = next(made_up, None)
-            part = part if part.id or own is None else changed(part, id=own.id)
-        parts.append(part)
-    return replace(wire, parts=tuple(parts))
-
-
-def _with_held_ids(dialect: Dialect, sent: Call, held: Sequence[Message]) -> Call:
-    """The request with the session's ids on calls, and on their results, that went out without one.
-
-    Where calls have no ids on the wire, their order is what says which is which.
-    """
-    own: dict[str, str] = {}
-    for mine, theirs in zip(calls_made(held), calls_made(sent.messages), strict=False):
-        if dialect.is_positional(theirs.id):
-            own[theirs.id] = mine.id
-    if not own:
-        return sent
-    return replace(sent, messages=tuple(_renamed(message, own) for message in sent.messages))
-
-
-def _renamed(message: Message, own: Mapping[str, str]) -> Message:
-    def one(part: Part) -> Part:
-        match part:
-            case FunctionCall(id=known) if known in own:
-                return changed(part, id=own[known])
-            case ToolResult(call_id=known) if known in own:
-                return changed(part, call_id=own[known])
-        return part
-
-    return changed(message, parts=tuple(map(one, message.parts)))
+    """The answer with the adapter's own ids on its calls, as far as these tell one call from another."""
+    names = Counter(call.id for call in response.calls)
+    own = {
+        id(theirs): ours.id
+        for ours, theirs in pair_calls(response.calls, calls_in(wire.parts))
+        if ours.id and names[ours.id] == 1
+    }
+    parts = (
+        changed(part, id=own.get(id(part), part.id)) if isinstance(part, FunctionCall) else part for part in wire.parts
+    )
+    return replace(wire, parts=tuple(parts)) if own else wire
 
 
 def first_requests(view: View) -> Iterator[tuple[TurnView, ReadRequest]]:
     """The first request of every turn that made one."""
     for turn in view.turns:
-        found = (
-            ReadRequest(call, exchange, exchange.call)
-            for call in turn.calls
-            for exchange in call.generated
-            if exchange.call is not None
-        )
-        request = next(found, None)
+        request = next((request for call in turn.calls for request in requests_of(view, call)), None)
         if request is not None:
             yield turn, request
 
@@ -462,18 +460,14 @@ def makes_room(call: ProviderCall) -> bool:
 
 def matched_results(held: Iterable[Message], sent: Iterable[Message]) -> Iterator[tuple[ToolResult, ToolResult]]:
     """The results of the session, each with its counterpart on the wire; ids may come again in later turns."""
-    yield from _matched(results_in(held), results_in(sent), lambda result: result.call_id)
+    left: dict[str, list[ToolResult]] = {}
+    for result in results_in(sent):
+        left.setdefault(result.call_id, []).append(result)
+    for result in results_in(held):
+        if left.get(result.call_id):
+            yield result, left[result.call_id].pop(0)
 
 
 def matched_calls(held: Iterable[Message], sent: Iterable[Message]) -> Iterator[tuple[FunctionCall, FunctionCall]]:
     """The calls of the session, each with its counterpart on the wire."""
-    yield from _matched(calls_made(held), calls_made(sent), lambda call: call.id)
-
-
-def _matched(held: Iterable[_T], sent: Iterable[_T], name: Callable[[_T], str]) -> Iterator[tuple[_T, _T]]:
-    left: dict[str, list[_T]] = {}
-    for one in sent:
-        left.setdefault(name(one), []).append(one)
-    for one in held:
-        if left.get(name(one)):
-            yield one, left[name(one)].pop(0)
+    yield from pair_calls(calls_made(held), calls_made(sent))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from operator import attrgetter
 from typing import Any
 
@@ -12,8 +13,8 @@ from msgspec.structs import replace
 from turnproof.judge.requirements import judge
 from turnproof.judge.verdict import Status
 from turnproof.judge.view import View
-from turnproof.messages import FinishReason, FunctionCall, Text
-from turnproof.run.transcript import FunctionCallDetected, Response, WireRequest
+from turnproof.messages import FinishReason, FunctionCall, Part, Text, ToolResult
+from turnproof.run.transcript import CallBegan, FunctionCallDetected, Response, WireRequest
 
 from .build import Made, body_with, error, response_with, scripted, spoilt
 from .cases import Case, decide, suite
@@ -51,6 +52,33 @@ def with_call(event: Response) -> Response:
     return replace(
         event, response=replace(event.response, parts=(*event.response.parts, FunctionCall(id="x", name="water_bed")))
     )
+
+
+def with_ids(view: View, wire_id: Callable[[str], str], result_id: Callable[[str], str] | None = None) -> View:
+    """The adapter returns the ids `my_ID`; later requests have other ids on the wire, for calls and for results."""
+
+    def own(part: Part) -> Part:
+        match part:
+            case FunctionCall(id=id):
+                return replace(part, id=f"my_{id}")
+            case ToolResult(call_id=id):
+                return replace(part, call_id=f"my_{id}")
+        return part
+
+    def held(event: CallBegan) -> CallBegan:
+        messages = [replace(message, parts=tuple(map(own, message.parts))) for message in event.messages]
+        return replace(event, messages=tuple(messages))
+
+    def sent(body: Any) -> None:
+        for block in (block for message in body["messages"] for block in message["content"]):
+            if block["type"] == "tool_use":
+                block["id"] = wire_id(block["id"])
+            elif block["type"] == "tool_result":
+                block["tool_use_id"] = (result_id or wire_id)(block["tool_use_id"])
+
+    view = calls(lambda call: replace(call, id=f"my_{call.id}"))(view)
+    view = spoilt(view, CallBegan, held, every=True)
+    return spoilt(view, WireRequest, body_with(sent), every=True)
 
 
 CASES = [
@@ -106,8 +134,8 @@ CASES = [
     Case(
         "tools/call-ids-are-kept",
         tools,
-        calls(lambda call: replace(call, id="call_" + call.id)),
-        "toolu_1",
+        lambda view: with_ids(view, wire_id="my_{}".format),
+        'expected the id "toolu_1"; got "my_toolu_1"',
         "changed",
         "/parts/1/id",
     ),
@@ -212,6 +240,58 @@ CASES = [
         "/messages/1/content/0/name",
     ),
 ]
+
+
+MAPPED = (
+    "core/wire-is-what-the-session-holds",
+    "tools/call-ids-are-kept",
+    "tools/results-answer-every-call",
+    "tools/results-keep-the-order-of-calls",
+    "tools/unknown-and-failing-tools-are-answered",
+    "tools/failure-is-marked-on-the-wire",
+    "tools/arguments-keep-their-values",
+    "tools/names-come-back",
+)
+
+
+@pytest.mark.parametrize("requirement", MAPPED)
+def test_ids_may_be_mapped_as_long_as_the_service_gets_its_own_back(requirement: str) -> None:
+    assert status(requirement, with_ids(tools(), wire_id=str)) is Status.HELD
+
+
+def another(id: str) -> str:
+    """The id of the other one of two calls."""
+    return {"toolu_1": "toolu_2", "toolu_2": "toolu_1"}[id]
+
+
+@pytest.mark.parametrize("result_id", ["toolu_1".format, "my_{}".format], ids=["of-one-call", "own"])
+def test_a_result_under_another_id_than_its_call_on_the_wire_answers_nothing(result_id: Callable[[str], str]) -> None:
+    wrong = with_ids(tools(), str, result_id)
+    verdicts = [status(name, wrong) for name in MAPPED]
+    assert Status.VIOLATED in verdicts
+    assert verdicts[0] is Status.VIOLATED
+
+
+def test_results_under_each_others_ids_are_results_of_each_others_calls() -> None:
+    swapped = with_ids(tools(), str, another)
+    assert status("tools/failure-is-marked-on-the-wire", swapped) is Status.VIOLATED
+
+
+def test_ids_that_are_lost_or_shared_are_not_mapped() -> None:
+    for own in ("", "my_own"):
+        view = calls(partial(replace, id=own))(tools())
+        assert status("tools/call-ids-are-kept", view) is Status.VIOLATED, own
+
+
+@pytest.mark.parametrize(("name", "expected"), [("bed_water", Status.HELD), ("bed_water_3", Status.VIOLATED)])
+def test_a_tool_that_is_gone_keeps_the_name_that_it_had_on_the_wire(name: str, expected: Status) -> None:
+    def without_tools(body: Any) -> None:
+        del body["tools"]
+        body["messages"][1]["content"][0]["name"] = name
+
+    gone = spoilt(odd_names(), CallBegan, lambda event: replace(event, tools=()), 1)
+    view = spoilt(gone, WireRequest, body_with(without_tools), 1)
+    assert status("tools/replayed-calls-use-declared-names", view) is expected
 
 
 @pytest.mark.parametrize("case", CASES, ids=attrgetter("id"))

@@ -31,6 +31,7 @@ from ..messages import (
 )
 from .atoms import SIDES, Atom, Side, atoms, media_key, same_json, token_of, unpaired
 from .base import WireDifference
+from .call_pairing import pair_calls
 from .naming import NameMap
 from .text_equality import leaves, parses_to, same_but_for_borders, without_fenced, without_tagged
 
@@ -42,10 +43,9 @@ _FENCE = 32
 
 
 class Comparison:
-    """One comparison. Subclasses say which ids are legal and what may be left out or put in another place."""
+    """One comparison. Subclasses say what may be left out or put in another place."""
 
     dialect = ""
-    legal_id = re.compile(r".+", re.DOTALL)
     joins_thoughts = False
     """Whether neighbouring thoughts may be sent as one, or in pieces."""
     attaches_beside = False
@@ -60,8 +60,23 @@ class Comparison:
         self.names = names
         self.dangling, self.orphans = unpaired(held)
         self.found: list[WireDifference] = []
-        self._ids: dict[str, str] = {}
+        pairs = pair_calls(_calls(self.held), _calls(self.sent))
+        self._partners = {id(ours): theirs for ours, theirs in pairs}
+        self._ids = {ours.id: theirs.id for ours, theirs in pairs}
+        self._answered = self._ids_of_answered_calls()
         self._twins: dict[str, Atom] = {}
+
+    def _ids_of_answered_calls(self) -> dict[int, str]:
+        """The id on the wire of the call that each held result answers: the nearest call before it with its id."""
+        current: dict[str, str] = {}
+        answered: dict[int, str] = {}
+        for part in (part for message in self.held_messages for part in message.parts):
+            if isinstance(part, FunctionCall):
+                partner = self._partners.get(id(part))
+                current[part.id] = part.id if partner is None else partner.id
+            elif isinstance(part, ToolResult):
+                answered[id(part)] = current.get(part.call_id, self._ids.get(part.call_id, part.call_id))
+        return answered
 
     # -- what a dialect decides
 
@@ -198,14 +213,12 @@ class Comparison:
     def _same_call(self, held: Atom, sent: Atom) -> bool:
         if not isinstance(held.part, FunctionCall) or not isinstance(sent.part, FunctionCall):
             return False
-        if self.legal_id.fullmatch(held.part.id) and held.part.id == sent.part.id:
-            return True
-        return self.names.agree(held.part.name, sent.part.name) and same_json(held.part.args, sent.part.args)
+        return self._partners.get(id(held.part)) is sent.part
 
     def _same_result(self, held: Atom, sent: Atom) -> bool:
         if not isinstance(held.part, ToolResult) or not isinstance(sent.part, ToolResult):
             return False
-        return self._ids.get(held.part.call_id, held.part.call_id) == sent.part.call_id
+        return self._answered[id(held.part)] == sent.part.call_id
 
     def _same_thought(self, held: Atom, sent: Atom) -> bool:
         if held.kind != "thought" or sent.kind != "thought":
@@ -363,16 +376,13 @@ class Comparison:
                     self.report("unlisted", held.path, ours.mime_type, theirs.mime_type, violation=False)
 
     def _call(self, atom: Atom, held: FunctionCall, sent: FunctionCall) -> None:
-        if held.id != sent.id and self.legal_id.fullmatch(held.id):
-            self.report("unlisted", f"{atom.path}.id", held.id, sent.id, violation=False)
-        self._ids[held.id] = sent.id
         if not self.names.agree(held.name, sent.name):
             self.report("lost-call", f"{atom.path}.name", held.name, sent.name, violation=True)
         if not same_json(held.args, sent.args):
             self.report("changed-args", f"{atom.path}.args", thaw(held.args), thaw(sent.args), violation=True)
 
     def _result(self, atom: Atom, held: ToolResult, sent: ToolResult) -> None:
-        expected = self._ids.get(held.call_id, held.call_id)
+        expected = self._answered.get(id(held), held.call_id)
         if sent.call_id != expected:
             self.report("pairing", f"{atom.path}.call_id", expected, sent.call_id, violation=True)
         if held.is_error and not self.flags_errors:
@@ -434,6 +444,10 @@ class Comparison:
     def report(self, what: str, path: str, held: JSON, sent: JSON, *, violation: bool) -> None:
         """One difference."""
         self.found.append(WireDifference(what, path, held, sent, violation))
+
+
+def _calls(row: Sequence[Atom]) -> list[FunctionCall]:
+    return [atom.part for atom in row if isinstance(atom.part, FunctionCall)]
 
 
 def token_of_atom(atom: Atom) -> str | None:

@@ -89,16 +89,18 @@ def test_a_thought_of_claude_does_not_come_back_as_another(thoughts: list[Json],
     assert all(each.violation for each in found)
 
 
-@pytest.mark.parametrize(("held_id", "what"), [("functions.read:0", []), ("toolu_vrtx_01A", ["unlisted"])])
-def test_an_id_may_be_rewritten_for_claude_where_anthropic_refuses_it(held_id: str, what: list[str]) -> None:
+@pytest.mark.parametrize("held_id", ["functions.read:0", "toolu_vrtx_01A"])
+def test_an_id_may_be_rewritten_alike_in_call_and_response(held_id: str) -> None:
     held = [
         QUESTION,
         Message.model(FunctionCall(held_id, "read_sensor", {"bed": "3"})),
         Message.tool(ToolResult(held_id, "read_sensor", "41 %")),
     ]
-    for sent_id, expected in (("rewritten", what), (held_id, [])):
-        found = of_claude(held, [ASKED, wire_model(call(sent_id, bed="3")), wire_user(response(sent_id))])
-        assert [each.what for each in found] == expected
+    for sent_id in ("rewritten", held_id):
+        sent = [ASKED, wire_model(call(sent_id, bed="3")), wire_user(response(sent_id))]
+        assert of_claude(held, sent) == []
+    apart = [ASKED, wire_model(call("rewritten", bed="3")), wire_user(response("other"))]
+    assert any(each.violation for each in of_claude(held, apart))
 
 
 def test_one_of_two_thoughts_in_a_running_loop_is_neither_listed_nor_a_loss() -> None:

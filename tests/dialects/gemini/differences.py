@@ -94,6 +94,12 @@ RIGHT: tuple[Case, ...] = (
           wire_user(result(None, None), result({"output": "12 %"}, None),
                     result({"output": "done"}, None, name="water")),
           wire_model("41 % and 12 %."), WIRE_THANKS], model=OLD, allows="absent-call-ids"),
+    Case("issued-id-left-out", HELD_LOOP,
+         [WIRE_ASKED, wire_model("Let me look.", call(SIGNATURE, None)), wire_user(result(None, None))],
+         allows="absent-call-ids"),
+    Case("issued-id-rewritten", HELD_LOOP,
+         [WIRE_ASKED, wire_model("Let me look.", call(SIGNATURE, "x")), wire_user(result(None, "x"))],
+         allows="made-up-call-ids"),
     Case("history-of-a-model-without-ids",
          [ASKED, model("Let me look.", CALL), Message.tool(RESULT), model("41 %"), THANKS],
          [WIRE_ASKED, wire_model("Let me look.", call(None, None)), wire_user(result(None, None)), wire_model("41 %"),
@@ -304,10 +310,6 @@ WRONG: tuple[Case, ...] = (
 
 UNLISTED: tuple[Case, ...] = (
     Case("white-space-within-a-text", [user("Hello  there")], [wire_user("Hello there")], ("unlisted",)),
-    Case("issued-id-left-out", HELD_LOOP,
-         [WIRE_ASKED, wire_model("Let me look.", call(SIGNATURE, None)), wire_user(result(None, None))], ("unlisted",)),
-    Case("issued-id-rewritten", HELD_LOOP,
-         [WIRE_ASKED, wire_model("Let me look.", call(SIGNATURE, "x")), wire_user(result(None, "x"))], ("unlisted",)),
     Case("signature-that-the-session-does-not-show", [ASKED, model(CALL), Message.tool(RESULT)],
          [WIRE_ASKED, wire_model(call(SIGNATURE)), wire_user(result())], ("unlisted",)),
     Case("signature-of-another-model-sent",

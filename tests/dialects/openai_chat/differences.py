@@ -95,6 +95,8 @@ RIGHT: tuple[Case, ...] = (
     Case("short-ids", [ASKED, model(FunctionCall(LONG, "read_sensor", {"bed": "3"})),
                        Message.tool(ToolResult(LONG, "read_sensor", "41 %"))],
          [WIRE_ASKED, assistant(None, call()), result()], allows="short-call-ids"),
+    Case("changed-legal-id", HELD_LOOP, [WIRE_ASKED, assistant("Let me look.", call("c_9")), result("c_9")],
+         allows="short-call-ids"),
     Case("tools-in-another-order", [ASKED], [WIRE_ASKED], tools=[SENSOR, ToolSchema("water", "Read one sensor")],
          wire={"tools": [wire_tool("water", {}), wire_tool()]}, allows="tool-order"),
     Case("empty-schema", [ASKED], [WIRE_ASKED], tools=[ToolSchema("water", "Read one sensor")],
@@ -198,8 +200,6 @@ UNLISTED: tuple[Case, ...] = (
     Case("forced-tool-of-the-adapter", [ASKED], [WIRE_ASKED], ("unlisted",),
          wire={"tools": [wire_tool("answer")], "tool_choice": "required"}),
     Case("other-model", [ASKED], [WIRE_ASKED], ("unlisted",), wire={"model": "gpt-4o-mini"}),
-    Case("changed-legal-id", HELD_LOOP, [WIRE_ASKED, assistant("Let me look.", call("c_9")), result("c_9")],
-         ("unlisted",)),
     loop_case("good-result-in-more-words", RESULT, "Result: 41 %", "unlisted"),
 )  # fmt: skip
 

@@ -10,7 +10,7 @@ from ..base import Call, ModelFacts
 from ..naming import NameMap
 from ..request_comparison import RequestComparison
 from ..request_form import build_form, part_form
-from .models import LEGAL_ID, LEGAL_NAME, MODELS
+from .models import LEGAL_NAME, MODELS
 from .rules import NAME
 
 
@@ -18,7 +18,6 @@ class MessagesComparison(RequestComparison):
     """What the Messages API lets differ in a conversation."""
 
     dialect = NAME
-    legal_id = LEGAL_ID
     legal_name = LEGAL_NAME
     models: Mapping[str, ModelFacts] = MODELS
 

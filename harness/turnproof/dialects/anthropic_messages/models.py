@@ -9,4 +9,3 @@ from ..catalogue import load
 MODELS = load(__package__)
 
 LEGAL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,128}")
-LEGAL_ID = re.compile(r"[a-zA-Z0-9_-]+")

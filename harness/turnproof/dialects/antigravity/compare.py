@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ...messages import Message, Part, Thought, ToolSchema
-from ..anthropic_messages.models import LEGAL_ID
 from ..atoms import Atom, token_of
 from ..base import AllowedDifference, Call, Evidence, WireDifference
 from ..gemini.allowed import ALLOWED as _GEMINI
@@ -40,8 +39,6 @@ class _GeminiComparison(ContentsComparison):
 
 class _ClaudeComparison(_GeminiComparison):
     """Signatures stand on thoughts. In a running tool loop all of them come back as they were, or none."""
-
-    legal_id = LEGAL_ID
 
     def __init__(self, held: Sequence[Message], call: Call, model: str, names: NameMap) -> None:
         super().__init__(held, call, model, names)
@@ -76,7 +73,7 @@ ALLOWED: tuple[AllowedDifference, ...] = (
         Evidence.CLIENT, "antigravity.md §5; NoeFabris/opencode-antigravity-auth does so unless told otherwise",
     ),
     AllowedDifference(
-        "claude-legal-call-ids", "An id that Anthropic itself refuses may be rewritten, alike in call and response.",
+        "claude-legal-call-ids", "An id may be rewritten, alike in call and response.",
         Evidence.INFERRED, "anthropic.md §5: tool_use.id; nobody was seen sending one through the gateway",
     ),
     AllowedDifference(

@@ -28,11 +28,11 @@ ALLOWED: tuple[AllowedDifference, ...] = (
         _SDK, "google-genai 3.4 types.py FunctionDeclaration.name; one-to-one is checked",
     ),
     AllowedDifference(
-        "absent-call-ids", "Where the model gave no id, calls and responses may go without: place and count pair them.",
+        "absent-call-ids", "Calls and responses may go without ids: place and count pair them.",
         _REC, "gemini.md §3 (ids by model), §6: pairing is by position and count on models without ids",
     ),
     AllowedDifference(
-        "made-up-call-ids", "Where the model gave no id, an id of the client's own may be sent.",
+        "made-up-call-ids", "An id of the client's own may be sent, alike in call and response.",
         _REC, "gemini.md §3: accepted 232 times",
     ),
     AllowedDifference(

@@ -9,11 +9,9 @@ from msgspec.structs import replace
 from ...messages import FunctionCall, Message, Thought, ToolResult, ToolSchema, thaw
 from ..atoms import Atom
 from ..base import Call, ModelFacts
-from ..catalogue import same_model
 from ..naming import NameMap
 from ..request_comparison import RequestComparison
-from .ids import is_positional
-from .models import DEMANDS_SIGNATURES, GIVES_IDS, LEGAL_ID, LEGAL_NAME, MODELS
+from .models import DEMANDS_SIGNATURES, LEGAL_NAME, MODELS
 from .parts import signature_of, standard_base64
 from .results import agrees_with_result, fails_by_itself, tells_a_failure
 from .rules import NAME
@@ -25,7 +23,6 @@ class ContentsComparison(RequestComparison):
     """The comparison of one request. `dialect` is whose provider data is the service's own, `models` what it knows."""
 
     dialect = NAME
-    legal_id = LEGAL_ID
     legal_name = LEGAL_NAME
     models: Mapping[str, ModelFacts] = MODELS
     joins_thoughts = True
@@ -71,18 +68,8 @@ class ContentsComparison(RequestComparison):
         return super().is_foreign(atom)
 
     def _call(self, atom: Atom, held: FunctionCall, sent: FunctionCall) -> None:
-        self._ids[held.id] = sent.id
-        if is_positional(sent.id) and not (GIVES_IDS in self._features and self._was_said_here(atom)):
-            # No id stood on the wire, and none was given for this call: place and count say which one is meant.
-            held = replace(held, id=sent.id)
         super()._call(atom, held, sent)
         self._signature(atom, held, sent)
-
-    def _was_said_here(self, atom: Atom) -> bool:
-        """Whether a part comes from this model: something in its message bears the mark of it."""
-        message = self.held_messages[atom.message]
-        issued = [part.provider_data for part in message.parts if part.provider_data is not None]
-        return any(data.dialect == self.dialect and same_model(self.models, data.model, self.model) for data in issued)
 
     def _signature(self, atom: Atom, held: FunctionCall, sent: FunctionCall) -> None:
         foreign = self.is_foreign(atom)

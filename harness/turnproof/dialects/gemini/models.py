@@ -19,6 +19,3 @@ MODELS = load(__package__)
 LEGAL_NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_.:-]{0,127}")
 """`FunctionDeclaration.name` in google-genai 3.4: "Must start with a letter or an underscore. Must be a-z, A-Z, 0-9, or
 contain underscores, dots, colons and dashes, with a maximum length of 128." Older texts end at 64: see `NameMap`."""
-
-LEGAL_ID = re.compile(r".+", re.DOTALL)
-"""Ids of other services and made-up ones stand in accepted requests as they were; no pattern is documented."""

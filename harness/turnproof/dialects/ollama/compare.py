@@ -15,7 +15,6 @@ from ..base import AllowedDifference, Call, Evidence, ModelFacts, WireDifference
 from ..request_comparison import ThoughtsAreOptional
 from .models import MODELS
 from .native_requests import IMAGE
-from .pairing import is_positional
 from .rules import NAME
 from .surfaces import OllamaCall, Surface
 
@@ -78,12 +77,6 @@ class OllamaComparison(ThoughtsAreOptional, MessagesComparison):
 
     dialect = NAME
     models: Mapping[str, ModelFacts] = MODELS
-
-    def _call(self, atom: Atom, held: FunctionCall, sent: FunctionCall) -> None:
-        if is_positional(sent.id):
-            self._ids[held.id] = sent.id
-            held = with_fields(held, id=sent.id)
-        super()._call(atom, held, sent)
 
     def _result(self, atom: Atom, held: ToolResult, sent: ToolResult) -> None:
         if held.is_error:

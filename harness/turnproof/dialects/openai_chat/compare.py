@@ -10,7 +10,7 @@ from ..base import Call
 from ..naming import NameMap
 from ..openai_common import same_parameters
 from ..request_comparison import ThoughtsAreOptional
-from .models import LEGAL_ID, LEGAL_NAME, MODELS
+from .models import LEGAL_NAME, MODELS
 from .rules import NAME
 
 _FEW_WORDS = 64
@@ -29,7 +29,6 @@ class ChatComparison(ThoughtsAreOptional):
     """What the chat completions API lets differ in a conversation."""
 
     dialect = NAME
-    legal_id = LEGAL_ID
     legal_name = LEGAL_NAME
     models = MODELS
     same_parameters = staticmethod(same_parameters)

@@ -24,5 +24,3 @@ LONGEST_NAME = 64
 """Pattern and length are refused in words of their own."""
 
 LONGEST_ID = 40
-LEGAL_ID = re.compile(r".{1,40}", re.DOTALL)
-"""`openai-chat.md` §4: only the length of an id is judged; ids of other services are often longer."""

@@ -11,7 +11,7 @@ from ..naming import NameMap
 from ..openai_common import same_parameters
 from ..request_comparison import RequestComparison
 from .items import id_of, kind_of, read_item
-from .models import LEGAL_ID, LEGAL_NAME, MODELS
+from .models import LEGAL_NAME, MODELS
 from .rules import NAME
 from .surfaces import Item, ResponsesCall
 
@@ -20,7 +20,6 @@ class ItemsComparison(RequestComparison):
     """What the Responses API lets differ in a conversation."""
 
     dialect = NAME
-    legal_id = LEGAL_ID
     legal_name = LEGAL_NAME
     models = MODELS
     same_parameters = staticmethod(same_parameters)
