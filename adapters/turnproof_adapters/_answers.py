@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import msgspec
 
-from turnproof.messages import JSON, FinishReason, FunctionCall, ProviderResponse, TokenUsage
+from turnproof.messages import JSON, FinishReason, FunctionCall, Part, ProviderResponse, Text, Thought, TokenUsage
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +38,19 @@ def highest_usage(shown: TokenUsage, now: TokenUsage) -> TokenUsage:
         cache_creation_tokens=max(shown.cache_creation_tokens, now.cache_creation_tokens),
         thinking_tokens=max(shown.thinking_tokens, now.thinking_tokens),
     )
+
+
+def stands_alone(part: Part) -> bool:
+    """Whether a part makes sense in a history without what would have followed it: a text, and a thought that has what
+    its service signed or sealed."""
+    if isinstance(part, Thought):
+        return part.provider_data is not None
+    return isinstance(part, Text)
+
+
+def cancelled_response(parts: Iterable[Part], usage: TokenUsage, model: str | None) -> ProviderResponse:
+    """What is kept of an answer that was cancelled. `parts` are those that stand alone, and never a call."""
+    return ProviderResponse(parts=tuple(parts), usage=usage, finish_reason=FinishReason.CANCELLED, model=model or None)
 
 
 def with_structured_output(response: ProviderResponse, schema: JSON) -> ProviderResponse:

@@ -21,7 +21,7 @@ from turnproof.errors import Cancelled, ProviderError, TransportError
 from turnproof.messages import FinishReason, Message, Part, ProviderResponse, ToolSchema
 from turnproof.provider import SystemInstruction
 
-from ._answers import Listeners
+from ._answers import Listeners, cancelled_response
 from ._interrupt import Cut
 
 T = TypeVar("T")
@@ -172,10 +172,7 @@ class Caller:
 
     def _stopped(self, response: ProviderResponse) -> ProviderResponse:
         """A complete answer that came after the turn was cancelled: what of it may be kept."""
-        kept = tuple(part for part in response.parts if self.stands_alone(part))
-        return ProviderResponse(
-            parts=kept, usage=response.usage, finish_reason=FinishReason.CANCELLED, model=response.model
-        )
+        return cancelled_response(filter(self.stands_alone, response.parts), response.usage, response.model)
 
     def _attempt(self, step: Callable[[], T]) -> T | ProviderError:
         try:

@@ -6,10 +6,14 @@ same. Half of a surrogate pair has no form in UTF-8. Both are refused before any
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 from turnproof.errors import InvalidRequestError
 from turnproof.messages import FunctionCall, Message, Text, Thought, ToolResult
 
 from ._characters import is_whole
+
+V = TypeVar("V")
 
 
 def refuse_unsendable(message: Message) -> None:
@@ -22,6 +26,14 @@ def refuse_unsendable(message: Message) -> None:
                 raise refusal(message, place, f"a result of {name!r:.80}, which belongs into a tool message")
             case Text(text=text) | Thought(text=text) if not is_whole(text):
                 raise refusal(message, place, "a text with half of a surrogate pair in it, which is not valid Unicode")
+
+
+def require_messages(wire: list[V]) -> list[V]:
+    """The wire messages of a conversation. Raises InvalidRequestError where there are none: no API answers a
+    conversation in which nothing is said."""
+    if not wire:
+        raise InvalidRequestError("there is nothing to send: no message of the conversation says anything")
+    return wire
 
 
 def refusal(message: Message, place: int, what: str) -> InvalidRequestError:

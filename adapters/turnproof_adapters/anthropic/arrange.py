@@ -21,6 +21,7 @@ from msgspec.structs import replace
 from turnproof.errors import InvalidRequestError
 from turnproof.messages import FunctionCall, Opaque, Part, Text, ToolResult
 
+from .._sendable import require_messages
 from . import convert
 from .blocks import Codec, Kind, Row, Unit, V
 from .names import wire_id
@@ -87,9 +88,7 @@ class Arrangement(Generic[V]):
                 "end the conversation with a user's message or a tool's result"
             )
         self._close(last=not self._answers_anything())
-        if not self._closed:
-            raise InvalidRequestError("there is nothing to send: no message of the conversation says anything")
-        return self._closed
+        return require_messages(self._closed)
 
     def _add_model(self, units: list[Unit[V]]) -> None:
         if all(unit.kind is Kind.THINKING for unit in units):

@@ -13,9 +13,9 @@ from typing import Any
 import msgspec
 
 from turnproof.errors import ProviderError, TransportError
-from turnproof.messages import FinishReason, FunctionCall, Part, ProviderResponse, Text, Thought, TokenUsage
+from turnproof.messages import FunctionCall, Part, ProviderResponse, Text, Thought, TokenUsage
 
-from .._answers import Listeners, highest_usage
+from .._answers import Listeners, cancelled_response, highest_usage, stands_alone
 from .._characters import Joiner, whole_characters
 from . import parts as neutral
 from .service import Service
@@ -152,12 +152,7 @@ class Assembler:
 
     def cancelled(self) -> ProviderResponse:
         """What had arrived: text, and thinking whose signature had come. Never a call."""
-        return ProviderResponse(
-            parts=tuple(filter(stands_alone, self._parts())),
-            usage=tokens(self._usage),
-            finish_reason=FinishReason.CANCELLED,
-            model=self._model or None,
-        )
+        return cancelled_response(filter(stands_alone, self._parts()), tokens(self._usage), self._model)
 
     def _delta(self, index: int, delta: Delta) -> None:
         block = self._blocks.get(index)
@@ -232,13 +227,6 @@ class Assembler:
                     yield part
             elif block is not None:
                 yield block
-
-
-def stands_alone(part: Part) -> bool:
-    """Whether a part makes sense in a history without what would have followed it."""
-    if isinstance(part, Thought):
-        return part.provider_data is not None
-    return isinstance(part, Text)
 
 
 def read_answer(service: Service, restore: neutral.Restore, answer: Answer, listeners: Listeners) -> ProviderResponse:

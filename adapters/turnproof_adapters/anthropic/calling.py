@@ -11,12 +11,12 @@ import httpx2
 from turnproof.messages import ProviderResponse
 
 from .. import _calling
-from .._answers import Listeners
+from .._answers import Listeners, stands_alone
 from .._calling import ConversationCaller
 from .._decoding import convert_to
 from .._http import HTTP_FAILURES
 from . import errors
-from .assemble import Assembler, read_answer, stands_alone
+from .assemble import Assembler, read_answer
 from .parts import Restore
 from .service import Service
 from .wire import Answer, Event, decode_answer, decode_event

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from turnproof.errors import ProviderError, TransportError
-from turnproof.messages import FinishReason, FunctionCall, Part, ProviderResponse, TokenUsage
+from turnproof.messages import FunctionCall, Part, ProviderResponse, TokenUsage
 
-from .._answers import Listeners, highest_usage
+from .._answers import Listeners, cancelled_response, highest_usage
 from .._errors import hide_secret
 from ..anthropic.assemble import Assembler
 from ..anthropic.parts import Restore, finish_reason
@@ -90,12 +90,7 @@ class Turn:
     def cancelled(self, result: Result | None) -> ProviderResponse:
         """What had arrived of a turn that was cancelled, with the result that it ended in, if it did."""
         told = tokens(result.usage or NOTHING) if result is not None else TokenUsage()
-        return ProviderResponse(
-            parts=self.parts,
-            usage=highest_usage(self._usage(), told),
-            finish_reason=FinishReason.CANCELLED,
-            model=self._model,
-        )
+        return cancelled_response(self.parts, highest_usage(self._usage(), told), self._model)
 
     @property
     def parts(self) -> tuple[Part, ...]:

@@ -9,12 +9,12 @@ from typing import Any, ClassVar
 
 from turnproof.errors import ProviderError, TransportError
 
+from .._answers import stands_alone
 from .._calling import Caller
 from .._errors import hide_secret
 from .._http import DEFAULT_TIMEOUT
 from .._interrupt import CutOff
 from .._open_provider import positive_setting, read_api_key
-from ..anthropic.assemble import stands_alone
 from ..anthropic.refusals import Refused, refusal
 from ..anthropic.request import Settings
 from ..anthropic.service import ANTHROPIC, Service, ServiceProvider

@@ -16,7 +16,6 @@ from uuid import uuid4
 from turnproof.cancel import CancelToken
 from turnproof.errors import ContentFilterError, PayloadError, ProviderError, TransportError
 from turnproof.messages import (
-    FinishReason,
     FunctionCall,
     Part,
     ProviderData,
@@ -26,7 +25,7 @@ from turnproof.messages import (
     TokenUsage,
 )
 
-from .._answers import Listeners, highest_usage
+from .._answers import Listeners, cancelled_response, highest_usage
 from .._characters import Joiner, whole_characters
 from .finish import finish_reason, unusable
 from .names import made_up_id
@@ -141,12 +140,7 @@ class Assembler:
 
     def cancelled(self) -> ProviderResponse:
         """What had arrived of text, and thoughts that were signed. Never a call."""
-        return ProviderResponse(
-            parts=tuple(part for part in self._parts() if stands_alone(part)),
-            usage=self._usage,
-            finish_reason=FinishReason.CANCELLED,
-            model=self._answered_by,
-        )
+        return cancelled_response(filter(stands_alone, self._parts()), self._usage, self._answered_by)
 
     def _take(self, piece: Piece) -> None:
         match piece:

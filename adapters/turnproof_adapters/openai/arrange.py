@@ -16,9 +16,9 @@ from __future__ import annotations
 from collections import deque
 from typing import Generic
 
-from turnproof.errors import InvalidRequestError
 from turnproof.messages import FunctionCall
 
+from .._sendable import require_messages
 from . import convert
 from .names import wire_id
 from .rows import Codec, Result, Row, V, wire_message
@@ -64,12 +64,10 @@ class Arrangement(Generic[V]):
     def finish(self) -> list[V]:
         """All wire messages. The arrangement takes no more after this.
 
-        Raises InvalidRequestError where there is none: the API answers no conversation in which nothing is said.
+        Raises InvalidRequestError where there is none.
         """
         self._close()
-        if not self._closed:
-            raise InvalidRequestError("there is nothing to send: no message of the conversation says anything")
-        return self._closed
+        return require_messages(self._closed)
 
     def _is_answered(self) -> bool:
         """Whether anything was said to the open messages of the model: orphan results alone are nothing."""

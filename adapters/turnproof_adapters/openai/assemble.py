@@ -14,7 +14,6 @@ from uuid import uuid4
 
 from turnproof.errors import PayloadError, ProviderError, TransportError
 from turnproof.messages import (
-    FinishReason,
     FunctionCall,
     Part,
     ProviderData,
@@ -25,7 +24,7 @@ from turnproof.messages import (
     freeze,
 )
 
-from .._answers import Listeners, highest_usage
+from .._answers import Listeners, cancelled_response, highest_usage
 from .._characters import Joiner, whole_characters
 from .calls import Calls
 from .finish import WHOLE, finish_reason
@@ -141,12 +140,7 @@ class Assembler:
 
     def cancelled(self) -> ProviderResponse:
         """What had arrived: text, and thinking that was sealed. Never a call."""
-        return ProviderResponse(
-            parts=tuple(filter(stands_alone, self._words())),
-            usage=self._usage,
-            finish_reason=FinishReason.CANCELLED,
-            model=self._model or None,
-        )
+        return cancelled_response(filter(stands_alone, self._words()), self._usage, self._model)
 
     def _take(self, choice: Choice) -> None:
         self._finish = choice.finish_reason or self._finish

@@ -65,6 +65,17 @@ def open_client(
     )
 
 
+def plain_client(base_url: str | None, api_key: str) -> openai.OpenAI:
+    """A client as the SDK makes it by itself, to measure ours against."""
+    return openai.OpenAI(
+        base_url=base_url,
+        api_key=api_key,
+        max_retries=0,
+        # A proxy of the environment would stand between us and loopback.
+        http_client=openai.DefaultHttpxClient(trust_env=False),
+    )
+
+
 def address(base_url: str | None) -> str:
     """The base URL that the SDK is given; None is OpenAI's own.
 

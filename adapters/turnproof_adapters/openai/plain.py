@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import openai
-
 from turnproof.provider import Conversation, Endpoint, OnChunk
 
 from .._calling import Prompt
 from .._plain import DictConversation
+from .client import plain_client
 from .lifecycle import OpenAIProvider
 
 
@@ -26,13 +25,7 @@ class ChatCompletionsCreate(DictConversation, OpenAIProvider):
         super().__init__()
         self.connect(endpoint.model)
         self._hold(self._kwargs(Prompt(conversation.messages, conversation.system, conversation.tools)))
-        self._client = openai.OpenAI(
-            api_key=endpoint.api_key,
-            base_url=endpoint.base_url,
-            max_retries=0,
-            # A proxy of the environment would stand between us and loopback.
-            http_client=openai.DefaultHttpxClient(trust_env=False),
-        )
+        self._client = plain_client(endpoint.base_url, endpoint.api_key)
 
     def _answer(self, request: dict[str, Any]) -> str:
         return self._require_client().chat.completions.create(**request).choices[0].message.content or ""

@@ -14,9 +14,9 @@ from __future__ import annotations
 from collections import deque
 from typing import Generic
 
-from turnproof.errors import InvalidRequestError
 from turnproof.messages import FunctionCall, ToolResult
 
+from .._sendable import require_messages
 from . import convert
 from .items import Codec, Kind, Row, Unit, V
 from .names import wire_id
@@ -53,12 +53,10 @@ class Arrangement(Generic[V]):
     def finish(self) -> list[V]:
         """All wire items. The arrangement takes no more after this.
 
-        Raises InvalidRequestError where there is none: the API answers no conversation in which nothing is said.
+        Raises InvalidRequestError where there is none.
         """
         self._close()
-        if not self._closed:
-            raise InvalidRequestError("there is nothing to send: no message of the conversation says anything")
-        return self._closed
+        return require_messages(self._closed)
 
     def _close(self) -> None:
         """Write the open run of the model, then what followed it."""

@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from turnproof.errors import ProviderError, TransportError
-from turnproof.messages import FinishReason, FunctionCall, Part, ProviderResponse, Text, Thought
+from turnproof.messages import FunctionCall, Part, ProviderResponse, Text, Thought
 
-from .._answers import Listeners
+from .._answers import Listeners, cancelled_response, stands_alone
 from .._characters import Joiner, whole_characters
 from ..openai.wire import Failure
 from . import parts as neutral
@@ -120,12 +120,7 @@ class Assembler:
 
     def cancelled(self) -> ProviderResponse:
         """What had arrived: text, and reasoning whose encrypted content had come. Never a call."""
-        return ProviderResponse(
-            parts=tuple(filter(neutral.stands_alone, self._parts())),
-            usage=tokens(self._answer.usage),
-            finish_reason=FinishReason.CANCELLED,
-            model=self._model or None,
-        )
+        return cancelled_response(filter(stands_alone, self._parts()), tokens(self._answer.usage), self._model)
 
     def _read_end(self, answer: Answer | None) -> None:
         if answer is not None:

@@ -133,12 +133,5 @@ def finish_reason(ending: str | None, said: tuple[Part, ...]) -> FinishReason:
     return FinishReason.REFUSAL if any(map(is_refusal, said)) else reason
 
 
-def stands_alone(part: Part) -> bool:
-    """Whether a part makes sense in a history without what would have followed it."""
-    if isinstance(part, Thought):
-        return part.provider_data is not None
-    return isinstance(part, Text)
-
-
 def _issued(model: str, data: dict[str, Any]) -> ProviderData:
     return ProviderData(DIALECT, model, data)

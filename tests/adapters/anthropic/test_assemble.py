@@ -16,8 +16,8 @@ import pytest
 
 from turnproof.errors import OverloadedError, ProviderError, TransportError
 from turnproof.messages import FinishReason, FunctionCall, Opaque, ProviderResponse, Text, Thought, TokenUsage
-from turnproof_adapters._answers import Listeners
-from turnproof_adapters.anthropic.assemble import Assembler, read_answer, stands_alone
+from turnproof_adapters._answers import Listeners, stands_alone
+from turnproof_adapters.anthropic.assemble import Assembler, read_answer
 from turnproof_adapters.anthropic.service import ANTHROPIC
 from turnproof_adapters.anthropic.wire import Failure, decode_answer, decode_event
 

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import openai
-
 from turnproof.provider import Conversation, Endpoint, OnChunk
 
 from ..._calling import Prompt
 from ..._open_provider import open_provider
 from ..._plain import DictConversation, plain_data
+from ...openai.client import plain_client
 from .headers import Editor
 from .stateless import CopilotChatStateless, CopilotResponsesStateless
 
@@ -27,7 +26,9 @@ class _SdkCall:
     ) -> None:
         open_provider(provider, endpoint)
         way = provider._way(conversation.messages, None)
-        self._client, headers = way(lambda client, headers: (_plain_client(client), headers))
+        self._client, headers = way(
+            lambda client, headers: (plain_client(str(client.base_url), client.api_key), headers)
+        )
         self._headers = {**Editor().headers, **headers}
         provider.shutdown()
 
@@ -78,14 +79,3 @@ class CopilotResponsesCreate(_SdkCall, DictConversation):
 
     def _answer(self, request: dict[str, Any]) -> str:
         return str(self._client.responses.create(**request, extra_headers=self._headers).output_text)
-
-
-def _plain_client(ours: openai.OpenAI) -> openai.OpenAI:
-    """A client as the SDK makes it, for the address and the token of ours."""
-    return openai.OpenAI(
-        api_key=ours.api_key,
-        base_url=ours.base_url,
-        max_retries=0,
-        # A proxy of the environment would stand between us and loopback.
-        http_client=openai.DefaultHttpxClient(trust_env=False),
-    )
