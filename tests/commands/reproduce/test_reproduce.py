@@ -18,11 +18,13 @@ BREAKS = {
     "value if isinstance(value, str) else json.dumps": "json.dumps",  # texts of tools go out in quotes
     "            if answer.raw_finish is None:\n": "            if False:\n",  # a cut stream is an answer
     r"|\r(?!\Z)": r"|\r(?!\Z)|\xe2\x80\xa8",  # lines end at U+2028
+    "or errors.OverloadedError": "or errors.InvalidRequestError",
+    "float(wait)\n": "float(wait) + 5\n",
     'usage["prompt_tokens"], usage': 'usage["prompt_tokens"] + 7, usage',
 }
 """What is replaced in the adapter, and by what: mistakes in requests, in answers and about their end."""
 
-SCENARIOS = ("tools/one", "faults/no_end", "basics/unicode_borders")
+SCENARIOS = ("tools/one", "faults/no_end", "basics/unicode_borders", "faults/rate_limited", "faults/misleading_words")
 
 
 def turnproof(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
@@ -71,6 +73,8 @@ def reproduced(broken: Path, tmp_path: Path) -> Callable[[str], Path]:
         ("tools/string-results-go-out-unquoted/changed", 'expected "41 %"; got \'"41 %"\''),
         ("errors/a-stream-without-its-end-is-no-answer/returned", "got 'Monday: bed 3 was'"),
         ("accounting/prompt-counts-everything/wrong-count", "expected 31 prompt tokens; got 38"),
+        ("errors/class-fits-the-status/wrong-class", "got 'InvalidRequestError'"),
+        ("errors/retry-after-is-kept/wrong-wait", "expected a `retry_after` of 17.0 seconds; got 22.0"),
         ("core/a-good-answer-is-returned/raised", 'got "TransportError('),
         ("parity/same-outcome-of-each-turn", "DEFECT: "),
     ],

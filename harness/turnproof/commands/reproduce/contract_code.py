@@ -19,7 +19,8 @@ _MEMBERS = {
     "thoughts": "''.join(part.text for part in answer.parts if isinstance(part, Thought))",
     "chunks": "chunks",
     "calls": "[[call.name, thaw(call.args)] for call in answer.calls]",
-    "finish": "answer.raw_finish or str(answer.finish_reason)",
+    "finish": "answer.raw_finish",
+    "finish_reason": "str(answer.finish_reason)",
     "usage": "{name: getattr(answer.usage, name) for name in TokenUsage.__struct_fields__}",
 }
 """How each member of an answer is read."""

@@ -66,9 +66,11 @@ def reproduce(
 
 
 def _reproduce(found: Found) -> Reproduction:
-    question = question_of(found.finding, found.transcript)
     binding = _binding(found)
     library = _library(found, binding)
+    dialect = dialect_named(binding.dialect)
+    own_types = isinstance(library, ContractCode)
+    question = question_of(found.finding, found.transcript, dialect, own_types=own_types)
     requests = exchanges_of(found.transcript, question.call, question.probe)
     answers = answers_of(found.transcript, requests)
     if not answers and question.sight != "requests":
@@ -79,8 +81,8 @@ def _reproduce(found: Found) -> Reproduction:
     paths = _paths(library, found.adapter.spec)
     ready = are_installed(library.packages, certified)
     python = Path(sys.executable) if ready else clean_python(needed)
-    story = _story(found, binding.name if isinstance(library, ContractCode) else needed[0], needed)
-    base_path = dialect_named(binding.dialect).service.base_path
+    story = _story(found, binding.name if own_types else needed[0], needed)
+    base_path = dialect.service.base_path
 
     def attempt(call: LibraryCall) -> tuple[str, Trial]:
         try:
@@ -90,14 +92,14 @@ def _reproduce(found: Found) -> Reproduction:
         return source, _try_source(source, python, paths)
 
     refusal: UnreproducibleError | None = None
-    for call in _shorter_calls(whole):
+    for call in _shorter_calls(whole, question):
         try:
             source, trial = attempt(call)
         except UnreproducibleError as error:
             refusal = error
             continue
         if trial.shown:
-            shown = (one for one in map(attempt, _bare_calls(call)) if one[1].shown)
+            shown = (one for one in map(attempt, _bare_calls(call, question)) if one[1].shown)
             source, trial = next(shown, (source, trial))
             return Reproduction(source, trial, found, needed, paths)
     if refusal is not None:
@@ -176,19 +178,22 @@ def _call(found: Found, binding: Binding, question: Question) -> LibraryCall:
     )
 
 
-def _shorter_calls(call: LibraryCall) -> Iterator[LibraryCall]:
+def _shorter_calls(call: LibraryCall, question: Question) -> Iterator[LibraryCall]:
     """The call with ever more of its conversation, each from a message of the user on; the whole one last."""
     starts = [n for n, message in enumerate(call.messages) if n and message.role == "user"]
-    for start in reversed(starts):
+    for start in reversed([n for n in starts if n <= question.first_message]):
         yield replace(call, messages=call.messages[start:])
     yield call
 
 
-def _bare_calls(call: LibraryCall) -> Iterator[LibraryCall]:
+def _bare_calls(call: LibraryCall, question: Question) -> Iterator[LibraryCall]:
     """The call without what it may not need, barest first."""
-    if call.tools and call.system:
+    if question.whole:
+        return
+    with_calls = any(message.calls or message.results for message in call.messages)
+    if call.tools and call.system and not with_calls:
         yield replace(call, tools=(), system=None)
-    if call.tools:
+    if call.tools and not with_calls:
         yield replace(call, tools=())
     if call.system:
         yield replace(call, system=None)

@@ -189,6 +189,11 @@ def _look(question: Question, base_path: str) -> Iterator[str]:
             yield f"    got, raised = {call}, None"
             yield "except Exception as error:"
             yield "    got, raised = repr(error), type(error).__name__"
+        case "error":
+            yield f"    got = 'the answer ' + repr({call})"
+            yield "except Exception as error:"
+            name = str(question.steps[0])
+            yield f"    got = {'type(error).__name__' if name == 'error' else f'getattr(error, {name!r}, None)'}"
 
 
 def _look_at_requests(question: Question) -> Iterator[str]:

@@ -1,6 +1,7 @@
 """What a reproducer looks at, and which value of it is the defect: from a finding and the run that it was made in.
 
-The value is taken from the run: the file shows the defect while the library does the same again.
+The value is that of the run: the file shows the defect while the library does the same again. So it is asked only where
+that value is wrong by itself, whatever else the run held: what compares two calls or two runs is not asked.
 """
 
 from __future__ import annotations
@@ -9,27 +10,55 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from ...judge.finding import Finding, Place, Side, tokens
-from ...messages import ProviderResponse, Thought, thaw
-from ...run.transcript import CallBegan, Chunk, Failed, Response, Transcript, WireRequest
+from msgspec import UNSET
+
+from ...dialects.base import Dialect
+from ...judge.finding import PATHS_DIFFER, Finding, Place, Side, tokens
+from ...judge.view import HARMLESS_FAULTS
+from ...judge.view.documents import CALLBACKS
+from ...judge.view.provenance import pointer_of
+from ...messages import ProviderResponse, Thought, thaw, to_builtins
+from ...run.transcript import (
+    CallBegan,
+    Chunk,
+    Failed,
+    FunctionCallDetected,
+    Response,
+    Transcript,
+    WireRequest,
+    WireResponse,
+)
 from .recorded_answers import exchanges_of
 from .unreproducible import UnreproducibleError
 
-Sight = Literal["request", "header", "requests", "answer", "raised", "returned"]
+Sight = Literal["request", "header", "requests", "answer", "returned", "raised", "error"]
 """Where the file looks: at a place of a request's body, at a header, at the number of requests, at a member of what the
-call returned, at the class of what it raised, or at whether it returned although it should have raised.
+call returned, at whether it returned although it should have raised, at whether it raised, or at a member of the error.
 """
 
-CONVERSATIONS = frozenset(("messages", "contents", "input"))
+ANY_MESSAGE = 1 << 30
+"""For `Question.first_message`: the conversation may begin at any message."""
+
+_CONVERSATIONS = frozenset(("messages", "contents", "input"))
 """Members of a request that grow with the conversation: places in them are counted from their end."""
 
+_OF_ONE_CALL = ("core/", "tools/", "thinking/", "multimodal/", "structured/", "handoff/")
+"""Requirements whose findings about a whole part of a request speak of this call alone."""
+
+_BY_CONTEXT = frozenset(("role", "type"))
+"""Members whose values are right or wrong by what stands around them."""
+
 _PARTS = {"text": "text", "thought": "thoughts", "call": "calls"}
+_OURS = "turnproof"
 
 
 @dataclass(frozen=True)
 class Question:
-    """`steps` lead to the value: into the body of the request number `request`, or into the answer. `observed` is the
-    value that shows the defect; of what was raised it is the names of the classes that the run had, outermost first.
+    """`steps` lead to the value: into the body of the request number `request`, into the answer, or into the error.
+    `observed` is the value that shows the defect; of what was raised it is the names of classes, any of which does.
+
+    A shortened conversation begins at message `first_message` or before it. `whole` says that system text and tools
+    have to stay.
     """
 
     sight: Sight
@@ -38,58 +67,227 @@ class Question:
     observed: Any
     steps: tuple[str | int, ...] = ()
     request: int = 0
+    first_message: int = ANY_MESSAGE
+    whole: bool = False
 
 
-def question_of(finding: Finding, transcript: Transcript) -> Question:
-    """What to look at for a finding. Raises UnreproducibleError, with the reason, for a kind that no file can show."""
-    if probe := finding.place.probe:
+def question_of(finding: Finding, transcript: Transcript, dialect: Dialect, *, own_types: bool) -> Question:
+    """What to look at for a finding. `own_types` says that what is called answers in turnproof's types.
+
+    Raises UnreproducibleError, with the reason, for a kind that no file can show.
+    """
+    place, what = finding.place, finding.code.rpartition("/")[2]
+    if place.probe:
         raise UnreproducibleError(
-            f"it takes several calls of one object to see it (the {probe} probe); a file makes one"
+            f"it takes several calls of one object to see it (the {place.probe} probe); a file makes one"
         )
-    for place in (finding.place, *finding.related):
-        for question in _questions(finding, place, transcript):
-            return question
-    side = finding.place.side
-    raise UnreproducibleError(f"findings of this kind ({finding.code}, on the side {side}) show in no single call")
-
-
-def _questions(finding: Finding, place: Place, transcript: Transcript) -> Iterator[Question]:
-    if place.side is Side.PROCESS and finding.code.rpartition("/")[2] == "outcome":
-        yield from _outcome(finding, place, transcript)
-    if place.call < 0:
-        return
+    if what == PATHS_DIFFER or any(other.run not in ("", place.run) for other in finding.related):
+        raise UnreproducibleError("it compares two runs, and a file makes one call")
+    asked = _Asked(finding, transcript, dialect, own_types)
+    if finding.code == "errors/one-request-per-attempt/repeated" and place.call >= 0:
+        count = len(exchanges_of(transcript, place.call, place.probe))
+        return Question("requests", place.call, place.probe, count)
+    found: Question | None = None
     match place.side:
-        case Side.REQUEST:
-            yield from _request(place, transcript)
-        case Side.RESPONSE:
-            yield from _response(finding, place, transcript)
-        case Side.ERROR:
-            yield from _error(place, transcript)
-        case Side.CALLBACK:
-            yield from _callback(place, transcript)
+        case Side.PROCESS if what == "outcome":
+            found = asked.outcome()
+        case Side.REQUEST if place.call >= 0:
+            found = asked.request()
+        case Side.RESPONSE if place.call >= 0:
+            found = asked.response()
+        case Side.ERROR if place.call >= 0:
+            found = asked.error(place.call)
+        case Side.CALLBACK if place.call >= 0:
+            found = asked.callback()
+    if found is None:
+        raise UnreproducibleError(f"findings of this kind ({finding.code}, side {place.side}) show in no single call")
+    if found.sight != "raised" and found.observed == finding.expected:
+        raise UnreproducibleError("the run has the expected value at this place: what is wrong is elsewhere")
+    return found
 
 
-def _request(place: Place, transcript: Transcript) -> Iterator[Question]:
-    requests = exchanges_of(transcript, place.call, place.probe)
-    number = next((n for n, one in enumerate(requests) if one.exchange == place.exchange), None)
-    if number is None:
-        return
-    request = requests[number]
-    if place.header:
-        value = request.headers.get(place.header)
-        yield Question("header", place.call, place.probe, value, (place.header,), number)
-    elif place.pointer is not None:
-        steps = _existing(request, place.pointer)
-        yield Question("request", place.call, place.probe, _value(request.body, steps), steps, number)
+@dataclass(frozen=True)
+class _Asked:
+    """One finding in its run."""
+
+    finding: Finding
+    transcript: Transcript
+    dialect: Dialect
+    own_types: bool
+
+    @property
+    def place(self) -> Place:
+        return self.finding.place
+
+    def request(self) -> Question | None:
+        place = self.place
+        requests = exchanges_of(self.transcript, place.call, place.probe)
+        number = next((n for n, one in enumerate(requests) if one.exchange == place.exchange), None)
+        if number is None:
+            return None
+        self._demand_one_request()
+        request = requests[number]
+        if place.header:
+            value = request.headers.get(place.header)
+            return Question("header", place.call, place.probe, value, (place.header,), number)
+        if place.pointer is None:
+            return None
+        return self._at(request, number, place.pointer)
+
+    def _demand_one_request(self) -> None:
+        """Raise for what compares a request with another one."""
+        for other in self.finding.related:
+            if other.side is Side.REQUEST and (other.call, other.exchange) != (self.place.call, self.place.exchange):
+                raise UnreproducibleError("it compares two requests, and a file makes one call")
+
+    def _at(self, request: WireRequest, number: int, text: str) -> Question:
+        """The place in a request, and how much of the conversation has to stay for it to mean the same."""
+        steps, value = _existing(request.body, text)
+        refused = self.finding.code.rpartition("/")[2] in ("refused", "illegal", "outcome")
+        illegal = refused or self.finding.rule is not None
+        alone = len(steps) == len(tokens(text)) and not isinstance(value, dict | list) and steps[-1:] != ()
+        alone = alone and steps[-1] not in _BY_CONTEXT
+        if not (illegal or alone or self.finding.code.startswith(_OF_ONE_CALL)):
+            raise UnreproducibleError("what the request should hold follows from earlier calls, and a file makes one")
+        if not illegal and not self._is_given(request.call):
+            raise UnreproducibleError("what the request should hold is not in what this call was given")
+        first, in_conversation = 0, steps[:1] != () and steps[0] in _CONVERSATIONS
+        if alone and (illegal or (not in_conversation and value == self.finding.observed)):
+            first = ANY_MESSAGE
+        elif alone and (held := self._held_at()) is not None:
+            first = held
+        return Question(
+            "request",
+            request.call,
+            request.probe,
+            value,
+            steps,
+            number,
+            first_message=first,
+            whole=not in_conversation or first == 0,
+        )
+
+    def _is_given(self, call: int) -> bool:
+        """Whether the call was given each text that is expected in its request."""
+        began = next(one for one in self.transcript.of(CallBegan) if (one.call, one.probe) == (call, self.place.probe))
+        given = list(_texts(to_builtins([began.messages, began.system, began.tools, self.transcript.model])))
+        texts = [] if self.finding.expected is UNSET else list(_texts(self.finding.expected))
+        return all(any(text in one for one in given) for text in texts)
+
+    def _held_at(self) -> int | None:
+        """The message of the history that the finding compares with."""
+        for other in self.finding.related:
+            if other.side is Side.HISTORY and other.call == self.place.call and other.pointer:
+                index = tokens(other.pointer)[0]
+                return int(index) if index.isdecimal() else None
+        return None
+
+    def response(self) -> Question | None:
+        response = self._returned(self.place.call)
+        if response is None:
+            return None
+        if self.finding.code.rpartition("/")[2] == "returned" and not self.place.pointer:
+            return self._returned_wrongly(self.place.call, response)
+        member = _member(response, self.finding, self.place.pointer or "")
+        if member == ("finish",) and not self.own_types:
+            self._demand_another_word(response)
+        if member == ("finish",) and self.own_types and self.place.pointer == "/finish_reason":
+            member = ("finish_reason",)
+        if member is None:
+            return None
+        observed = member_of(response, member)
+        whole = bool(response.calls)  # their names may lead back through the tools that are offered
+        return Question("answer", self.place.call, self.place.probe, observed, member, whole=whole)
+
+    def _demand_another_word(self, response: ProviderResponse) -> None:
+        """Raise where the library hands on the API's own word: what it means is said by the adapter."""
+        answers = self._responses(self.place.call)
+        word = self.dialect.read_response(answers[-1].status, answers[-1].headers, answers[-1].data).raw_finish
+        if word is None or response.raw_finish in (word, None):
+            raise UnreproducibleError(f"the library hands on the API's own word, {word!r}: the adapter translates it")
+
+    def _returned_wrongly(self, call: int, response: ProviderResponse) -> Question | None:
+        faults = [one.fault for one in self._responses(call)]
+        if not faults or faults[-1] is None or faults[-1] in HARMLESS_FAULTS:
+            return None
+        return Question("returned", call, self.place.probe, response.text, ("text",))
+
+    def error(self, call: int) -> Question | None:
+        """An exception for a whole answer; of an adapter also what its error says."""
+        ended = [one for one in self.transcript.of(Failed) if (one.call, one.scope) == (call, "call")]
+        failed = next((one for one in ended if one.probe == self.place.probe), None)
+        if failed is None:
+            return None
+        if all(one.status == 200 and one.fault in (None, *HARMLESS_FAULTS) for one in self._responses(call)):
+            return Question("raised", call, self.place.probe, _classes(failed, own_types=self.own_types), whole=True)
+        if not self.own_types:
+            raise UnreproducibleError("the call failed rightly: which error it has to be is said by the adapter")
+        name = next(iter(tokens(self.place.pointer or "")), "error")
+        if name not in ("retry_after", "status", "limit", "requested", "retryable"):
+            name = "error"
+        observed = failed.error.rpartition(".")[2] if name == "error" else getattr(failed, name)
+        return Question("error", call, self.place.probe, observed, (name,), whole=True)
+
+    def callback(self) -> Question | None:
+        """The text that was handed on in pieces, or a call that was handed on and returned."""
+        call, probe = self.place.call, self.place.probe
+        told = [one for one in self.transcript.events if isinstance(one, CALLBACKS)]
+        told = [one for one in told if (one.call, one.probe) == (call, probe)]
+        index = next(iter(tokens(self.place.pointer or "")), "")
+        at = told[int(index)] if index.isdecimal() and int(index) < len(told) else None
+        response = self._returned(call)
+        if isinstance(at, FunctionCallDetected) and response is not None and at.function_call in response.calls:
+            return Question("answer", call, probe, member_of(response, ("calls",)), ("calls",), whole=True)
+        if at is not None and not isinstance(at, Chunk):
+            return None
+        text = "".join(one.text for one in told if isinstance(one, Chunk))
+        return Question("answer", call, probe, text, ("chunks",), whole=True) if text else None
+
+    def outcome(self) -> Question | None:
+        """A turn that ended otherwise than its script says: its last call raised, or returned what is no answer."""
+        calls = [one.call for one in self.transcript.of(CallBegan) if one.turn == self.place.turn and not one.probe]
+        if not calls:
+            return None
+        last = calls[-1]
+        if self.finding.observed == "error":
+            for number, request in enumerate(exchanges_of(self.transcript, last, "")):
+                for rule in filter(_is_enforced, request.findings):
+                    return self._at(request, number, pointer_of(str(rule.get("path", "$")), request.body))
+            return self.error(last)
+        response = self._returned(last)
+        if self.finding.expected == "error" and response is not None:
+            return self._returned_wrongly(last, response)
+        return None
+
+    def _returned(self, call: int) -> ProviderResponse | None:
+        ended = (one for one in self.transcript.of(Response) if (one.call, one.probe) == (call, self.place.probe))
+        return next((one.response for one in ended), None)
+
+    def _responses(self, call: int) -> list[WireResponse]:
+        found = (one for one in self.transcript.of(WireResponse) if (one.call, one.probe) == (call, self.place.probe))
+        return sorted(found, key=lambda one: one.exchange)
 
 
-def _existing(request: WireRequest, text: str) -> tuple[str | int, ...]:
-    """The steps to a place in a body, as far as there is something; those in the conversation from its end."""
+def _texts(value: Any) -> Iterator[str]:
+    """The texts in a JSON value, without the names of members."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list | tuple):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from _texts(item)
+
+
+def _is_enforced(rule: dict[str, Any]) -> bool:
+    return bool(rule.get("enforced"))
+
+
+def _existing(body: Any, text: str) -> tuple[tuple[str | int, ...], Any]:
+    """The steps to a place in a body, as far as there is something, and its value; messages count from the end."""
     steps: list[str | int] = []
-    here: Any = request.body
+    here = body
     for token in tokens(text):
         if isinstance(here, list) and token.isdecimal() and int(token) < len(here):
-            counted = int(token) - len(here) if len(steps) == 1 and steps[0] in CONVERSATIONS else int(token)
+            counted = int(token) - len(here) if len(steps) == 1 and steps[0] in _CONVERSATIONS else int(token)
             steps.append(counted)
             here = here[counted]
         elif isinstance(here, dict) and token in here:
@@ -97,26 +295,10 @@ def _existing(request: WireRequest, text: str) -> tuple[str | int, ...]:
             here = here[token]
         else:
             break
-    return tuple(steps)
+    return tuple(steps), here
 
 
-def _value(document: Any, steps: Sequence[str | int]) -> Any:
-    for step in steps:
-        document = document[step]
-    return document
-
-
-def _response(finding: Finding, place: Place, transcript: Transcript) -> Iterator[Question]:
-    response = _returned(transcript, place)
-    if response is None:
-        return
-    if finding.code.rpartition("/")[2] == "returned" and not place.pointer:
-        yield Question("returned", place.call, place.probe, response.text, ("text",))
-    elif (member := _member(response, place.pointer or "")) is not None:
-        yield Question("answer", place.call, place.probe, member_of(response, member), member)
-
-
-def _member(response: ProviderResponse, text: str) -> tuple[str, ...] | None:
+def _member(response: ProviderResponse, finding: Finding, text: str) -> tuple[str, ...] | None:
     """The member of an answer that a place in a response is about; None where it has none."""
     match tokens(text):
         case ("parts", index, *_) if index.isdecimal() and int(index) < len(response.parts):
@@ -127,8 +309,14 @@ def _member(response: ProviderResponse, text: str) -> tuple[str, ...] | None:
             return "usage", name
         case ("finish_reason" | "raw_finish", *_):
             return ("finish",)
-        case () | ("parts", *_):
-            return ("calls",) if response.calls else ("text",)
+        case () | ("parts", *_) if isinstance(finding.observed, str) and finding.observed == response.text:
+            return ("text",)
+        case () | ("parts", *_) if (
+            finding.observed is UNSET and isinstance(finding.expected, str) and not response.text
+        ):
+            return ("text",)
+        case () | ("parts", *_) if response.calls and isinstance(finding.observed, list | int):
+            return ("calls",)
     return None
 
 
@@ -142,45 +330,21 @@ def member_of(response: ProviderResponse, member: Sequence[str]) -> Any:
         case ("calls",):
             return [[call.name, thaw(call.args)] for call in response.calls]
         case ("finish",):
-            return response.raw_finish or str(response.finish_reason)
+            return response.raw_finish
+        case ("finish_reason",):
+            return str(response.finish_reason)
         case ("usage", name):
             return getattr(response.usage, name)
     raise LookupError(member)
 
 
-def _error(place: Place, transcript: Transcript) -> Iterator[Question]:
-    for event in transcript.of(Failed):
-        if (event.call, event.probe, event.scope) == (place.call, place.probe, "call"):
-            yield Question("raised", place.call, place.probe, _classes(event))
-
-
-def _classes(event: Failed) -> list[str]:
-    """The names of the classes of what was raised, and of what was behind it."""
-    names, raised = [event.error.rpartition(".")[2]], event.raised
+def _classes(event: Failed, *, own_types: bool) -> list[str]:
+    """The names of the classes that say that it was raised: the adapter's own error, or the library's behind it."""
+    if own_types:
+        return [event.error.rpartition(".")[2]]
+    names, raised = [], event.raised
     while raised is not None:
-        names.append(raised.type)
+        if raised.module.partition(".")[0] != _OURS:
+            names.append(raised.type)
         raised = raised.cause or raised.context
-    return list(dict.fromkeys(names))
-
-
-def _callback(place: Place, transcript: Transcript) -> Iterator[Question]:
-    chunks = [one.text for one in transcript.of(Chunk) if (one.call, one.probe) == (place.call, place.probe)]
-    if chunks:
-        yield Question("answer", place.call, place.probe, "".join(chunks), ("chunks",))
-
-
-def _outcome(finding: Finding, place: Place, transcript: Transcript) -> Iterator[Question]:
-    """A turn that ended otherwise than its script says: its last call raised, or returned what is no answer."""
-    calls = [one.call for one in transcript.of(CallBegan) if one.turn == place.turn and not one.probe]
-    if not calls:
-        return
-    last = Place(side=Side.ERROR, call=calls[-1])
-    if finding.observed == "error":
-        yield from _error(last, transcript)
-    elif finding.expected == "error" and (response := _returned(transcript, last)) is not None:
-        yield Question("returned", calls[-1], "", response.text, ("text",))
-
-
-def _returned(transcript: Transcript, place: Place) -> ProviderResponse | None:
-    ended = (one for one in transcript.of(Response) if (one.call, one.probe) == (place.call, place.probe))
-    return next((one.response for one in ended), None)
+    return names
