@@ -60,6 +60,13 @@ def open_ended(row: Iterable[Cell]) -> list[Cell]:
     return found
 
 
+def in_steps(whole: int, read: int, step: int) -> PromptUsage:
+    """The usage of a prompt at a service that finds prefixes of whole steps of tokens, and does not tell what it
+    wrote."""
+    read -= read % step
+    return PromptUsage(whole - read, cache_read=read)
+
+
 @dataclass(slots=True)
 class _Entry:
     expires: float
@@ -91,7 +98,7 @@ class PrefixStore:
         upto = _running_totals(cells)
         wanted = [n for n, cell in enumerate(cells) if cell.mark is not None and upto[n] >= minimum]
         if not wanted:
-            return PromptUsage(upto[-1] + tail if upto else tail), _nothing
+            return PromptUsage(upto[-1] + tail if upto else tail), nothing_to_write
         digests = self._digests(cells, wanted, salt)
         breakpoints = [_Breakpoint(n, cells[n].mark or "5m", digests[n]) for n in wanted]
         hit = max((n for n, digest in digests.items() if self._alive(digest, now)), default=-1)
@@ -137,8 +144,8 @@ class PrefixStore:
         entry.expires = max(entry.expires, now + entry.lifetime)
 
 
-def _nothing() -> None:
-    """There is nothing to write below the minimum or without breakpoints."""
+def nothing_to_write() -> None:
+    """The end of a request that leaves nothing in the cache."""
 
 
 def _running_totals(cells: Sequence[Cell]) -> list[int]:

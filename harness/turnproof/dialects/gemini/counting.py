@@ -20,7 +20,7 @@ from ...messages import FileRef, FunctionCall, InlineData, Part, Text, Thought, 
 from ...tokens import DOCUMENT_TOKENS, IMAGE_TOKENS, bytes_tokens, json_tokens, text_tokens
 from ..base import Call, ModelFacts, PromptUsage
 from ..catalogue import dated
-from ..prefix_cache import Cell, PrefixStore, kept_for_the_latest, open_ended
+from ..prefix_cache import Cell, PrefixStore, kept_for_the_latest, nothing_to_write, open_ended
 from .models import IMPLICIT_CACHE
 from .parts import signature_of
 
@@ -132,13 +132,9 @@ class GeminiCache:
         """
         whole, held = count(call), managed_tokens(call)
         if held:
-            return PromptUsage(whole - held, cache_read=held), _nothing
+            return PromptUsage(whole - held, cache_read=held), nothing_to_write
         if call.operation != "generate" or IMPLICIT_CACHE not in facts.features:
-            return PromptUsage(whole), _nothing
+            return PromptUsage(whole), nothing_to_write
         salt = dated(facts).encode()
         usage, commit = self._store.account(cells(call), 0, salt, facts.cache_minimum_tokens, now)
         return PromptUsage(whole - usage.cache_read, cache_read=usage.cache_read), commit
-
-
-def _nothing() -> None:
-    """A managed cache lives no longer for being used, and older models remember nothing."""

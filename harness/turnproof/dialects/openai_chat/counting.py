@@ -19,7 +19,7 @@ from ...messages import JSON, Part
 from ...tokens import part_tokens, text_tokens, tool_tokens
 from ..base import Call, ModelFacts, PromptUsage
 from ..catalogue import dated
-from ..prefix_cache import Cell, PrefixStore, kept_for_the_latest
+from ..prefix_cache import Cell, PrefixStore, in_steps, kept_for_the_latest, nothing_to_write
 from .models import IMPLICIT_CACHE, ONE_TOKEN_STEPS
 from .surfaces import ChatCall, Surface
 
@@ -90,16 +90,10 @@ class ChatCache:
         surface, whole = ChatCall.at_surface(call, self._surface).surface, count(call)
         if surface is Surface.OLLAMA:
             # What does not fit was dropped before anything was counted.
-            return PromptUsage(min(whole, facts.context_tokens)), _nothing
+            return PromptUsage(min(whole, facts.context_tokens)), nothing_to_write
         if call.operation != "generate" or IMPLICIT_CACHE not in facts.features:
-            return PromptUsage(whole), _nothing
+            return PromptUsage(whole), nothing_to_write
         usage, commit = self._store.account(cells(call), 0, dated(facts).encode(), facts.cache_minimum_tokens, now)
         if ONE_TOKEN_STEPS in facts.features:
             return usage, commit
-        read = min(usage.cache_read, whole - 1)
-        read -= read % _STEPS.get(surface, _STEP)
-        return PromptUsage(whole - read, cache_read=read), commit
-
-
-def _nothing() -> None:
-    """Nothing is remembered of this prompt."""
+        return in_steps(whole, min(usage.cache_read, whole - 1), _STEPS.get(surface, _STEP)), commit

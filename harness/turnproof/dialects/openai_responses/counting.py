@@ -18,7 +18,7 @@ from ...tokens import part_tokens, tool_tokens
 from ..atoms import media_key, token_of
 from ..base import Call, ModelFacts, PromptUsage
 from ..catalogue import dated
-from ..prefix_cache import Cell, PrefixStore, kept_for_the_latest, open_ended
+from ..prefix_cache import Cell, PrefixStore, in_steps, kept_for_the_latest, nothing_to_write, open_ended
 from .models import ONE_TOKEN_STEPS
 
 _PART_TOKENS = 2
@@ -89,13 +89,8 @@ class ResponsesCache:
         row = cells(call)
         whole = sum(cell.tokens for cell in row)
         if call.operation != "generate":
-            return PromptUsage(whole), _nothing
+            return PromptUsage(whole), nothing_to_write
         usage, commit = self._store.account(row, 0, dated(facts).encode(), facts.cache_minimum_tokens, now)
         if ONE_TOKEN_STEPS in facts.features:
             return usage, commit
-        read = usage.cache_read // STEP * STEP
-        return PromptUsage(whole - read, cache_read=read), commit
-
-
-def _nothing() -> None:
-    """Counting leaves nothing behind."""
+        return in_steps(whole, usage.cache_read, STEP), commit

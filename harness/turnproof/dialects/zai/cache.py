@@ -12,7 +12,7 @@ from dataclasses import replace
 from ..anthropic_messages.counting import TAIL_TOKENS, cells
 from ..base import Call, ModelFacts, PromptUsage
 from ..catalogue import dated
-from ..prefix_cache import PrefixStore
+from ..prefix_cache import PrefixStore, in_steps, open_ended
 
 STEP = 64
 """Hits were reported in multiples of it (`zai.md` §5)."""
@@ -29,8 +29,6 @@ class ZaiCache:
 
         Every cell but the last ends a prefix that may be found again. Nothing is ever counted as written.
         """
-        row = [replace(cell, mark="5m") for cell in cells(call.body)]
-        row[-1:] = [replace(cell, mark=None) for cell in row[-1:]]
+        row = open_ended(replace(cell, mark="5m") for cell in cells(call.body))
         usage, commit = self._store.account(row, TAIL_TOKENS, dated(facts).encode(), facts.cache_minimum_tokens, now)
-        read = usage.cache_read - usage.cache_read % STEP
-        return PromptUsage(usage.whole - read, cache_read=read), commit
+        return in_steps(usage.whole, usage.cache_read, STEP), commit
