@@ -7,7 +7,7 @@ counterpart is found.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Final, Literal, TypeAlias, get_args
@@ -111,14 +111,41 @@ def media_key(part: InlineData | FileRef) -> Hashable:
     return blake2b(part.data, digest_size=16).digest() if isinstance(part, InlineData) else part.uri
 
 
-def token_of(thought: Thought) -> str | None:
-    """The signature or encrypted content of a thought, whatever its dialect calls it."""
-    if thought.provider_data is None:
+_TOKEN_NAMES = ("signature", "redacted", "encrypted", "thought_signature", "thoughtSignature", "encrypted_content")
+_TOKEN_LENGTH = 40
+"""Characters from which a string under an unknown name may be a signature; those of services have 100 and more."""
+
+
+def token_of(part: Part) -> str | None:
+    """The signature or encrypted content that a part carries: under a usual name, else the longest string that may be
+    one. An adapter names what it keeps in `ProviderData.data` as it likes."""
+    if part.provider_data is None:
         return None
-    for name in ("signature", "redacted", "encrypted"):
-        if token := thought.provider_data.data.get(name):
+    for name in _TOKEN_NAMES:
+        if token := part.provider_data.data.get(name):
             return str(token)
-    return None
+    longest = max(_strings(part.provider_data.data), key=len, default="")
+    return longest if len(longest) >= _TOKEN_LENGTH else None
+
+
+def tokens_of(held: Part, sent: Part) -> tuple[str | None, str | None]:
+    """The tokens of what is held and of what was sent for it: one and the same where the sent one stands anywhere in
+    the held part's data, alone or in a text of JSON."""
+    ours, theirs = token_of(held), token_of(sent)
+    data = held.provider_data.data if held.provider_data is not None else {}
+    is_held = any(each == theirs or f'"{theirs}"' in each for each in _strings(data))
+    return (theirs if is_held else ours), theirs
+
+
+def _strings(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for item in value.values():
+            yield from _strings(item)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from _strings(item)
 
 
 def same_json(a: JSON, b: JSON) -> bool:

@@ -29,7 +29,7 @@ from ..messages import (
     ToolResult,
     thaw,
 )
-from .atoms import SIDES, Atom, Side, atoms, media_key, same_json, token_of, unpaired
+from .atoms import SIDES, Atom, Side, atoms, media_key, same_json, token_of, tokens_of, unpaired
 from .base import WireDifference
 from .call_pairing import pair_calls
 from .naming import NameMap
@@ -223,8 +223,8 @@ class Comparison:
     def _same_thought(self, held: Atom, sent: Atom) -> bool:
         if held.kind != "thought" or sent.kind != "thought":
             return False
-        token = token_of_atom(held)
-        return (token is not None and token == token_of_atom(sent)) or (held.text != "" and held.text == sent.text)
+        ours, theirs = tokens_of(held.part, sent.part)
+        return (ours is not None and ours == theirs) or (held.text != "" and held.text == sent.text)
 
     def _same_words(self, ours: list[Atom], theirs: list[Atom], side: Side) -> tuple[list[Atom], list[Atom]]:
         """Texts that are the same to the letter once joined; a blank piece among them is part of the text."""
@@ -433,7 +433,7 @@ class Comparison:
             self.report("invented", f"{atom.path}.attachments", None, len(theirs), violation=True)
 
     def _thought(self, atom: Atom, held: Thought, sent: Thought) -> None:
-        ours, theirs = token_of(held), token_of(sent)
+        ours, theirs = tokens_of(held, sent)
         if ours != theirs and ours is not None and not self.is_foreign(atom):
             self.report("lost-signature", f"{atom.path}.provider_data", ours, theirs, violation=True)
         elif ours != theirs and theirs is not None:

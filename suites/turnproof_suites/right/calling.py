@@ -15,7 +15,6 @@ from turnproof.messages import (
     Part,
     ProviderData,
     ProviderResponse,
-    Thought,
     TokenUsage,
     ToolResult,
 )
@@ -115,19 +114,21 @@ class OwnCallIds(_ChangedParts):
         return part
 
 
-@right("signatures-under-another-key", scenarios=("thinking/*",), capability=("thinking",), paths=("stateless",))
+@right(
+    "signatures-under-another-key", scenarios=("thinking/*", *_TOOLS), capability=("thinking",), paths=("stateless",)
+)
 class SignaturesElsewhere(_ChangedParts):
-    """What a thought carries for the service is kept under keys of the adapter's own."""
+    """What a part carries for the service is kept under keys of the adapter's own."""
 
     def part_in(self, part: Part) -> Part:
-        if not isinstance(part, Thought) or part.provider_data is None:
+        if part.provider_data is None:
             return part
         data = part.provider_data
         own = {f"my_{key}": value for key, value in data.data.items()}
         return changed(part, provider_data=ProviderData(data.dialect, data.model, own))
 
     def part_out(self, part: Part) -> Part:
-        if not isinstance(part, Thought) or part.provider_data is None:
+        if part.provider_data is None:
             return part
         data = part.provider_data
         theirs = {key.removeprefix("my_"): value for key, value in data.data.items()}

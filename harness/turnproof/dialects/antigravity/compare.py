@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ...messages import Message, Part, Thought, ToolSchema
-from ..atoms import Atom, token_of
+from ..atoms import Atom, tokens_of
 from ..base import AllowedDifference, Call, Evidence, WireDifference
 from ..gemini.allowed import ALLOWED as _GEMINI
 from ..gemini.compare import ContentsComparison
@@ -53,7 +53,7 @@ class _ClaudeComparison(_GeminiComparison):
         return Comparison._region(self, ours, theirs)
 
     def _thought(self, atom: Atom, held: Thought, sent: Thought) -> None:
-        ours, theirs = token_of(held), token_of(sent)
+        ours, theirs = tokens_of(held, sent)
         if ours is not None and theirs is not None and standard_base64(ours) == standard_base64(theirs):
             held = Thought(held.text, provider_data=sent.provider_data)
         Comparison._thought(self, atom, held, sent)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from msgspec.structs import replace
 
 from ...messages import FunctionCall, Message, Thought, ToolResult, ToolSchema, thaw
-from ..atoms import Atom
+from ..atoms import Atom, token_of
 from ..base import Call, ModelFacts
 from ..naming import NameMap
 from ..request_comparison import RequestComparison
@@ -110,9 +110,6 @@ class ContentsComparison(RequestComparison):
 
 
 def held_signature(part: FunctionCall) -> str | None:
-    """The signature that a session holds with a call, in the standard alphabet, under whichever of its usual names."""
-    data = part.provider_data.data if part.provider_data is not None else {}
-    found = next(
-        (data[name] for name in ("signature", "thought_signature", "thoughtSignature") if data.get(name)), None
-    )
-    return standard_base64(found) if isinstance(found, str) else None
+    """The signature that a session holds with a call, in the standard alphabet, whatever it calls it."""
+    found = token_of(part)
+    return standard_base64(found) if found is not None else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...messages import FileRef, FunctionCall, InlineData, Message, Text, Thought, ToolSchema
-from ..atoms import Atom, media_key, token_of
+from ..atoms import Atom, media_key, tokens_of
 from ..base import Call
 from ..naming import NameMap
 from ..openai_common import same_parameters
@@ -53,7 +53,7 @@ class ChatComparison(ThoughtsAreOptional):
     # -- thinking
     def _thought(self, atom: Atom, held: Thought, sent: Thought) -> None:
         """Sent back, its text is all there is to compare; an encrypted form is the service's own, or invented."""
-        ours, theirs = token_of(held), token_of(sent)
+        ours, theirs = tokens_of(held, sent)
         if theirs is not None and ours != theirs:
             self.report("invented", f"{atom.path}.provider_data", ours, theirs, violation=True)
 

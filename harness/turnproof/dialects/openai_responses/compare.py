@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...messages import FunctionCall, Message, Text, Thought, ToolSchema
-from ..atoms import Atom, token_of
+from ..atoms import Atom, tokens_of
 from ..base import Call
 from ..naming import NameMap
 from ..openai_common import same_parameters
@@ -66,7 +66,7 @@ class ItemsComparison(RequestComparison):
         return any((key, value) in self._ids_sent for value in data.data.values() if isinstance(value, str))
 
     def _thought(self, atom: Atom, held: Thought, sent: Thought) -> None:
-        ours, theirs = token_of(held), token_of(sent)
+        ours, theirs = tokens_of(held, sent)
         foreign = ours is None or self.is_foreign(atom)
         if ours != theirs and not (foreign and theirs is None):
             what = "invented" if foreign else "lost-signature"
