@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from turnproof.errors import (
@@ -11,6 +13,15 @@ from turnproof.errors import (
     OverloadedError,
     RateLimitError,
 )
+
+
+def write_program(folder: Path, source: str) -> str:
+    """The path of an executable with this source in Python."""
+    program = folder / "claude"
+    program.write_text(f"#!/usr/bin/env python3\n{source}\n")
+    program.chmod(0o755)
+    return str(program)
+
 
 refusals = pytest.mark.parametrize(
     ("status", "kind", "message", "error"),

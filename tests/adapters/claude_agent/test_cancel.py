@@ -14,6 +14,7 @@ from turnproof.errors import Cancelled
 from turnproof.messages import FinishReason
 from turnproof_adapters.claude_agent import live_program
 
+from ..claude_troubles import write_program
 from ..scripted_server import scripted
 from .kit import Place, begins, call, conversation, says, sensor
 
@@ -96,11 +97,7 @@ def test_a_cancel_before_anything_is_said_asks_nothing(here: Place) -> None:
 
 def test_a_cancel_while_the_program_starts_ends_it(here: Place, tmp_path: Path) -> None:
     started = tmp_path / "started"
-    program = tmp_path / "claude"
-    program.write_text(
-        f"#!/usr/bin/env python3\nimport pathlib, time\npathlib.Path({str(started)!r}).touch()\ntime.sleep(60)\n"
-    )
-    program.chmod(0o755)
+    program = write_program(tmp_path, f"import pathlib, time\npathlib.Path({str(started)!r}).touch()\ntime.sleep(60)\n")
     token = CancelToken()
 
     def stop() -> None:
@@ -108,7 +105,7 @@ def test_a_cancel_while_the_program_starts_ends_it(here: Place, tmp_path: Path) 
             token.wait(0.01)
         token.cancel()
 
-    agent = here.agent(program=str(program))
+    agent = here.agent(program=program)
     thread = threading.Thread(target=stop)
     thread.start()
     with pytest.raises(Cancelled):

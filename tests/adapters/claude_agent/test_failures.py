@@ -14,7 +14,7 @@ from turnproof.errors import OverloadedError, ProviderError, TransportError, Usa
 from turnproof.messages import Text
 from turnproof.wire.emulator.server_run import CANARY_KEY
 
-from ..claude_troubles import refusals, strange_programs
+from ..claude_troubles import refusals, strange_programs, write_program
 from ..scripted_server import Exchange, scripted
 from .kit import Place, begins, call, conversation, events, refuses, says, sensor
 
@@ -157,10 +157,8 @@ def test_tools_of_a_turn_that_is_lost_are_told(here: Place) -> None:
 def test_a_program_that_does_something_else_is_a_typed_error(
     here: Place, tmp_path: Path, source: str, said: str
 ) -> None:
-    program = tmp_path / "claude"
-    program.write_text(f"#!/usr/bin/env python3\n{source}\n")
-    program.chmod(0o755)
-    agent = here.agent(program=str(program), timeout=0.3 if "sleep" in source else 60)
+    program = write_program(tmp_path, source)
+    agent = here.agent(program=program, timeout=0.3 if "sleep" in source else 60)
     with pytest.raises(TransportError, match=said) as raised:
         agent.send("1?")
     assert CANARY_KEY not in repr(raised.value)
@@ -168,9 +166,8 @@ def test_a_program_that_does_something_else_is_a_typed_error(
 
 
 def test_a_result_without_an_answer_is_no_success(here: Place, tmp_path: Path) -> None:
-    program = tmp_path / "claude"
-    program.write_text(
-        "#!/usr/bin/env python3\n"
+    program = write_program(
+        tmp_path,
         "import json, sys\n"
         "for line in sys.stdin:\n"
         "    said = json.loads(line)\n"
@@ -178,11 +175,10 @@ def test_a_result_without_an_answer_is_no_success(here: Place, tmp_path: Path) -
         "        print(json.dumps({'type': 'result', 'subtype': 'success', 'result': 'quota'}), flush=True)\n"
         "    else:\n"
         "        answer = {'subtype': 'success', 'request_id': said['request_id']}\n"
-        "        print(json.dumps({'type': 'control_response', 'response': answer}), flush=True)\n"
+        "        print(json.dumps({'type': 'control_response', 'response': answer}), flush=True)\n",
     )
-    program.chmod(0o755)
     with pytest.raises(TransportError, match="without an answer: quota"):
-        here.agent(program=str(program)).send("1?")
+        here.agent(program=program).send("1?")
 
 
 def test_settings_that_cannot_be_used_are_told_when_it_is_opened(here: Place, tmp_path: Path) -> None:
@@ -204,14 +200,11 @@ def test_settings_that_cannot_be_used_are_told_when_it_is_opened(here: Place, tm
 def test_the_program_sees_no_key_but_its_own(here: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-of-somebody-else")
     monkeypatch.setenv("CLAUDE_CODE_USE_BEDROCK", "1")
-    program = tmp_path / "claude"
-    program.write_text(
-        "#!/usr/bin/env python3\nimport os, sys\n"
-        "sys.exit(' '.join([*sorted(os.environ), os.environ['HOME'], *sys.argv]))\n"
+    program = write_program(
+        tmp_path, "import os, sys\nsys.exit(' '.join([*sorted(os.environ), os.environ['HOME'], *sys.argv]))"
     )
-    program.chmod(0o755)
     with pytest.raises(TransportError, match="ANTHROPIC_API_KEY") as raised:
-        here.agent(program=str(program)).send("1?")
+        here.agent(program=program).send("1?")
     assert str(here.home) in str(raised.value)
     assert "OPENAI" not in str(raised.value)
     assert "BEDROCK" not in str(raised.value)

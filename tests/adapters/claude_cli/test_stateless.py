@@ -15,7 +15,7 @@ from turnproof.messages import FinishReason, FunctionCall, Message, Text, Though
 from turnproof.wire.emulator.server_run import CANARY_KEY
 from turnproof_adapters._child_process import Child
 
-from ..claude_troubles import refusals, strange_programs
+from ..claude_troubles import refusals, strange_programs, write_program
 from ..emulated_conversation import SCRIPT, SENSOR, SYSTEM, Api
 from ..scripted_server import LIMIT, Exchange, scripted
 from .kit import PROGRAM, api, legacy, provider
@@ -190,10 +190,8 @@ def test_thinking_that_cannot_be_asked_for_is_refused(config: dict[str, Any]) ->
 def test_the_program_sees_no_key_but_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-of-somebody-else")
     monkeypatch.setenv("CLAUDE_CODE_USE_BEDROCK", "1")
-    program = tmp_path / "claude"
-    program.write_text("#!/usr/bin/env python3\nimport os, sys\nsys.exit(' '.join(sorted(os.environ)))\n")
-    program.chmod(0o755)
-    opened = provider("http://127.0.0.1:9", str(program))
+    program = write_program(tmp_path, "import os, sys\nsys.exit(' '.join(sorted(os.environ)))")
+    opened = provider("http://127.0.0.1:9", program)
     with opened as claude, pytest.raises(errors.TransportError, match="ANTHROPIC_API_KEY") as raised:
         claude.complete([QUESTION], SYSTEM)
     assert "OPENAI" not in str(raised.value)
@@ -314,11 +312,9 @@ def test_several_threads_do_not_mix(emulated: Api) -> None:
 
 @strange_programs
 def test_a_program_that_does_something_else_is_a_typed_error(tmp_path: Path, source: str, said: str) -> None:
-    program = tmp_path / "claude"
-    program.write_text(f"#!/usr/bin/env python3\n{source}\n")
-    program.chmod(0o755)
+    program = write_program(tmp_path, source)
     limit = 0.3 if "sleep" in source else 60
-    open_provider = provider("http://127.0.0.1:9", str(program), timeout=limit)
+    open_provider = provider("http://127.0.0.1:9", program, timeout=limit)
     with open_provider as claude, pytest.raises(errors.TransportError, match=said) as raised:
         claude.complete([QUESTION], SYSTEM)
     assert CANARY_KEY not in repr(raised.value)
