@@ -21,8 +21,8 @@ from turnproof.judge.requirements import load_suite
 from turnproof.run.driver.mutation import Mutant
 from turnproof_suites.mutants import MUTANTS
 
-STORED = "agents.in_a_child:STORED"
-IN_A_CHILD = "agents.in_a_child:AGENT"
+STORED = "session.agents.in_a_child:STORED"
+IN_A_CHILD = "session.agents.in_a_child:AGENT"
 
 OURS = tuple(mutant for mutant in MUTANTS if mutant.seam == "agent")
 

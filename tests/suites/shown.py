@@ -38,7 +38,7 @@ ADAPTERS = (
     "openai",
     "zai",
 )
-SUBJECTS = (*ADAPTERS, "reference@anthropic", "tests.agents.in_a_child:AGENT")
+SUBJECTS = (*ADAPTERS, "reference@anthropic", "tests.session.agents.in_a_child:AGENT")
 
 RUNS = {(path, mode) for path in ("stateless", "legacy") for mode in ("stream", "batch")}
 

@@ -8,12 +8,12 @@ from random import Random
 from typing import Any
 
 import pytest
-from session.fakes import reply, tool
 
 from turnproof.errors import UsageError
 from turnproof.messages import ProviderResponse
 from turnproof.session.agents import Limits
 
+from ..fakes import reply, tool
 from .kit import LIMIT, Held, Minds, calls, in_thread, over, spawn, team_of
 
 NAMES = [f"n{number}" for number in range(12)]

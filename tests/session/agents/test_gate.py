@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import threading
 
-from session.fakes import Watching
-
 from turnproof.session.agents.observer_gate import ObserverGate
 
+from ..fakes import Watching
 from .kit import LIMIT, in_thread, over
 
 

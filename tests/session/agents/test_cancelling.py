@@ -5,12 +5,12 @@ from __future__ import annotations
 import threading
 
 import pytest
-from session.fakes import Step, reply, tool
 
 from turnproof.cancel import CancelToken
 from turnproof.errors import Cancelled, InvalidRequestError
 from turnproof.session.agents import Limits
 
+from ..fakes import Step, reply, tool
 from .kit import LIMIT, Held, Minds, at_rest, calls, cancelled, in_thread, over, results, spawn, statuses, team_of, when
 
 

@@ -6,7 +6,6 @@ import threading
 from typing import Any
 
 import pytest
-from session.fakes import Play, Watching, reply, tool
 
 from turnproof.cancel import CancelToken
 from turnproof.errors import UsageError
@@ -14,6 +13,7 @@ from turnproof.messages import ProviderResponse, ToolSchema
 from turnproof.session.agents import AgentLimitError, Limits, ProviderSource, Team
 from turnproof.subject import Tool
 
+from ..fakes import Play, Watching, reply, tool
 from .kit import LIMIT, Held, Minds, at_rest, calls, over, results, spawn, team_of, when
 
 

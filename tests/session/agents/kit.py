@@ -6,13 +6,13 @@ import threading
 from collections.abc import Sequence
 from typing import Any
 
-from session.fakes import Naps, Play, Request, Script, Step, numbered, reply
-
 from turnproof.cancel import CancelToken
 from turnproof.messages import FunctionCall, Message, ProviderResponse
 from turnproof.session import RetryPolicy
 from turnproof.session.agents import Agent, Limits, ProviderSource, Runtime, SharedState, Team
 from turnproof.subject import Tool
+
+from ..fakes import Naps, Play, Request, Script, Step, numbered, reply
 
 LIMIT = 60.0
 """Seconds after which something that must happen has not happened."""

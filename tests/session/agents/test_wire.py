@@ -15,7 +15,6 @@ from typing import Any
 import pytest
 from adapters.anthropic import kit as anthropic_kit
 from adapters.scripted_server import Exchange, scripted
-from session.fakes import Watching
 
 from turnproof.cancel import CancelToken
 from turnproof.dialects import dialect
@@ -29,6 +28,7 @@ from turnproof.wire.emulator.server_run import CANARY_KEY
 from turnproof_adapters.anthropic.binding import BINDING as ANTHROPIC
 from turnproof_adapters.google_genai.binding import BINDING as GOOGLE
 
+from ..fakes import Watching
 from .kit import LIMIT, Minds, at_rest, calls, in_thread, over, results, spawn, statuses
 
 LIMITS = Limits(patience=LIMIT, grace=LIMIT)

@@ -6,8 +6,6 @@ from functools import partial
 from typing import Any
 
 import pytest
-from session.fakes import FakeLegacy, FakeStateless, Watching, reply, tool
-from session.traced import Spans
 
 from turnproof.cache import CachePlugin, Covers, ImplicitCachePlugin, Prepared
 from turnproof.cancel import CancelToken
@@ -18,6 +16,8 @@ from turnproof.provider import Binding, Capabilities, Endpoint
 from turnproof.session import Approval
 from turnproof.session.agents import ProviderSource, Runtime, Team
 
+from ..fakes import FakeLegacy, FakeStateless, Watching, reply, tool
+from ..traced import Spans
 from .kit import Minds, at_rest, calls, results, runtime_of, spawn, team_of
 
 

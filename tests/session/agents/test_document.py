@@ -7,16 +7,16 @@ from pathlib import Path
 from typing import Any, get_args
 
 import pytest
-from session.fakes import reply, tool
 
 from turnproof.provider import Binding, Capabilities, Endpoint
 from turnproof.session import Approval
 from turnproof.session.agents import AgentStatus, Limits, Runtime, SharedState, Team
 from turnproof.session.inbox import MAX_WAITING
 
+from ..fakes import reply, tool
 from .kit import Minds, calls, runtime_of, spawn, team_of
 
-PAGE = (Path(__file__).parents[2] / "docs" / "subagents.md").read_text("utf-8")
+PAGE = (Path(__file__).parents[3] / "docs" / "subagents.md").read_text("utf-8")
 EXAMPLES = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
 REPORT = re.search(r"```\n(\[subagent.*?)\n```", PAGE, re.DOTALL)
 

@@ -6,12 +6,12 @@ import threading
 from typing import Any
 
 import pytest
-from session.fakes import reply
 
 from turnproof.cancel import CancelToken
 from turnproof.errors import PayloadError, UsageError
 from turnproof.session.agents import SharedState, SharedValue, shared_state_tools
 
+from ..fakes import reply
 from .kit import Minds, calls, in_thread, over, results, spawn, team_of
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from session.fakes import reply, tool
 
 from turnproof.errors import InvalidRequestError
 from turnproof.messages import FinishReason
 from turnproof.session.agents import Report
 
+from ..fakes import reply, tool
 from .kit import LIMIT, Held, Minds, at_rest, calls, results, spawn, team_of, when
 
 

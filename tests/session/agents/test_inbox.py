@@ -5,12 +5,12 @@ from __future__ import annotations
 from functools import partial
 
 import pytest
-from session.fakes import open_session, reply
 
 from turnproof.errors import UsageError
 from turnproof.messages import Message
 from turnproof.session.inbox import Inbox, InboxFullError, Prompt
 
+from ..fakes import open_session, reply
 from .kit import in_thread, over
 
 
