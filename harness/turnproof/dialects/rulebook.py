@@ -8,6 +8,11 @@ from .base import Evidence, Rule, Source
 READ_ON = "2026-11-26"
 """The day on which a place was read, unless it says another."""
 
+EARLIER = "2026-11-22"
+"""The day on which most threads were read that a rule names without a quote."""
+
+_DESCRIPTIONS = "https://pypi.org/project/llm-comply/0.5.0/#llm_comply/specs"
+
 _ADDRESSES = ("https://", "http://")
 
 
@@ -24,6 +29,11 @@ def threads(*names: str, day: str = READ_ON) -> tuple[Source, ...]:
     return tuple(thread(name, day=day) for name in names)
 
 
+def earlier_threads(*names: str) -> tuple[Source, ...]:
+    """Threads of several projects about one refusal, read on `EARLIER`."""
+    return threads(*names, day=EARLIER)
+
+
 def report(address: str, quote: str = "", *, day: str = READ_ON) -> Source:
     """What somebody else wrote down elsewhere, such as a test that runs against the service."""
     return _source(Evidence.ISSUE, address, day, quote)
@@ -37,6 +47,11 @@ def recording(address: str, quote: str = "", *, day: str = READ_ON) -> Source:
 def page(address: str, quote: str = "", *, day: str = READ_ON) -> Source:
     """A page or an interface description of the vendor."""
     return _source(Evidence.DOCUMENTED, address, day, quote)
+
+
+def interface(document: str, name: str) -> Source:
+    """A schema of the interface description that the vendor publishes, as a wheel carries it."""
+    return page(f"{_DESCRIPTIONS}/{document}.json/components/schemas/{name}")
 
 
 def server_code(address: str, quote: str = "", *, day: str = READ_ON) -> Source:

@@ -1,13 +1,13 @@
 """Every rule of the Messages API that this dialect knows, with the places that show it.
 
 A rule that nothing here shows is logged, and the request is accepted. Where only the status is documented, the words
-of the message are ours. `_SCHEMA` is the interface description that Anthropic publishes, as the named wheel carries it.
+of the message are ours. `_schema` is the interface description that Anthropic publishes, as the named wheel carries it.
 """
 
 from __future__ import annotations
 
 from ..base import Source
-from ..rulebook import Rulebook, client_code, page, recording, report, thread
+from ..rulebook import Rulebook, client_code, interface, page, recording, report, thread
 
 NAME = "anthropic-messages"
 
@@ -34,7 +34,7 @@ _rule = _BOOK.rule
 
 
 def _schema(name: str) -> Source:
-    return page(f"https://pypi.org/project/llm-comply/0.5.0/#llm_comply/specs/anthropic.json/components/schemas/{name}")
+    return interface("anthropic", name)
 
 
 # Headers and address

@@ -12,13 +12,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from ..anthropic_messages import rules as anthropic
-from ..base import Refusal, Rule, Source
+from ..base import Refusal, Rule
 from ..gemini import rules as gemini
-from ..rulebook import Rulebook, page, report, server_code, thread, threads
+from ..rulebook import EARLIER, Rulebook, earlier_threads, page, report, server_code, thread, threads
 
 NAME = "antigravity"
 
-_THREADS_READ_ON = "2026-11-22"
 _CODES = page("https://github.com/googleapis/googleapis/blob/16b971c46e2f/google/rpc/code.proto")
 _OAUTH = "https://www.rfc-editor.org/rfc/rfc6749#section-5.2"
 _NOTES = report("https://github.com/NoeFabris/opencode-antigravity-auth/blob/0f4490a691c9/docs/ANTIGRAVITY_API_SPEC.md")
@@ -29,19 +28,13 @@ ALL = _BOOK.all
 _rule = _BOOK.rule
 
 
-def _threads(*names: str) -> tuple[Source, ...]:
-    return threads(*names, day=_THREADS_READ_ON)
-
-
 # The token endpoint
 GRANT_TYPE = _rule("grant-type", page(_OAUTH, "unsupported_grant_type"))
 MISSING_PARAMETER = _rule("missing-parameter", page(_OAUTH, "invalid_request"))
-CLIENT_SECRET = _rule(
-    "client-secret", thread("xiufengsun/TokenTracker#610", "client_secret is missing", day=_THREADS_READ_ON)
-)
+CLIENT_SECRET = _rule("client-secret", thread("xiufengsun/TokenTracker#610", "client_secret is missing", day=EARLIER))
 INVALID_GRANT = _rule(
     "invalid-grant",
-    thread("apache/opendal#3901", "Token has been expired or revoked", day=_THREADS_READ_ON),
+    thread("apache/opendal#3901", "Token has been expired or revoked", day=EARLIER),
     page(_OAUTH, "invalid_grant"),
 )
 
@@ -49,13 +42,15 @@ INVALID_GRANT = _rule(
 NOT_FOUND = _rule("not-found", _CODES)
 HOST_DOWN = _rule("host-down", _CODES, note="antigravity.md §6: clients leave a host on 403, 404, 429 and 5xx")
 MISSING_TOKEN = _rule("missing-token", _CODES)
-BAD_TOKEN = _rule("bad-token", *_threads("cita-777/metapi#402", "googlecodelabs/feedback#2230"))
-UNLICENSED = _rule("unlicensed", thread("justlovemaki/AIClient2API#316"), *_threads("router-for-me/CLIProxyAPI#907"))
-UNVERIFIED = _rule("unverified", thread("su-kaka/gcli2api#382"), *_threads("lbjlaq/Antigravity-Manager#2362"))
+BAD_TOKEN = _rule("bad-token", *earlier_threads("cita-777/metapi#402", "googlecodelabs/feedback#2230"))
+UNLICENSED = _rule(
+    "unlicensed", thread("justlovemaki/AIClient2API#316"), *earlier_threads("router-for-me/CLIProxyAPI#907")
+)
+UNVERIFIED = _rule("unverified", thread("su-kaka/gcli2api#382"), *earlier_threads("lbjlaq/Antigravity-Manager#2362"))
 OTHERS_PROJECT = _rule(
     "others-project",
     thread("Kilo-Org/kilocode#2838", "Permission denied on resource project "),
-    *_threads("cline/cline#4526"),
+    *earlier_threads("cline/cline#4526"),
 )
 
 # Reading the body
@@ -68,21 +63,21 @@ UNKNOWN_NAME = _rule(
 )
 NOT_REPEATING = _rule(
     "not-repeating",
-    *_threads("badrisnarayanan/antigravity-claude-proxy#6"),
+    *earlier_threads("badrisnarayanan/antigravity-claude-proxy#6"),
     server_code(gemini.JSON_READER, "Proto field is not repeating, cannot start list."),
 )
 WRONG_TYPE = _rule(
     "wrong-type",
     thread("decolua/9router#2489", "Invalid value at 'request.tools[0].function_declarations["),
-    *_threads("decolua/9router#2595"),
+    *earlier_threads("decolua/9router#2595"),
 )
 ONEOF = _rule("oneof", note=_NOT_SEEN)
 BROKEN_BASE64 = _rule("broken-base64", note="gemini.md §5; not seen from the gateway")
 
 # What is asked
-UNKNOWN_MODEL = _rule("unknown-model", _CODES, _NOTES, *_threads("Wei-Shaw/sub2api#3707"))
+UNKNOWN_MODEL = _rule("unknown-model", _CODES, _NOTES, *earlier_threads("Wei-Shaw/sub2api#3707"))
 MISSING_PROJECT = _rule("missing-project", note="antigravity.md §2: the clients of Antigravity send it")
-QUOTA = _rule("quota", *_threads("liuw1535/antigravity2api-nodejs#44", "decolua/9router#789"))
+QUOTA = _rule("quota", *earlier_threads("liuw1535/antigravity2api-nodejs#44", "decolua/9router#789"))
 NO_CONTENTS = _rule("no-contents", note="antigravity.md §2: mandatory, by inference")
 EMPTY_CONTENT = _rule("empty-content", note="antigravity.md §4: an emptied turn; no thread of the gateway was found")
 EMPTY_PART = _rule(
@@ -124,7 +119,7 @@ RESPONSE_PAIRING = _rule("response-pairing", note="gemini.md §6: no refusal was
 MISSING_SIGNATURE = _rule(
     "missing-signature",
     thread("lbjlaq/Antigravity-Manager#139", "Function call is missing a thought_signature in functionCall parts."),
-    *_threads("lbjlaq/Antigravity-Manager#3272"),
+    *earlier_threads("lbjlaq/Antigravity-Manager#3272"),
 )
 INVALID_SIGNATURE = _rule(
     "invalid-signature",
@@ -145,7 +140,7 @@ TOO_MANY_TOKENS = _rule(
 
 # Conversations with Claude: Anthropic's error as a JSON string inside the message
 CLAUDE_BUDGET = _rule(
-    "claude-budget", *_threads("liuw1535/antigravity2api-nodejs#149", "router-for-me/CLIProxyAPI#348"), _NOTES
+    "claude-budget", *earlier_threads("liuw1535/antigravity2api-nodejs#149", "router-for-me/CLIProxyAPI#348"), _NOTES
 )
 CLAUDE_DANGLING_CALL = _rule(
     "claude-dangling-call",
@@ -167,18 +162,18 @@ CLAUDE_DUPLICATE_RESULT = _rule("claude-duplicate-result", note="anthropic.md §
 CLAUDE_UNSIGNED = _rule(
     "claude-unsigned-thinking",
     thread("lbjlaq/Antigravity-Manager#270", "thinking.signature: Field required"),
-    *_threads("router-for-me/CLIProxyAPI#1535"),
+    *earlier_threads("router-for-me/CLIProxyAPI#1535"),
 )
 CLAUDE_SIGNATURE = _rule(
     "claude-invalid-signature",
     thread("lbjlaq/Antigravity-Manager#498", "Invalid `signature` in `thinking` block"),
-    *_threads("lbjlaq/Antigravity-Manager#547", "router-for-me/CLIProxyAPI#570"),
+    *earlier_threads("lbjlaq/Antigravity-Manager#547", "router-for-me/CLIProxyAPI#570"),
 )
 CLAUDE_MODIFIED = _rule("claude-modified-thinking", note="anthropic.md §8; not seen from the gateway")
 CLAUDE_FOREIGN_SIGNATURE = _rule("claude-foreign-model-signature", note="antigravity.md §5: bound to the model family")
 CLAUDE_TOO_LONG = _rule(
     "claude-prompt-too-long",
-    *_threads("NoeFabris/opencode-antigravity-auth#411"),
+    *earlier_threads("NoeFabris/opencode-antigravity-auth#411"),
     note="one thread, whose answer could not be read again",
 )
 

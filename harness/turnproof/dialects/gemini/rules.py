@@ -8,11 +8,10 @@ of one role must alternate was a rule of models that are gone: today they are me
 
 from __future__ import annotations
 
-from ..rulebook import Rulebook, page, recording, report, server_code, thread, threads
+from ..rulebook import EARLIER, Rulebook, earlier_threads, page, recording, report, server_code, thread, threads
 
 NAME = "gemini"
 
-_THREADS_READ_ON = "2026-11-22"
 _RUBY_LLM = "https://github.com/crmne/ruby_llm/blob/fb5a49bf04da/spec/fixtures/vcr_cassettes"
 _PYDANTIC_AI = "https://github.com/pydantic/pydantic-ai/blob/4fda38988f29/tests"
 _OPENTELEMETRY = "https://github.com/open-telemetry/opentelemetry-python-contrib/blob"
@@ -48,14 +47,14 @@ MISSING_TOKEN = _rule(
     thread("heshengtao/super-agent-party#279", "Request is missing required authentication credential."),
     thread("google-github-actions/run-gemini-cli#123"),
 )
-BAD_TOKEN = _rule("bad-token", _CODES, thread("spring-projects/spring-ai#635", day=_THREADS_READ_ON))
+BAD_TOKEN = _rule("bad-token", _CODES, thread("spring-projects/spring-ai#635", day=EARLIER))
 KEY_FOR_TOKEN = _rule(
     "key-for-token",
     thread(
         "neuron-core/neuron-ai#437",
         "API keys are not supported by this API. Expected OAuth2 access token or other authentication credentials",
     ),
-    *threads("googleapis/python-genai#1404", "google-gemini/gemini-cli#1463", day=_THREADS_READ_ON),
+    *earlier_threads("googleapis/python-genai#1404", "google-gemini/gemini-cli#1463"),
 )
 
 # Reading the body
@@ -74,9 +73,7 @@ WRONG_TYPE = _rule(
     thread("decolua/9router#2489"),
 )
 ONEOF = _rule("oneof", server_code(JSON_READER, "oneof field '…' is already set. Cannot set"))
-BROKEN_BASE64 = _rule(
-    "broken-base64", *threads("crmne/ruby_llm#521", "google-gemini/gemini-cli#14368", day=_THREADS_READ_ON)
-)
+BROKEN_BASE64 = _rule("broken-base64", *earlier_threads("crmne/ruby_llm#521", "google-gemini/gemini-cli#14368"))
 
 # What is asked
 UNKNOWN_MODEL = _rule(
@@ -124,9 +121,7 @@ TEMPERATURE = _rule(
         "it has a temperature value of 1000 but the supported range is from 0 (inclusive) to 2.0001 (exclusive).",
     ),
 )
-JSON_WITH_TOOLS = _rule(
-    "json-with-tools", *threads("googleapis/python-genai#867", "symfony/ai#803", day=_THREADS_READ_ON)
-)
+JSON_WITH_TOOLS = _rule("json-with-tools", *earlier_threads("googleapis/python-genai#867", "symfony/ai#803"))
 
 # Managed caches
 CACHE_GONE = _rule(

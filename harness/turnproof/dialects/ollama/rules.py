@@ -7,11 +7,10 @@ The native API's unknown model is recorded; the other rules are read in the serv
 from __future__ import annotations
 
 from ..base import Source
-from ..rulebook import Rulebook, recording, server_code, thread
+from ..rulebook import EARLIER, Rulebook, recording, server_code, thread
 
 NAME = "ollama"
 
-_EARLIER = "2026-11-22"
 _OPENINFERENCE = (
     "https://github.com/Arize-ai/openinference/blob/1fe497f1d9f4/python/instrumentation/"
     "openinference-instrumentation-ollama/tests/openinference/instrumentation/ollama/cassettes/test_instrumentor"
@@ -26,18 +25,18 @@ def _code(path: str, quote: str = "", *, day: str = "2026-11-26") -> Source:
     return server_code(f"https://github.com/ollama/ollama/blob/main/{path}", quote, day=day)
 
 
-_ROUTES = _code("server/routes.go", day=_EARLIER)
+_ROUTES = _code("server/routes.go", day=EARLIER)
 
 
 NOT_FOUND = _rule("not-found", _ROUTES, note="no route: the answer of its web framework")
 
 # Bodies
-MISSING_BODY = _rule("missing-body", _code("server/routes.go", "missing request body", day=_EARLIER))
+MISSING_BODY = _rule("missing-body", _code("server/routes.go", "missing request body", day=EARLIER))
 UNREADABLE_BODY = _rule("unreadable-body", _ROUTES, note="the error of its JSON decoder, partly in words of ours")
 ARGUMENTS_NOT_AN_OBJECT = _rule(
-    "arguments-not-an-object", _code("api/types.go", "api.ToolCallFunctionArgument", day=_EARLIER)
+    "arguments-not-an-object", _code("api/types.go", "api.ToolCallFunctionArgument", day=EARLIER)
 )
-MISSING_MODEL = _rule("missing-model", _code("middleware/anthropic.go", "model is required", day=_EARLIER), _ROUTES)
+MISSING_MODEL = _rule("missing-model", _code("middleware/anthropic.go", "model is required", day=EARLIER), _ROUTES)
 MISSING_LIMIT = _rule("missing-max-tokens", _code("middleware/anthropic.go", "required and must be positive"))
 MISSING_MESSAGES = _rule("missing-messages", _code("middleware/anthropic.go", "messages is required"))
 CALL_WITHOUT_ID = _rule(
@@ -61,11 +60,11 @@ NO_THINKING = _rule(
     _code("server/routes.go", "does not support thinking"),
     note="the Anthropic-compatible route drops the wish",
 )
-THINK_VALUE = _rule("think-value", _code("api/types.go", "invalid think value: ", day=_EARLIER))
+THINK_VALUE = _rule("think-value", _code("api/types.go", "invalid think value: ", day=EARLIER))
 NO_TOOLS = _rule(
     "no-tools",
     thread("ollama/ollama#14795", "does not support tools"),
-    thread("ollama/ollama#13578", day=_EARLIER),
+    thread("ollama/ollama#13578", day=EARLIER),
     _ROUTES,
 )
 

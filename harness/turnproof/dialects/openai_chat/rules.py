@@ -3,17 +3,16 @@
 Azure hands on what OpenAI refuses about the content of a request, as it is (langchain-ai/langchainjs#4153,
 Nikunj2003/LLaMa-MCP-Streamlit#1), so these rules hold there, too. What GitHub Models does with a broken conversation
 nobody has shown: there the same finding is logged, and the request is accepted. Where only a status is known, the words
-of the message are ours. `_SCHEMA` is the interface description that OpenAI publishes, as the named wheel carries it.
+of the message are ours. `_schema` is the interface description that OpenAI publishes, as the named wheel carries it.
 """
 
 from __future__ import annotations
 
 from ..base import Source
-from ..rulebook import Rulebook, page, recording, server_code, thread, threads
+from ..rulebook import Rulebook, earlier_threads, interface, page, recording, server_code, thread
 
 NAME = "openai-chat"
 
-_THREADS_READ_ON = "2026-11-22"
 _PYDANTIC_AI = "https://github.com/pydantic/pydantic-ai/blob"
 _RUBY_LLM = "https://github.com/crmne/ruby_llm/blob"
 _OPENLLMETRY = "https://github.com/traceloop/openllmetry/blob/93429cfb9767/packages"
@@ -25,20 +24,14 @@ _rule = _BOOK.rule
 
 
 def _schema(name: str) -> Source:
-    return page(
-        f"https://pypi.org/project/llm-comply/0.5.0/#llm_comply/specs/openai_chat.json/components/schemas/{name}"
-    )
-
-
-def _threads(*names: str) -> tuple[Source, ...]:
-    return threads(*names, day=_THREADS_READ_ON)
+    return interface("openai_chat", name)
 
 
 # Address and key
 NOT_FOUND = _rule(
     "not-found",
     thread("harry0703/MoneyPrinterTurbo#57", "Invalid URL (POST /v1/…)"),
-    *_threads("openai/openai-node#132", "Chanzhaoyu/chatgpt-web#737"),
+    *earlier_threads("openai/openai-node#132", "Chanzhaoyu/chatgpt-web#737"),
 )
 METHOD = _rule(
     "method",
@@ -73,7 +66,7 @@ GITHUB_KEY = _rule(
 COPILOT_KEY = _rule("copilot-key", thread("jenkins-x-plugins/jx-slack#18", "Bad credentials"))
 COPILOT_TOKEN = _rule(
     "copilot-token",
-    *_threads("anomalyco/opencode#4992", "editor-code-assistant/eca#258"),
+    *earlier_threads("anomalyco/opencode#4992", "editor-code-assistant/eca#258"),
 )
 COPILOT_EDITOR = _rule(
     "copilot-editor",
@@ -91,12 +84,12 @@ ZAI_ROUTE = _rule(
 # Reading the body
 MALFORMED_JSON = _rule(
     "malformed-json",
-    *_threads("microsoft/graphrag#2286", "ChatGPTNextWeb/NextChat#4064"),
+    *earlier_threads("microsoft/graphrag#2286", "ChatGPTNextWeb/NextChat#4064"),
 )
 MISSING_MODEL = _rule(
     "missing-model",
     _schema("CreateChatCompletionRequest"),
-    *_threads("lss233/kirara-ai#800", "chain-ml/council#45"),
+    *earlier_threads("lss233/kirara-ai#800", "chain-ml/council#45"),
 )
 MISSING_FIELD = _rule(
     "missing-field",
@@ -114,12 +107,12 @@ INVALID_TYPE = _rule(
 INVALID_ROLE = _rule(
     "invalid-role",
     _schema("ChatCompletionRequestMessage"),
-    *_threads("lss233/kirara-ai#1028"),
+    *earlier_threads("lss233/kirara-ai#1028"),
     note="the words are those of an older server",
 )
 UNKNOWN_ARGUMENT = _rule(
     "unknown-argument",
-    *_threads("davidmigloz/langchain_dart#712", "CherryHQ/cherry-studio#6155"),
+    *earlier_threads("davidmigloz/langchain_dart#712", "CherryHQ/cherry-studio#6155"),
 )
 ZAI_PARAMETER = _rule(
     "zai-parameter",
@@ -165,17 +158,17 @@ OLLAMA_MODEL = _rule(
 # Settings
 EMPTY_LIST = _rule(
     "empty-list",
-    *_threads("CopilotKit/CopilotKit#529", "home-assistant/core#118577"),
+    *earlier_threads("CopilotKit/CopilotKit#529", "home-assistant/core#118577"),
 )
 TOO_MANY_TOOLS = _rule(
     "too-many-tools",
     _schema("CreateChatCompletionRequest"),
-    *_threads("vishalmysore/Tools4AI#16"),
+    *earlier_threads("vishalmysore/Tools4AI#16"),
 )
 TOOL_NAME = _rule(
     "tool-name",
     _schema("FunctionObject"),
-    *_threads("mcp-use/mcp-use#90", "xinnan-tech/xiaozhi-esp32-server#1466"),
+    *earlier_threads("mcp-use/mcp-use#90", "xinnan-tech/xiaozhi-esp32-server#1466"),
 )
 TOOL_NAME_LENGTH = _rule(
     "tool-name-length",
@@ -191,7 +184,7 @@ ONLY_WITH_TOOLS = _rule(
 STREAM_OPTIONS = _rule(
     "stream-options",
     _schema("ChatCompletionStreamOptions"),
-    *_threads("BerriAI/litellm#5803", "lobehub/lobehub#6735"),
+    *earlier_threads("BerriAI/litellm#5803", "lobehub/lobehub#6735"),
 )
 TEMPERATURE = _rule(
     "temperature",
@@ -203,16 +196,16 @@ TEMPERATURE = _rule(
 )
 FIXED_TEMPERATURE = _rule(
     "fixed-temperature",
-    *_threads("diffbot/code-gpt-docs#445", "johny-b/llmcomp#69"),
+    *earlier_threads("diffbot/code-gpt-docs#445", "johny-b/llmcomp#69"),
 )
 MAX_TOKENS_UNSUPPORTED = _rule(
     "max-tokens-unsupported",
     _schema("CreateChatCompletionRequest"),
-    *_threads("ITSpecialist111/ai_automation_suggester#38", "fish2018/YPrompt#26"),
+    *earlier_threads("ITSpecialist111/ai_automation_suggester#38", "fish2018/YPrompt#26"),
 )
 MAX_TOKENS_CAP = _rule(
     "max-tokens-cap",
-    *_threads("tailcallhq/forgecode#1185", "opencode-ai/opencode#140"),
+    *earlier_threads("tailcallhq/forgecode#1185", "opencode-ai/opencode#140"),
 )
 JSON_WORD = _rule(
     "json-word",
@@ -223,12 +216,12 @@ JSON_WORD = _rule(
 )
 STRICT_FORMAT = _rule(
     "strict-format",
-    *_threads("dottxt-ai/outlines#844", "moeru-ai/xsai#202"),
+    *earlier_threads("dottxt-ai/outlines#844", "moeru-ai/xsai#202"),
 )
 STRICT_FUNCTION = _rule(
     "strict-function",
     _schema("FunctionObject"),
-    *_threads("openai/codex#7758"),
+    *earlier_threads("openai/codex#7758"),
 )
 ZAI_TOOL_CHOICE = _rule(
     "zai-tool-choice",
@@ -247,7 +240,7 @@ SYSTEM_UNSUPPORTED = _rule(
 )
 NULL_CONTENT = _rule(
     "null-content",
-    *_threads("langchain-ai/langchainjs#4153", "songquanpeng/one-api#784"),
+    *earlier_threads("langchain-ai/langchainjs#4153", "songquanpeng/one-api#784"),
 )
 TOOL_CONTENT = _rule(
     "tool-content",

@@ -1,21 +1,19 @@
 """Every rule of the Responses API that this dialect knows, with the places that show it.
 
 No recording of this API judges the dialect. Some rules rest on recordings that others have published; most on the words
-of the service as public threads paste them. `_SCHEMA` is the interface description that OpenAI publishes, as the named
+of the service as public threads paste them. `_schema` is the interface description that OpenAI publishes, as the named
 wheel carries it.
 """
 
 from __future__ import annotations
 
 from ..base import Source
-from ..rulebook import Rulebook, page, recording, thread, threads
+from ..rulebook import Rulebook, earlier_threads, interface, recording, thread, threads
 
 NAME = "openai-responses"
 
-_THREADS_READ_ON = "2026-11-22"
 _PYDANTIC_AI = "https://github.com/pydantic/pydantic-ai/blob"
 _RUBY_LLM = "https://github.com/crmne/ruby_llm/blob/fb5a49bf04da/spec/fixtures/vcr_cassettes"
-_SCHEMA = "https://pypi.org/project/llm-comply/0.5.0/#llm_comply/specs/openai_chat.json/components/schemas"
 
 _BOOK = Rulebook(NAME)
 ALL = _BOOK.all
@@ -23,11 +21,7 @@ _rule = _BOOK.rule
 
 
 def _schema(name: str) -> Source:
-    return page(f"{_SCHEMA}/{name}")
-
-
-def _threads(*names: str) -> tuple[Source, ...]:
-    return threads(*names, day=_THREADS_READ_ON)
+    return interface("openai_chat", name)
 
 
 # Headers and address
@@ -38,7 +32,7 @@ BAD_KEY = _rule(
     "bad-key",
     recording(f"{_RUBY_LLM}/error_handles_invalid_api_keys_gracefully.yml", "Incorrect API key provided: "),
 )
-BAD_TOKEN = _rule("bad-copilot-token", *_threads("anomalyco/opencode#4992", "editor-code-assistant/eca#258"))
+BAD_TOKEN = _rule("bad-copilot-token", *earlier_threads("anomalyco/opencode#4992", "editor-code-assistant/eca#258"))
 BAD_GITHUB_TOKEN = _rule("bad-github-token", thread("jenkins-x-plugins/jx-slack#18", "Bad credentials"))
 MISSING_EDITOR = _rule(
     "missing-editor-version",
@@ -47,24 +41,24 @@ MISSING_EDITOR = _rule(
 NOT_FOUND = _rule(
     "not-found",
     thread("harry0703/MoneyPrinterTurbo#57", "Invalid URL (POST /v1/…)"),
-    *_threads("openai/openai-python#250"),
+    *earlier_threads("openai/openai-python#250"),
 )
 METHOD_NOT_ALLOWED = _rule("method-not-allowed", note="openai 3.54 sends each path with one method only")
 
 # The body's shape
 MALFORMED_JSON = _rule("malformed-json", note="the status is that of every other bad body; the words are ours")
-MALFORMED_BODY = _rule("invalid-type", _schema("CreateResponse"), *_threads("QuantumNous/new-api#4776"))
+MALFORMED_BODY = _rule("invalid-type", _schema("CreateResponse"), *earlier_threads("QuantumNous/new-api#4776"))
 MISSING_FIELD = _rule(
     "missing-field",
     thread("newo-ether/Agora#126", "Missing required parameter: 'input[…].summary'"),
     thread("fuzhengwei/WaLiAPI#61"),
-    *_threads("lidge-jun/opencodex#4673"),
+    *earlier_threads("lidge-jun/opencodex#4673"),
 )
-MOVED_PARAMETER = _rule("moved-parameter", *_threads("madox2/vim-ai#162", "OpenHands/software-agent-sdk#755"))
-UNKNOWN_PARAMETER = _rule("unknown-parameter", *_threads("openai/openai-python#3146", "BerriAI/litellm#13420"))
-INVALID_ROLE = _rule("invalid-role", _schema("EasyInputMessage"), *_threads("anomalyco/opencode#10803"))
+MOVED_PARAMETER = _rule("moved-parameter", *earlier_threads("madox2/vim-ai#162", "OpenHands/software-agent-sdk#755"))
+UNKNOWN_PARAMETER = _rule("unknown-parameter", *earlier_threads("openai/openai-python#3146", "BerriAI/litellm#13420"))
+INVALID_ROLE = _rule("invalid-role", _schema("EasyInputMessage"), *earlier_threads("anomalyco/opencode#10803"))
 ASSISTANT_CONTENT = _rule(
-    "assistant-content", *_threads("tinyhumansai/openhuman#3624", "jamesrochabrun/SwiftOpenAI#136")
+    "assistant-content", *earlier_threads("tinyhumansai/openhuman#3624", "jamesrochabrun/SwiftOpenAI#136")
 )
 OUTPUT_CONTENT = _rule(
     "output-content",
@@ -80,7 +74,7 @@ ID_CHARACTERS = _rule(
     ),
     *threads("CopilotKit/CopilotKit#6117", "RooCodeInc/Roo-Code#9839"),
 )
-ID_PREFIX = _rule("id-prefix", *_threads("BigPizzaV3/CodexPlusPlus#1796", "jlcodes99/cockpit-tools#2090"))
+ID_PREFIX = _rule("id-prefix", *earlier_threads("BigPizzaV3/CodexPlusPlus#1796", "jlcodes99/cockpit-tools#2090"))
 EMPTY_CALL_ID = _rule(
     "empty-call-id",
     thread(
@@ -92,7 +86,7 @@ EMPTY_CALL_ID = _rule(
 LONG_CALL_ID = _rule(
     "long-call-id",
     _schema("FunctionCallOutputItemParam"),
-    *_threads("AnswerDotAI/fastllm#45", "NousResearch/hermes-agent#72006"),
+    *earlier_threads("AnswerDotAI/fastllm#45", "NousResearch/hermes-agent#72006"),
 )
 
 # The model and the settings
@@ -104,7 +98,7 @@ UNKNOWN_MODEL = _rule(
         "The requested model '…' does not exist.",
     ),
 )
-NO_INPUT = _rule("no-input", *_threads("symfony/ai#2303", "pydantic/pydantic-ai#3470"))
+NO_INPUT = _rule("no-input", *earlier_threads("symfony/ai#2303", "pydantic/pydantic-ai#3470"))
 TEMPERATURE = _rule(
     "temperature-range",
     recording(
@@ -113,38 +107,44 @@ TEMPERATURE = _rule(
     ),
     _schema("ModelResponseProperties"),
 )
-NO_SAMPLING = _rule("no-sampling", *_threads("CopilotKit/CopilotKit#7191", "danny-avila/LibreChat#10737"))
-OUTPUT_LIMIT = _rule("output-limit", *_threads("vectorize-io/hindsight#58", "UKGovernmentBEIS/inspect_evals#694"))
-TOOL_NAME = _rule("tool-name", *_threads("justrach/codegraff#930", "openai/openai-dotnet#441"))
+NO_SAMPLING = _rule("no-sampling", *earlier_threads("CopilotKit/CopilotKit#7191", "danny-avila/LibreChat#10737"))
+OUTPUT_LIMIT = _rule(
+    "output-limit", *earlier_threads("vectorize-io/hindsight#58", "UKGovernmentBEIS/inspect_evals#694")
+)
+TOOL_NAME = _rule("tool-name", *earlier_threads("justrach/codegraff#930", "openai/openai-dotnet#441"))
 LONG_TOOL_NAME = _rule(
     "long-tool-name",
     note="64 is the limit of chat completions and of the Open Responses schema; a report names 128 for this service",
 )
-STRICT_PARAMETERS = _rule("strict-parameters", *_threads("lastmile-ai/openai-agents-mcp#2", "SamSaffron/term-llm#180"))
+STRICT_PARAMETERS = _rule(
+    "strict-parameters", *earlier_threads("lastmile-ai/openai-agents-mcp#2", "SamSaffron/term-llm#180")
+)
 STRICT_FORMAT = _rule(
     "strict-format",
     thread(
         "dottxt-ai/outlines#1666",
         "In context=(), 'additionalProperties' is required to be supplied and to be false.",
     ),
-    *_threads("mavam/pi-web-providers#14"),
+    *earlier_threads("mavam/pi-web-providers#14"),
 )
 
 # What the service keeps
-PREVIOUS_RESPONSE = _rule("previous-response", *_threads("maximhq/bifrost#2441", "bigduu/Bamboo-agent#513"))
+PREVIOUS_RESPONSE = _rule("previous-response", *earlier_threads("maximhq/bifrost#2441", "bigduu/Bamboo-agent#513"))
 ITEM_NOT_FOUND = _rule(
-    "item-not-found", *_threads("openai/openai-agents-python#1756", "vercel/ai#7543", "earendil-works/pi#5059")
+    "item-not-found", *earlier_threads("openai/openai-agents-python#1756", "vercel/ai#7543", "earendil-works/pi#5059")
 )
-DUPLICATE_ITEM = _rule("duplicate-item", *_threads("OpenRouterTeam/ai-sdk-provider#254", "microsoft/vscode#321977"))
+DUPLICATE_ITEM = _rule(
+    "duplicate-item", *earlier_threads("OpenRouterTeam/ai-sdk-provider#254", "microsoft/vscode#321977")
+)
 
 # Calls and outputs
-DANGLING_CALL = _rule("dangling-call", *_threads("router-for-me/CLIProxyAPI#2368", "openai/codex#620"))
-ORPHAN_OUTPUT = _rule("orphan-output", *_threads("continuedev/continue#10092", "microsoft/vscode#320060"))
+DANGLING_CALL = _rule("dangling-call", *earlier_threads("router-for-me/CLIProxyAPI#2368", "openai/codex#620"))
+ORPHAN_OUTPUT = _rule("orphan-output", *earlier_threads("continuedev/continue#10092", "microsoft/vscode#320060"))
 OUTPUT_BEFORE_CALL = _rule("output-before-call", note="nobody was seen sending an output in front of its call")
 
 # Reasoning
 ENCRYPTED_CONTENT = _rule(
-    "encrypted-content", *_threads("openai/codex#8145", "smallmain/vscode-unify-chat-provider#178")
+    "encrypted-content", *earlier_threads("openai/codex#8145", "smallmain/vscode-unify-chat-provider#178")
 )
 LOST_FOLLOWER = _rule(
     "reasoning-without-follower",
@@ -153,9 +153,11 @@ LOST_FOLLOWER = _rule(
         "test_openai_responses_thinking_with_modified_history.yaml",
         "of type 'reasoning' was provided without its required following item.",
     ),
-    *_threads("openai/openai-agents-js#326", "openai/openai-node#1567"),
+    *earlier_threads("openai/openai-agents-js#326", "openai/openai-node#1567"),
 )
-LOST_REASONING = _rule("item-without-reasoning", *_threads("continuedev/continue#10018", "omnigent-ai/omnigent#5066"))
+LOST_REASONING = _rule(
+    "item-without-reasoning", *earlier_threads("continuedev/continue#10018", "omnigent-ai/omnigent#5066")
+)
 FOREIGN_REASONING = _rule(
     "foreign-model-reasoning",
     note="openai 3.54 Response.input_transformations: removed as model_mismatch; Azure refuses it (openai/codex#17541)",
@@ -172,4 +174,4 @@ PROMPT_TOO_LONG = _rule(
     ),
 )
 RATE_LIMIT = _rule("rate-limit", _schema("ResponseErrorCode"))
-OVERLOADED = _rule("overloaded", _schema("ResponseErrorCode"), *_threads("EasyMetaAu/helm-api#842"))
+OVERLOADED = _rule("overloaded", _schema("ResponseErrorCode"), *earlier_threads("EasyMetaAu/helm-api#842"))
