@@ -37,6 +37,12 @@ fails, only where a named place shows the refusal: a recording, a page of the ve
 its client, a thread that pastes the service's answer, or threads of two projects. Every other rule is *logged*: the
 request is accepted, and the report notes it.
 Days say when a place was read. [How a rule is written](add-a-dialect.md).
+
+Eleven rules were enforced until a place had to show them: Anthropic's `system-role-follows`, `server-tool-unanswered`
+and `unreachable-url`, `method` and `zai-route` of chat completions, the gateway's `empty-content`,
+`search-with-functions`, `response-turn`, `claude-text-before-result` and `claude-prompt-too-long`, and Z.ai's
+`wrong-route`. With them enforced and with them logged, the 167 mutants of `antigravity`, `zai`, `anthropic` and
+`openai` have the same outcomes: each is caught by the requirement that it names, so none lost what catches it.
 """
 
 
