@@ -42,7 +42,7 @@ Eleven rules were enforced until a place had to show them: Anthropic's `system-r
 and `unreachable-url`, `method` and `zai-route` of chat completions, the gateway's `empty-content`,
 `search-with-functions`, `response-turn`, `claude-text-before-result` and `claude-prompt-too-long`, and Z.ai's
 `wrong-route`. With them enforced and with them logged, the 167 mutants of `antigravity`, `zai`, `anthropic` and
-`openai` have the same outcomes: each is caught by the requirement that it names, so none lost what catches it.
+`openai` have the same outcomes: caught by the requirement that they name, or not claimed. None lost what catches it.
 """
 
 
