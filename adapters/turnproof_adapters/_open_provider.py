@@ -13,7 +13,7 @@ from typing import Any, Protocol, TypeVar
 
 from turnproof.errors import AuthenticationError, UsageError
 from turnproof.messages import Message, ToolSchema
-from turnproof.provider import Capabilities, Conversation, Endpoint, PlainCall, SystemInstruction
+from turnproof.provider import Capabilities, Conversation, Difference, Endpoint, PlainCall, SystemInstruction
 
 
 def read_api_key(config: Mapping[str, Any], *variables: str) -> str:
@@ -72,6 +72,13 @@ def open_with_session(provider: L, endpoint: Endpoint) -> L:
     open_provider(provider, endpoint).create_session()
     return provider
 
+
+DECODER_WORDS = Difference(
+    "error-words",
+    "A chunk that is no JSON is told in the words of its decoder: the SDK's on the legacy path, our own on the "
+    "stateless one. Class, status and whether to try again are the same.",
+)
+"""How the paths differ in the words of one failure, at every service."""
 
 COMMON_CAPABILITIES = Capabilities(
     streaming=True,

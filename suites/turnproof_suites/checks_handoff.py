@@ -15,10 +15,21 @@ from turnproof.judge.finding import Compared, Finding, Place
 from turnproof.judge.requirements import Findings, check, finding
 from turnproof.judge.view import Exchange, View
 from turnproof.judge.view.diff import equal
-from turnproof.messages import JSON, FileRef, FunctionCall, InlineData, Message, ProviderData, Text, Thought, ToolResult
+from turnproof.messages import (
+    JSON,
+    FileRef,
+    FunctionCall,
+    InlineData,
+    Message,
+    ProviderData,
+    Text,
+    Thought,
+    ToolResult,
+)
 
-from .reading import at_text, refusal_finding
+from .reading import at_text, outgrew_window, refusal_finding
 from .steps import FORGETTING, steps
+from .words import without_blanks
 
 _FEW_WORDS = 64
 """Characters that may stand beside an attachment that could not go into its result."""
@@ -130,9 +141,10 @@ def _requests(view: View) -> Iterator[Exchange]:
     """The requests for an answer with a conversation from elsewhere, until some of it is forgotten."""
     if not view.scenario.given:
         return
-    forgotten = next((step.turn.index for step in steps(view) if step.kind in FORGETTING or step.collects), None)
+    steps_back = (step.turn.index for step in steps(view) if step.kind in FORGETTING or step.collects)
+    forgotten = min((*steps_back, *(turn.index for turn in view.turns if turn.rewritten)), default=None)
     for call in view.calls:
-        if forgotten is not None and call.began.turn >= forgotten:
+        if (forgotten is not None and call.began.turn >= forgotten) or outgrew_window(view, view.scenario.given, call):
             return
         for exchange in call.exchanges:
             if exchange.generates and exchange.call is not None:
@@ -220,7 +232,8 @@ def instructions_between_turns_are_sent(view: View) -> Findings:
         assert exchange.call is not None
         spoken = [message.text for message in exchange.call.messages if message.role in ("system", "user")]
         above = [part.text for part in exchange.call.system if isinstance(part, Text)]
-        missing = [text for text in instructions if not any(text in found for found in (*spoken, *above))]
+        words = [without_blanks(found) for found in (*spoken, *above)]
+        missing = [text for text in instructions if not any(without_blanks(text) in found for found in words)]
         for text in missing:
             yield _INSTRUCTION_MISSING(exchange.at_read("messages"), expected=text, observed=[*above, *spoken])
         if instructions and not missing:

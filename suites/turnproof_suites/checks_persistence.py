@@ -10,7 +10,7 @@ from turnproof.judge.view import Exchange, TurnView, View
 from turnproof.messages import JSON, Message, same_history, to_builtins
 from turnproof.run.transcript import Loaded
 
-from .reading import ReadRequest, at_row, continued_row, makes_room, part_row, value_differences
+from .reading import ReadRequest, at_row, continued_row, makes_room, outgrew_window, part_row, value_differences
 from .steps import FORGETTING, Step, operations_done
 
 _LOADED_CHANGED = finding(
@@ -62,6 +62,8 @@ def _continuation_findings(view: View, broken: FindingCode, *, loaded: bool) -> 
         if any(map(makes_room, before.calls if before is not None else ())):
             return  # who knows the limit may collect ahead of any turn
         first = _first(turn)
+        if last is not None and first is not None and outgrew_window(view, last.call.began.messages, first.call):
+            return
         changed = _loaded_on_its_path(turn) if loaded else turn.swapped
         if changed and not turn.rewritten and last is not None and first is not None and _has_answer(before):
             wrong = list(_broken_start(broken, continued_row(last.wire.messages), first.exchange, last.exchange))

@@ -35,6 +35,7 @@ from turnproof.messages import (
     Text,
     Thought,
     ToolResult,
+    same_history,
 )
 from turnproof.run.transcript import UsageUpdate
 
@@ -456,6 +457,14 @@ def makes_room(call: ProviderCall) -> bool:
     """
     raised = {call.failed.error, *call.failed.bases} if call.failed is not None else set()
     return too_long(call.last) or ContextLimitError.__name__ in raised
+
+
+def outgrew_window(view: View, earlier: Sequence[Message], call: ProviderCall) -> bool:
+    """Whether the session has left out some of what was said `earlier`, to make room: it was told how much the model
+    takes."""
+    if "context_tokens" not in view.scenario.options:
+        return False
+    return not same_history(earlier, call.began.messages[: len(earlier)], ids=False)
 
 
 def matched_results(held: Iterable[Message], sent: Iterable[Message]) -> Iterator[tuple[ToolResult, ToolResult]]:

@@ -19,7 +19,7 @@ from turnproof.dialects.prefix_cache import Cell, PrefixStore, Ttl, kept_for_the
 from turnproof.dialects.seeded_random import seeded_word
 from turnproof.dialects.sse import frames, is_event_stream
 from turnproof.dialects.stream_cuts import cut_text
-from turnproof.dialects.tool_pairing import without_additions
+from turnproof.dialects.tool_pairing import wire_names, without_additions
 from turnproof.errors import BindingError
 from turnproof.messages import FinishReason, FunctionCall, Text, ToolSchema
 
@@ -331,3 +331,9 @@ def test_the_figures_always_add_up_to_the_whole_prompt(
         usage = account(cache, Row(size, chosen))
         assert usage.whole == size * 10 + 3
         assert min(usage.fresh, usage.cache_read, usage.cache_write_5m, usage.cache_write_1h) >= 0
+
+
+def test_tools_that_are_alike_but_for_their_names_are_paired_in_their_order() -> None:
+    held = [ToolSchema("💧", "", {"type": "object"}), ToolSchema("🌱", "", {"type": "object"})]
+    sent = [ToolSchema("t_11", "", {"type": "object"}), ToolSchema("t_22", "", {"type": "object"})]
+    assert wire_names(held, sent) == {"💧": "t_11", "🌱": "t_22"}

@@ -359,6 +359,14 @@ def test_a_rule_that_is_only_logged_accuses_nobody() -> None:
     assert judge(suite().catalogue["core/no-request-is-refused"], "stateless", [view]).status is Status.HELD
 
 
+def test_a_token_that_has_ended_accuses_nobody() -> None:
+    """The clock did it, and a client learns of it by being refused."""
+    view = spoilt(
+        plain(), WireRequest, lambda event: replace(event, findings=({**finding(event).findings[0], "outdated": True},))
+    )
+    assert judge(suite().catalogue["core/no-request-is-refused"], "stateless", [view]).status is Status.HELD
+
+
 def test_a_refusal_names_the_evidence_it_rests_on() -> None:
     verdict = judge(
         suite().catalogue["core/no-request-is-refused"], "stateless", [spoilt(plain(), WireRequest, finding)]

@@ -9,13 +9,14 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from turnproof.judge.requirements import judge
 from turnproof.judge.verdict import Status
 from turnproof.judge.view import View
 from turnproof.messages import FunctionCall, Message, ProviderData, Text, Thought, ToolResult
-from turnproof.run.transcript import WireRequest
+from turnproof.run.transcript import CallBegan, WireRequest
 
 from .build import DIALECT, Made, body_with, scripted, spoilt
-from .cases import Case, decide
+from .cases import Case, decide, suite
 from .conversations import READ, THREE
 
 SIGNED = ProviderData("elsewhere", "another-model", {"signature": "c2lnbmVk"})
@@ -168,3 +169,23 @@ def test_an_instruction_may_go_out_in_the_users_name() -> None:
     view = body(moved)(handed_over())
     case = Case("core/instructions-between-turns-are-sent", lambda: view, lambda view: view)
     assert case.verdict(view).status is Status.HELD
+
+
+def test_a_session_that_knows_the_window_may_leave_out_what_came_first() -> None:
+    view = handed_over()
+    shorter = spoilt(view, WireRequest, body_with(lambda body: {**body, "messages": body["messages"][-1:]}))
+    requirement = suite().catalogue["handoff/foreign-history-is-sent"]
+    assert judge(requirement, "stateless", [shorter]).status is Status.VIOLATED
+    begun = spoilt(shorter, CallBegan, lambda event: replace(event, messages=event.messages[-1:]))
+    assert judge(requirement, "stateless", [begun]).status is Status.VIOLATED
+    begun.scenario = replace(begun.scenario, options={"context_tokens": 300})
+    assert judge(requirement, "stateless", [begun]).status is not Status.VIOLATED
+
+
+def test_line_ends_of_an_instruction_may_be_written_otherwise() -> None:
+    made = Made(scripted([THREE], user="Now?"), name="handoff/made", tools=(READ,), system="Be\nbrief.")
+    made.scenario = replace(made.scenario, given=(*GIVEN[:-1], Message("system", (Text("Be\r\nbrief.\r\n"),), "s1")))
+    made.history = list(GIVEN[:-1])
+    view = made.turn("Now?").call(THREE).end().view()
+    requirement = suite().catalogue["core/instructions-between-turns-are-sent"]
+    assert judge(requirement, "stateless", [view]).status is Status.HELD

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from turnproof.cache import ExplicitCachePlugin
-from turnproof.provider import Binding, Capabilities, Difference
+from turnproof.provider import Binding, Capabilities
 
-from .._open_provider import ALL_CONTENT_CAPABILITIES, LegacyOpener, PlainCallOpener, StatelessOpener
+from .._open_provider import ALL_CONTENT_CAPABILITIES, DECODER_WORDS, LegacyOpener, PlainCallOpener, StatelessOpener
 from .models import DIALECT
 from .models import model as facts_of
 
@@ -34,13 +34,7 @@ BINDING = Binding(
     capabilities=capabilities,
     open_stateless=StatelessOpener("turnproof_adapters.anthropic.stateless:AnthropicStateless"),
     open_legacy=LegacyOpener("turnproof_adapters.anthropic.legacy:AnthropicLegacy"),
-    declared=[
-        Difference(
-            "error-words",
-            "A frame that is no JSON is told in the words of its decoder: the SDK's on the legacy path, our own on the "
-            "stateless one. Class, status and whether to try again are the same.",
-        )
-    ],
+    declared=[DECODER_WORDS],
     cache_plugin=lambda provider: ExplicitCachePlugin(),
     plain_calls={"messages.create": PlainCallOpener("turnproof_adapters.anthropic.plain:MessagesCreate")},
     package="anthropic",

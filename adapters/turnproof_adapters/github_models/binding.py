@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from turnproof.provider import Binding, Capabilities
 
-from .._open_provider import ALL_CONTENT_CAPABILITIES, LegacyOpener, PlainCallOpener, StatelessOpener
-from ..openai.binding import DECODER_WORDS, claims_for
+from .._open_provider import ALL_CONTENT_CAPABILITIES, DECODER_WORDS, LegacyOpener, PlainCallOpener, StatelessOpener
+from ..openai.binding import claims_for
 from ..openai.models import Model as ChatModel
 from ..openai.models import model as chat_model
 from ..openai.service import DIALECT as CHAT

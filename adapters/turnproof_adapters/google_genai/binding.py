@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from turnproof.provider import Binding, Capabilities, Difference
 
-from .._open_provider import ALL_CONTENT_CAPABILITIES, LegacyOpener, PlainCallOpener, StatelessOpener
+from .._open_provider import ALL_CONTENT_CAPABILITIES, DECODER_WORDS, LegacyOpener, PlainCallOpener, StatelessOpener
 from .models import DIALECT
 from .models import model as facts_of
 
@@ -44,6 +44,7 @@ BINDING = Binding(
     open_stateless=StatelessOpener("turnproof_adapters.google_genai.stateless:GoogleStateless"),
     open_legacy=LegacyOpener("turnproof_adapters.google_genai.legacy:GoogleLegacy"),
     declared=[
+        DECODER_WORDS,
         Difference(
             "contents-split-per-chunk",
             "The SDK's Chat keeps a streamed answer as one content for each chunk, and sends it back like that.",

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from turnproof.provider import Binding, Capabilities
 
-from .._open_provider import COMMON_CAPABILITIES, LegacyOpener, PlainCallOpener, StatelessOpener
+from .._open_provider import COMMON_CAPABILITIES, DECODER_WORDS, LegacyOpener, PlainCallOpener, StatelessOpener
 from .models import DIALECT, NAME
 from .models import model as facts_of
 
@@ -26,6 +26,7 @@ BINDING = Binding(
     capabilities=capabilities,
     open_stateless=StatelessOpener("turnproof_adapters.ollama.stateless:OllamaStateless"),
     open_legacy=LegacyOpener("turnproof_adapters.ollama.legacy:OllamaLegacy"),
+    declared=[DECODER_WORDS],
     plain_calls={"messages.create": PlainCallOpener("turnproof_adapters.ollama.plain:OllamaMessagesCreate")},
     package="anthropic",
 )

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from turnproof.provider import Binding, Capabilities, Difference
+from turnproof.provider import Binding, Capabilities
 
-from .._open_provider import COMMON_CAPABILITIES, LegacyOpener, PlainCallOpener, StatelessOpener
+from .._open_provider import COMMON_CAPABILITIES, DECODER_WORDS, LegacyOpener, PlainCallOpener, StatelessOpener
 from .models import Model
 from .models import model as facts_of
 from .service import DIALECT
@@ -33,13 +33,6 @@ def claims_for(facts: Model) -> Capabilities:
         cache="implicit",
     )
 
-
-DECODER_WORDS = Difference(
-    "error-words",
-    "A chunk that is no JSON is told in the words of its decoder: the SDK's on the legacy path, our own on the "
-    "stateless one. Class, status and whether to try again are the same.",
-)
-"""How the paths differ in the words of one failure, at every service of this API."""
 
 BINDING = Binding(
     name="openai",

@@ -111,7 +111,11 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """The API says no. `retry_after` is in seconds; each dialect says it in its own way (a header, a body field)."""
+    """The API says no. `retry_after` is in seconds; each dialect says it in its own way (a header, a body field).
+
+    `outdated` says that time alone made it so: a session token that was issued here has ended. Nobody is at fault, and
+    a client asks for another one.
+    """
 
     rule: Rule
     status: int
@@ -119,6 +123,7 @@ class Refusal:
     message: str
     path: str = "$"
     retry_after: float | None = None
+    outdated: bool = False
 
     @property
     def enforced(self) -> bool:

@@ -73,5 +73,9 @@ def issue_copilot_token(world: World, seed: str) -> dict[str, Any]:
 
 def is_live_copilot_token(token: str, world: World) -> bool:
     """Whether this session token was issued here and has not ended."""
-    ends = world.resources.get(_ISSUED, {}).get(token)
-    return ends is not None and world.clock() < ends
+    return was_issued(token, world) and world.clock() < world.resources[_ISSUED][token]
+
+
+def was_issued(token: str | None, world: World) -> bool:
+    """Whether this session token was issued here at any time."""
+    return token in world.resources.get(_ISSUED, {})

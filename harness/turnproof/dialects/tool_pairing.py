@@ -22,12 +22,17 @@ def wire_names(held: Sequence[ToolSchema], sent: Sequence[ToolSchema]) -> dict[s
     """Session name -> wire name for every held tool that can be recognised among those sent.
 
     Equal names go first; of the rest, the best matches by schema, description and likeness of the name, the surest
-    first, each sent tool at most once. A tool that resembles none of them is missing from the result.
+    first, each sent tool at most once; of equally good ones those in the same place of both lists. A tool that
+    resembles none of them is missing from the result.
     """
     left = {tool.name: tool for tool in sent}
     found = {tool.name: tool.name for tool in held if left.pop(tool.name, None) is not None}
     unnamed = [tool for tool in held if tool.name not in found]
-    pairs = [(_likeness(ours, theirs), ours, theirs) for ours in unnamed for theirs in left.values()]
+    pairs = [
+        ((*_likeness(ours, theirs), -abs(one - other)), ours, theirs)
+        for one, ours in enumerate(unnamed)
+        for other, theirs in enumerate(left.values())
+    ]
     for (evident, *_), ours, theirs in sorted(pairs, key=lambda pair: pair[0], reverse=True):
         if evident and ours.name not in found and theirs.name in left:
             found[ours.name] = left.pop(theirs.name).name

@@ -65,8 +65,8 @@ class WireRequest(_Event, frozen=True, kw_only=True, omit_defaults=True, tag="wi
     `headers` are kept by allow-list; `body` is the parsed JSON (or the text that was not JSON), `digest` of the
     raw bytes, and `raw` their text wherever canonical JSON of `body` is something else. `extra` marks unscripted
     operations; `findings` are the rules it offends, enforced or only logged, each
-    `{"rule", "evidence", "status", "kind", "message", "path", "enforced"}`. `at_ms` is when it arrived, in milliseconds
-    since the run began, as the call's.
+    `{"rule", "evidence", "status", "kind", "message", "path", "enforced"}`, and `"outdated": true` where time alone
+    made it so. `at_ms` is when it arrived, in milliseconds since the run began, as the call's.
     """
 
     exchange: int

@@ -170,7 +170,7 @@ CASES = [
     Case("a lost result", tools, WireRequest, _body(_lose_result),
          {("requests-differ", "wire"): "$.request.body.messages[2].content[1]"}, nth=1),
     Case("one request more", plain, WireRequest, lambda event: replace(event, operation="count_tokens"),
-         {("more-requests", "wire"): "$", ("more-requests", "requests"): "$.generate"}),
+         {("more-requests", "wire"): "$", ("more-requests", "requests"): "$.count_tokens"}),
     Case("a connection that was closed", plain, WireResponse, lambda event: replace(event, ended="cut-by-peer"),
          {("responses-cut", "wire"): "$.response.ended"}),
     Case("another answer of the service", plain, WireResponse,

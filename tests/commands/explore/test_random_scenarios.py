@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import importlib
 import json
+import re
 from collections.abc import Iterable, Iterator
-from itertools import chain, islice
+from dataclasses import replace
+from itertools import chain, islice, pairwise
 from pathlib import Path
 
 import pytest
@@ -17,7 +19,7 @@ from turnproof.provider import Capabilities
 from turnproof.run.bindings import resolve_subject
 from turnproof.scenarios import from_data, to_yaml
 from turnproof.scenarios._document import parse_document
-from turnproof.scenarios.documents import Document, calls_of
+from turnproof.scenarios.documents import Document, calls_of, parts_of
 from turnproof.scenarios.strategies import Means, documents
 from turnproof.scenarios.strategies._windows import messages_of, windows
 from turnproof.tokens import message_tokens
@@ -30,7 +32,7 @@ NOTHING = Means(Capabilities(), frozenset())
 @pytest.fixture(scope="module")
 def many() -> list[Document]:
     """What a subject that claims everything is tried with."""
-    return list(islice(draw_documents(documents(EVERYTHING), seeded=0), 60))
+    return list(islice(draw_documents(documents(EVERYTHING), seeded=0), 500))
 
 
 def happenings(document: Document) -> Iterator[str]:
@@ -109,6 +111,25 @@ def test_who_claims_nothing_is_asked_for_words_in_one_piece() -> None:
     for document in islice(draw_documents(documents(NOTHING), seeded=0), 8):
         scenario = from_data(document, "explored/drawn")
         assert (scenario.features, scenario.operations, scenario.modes) == ((), (), ("batch",))
+
+
+def test_a_service_pauses_only_in_a_tool_of_its_own() -> None:
+    drawn = list(islice(draw_documents(documents(EVERYTHING), seeded=5), 150))
+    answers = [pair for each in drawn for turn in each["turns"] for pair in pairwise([*turn["model"], None])]
+    paused = [pair for pair in answers if isinstance(pair[0], dict) and pair[0].get("finish") == "paused"]
+    assert paused
+    for answer, following in paused:
+        assert any("block" in part for part in answer["parts"] if isinstance(part, dict))
+        assert any("block" in part for part in parts_of(following)), following
+    plain = replace(EVERYTHING, claims=replace(EVERYTHING.claims, wire=frozenset()))
+    assert not any("paused" in json.dumps(each) for each in islice(draw_documents(documents(plain), seeded=5), 150))
+
+
+def test_a_tool_whose_name_is_rewritten_says_which_one_it_is(many: list[Document]) -> None:
+    tools = [tool for document in many for tool in document.get("tools", ()) if isinstance(tool, dict)]
+    odd = [tool for tool in tools if not re.fullmatch("[a-zA-Z0-9_-]{2,64}|a", tool["name"])]
+    assert odd
+    assert all(tool["description"].endswith(tool["name"]) for tool in odd)
 
 
 def first(seed: int) -> list[Document]:

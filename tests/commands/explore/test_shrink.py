@@ -134,8 +134,9 @@ def sensible(document: Document) -> None:
             thoughts = [
                 isinstance(part, dict) and ("thinking" in part or "redacted" in part) for part in parts_of(answer)
             ]
-            assert "options" in document or not any(thoughts), "nobody asked for thinking"
-            assert "options" not in document or not calls_of(answer) or thoughts[0], "a call that nobody thought about"
+            asked = "thinking" in document.get("options", {})
+            assert asked or not any(thoughts), "nobody asked for thinking"
+            assert not asked or not calls_of(answer) or thoughts[0], "a call that nobody thought about"
         for happening in (turn.get("cancel"), turn.get("faults")):
             if isinstance(happening, dict) and "after" in happening:
                 there = events(turn["model"][happening.get("round", 0)])

@@ -117,6 +117,9 @@ def test_a_session_token_lives_half_an_hour(server: EmulatorServer, client: http
     run.clock_offset += 1
     expired = copilot.ask(granted["token"])
     assert (expired.status_code, expired.text) == (401, "unauthorized: token expired\n")
+    assert run.exchanges[-1].findings[0].outdated
+    assert copilot.ask("tid=made-up;exp=1").status_code == 401
+    assert not run.exchanges[-1].findings[0].outdated
     again = copilot.exchange().json()
     assert again["token"] != granted["token"]
     assert copilot.ask(again["token"]).status_code == 200

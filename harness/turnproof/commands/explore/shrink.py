@@ -9,10 +9,12 @@ turn is needs far fewer of them.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator, Sequence
+from itertools import zip_longest
 from typing import Any, Final
 
-from ...scenarios.documents import Document, Round, Turn, calls_of, events, parts_of, running
+from ...scenarios.documents import Document, Round, Turn, calls_of, events, parts_of, pauses, running
 from .plain_words import PLAIN, plainer, plainest
 
 _ALWAYS: Final = "usage:1"
@@ -177,19 +179,37 @@ def _sensible(smaller: Callable[[Document], Iterator[Document]]) -> Callable[[Do
 
 def _is_sensible(document: Document) -> bool:
     thinking = "thinking" in document.get("options", {})
-    return all(_fits(turn, thinking=thinking) for turn in document["turns"])
+    return _are_told_apart(document) and all(_fits(turn, thinking=thinking) for turn in document["turns"])
+
+
+def _are_told_apart(document: Document) -> bool:
+    """Whether each tool can be recognised under whatever name it goes out."""
+    lists = [document.get("tools", []), *(turn.get("tools", []) for turn in document["turns"])]
+    for tools in lists:
+        known = [
+            (re.sub(r"[^a-z0-9]", "", tool["name"].lower())[:16], tool.get("description", ""))
+            for tool in tools
+            if isinstance(tool, dict)
+        ]
+        if len(set(known)) < len(known) or ("", "") in known:
+            return False
+    return True
 
 
 def _fits(turn: Turn, *, thinking: bool) -> bool:
-    for answer in turn["model"]:
+    for answer, following in zip_longest(turn["model"], turn["model"][1:]):
         parts = parts_of(answer)
-        if isinstance(answer, dict) and answer.get("finish") == "paused" and not parts:
-            return False
+        if pauses([answer]) and not (_has_block(answer) and following is not None and _has_block(following)):
+            return False  # a service pauses in a tool of its own alone, and goes on with what that found
         if thinking and calls_of(answer) and not _is_thought(parts[0]):
             return False  # a service refuses to go on from calls that nobody has thought about
     if "response_schema" in turn and not calls_of(turn["model"][-1]) and not _is_json(turn["model"][-1]):
         return False
     return all(_comes_true(turn, turn[key]) for key in _PLACED if isinstance(turn.get(key), dict))
+
+
+def _has_block(answer: Round) -> bool:
+    return any(isinstance(part, dict) and "block" in part for part in parts_of(answer))
 
 
 def _comes_true(turn: Turn, happening: dict[str, Any]) -> bool:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from ..base import HttpRequest, Refusal, Rule, World
-from ..openai_common import WRONG_KEY, is_live_copilot_token
+from ..openai_common import WRONG_KEY, is_live_copilot_token, was_issued
 from . import rules
 from .errors import KINDS, ChatRefusal
 from .surfaces import Surface
@@ -73,7 +74,8 @@ def _copilot(request: HttpRequest, world: World) -> Iterator[Refusal]:
         return
     token = _token(request)
     if token is None or not (world.any_key or is_live_copilot_token(token, world)):
-        yield _unauthorized(rules.COPILOT_TOKEN, Surface.COPILOT)
+        refusal = _unauthorized(rules.COPILOT_TOKEN, Surface.COPILOT)
+        yield replace(refusal, outdated=was_issued(token, world))
     if "editor-version" not in request.headers:
         message = "bad request: missing Editor-Version header for IDE auth"
         yield ChatRefusal(rules.COPILOT_EDITOR, 400, "bad_request", message, surface=Surface.COPILOT)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..base import HttpRequest, Refusal, World
-from ..openai_common import WRONG_KEY, is_live_copilot_token
+from ..openai_common import WRONG_KEY, is_live_copilot_token, was_issued
 from . import rules
 from .surfaces import EXCHANGE, Surface, surface_of
 
@@ -31,4 +31,6 @@ def _copilot(request: HttpRequest, scheme: str, token: str, world: World) -> Ite
         message = "bad request: missing Editor-Version header for IDE auth"
         yield Refusal(rules.MISSING_EDITOR, 400, "bad_request", message, "editor-version")
     if scheme != "bearer" or not (world.any_key or is_live_copilot_token(token, world)):
-        yield Refusal(rules.BAD_TOKEN, 401, "unauthorized", "unauthorized: token expired or invalid", "authorization")
+        message = "unauthorized: token expired or invalid"
+        outdated = was_issued(token, world)
+        yield Refusal(rules.BAD_TOKEN, 401, "unauthorized", message, "authorization", outdated=outdated)

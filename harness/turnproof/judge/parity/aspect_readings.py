@@ -178,14 +178,25 @@ class Reader:
                 yield Place(turn=turn.index, after=after), self._aliased(value)
 
     def _requests(self) -> _Read:
+        """How often each turn asks the model or stores a prefix; of all else, that it is sent at all.
+
+        Which turn signs in, lists models or counts tokens depends on when a provider is opened and on the clock.
+        """
         turns = {turn.index for turn in self._turns}
         sent: dict[int, Counter[str]] = {}
+        beside: dict[str, JSON] = {}
         for exchange in self._view.exchanges:
             request = exchange.request
             if request.probe or (self._neutral and not exchange.generates):
                 continue
-            if request.turn in turns or request.turn < 0:
-                sent.setdefault(request.turn, Counter())[request.operation] += 1
+            if request.turn not in turns and request.turn >= 0:
+                continue
+            if request.operation in ("generate", "cache"):
+                sent.setdefault(request.turn, Counter())[request.operation] += not exchange.outdated
+            else:
+                beside[request.operation] = "sent"
+        if sent or beside:
+            yield Place(turn=-1), Reading({**sent.pop(-1, {}), **beside})
         for turn, counts in sent.items():
             yield Place(turn=turn), Reading(dict(counts))
 

@@ -164,8 +164,9 @@ class ProviderCall:
 
     @cached_property
     def generated(self) -> tuple[Exchange, ...]:
-        """The exchanges that asked for an answer of the model."""
-        return tuple(exchange for exchange in self.exchanges if exchange.generates)
+        """The exchanges that asked for an answer of the model, but for those that were asked again with a new token."""
+        found = tuple(exchange for exchange in self.exchanges if exchange.generates)
+        return tuple(exchange for exchange in found if not exchange.outdated or exchange is found[-1])
 
     @cached_property
     def last(self) -> Exchange | None:

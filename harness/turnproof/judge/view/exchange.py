@@ -188,8 +188,13 @@ class Exchange:
 
     @property
     def refusals(self) -> tuple[Mapping[str, JSON], ...]:
-        """The rules that the request offends and the real API enforces."""
-        return tuple(finding for finding in self.request.findings if finding.get("enforced"))
+        """The rules that the request offends and the real API enforces, but for what time alone made so."""
+        return tuple(one for one in self.request.findings if one.get("enforced") and not one.get("outdated"))
+
+    @property
+    def outdated(self) -> bool:
+        """Whether it was refused for a token that had been good before: its client can only ask for another one."""
+        return any(finding.get("outdated") for finding in self.request.findings)
 
     @cached_property
     def clean(self) -> bool:

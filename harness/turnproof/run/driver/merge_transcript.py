@@ -324,4 +324,5 @@ def _finding(refusal: Refusal) -> dict[str, Any]:
         "message": refusal.message,
         "path": refusal.path,
         "enforced": refusal.enforced,
+        **({"outdated": True} if refusal.outdated else {}),
     }

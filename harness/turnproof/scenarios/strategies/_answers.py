@@ -29,6 +29,27 @@ STRUCTURED: Final[st.SearchStrategy[Round]] = (
 )
 """An answer that is JSON of that schema."""
 
+SEARCH: Final[Part] = {
+    "block": {
+        "anthropic-messages": {
+            "type": "server_tool_use",
+            "id": "srvtoolu_01",
+            "name": "web_search",
+            "input": {"query": "a"},
+        },
+        "gemini": {"executableCode": {"language": "PYTHON", "code": "print(search('a'))"}},
+    }
+}
+"""A tool of the service's own is called. A service pauses in nothing else."""
+
+FOUND: Final[Part] = {
+    "block": {
+        "anthropic-messages": {"type": "web_search_tool_result", "tool_use_id": "srvtoolu_01", "content": []},
+        "gemini": {"codeExecutionResult": {"outcome": "OUTCOME_OK", "output": "[]\n"}},
+    }
+}
+"""What that tool found."""
+
 _FINISH: Final = st.sampled_from(("stop", "max_tokens", "stop_sequence", "refusal", "unknown", "context_limit"))
 _FEW: Final = weighted({1: 8, 2: 2, 3: 1})
 _NO_ARGUMENTS: Final = st.sampled_from([[""], ["{}"], ["{", "}"]])
@@ -40,8 +61,8 @@ def rounds(draw: st.DrawFn, setting: Setting) -> list[Round]:
     """A whole turn of the model: rounds with calls, and an answer without."""
     count = draw(weighted({0: 5, 1: 4, 2: 2, 3: 1})) if setting.tools else 0
     found = [draw(_calling(setting)) for _ in range(count)]
-    if not count and draw(seldom(25)):
-        found = [{"parts": draw(_visible()), "finish": "paused"}]
+    if not count and setting.means.claims.claims("wire:server-tools") and draw(seldom(25)):
+        return [{"parts": [*draw(_visible()), SEARCH], "finish": "paused"}, [FOUND, *draw(_visible())]]
     return [*found, draw(ending(setting))]
 
 

@@ -45,9 +45,12 @@ def declarations(draw: st.DrawFn) -> list[dict[str, Any]]:
 
 @st.composite
 def declaration(draw: st.DrawFn, name: str) -> dict[str, Any]:
-    """A tool of this name."""
+    """A tool of this name. One whose name has to be rewritten is known by what it says of itself, as no two are alike
+    that are of any use."""
     tool: dict[str, Any] = {"name": name}
-    if draw(often(4)):
+    if name in _ILLEGAL:
+        tool["description"] = f"{draw(texts(2))} {name}"
+    elif draw(often(4)):
         tool["description"] = draw(texts(2))
     match draw(weighted({"nothing": 1, "takes": 2, "parameters": 1})):
         case "takes":

@@ -30,7 +30,7 @@ def turns(draw: st.DrawFn, setting: Setting) -> dict[str, Any]:
     turn = draw(_ahead(setting))
     turn["user"] = draw(_user(setting))
     answers = draw(rounds(setting))
-    if setting.means.claims.structured and draw(seldom(12)):
+    if setting.means.claims.structured and not pauses(answers) and draw(seldom(12)):
         turn["response_schema"] = SCHEMA
         answers = [*answers[:-1], draw(STRUCTURED)]
     turn["model"] = answers
