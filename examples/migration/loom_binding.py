@@ -12,8 +12,17 @@ from loom.providers import AnthropicProvider, OpenAIProvider, Provider
 from loom.providers.base import OnText
 from loom_translator import LOOM, answer, message, messages, note, said, schema
 
-from turnproof import errors
 from turnproof.cancel import CancelToken
+from turnproof.errors import (
+    AuthenticationError,
+    Cancelled,
+    ContextLimitError,
+    InvalidRequestError,
+    OverloadedError,
+    ProviderError,
+    RateLimitError,
+    TransportError,
+)
 from turnproof.messages import FunctionCall, Message, ProviderResponse, ToolResult
 from turnproof.provider import Binding, Capabilities, Endpoint, Path
 from turnproof.subject import Flag, SessionBinding, SessionReply, SessionSetup, SessionTurn
@@ -23,16 +32,16 @@ CAPABILITIES = Capabilities(streaming=True, tools=True, parallel_tools=True, can
 KINDS = {"anthropic": AnthropicProvider, "openai": OpenAIProvider}
 
 
-def error(found: ModelError, provider: Provider) -> errors.ProviderError:
-    kinds: dict[int, type[errors.ProviderError]] = {
-        0: errors.TransportError,
-        401: errors.AuthenticationError,
-        403: errors.AuthenticationError,
-        429: errors.RateLimitError,
+def error(found: ModelError, provider: Provider) -> ProviderError:
+    kinds: dict[int, type[ProviderError]] = {
+        0: TransportError,
+        401: AuthenticationError,
+        403: AuthenticationError,
+        429: RateLimitError,
     }
-    kind = kinds.get(found.status, errors.OverloadedError if found.status >= 500 else errors.InvalidRequestError)
+    kind = kinds.get(found.status, OverloadedError if found.status >= 500 else InvalidRequestError)
     if provider.classify_error(found)["too_long"]:
-        kind = errors.ContextLimitError
+        kind = ContextLimitError
     return kind(str(found), status=found.status or None)
 
 
@@ -164,9 +173,9 @@ class Shown:
     def _heard(self, ask: Callable[..., ProviderResponse], *arguments: Any, **options: Any) -> Answer:
         try:
             return answer(ask(*arguments, cancel_token=self._handle.token, **options))
-        except errors.Cancelled:
+        except Cancelled:
             return Answer(None, stopped=True)
-        except errors.ProviderError as found:
+        except ProviderError as found:
             raise found.__cause__ or found from None  # the session knows Loom's own errors
 
     def __getattr__(self, name: str) -> Any:

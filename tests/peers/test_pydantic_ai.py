@@ -104,9 +104,9 @@ def views() -> Iterator[list[View]]:
         yield found
 
 
-def test_the_whole_binding_has_less_than_130_lines() -> None:
+def test_the_whole_binding_has_less_than_140_lines() -> None:
     binding = ROOT / "adapters" / "turnproof_adapters" / "peers" / "pydantic_ai.py"
-    assert len(binding.read_text("utf-8").splitlines()) < 130
+    assert len(binding.read_text("utf-8").splitlines()) < 140
 
 
 @pytest.mark.parametrize("requirement", HELD)

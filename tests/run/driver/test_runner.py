@@ -100,8 +100,8 @@ def test_system_exit_of_an_adapter_is_a_failed_call_and_no_end_of_the_run(runner
 
 def test_an_adapter_that_returns_nothing_fails_as_such(runner: Runner) -> None:
     failure = runner.run(spec("NOTHING")).of(Failed)[0]
-    assert (failure.error, failure.typed) == ("TypeError", False)
-    assert "NoneType" in failure.message
+    assert (failure.error, failure.typed) == ("ContractError", False)
+    assert "returned None" in failure.message
 
 
 def test_a_binding_that_raises_on_open_is_reported_as_open_failed(runner: Runner) -> None:

@@ -179,7 +179,7 @@ def _module(package: str | ModuleType) -> ModuleType:
         module = importlib.import_module(package)
     except ModuleNotFoundError as error:
         raise CatalogueError(f"no suite {package!r}: {error}") from error
-    if not hasattr(module, "__path__"):
+    if not getattr(module, "__path__", None):
         raise CatalogueError(f"suite {package!r} is a module, not a package")
     return module
 
