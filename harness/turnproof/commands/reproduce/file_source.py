@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ..._base.counts import counted
 from ..._base.printable import one_line
 from ...reproducer import LibraryCode
 from .question import Question
@@ -54,7 +55,9 @@ def file_source(
         lines = [line for line in lines if line or layout.ideas]
         if len(lines) <= MOST_LINES:
             return "\n".join(lines) + "\n"
-    raise UnreproducibleError(f"the call of the library alone takes {len(lines)} lines, more than {MOST_LINES}")
+    raise UnreproducibleError(
+        f"the call of the library alone takes {counted(len(lines), 'line')}, more than {MOST_LINES}"
+    )
 
 
 def _lines(
