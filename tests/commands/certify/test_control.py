@@ -28,7 +28,7 @@ from turnproof.commands.certify.plan import plan
 from turnproof.commands.certify.scenarios import suite_scenarios
 from turnproof.commands.certify.verify import verify_run
 from turnproof.dialects import dialect, dialect_names
-from turnproof.dialects.base import Evidence, Refusal, Rule
+from turnproof.dialects.base import Evidence, Refusal, Rule, Source
 from turnproof.judge.requirements import Suite, load_suite
 from turnproof.judge.run_log import ControlResult, Run, read_run
 from turnproof.judge.verdict import Status, Verdict, violated
@@ -76,7 +76,7 @@ def waits_for_nobody(patch: Patch) -> None:
 
 def refuses_everything(patch: Patch) -> None:
     """The emulator has something against every request."""
-    rule = Rule("anthropic-messages/bad-day", Evidence.RECORDED, "nowhere")
+    rule = Rule("anthropic-messages/bad-day", (Source(Evidence.RECORDED, "https://example.invalid/", "2026-11-26"),))
     refusal = Refusal(rule, 400, "invalid_request_error", "not today")
     patch.setattr(type(dialect("anthropic-messages")), "validate", lambda *_: [refusal])
 

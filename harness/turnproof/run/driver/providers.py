@@ -77,13 +77,16 @@ class Providers:
         return provider
 
     def _opened_object(self, opener: Callable[[Endpoint], Any], path: Path) -> Any:
-        """What the binding's opener returns. Raises BindingError for an object that has no calls of this path."""
+        """What the binding's opener returns. Raises BindingError for an object that has no calls of this path; a
+        watched one is used as it is, since what it lacks is what is watched for."""
         raw = opener(self.endpoint)
         opener_name, needed = f"open_{path}", "complete" if path == "stateless" else "send_message"
         if inspect.isawaitable(raw):
             if inspect.iscoroutine(raw):
                 raw.close()
             raise BindingError(f"{opener_name} is a coroutine function: make it a plain one that returns the adapter")
+        if self._watcher is not None:
+            return raw
         if not callable(getattr(raw, needed, None)):
             kind = "None" if raw is None else f"an object of {type(raw).__name__}"
             advice = (
