@@ -75,8 +75,8 @@ def open_with_session(provider: L, endpoint: Endpoint) -> L:
 
 DECODER_WORDS = Difference(
     "error-words",
-    "A chunk that is no JSON is told in the words of its decoder: the SDK's on the legacy path, our own on the "
-    "stateless one. Class, status and whether to try again are the same.",
+    "The text of an error about a chunk that is not JSON comes from the decoder: the SDK's on the legacy path, our own "
+    "on the stateless path. Class, status and whether to retry are the same.",
 )
 """How the paths differ in the words of one failure, at every service."""
 

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 
 from turnproof import errors
 from turnproof.dialects.base import ErrorMeaning, WireAnswer
-from turnproof.errors import ContractError
 from turnproof.judge.finding import Place
 from turnproof.judge.view import ProviderCall, View
 from turnproof.run.transcript import Failed
@@ -65,7 +64,7 @@ def failures(view: View) -> Iterator[tuple[ProviderCall, Failed]]:
 
 def breaks_contract(failed: Failed) -> bool:
     """Whether turnproof raised it, for a value of the adapter that is of another type than the contract has."""
-    return failed.error == ContractError.__name__
+    return failed.error == errors.ContractError.__name__
 
 
 def refused_calls(view: View) -> Iterator[tuple[ProviderCall, Failed, WireAnswer]]:

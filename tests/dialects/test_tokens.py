@@ -41,5 +41,16 @@ def test_a_signature_under_a_name_of_the_adapters_own_can_be_lost() -> None:
     assert tokens_of(thought(my_signature=SEAL), thought()) == (SEAL, None)
 
 
-def test_a_word_of_the_adapters_own_is_no_signature() -> None:
-    assert token_of(thought(kind="thinking", index=3)) is None
+@pytest.mark.parametrize(
+    "data",
+    [
+        {"kind": "thinking", "index": 3},
+        {"id": f"rs_{'0' * 50}"},
+        {"item": '{"type": "reasoning", "summary": "' + "a" * 90 + '"}'},
+        {"summary": "The bed is dry, so it has to be watered before the evening; " * 3},
+    ],
+)
+def test_what_else_an_adapter_keeps_is_no_signature(data: dict[str, Any]) -> None:
+    """Nobody is said to have lost one that never was."""
+    assert token_of(thought(**data)) is None
+    assert tokens_of(thought(**data), thought()) == (None, None)

@@ -7,6 +7,7 @@ counterpart is found.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -112,26 +113,27 @@ def media_key(part: InlineData | FileRef) -> Hashable:
 
 
 _TOKEN_NAMES = ("signature", "redacted", "encrypted", "thought_signature", "thoughtSignature", "encrypted_content")
-_TOKEN_LENGTH = 40
-"""Characters from which a string under an unknown name may be a signature; those of services have 100 and more."""
+_SEALED: Final = re.compile(r"[A-Za-z0-9+/_-]{80,}={0,2}")
+"""What only a signature looks like under an unknown name: ids are shorter, and texts have other characters."""
 
 
 def token_of(part: Part) -> str | None:
-    """The signature or encrypted content that a part carries: under a usual name, else the longest string that may be
-    one. An adapter names what it keeps in `ProviderData.data` as it likes."""
+    """The signature or encrypted content that a part carries: under a usual name, else the longest string that can be
+    nothing else. An adapter names what it keeps in `ProviderData.data` as it likes."""
     if part.provider_data is None:
         return None
     for name in _TOKEN_NAMES:
         if token := part.provider_data.data.get(name):
             return str(token)
-    longest = max(_strings(part.provider_data.data), key=len, default="")
-    return longest if len(longest) >= _TOKEN_LENGTH else None
+    return max(filter(_SEALED.fullmatch, _strings(part.provider_data.data)), key=len, default=None)
 
 
 def tokens_of(held: Part, sent: Part) -> tuple[str | None, str | None]:
     """The tokens of what is held and of what was sent for it: one and the same where the sent one stands anywhere in
     the held part's data, alone or in a text of JSON."""
     ours, theirs = token_of(held), token_of(sent)
+    if theirs is None:
+        return ours, None
     data = held.provider_data.data if held.provider_data is not None else {}
     is_held = any(each == theirs or f'"{theirs}"' in each for each in _strings(data))
     return (theirs if is_held else ours), theirs

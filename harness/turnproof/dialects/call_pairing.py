@@ -44,8 +44,9 @@ def pair_calls(
         for number, call in enumerate(ours):
             if number not in partner and waiting.get(our_key(call)):
                 partner[number] = waiting[our_key(call)].pop(0)
+    used = set(partner.values())
     left = [number for number in range(len(ours)) if number not in partner]
-    free = [number for number in range(len(theirs)) if number not in set(partner.values())]
+    free = [number for number in range(len(theirs)) if number not in used]
     if len(left) == len(free):
         partner.update(zip(left, free, strict=True))
     return [(ours[number], theirs[partner[number]]) for number in sorted(partner)]

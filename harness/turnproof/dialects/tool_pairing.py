@@ -44,7 +44,7 @@ def _likeness(held: ToolSchema, sent: ToolSchema) -> tuple[bool, int, float]:
     alike = SequenceMatcher(None, _bare(held.name), _bare(sent.name)).ratio()
     parameters = same_json(held.parameters, without_additions(held.parameters, sent.parameters))
     same = int(parameters) + int(held.description.strip() == sent.description.strip())
-    begins = _bare(sent.name).startswith(_bare(held.name)[:_BEGINNING])
+    begins = _bare(sent.name).startswith(_beginning(held.name))
     return alike >= _LIKENESS or bool(same == 2 and (held.description or begins)), same, alike
 
 
@@ -74,6 +74,17 @@ def _each_without_additions(held: JSON, sent: JSON) -> JSON:
     if not isinstance(held, Mapping) or not isinstance(sent, Mapping):
         return sent
     return {name: without_additions(held[name], value) if name in held else value for name, value in sent.items()}
+
+
+def are_told_apart(tools: Sequence[ToolSchema]) -> bool:
+    """Whether each of these can be recognised under whatever names they go out: by the beginning of its name, or by
+    what it says of itself."""
+    known = [(_beginning(tool.name), tool.description) for tool in tools]
+    return len(set(known)) == len(known) and ("", "") not in known
+
+
+def _beginning(name: str) -> str:
+    return _bare(name)[:_BEGINNING]
 
 
 def _bare(name: str) -> str:

@@ -9,11 +9,12 @@ turn is needs far fewer of them.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Iterator, Sequence
 from itertools import zip_longest
 from typing import Any, Final
 
+from ...dialects.tool_pairing import are_told_apart
+from ...messages import ToolSchema
 from ...scenarios.documents import Document, Round, Turn, calls_of, events, parts_of, pauses, running
 from .plain_words import PLAIN, plainer, plainest
 
@@ -179,21 +180,16 @@ def _sensible(smaller: Callable[[Document], Iterator[Document]]) -> Callable[[Do
 
 def _is_sensible(document: Document) -> bool:
     thinking = "thinking" in document.get("options", {})
-    return _are_told_apart(document) and all(_fits(turn, thinking=thinking) for turn in document["turns"])
+    return _have_tools_apart(document) and all(_fits(turn, thinking=thinking) for turn in document["turns"])
 
 
-def _are_told_apart(document: Document) -> bool:
-    """Whether each tool can be recognised under whatever name it goes out."""
+def _have_tools_apart(document: Document) -> bool:
+    """Whether each tool that is declared can be recognised under whatever name it goes out."""
     lists = [document.get("tools", []), *(turn.get("tools", []) for turn in document["turns"])]
-    for tools in lists:
-        known = [
-            (re.sub(r"[^a-z0-9]", "", tool["name"].lower())[:16], tool.get("description", ""))
-            for tool in tools
-            if isinstance(tool, dict)
-        ]
-        if len(set(known)) < len(known) or ("", "") in known:
-            return False
-    return True
+    declared = [[tool for tool in tools if isinstance(tool, dict)] for tools in lists]
+    return all(
+        are_told_apart([ToolSchema(tool["name"], tool.get("description", "")) for tool in tools]) for tools in declared
+    )
 
 
 def _fits(turn: Turn, *, thinking: bool) -> bool:

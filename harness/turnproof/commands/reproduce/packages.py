@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from importlib.metadata import Distribution, PackageNotFoundError, distribution
 from pathlib import Path
@@ -48,7 +47,7 @@ def _is_installed(package: str, certified: Mapping[str, str]) -> bool:
 
 def _name(package: str) -> str:
     """Without the extras."""
-    return re.split(r"\[", package)[0]
+    return package.partition("[")[0]
 
 
 def _distribution(name: str) -> Distribution | None:

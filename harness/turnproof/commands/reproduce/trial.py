@@ -31,7 +31,7 @@ class Trial:
 
     @property
     def sentence(self) -> str:
-        """The line that says what came of it; else the last line of whatever it wrote."""
+        """The line with the result (`DEFECT: …` or `gone: …`); without one, the last line of the output."""
         lines = self.output.strip().splitlines() or ["nothing was written"]
         return next((line for line in lines if line.startswith((_DEFECT, _GONE))), lines[-1])
 
