@@ -13,7 +13,7 @@ from turnproof.judge.view.diff import ABSENT, Steps, walk_steps
 from turnproof.messages import JSON, FinishReason, FunctionCall, Part, Text, Thought
 from turnproof.run.transcript import Chunk, FunctionCallDetected, LateCallback, Thinking
 
-from .reading import AnsweredCall, answered_calls, by_place, calls_in, spoken_text, thoughts_in
+from .reading import AnsweredCall, answered_calls, by_place, calls_in, spoken_text, telling_thoughts
 
 _SHOWN_OTHERWISE = finding(
     "streaming/chunks-make-up-the-text/changed",
@@ -413,8 +413,8 @@ def _at_returned(one: AnsweredCall, other: AnsweredCall, steps: Steps) -> Place:
         case ("parts", "calls", int(number), *rest) if number < len(one.response.calls):
             field = {1: "name", 2: "args"}.get(int(rest[0]), "id") if rest else None
             return one.at_part(one.response.calls[number], *(() if field is None else (field, *rest[1:])))
-        case ("parts", "thoughts", int(number)) if number < len(thoughts_in(one.response.parts)):
-            return one.at_part(thoughts_in(one.response.parts)[number], "text")
+        case ("parts", "thoughts", int(number)) if number < len(telling_thoughts(one.response.parts)):
+            return one.at_part(telling_thoughts(one.response.parts)[number], "text")
         case ("parts", *_):
             return one.at("parts")
         case ("prompt_tokens" | "output_tokens", *_):
@@ -427,5 +427,5 @@ def _essence(parts: tuple[Part, ...]) -> JSON:
     return {
         "text": spoken_text(parts),
         "calls": [[aliases(call.id), call.name, call.args] for call in calls_in(parts)],
-        "thoughts": [thought.text for thought in thoughts_in(parts)],
+        "thoughts": [thought.text for thought in telling_thoughts(parts)],
     }

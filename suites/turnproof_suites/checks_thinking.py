@@ -23,6 +23,7 @@ from .reading import (
     by_place,
     read_requests,
     spoken_text,
+    telling_thoughts,
     thoughts_in,
     value_differences,
 )
@@ -249,13 +250,13 @@ _BLOCK_CHANGED = finding(
 @check(
     "thinking/blocks-stay-apart",
     aspect=lambda view: by_place(
-        view, ((one.call, [t.text for t in thoughts_in(one.response.parts)]) for one in answered_calls(view))
+        view, ((one.call, [t.text for t in telling_thoughts(one.response.parts)]) for one in answered_calls(view))
     ),
 )
 def blocks_stay_apart(view: View) -> Findings:
-    """As many thoughts as the model had, each with its own text, empty ones included."""
+    """As many thoughts as the model had, each with its own text, those included that carry a signature alone."""
     for one in answered_calls(view):
-        sent, got = thoughts_in(one.wire.parts), thoughts_in(one.response.parts)
+        sent, got = telling_thoughts(one.wire.parts), telling_thoughts(one.response.parts)
         if not sent:
             continue
         wrong = list(value_differences([thought.text for thought in sent], [thought.text for thought in got]))

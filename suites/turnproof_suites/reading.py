@@ -16,6 +16,7 @@ from weakref import WeakKeyDictionary
 from msgspec import UNSET
 from msgspec.structs import replace as changed
 
+from turnproof.dialects.atoms import token_of
 from turnproof.dialects.base import Call, Evidence, WireAnswer
 from turnproof.dialects.call_pairing import pair_calls, with_held_ids
 from turnproof.errors import ContextLimitError
@@ -283,6 +284,11 @@ def calls_in(parts: Iterable[Part]) -> tuple[FunctionCall, ...]:
 def thoughts_in(parts: Iterable[Part]) -> tuple[Thought, ...]:
     """The thoughts in order."""
     return tuple(part for part in parts if isinstance(part, Thought))
+
+
+def telling_thoughts(parts: Iterable[Part]) -> tuple[Thought, ...]:
+    """The thoughts that say or carry something: a library may open a blank one for a summary that never comes."""
+    return tuple(thought for thought in thoughts_in(parts) if thought.text.strip() or token_of(thought))
 
 
 def results_in(messages: Iterable[Message]) -> tuple[ToolResult, ...]:

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from turnproof.judge.requirements import judge
 from turnproof.judge.verdict import Status
 from turnproof.judge.view import View
-from turnproof.messages import FinishReason, Opaque, ProviderData, Text
+from turnproof.messages import FinishReason, Opaque, ProviderData, Text, Thought
 from turnproof.run.transcript import Chunk, FunctionCallDetected, LateCallback, Response, WireRequest
 
 from .build import Made, body_with, error, response_with, scripted, spoilt
@@ -336,6 +336,15 @@ def test_streamed_and_whole_answers_are_compared_with_each_other() -> None:
     assert modes(stream, batch) is Status.HELD
     other = spoilt(batch, Response, response_with(parts=(Text("Bed 3."),)), 1)
     assert modes(stream, other) is Status.VIOLATED
+
+
+def test_a_blank_thought_that_carries_nothing_is_none_in_either_mode() -> None:
+    stream, batch = tools(), tools(mode="batch")
+    (answer,) = [event.response for event in batch.transcript.of(Response) if event.call == 1]
+    blank = spoilt(batch, Response, response_with(parts=(Thought(" "), *answer.parts)), 1)
+    assert modes(stream, blank) is Status.HELD
+    telling = spoilt(batch, Response, response_with(parts=(Thought("Hm."), *answer.parts)), 1)
+    assert modes(stream, telling) is Status.VIOLATED
 
 
 def test_modes_are_not_compared_where_the_wire_itself_differed() -> None:

@@ -342,6 +342,8 @@ class WireAnswer:
     `complete` is False where the end marker of a stream is missing. `error` is set for error answers, also for an
     error event under status 200 (its kind is empty where the API has words alone); `parts` then holds what came before
     it. Calls whose arguments never became complete JSON are counted in `broken_calls` and are not among the parts.
+    `finish` is what the whole answer says; `finish_word` is what its word alone says, where a refusal stands in a field
+    of its own beside the word of an ordinary end, else None.
     """
 
     status: int
@@ -349,6 +351,7 @@ class WireAnswer:
     usage: TokenUsage | None = None
     finish: FinishReason | None = None
     raw_finish: str | None = None
+    finish_word: FinishReason | None = None
     complete: bool = True
     broken_calls: int = 0
     error_kind: str | None = None

@@ -88,12 +88,12 @@ class HiddenThinkingDropped(Broken):
         )
 
 
-@suite_mutant("empty-thought-invented")
-class EmptyThoughtInvented(Broken):
-    """Every answer begins with a thought, whether or not the model had one."""
+@suite_mutant("thought-invented")
+class ThoughtInvented(Broken):
+    """Every answer begins with a thought that says something, whether or not the model had one."""
 
     def change_response(self, inputs: CallInputs, response: ProviderResponse) -> ProviderResponse:
-        return replace(response, parts=(Thought(), *response.parts))
+        return replace(response, parts=(Thought("…"), *response.parts))
 
 
 @suite_mutant("thinking-after-its-call")

@@ -89,12 +89,14 @@ class _Answer:
         found = [part for each in chosen for part in each.parts(self.model, ended=ended)]
         parts = tuple(part for part in found if part is not None)
         calls = any(isinstance(part, FunctionCall) for part in parts)
+        refused = any(map(is_refusal, parts))
         return WireAnswer(
             status,
             parts=parts,
             usage=self.usage,
-            finish=finishes.neutral(raw, calls=calls, refused=any(map(is_refusal, parts))),
+            finish=finishes.neutral(raw, calls=calls, refused=refused),
             raw_finish=raw,
+            finish_word=finishes.neutral(raw, calls=calls, refused=False) if refused else None,
             complete=whole and (not self.failed or status >= 400),
             broken_calls=len(found) - len(parts),
             error_kind=self.error_kind,

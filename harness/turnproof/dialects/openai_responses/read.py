@@ -66,13 +66,15 @@ def _answer(status: int, response: Json, items: list[Json], *, complete: bool) -
     status_word = word(response.get("status"))
     ending = Ending(status_word, reason) if status_word is not None and status_word != "in_progress" else None
     calls = any(isinstance(part, FunctionCall) for part in parts)
+    refused = any(map(is_refusal, whole))
     error = response.get("error")
     return WireAnswer(
         status,
         parts=tuple(parts),
         usage=usage_of(response.get("usage")),
-        finish=neutral(ending, calls=calls, refused=any(map(is_refusal, whole))) if ending else None,
+        finish=neutral(ending, calls=calls, refused=refused) if ending else None,
         raw_finish=ending.word if ending else None,
+        finish_word=neutral(ending, calls=calls, refused=False) if ending and refused else None,
         complete=complete and not isinstance(error, dict),
         broken_calls=len(broken),
         error_kind=_kind(error),

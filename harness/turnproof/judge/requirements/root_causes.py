@@ -40,7 +40,7 @@ def with_root(finding: Finding, view: View) -> Finding:
 
 
 def _root(finding: Finding, turn: TurnView, call: ProviderCall | None, raised: Failed | None) -> str:
-    refusal = _refusal(turn, call)
+    refusal = _refusal(turn, call, finding)
     if refusal is not None:
         # The rule and what it is about: the same mistake in another message is no other cause.
         return f"refused:{refusal.get('rule', '')}:{_INDEX.sub('[]', str(refusal.get('path', '$')))}"
@@ -59,9 +59,23 @@ def _raised(turn: TurnView, call: ProviderCall | None) -> Failed | None:
     return turn.failed or next((one.failed for one in reversed(turn.calls) if one.failed is not None), None)
 
 
-def _refusal(turn: TurnView, call: ProviderCall | None) -> Mapping[str, JSON] | None:
-    """The rule that the call's request offends; of a turn without a call named, the rule that ended it."""
+def _refusal(turn: TurnView, call: ProviderCall | None, finding: Finding) -> Mapping[str, JSON] | None:
+    """The rule that the call's request offends; of a turn without a call named, the rule that ended it.
+
+    What is wrong in the request itself was there before it was refused: it has the refusal as its root only where the
+    rule speaks of the same place, of what stands in it or of what it stands in.
+    """
     exchange: Exchange | None = call.last if call is not None else None
     if call is None and turn.ended is not None and turn.ended.outcome == "error" and turn.calls:
         exchange = turn.calls[-1].last
-    return next(iter(exchange.refusals), None) if exchange is not None else None
+    if exchange is None:
+        return None
+    pointer = finding.place.pointer if finding.place.side is Side.REQUEST else None
+    return next(
+        (one for one in exchange.refusals if pointer is None or _meet(pointer, exchange.at_rule(one).pointer)), None
+    )
+
+
+def _meet(one: str, other: str | None) -> bool:
+    """Whether one pointer leads into what the other points at."""
+    return other is None or f"{one}/".startswith(f"{other}/") or f"{other}/".startswith(f"{one}/")
