@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 from msgspec.structs import replace
-from tests.suites.build import spoilt
-from tests.suites.conversations import plain
+from suites.build import spoilt
+from suites.conversations import plain
 
 from turnproof.judge.finding import Finding, Place, Side
 from turnproof.judge.requirements.root_causes import with_root

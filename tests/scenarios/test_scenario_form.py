@@ -246,19 +246,26 @@ def test_media_are_small_and_valid(read: Read) -> None:
         """
         title: T
         turns:
-          - user: [{image: png}, {image: gif}, {document: pdf}, {file: "https://a.example/b.png", mime: image/png}]
+          - user:
+              - image: png
+              - image: gif
+              - image: jpeg
+              - document: pdf
+              - {file: "https://a.example/b.png", mime: image/png}
             model: b
         """
     )
-    png, gif, pdf, reference = scenario.turns[0].user
+    png, gif, jpeg, pdf, reference = scenario.turns[0].user
     assert isinstance(png, InlineData)
     assert isinstance(gif, InlineData)
     assert isinstance(pdf, InlineData)
     assert png.data.startswith(b"\x89PNG\r\n\x1a\n")
     assert png.data.endswith(b"IEND\xaeB`\x82")
     assert gif.data.startswith(b"GIF89a")
+    assert isinstance(jpeg, InlineData)
+    assert jpeg.data.startswith(b"\xff\xd8\xff")
     assert pdf.data[int(pdf.data.split()[-2]) :].startswith(b"xref")
-    assert max(len(part.data) for part in (png, gif, pdf)) < 1000
+    assert max(len(part.data) for part in (png, gif, jpeg, pdf)) < 1000
     assert reference == FileRef(mime_type="image/png", uri="https://a.example/b.png")
     assert scenario.features == ("documents", "images")
 

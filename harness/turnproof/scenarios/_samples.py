@@ -8,6 +8,12 @@ from typing import Final
 from ..messages import InlineData
 
 _PNG = "iVBORw0KGgoAAAANSUhEUgAAAAgAAAAICAIAAABLbSncAAAAEUlEQVR42mPQ6w7HihiGlgQAiA5EAelMnMUAAAAASUVORK5CYII="
+_JPEG = (
+    "/9j/4AAQSkZJRgABAQAAAQABAAD/2wBDACgcHiMeGSgjISMtKygwPGRBPDc3PHtYXUlkkYCZlo+AjIqgtObDoKrarYqMyP/L2u71"
+    "////m8H////6/+b9//j/2wBDASstLTw1PHZBQXb4pYyl+Pj4+Pj4+Pj4+Pj4+Pj4+Pj4+Pj4+Pj4+Pj4+Pj4+Pj4+Pj4+Pj4+Pj4"
+    "+Pj4+Pj4+Pj/wAARCAAIAAgDASIAAhEBAxEB/8QAFQABAQAAAAAAAAAAAAAAAAAAAAP/xAAUEAEAAAAAAAAAAAAAAAAAAAAA/8QA"
+    "FQEBAQAAAAAAAAAAAAAAAAAAAgT/xAAUEQEAAAAAAAAAAAAAAAAAAAAA/9oADAMBAAIRAxEAPwCQAp3/2Q=="
+)
 _GIF = "R0lGODlhAQABAIAAAC6LV////ywAAAAAAQABAAACAkQBADs="
 
 
@@ -33,9 +39,10 @@ def _pdf(line: str) -> bytes:
 
 IMAGES: Final = {
     "png": InlineData(mime_type="image/png", data=b64decode(_PNG)),
+    "jpeg": InlineData(mime_type="image/jpeg", data=b64decode(_JPEG)),
     "gif": InlineData(mime_type="image/gif", data=b64decode(_GIF)),
 }
-"""An 8 × 8 PNG and a 1 × 1 GIF, both of one leafy green."""
+"""An 8 × 8 PNG, an 8 × 8 JPEG and a 1 × 1 GIF, all of one leafy green. Not every API documents that it takes a GIF."""
 
 DOCUMENTS: Final = {"pdf": InlineData(mime_type="application/pdf", data=_pdf("Seed list: basil, tomato, chard"))}
 """A PDF of one page."""

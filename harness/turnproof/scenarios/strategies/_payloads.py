@@ -31,7 +31,7 @@ VALUES: Final = st.recursive(
 ARGUMENTS: Final = st.dictionaries(_KEY, VALUES, max_size=3)
 """The arguments of a call: an object, often with one member, and now and then empty."""
 
-_PICTURES: Final = st.lists(st.sampled_from([{"image": "png"}, {"image": "gif"}]), min_size=1, max_size=2)
+_PICTURES: Final = st.lists(st.sampled_from([{"image": "png"}, {"image": "jpeg"}]), min_size=1, max_size=2)
 
 
 @st.composite

@@ -77,7 +77,7 @@ def _ahead(draw: st.DrawFn, setting: Setting) -> dict[str, Any]:
 @st.composite
 def _user(draw: st.DrawFn, setting: Setting) -> Any:
     claims = setting.means.claims
-    media = [{"image": "png"}, {"image": "gif"}] if claims.images else []
+    media = [{"image": "png"}, {"image": "jpeg"}] if claims.images else []
     media += [{"document": "pdf"}] if claims.documents else []
     if not media or not setting.means.can("send_parts") or not draw(seldom(8)):
         return draw(texts())
