@@ -725,7 +725,7 @@ _PRINTED = finding(
 
 @check("core/adapter-prints-nothing", without_calls=True)
 def adapter_prints_nothing(view: View) -> Findings:
-    """Standard output belongs to the application."""
+    """Standard output belongs to the application. Warnings and logs go to standard error, and accuse nobody."""
     end = view.transcript.end
     if end.stdout:
         yield _PRINTED(view.at_event(end, "stdout"), observed=end.stdout)

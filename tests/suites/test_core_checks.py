@@ -368,6 +368,11 @@ def test_a_rule_that_is_only_logged_accuses_nobody() -> None:
     assert judge(suite().catalogue["core/no-request-is-refused"], "stateless", [view]).status is Status.HELD
 
 
+def test_what_is_written_to_standard_error_accuses_nobody() -> None:
+    view = ended(stderr="UserWarning: sundown is not a valid FinishReason")(plain())  # type: ignore[operator]
+    assert judge(suite().catalogue["core/adapter-prints-nothing"], "stateless", [view]).status is Status.HELD
+
+
 def test_a_token_that_has_ended_accuses_nobody() -> None:
     """The clock did it, and a client learns of it by being refused."""
     view = spoilt(

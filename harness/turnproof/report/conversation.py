@@ -275,6 +275,8 @@ def _ended(event: RunEnded) -> Iterator[Entry]:
     yield Entry("turn" if event.how == "completed" else "trouble", f"the run ended: {event.how}", event.detail)
     if event.stdout:
         yield Entry("adapter", "printed", shorten(event.stdout, _TEXT_LIMIT))
+    if event.stderr:
+        yield Entry("adapter", "wrote to standard error", shorten(event.stderr, _TEXT_LIMIT))
     if event.leaks:
         yield Entry("trouble", "the key leaked", "\n".join(event.leaks))
 

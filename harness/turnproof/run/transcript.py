@@ -490,14 +490,16 @@ class TurnEnded(_Event, frozen=True, kw_only=True, omit_defaults=True, tag="turn
 class RunEnded(_Event, frozen=True, kw_only=True, omit_defaults=True, tag="run_ended"):
     """The run is over.
 
-    `how` says whether by itself. `stdout` is what the adapter printed, `leaks` where the key was seen outside an auth
-    header, `threads_left` how many threads outlived the adapter's shutdown. `raised` is what ended it early, where that
-    was an exception. `opened` is where the class of what was opened is defined.
+    `how` says whether by itself. `stdout` is what the adapter printed, `stderr` what was written to standard error
+    (warnings, logs), `leaks` where the key was seen outside an auth header, `threads_left` how many threads outlived
+    the adapter's shutdown. `raised` is what ended it early, where that was an exception. `opened` is where the class of
+    what was opened is defined.
     """
 
     how: Literal["completed", "open-failed", "hung", "died", "harness-fault"]
     detail: str = ""
     stdout: str = ""
+    stderr: str = ""
     leaks: tuple[str, ...] = ()
     threads_left: int = 0
     raised: Raised | None = None

@@ -9,6 +9,7 @@ The form, with everything optional but `title` and `turns`:
     probes: [fresh, reversed, threads]
     options: {thinking: {budget_tokens: 1024}, max_tokens: 4096, timeout: 0.5, context_tokens: 3000}
     cache: true                            # the session uses the binding's cache plugin
+    debug_logs: true                       # the application logs at level DEBUG
     keep_turns: 2                          # what a collection leaves
     subject: session                       # only for the certification of sessions; or of agents
     sweep: {turn: 0, round: 1}             # at full depth this answer is cancelled and broken at each of its events
@@ -85,8 +86,8 @@ FEATURES: Final = tuple(field.name for field in fields(Capabilities))
 CACHES: Final = ("explicit", "managed", "implicit")
 
 _KEYS: Final = (
-    "name", "title", "subject", "depth", "modes", "features", "probes", "options", "cache", "keep_turns",
-    "system", "tools", "results", "given", "sweep", "turns",
+    "name", "title", "subject", "depth", "modes", "features", "probes", "options", "cache", "debug_logs",
+    "keep_turns", "system", "tools", "results", "given", "sweep", "turns",
 )  # fmt: skip
 _MODES: Final[tuple[Literal["stream", "batch"], ...]] = ("stream", "batch")
 _Probe: TypeAlias = Literal["fresh", "reversed", "threads", "loops"]
@@ -146,7 +147,7 @@ def _scenario(spot: LocatedValue, name: str) -> Scenario:
     given = before.read(held) if (held := spot.get("given")) else ()
     turns, used = _turns(spot, tools, results)
     _check_results(results, used | before.used_results)
-    cache, keep, system = (spot.get(key) for key in ("cache", "keep_turns", "system"))
+    cache, debug, keep, system = (spot.get(key) for key in ("cache", "debug_logs", "keep_turns", "system"))
     scenario = Scenario(
         name=name,
         title=title,
@@ -156,6 +157,7 @@ def _scenario(spot: LocatedValue, name: str) -> Scenario:
         given=given,
         options=_options(options) if (options := spot.get("options")) else {},
         cache=cache is not None and cache.flag(),
+        debug_logs=debug is not None and debug.flag(),
         probes=probes.choices(_PROBES) if (probes := spot.get("probes")) else (),
         depth=depth.choice(_DEPTHS) if (depth := spot.get("depth")) else "quick",
         keep_turns=keep.integer(1) if keep else 2,

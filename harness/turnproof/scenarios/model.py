@@ -271,10 +271,11 @@ class Scenario(msgspec.Struct, frozen=True):
     `modes` says whether it runs streamed, in one piece, or both. `options` go to the endpoint (`thinking`,
     `max_tokens`, `timeout`), but for `context_tokens`: it narrows the service's window for this run, so that a prompt
     can be too long without being large. `probes` re-send the run's calls afterwards on a fresh object, in reverse
-    order, from several threads, or in event loops that come and go. `cache` says whether the session uses the
-    binding's cache plugin. `keep_turns` is how many turns a collection leaves. `given` is a conversation that was held
-    elsewhere: the session goes on from it, and no model of this run has signed anything in it. A scenario whose
-    `subject` is `session` or `agent` tells these apart, and adapters not: they are certified without it.
+    order, from several threads, or in event loops that come and go. `cache` says whether the session uses the binding's
+    cache plugin. `debug_logs` says that the application logs at level DEBUG. `keep_turns` is how many turns a
+    collection leaves. `given` is a conversation that was held elsewhere: the session goes on from it, and no model of
+    this run has signed anything in it. A scenario whose `subject` is `session` or `agent` tells these apart, and
+    adapters not: they are certified without it.
     """
 
     name: str
@@ -287,6 +288,7 @@ class Scenario(msgspec.Struct, frozen=True):
     modes: tuple[Literal["stream", "batch"], ...] = ("stream",)
     options: dict[str, Any] = {}
     cache: bool = False
+    debug_logs: bool = False
     probes: tuple[Literal["fresh", "reversed", "threads", "loops"], ...] = ()
     depth: Literal["quick", "full"] = "quick"
     keep_turns: int = 2

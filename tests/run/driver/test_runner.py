@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from turnproof.run.driver import Runner, RunSpec, worker_pool
@@ -91,6 +93,18 @@ def test_what_an_adapter_prints_is_captured_and_stays_off_our_output(
     assert "debug" not in capfd.readouterr().out
 
 
+def test_standard_error_is_told_apart_and_loggers_keep_their_levels_unless_the_application_debugs(
+    runner: Runner, capfd: pytest.CaptureFixture[str]
+) -> None:
+    quiet = spec("WARNS")
+    debugged = replace(quiet, scenario=msgspec.structs.replace(quiet.scenario, debug_logs=True))
+    for each, lines in ((quiet, 0), (debugged, 2)):
+        end = runner.run(each).end
+        assert (end.stdout, end.stderr.count("the option is ignored")) == ("", 2)
+        assert end.stderr.count("pages of it") == lines
+    assert "toy" not in capfd.readouterr().err
+
+
 def test_system_exit_of_an_adapter_is_a_failed_call_and_no_end_of_the_run(runner: Runner) -> None:
     transcript = runner.run(spec("EXITS"))
     failures = [event for event in transcript.of(Failed) if event.scope == "call"]
@@ -112,7 +126,9 @@ def test_a_binding_that_raises_on_open_is_reported_as_open_failed(runner: Runner
 def test_a_key_in_exceptions_and_logs_is_noted_and_kept_out_of_the_evidence(runner: Runner) -> None:
     import msgspec
 
-    transcript = runner.run(spec("LEAKS"))
+    leaking = spec("LEAKS")
+    leaking = replace(leaking, scenario=msgspec.structs.replace(leaking.scenario, debug_logs=True))
+    transcript = runner.run(leaking)
     assert "log" in transcript.end.leaks
     assert any(place.startswith("Failed in turn") for place in transcript.end.leaks)
     assert CANARY_KEY.encode() not in msgspec.json.encode(transcript)

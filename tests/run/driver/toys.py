@@ -9,6 +9,7 @@ import http.client
 import json
 import logging
 import os
+import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -95,6 +96,16 @@ class Prints(Plain):
         return super().complete(*args, **kw)
 
 
+class Warns(Plain):
+    """Writes to standard error what belongs there, and more of it where the application debugs."""
+
+    def complete(self, *args: Any, **kw: Any) -> ProviderResponse:
+        sys.stderr.write("toy: the option is ignored\n")
+        if logging.getLogger("toy").isEnabledFor(logging.DEBUG):
+            os.write(2, b"toy: pages of it\n")
+        return super().complete(*args, **kw)
+
+
 class Exits(Plain):
     def complete(self, *args: Any, **kw: Any) -> ProviderResponse:
         raise SystemExit("good bye")
@@ -140,6 +151,7 @@ PLAIN = _binding("toy-plain", Plain)
 HANGS = _binding("toy-hangs", Hangs)
 DIES = _binding("toy-dies", Dies)
 PRINTS = _binding("toy-prints", Prints)
+WARNS = _binding("toy-warns", Warns)
 EXITS = _binding("toy-exits", Exits)
 LEAKS = _binding("toy-leaks", Leaks)
 NOTHING = _binding("toy-nothing", ReturnsNothing)

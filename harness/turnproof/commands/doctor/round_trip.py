@@ -75,7 +75,11 @@ class Trip:
     @property
     def elsewhere(self) -> list[str]:
         """Addresses that were connected to, other than the emulator's."""
-        return [one for one in addresses(self.transcript.end.stdout) if one.rpartition(":")[2] != str(self.port)]
+        return [
+            one
+            for one in addresses(self.transcript.end.stdout + self.transcript.end.stderr)
+            if one.rpartition(":")[2] != str(self.port)
+        ]
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,7 +44,9 @@ def _root(finding: Finding, turn: TurnView, call: ProviderCall | None, raised: F
     if refusal is not None:
         # The rule and what it is about: the same mistake in another message is no other cause.
         return f"refused:{refusal.get('rule', '')}:{_INDEX.sub('[]', str(refusal.get('path', '$')))}"
-    if raised is not None and not raised.typed and finding.place.side is not Side.ERROR:
+    # What a request holds was written before its call raised anything.
+    written = finding.place.side is Side.REQUEST and finding.place.pointer is not None
+    if raised is not None and not raised.typed and finding.place.side is not Side.ERROR and not written:
         frame = raised.raised.own_frame if raised.raised is not None else None
         where = f"@{frame.file}:{frame.line}" if frame is not None else ""
         return f"raised:{raised.error}{where}"

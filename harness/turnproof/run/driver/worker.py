@@ -1,7 +1,8 @@
 """The process that a run lives in: it takes jobs from the parent, one at a time, until the line closes.
 
-What the adapter prints is captured at the file descriptors, so that C code and child processes are caught too;
-logs are captured at level DEBUG. Both, and every exception's text, are searched for the canary key.
+What the adapter prints is captured at the file descriptors, so that C code and child processes are caught too,
+standard output and standard error apart. Logs are captured at the levels that the adapter finds, but for scenarios
+whose application debugs. All of it, and every exception's text, is searched for the canary key.
 """
 
 from __future__ import annotations
@@ -71,7 +72,8 @@ def execute(
 ) -> RunEnded:
     """Run one job with output and logs captured; the canary's hiding places are named in the result."""
     # A second run measures noise; its logs were searched in the first one, and writing them is a tenth of a run.
-    with _captured_logs(enabled=job.key.repeat == 0) as logs, capture.active():
+    logged = _captured_logs(enabled=job.key.repeat == 0, debug=job.scenario.debug_logs)
+    with logged as logs, capture.active():
         recorder = Recorder(control, secrets=(job.api_key, *environment_keys()))
         try:
             subject = find(job.adapter)
@@ -84,9 +86,14 @@ def execute(
         except BaseException as error:
             logging.getLogger(__name__).exception("the driver failed")
             ended = RunEnded(how="harness-fault", detail=_line(error), raised=recorder.raised(error))
-    printed = capture.text()
-    leaks = [name for name, text in (("stdout", printed), ("log", logs.getvalue())) if CANARY_KEY in text]
-    return msgspec.structs.replace(ended, stdout=printed[-4000:].replace(CANARY_KEY, "[key]"), leaks=tuple(leaks))
+    printed, told = capture.stdout(), capture.stderr()
+    searched = (("stdout", printed), ("stderr", told), ("log", logs.getvalue()))
+    leaks = tuple(name for name, text in searched if CANARY_KEY in text)
+    return msgspec.structs.replace(ended, stdout=_kept(printed), stderr=_kept(told), leaks=leaks)
+
+
+def _kept(text: str) -> str:
+    return text[-4000:].replace(CANARY_KEY, "[key]")
 
 
 def _line(error: BaseException) -> str:
@@ -94,7 +101,9 @@ def _line(error: BaseException) -> str:
 
 
 @contextlib.contextmanager
-def _captured_logs(*, enabled: bool) -> Iterator[io.StringIO]:
+def _captured_logs(*, enabled: bool, debug: bool) -> Iterator[io.StringIO]:
+    """What is logged. The level of the root logger is the application's: a library that finds DEBUG there may write
+    pages, or take another way, so it stays as it is unless the scenario's application debugs."""
     stream = io.StringIO()
     if not enabled:
         yield stream
@@ -104,7 +113,8 @@ def _captured_logs(*, enabled: bool) -> Iterator[io.StringIO]:
     root = logging.getLogger()
     level = root.level
     root.addHandler(handler)
-    root.setLevel(logging.DEBUG)
+    if debug:
+        root.setLevel(logging.DEBUG)
     try:
         yield stream
     finally:
@@ -113,22 +123,38 @@ def _captured_logs(*, enabled: bool) -> Iterator[io.StringIO]:
 
 
 class DescriptorCapture:
-    """Everything written to file descriptors 1 and 2 while active."""
+    """Everything written to the file descriptors 1 and 2 while active."""
 
     def __init__(self) -> None:
-        self._file = tempfile.TemporaryFile(mode="w+b")  # noqa: SIM115 (lives as long as the worker)
-        self._start = 0
-        os.dup2(self._file.fileno(), 1)
-        os.dup2(self._file.fileno(), 2)
+        self._stdout, self._stderr = _CapturedDescriptor(1), _CapturedDescriptor(2)
 
     @contextlib.contextmanager
     def active(self) -> Iterator[None]:
-        self._start = self._file.seek(0, os.SEEK_END)
+        self._stdout.begin()
+        self._stderr.begin()
         try:
             yield
         finally:
             sys.stdout.flush()
             sys.stderr.flush()
+
+    def stdout(self) -> str:
+        return self._stdout.text()
+
+    def stderr(self) -> str:
+        return self._stderr.text()
+
+
+class _CapturedDescriptor:
+    """A file descriptor that leads into a file from now on."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._file = tempfile.TemporaryFile(mode="w+b")  # noqa: SIM115 (lives as long as the worker)
+        self._start = 0
+        os.dup2(self._file.fileno(), descriptor)
+
+    def begin(self) -> None:
+        self._start = self._file.seek(0, os.SEEK_END)
 
     def text(self) -> str:
         self._file.seek(self._start)
@@ -136,15 +162,18 @@ class DescriptorCapture:
 
 
 class StreamCapture:
-    """`sys.stdout` while active, for runs inside the parent process."""
+    """`sys.stdout` and `sys.stderr` while active, for runs inside the parent process."""
 
     def __init__(self) -> None:
-        self._stream = io.StringIO()
+        self._stdout, self._stderr = io.StringIO(), io.StringIO()
 
     @contextlib.contextmanager
     def active(self) -> Iterator[None]:
-        with contextlib.redirect_stdout(self._stream):
+        with contextlib.redirect_stdout(self._stdout), contextlib.redirect_stderr(self._stderr):
             yield
 
-    def text(self) -> str:
-        return self._stream.getvalue()
+    def stdout(self) -> str:
+        return self._stdout.getvalue()
+
+    def stderr(self) -> str:
+        return self._stderr.getvalue()
