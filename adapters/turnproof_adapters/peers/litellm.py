@@ -1,0 +1,137 @@
+"""LiteLLM's `acompletion` for Anthropic, OpenAI and Gemini: it takes and gives chat completions for each of them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"  # read at import; otherwise the table of prices is downloaded
+import litellm
+
+from turnproof import errors
+from turnproof.cancel import CancelToken
+from turnproof.messages import FinishReason, FunctionCall, Message, ProviderResponse, Text, Thought
+from turnproof.provider import Binding, Capabilities, Endpoint
+
+from .chat_messages import chat_messages, chat_usage, finish_reason
+from .http_errors import class_of_status, retry_after
+from .litellm_calls import API_PATHS, LiteLLMCalls, call_arguments
+from .litellm_messages import LiteLLMMessages
+
+NATIVE_FINISH = {
+    "refusal": FinishReason.REFUSAL,
+    "pause_turn": FinishReason.PAUSED,
+    "model_context_window_exceeded": FinishReason.CONTEXT_LIMIT,
+}
+"""Words of the Messages API that the library maps to broader ones, and keeps as `native_finish_reason`."""
+
+ERRORS: tuple[tuple[Any, type[errors.ProviderError]], ...] = (  # the first that fits
+    (litellm.ContextWindowExceededError, errors.ContextLimitError),
+    (litellm.ContentPolicyViolationError, errors.ContentFilterError),
+    (litellm.RateLimitError, errors.RateLimitError),
+    ((litellm.AuthenticationError, litellm.PermissionDeniedError), errors.AuthenticationError),
+    ((litellm.Timeout, litellm.APIConnectionError), errors.TransportError),
+    ((litellm.BadRequestError, litellm.NotFoundError, litellm.UnprocessableEntityError), errors.InvalidRequestError),
+    ((litellm.ServiceUnavailableError, litellm.BadGatewayError), errors.OverloadedError),
+    (litellm.InternalServerError, errors.OverloadedError),
+)
+
+
+class LiteLLM:
+    """One call of `complete()` is one `acompletion()`, without the library's own retries."""
+
+    def __init__(self, endpoint: Endpoint, provider: str, dialect: str) -> None:
+        self._provider, self._endpoint = provider, endpoint
+        self._address = {"api_base": endpoint.base_url + API_PATHS.get(provider, ""), "api_key": endpoint.api_key}
+        self._messages = LiteLLMMessages(dialect, endpoint.model)
+
+    async def complete(
+        self, messages: Sequence[Message], system_instruction: Any = None, tools: Any = None, **listeners: Any
+    ) -> ProviderResponse:
+        """See `turnproof.provider.StatelessProvider`."""
+        streamed = listeners.get("on_chunk") is not None
+        options, model = self._endpoint.options, self._endpoint.model
+        request = call_arguments(self._provider, model, options, tools, streamed=streamed) | self._address
+        request["messages"] = list(chat_messages(messages, system_instruction, self._messages.additions))
+        chunks: list[Any] = []
+        try:
+            with (listeners.get("cancel_token") or CancelToken()).interrupting():
+                answer = await litellm.acompletion(**request)
+                if not streamed:
+                    return self._response(answer, listeners)
+                async for chunk in answer:
+                    chunks.append(chunk)
+                    _tell(chunk, listeners)
+                return self._response(_whole(chunks), listeners)
+        except ValueError as error:  # arguments of a call that are not JSON
+            raise errors.TransportError(str(error)) from error
+        except litellm.exceptions.openai.OpenAIError as error:  # the base of all of the library's own
+            raise _typed(error) from error
+        return self._cancelled(_whole(chunks))
+
+    def _response(self, answer: Any, listeners: Mapping[str, Any]) -> ProviderResponse:
+        (choice,) = answer.choices
+        native = (choice.get("provider_specific_fields") or {}).get("native_finish_reason")
+        refused = bool(choice.message.get("refusal"))
+        reason = NATIVE_FINISH.get(native or "") or finish_reason(choice.finish_reason, refused=refused)
+        parts = tuple(self._messages.parts(choice.message, cut=choice.finish_reason == "length"))
+        usage = chat_usage(answer.get("usage"))
+        for call in (part for part in parts if isinstance(part, FunctionCall)):
+            _call(listeners, "on_function_call", call)
+        _call(listeners, "on_usage_update", usage)
+        return ProviderResponse(parts, usage, reason, native or choice.finish_reason, model=answer.model)
+
+    def _cancelled(self, answer: Any) -> ProviderResponse:
+        """What had arrived, without calls, and without thoughts whose signature had not."""
+        if answer is None:
+            return ProviderResponse(finish_reason=FinishReason.CANCELLED)
+        parts = self._messages.parts(answer.choices[0].message, cut=True)
+        whole = [part for part in parts if isinstance(part, Text) or (isinstance(part, Thought) and part.provider_data)]
+        return ProviderResponse(tuple(whole), chat_usage(answer.get("usage")), FinishReason.CANCELLED)
+
+
+def _tell(chunk: Any, listeners: Mapping[str, Any]) -> None:
+    for choice in chunk.choices:
+        _call(listeners, "on_thinking", choice.delta.get("reasoning_content"))
+        _call(listeners, "on_chunk", choice.delta.get("content") or choice.delta.get("refusal"))
+
+
+def _call(listeners: Mapping[str, Any], name: str, news: Any) -> None:
+    if news and listeners.get(name):
+        listeners[name](news)
+
+
+def _whole(chunks: Sequence[Any]) -> Any:
+    """The library's own sum of the chunks; None for none."""
+    return litellm.stream_chunk_builder(list(chunks)) if chunks else None
+
+
+def _typed(error: Any) -> errors.ProviderError:
+    if isinstance(error, litellm.exceptions.MidStreamFallbackError) and error.original_exception is not None:
+        error = error.original_exception  # what failed; the other says that a stream had begun
+    status = getattr(error, "status_code", None)
+    kind = next((kind for known, kind in ERRORS if isinstance(error, known)), class_of_status(status))
+    typed = kind(str(error), status=status)
+    typed.retry_after = retry_after(getattr(error, "litellm_response_headers", None))
+    return typed
+
+
+def _binding(provider: str, dialect: str, model: str, **claims: Any) -> Binding:
+    usual: dict[str, Any] = dict.fromkeys(
+        ("streaming", "tools", "parallel_tools", "images", "documents", "cancel", "cancel_batch", "typed_errors"), True
+    )
+    return Binding(
+        name=f"litellm-{provider}",
+        dialect=dialect,
+        model=model,
+        capabilities=Capabilities(**usual | claims),
+        open_stateless=lambda endpoint: LiteLLM(endpoint, provider, dialect),
+        package="litellm",
+        reproducer=LiteLLMCalls(provider, dialect),
+    )
+
+
+ANTHROPIC = _binding("anthropic", "anthropic-messages", "claude-sonnet-4-6", thinking=True, result_images=True)
+OPENAI = _binding("openai", "openai-chat", "gpt-5-mini")
+GEMINI = _binding("gemini", "gemini", "gemini-2.5-flash", thinking=True)
