@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import takewhile
 
+from turnproof.dialects.pictures import with_held_pictures
 from turnproof.judge.finding import Compared, Finding, Place, Side
 from turnproof.judge.requirements import Findings, check, finding
 from turnproof.judge.view import TurnView, View
@@ -115,7 +116,7 @@ def same_history_after_each_turn(view: View) -> Findings:
 
 
 def _copies_that_differ(turn: TurnView, history: tuple[Message, ...]) -> Iterator[Finding]:
-    copy = turn.provider_history
+    copy = _providers_copy(turn)
     if copy is None:
         return
     ours, theirs = (plain(in_two_roles(messages)) for messages in (history, copy))
@@ -128,6 +129,12 @@ def _copies_that_differ(turn: TurnView, history: tuple[Message, ...]) -> Iterato
         yield _COPIES_DIFFER(place, expected=one.expected, observed=one.observed, related=related)
     if not changed:  # the same parts, in other messages
         yield _COPIES_DIFFER(turn.at(Side.HISTORY, "provider"), expected=ours, observed=theirs, related=related)
+
+
+def _providers_copy(turn: TurnView) -> tuple[Message, ...] | None:
+    """The provider's history, with the session's images where it has the same pictures in other bytes."""
+    copy = turn.provider_history
+    return with_held_pictures(copy, turn.history) if copy is not None and turn.history is not None else copy
 
 
 def _answer_missing(turn: TurnView, history: tuple[Message, ...]) -> Iterator[Finding]:
@@ -144,7 +151,7 @@ def _last_text(turn: TurnView) -> str:
 
 def _histories(view: View) -> JSON:
     histories: dict[str, tuple[Message, ...] | None] = {
-        str(turn.index): turn.provider_history if turn.provider_history is not None else turn.history
+        str(turn.index): copy if (copy := _providers_copy(turn)) is not None else turn.history
         for turn in _comparable(view)
     }
     return {

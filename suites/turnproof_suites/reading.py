@@ -19,6 +19,7 @@ from msgspec.structs import replace as changed
 from turnproof.dialects.atoms import token_of
 from turnproof.dialects.base import Call, Evidence, WireAnswer
 from turnproof.dialects.call_pairing import pair_calls, with_held_ids
+from turnproof.dialects.pictures import with_held_pictures
 from turnproof.errors import ContextLimitError
 from turnproof.judge.finding import Finding, Place, Side, pointer
 from turnproof.judge.requirements import FindingCode
@@ -208,11 +209,13 @@ def read_requests(view: View) -> tuple[ReadRequest, ...]:
 
 
 def requests_of(view: View, call: ProviderCall) -> Iterator[ReadRequest]:
-    """The requests of a call that could be read, with the session's ids on tool calls and their results."""
+    """The requests of a call that could be read, with the session's ids on tool calls and their results, and with its
+    images where the same pictures were sent in other bytes."""
     for exchange in call.generated:
         if exchange.call is not None:
             sent = exchange.call
-            messages = with_held_ids(sent.messages, call.began.messages, issued_ids(view))
+            held = call.began.messages
+            messages = with_held_pictures(with_held_ids(sent.messages, held, issued_ids(view)), held)
             yield ReadRequest(call, exchange, replace(sent, messages=messages))
 
 

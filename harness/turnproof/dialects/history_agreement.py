@@ -33,6 +33,7 @@ from .atoms import SIDES, Atom, Side, atoms, media_key, same_json, token_of, tok
 from .base import WireDifference
 from .call_pairing import pair_calls
 from .naming import NameMap
+from .pictures import with_held_pictures
 from .text_equality import leaves, parses_to, same_but_for_borders, without_fenced, without_tagged
 
 _SPACE = re.compile(r"\s+")
@@ -56,7 +57,7 @@ class Comparison:
     def __init__(self, held: Sequence[Message], sent: Sequence[Message], names: NameMap) -> None:
         self.held_messages = held
         self.held = atoms(held, root="$.messages")
-        self.sent = atoms(sent, root="$.sent.messages")
+        self.sent = atoms(with_held_pictures(sent, held), root="$.sent.messages")
         self.names = names
         self.dangling, self.orphans = unpaired(held)
         self.found: list[WireDifference] = []

@@ -11,8 +11,8 @@ _PNG = "iVBORw0KGgoAAAANSUhEUgAAAAgAAAAICAIAAABLbSncAAAAEUlEQVR42mPQ6w7HihiGlgQA
 _JPEG = (
     "/9j/4AAQSkZJRgABAQAAAQABAAD/2wBDACgcHiMeGSgjISMtKygwPGRBPDc3PHtYXUlkkYCZlo+AjIqgtObDoKrarYqMyP/L2u71"
     "////m8H////6/+b9//j/2wBDASstLTw1PHZBQXb4pYyl+Pj4+Pj4+Pj4+Pj4+Pj4+Pj4+Pj4+Pj4+Pj4+Pj4+Pj4+Pj4+Pj4+Pj4"
-    "+Pj4+Pj4+Pj/wAARCAAIAAgDASIAAhEBAxEB/8QAFQABAQAAAAAAAAAAAAAAAAAAAAP/xAAUEAEAAAAAAAAAAAAAAAAAAAAA/8QA"
-    "FQEBAQAAAAAAAAAAAAAAAAAAAgT/xAAUEQEAAAAAAAAAAAAAAAAAAAAA/9oADAMBAAIRAxEAPwCQAp3/2Q=="
+    "+Pj4+Pj4+Pj/wAARCAAIABADASIAAhEBAxEB/8QAFQABAQAAAAAAAAAAAAAAAAAAAAP/xAAUEAEAAAAAAAAAAAAAAAAAAAAA/8QA"
+    "FAEBAAAAAAAAAAAAAAAAAAAAA//EABQRAQAAAAAAAAAAAAAAAAAAAAD/2gAMAwEAAhEDEQA/AIgBK//Z"
 )
 _GIF = "R0lGODlhAQABAIAAAC6LV////ywAAAAAAQABAAACAkQBADs="
 
@@ -42,7 +42,8 @@ IMAGES: Final = {
     "jpeg": InlineData(mime_type="image/jpeg", data=b64decode(_JPEG)),
     "gif": InlineData(mime_type="image/gif", data=b64decode(_GIF)),
 }
-"""An 8 × 8 PNG, an 8 × 8 JPEG and a 1 × 1 GIF, all of one leafy green. Not every API documents that it takes a GIF."""
+"""An 8 × 8 PNG and a 1 × 1 GIF of leafy green, and a 16 × 8 JPEG of brown earth. Not every API documents GIF. Each has
+a size of its own: libraries write images again in other bytes, and the size tells which is which."""
 
 DOCUMENTS: Final = {"pdf": InlineData(mime_type="application/pdf", data=_pdf("Seed list: basil, tomato, chard"))}
 """A PDF of one page."""

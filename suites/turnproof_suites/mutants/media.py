@@ -6,10 +6,12 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
+from turnproof.dialects.pictures import picture_of
 from turnproof.messages import FileRef, InlineData, Message, Part, Text, ToolResult
 
 from ._broken import Broken
 from ._mutant import suite_mutant
+from ._png import png
 from ._rewriting import Rewriting, keep_only
 from ._wire import Json, Wire
 
@@ -29,6 +31,23 @@ class UserImagesDropped(Broken):
             message, lambda part: isinstance(part, InlineData) and part.mime_type.startswith("image/")
         )
         return without_images if without_images.parts else Message.user("(a picture)")
+
+
+@suite_mutant("blank-pictures-sent")
+class BlankPicturesSent(Broken):
+    """Each PNG of the user goes out as a white one of its size: the picture was opened, and its content lost."""
+
+    def change_message(self, message: Message) -> Message:
+        parts = tuple(map(_blank, message.parts))
+        return message if message.role != "user" or parts == message.parts else replace(message, parts=parts)
+
+
+def _blank(part: Part) -> Part:
+    if not isinstance(part, InlineData) or part.mime_type != "image/png":
+        return part
+    picture = picture_of(part.data)
+    assert picture is not None
+    return replace(part, data=png(picture.width, picture.height, b"\xff" * picture.width * picture.height * 3))
 
 
 @suite_mutant("documents-dropped")

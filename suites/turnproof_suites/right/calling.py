@@ -9,8 +9,11 @@ from typing import Any
 
 from msgspec.structs import replace as changed
 
+from turnproof.dialects.pictures import picture_of
 from turnproof.messages import (
+    FileRef,
     FunctionCall,
+    InlineData,
     Message,
     Part,
     ProviderData,
@@ -20,6 +23,7 @@ from turnproof.messages import (
 )
 
 from ..mutants import Broken, CallInputs, Proceed
+from ..mutants._png import png
 from ._right import right
 
 
@@ -145,3 +149,23 @@ class UsageOnce(Broken):
         if updates and inputs.on_usage is not None:
             inputs.on_usage(updates[-1])
         return response
+
+
+@right("images-written-again", scenarios=("media/*",), capability=("images",))
+class _ImagesWrittenAgain(_ChangedParts):
+    """Images are opened and written again as PNG, as libraries do that resize or convert what is too large: the same
+    picture in other bytes."""
+
+    def part_out(self, part: Part) -> Part:
+        if isinstance(part, ToolResult):
+            return changed(part, attachments=tuple(map(_written_again, part.attachments)))
+        return _written_again(part) if isinstance(part, InlineData) else part
+
+
+def _written_again(image: InlineData | FileRef) -> InlineData | FileRef:
+    shown = picture_of(image.data) if isinstance(image, InlineData) else None
+    if shown is None:
+        return image
+    # A JPEG of the suite is of one colour; which one it is written again in, the size does not tell.
+    pixels = shown.pixels or b"\x8b\x5a\x2b" * shown.width * shown.height
+    return InlineData(mime_type="image/png", data=png(shown.width, shown.height, pixels))

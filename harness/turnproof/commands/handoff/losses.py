@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from ...dialects.atoms import Atom, atoms, media_key
 from ...dialects.base import Call
+from ...dialects.pictures import with_held_pictures
 from ...messages import (
     CodeExecutionResult,
     ExecutableCode,
@@ -36,7 +37,7 @@ class Arrival:
 
     def __init__(self, history: Sequence[Message], call: Call, body: str, issuer: str, model: str) -> None:
         self._held = atoms(history, root="$.messages")
-        self._sent = atoms(call.messages, root="$.sent")
+        self._sent = atoms(with_held_pictures(call.messages, history), root="$.sent")
         self._body = body
         # Beside the text itself: an API may take one signature in several spellings.
         self._words = {
