@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from turnproof.dialects.base import Call
+from turnproof.dialects.tool_pairing import kept_for_history
 from turnproof.judge.finding import Compared, Finding, Place
 from turnproof.judge.requirements import Findings, check, finding
 from turnproof.judge.view import View
@@ -41,7 +42,8 @@ _TOOL_INVENTED = finding(
 
 @check("tools/definitions-are-sent-each-turn")
 def definitions_are_sent_each_turn(view: View) -> Findings:
-    """The tools in force, each with its description and parameters, and no tool that is gone."""
+    """The tools in force, each with its description and parameters, and no tool that is gone, unless none is in force
+    and the history calls it."""
     for request in read_requests(view):
         if not request.call.began.tools and not request.wire.tools:
             continue
@@ -61,7 +63,8 @@ def _wrong_definitions(request: ReadRequest) -> Iterator[Finding]:
             yield _TOOL_MISSING(request.at("tools"), expected=tool.name, observed=sorted(sent))
     # A schema for the answer may be sent as a tool of its own.
     if request.call.began.response_schema is None:
-        for extra in sorted(set(sent) - set(names.values())):
+        kept = kept_for_history(request.call.began.tools, request.wire.tools, request.wire.messages)
+        for extra in sorted(set(sent) - set(names.values()) - kept):
             yield _TOOL_INVENTED(request.at_tool(extra), expected=sorted(names), observed=extra)
 
 

@@ -85,11 +85,12 @@ def tool_differences(
     same: SameSchema,
     *,
     forced: bool,
+    kept: frozenset[str] = frozenset(),
 ) -> list[WireDifference]:
     """What differs in the declared tools; their order does not count.
 
     `sent` are those of `declared`, which the request has, that the service does not run itself. `forced` says that a
-    call is demanded.
+    call is demanded, and `kept` which tools may be declared beside those held.
     """
     found = []
     by_name = {tool.name: tool for tool in sent}
@@ -111,7 +112,7 @@ def tool_differences(
             what = "tools" if lost else "unlisted"
             shown = thaw(tool.parameters), thaw(wire.parameters)
             found.append(WireDifference(what, f"{path}.parameters", *shown, lost, sent_path=f"{at}.parameters"))
-    for extra in by_name:
+    for extra in by_name.keys() - kept:
         # A forced choice may force a tool of the adapter's own: that is how structured output was done.
         what = "unlisted" if forced else "tools"
         found.append(WireDifference(what, f"$.tools[{extra}]", None, extra, not forced, sent_path=places[extra]))

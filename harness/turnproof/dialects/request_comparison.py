@@ -13,6 +13,7 @@ from .catalogue import same_model
 from .history_agreement import Comparison
 from .naming import NameMap
 from .preamble import same_schema, settled_instructions, system_differences, text_of, tool_differences
+from .tool_pairing import kept_for_history
 
 
 class RequestComparison(Comparison):
@@ -38,7 +39,8 @@ class RequestComparison(Comparison):
         spoken = frozenset(message.text for message in call.messages if message.role == "system")
         absorbed, found = system_differences(text_of(system), later, call, spoken)
         found += cls(settled_instructions(held, absorbed, call), call, model, names).run()
-        found += tool_differences(tools, own, call.tools, names, cls.same_parameters, forced=cls.is_forced(call))
+        forced, kept = cls.is_forced(call), kept_for_history(tools, own, call.messages)
+        found += tool_differences(tools, own, call.tools, names, cls.same_parameters, forced=forced, kept=kept)
         if call.model is not None and not cls.is_same_model(call.model, model):
             found.append(WireDifference("unlisted", "$.model", model, call.model, violation=False))
         return found

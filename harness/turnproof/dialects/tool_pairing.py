@@ -7,10 +7,10 @@ it does so is its own affair. So the wire name of a tool is found by what it des
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import SequenceMatcher
 
-from ..messages import JSON, ToolSchema
+from ..messages import JSON, FunctionCall, Message, ToolSchema
 from .atoms import same_json
 
 _LIKENESS = 0.8
@@ -37,6 +37,20 @@ def wire_names(held: Sequence[ToolSchema], sent: Sequence[ToolSchema]) -> dict[s
         if evident and ours.name not in found and theirs.name in left:
             found[ours.name] = left.pop(theirs.name).name
     return found
+
+
+def kept_for_history(
+    held: Sequence[ToolSchema], sent: Sequence[ToolSchema], messages: Iterable[Message]
+) -> frozenset[str]:
+    """The tools of a request that are declared for the calls in its history alone.
+
+    Only where no tool is in force: some services refuse calls in a request that declares no tool, and libraries go on
+    with the last definitions then. `messages` are those of the request.
+    """
+    if held:
+        return frozenset()
+    called = {part.name for message in messages for part in message.parts if isinstance(part, FunctionCall)}
+    return frozenset(tool.name for tool in sent if tool.name in called)
 
 
 def _likeness(held: ToolSchema, sent: ToolSchema) -> tuple[bool, int, float]:

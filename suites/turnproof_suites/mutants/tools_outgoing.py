@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 from msgspec.structs import replace as changed
 
-from turnproof.messages import Message, Part, ToolResult
+from turnproof.messages import Message, Part, ToolResult, ToolSchema
+from turnproof.provider import Path
 
 from ._broken import Broken, CallInputs
 from ._mutant import suite_mutant
@@ -22,6 +24,19 @@ class ToolsDroppedWithHistory(Broken):
 
     def change_inputs(self, inputs: CallInputs) -> CallInputs:
         return replace(inputs, tools=None) if inputs.has_answers else inputs
+
+
+@suite_mutant("gone-tools-still-declared")
+class GoneToolsStillDeclared(Broken):
+    """Whatever tool was declared once is declared for ever."""
+
+    def __init__(self, inner: Any, path: Path) -> None:
+        super().__init__(inner, path)
+        self.seen: dict[str, ToolSchema] = {}
+
+    def change_inputs(self, inputs: CallInputs) -> CallInputs:
+        self.seen |= {tool.name: tool for tool in inputs.tools or ()}
+        return replace(inputs, tools=list(self.seen.values())) if self.seen else inputs
 
 
 @suite_mutant("tool-descriptions-dropped")

@@ -20,6 +20,7 @@ from turnproof.messages import (
     ProviderResponse,
     TokenUsage,
     ToolResult,
+    ToolSchema,
 )
 
 from ..mutants import Broken, CallInputs, Proceed
@@ -149,6 +150,22 @@ class UsageOnce(Broken):
         if updates and inputs.on_usage is not None:
             inputs.on_usage(updates[-1])
         return response
+
+
+@right("tools-kept-for-history", scenarios=("tools/appear_change_vanish",), capability=("tools",))
+class _ToolsKeptForHistory(Broken):
+    """Where no tool is in force and the history has calls, the last definitions go out again: some services refuse
+    calls in a request without tools (autogen's client for Anthropic does so)."""
+
+    def __init__(self, inner: Any, path: Any) -> None:
+        super().__init__(inner, path)
+        self.last: list[ToolSchema] = []
+
+    def change_inputs(self, inputs: CallInputs) -> CallInputs:
+        self.last = list(inputs.tools or self.last)
+        called = {call.name for message in inputs.messages for call in message.calls}
+        kept = [tool for tool in self.last if tool.name in called]
+        return replace(inputs, tools=kept) if kept and not inputs.tools else inputs
 
 
 @right("images-written-again", scenarios=("media/*",), capability=("images",))
