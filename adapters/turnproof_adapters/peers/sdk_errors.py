@@ -1,0 +1,70 @@
+"""Errors of the SDKs of Anthropic, OpenAI and Google, which many libraries let through, as errors of the contract.
+
+By what they hold, since no SDK is imported here: a status, headers, and the error object of the API.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from turnproof import errors
+
+from .http_errors import class_of_status, retry_after
+
+PACKAGES = ("anthropic", "openai", "google.genai", "httpx", "httpx2", "httpcore", "httpcore2", "aiohttp")
+"""Where the errors come from: the SDKs and the HTTP clients beneath them."""
+
+STREAMED = {
+    "overloaded_error": 529,
+    "api_error": 500,
+    "server_error": 500,
+    "rate_limit_error": 429,
+    "rate_limit_exceeded": 429,
+    "authentication_error": 401,
+    "permission_error": 403,
+    "invalid_request_error": 400,
+}
+"""The status that an API gives to an error that it sends inside a stream, which has the status 200."""
+
+
+def typed_error(error: BaseException) -> errors.ProviderError | None:
+    """The error of the contract; None for one that comes from nowhere near an API."""
+    module = type(error).__module__
+    if not module.startswith(tuple(f"{package}." for package in PACKAGES)) and module not in PACKAGES:
+        return None
+    status, kind = _status(error), _kind(error)
+    if status in (None, 200):
+        known = class_of_status(STREAMED[kind]) if kind in STREAMED else errors.TransportError
+        return known(str(error), kind=kind)
+    typed = class_of_status(status)(str(error), status=status, kind=kind)
+    typed.retry_after = retry_after(getattr(getattr(error, "response", None), "headers", None))
+    if typed.retry_after is None:
+        typed.retry_after = _retry_info(getattr(error, "details", None))
+    return typed
+
+
+def _retry_info(body: Any) -> float | None:
+    """The wait that Google names in the body of an error: `"retryDelay": "17s"`."""
+    inner = body.get("error", body) if isinstance(body, Mapping) else {}
+    for detail in inner.get("details") or () if isinstance(inner, Mapping) else ():
+        if isinstance(detail, Mapping) and (delay := re.fullmatch(r"([\d.]+)s", str(detail.get("retryDelay")))):
+            return float(delay[1])
+    return None
+
+
+def _status(error: Any) -> int | None:
+    for name in ("status_code", "code"):  # Google's has it as `code`
+        if isinstance(status := getattr(error, name, None), int):
+            return status
+    return None
+
+
+def _kind(error: Any) -> str | None:
+    body = getattr(error, "body", None)
+    if isinstance(body, Mapping):
+        inner = body.get("error", body)
+        if isinstance(inner, Mapping):
+            return next((kind for name in ("type", "code") if isinstance(kind := inner.get(name), str)), None)
+    return next((kind for name in ("code", "status") if isinstance(kind := getattr(error, name, None), str)), None)

@@ -1,0 +1,119 @@
+"""Conversations in the message types of strands, which are those of Bedrock's Converse: dicts, for every provider."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from turnproof.messages import (
+    FileRef,
+    FunctionCall,
+    InlineData,
+    Message,
+    Part,
+    ProviderData,
+    Text,
+    Thought,
+    TokenUsage,
+    ToolResult,
+    ToolSchema,
+    thaw,
+)
+
+
+class StrandsMessages:
+    """Reads and writes messages, for the dialect and the model that issue what is signed."""
+
+    def __init__(self, dialect: str, model: str) -> None:
+        self._dialect, self._model = dialect, model
+
+    def write(self, history: Sequence[Message]) -> list[dict[str, Any]]:
+        """The messages. There are two roles: results are the user's, and instructions go into the system text."""
+        return [
+            {"role": "assistant" if message.role == "model" else "user", "content": list(self._blocks(message.parts))}
+            for message in history
+            if message.role != "system"
+        ]
+
+    def read(self, message: Mapping[str, Any]) -> Iterator[Part]:
+        """The parts of a message of the library."""
+        for block in message["content"]:
+            match block:
+                case {"text": text} | {"citationsContent": {"content": [{"text": text}]}}:
+                    yield Text(text)
+                case {"reasoningContent": {"reasoningText": thought}}:
+                    yield Thought(thought["text"], provider_data=self._issued(thought.get("signature")))
+                case {"reasoningContent": {"redactedContent": data}}:
+                    data = {"redacted": base64.b64encode(data).decode()}
+                    yield Thought("", provider_data=ProviderData(self._dialect, self._model, data))
+                case {"toolUse": call}:
+                    signature = self._issued(call.get("reasoningSignature"))
+                    yield FunctionCall(call["toolUseId"], call["name"], call["input"], provider_data=signature)
+
+    def _issued(self, signature: str | None) -> ProviderData | None:
+        return ProviderData(self._dialect, self._model, {"signature": signature}) if signature else None
+
+    def _own(self, part: Part) -> Mapping[str, Any]:
+        data = part.provider_data
+        return data.data if data and data.dialect == self._dialect else {}
+
+    def _blocks(self, parts: Sequence[Part]) -> Iterator[dict[str, Any]]:
+        for part in parts:
+            match part:
+                case Text(text=text):
+                    yield {"text": text}
+                case InlineData(mime_type=kind, data=data):
+                    yield _media(kind, {"bytes": data})
+                case FileRef(mime_type=kind, uri=uri):
+                    yield _media(kind, {"location": {"type": "s3", "uri": uri}})
+                case Thought() if own := self._own(part):
+                    yield _thinking(part.text, own)
+                case FunctionCall(id=id, name=name, args=args):
+                    signature = self._own(part).get("signature")
+                    call = {"toolUseId": id, "name": name, "input": thaw(args)}
+                    yield {"toolUse": call | ({"reasoningSignature": signature} if signature else {})}
+                case ToolResult():
+                    yield {"toolResult": self._result(part)}
+
+    def _result(self, result: ToolResult) -> dict[str, Any]:
+        value = thaw(result.result)
+        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        content = [{"text": text}, *self._blocks(result.attachments)]
+        return {
+            "toolUseId": result.call_id,
+            "status": "error" if result.is_error else "success",
+            "content": content,
+        }
+
+
+def system_text(history: Sequence[Message], system: Any) -> str | None:
+    """The system text, with the instructions that stand between messages at its end."""
+    texts = [getattr(system, "text", system), *(message.text for message in history if message.role == "system")]
+    return "\n\n".join(text for text in texts if text) or None
+
+
+def tool_spec(tool: ToolSchema) -> dict[str, Any]:
+    """The definition of a tool."""
+    return {"name": tool.name, "description": tool.description, "inputSchema": {"json": thaw(tool.parameters)}}
+
+
+def token_usage(usage: Mapping[str, int]) -> TokenUsage:
+    """The tokens of an answer. For Anthropic the input is without what a cache served or stored; the total has it."""
+    output, total = usage["outputTokens"], usage["totalTokens"]
+    read, written = usage.get("cacheReadInputTokens", 0), usage.get("cacheWriteInputTokens", 0)
+    return TokenUsage(max(total - output, 0), output, total, read, written)
+
+
+def _thinking(text: str, own: Mapping[str, Any]) -> dict[str, Any]:
+    if "redacted" in own:
+        return {"reasoningContent": {"redactedContent": base64.b64decode(own["redacted"])}}
+    return {"reasoningContent": {"reasoningText": {"text": text, "signature": own["signature"]}}}
+
+
+def _media(mime_type: str, source: dict[str, Any]) -> dict[str, Any]:
+    kind, _, form = mime_type.partition("/")
+    if kind == "image":
+        return {"image": {"format": form, "source": source}}
+    return {"document": {"format": "txt" if form == "plain" else form, "name": "document", "source": source}}

@@ -1,0 +1,54 @@
+"""Errors of the SDKs as errors of the contract, by what they hold: the real SDKs of Anthropic and OpenAI, and httpx."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import anthropic
+import httpx
+import openai
+import pytest
+from google.genai import errors as google_errors
+
+from turnproof import errors
+from turnproof_adapters.peers.sdk_errors import typed_error
+
+REQUEST: Any = httpx.Request("POST", "http://127.0.0.1/v1")
+LATER = {"retry-after": "17"}
+
+
+def response(status: int, **headers: str) -> Any:
+    """An answer as the SDKs keep it, which take httpx or its successor by their versions."""
+    return httpx.Response(status, headers=headers, request=REQUEST)
+
+
+def test_a_status_decides_and_its_headers_say_when_to_try_again() -> None:
+    body = {"type": "error", "error": {"type": "rate_limit_error", "message": "slow"}}
+    typed = typed_error(anthropic.RateLimitError("slow", response=response(429, **LATER), body=body))
+    assert isinstance(typed, errors.RateLimitError)
+    assert (typed.status, typed.kind, typed.retry_after) == (429, "rate_limit_error", 17.0)
+
+
+def test_an_error_inside_a_stream_is_what_the_api_calls_it() -> None:
+    body = {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}
+    typed = typed_error(anthropic.APIStatusError("Overloaded", response=response(200), body=body))
+    assert type(typed) is errors.OverloadedError
+    assert typed.status is None
+
+
+def test_an_error_without_an_answer_is_one_of_the_transport() -> None:
+    assert type(typed_error(openai.APIConnectionError(request=REQUEST))) is errors.TransportError
+    assert type(typed_error(httpx.ReadError("cut"))) is errors.TransportError
+
+
+def test_google_names_the_status_and_the_wait_in_the_body() -> None:
+    details = [{"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "17.5s"}]
+    body = {"error": {"code": 429, "status": "RESOURCE_EXHAUSTED", "message": "slow", "details": details}}
+    typed = typed_error(google_errors.ClientError(429, body))
+    assert isinstance(typed, errors.RateLimitError)
+    assert (typed.kind, typed.retry_after) == ("RESOURCE_EXHAUSTED", 17.5)
+
+
+@pytest.mark.parametrize("error", [ValueError("no"), RuntimeError("no"), KeyError("no")])
+def test_an_error_of_the_library_itself_is_none_of_an_api(error: Exception) -> None:
+    assert typed_error(error) is None
