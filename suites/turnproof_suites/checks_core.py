@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence, Set
 
 from msgspec import UNSET
+from msgspec.structs import replace
 
 from turnproof.dialects.base import WireDifference
 from turnproof.errors import ContentFilterError, ContextLimitError
@@ -13,7 +14,7 @@ from turnproof.judge.requirements import FindingCode, Findings, check, finding
 from turnproof.judge.verdict import inconclusive
 from turnproof.judge.view import Exchange, ProviderCall, TurnView, View
 from turnproof.judge.view.diff import ABSENT, Steps, present, show, walk_steps
-from turnproof.messages import JSON, FinishReason, Part, Text, to_builtins
+from turnproof.messages import JSON, FinishReason, FunctionCall, Part, Text, to_builtins
 from turnproof.run.transcript import Failed, Response
 
 from .raised_errors import breaks_contract
@@ -629,10 +630,23 @@ def event_loops_may_come_and_go(view: View) -> Findings:
             continue
         if isinstance(again, Failed):
             yield _probe_error(view, call, again, _LOOP_RAISED)
-        elif again.response.parts != call.response.parts:
+        elif not _same_answer(call, again):
             yield from _probe_differences(view, call, again, _LOOP_CHANGED)
         else:
             yield Compared("calls in event loops of their own")
+
+
+def _same_answer(call: ProviderCall, again: Response) -> bool:
+    """Whether a call returned the same twice. An id that the service did not send may be drawn each time."""
+    first = call.response.parts if call.response is not None else ()
+    issued = {part.id for part in (call.answer.parts if call.answer else ()) if isinstance(part, FunctionCall)}
+    return _with_issued_ids(first, issued) == _with_issued_ids(again.response.parts, issued)
+
+
+def _with_issued_ids(parts: Sequence[Part], issued: Set[str]) -> list[Part]:
+    return [
+        replace(part, id="") if isinstance(part, FunctionCall) and part.id not in issued else part for part in parts
+    ]
 
 
 def _probe_error(view: View, call: ProviderCall, again: Failed, code: FindingCode) -> Finding:
@@ -689,7 +703,7 @@ def threads_are_not_mixed(view: View) -> Findings:
             continue  # it raises the same without other threads
         elif isinstance(again, Failed):
             yield _probe_error(view, call, again, _THREAD_RAISED)
-        elif call.response is not None and again.response.parts != call.response.parts:
+        elif call.response is not None and not _same_answer(call, again):
             yield from _probe_differences(view, call, again, _THREAD_CHANGED)
         else:
             yield Compared("calls from several threads")

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from turnproof.dialects.base import Call
+from turnproof.dialects.text_equality import leaves
 from turnproof.dialects.tool_pairing import kept_for_history
 from turnproof.judge.finding import Compared, Finding, Place
 from turnproof.judge.requirements import Findings, check, finding
@@ -280,6 +281,13 @@ def unknown_and_failing_tools_are_answered(view: View) -> Findings:
                 )
 
 
+def is_unquoted(own: ToolResult, sent: ToolResult) -> bool:
+    """Whether the text of a result is the value that was sent, or one in it, at any depth: an API that wants objects
+    gets a list of content blocks from some libraries. An error may be introduced as one."""
+    values = leaves(sent.result)
+    return own.result in values or (own.is_error and any(str(own.result) in value for value in values))
+
+
 _TEXT_CHANGED = finding(
     "tools/string-results-go-out-unquoted/changed",
     "The text that a tool returned went out as something else.",
@@ -296,10 +304,7 @@ def string_results_go_out_unquoted(view: View) -> Findings:
         for own, sent in matched_results(request.session_messages, request.wire.messages):
             if not isinstance(own.result, str) or not own.result.strip():
                 continue
-            values = sent.result.values() if isinstance(sent.result, dict) else [sent.result]
-            # An error may be introduced as one.
-            introduced = own.is_error and any(isinstance(one, str) and own.result in one for one in values)
-            if own.result in values or introduced:
+            if is_unquoted(own, sent):
                 yield Compared("text results")
             else:
                 yield _TEXT_CHANGED(

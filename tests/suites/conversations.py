@@ -10,6 +10,7 @@ from turnproof.messages import (
     FunctionCall,
     InlineData,
     Message,
+    Part,
     ProviderData,
     Text,
     Thought,
@@ -279,11 +280,11 @@ def _marked(message: Message, mark: bool) -> Message:
     return Message(message.role, parts, message.message_id)
 
 
-def probed(probe: str) -> View:
+def probed(probe: str, answer: str | Part | ReplyPart = THREE) -> View:
     """A call, and the same call made again by a probe."""
-    made = Made(scripted([THREE], user="Hi."))
+    made = Made(scripted([answer], user="Hi."), tools=(READ,))
     made.turn("Hi.")
     history = list(made.history)
-    made.call(THREE).end()
+    made.call(answer).end()
     made.history = history
-    return made.call(THREE, probe=probe).view()
+    return made.call(answer, probe=probe).view()

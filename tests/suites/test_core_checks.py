@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from turnproof.judge.requirements import judge
 from turnproof.judge.verdict import Status
 from turnproof.judge.view import View
-from turnproof.messages import FinishReason, Opaque, ProviderData, Text, Thought
+from turnproof.messages import FinishReason, FunctionCall, Opaque, ProviderData, Text, Thought
 from turnproof.run.transcript import Chunk, FunctionCallDetected, LateCallback, Response, WireRequest
 
 from .build import Made, body_with, error, response_with, scripted, spoilt
@@ -366,6 +366,35 @@ def test_a_rule_that_is_only_logged_accuses_nobody() -> None:
         lambda event: replace(event, findings=({**finding(event).findings[0], "enforced": False, "evidence": "INF"},)),
     )
     assert judge(suite().catalogue["core/no-request-is-refused"], "stateless", [view]).status is Status.HELD
+
+
+PROBED = ["core/threads-are-not-mixed", "core/event-loops-may-come-and-go"]
+DRAWN = FunctionCall("drawn_1", "read_sensor", {"bed": "3"})
+
+
+def called_twice(requirement: str, first: FunctionCall, second: FunctionCall) -> Status:
+    """The verdict on a call of which the service says `toolu_1`, returned as `first`, and as `second` to a probe."""
+    view = probed("threads" if "threads" in requirement else "loops", read())
+    for number, call in enumerate((first, second)):
+        view = spoilt(view, Response, response_with(parts=(call,)), number)
+    return judge(suite().catalogue[requirement], "stateless", [view]).status
+
+
+@pytest.mark.parametrize("requirement", PROBED)
+def test_ids_that_an_adapter_draws_anew_are_no_other_answer(requirement: str) -> None:
+    assert called_twice(requirement, DRAWN, replace(DRAWN, id="drawn_2")) is Status.HELD
+
+
+@pytest.mark.parametrize("requirement", PROBED)
+def test_other_arguments_are_another_answer_whatever_the_ids_are(requirement: str) -> None:
+    other = replace(DRAWN, id="drawn_2", args={"bed": "4"})
+    assert called_twice(requirement, DRAWN, other) is Status.VIOLATED
+
+
+@pytest.mark.parametrize("requirement", PROBED)
+@pytest.mark.parametrize("id", ["toolu_2", "drawn_1"])
+def test_an_id_of_the_service_does_not_change(requirement: str, id: str) -> None:
+    assert called_twice(requirement, read(), replace(read(), id=id)) is Status.VIOLATED
 
 
 def test_what_is_written_to_standard_error_accuses_nobody() -> None:

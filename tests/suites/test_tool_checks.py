@@ -13,8 +13,9 @@ from msgspec.structs import replace
 from turnproof.judge.requirements import judge
 from turnproof.judge.verdict import Status
 from turnproof.judge.view import View
-from turnproof.messages import FinishReason, FunctionCall, Part, Text, ToolResult
+from turnproof.messages import JSON, FinishReason, FunctionCall, Part, Text, ToolResult
 from turnproof.run.transcript import CallBegan, FunctionCallDetected, Response, WireRequest
+from turnproof_suites.checks_tools import is_unquoted
 
 from .build import Made, body_with, error, response_with, scripted, spoilt
 from .cases import Case, decide, suite
@@ -301,6 +302,28 @@ def test_the_good_run_holds_and_the_spoilt_one_does_not(case: Case) -> None:
 
 def status(name: str, view: View) -> Status:
     return judge(suite().catalogue[name], "stateless", [view]).status
+
+
+@pytest.mark.parametrize(
+    ("sent", "unquoted"),
+    [
+        ("41 %", True),
+        ({"result": "41 %"}, True),
+        ({"output": [{"text": "41 %"}]}, True),
+        ({"output": [{"text": '"41 %"'}]}, False),
+        ({"output": '[{"text": "41 %"}]'}, False),
+        ('"41 %"', False),
+        (["Bed 3: 41 %"], False),
+    ],
+)
+def test_a_text_may_be_a_value_at_any_depth_but_not_inside_another_text(sent: JSON, unquoted: bool) -> None:
+    assert is_unquoted(ToolResult("c1", "read", "41 %"), ToolResult("c1", "read", sent)) is unquoted
+
+
+def test_only_an_error_may_be_introduced() -> None:
+    sent = ToolResult("c1", "read", {"error": [{"text": "Error: no sensor"}]})
+    assert is_unquoted(ToolResult("c1", "read", "no sensor", is_error=True), sent)
+    assert not is_unquoted(ToolResult("c1", "read", "no sensor"), sent)
 
 
 def test_a_clipped_call_must_not_be_announced_either() -> None:
