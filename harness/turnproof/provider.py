@@ -8,7 +8,7 @@ and is re-exported here.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
 
 from .cancel import CancelToken
@@ -31,6 +31,7 @@ from .messages import FunctionCall, Message, Part, ProviderResponse, Text, Token
 from .reproducer import Reproducer
 
 __all__ = [
+    "ASSUMED",
     "LEGACY_METHODS",
     "RETAINED",
     "AuthenticationError",
@@ -266,9 +267,18 @@ class Capabilities:
     """What an adapter claims for a model. Claimed but absent is a violation; unclaimed is reported as such.
 
     `opaque_thinking` is thinking that comes as blocks without readable text, encrypted or only signed; `service_tools`
-    are searches, code and the like that the service runs by itself, whose parts go back as they came. `usage` is
-    claimed unless it is set to False, as for a program that reports no token counts. `wire` is no claim: it holds the
-    traits of the wire API (`Dialect.traits`), which turnproof fills in.
+    are searches, code and the like that the service runs by itself, whose parts go back as they came. `wire` is no
+    claim: it holds the traits of the wire API (`Dialect.traits`), which turnproof fills in.
+
+    The fields from `usage` on (`ASSUMED`) are claimed unless they are set to False:
+
+    usage:             the library reports token counts.
+    finish_reasons:    a response says why the answer ended.
+    part_order:        parts and callbacks have the model's order of text and calls. Without it, return texts first.
+    separate_thoughts: each thought of the model is a part; without it all thoughts may be one text.
+    image_urls:        with `images`: an image by reference (`FileRef`) stays a reference and is accepted.
+    retries:           a session or an agent repeats a call that failed for a moment.
+    result_cutting:    a session cuts tool results that do not fit into the context.
     """
 
     streaming: bool = False
@@ -290,6 +300,12 @@ class Capabilities:
     cache: Literal["none", "explicit", "managed", "implicit"] = "none"
     wire: frozenset[str] = frozenset()
     usage: bool = True
+    finish_reasons: bool = True
+    part_order: bool = True
+    separate_thoughts: bool = True
+    image_urls: bool = True
+    retries: bool = True
+    result_cutting: bool = True
 
     def claims(self, name: str) -> bool:
         """Whether the named capability is claimed; `cache:explicit` asks for that kind of cache, `wire:refusals`
@@ -299,6 +315,10 @@ class Capabilities:
             found = getattr(self, key)
             return wanted in found if isinstance(found, frozenset) else bool(found == wanted)
         return getattr(self, name) not in (False, "none")
+
+
+ASSUMED = tuple(one.name for one in fields(Capabilities) if one.default is True)
+"""What is claimed unless a binding sets it to False."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -267,7 +267,7 @@ def test_media_are_small_and_valid(read: Read) -> None:
     assert pdf.data[int(pdf.data.split()[-2]) :].startswith(b"xref")
     assert max(len(part.data) for part in (png, gif, jpeg, pdf)) < 1000
     assert reference == FileRef(mime_type="image/png", uri="https://a.example/b.png")
-    assert scenario.features == ("documents", "images")
+    assert scenario.features == ("documents", "image_urls", "images")
 
 
 @pytest.mark.parametrize(

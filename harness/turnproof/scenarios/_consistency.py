@@ -10,7 +10,17 @@ from typing import Final, Literal
 
 from .._base.counts import counted
 from ..dialects.base import ReplyPart
-from ..messages import CodeExecutionResult, ExecutableCode, FinishReason, FunctionCall, Opaque, Part, Text, Thought
+from ..messages import (
+    CodeExecutionResult,
+    ExecutableCode,
+    FileRef,
+    FinishReason,
+    FunctionCall,
+    Opaque,
+    Part,
+    Text,
+    Thought,
+)
 from ._arguments import is_malformed
 from ._located_value import LocatedValue
 from .model import Cut, Fault, Scenario, ScriptRound, Turn
@@ -296,5 +306,7 @@ def _needed_by(turn: Turn, modes: tuple[Mode, ...]) -> Iterator[str]:
 
 def _media(part: Part) -> Iterator[str]:
     if not isinstance(part, Text):
-        mime = getattr(part, "mime_type", "")
-        yield "images" if mime.startswith("image/") else "documents"
+        is_image = getattr(part, "mime_type", "").startswith("image/")
+        yield "images" if is_image else "documents"
+        if is_image and isinstance(part, FileRef):
+            yield "image_urls"

@@ -11,7 +11,7 @@ from ...judge.requirements import REGISTRY, Registry, Requirement, Shown, judge,
 from ...judge.undecided_words import why_not_claimed
 from ...judge.verdict import Status, Verdict, inconclusive, not_claimed
 from ...judge.view import View
-from ...provider import Capabilities, Difference
+from ...provider import ASSUMED, Capabilities, Difference
 from ...scenarios import Scenario
 from ...subject import FACTS, OPERATIONS, Subject, SubjectKind
 from .undecided_causes import claims_missing, cut_runs, in_runs, not_run, runs_of
@@ -63,7 +63,7 @@ class Claimed:
         Nothing, where one that `ran` has all the features which the requirement speaks of: what was not seen there was
         not left out for want of anything.
         """
-        needed = {feature for feature in requirement.capability if not feature.startswith("wire:")}
+        needed = {feature for feature in requirement.capability if not feature.startswith("wire:")} - set(ASSUMED)
         found: set[str] = set()
         for scenario in self.scenarios:
             if not requirement.looks_at(scenario.name) or scenario.subject not in ("adapter", self.kind):
