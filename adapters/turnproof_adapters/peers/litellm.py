@@ -110,7 +110,8 @@ def _whole(chunks: Sequence[Any]) -> Any:
 def _typed(error: Any) -> errors.ProviderError:
     if isinstance(error, litellm.exceptions.MidStreamFallbackError) and error.original_exception is not None:
         error = error.original_exception  # what failed; the other says that a stream had begun
-    status = getattr(error, "status_code", None)
+    # The API's own status, where the class of the error stands for several.
+    status = getattr(error, "provider_status_code", None) or getattr(error, "status_code", None)
     kind = next((kind for known, kind in ERRORS if isinstance(error, known)), class_of_status(status))
     typed = kind(str(error), status=status)
     typed.retry_after = retry_after(getattr(error, "litellm_response_headers", None))
