@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Literal, TypeAlias
 
 from ...dialects import dialect as dialect_named
+from ...dialects import dialect_names
 from ...errors import TurnproofError
 from ...provider import Path
 from ...run.driver import Runner, RunSpec
@@ -34,6 +35,7 @@ def binding(runner: Runner, spec: str) -> Iterator[Diagnostic]:
         yield wrong(spec, "binding", message, "let `capabilities` be a function of the model's name, or no function")
         return
     yield ok(spec, "binding", f"{subject.name}: {subject.kind} for {wire}, model {subject.model}")
+    yield from _foreign_model(spec, subject)
     if subject.kind == "adapter" and not any(map(subject.adapter.opener, PATHS)):
         yield wrong(spec, "paths", "it has no path at all", "give open_stateless or open_legacy in the binding")
         return
@@ -45,6 +47,20 @@ def binding(runner: Runner, spec: str) -> Iterator[Diagnostic]:
     if not claims.streaming:
         advice = "claim streaming in its Capabilities if it takes on_chunk"
         yield warning(spec, "streaming", "it claims none, so nothing was streamed", advice)
+
+
+def _foreign_model(spec: str, subject: Subject) -> Iterator[Diagnostic]:
+    """A model that other APIs list and this one does not. A gateway may well have it, so it is not wrong."""
+    if subject.model in dialect_named(subject.dialect).models:
+        return
+    others = [name for name in dialect_names() if subject.model in dialect_named(name).models]
+    if others:
+        message = (
+            f"{subject.model!r} is a model of {' and '.join(others)}, and the binding says dialect={subject.dialect!r}"
+        )
+        yield warning(
+            spec, "model", message, "write a model of this API in the binding, unless a gateway serves it there"
+        )
 
 
 def _path(runner: Runner, spec: str, subject: Subject, path: Path) -> Iterator[Diagnostic]:

@@ -14,6 +14,7 @@ from ...run.bindings import resolve_subject
 from ...run.driver import Runner
 from ...wire.controls import CONTROLS
 from . import binding, emulator
+from .claims import claims
 from .installation import installation
 from .machine import machine
 from .model import Diagnosis, Diagnostic, State
@@ -61,6 +62,9 @@ def examine(
             for spec in options.adapters:
                 tracker.stage(f"a round trip with {spec}")
                 add(binding.binding(runner, spec))
+                if not any(one.state is State.WRONG for one in found if one.area == spec):
+                    tracker.stage(f"the claims of {spec}")
+                    add(claims(runner, spec))
     return Diagnosis(bindings=options.adapters, findings=tuple(found))
 
 

@@ -10,10 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+import msgspec
+
 from ..._base.counts import counted
+from ...dialects import api_of, dialect_names
 from ...dialects import dialect as dialect_named
 from ...dialects.catalogue import same_model
-from ...errors import BindingError, ContractError
+from ...errors import BindingError, ContractError, PayloadError
 from ...judge.view.exchange import read_call, world_of
 from ...messages import FunctionCall, Text
 from ...provider import Capabilities, Path
@@ -166,6 +169,11 @@ def _call_troubles(trip: Trip) -> Iterator[Trouble]:
     if failed.error == ContractError.__name__:
         found, _, advice = failed.message.partition(": ")
         yield Trouble(found, advice)
+    elif failed.error == PayloadError.__name__:
+        advice = "use the types of turnproof.messages where the adapter makes this value: the path begins at its object"
+        yield Trouble(
+            f"a value of another type was put into a message, a part or a response{where}: {failed.message}", advice
+        )
     elif failed.error == "AttributeError":
         advice = f"a {trip.path} provider has {trip.call}: open_{trip.path}() may have returned something else"
         yield Trouble(f"{failed.message}{where}", advice)
@@ -189,7 +197,13 @@ def _accepted(trip: Trip) -> Iterator[Trouble]:
     finding = next((one for one in request.findings if one.get("enforced")), None)
     if finding is not None:
         message += f": {finding['message']}" + (f" (at {finding['path']})" if finding["path"] != "$" else "")
-    if response.status == 404:
+    if spoken := _other_dialects(trip, request):
+        message = f"{request.method} {request.path} is a request of {' or '.join(spoken)}, and the binding says "
+        yield Trouble(
+            f"{message}dialect={trip.transcript.dialect!r}",
+            f"write dialect={spoken[0]!r} in the binding, and a model of it",
+        )
+    elif response.status == 404:
         advice = (
             f"endpoint.base_url {_form(trip)}, as the official SDK takes it: add to it what that SDK adds, and no more"
         )
@@ -228,7 +242,8 @@ def _read(trip: Trip) -> Iterator[Trouble]:
         return
     calls = [part for response in responses for part in response.parts if isinstance(part, FunctionCall)]
     if trip.tools and not calls:
-        yield Trouble("the model called a tool, and the response has no FunctionCall", "put it into the parts")
+        message = "the model called a tool, and the response has no FunctionCall"
+        yield Trouble(message, "put it into the parts, or do not claim tools")
         return
     if trip.tools and (calls[0].name != TOOL or dict(calls[0].args) != ARGUMENTS):
         message = f"the model called {TOOL}({ARGUMENTS}), the response has {calls[0].name}({dict(calls[0].args)})"
@@ -259,7 +274,8 @@ def _streamed(trip: Trip) -> Iterator[Trouble]:
         return
     heard = "".join(event.text for event in trip.transcript.of(Chunk))
     if not heard:
-        yield Trouble("on_chunk was never called", "stream whenever on_chunk is given, and hand each text to it")
+        advice = "stream whenever on_chunk is given, and hand each text to it, or do not claim streaming"
+        yield Trouble("on_chunk was never called", advice)
     elif heard != ANSWER:
         yield Trouble(f"on_chunk got {heard!r}, the model answered {ANSWER!r}", "hand each text on as it comes, once")
     if trip.tools and not trip.transcript.of(FunctionCallDetected):
@@ -282,6 +298,26 @@ def _refused_exchange(trip: Trip) -> tuple[WireRequest, WireResponse] | None:
     answers = {event.exchange: event for event in trip.transcript.of(WireResponse)}
     pairs = ((request, answers[request.exchange]) for request in trip.requests if request.exchange in answers)
     return next((pair for pair in pairs if pair[1].status >= 400), None)
+
+
+def _other_dialects(trip: Trip, request: WireRequest) -> list[str]:
+    """The dialects that read a request which the binding's own dialect cannot read, with or without a version in its
+    path: the path behind `endpoint.base_url` is what the SDK of another API adds."""
+    own = dialect_named(trip.transcript.dialect)
+    if read_call(own, request, world_of(own, ())) is not None:
+        return []
+    behind = request.path.removeprefix(own.service.base_path)
+    found = []
+    for name in dialect_names():
+        other = dialect_named(name)
+        if name == api_of(trip.transcript.dialect):
+            continue
+        for path in (request.path, behind, other.service.base_path + behind):
+            moved = msgspec.structs.replace(request, path=path)
+            if read_call(other, moved, world_of(other, ())) is not None:
+                found.append(name)
+                break
+    return found
 
 
 def _form(trip: Trip) -> str:

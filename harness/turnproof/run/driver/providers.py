@@ -87,6 +87,9 @@ class Providers:
             raise BindingError(f"{opener_name} is a coroutine function: make it a plain one that returns the adapter")
         if self._watcher is not None:
             return raw
+        if inspect.isclass(raw):
+            made = "return an object of it, made with the endpoint's base_url, api_key and model"
+            raise BindingError(f"{opener_name} returned the class {raw.__name__}: {made}")
         if not callable(getattr(raw, needed, None)):
             kind = "None" if raw is None else f"an object of {type(raw).__name__}"
             advice = (
