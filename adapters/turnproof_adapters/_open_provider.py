@@ -62,7 +62,9 @@ L = TypeVar("L", bound=Conversing)
 
 def open_provider(provider: S, endpoint: Endpoint) -> S:
     """The provider, ready for its first call. The endpoint's options are further settings."""
-    provider.initialize({**endpoint.options, "base_url": endpoint.base_url, "api_key": endpoint.api_key})
+    tls = {} if endpoint.ssl_context is None else {"ssl_context": endpoint.ssl_context}
+    settings = {**tls, **endpoint.options}
+    provider.initialize({**settings, "base_url": endpoint.base_url, "api_key": endpoint.api_key})
     provider.connect(endpoint.model)
     return provider
 

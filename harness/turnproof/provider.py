@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, runtime_checkable
 
 from .cancel import CancelToken
 from .errors import (
@@ -30,9 +30,13 @@ from .errors import (
 from .messages import FunctionCall, Message, Part, ProviderResponse, Text, TokenUsage, ToolResult, ToolSchema
 from .reproducer import Reproducer
 
+if TYPE_CHECKING:
+    from ssl import SSLContext
+
 __all__ = [
     "ASSUMED",
     "LEGACY_METHODS",
+    "OPTIONS",
     "RETAINED",
     "AuthenticationError",
     "Binding",
@@ -331,12 +335,21 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """Where an adapter should send its requests, and as whom. The key never shows in a repr."""
+    """Where an adapter should send its requests, and as whom. The key never shows in a repr.
+
+    options:     settings of the scenario and of the binding (`OPTIONS`), and no others: they may go to a constructor.
+    ssl_context: a TLS context that was made once for the process, for adapters that can take one. Loopback has no TLS.
+    """
 
     base_url: str
     api_key: str = field(repr=False)
     model: str
     options: Mapping[str, Any] = field(default_factory=dict)
+    ssl_context: SSLContext | None = field(default=None, repr=False, compare=False)
+
+
+OPTIONS = ("thinking", "max_tokens", "timeout")
+"""What a scenario may set in `Endpoint.options`; a binding's own `options` are there as well."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,6 +42,12 @@ def api_of(name: str) -> str:
     return name.partition("@")[0]
 
 
+def surface_names(name: str) -> list[str]:
+    """The surfaces of a dialect that can be asked for, as in `NAME@SURFACE`: services and programs that speak the API
+    with differences of their own."""
+    return list(getattr(import_module(f"{__name__}.{_MODULES[name]}"), "SURFACES", {}))
+
+
 def dialect_names() -> list[str]:
     """All known dialect names, sorted."""
     return sorted(_MODULES)

@@ -71,7 +71,7 @@ from .._base.suggestions import did_you_mean
 from ..dialects.base import TRAITS
 from ..errors import ScenarioError
 from ..messages import ToolSchema
-from ..provider import Capabilities
+from ..provider import OPTIONS, Capabilities
 from ..subject import SubjectKind
 from ._consistency import needed_features, stream_only
 from ._content import read_tool
@@ -233,7 +233,7 @@ def _modes(spot: LocatedValue, turns: tuple[Turn, ...]) -> tuple[Literal["stream
 
 
 def _options(spot: LocatedValue) -> dict[str, Any]:
-    spot.mapping(("thinking", "max_tokens", "timeout", "context_tokens"), what="options")
+    spot.mapping((*OPTIONS, "context_tokens"), what="options")
     options: dict[str, Any] = {}
     if thinking := spot.get("thinking"):
         thinking.mapping(("budget_tokens", "type"), what="a thinking setting")

@@ -113,8 +113,7 @@ class Program:
 
 def _that_can_be_told(setup: AgentSetup) -> AgentSetup:
     """The setup without what belongs to this process: functions, and a TLS context."""
-    options = {key: value for key, value in setup.endpoint.options.items() if key != "ssl_context"}
-    told = replace(setup, endpoint=replace(setup.endpoint, options=options), tools=())
+    told = replace(setup, endpoint=replace(setup.endpoint, ssl_context=None), tools=())
     return replace(told, permits=bool)
 
 

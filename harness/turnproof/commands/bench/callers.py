@@ -47,8 +47,7 @@ def open_path(binding: Binding, path: Path, base_url: str) -> Any:
 
 def endpoint(binding: Binding, base_url: str) -> Endpoint:
     """Where a binding is opened: the TLS context, which loopback has no use for, is shared and costs nothing."""
-    options = {"ssl_context": shared_ssl_context(), **binding.options}
-    return Endpoint(base_url, CANARY_KEY, binding.model, options)
+    return Endpoint(base_url, CANARY_KEY, binding.model, dict(binding.options), shared_ssl_context())
 
 
 def checked(caller: Caller, answer: Answer) -> None:

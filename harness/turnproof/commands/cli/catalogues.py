@@ -91,10 +91,16 @@ def _installed(names: Iterable[str], row: Callable[[str], dict[str, Any]]) -> li
 
 
 def _dialects() -> list[dict[str, Any]]:
-    from ...dialects import dialect, dialect_names
+    from ...dialects import dialect, dialect_names, surface_names
 
     return [
-        {"name": each.name, "host": each.default_host, "rules": len(each.rules), "models": len(each.models)}
+        {
+            "name": each.name,
+            "surfaces": surface_names(each.name),
+            "host": each.default_host,
+            "rules": len(each.rules),
+            "models": len(each.models),
+        }
         for each in map(dialect, dialect_names())
     ]
 

@@ -45,8 +45,8 @@ class Providers:
         self._held = history
         self._caches = job.scenario.cache
         self._opened: list[Any] = []
-        options = {"ssl_context": shared_ssl_context(), **binding.options, **job.options}
-        self.endpoint = Endpoint(job.base_url, job.api_key, job.model, options)
+        options = {**binding.options, **job.options}
+        self.endpoint = Endpoint(job.base_url, job.api_key, job.model, options, shared_ssl_context())
 
     def has_path(self, path: Path) -> bool:
         """Whether the adapter has this path."""
