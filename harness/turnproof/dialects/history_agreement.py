@@ -53,6 +53,8 @@ class Comparison:
     """Whether the attachments of a result may stand beside it, in what the user says."""
     flags_errors = True
     """Whether a result has a mark for a tool that failed; without one, its text may say so with words around it."""
+    calls_come_last = False
+    """Whether the service takes no text behind the calls of a message, so that it has to be sent in front of them."""
 
     def __init__(self, held: Sequence[Message], sent: Sequence[Message], names: NameMap) -> None:
         self.held_messages = held
@@ -110,6 +112,8 @@ class Comparison:
             left, new = self._region(ours, theirs)
             missing += left
             added += new
+        if self.calls_come_last:
+            missing, added = self._ahead_of_calls(missing, added)
         missing, added = self._moved(missing, added)
         self._texts_changed(missing, added)
         for atom in missing:
@@ -270,6 +274,33 @@ class Comparison:
             # In a user's message it is one model's thinking, told to the other; in a model's, the other would write so.
             return side in ("model", "user") and self.may_omit_thought(atom)
         return atom.kind == "text" and atom.side == "system" and side == "user"
+
+    def _ahead_of_calls(self, missing: list[Atom], added: list[Atom]) -> tuple[list[Atom], list[Atom]]:
+        """Without the texts that were sent in front of the calls behind which they are held, in whatever blocks."""
+        for call in self._calls_with_text_behind(missing):
+            texts = [atom for atom in missing if atom.message == call.message and atom.kind == "text"]
+            partner = self._partners.get(id(call.part))
+            end = next((n for n, atom in enumerate(self.sent) if atom.part is partner), 0)
+            before = {id(atom) for atom in self.sent[:end] if atom.message == self.sent[end].message}
+            free = [atom for atom in added if id(atom) in before and atom.kind == "text"]
+            if free and same_but_for_borders([atom.text for atom in texts], "".join(atom.text for atom in free)):
+                self._join(texts, free)
+                gone = set(map(id, (*texts, *free)))
+                missing = [atom for atom in missing if id(atom) not in gone]
+                added = [atom for atom in added if id(atom) not in gone]
+        return missing, added
+
+    def _calls_with_text_behind(self, missing: Sequence[Atom]) -> list[Atom]:
+        """The first call of each message in which a missing text is held behind a call."""
+        first: dict[int, Atom] = {}
+        wanted = set(map(id, missing))
+        found: dict[int, Atom] = {}
+        for atom in self.held:
+            if atom.kind == "call":
+                first.setdefault(atom.message, atom)
+            elif atom.kind == "text" and id(atom) in wanted and atom.message in first:
+                found.setdefault(atom.message, first[atom.message])
+        return list(found.values())
 
     def _moved(self, missing: list[Atom], added: list[Atom]) -> tuple[list[Atom], list[Atom]]:
         """What is missing in one place and new in another was moved."""

@@ -67,9 +67,15 @@ def foreign(dialect: str = NAME, by: str = "claude-opus-4-8") -> Thought:
     return Thought(THOUGHT, provider_data=ProviderData(dialect, by, {"signature": SIGNATURE}))
 
 
+CALL_BETWEEN_TEXTS = [ASKED, model("Let me look.", CALL, "A moment."), Message.tool(RESULT)]
+
 RIGHT: tuple[Case, ...] = (
     Case("plain", [ASKED, model("41 %"), THANKS], [WIRE_ASKED, assistant("41 %"), WIRE_THANKS]),
     Case("loop", HELD_LOOP, WIRE_LOOP),
+    Case("text-sent-ahead-of-its-call", CALL_BETWEEN_TEXTS,
+         [WIRE_ASKED, assistant("Let me look.", "A moment.", call()), WIRE_LOOP[2]], allows="text-before-calls"),
+    Case("text-joined-ahead-of-its-call", CALL_BETWEEN_TEXTS,
+         [WIRE_ASKED, assistant("Let me look.\n\nA moment.", call()), WIRE_LOOP[2]], allows="text-before-calls"),
     Case("merged-users", [ASKED, THANKS], [user_message("How moist is bed 3?", "Thanks")], allows="merged-roles"),
     Case(
         "merged-results-and-text",
@@ -246,6 +252,10 @@ WRONG: tuple[Case, ...] = (
     Case("reordered-calls", [ASKED, TWO_CALLS, TWO_RESULTS],
          [WIRE_ASKED, assistant(call("b", name="water", input={"bed": "4"}), call()),
           user_message(result(), result("b", "done"))], ("order",)),
+    Case("text-behind-a-call-lost", CALL_BETWEEN_TEXTS, WIRE_LOOP, ("lost-text",)),
+    Case("text-behind-a-call-in-the-message-before",
+         [ASKED, model("Look."), ASKED, model(CALL, "A moment."), Message.tool(RESULT)],
+         [WIRE_ASKED, assistant("Look.", "A moment."), WIRE_ASKED, assistant(call()), WIRE_LOOP[2]], ("order",)),
     Case("text-behind-its-call", HELD_LOOP, [WIRE_ASKED, assistant(call(), "Let me look."), WIRE_LOOP[2]], ("order",)),
     Case("reordered-messages", [ASKED, model("41 %"), THANKS], [WIRE_THANKS, assistant("41 %"), WIRE_ASKED],
          ("order", "order")),

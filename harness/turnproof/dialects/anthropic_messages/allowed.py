@@ -20,6 +20,10 @@ ALLOWED: tuple[AllowedDifference, ...] = (
         _DOC, "anthropic.md §1: content is a string or a list of blocks",
     ),
     AllowedDifference(
+        "text-before-calls", "What the model said behind a call stands in front of the calls of the same message.",
+        _REC, "anthropic.md §5, opencode rejects-malformed-assistant-tool-order: a text behind a tool_use is refused",
+    ),
+    AllowedDifference(
         "blank-text", "Empty and blank texts may be left out.",
         _ISSUE, "anthropic.md §5: text content blocks must be non-empty, must contain non-whitespace text",
     ),

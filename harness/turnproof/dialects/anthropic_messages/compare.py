@@ -19,6 +19,7 @@ class MessagesComparison(RequestComparison):
 
     dialect = NAME
     legal_name = LEGAL_NAME
+    calls_come_last = True
     models: Mapping[str, ModelFacts] = MODELS
 
     def __init__(self, held: Sequence[Message], call: Call, model: str, names: NameMap) -> None:

@@ -77,6 +77,7 @@ class OllamaComparison(ThoughtsAreOptional, MessagesComparison):
 
     dialect = NAME
     models: Mapping[str, ModelFacts] = MODELS
+    calls_come_last = False
 
     def _result(self, atom: Atom, held: ToolResult, sent: ToolResult) -> None:
         if held.is_error:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...messages import FileRef, FunctionCall, InlineData, Message, Text, Thought, ToolSchema
+from ...messages import FileRef, InlineData, Message, Text, Thought, ToolSchema
 from ..atoms import Atom, media_key, tokens_of
 from ..base import Call
 from ..naming import NameMap
@@ -17,14 +17,6 @@ _FEW_WORDS = 64
 """Characters that may stand beside an attachment that could not go into its result."""
 
 
-def _calls_last(message: Message) -> Message:
-    """A message of the model in the order that the wire has: there is none between its text and its calls."""
-    if message.role != "model" or not message.calls:
-        return message
-    others = tuple(part for part in message.parts if not isinstance(part, FunctionCall))
-    return Message(message.role, (*others, *message.calls), message.message_id)
-
-
 class ChatComparison(ThoughtsAreOptional):
     """What the chat completions API lets differ in a conversation."""
 
@@ -33,11 +25,12 @@ class ChatComparison(ThoughtsAreOptional):
     models = MODELS
     same_parameters = staticmethod(same_parameters)
     joins_thoughts = True
+    calls_come_last = True
     attaches_beside = True
     flags_errors = False
 
     def __init__(self, held: Sequence[Message], call: Call, model: str, names: NameMap) -> None:
-        super().__init__([_calls_last(message) for message in held], call, model, names)
+        super().__init__(held, call, model, names)
         self._sent_messages = call.messages
 
     @classmethod
