@@ -171,6 +171,8 @@ def nothing_is_forged(view: View) -> Findings:
     for call in view.calls:
         for exchange in call.generated:
             sent = exchange.call.messages if exchange.call is not None else ()
+            if known and not any(thoughts_in(message.parts) for message in sent):
+                yield Compared("requests without the thinking that came before")
             for number, message in enumerate(sent):
                 for thought in thoughts_in(joined(message.parts)):
                     if _seal(thought) in known:

@@ -535,8 +535,13 @@ def test_thinking_of_turns_that_are_over_may_be_left_out() -> None:
     )
     made.turn("Moist?").call(Thought(text="Hm."), "Yes.").end().turn("Sure?").call("Sure.").end()
     view = spoilt(made.view(), WireRequest, body_with(without("thinking", 1)), 1)
-    for name in ("signed-thinking-goes-back-in-a-tool-loop", "comes-before-its-call", "nothing-is-forged"):
+    for name in ("signed-thinking-goes-back-in-a-tool-loop", "comes-before-its-call"):
         assert status(f"thinking/{name}", view) is Status.INCONCLUSIVE
+    assert status("thinking/nothing-is-forged", view) is Status.HELD
+
+
+def test_nothing_is_decided_on_forged_thinking_before_the_model_has_thought() -> None:
+    assert status("thinking/nothing-is-forged", plain()) is Status.INCONCLUSIVE
 
 
 @pytest.mark.parametrize(

@@ -126,7 +126,8 @@ def _binding(provider: str, dialect: str, model: str, **claims: Any) -> Binding:
         name=f"litellm-{provider}",
         dialect=dialect,
         model=model,
-        capabilities=Capabilities(**usual | claims),
+        # A message has no order of text and calls.
+        capabilities=Capabilities(**usual | claims, part_order=False),
         open_stateless=lambda endpoint: LiteLLM(endpoint, provider, dialect),
         package="litellm",
         reproducer=LiteLLMCalls(provider, dialect),

@@ -109,7 +109,7 @@ def _binding(provider: str, dialect: str, model: str, opener: Callable[..., Any]
         name=f"strands-{provider}",
         dialect=dialect,
         model=model,
-        capabilities=Capabilities(**every),
+        capabilities=Capabilities(**every, image_urls=False),
         open_stateless=lambda endpoint: Strands(endpoint, opener, provider, dialect),
         package="strands-agents",
         reproducer=StrandsCalls(provider, dialect),
