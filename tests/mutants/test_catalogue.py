@@ -43,7 +43,9 @@ def test_installed_suites_offer_exactly_these_mutants() -> None:
 
 def test_every_row_has_a_class_and_every_class_a_row() -> None:
     assert list(mutant_rows()) == [mutant.name for mutant in MUTANTS]
-    with pytest.raises(CatalogueError, match=r"mutants\.toml: no mutant is named 'refusal-unkown'"):
+    with pytest.raises(
+        CatalogueError, match=r"mutants\.toml: no mutant is named 'refusal-unkown'.*add a \[\[mutant\]\]"
+    ):
         suite_mutant("refusal-unkown")
 
 

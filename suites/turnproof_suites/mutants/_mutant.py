@@ -65,7 +65,8 @@ def suite_mutant(name: str) -> Callable[[Breaking], Mutant]:
     """Turn the decorated class into the mutant of this name in `mutants.toml`. Raises CatalogueError without a row."""
     row = mutant_rows().get(name)
     if row is None:
-        raise CatalogueError(f"{ROWS_FILE}: no mutant is named {name!r}")
+        advice = f'add a [[mutant]] with name = "{name}", or correct the name at @suite_mutant'
+        raise CatalogueError(f"{ROWS_FILE}: no mutant is named {name!r}, and a class says so: {advice}")
     return mutant(**msgspec.structs.asdict(row))
 
 

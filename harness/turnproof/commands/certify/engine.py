@@ -58,7 +58,7 @@ def certify(options: CertifyOptions) -> int:
         tracker.stage("controls")
         runner.warm(module for subject in subjects.values() for module in subject.modules)
         suite = load_suite()
-        requirements = select(suite.requirements, options.only, options.skip, options.profiles)
+        requirements = select(suite, options.only, options.skip, options.profiles)
         every = suite_scenarios(suite)
         scenarios = chosen_scenarios(every, base_patterns(options.scenarios))
         sweep = _sweep(options, backends)

@@ -75,13 +75,18 @@ class Plan:
     left_out: Mapping[str, Counter[str]] = field(default_factory=dict)
 
 
-def select(
-    requirements: Sequence[Requirement], only: Sequence[str], skip: Sequence[str], profiles: Sequence[str]
-) -> list[Requirement]:
+def select(suite: Suite, only: Sequence[str], skip: Sequence[str], profiles: Sequence[str]) -> list[Requirement]:
     """The requirements asked for. Raises CatalogueError for a pattern or profile that matches nothing."""
+    requirements = suite.requirements
     ids = [requirement.id for requirement in requirements]
     for pattern in (*only, *skip):
         if not any(fnmatchcase(id, pattern) for id in ids):
+            if pattern in suite.catalogue:
+                file, profile = f"profiles/{suite.profiles.name}.toml", suite.catalogue[pattern].profile
+                raise CatalogueError(
+                    f"{pattern!r} is in requirements.toml but in no profile: "
+                    f"add it to {profile!r} in {file} of {suite.package}"
+                )
             raise CatalogueError(f"no requirement matches {pattern!r}{did_you_mean(pattern, ids)}")
     known = {requirement.profile for requirement in requirements}
     for profile in profiles:

@@ -24,7 +24,7 @@ def open_campaign(adapters: Sequence[str], only: Sequence[str], config: pytest.C
     """The plugin object that adds the items. The runner and its evidence end with the pytest session."""
     suite = load_suite()
     subjects = {spec: resolve_subject(spec) for spec in adapters}
-    requirements = select(suite.requirements, only, (), ())
+    requirements = select(suite, only, (), ())
     scenarios = suite_scenarios(suite)
     the_plan = plan(subjects, suite, scenarios, requirements)
     backends = Backends({spec: choose_backend(spec, subject, None) for spec, subject in subjects.items()})

@@ -38,7 +38,7 @@ def explore(options: ExploreOptions, progress: Progress = lambda done, total, wh
         raise UsageError("random scenarios need hypothesis: pip install 'turnproof[explore]'")
     declared = options.config.settings.declared_difference
     subject = with_settings(options.subject, resolve_subject(options.subject), declared)
-    found = select(load_suite().requirements, options.only, options.skip, ())
+    found = select(load_suite(), options.only, options.skip, ())
     judged = {one.id: one for one in found if options.only or one.level is Level.MUST}
     with Runner(jobs=options.jobs or 2, in_process=options.in_process, time_limit=TIME_LIMIT) as runner:
         bench = _bench(options, runner, subject, judged.values())
