@@ -1,0 +1,172 @@
+"""LangChain's chat models for Anthropic, OpenAI (chat completions and Responses) and Gemini, without an agent."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping, Sequence
+from functools import reduce
+from operator import add
+from typing import Any
+
+import langchain_core.exceptions as library
+import langchain_core.messages
+
+from turnproof import errors
+from turnproof.cancel import CancelToken
+from turnproof.messages import FinishReason, FunctionCall, Message, ProviderResponse, Text, Thought
+from turnproof.provider import Binding, Capabilities, Endpoint
+
+from .http_errors import retry_after
+from .langchain_calls import FINISH_KEYS, ChatModel, LangChainCalls
+from .langchain_messages import LangChainMessages, library_tool, token_usage
+from .sdk_errors import typed_error
+
+FINISH = {
+    "end_turn": "stop",
+    "stop": "stop",
+    "stop_sequence": "stop",
+    "completed": "stop",
+    "tool_use": "tool_use",
+    "tool_calls": "tool_use",
+    "length": "max_tokens",
+    "max_tokens": "max_tokens",
+    "max_output_tokens": "max_tokens",
+    "content_filter": "safety",
+    "safety": "safety",
+    "prohibited_content": "safety",
+    "blocklist": "safety",
+    "spii": "safety",
+    "image_safety": "safety",
+    "recitation": "safety",
+    "refusal": "refusal",
+    "pause_turn": "paused",
+    "model_context_window_exceeded": "context_limit",
+}
+
+ERRORS: tuple[tuple[type[Exception], type[errors.ProviderError]], ...] = (
+    (library.ContextOverflowError, errors.ContextLimitError),
+    (library.ModelAuthenticationError, errors.AuthenticationError),
+    (library.ModelPermissionDeniedError, errors.AuthenticationError),
+    (library.ModelRateLimitError, errors.RateLimitError),
+    (library.ModelInvalidRequestError, errors.InvalidRequestError),
+    (library.ModelNotFoundError, errors.InvalidRequestError),
+    (library.ModelAPIError, errors.OverloadedError),
+    (library.ModelConnectionError, errors.TransportError),
+    (library.ModelTimeoutError, errors.TransportError),
+)
+
+
+class LangChain:
+    """One call of `complete()` is one `ainvoke()`, or one `astream()` whose chunks the library's own `+` adds up."""
+
+    def __init__(self, endpoint: Endpoint, chat_model: ChatModel, dialect: str) -> None:
+        model_class = getattr(importlib.import_module(chat_model.module), chat_model.name)
+        arguments = chat_model.arguments(endpoint.model, endpoint.options)
+        self._model = model_class(base_url=endpoint.base_url, api_key=endpoint.api_key, **arguments)
+        self._messages = LangChainMessages(dialect, endpoint.model)
+
+    async def complete(
+        self, messages: Sequence[Message], system_instruction: Any = None, tools: Any = None, **listeners: Any
+    ) -> ProviderResponse:
+        """See `turnproof.provider.StatelessProvider`."""
+        written = [
+            getattr(langchain_core.messages, name)(**rest)
+            for name, rest in self._messages.write(messages, system_instruction)
+        ]
+        model = self._model.bind_tools([library_tool(tool) for tool in tools]) if tools else self._model
+        chunks: list[Any] = []
+        try:
+            with (listeners.get("cancel_token") or CancelToken()).interrupting():
+                if not listeners.get("on_chunk"):
+                    return self._response(await model.ainvoke(written), listeners)
+                async for chunk in model.astream(written):
+                    chunks.append(chunk)
+                    self._tell(chunk, listeners)
+                return self._response(reduce(add, chunks), listeners)
+        except ValueError as error:  # arguments of a call that are not JSON; a stream without an event
+            raise errors.TransportError(str(error)) from error
+        except Exception as error:
+            if typed := _typed(error):
+                raise typed from error
+            raise
+        return self._cancelled(chunks)
+
+    def _tell(self, chunk: Any, listeners: Mapping[str, Any]) -> None:
+        for part in self._messages.read_piece(chunk):
+            match part:
+                case Text(text=text):
+                    _call(listeners, "on_chunk", text)
+                case Thought(text=text):
+                    _call(listeners, "on_thinking", text)
+
+    def _response(self, answer: Any, listeners: Mapping[str, Any]) -> ProviderResponse:
+        found = answer.response_metadata
+        details = found.get("incomplete_details") or {}
+        word = details.get("reason") or next((found[key] for key in FINISH_KEYS if found.get(key)), None)
+        reason = FinishReason(FINISH.get(str(word).lower(), "unknown"))
+        parts = tuple(self._messages.read(answer, cut=reason == FinishReason.MAX_TOKENS))
+        calls = [part for part in parts if isinstance(part, FunctionCall)]
+        if reason == FinishReason.STOP and calls:
+            reason = FinishReason.TOOL_USE  # Gemini and Responses have one word for both
+        usage = token_usage(answer.usage_metadata)
+        for call in calls:
+            _call(listeners, "on_function_call", call)
+        _call(listeners, "on_usage_update", usage)
+        return ProviderResponse(parts, usage, reason, word)
+
+    def _cancelled(self, chunks: Sequence[Any]) -> ProviderResponse:
+        """What had arrived, without calls, and without thoughts whose signature had not."""
+        if not chunks:
+            return ProviderResponse(finish_reason=FinishReason.CANCELLED)
+        answer = reduce(add, chunks)
+        whole = [
+            part
+            for part in self._messages.read(answer, cut=True)
+            if isinstance(part, Text) or (isinstance(part, Thought) and part.provider_data)
+        ]
+        return ProviderResponse(tuple(whole), token_usage(answer.usage_metadata), FinishReason.CANCELLED)
+
+
+def _call(listeners: Mapping[str, Any], name: str, news: Any) -> None:
+    if news and listeners.get(name):
+        listeners[name](news)
+
+
+def _typed(error: Exception) -> errors.ProviderError | None:
+    """By the library's own classes of errors; others are the SDK's, as themselves or as the cause."""
+    known = next((kind for named, kind in ERRORS if isinstance(error, named)), None)
+    below = next((typed for one in (error, error.__cause__) if one is not None and (typed := typed_error(one))), None)
+    if known is None:
+        return below
+    response = getattr(error, "response", None)
+    status = getattr(error, "status_code", None) or getattr(error, "code", None)
+    if status is None and below is not None:
+        status = below.status
+    typed = known(str(error), status=status, kind=below.kind if below else None)
+    typed.retry_after = retry_after(getattr(response, "headers", None))
+    if typed.retry_after is None and below is not None:
+        typed.retry_after = below.retry_after
+    return typed
+
+
+def _binding(name: str, dialect: str, model: str, chat_model: ChatModel, claims: str, **without: bool) -> Binding:
+    usual = "streaming tools parallel_tools images documents cancel cancel_batch typed_errors"
+    every: dict[str, Any] = dict.fromkeys(f"{usual} {claims}".split(), True)
+    return Binding(
+        name=f"langchain-{name}",
+        dialect=dialect,
+        model=model,
+        capabilities=Capabilities(**every | without),
+        open_stateless=lambda endpoint: LangChain(endpoint, chat_model, dialect),
+        package=chat_model.packages[0],
+        reproducer=LangChainCalls(chat_model, dialect),
+    )
+
+
+ANTHROPIC = _binding(
+    "anthropic",
+    "anthropic-messages",
+    "claude-sonnet-4-6",
+    ChatModel("langchain_anthropic", "ChatAnthropic", ("langchain-anthropic", "anthropic"), {"stream_usage": True}),
+    "thinking result_images",
+)
