@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal
 
 import msgspec
@@ -34,6 +34,7 @@ from ..run.evidence import EvidenceStore
 from ..scenarios.sweep import is_point
 from ..subject import SubjectKind
 from .cache_economics import RunEconomics, economics
+from .claims import unproven_claims
 
 SCHEMA = "turnproof.certification/1"
 
@@ -108,6 +109,7 @@ class AdapterReport(msgspec.Struct, frozen=True):
     which an answer was cancelled or broken, each in one way. `cache` has the economics of its runs about caching.
     `programs` are the programs behind an agent, with the version that each told; more than one, where it was replaced
     in the middle of the run. `processes` counts those that an agent had in all runs; None for what is no agent.
+    `unproven` are claims of an adapter's binding that no requirement of a whole run decided; empty for a run in part.
     """
 
     kind: SubjectKind
@@ -123,6 +125,7 @@ class AdapterReport(msgspec.Struct, frozen=True):
     cache: tuple[RunEconomics, ...] = ()
     programs: tuple[str, ...] = ()
     processes: Processes | None = None
+    unproven: tuple[str, ...] = ()
 
 
 class Certification(msgspec.Struct, frozen=True, kw_only=True):
@@ -239,7 +242,16 @@ def _adapter(run: Run, adapter: AdapterLine, cache: tuple[RunEconomics, ...]) ->
         cache=cache,
         programs=tuple(sorted({line.program for line in runs if line.program})),
         processes=_in_all([line.processes for line in runs if line.processes is not None]),
+        unproven=_unproven(run, adapter, requirements) if not unmeasured else (),
     )
+
+
+def _unproven(run: Run, adapter: AdapterLine, requirements: Mapping[str, RequirementReport]) -> tuple[str, ...]:
+    open_ends = (Status.INCONCLUSIVE, Status.NOT_CLAIMED)
+    decided = {name for name, found in requirements.items() if found.status not in open_ends}
+    if adapter.kind != "adapter" or not run.complete or "--scenario" in run.header.reproduce:
+        return ()
+    return unproven_claims(adapter, run.requirements.values(), decided)
 
 
 def _in_all(counts: Sequence[Processes]) -> Processes | None:

@@ -169,6 +169,8 @@ def _adapter(console: Console, report: Certification, adapter: AdapterLine) -> N
         console.print(table)
     if left_out:
         console.print(Text(f"not measured: {', '.join(left_out)}"))
+    if found.unproven:
+        console.print(Text(f"claimed, and no requirement shows it: {', '.join(found.unproven)}"))
 
 
 def _table(*columns: str) -> Table:
