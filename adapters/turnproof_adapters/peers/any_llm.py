@@ -15,6 +15,7 @@ from turnproof.provider import Binding, Capabilities, Endpoint
 from .any_llm_calls import AnyLLMCalls, AnyLLMMessages, call_arguments
 from .chat_chunks import whole_message
 from .chat_messages import chat_messages, chat_usage, finish_reason
+from .google_transport import http_options
 from .http_errors import class_of_status, retry_after
 from .sdk_errors import typed_error
 
@@ -35,7 +36,9 @@ class AnyLLMAdapter:
     def __init__(self, endpoint: Endpoint, provider: str, dialect: str) -> None:
         self._endpoint = endpoint
         self._messages = AnyLLMMessages(dialect, endpoint.model)
-        where = {"api_key": endpoint.api_key, "api_base": endpoint.base_url}
+        where: dict[str, Any] = {"api_key": endpoint.api_key, "api_base": endpoint.base_url}
+        if provider == "gemini":
+            where["http_options"] = http_options(endpoint.base_url)
         self._llm = AnyLLM.create(provider, **where, unified_exceptions=True, max_retries=0)
 
     async def complete(
