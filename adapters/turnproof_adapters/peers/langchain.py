@@ -38,6 +38,7 @@ FINISH = {
     "spii": "safety",
     "image_safety": "safety",
     "recitation": "safety",
+    "malformed_function_call": "error",
     "refusal": "refusal",
     "pause_turn": "paused",
     "model_context_window_exceeded": "context_limit",
@@ -62,7 +63,7 @@ class LangChain:
     def __init__(self, endpoint: Endpoint, chat_model: ChatModel, dialect: str) -> None:
         model_class = getattr(importlib.import_module(chat_model.module), chat_model.name)
         arguments = chat_model.arguments(endpoint.model, endpoint.options)
-        self._model = model_class(base_url=endpoint.base_url, api_key=endpoint.api_key, **arguments)
+        self._model = model_class(base_url=endpoint.base_url + chat_model.path, api_key=endpoint.api_key, **arguments)
         self._messages = LangChainMessages(dialect, endpoint.model)
 
     async def complete(
@@ -82,9 +83,9 @@ class LangChain:
                 async for chunk in model.astream(written):
                     chunks.append(chunk)
                     self._tell(chunk, listeners)
+                if not chunks:
+                    raise errors.TransportError("the stream ended without a chunk")
                 return self._response(reduce(add, chunks), listeners)
-        except ValueError as error:  # arguments of a call that are not JSON; a stream without an event
-            raise errors.TransportError(str(error)) from error
         except Exception as error:
             if typed := _typed(error):
                 raise typed from error
@@ -104,6 +105,8 @@ class LangChain:
         details = found.get("incomplete_details") or {}
         word = details.get("reason") or next((found[key] for key in FINISH_KEYS if found.get(key)), None)
         reason = FinishReason(FINISH.get(str(word).lower(), "unknown"))
+        if details and reason == FinishReason.STOP:
+            reason = FinishReason.UNKNOWN  # an answer of Responses that is incomplete for another reason than a limit
         parts = tuple(self._messages.read(answer, cut=reason == FinishReason.MAX_TOKENS))
         calls = [part for part in parts if isinstance(part, FunctionCall)]
         if reason == FinishReason.STOP and calls:
@@ -169,4 +172,39 @@ ANTHROPIC = _binding(
     "claude-sonnet-4-6",
     ChatModel("langchain_anthropic", "ChatAnthropic", ("langchain-anthropic", "anthropic"), {"stream_usage": True}),
     "thinking result_images",
+)
+OPENAI = _binding(
+    "openai",
+    "openai-chat",
+    "gpt-5-mini",
+    ChatModel("langchain_openai", "ChatOpenAI", ("langchain-openai", "openai"), {"stream_usage": True}),
+    "",
+    part_order=False,  # a message of chat completions has no order of text and calls
+)
+RESPONSES = _binding(
+    "responses",
+    "openai-responses",
+    "gpt-5-mini",
+    ChatModel(
+        "langchain_openai",
+        "ChatOpenAI",
+        ("langchain-openai", "openai"),
+        {"use_responses_api": True, "store": False, "include": ["reasoning.encrypted_content"]},
+        path="/v1",
+    ),
+    "thinking",
+)
+GEMINI = _binding(
+    "gemini",
+    "gemini",
+    "gemini-2.5-flash",
+    ChatModel(
+        "langchain_google_genai",
+        "ChatGoogleGenerativeAI",
+        ("langchain-google-genai", "google-genai"),
+        {},
+        without_retries=1,
+    ),
+    "thinking",
+    part_order=False,  # a message keeps its calls apart from its content
 )

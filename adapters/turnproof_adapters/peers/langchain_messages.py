@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from turnproof import errors
 from turnproof.messages import (
     FileRef,
     FunctionCall,
@@ -54,12 +55,12 @@ class LangChainMessages:
                         yield "ToolMessage", self._result(result)
 
     def read(self, message: Any, *, cut: bool) -> Iterator[Part]:
-        """The parts of the library's message. Raises ValueError for a call whose arguments are no object, unless the
-        answer was cut: then that call did not arrive.
+        """The parts of the library's message. Raises TransportError for a call whose arguments are no object. Where the
+        answer was cut, that call did not arrive.
         """
         if message.invalid_tool_calls and not cut:
             call = message.invalid_tool_calls[0]
-            raise ValueError(f"the arguments of {call['name']} are no object: {str(call['args'])[:80]!r}")
+            raise errors.TransportError(f"the arguments of {call['name']} are no object: {str(call['args'])[:80]!r}")
         signatures = message.additional_kwargs.get(CALL_SIGNATURES) or {}
         calls = {}
         for call in message.tool_calls:
