@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
 
-from turnproof.provider import Binding, Capabilities
+from turnproof.provider import Binding, Capabilities, Endpoint
 
 from .._open_provider import ALL_CONTENT_CAPABILITIES, DECODER_WORDS, LegacyOpener, PlainCallOpener, StatelessOpener
 from ..openai.binding import claims_for
@@ -44,6 +46,16 @@ def responses_capabilities(model: str) -> Capabilities:
     )
 
 
+@dataclass(frozen=True)
+class _AtTheHost:
+    """Opens where Copilot has this API: at its host itself, where OpenAI has a version in the path."""
+
+    opener: Callable[..., Any]
+
+    def __call__(self, endpoint: Endpoint, *more: Any) -> Any:
+        return self.opener(replace(endpoint, base_url=endpoint.base_url.removesuffix("/v1")), *more)
+
+
 GITHUB = Binding(
     name="github_models",
     dialect=f"{CHAT}@github",
@@ -77,11 +89,15 @@ COPILOT_RESPONSES = Binding(
     dialect=RESPONSES,
     model="gpt-5.3-codex",
     capabilities=responses_capabilities,
-    open_stateless=StatelessOpener("turnproof_adapters.github_models.copilot.stateless:CopilotResponsesStateless"),
-    open_legacy=LegacyOpener("turnproof_adapters.github_models.copilot.legacy:CopilotResponsesLegacy"),
+    open_stateless=_AtTheHost(
+        StatelessOpener("turnproof_adapters.github_models.copilot.stateless:CopilotResponsesStateless")
+    ),
+    open_legacy=_AtTheHost(LegacyOpener("turnproof_adapters.github_models.copilot.legacy:CopilotResponsesLegacy")),
     declared=[DECODER_WORDS],
     plain_calls={
-        "responses.create": PlainCallOpener("turnproof_adapters.github_models.copilot.plain:CopilotResponsesCreate")
+        "responses.create": _AtTheHost(
+            PlainCallOpener("turnproof_adapters.github_models.copilot.plain:CopilotResponsesCreate")
+        )
     },
     package="openai",
 )

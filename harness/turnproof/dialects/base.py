@@ -47,13 +47,20 @@ NO_HEADERS: Mapping[str, str] = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True)
 class HttpRequest:
-    """A request as it arrived, its path relative to the provider's host. Header names are lower case."""
+    """A request as it arrived, its path relative to the provider's host. Header names are lower case.
+
+    The path has single slashes: a base URL that ends in one, and a path that begins with one, are no other address.
+    """
 
     method: str
     path: str
     query: Mapping[str, str]
     headers: Mapping[str, str]
     body: bytes
+
+    def __post_init__(self) -> None:
+        if "//" in self.path:
+            object.__setattr__(self, "path", re.sub("/{2,}", "/", self.path))
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +121,8 @@ class Refusal:
     """The API says no. `retry_after` is in seconds; each dialect says it in its own way (a header, a body field).
 
     `outdated` says that time alone made it so: a session token that was issued here has ended. Nobody is at fault, and
-    a client asks for another one.
+    a client asks for another one. `unlisted` says that what is refused stands in no list of ours: it may be newer
+    than them, so the refusal is only logged.
     """
 
     rule: Rule
@@ -124,11 +132,12 @@ class Refusal:
     path: str = "$"
     retry_after: float | None = None
     outdated: bool = False
+    unlisted: bool = False
 
     @property
     def enforced(self) -> bool:
-        """Whether the service's refusal is shown (`Rule`): else it is logged and the request is accepted."""
-        return self.rule.enforced
+        """Whether the service's refusal of just this is shown: else it is logged and the request is accepted."""
+        return self.rule.enforced and not self.unlisted
 
 
 ErrorMeaning: TypeAlias = Literal[

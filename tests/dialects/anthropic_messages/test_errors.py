@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import msgspec
 
-from turnproof.dialects.anthropic_messages import DIALECT
+from turnproof.dialects.anthropic_messages import DIALECT, rules
 
 from .builders import Ask
 from .pairs import PAIRS
 from .refusals import judge
 
 
-def test_a_beta_value_younger_than_our_list_is_not_judged() -> None:
-    assert judge(Ask(PAIRS[0].legal.body, headers={"anthropic-beta": "brand-new-2027-01-01"})) == []
+def test_a_beta_value_that_our_list_lacks_is_only_logged() -> None:
+    (refusal,) = judge(Ask(PAIRS[0].legal.body, headers={"anthropic-beta": "brand-new-2027-01-01"}))
+    assert (refusal.rule, refusal.enforced) == (rules.UNKNOWN_BETA, False)
 
 
 def test_an_error_body_has_the_recorded_form() -> None:

@@ -30,7 +30,7 @@ class Service(ScriptedService):
 
     def __init__(self, server: EmulatorServer) -> None:
         super().__init__(server, DIALECT)
-        self.client = openai.OpenAI(base_url=f"{self.run.base_url}/v1", api_key="key", max_retries=0)
+        self.client = openai.OpenAI(base_url=self.run.base_url, api_key="key", max_retries=0)
 
 
 @pytest.fixture(scope="module")

@@ -36,7 +36,10 @@ class Service:
     def send(self, asked: Ask) -> httpx2.Response:
         request = asked.request()
         return self.http.request(
-            request.method, self.run.base_url + request.path, content=request.body, headers=dict(request.headers)
+            request.method,
+            self.run.base_url.removesuffix("/v1") + request.path,
+            content=request.body,
+            headers=dict(request.headers),
         )
 
 
@@ -63,7 +66,9 @@ def test_the_server_refuses_the_illegal_request_and_not_its_neighbour(pair: Pair
 def test_the_official_client_raises_the_refusal(pair: Pair, service: Service) -> None:
     openai: Any = pytest.importorskip("openai")
     request = pair.illegal.request()
-    client = openai.OpenAI(base_url=service.run.base_url, api_key=KEY, max_retries=0, http_client=service.http)
+    client = openai.OpenAI(
+        base_url=service.run.base_url.removesuffix("/v1"), api_key=KEY, max_retries=0, http_client=service.http
+    )
     headers: Any = {"authorization": openai.Omit()} | dict(request.headers)
     send = client.get if request.method == "GET" else client.post
     body = {} if request.method == "GET" else {"content": request.body}

@@ -144,7 +144,7 @@ ACCEPTED: tuple[Accepted[Ask], ...] = (
     Accepted("thinking-without-signature", ask(ASKED, assistant(thinking(signature=None), "41 %"), ASKED, **THINKING)),
     Accepted("foreign-signature", ask(ASKED, assistant(thinking(), "41 %"), ASKED, thinking={"type": "enabled"})),
     Accepted("five-breakpoints", ask(user(*(text(f"{n}", **mark()) for n in range(5))))),
-    Accepted("unknown-field", ask(colour="green")),
+    Accepted("unknown-field", ask(stop=".")),
     Accepted("unknown-beta", ask(headers={"anthropic-beta": "no-such-beta"})),
     Accepted("no-version", ask(headers={"anthropic-version": None})),
 )

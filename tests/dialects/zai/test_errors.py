@@ -28,7 +28,7 @@ from .refusals import ACCEPTED, PAIRS, ask, judge, world
 encode = msgspec.json.encode
 
 
-@pytest.mark.parametrize("case", ACCEPTED, ids=attrgetter("id"))
+@pytest.mark.parametrize("case", [case for case in ACCEPTED if case.id != "unknown-beta"], ids=attrgetter("id"))
 def test_what_this_service_accepts_is_refused_by_anthropic(case: Accepted[Ask]) -> None:
     as_anthropic = Ask({**case.ask.body, "model": "claude-sonnet-4-5"}, headers=case.ask.headers)
     assert any(each.enforced for each in judge_as_anthropic(as_anthropic))

@@ -13,7 +13,7 @@ def _words(text: str) -> frozenset[str]:
 
 
 DATE = "2026-11-20"
-"""The day of these lists. A beta value dated later is unknown to them, hence not judged."""
+"""The day of these lists. What they lack is only logged: it may be newer."""
 
 MESSAGE_BODY = _words(
     """

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from ..base import HttpRequest, Refusal, World
 from . import rules
-from .fields import BETAS, DATE
-
-_DAY = re.compile(r"\d{4}-\d{2}-\d{2}\Z")
+from .fields import BETAS
 
 OLD_VERSION = "2023-06-01"
 NEW_VERSION = "2026-10-21"
@@ -56,18 +53,13 @@ def _invalid_version() -> Refusal:
     return Refusal(rules.MISSING_VERSION, 400, "invalid_request_error", message, "anthropic-version")
 
 
-def _is_younger_than_our_list(value: str) -> bool:
-    """A value dated after our list may be perfectly good: it is not judged."""
-    day = _DAY.search(value)
-    return day is not None and day[0] > DATE
-
-
 def _betas(request: HttpRequest) -> Iterator[Refusal]:
-    unknown = sorted(value for value in betas(request) - BETAS if not _is_younger_than_our_list(value))
+    # What the list lacks may be newer than it, or a value of the gateway in between.
+    unknown = sorted(betas(request) - BETAS)
     if unknown:
         names = ", ".join(f"`{value}`" for value in unknown)
         message = (
             f"Unexpected value(s) {names} for the `anthropic-beta` header. Please consult our documentation at "
             "docs.anthropic.com or try again without the header."
         )
-        yield Refusal(rules.UNKNOWN_BETA, 400, "invalid_request_error", message, "anthropic-beta")
+        yield Refusal(rules.UNKNOWN_BETA, 400, "invalid_request_error", message, "anthropic-beta", unlisted=True)

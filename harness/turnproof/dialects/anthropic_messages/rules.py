@@ -58,6 +58,7 @@ UNKNOWN_BETA = _rule(
         "pacifio/cersei#20",
         "Unexpected value(s) … for the `anthropic-beta` header. Please consult our documentation at",
     ),
+    note="a value that no list has is only logged: it may be newer than the lists, or a gateway's",
 )
 CONTENT_TYPE = _rule("content-type", note="the documentation requires it; no refusal was seen")
 NOT_FOUND = _rule("not-found", _ERRORS)

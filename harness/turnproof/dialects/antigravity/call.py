@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from ..base import HttpRequest, Operation, Refusal
+from ..base import HttpRequest, Operation
 from ..gemini.surfaces import GeminiCall, Surface
 from .accounts import Account
 
@@ -70,8 +70,7 @@ class AntigravityCall(GeminiCall):
     """`body` is what stood in the envelope's `request`, or the body of a request that has none.
 
     `host` names the host that was asked, as its base address does (empty where it does not), `verb` is the gateway's
-    word for what is wanted. `account` is whose token was sent; None where nobody's was. `doubts` are what the reader of
-    the body would perhaps have refused.
+    word for what is wanted. `account` is whose token was sent; None where nobody's was.
     """
 
     surface: Surface = Surface.CLOUD_CODE
@@ -80,4 +79,3 @@ class AntigravityCall(GeminiCall):
     verb: str = ""
     project: str = ""
     account: Account | None = None
-    doubts: tuple[Refusal, ...] = ()

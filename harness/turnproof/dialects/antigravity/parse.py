@@ -60,12 +60,11 @@ def _read(found: Address, request: HttpRequest, world: World) -> AntigravityCall
     read = {each.name: getattr(call, each.name) for each in fields(GeminiCall)}
     # There is a field for a managed cache, and nobody was seen to make one here: it serves nothing.
     return AntigravityCall(
-        **read | {"resource": None},
+        **read | {"resource": None, "doubts": tuple(_unreadable([fault]) for fault in doubts)},
         host=found.host,
         verb=found.verb,
         project=envelope.get("project", ""),
         account=account,
-        doubts=tuple(_unreadable([fault]) for fault in doubts),
     )
 
 
@@ -94,7 +93,7 @@ def _unreadable(faults: Iterable[Fault]) -> Refusal:
     first, *more = faults
     message = "\n".join(fault.message for fault in (first, *more))
     path = f"$.{first.path}" if first.path else "$"
-    return Refusal(rules.gateway_rule(first.rule), 400, "INVALID_ARGUMENT", message, path)
+    return Refusal(rules.gateway_rule(first.rule), 400, "INVALID_ARGUMENT", message, path, unlisted=first.unlisted)
 
 
 def _malformed(why: str) -> Refusal:

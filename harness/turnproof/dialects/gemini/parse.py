@@ -7,6 +7,7 @@ values that its messages do not have. A missing or wrong key is named before any
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -19,7 +20,7 @@ from . import auth, caches, rules
 from .conversation import Content, turns
 from .ids import Pairing
 from .parts import part_of
-from .spelling import Reader
+from .spelling import Fault, Reader
 from .surfaces import Address, GeminiCall, address, bare_model, package
 from .tools import schemas
 
@@ -49,10 +50,10 @@ def _call(request: HttpRequest, world: World) -> GeminiCall:
         raise _refused(rules.NOT_FOUND, "Requested entity was not found.", 404, "NOT_FOUND")
     if found.operation in ("list_models", "get_model") or found.action in ("get", "list", "delete"):
         return _bodiless(found)
-    body = _body(request.body, found)
+    body, doubts = _body(request.body, found)
     if found.operation == "cache":
-        return _on_cache(found, body)
-    return generation_call(found, body, world, sse=request.query.get("alt") == "sse")
+        return replace(_on_cache(found, body), doubts=doubts)
+    return replace(generation_call(found, body, world, sse=request.query.get("alt") == "sse"), doubts=doubts)
 
 
 def generation_call(found: Address, body: Mapping[str, Any], world: World, *, sse: bool) -> GeminiCall:
@@ -113,7 +114,8 @@ def _on_cache(found: Address, body: Mapping[str, Any]) -> GeminiCall:
     )
 
 
-def _body(data: bytes, found: Address) -> dict[str, Any]:
+def _body(data: bytes, found: Address) -> tuple[dict[str, Any], tuple[Refusal, ...]]:
+    """The body in one spelling, and what the service may refuse in it without our knowing."""
     try:
         # No body is an empty message: clients send none where they have nothing to say.
         body = _decode(data or b"{}")
@@ -125,11 +127,19 @@ def _body(data: bytes, found: Address) -> dict[str, Any]:
     reader = Reader(package(found.surface, found.version))
     # A cache is a field of the message that asks for its creation; elsewhere the body is the message itself.
     read = reader.read(_MESSAGES[found.operation], body, "cached_content" if found.operation == "cache" else "")
-    if reader.faults:
-        first = reader.faults[0]
-        message = "\n".join(fault.message for fault in reader.faults)
-        raise _refused(first.rule, message, path=f"$.{first.path}" if first.path else "$")
-    return read
+    faults = [fault for fault in reader.faults if not fault.unlisted]
+    if faults:
+        message = "\n".join(fault.message for fault in faults)
+        raise _refused(faults[0].rule, message, path=_where(faults[0]))
+    doubts = (
+        Refusal(fault.rule, 400, "INVALID_ARGUMENT", fault.message, _where(fault), unlisted=True)
+        for fault in reader.faults
+    )
+    return read, tuple(doubts)
+
+
+def _where(fault: Fault) -> str:
+    return f"$.{fault.path}" if fault.path else "$"
 
 
 def _settings(content: Mapping[str, Any]) -> dict[str, Any]:

@@ -15,6 +15,7 @@ import msgspec
 
 from ...messages import JSON
 from ..base import Rule
+from ..field_names import is_listed
 from . import rules
 from .fields import FIELDS, ONEOFS, SCHEMA_TYPES, Field, Fields
 from .parts import decoded
@@ -31,11 +32,13 @@ _WELL_KNOWN: dict[str, tuple[str, Callable[[JSON], object]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One thing that the reader of the service would not read. `path` is in snake case, as in the message."""
+    """One thing that the reader of the service would not read. `path` is in snake case, as in the message. `unlisted`
+    is a name that stands in no list: the service may have it by now."""
 
     rule: Rule
     path: str
     message: str
+    unlisted: bool = False
 
 
 class Reader:
@@ -124,18 +127,20 @@ class Reader:
 
     def _unknown(self, name: str, path: str, why: str) -> None:
         where = f" at '{path}'" if path else ""
+        is_name = why.startswith("Cannot find")
         self._fault(
-            rules.UNKNOWN_NAME if why.startswith("Cannot find") else rules.NOT_REPEATING,
+            rules.UNKNOWN_NAME if is_name else rules.NOT_REPEATING,
             path,
             f'Invalid JSON payload received. Unknown name "{name}"{where}: {why}',
+            unlisted=is_name and not is_listed(name),
         )
 
     def _invalid(self, kind: str, path: str, value: JSON) -> None:
         shown = "Starting an object on a scalar field" if isinstance(value, dict) else _json(value)
         self._fault(rules.WRONG_TYPE, path, f"Invalid value at '{path}' ({kind}), {shown}")
 
-    def _fault(self, rule: Rule, path: str, message: str) -> None:
-        self.faults.append(Fault(rule, path, message))
+    def _fault(self, rule: Rule, path: str, message: str, *, unlisted: bool = False) -> None:
+        self.faults.append(Fault(rule, path, message, unlisted))
 
 
 def violations(message: str) -> Iterator[dict[str, str]]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal
 
-from ..base import Call, HttpRequest, Operation
+from ..base import Call, HttpRequest, Operation, Refusal
 
 
 class Surface(StrEnum):
@@ -28,13 +28,14 @@ class GeminiCall(Call):
     """A call and what only this API has: the surface and the version it came by, and how a stream is to be framed.
 
     `parent` is `projects/P/locations/L` on Vertex and empty elsewhere. Without `sse` (`?alt=sse`) a stream is one JSON
-    array, sent in pieces.
+    array, sent in pieces. `doubts` are what the reader of the body would perhaps have refused.
     """
 
     surface: Surface = Surface.AI_STUDIO
     version: str = "v1beta"
     parent: str = ""
     sse: bool = True
+    doubts: tuple[Refusal, ...] = ()
 
 
 Action = Literal["", "create", "get", "list", "update", "delete"]

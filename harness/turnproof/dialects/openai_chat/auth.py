@@ -58,7 +58,8 @@ def _openai(request: HttpRequest, world: World) -> Iterator[Refusal]:
 def _azure(request: HttpRequest, world: World) -> Iterator[Refusal]:
     if not _is_good(request.headers.get("api-key") or _token(request), world):
         yield _unauthorized(rules.AZURE_KEY, Surface.AZURE)
-    if "api-version" not in request.query:
+    # The address without a deployment has its version in the path.
+    if "api-version" not in request.query and not request.path.startswith("/openai/v1/"):
         yield ChatRefusal(rules.AZURE_VERSION, 404, "404", "Resource not found", surface=Surface.AZURE)
 
 

@@ -59,6 +59,8 @@ _ADDRESSES = (
     _row("/v1/models", "GET", "list_models", Surface.OPENAI, Surface.OLLAMA),
     _row("/v1/models/(?P<model>.+)", "GET", "get_model", Surface.OPENAI, Surface.OLLAMA),
     _row("/openai/deployments/(?P<model>[^/]+)/chat/completions", "POST", "generate", Surface.AZURE),
+    _row("/openai/v1/chat/completions", "POST", "generate", Surface.AZURE),
+    _row("/openai/v1/models", "GET", "list_models", Surface.AZURE),
     _row("/models/chat/completions", "POST", "generate", Surface.AZURE),
     _row("(?:/orgs/[^/]+)?/inference/chat/completions", "POST", "generate", Surface.GITHUB),
     _row("/catalog/models", "GET", "list_models", Surface.GITHUB),

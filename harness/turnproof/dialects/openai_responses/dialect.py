@@ -22,6 +22,7 @@ class OpenAIResponses(BaseDialect):
     service = Service(
         key_variables=("OPENAI_API_KEY",),
         base_url_variable="OPENAI_BASE_URL",
+        base_path="/v1",
         request_headers=frozenset(
             {"copilot-integration-id", "editor-version", "openai-intent", "x-github-api-version", "x-initiator"}
         ),

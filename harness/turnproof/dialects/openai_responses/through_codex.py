@@ -28,8 +28,6 @@ from .rules import NAME
 class ThroughCodex(OpenAIResponses):
     """`openai-responses@codex`."""
 
-    service = replace(OpenAIResponses.service, base_path="/v1")
-
     def parse(self, request: HttpRequest, world: World) -> Call | Refusal:
         """As everywhere, with the tools of the caller's servers one by one.
 

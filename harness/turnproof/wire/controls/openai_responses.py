@@ -37,7 +37,7 @@ class ResponsesApi(Api):
             ]  # fmt: skip
         if request.streamed:
             body["stream"] = True
-        return "/v1/responses", {"authorization": f"Bearer {endpoint.api_key}"}, body
+        return "/responses", {"authorization": f"Bearer {endpoint.api_key}"}, body
 
     def answer(self, request: Request, callbacks: Mapping[str, Any]) -> Answer:
         """One response."""

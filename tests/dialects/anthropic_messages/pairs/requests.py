@@ -52,7 +52,8 @@ def _headers() -> list[Pair]:
              Ask(body(), headers={"anthropic-beta": "prompt-caching-2024-07-31,no-such-beta-2025-01-01"}),
              "Unexpected value(s) `no-such-beta-2025-01-01` for the `anthropic-beta` header. Please consult our "
              "documentation at docs.anthropic.com or try again without the header.",
-             Ask(body(), headers={"anthropic-beta": "prompt-caching-2024-07-31,interleaved-thinking-2025-05-14"})),
+             Ask(body(), headers={"anthropic-beta": "prompt-caching-2024-07-31,interleaved-thinking-2025-05-14"}),
+             enforced=False),
         Pair("content-type", Ask(body(), headers={"content-type": "text/plain"}),
              "content-type: application/json is required", ask(), enforced=False),
         Pair("not-found", Ask(body(), path="/v1/mesages"), "Not Found", ask(), 404, "not_found_error"),
@@ -73,11 +74,12 @@ def _shape() -> list[Pair]:
         Pair("missing-field", without("messages"), "messages: Field required", ask(), variant="messages"),
         Pair("missing-field", ask(user({"type": "tool_result"})),
              "messages.0.content.0.tool_result.tool_use_id: Field required", loop(result()), variant="nested"),
-        Pair("extra-field", ask(colour="green"), f"colour: {_EXTRA}", ask(metadata={"user_id": "gardener"})),
-        Pair("extra-field", ask(user(text("Hello", colour="green"))), f"messages.0.content.0.text.colour: {_EXTRA}",
+        Pair("extra-field", ask(stop="."), f"stop: {_EXTRA}", ask(metadata={"user_id": "gardener"})),
+        Pair("extra-field", ask(user(text("Hello", parsed=1))), f"messages.0.content.0.text.parsed: {_EXTRA}",
              ask(user(text("Hello"))), variant="block"),
+        Pair("extra-field", ask(colour="green"), f"colour: {_EXTRA}", ask(), variant="unlisted", enforced=False),
         Pair("extra-field", ask({**ASKED, "name": "Ann"}), f"messages.0.name: {_EXTRA}", ask(), variant="message"),
-        Pair("extra-field", ask(tools=[TOOL | {"version": 1}]), f"tools.0.custom.version: {_EXTRA}",
+        Pair("extra-field", ask(tools=[TOOL | {"parameters": {}}]), f"tools.0.custom.parameters: {_EXTRA}",
              ask(tools=[TOOL | {"strict": True}]), variant="tool"),
         *[
             Pair("count-tokens-field", counted(**{name: value}), f"{name}: {_EXTRA}", counted(), variant=name)

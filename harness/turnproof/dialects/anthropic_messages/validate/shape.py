@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ...base import Refusal
+from ...field_names import logged_if_unlisted
 from .. import fields, rules
 from ..conversation import Block, Placed, blocks_of
 from .context import Context, refuse
@@ -42,7 +43,7 @@ def _body(context: Context) -> Iterator[Refusal]:
             if field in body and not context.counting:
                 yield refuse(rules.REMOVED_SAMPLING, f"{field}: Extra inputs are not permitted", field)
     for field in sorted(body.keys() - fields.MESSAGE_BODY):
-        yield refuse(rules.EXTRA_FIELD, f"{field}: Extra inputs are not permitted", field)
+        yield _extra_field(field, field)
     if context.counting:
         for field in sorted(body.keys() & (fields.MESSAGE_BODY - fields.COUNT_BODY)):
             yield refuse(rules.COUNT_FIELD, f"{field}: Extra inputs are not permitted", field)
@@ -68,7 +69,11 @@ def _tools(context: Context) -> Iterator[Refusal]:
 def _extra(prefix: str, thing: Mapping[str, Any], known: frozenset[str]) -> Iterator[Refusal]:
     for field in thing:
         if field not in known:
-            yield refuse(rules.EXTRA_FIELD, f"{prefix}{field}: Extra inputs are not permitted", f"{prefix}{field}")
+            yield _extra_field(f"{prefix}{field}", field)
+
+
+def _extra_field(where: str, name: str) -> Refusal:
+    return logged_if_unlisted(refuse(rules.EXTRA_FIELD, f"{where}: Extra inputs are not permitted", where), name)
 
 
 def _placed(context: Context, placed: Placed, role: str) -> Iterator[Refusal]:

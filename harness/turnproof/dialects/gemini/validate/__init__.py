@@ -23,6 +23,7 @@ def validate(request: HttpRequest, call: Call, world: World) -> list[Refusal]:
     """Every refusal, the one the API would name first in front; inferred ones last."""
     found = list(auth.refusals(request, world))
     context = Context.from_request(request, GeminiCall.from_call(call), world)
+    found += context.call.doubts
     found += run_checks(_CHECKS.get((call.operation, call.action), ()), context)
     return enforced_first(found)
 

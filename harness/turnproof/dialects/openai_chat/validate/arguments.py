@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...base import Refusal
+from ...field_names import is_listed, logged_if_unlisted
 from .. import rules
 from ..errors import ChatRefusal
 from ..models import THINKS, WITHDRAWN
@@ -64,7 +65,10 @@ def arguments(context: Context) -> Iterator[Refusal]:
     unknown = [name for name, value in context.body.items() if value is not None and name not in _KNOWN_ARGUMENTS]
     if context.facts is not None and not context.has(THINKS) and context.body.get("reasoning_effort") is not None:
         unknown.append("reasoning_effort")
-    if unknown:
-        plural = "s" if len(unknown) > 1 else ""
-        message = f"Unrecognized request argument{plural} supplied: {', '.join(sorted(unknown))}"
-        yield context.refuse(rules.UNKNOWN_ARGUMENT, "invalid_request_error", message)
+    for listed in (True, False):
+        names = sorted(name for name in unknown if is_listed(name) is listed)
+        if names:
+            plural = "s" if len(names) > 1 else ""
+            message = f"Unrecognized request argument{plural} supplied: {', '.join(names)}"
+            refusal = context.refuse(rules.UNKNOWN_ARGUMENT, "invalid_request_error", message)
+            yield logged_if_unlisted(refusal, names[0])

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from ...base import Refusal, Rule
+from ...field_names import logged_if_unlisted
 from .. import fields, rules
 from ..surfaces import Surface
 from .context import Context, Placed, refuse
@@ -40,11 +41,12 @@ def _body(context: Context) -> Iterator[Refusal]:
             )
             yield refuse(rules.MOVED_PARAMETER, message, "$", "unsupported_parameter")
         else:
-            yield _unknown(name)
+            yield _unknown(name, name)
 
 
-def _unknown(path: str) -> Refusal:
-    return refuse(rules.UNKNOWN_PARAMETER, f"Unknown parameter: '{path}'.", path, "unknown_parameter")
+def _unknown(path: str, name: str) -> Refusal:
+    refusal = refuse(rules.UNKNOWN_PARAMETER, f"Unknown parameter: '{path}'.", path, "unknown_parameter")
+    return logged_if_unlisted(refusal, name)
 
 
 def _fields(placed: Placed) -> Iterator[Refusal]:
@@ -56,7 +58,7 @@ def _fields(placed: Placed) -> Iterator[Refusal]:
     known = fields.ITEMS.get(placed.kind)
     for name in placed.item if known is not None else ():
         if name not in (known or ()):
-            yield _unknown(f"{placed.path}.{name}")
+            yield _unknown(f"{placed.path}.{name}", name)
 
 
 def _ids(placed: Placed) -> Iterator[Refusal]:
