@@ -20,6 +20,22 @@ CASSETTES = ["-e", "./cassettes"]
 
 ADAPTERS = sorted(PYPROJECT["project"]["entry-points"]["turnproof.adapters"])
 PEERS = ["langchain", "pydantic-ai", "litellm", "any-llm"]
+CERTIFIED_PEERS = {
+    "langchain": (
+        [
+            "langchain-core==1.8.3",
+            "langchain-anthropic==1.7.10",
+            "langchain-openai==1.7.4",
+            "langchain-google-genai==4.4.3",
+            "anthropic==2.14.0",
+            "openai==3.57.0",
+            "google-genai==3.6.1",
+        ],
+        ["ANTHROPIC", "OPENAI", "RESPONSES", "GEMINI"],
+    ),
+}
+"""Libraries with a page in `docs/findings/`: the versions of the page, and the names of the bindings."""
+
 SECOND_MODELS = ["anthropic=claude-opus-4-8", "google_genai=gemini-2.5-flash"]
 AGENTS = {
     "claude": "@anthropic-ai/claude-code@2.1.330",
@@ -317,12 +333,28 @@ def bench_peers(session: nox.Session) -> None:
 
 
 @nox.session
-def peers(session: nox.Session) -> None:
-    """Certify a well-known library that is not ours, as a control of the suites (`nox -s peers -- --depth full`)."""
-    session.install(".[pydantic-ai]")
-    # Its settings, with what is known of it, are not those of our own adapters.
-    session.chdir("examples/peers")
-    session.run("turnproof", "certify", "--out", "../../reports/peers", *session.posargs)
+@nox.parametrize("library", ["pydantic-ai", *CERTIFIED_PEERS])
+def peers(session: nox.Session, library: str) -> None:
+    """Certify well-known libraries as controls of the suites (`nox -s peers -k langchain`).
+
+    Each has its own environment with pinned versions. A violation that its page in `docs/findings/` does not have fails
+    the session, and so does one that the page has and the certification has not.
+    """
+    if library == "pydantic-ai":
+        session.install(".[pydantic-ai]")
+        # Its settings, with what is known of it, are not those of our own adapters.
+        session.chdir("examples/peers")
+        session.run("turnproof", "certify", "--out", "../../reports/peers", *session.posargs)
+        return
+    pins, bindings = CERTIFIED_PEERS[library]
+    session.install(".", *pins)
+    (page,) = pathlib.Path("docs/findings").glob(f"{library}-[0-9]*.md")
+    module = f"turnproof_adapters.peers.{library.replace('-', '_')}"
+    out = f"reports/peers-{library}"
+    certified = [f"{module}:{binding}" for binding in bindings]
+    quick = ["--depth", "quick", "--backend", "emulate", "--out", out]
+    session.run("turnproof", "certify", *certified, *quick, success_codes=[0, 1])
+    session.run("python", "docs/compare_findings.py", str(page), f"{out}/certification.json")
 
 
 @nox.session
