@@ -26,7 +26,7 @@ HISTORY = (
     Message.tool(ToolResult("c1", "read_sensor", {"moist": 0.4}, is_error=True)),
     Message.system("Be brief."),
 )
-CHAT_MODEL = ChatModel("langchain_anthropic", "ChatAnthropic", ("langchain-anthropic",), {}, path="/v1")
+CHAT_MODEL = ChatModel("langchain_anthropic", "ChatAnthropic", ("langchain-anthropic",), {})
 
 
 def answer(content: Any, **rest: Any) -> SimpleNamespace:
@@ -74,7 +74,7 @@ def test_the_source_of_each_member_is_whole_python(wanted: str) -> None:
     text = "\n".join([*code.imports, "async def ask(url):", *(f"    {line}" for line in body)])
     ast.parse(text)
     assert "turnproof" not in text
-    assert "base_url=url + '/v1'" in text
+    assert "base_url=url" in text
 
 
 def test_an_answer_in_one_piece_has_no_chunks() -> None:

@@ -63,7 +63,7 @@ class LangChain:
     def __init__(self, endpoint: Endpoint, chat_model: ChatModel, dialect: str) -> None:
         model_class = getattr(importlib.import_module(chat_model.module), chat_model.name)
         arguments = chat_model.arguments(endpoint.model, endpoint.options)
-        self._model = model_class(base_url=endpoint.base_url + chat_model.path, api_key=endpoint.api_key, **arguments)
+        self._model = model_class(base_url=endpoint.base_url, api_key=endpoint.api_key, **arguments)
         self._messages = LangChainMessages(dialect, endpoint.model)
 
     async def complete(
@@ -190,7 +190,6 @@ RESPONSES = _binding(
         "ChatOpenAI",
         ("langchain-openai", "openai"),
         {"use_responses_api": True, "store": False, "include": ["reasoning.encrypted_content"]},
-        path="/v1",
     ),
     "thinking",
 )

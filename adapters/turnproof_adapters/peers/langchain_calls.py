@@ -30,8 +30,7 @@ MEMBERS = {
 class ChatModel:
     """A chat model of LangChain: where its class is, its distributions, and its settings beside those of the caller.
 
-    `without_retries` is what its `max_retries` means by one request: 0, or 1 for Google. `path` follows the host in the
-    address: Responses at OpenAI are under `/v1`, those of Copilot are not.
+    `without_retries` is what its `max_retries` means by one request: 0, or 1 for Google.
     """
 
     module: str
@@ -39,7 +38,6 @@ class ChatModel:
     packages: Sequence[str]
     settings: Mapping[str, Any]
     without_retries: int = 0
-    path: str = ""
 
     def arguments(self, model: str, options: Mapping[str, Any]) -> dict[str, Any]:
         """The arguments of the class, without retries of the SDK: a failed call is for the session to repeat."""
@@ -76,7 +74,7 @@ class LangChainCalls:
     def _body(self, call: LibraryCall) -> Iterator[str]:
         arguments = self._chat_model.arguments(call.model, call.options)
         rest = "".join(f", {name}={value!r}" for name, value in arguments.items())
-        yield f"model = {self._chat_model.name}(base_url=url + {self._chat_model.path!r}, api_key='key'{rest})"
+        yield f"model = {self._chat_model.name}(base_url=url, api_key='key'{rest})"
         if call.tools:
             yield f"model = model.bind_tools({list(map(library_tool, call.tools))!r})"
         if call.streamed:
