@@ -470,8 +470,9 @@ def makes_room(call: ProviderCall) -> bool:
 
 def outgrew_window(view: View, earlier: Sequence[Message], call: ProviderCall) -> bool:
     """Whether the session has left out some of what was said `earlier`, to make room: it was told how much the model
-    takes."""
-    if "context_tokens" not in view.scenario.options:
+    takes, or an earlier call said that the prompt was too long, be that true or not."""
+    before = (one for one in view.calls if one.index < call.index)
+    if "context_tokens" not in view.scenario.options and not any(map(makes_room, before)):
         return False
     return not same_history(earlier, call.began.messages[: len(earlier)], ids=False)
 

@@ -15,7 +15,7 @@ from turnproof.judge.view import View
 from turnproof.messages import FunctionCall, Message, ProviderData, Text, Thought, ToolResult
 from turnproof.run.transcript import CallBegan, WireRequest
 
-from .build import DIALECT, Made, body_with, scripted, spoilt
+from .build import DIALECT, Made, body_with, error, scripted, spoilt
 from .cases import Case, decide, suite
 from .conversations import READ, THREE
 
@@ -169,6 +169,21 @@ def test_an_instruction_may_go_out_in_the_users_name() -> None:
     view = body(moved)(handed_over())
     case = Case("core/instructions-between-turns-are-sent", lambda: view, lambda view: view)
     assert case.verdict(view).status is Status.HELD
+
+
+@pytest.mark.parametrize("requirement", ["handoff/foreign-history-is-sent", "core/instructions-between-turns-are-sent"])
+@pytest.mark.parametrize(("kind", "wanted"), [("ContextLimitError", Status.HELD), ("OverloadedError", Status.VIOLATED)])
+def test_what_was_left_out_because_a_call_said_that_the_prompt_was_too_long_is_no_loss(
+    requirement: str, kind: str, wanted: Status
+) -> None:
+    made = Made(scripted([THREE], user="Now?"), name="handoff/made", tools=(READ,), system="You keep a log.\nBe brief.")
+    made.scenario = replace(made.scenario, given=GIVEN)
+    made.history = list(GIVEN[:-1])
+    made.turn("Now?").refused(400, error(kind, status=400))
+    made.history = [message for message in made.history if message.text == "Now?"]
+    made.system = "You keep a log."
+    view = made.call(THREE).end().view()
+    assert judge(suite().catalogue[requirement], "stateless", [view]).status is wanted
 
 
 def test_a_session_that_knows_the_window_may_leave_out_what_came_first() -> None:

@@ -160,6 +160,10 @@ EMPTY_LIST = _rule(
     "empty-list",
     *earlier_threads("CopilotKit/CopilotKit#529", "home-assistant/core#118577"),
 )
+EMPTY_TOOLS = _rule(
+    "empty-tools",
+    note="refused in 2024 (CopilotKit/CopilotKit#529), accepted in 2026 (local-inference-lab/vllm#193)",
+)
 TOO_MANY_TOOLS = _rule(
     "too-many-tools",
     _schema("CreateChatCompletionRequest"),

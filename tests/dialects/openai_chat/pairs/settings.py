@@ -45,9 +45,9 @@ def _tools() -> list[Pair]:
     many = [tool(f"t{n}") for n in range(129)]
     too_many = "array too long. Expected an array with maximum length 128, but got an array with length 129 instead."
     return [
-        Pair("empty-list", ask(tools=[]),
+        Pair("empty-tools", ask(tools=[]),
              "Invalid 'tools': empty array. Expected an array with minimum length 1, but got an empty array instead.",
-             ask(tools=[TOOL]), **empty, param="tools", variant="tools"),
+             ask(tools=[TOOL]), **empty, param="tools", enforced=False),
         Pair("too-many-tools", ask(tools=many), f"Invalid 'tools': {too_many}", ask(tools=many[:128]),
              kind="array_above_max_length", param="tools"),
         Pair("too-many-tools", ask(surface=Surface.COPILOT, tools=many), f"Invalid 'tools': {too_many}",

@@ -22,7 +22,7 @@ def tools(context: Context) -> Iterator[Refusal]:
     declared = context.body.get("tools")
     yield from number_of_tools(context)
     if declared == []:
-        yield empty(context, "tools")
+        yield empty(context, "tools", rules.EMPTY_TOOLS)
     for n, tool in enumerate(declared or ()):
         if tool.get("type", "function") == "function":
             yield from name(context, tool["function"]["name"], f"tools[{n}].function.name")
@@ -45,10 +45,10 @@ def number_of_tools(context: Context) -> Iterator[Refusal]:
         yield context.refuse(rules.TOO_MANY_TOOLS, "array_above_max_length", message, "tools")
 
 
-def empty(context: Context, path: str) -> Refusal:
+def empty(context: Context, path: str, rule: Rule = rules.EMPTY_LIST) -> Refusal:
     """A list that has nothing in it."""
     message = f"Invalid '{path}': empty array. Expected an array with minimum length 1, but got an empty array instead."
-    return context.refuse(rules.EMPTY_LIST, "empty_array", message, path)
+    return context.refuse(rule, "empty_array", message, path)
 
 
 def name(context: Context, value: str, path: str) -> Iterator[Refusal]:
