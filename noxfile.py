@@ -33,6 +33,11 @@ CERTIFIED_PEERS = {
         ],
         ["ANTHROPIC", "OPENAI", "RESPONSES", "GEMINI"],
     ),
+    "litellm": (
+        # `mcp` is no requirement of the library, but a call with tools imports it.
+        ["litellm==1.110.2", "mcp==2.3.0", "openai==3.57.0"],
+        ["ANTHROPIC", "OPENAI", "GEMINI"],
+    ),
 }
 """Libraries with a page in `docs/findings/`: the versions of the page, and the names of the bindings."""
 
