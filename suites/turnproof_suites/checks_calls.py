@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
+import msgspec
 from msgspec import UNSET
 
 from turnproof.dialects.call_pairing import pair_calls
 from turnproof.judge.finding import Compared, Side
 from turnproof.judge.requirements import FindingCode, Findings, check, finding
 from turnproof.judge.view import ProviderCall, View
-from turnproof.judge.view.diff import ABSENT, equal, present, walk_steps
-from turnproof.messages import FinishReason, FunctionCall
+from turnproof.judge.view.diff import ABSENT, Steps, equal, present, walk_steps
+from turnproof.messages import JSON, FinishReason, FunctionCall
 from turnproof.run.transcript import FunctionCallDetected
 
 from .reading import AnsweredCall, answered_calls, by_place, calls_in, calls_made, issued_ids
@@ -87,12 +88,14 @@ _ARGUMENT_CHANGED = finding(
     ),
 )
 def arguments_keep_their_values(view: View) -> Findings:
-    """Every value with its JSON type: `"50"` is not 50, and `"true"` is not true."""
+    """Every value with its JSON type: `"50"` is not 50, and `"true"` is not true. Only where the tool's schema wants an
+    object or a list, and has no room for a string, a string of JSON may be read."""
     for one in answered_calls(view):
         for own, call in pair_calls(calls_in(one.response.parts), calls_in(one.wire.parts)):
             if not call.args:
                 continue
-            differing = list(walk_steps(call.args, own.args))
+            declared = next((tool.parameters for tool in one.call.began.tools if tool.name == own.name), {})
+            differing = [each for each in walk_steps(call.args, own.args) if not _is_read_as_declared(declared, each)]
             for steps, wire, returned in differing:
                 yield _ARGUMENT_CHANGED(
                     one.at_part(own, "args", *present(own.args, steps)),
@@ -103,6 +106,22 @@ def arguments_keep_their_values(view: View) -> Findings:
                 )
             if not differing:
                 yield Compared("arguments")
+
+
+def _is_read_as_declared(schema: JSON, difference: tuple[Steps, object, object]) -> bool:
+    """Whether a string in place of a member was read as the object or list that its schema wants."""
+    steps, wire, returned = difference
+    if len(steps) != 1:
+        return False
+    members = schema.get("properties") if isinstance(schema, Mapping) else None
+    member = members.get(steps[0]) if isinstance(members, Mapping) else None
+    wants = member.get("type") if isinstance(member, Mapping) else None
+    if not isinstance(wire, str) or wants not in ("object", "array"):
+        return False
+    try:
+        return bool(equal(msgspec.json.decode(wire), returned))
+    except msgspec.DecodeError:
+        return False
 
 
 _NO_ARGUMENTS_RAISED = finding(

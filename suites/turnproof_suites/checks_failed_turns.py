@@ -53,7 +53,10 @@ def a_failed_turn_leaves_no_trace(view: View) -> Findings:
 def _history_changes(view: View, turn: TurnView) -> Iterator[Finding]:
     """Where a provider that keeps its history holds something else after a failed turn than in front of it."""
     before, now = _provider_history_before(view, turn), turn.provider_history
-    if now is None or before is None or same_history(before, now, ids=False) or unpaired(before):
+    if now is None or before is None or same_history(before, now, ids=False):
+        return
+    # What stands for a result that nobody has is in the words of who mends it: the session, or its provider.
+    if unpaired(before) or unpaired(view.scenario.given):
         return
     whole_history = [ValueDifference((), content(before), content(now))]
     for one in list(value_differences(content(before), content(now))) or whole_history:

@@ -12,11 +12,22 @@ from functools import cached_property
 from typing import Literal, TypeVar
 
 from msgspec import UNSET
+from msgspec.structs import replace as changed
 
 from turnproof.gc import turn_starts
 from turnproof.judge.finding import Place, Side
 from turnproof.judge.view import Exchange, TurnView, View
-from turnproof.messages import JSON, FinishReason, FunctionCall, Message, ToolResult, same, same_history, to_builtins
+from turnproof.messages import (
+    JSON,
+    FinishReason,
+    FunctionCall,
+    Message,
+    Part,
+    ToolResult,
+    same,
+    same_history,
+    to_builtins,
+)
 from turnproof.run.transcript import Event, HistorySnapshot, Refused
 
 from .reading import ValueDifference, once_per_view, spoken_text, too_long, value_differences
@@ -105,9 +116,14 @@ class Step:
 
     @cached_property
     def added(self) -> tuple[Message, ...] | None:
-        """What came on top of what was held before; None where that is not all there any more."""
+        """What came on top of what was held before; None where that is not all there any more.
+
+        A conversation from elsewhere may have calls that nobody answered. What the session puts behind them, so that
+        the API takes them, is none of it.
+        """
+        held = mended_as(self.history, self.history_before)
         count = len(self.history_before)
-        return self.history[count:] if same_history(self.history_before, self.history[:count], ids=False) else None
+        return held[count:] if same_history(self.history_before, held[:count], ids=False) else None
 
     @property
     def collects(self) -> bool:
@@ -235,6 +251,22 @@ def every_unpaired(messages: Sequence[Message]) -> Iterator[Unpaired]:
 def unpaired(messages: Sequence[Message]) -> Unpaired | None:
     """The first thing that is wrong with the pairs of calls and results; None if nothing is."""
     return next(every_unpaired(messages), None)
+
+
+def mended_as(messages: Sequence[Message], before: Sequence[Message]) -> tuple[Message, ...]:
+    """The messages, less the results of calls that had none in the conversation before."""
+    missing = {one.call_id for one in every_unpaired(before) if one.lacks == "result"}
+    if not missing:
+        return tuple(messages)
+
+    def is_mended(part: Part) -> bool:
+        return isinstance(part, ToolResult) and part.call_id in missing
+
+    return tuple(
+        changed(message, parts=tuple(part for part in message.parts if not is_mended(part)))
+        for message in messages
+        if not message.parts or not all(map(is_mended, message.parts))
+    )
 
 
 def content(messages: Sequence[Message]) -> JSON:

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from turnproof.judge.requirements import judge
 from turnproof.judge.verdict import Status
 from turnproof.judge.view import View
-from turnproof.messages import JSON, FinishReason, FunctionCall, Part, Text, ToolResult
+from turnproof.messages import JSON, FinishReason, FunctionCall, Part, Text, ToolResult, ToolSchema
 from turnproof.run.transcript import CallBegan, FunctionCallDetected, Response, WireRequest
 from turnproof_suites.checks_tools import is_unquoted
 
@@ -383,6 +383,25 @@ def test_results_may_be_followed_by_text_in_their_message() -> None:
 def test_one_wrong_argument_is_found_whichever_call_it_is_in() -> None:
     only_first = calls(lambda call: replace(call, args={**call.args, "bed": 3}), every=False)(tools())
     assert status("tools/arguments-keep-their-values", only_first) is Status.VIOLATED
+
+
+@pytest.mark.parametrize(
+    ("kind", "returned", "wanted"),
+    [
+        ("object", {"n": 1}, Status.HELD),
+        ("object", {"n": 2}, Status.VIOLATED),
+        ("string", {"n": 1}, Status.VIOLATED),
+        (["object", "string"], {"n": 1}, Status.VIOLATED),
+    ],
+)
+def test_a_string_of_json_may_be_read_where_the_schema_has_no_room_for_a_string(
+    kind: JSON, returned: JSON, wanted: Status
+) -> None:
+    tool = ToolSchema("note", "Note", {"type": "object", "properties": {"what": {"type": kind}}})
+    call = FunctionCall("toolu_1", "note", {"what": '{"n": 1}'})
+    view = Made(scripted([call]), tools=(tool,)).turn("Note it.").call(call).end().view()
+    read = spoilt(view, Response, response_with(parts=(replace(call, args={"what": returned}),)))
+    assert status("tools/arguments-keep-their-values", read) is wanted
 
 
 def test_the_wire_decides_which_tool_was_called_not_the_script() -> None:

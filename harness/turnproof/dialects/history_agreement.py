@@ -359,7 +359,7 @@ class Comparison:
         if any(_quotes(atom, each) for each in self.held if self._is_others_code(each)):
             return
         if isinstance(part, ToolResult) and part.call_id in self._dangling_ids():
-            if not part.is_error:
+            if not part.is_error and self.flags_errors:
                 self.report("unlisted", atom.path, None, atom.shown(), violation=False)
             return
         if isinstance(part, InlineData | FileRef) and media_key(part) in self._attached():

@@ -81,6 +81,8 @@ RIGHT: tuple[Case, ...] = (
     Case("blocks", [user("How moist ", "is bed 3?")],
          [user_message([{"type": "text", "text": "How moist "}, {"type": "text", "text": "is bed 3?"}])]),
     Case("joined-blocks", [user("How moist ", "is bed 3?")], [WIRE_ASKED], allows="joined-text"),
+    Case("dangling-call-answered", [ASKED, model(CALL), THANKS],
+         [WIRE_ASKED, assistant(None, call()), result(content="Error: no result, it was not called."), WIRE_THANKS]),
     Case("text-behind-a-call", [ASKED, model(CALL, "One moment."), Message.tool(RESULT)],
          [WIRE_ASKED, assistant("One moment.", call()), result()], allows="text-before-calls"),
     Case("no-content-beside-calls", [ASKED, model("", CALL), Message.tool(RESULT)],
