@@ -38,6 +38,10 @@ CERTIFIED_PEERS = {
         ["litellm==1.110.2", "mcp==2.3.0", "openai==3.57.0"],
         ["ANTHROPIC", "OPENAI", "GEMINI"],
     ),
+    "strands": (
+        ["strands-agents==1.62.0", "anthropic==0.125.0", "openai==2.54.0", "google-genai==2.34.0"],
+        ["ANTHROPIC", "OPENAI", "GEMINI"],
+    ),
 }
 """Libraries with a page in `docs/findings/`: the versions of the page, and the names of the bindings."""
 

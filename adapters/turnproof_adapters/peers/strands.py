@@ -13,6 +13,7 @@ from turnproof.cancel import CancelToken
 from turnproof.messages import FinishReason, FunctionCall, Message, ProviderResponse, Text
 from turnproof.provider import Binding, Capabilities, Endpoint
 
+from .google_transport import http_options
 from .sdk_errors import typed_error
 from .strands_calls import StrandsCalls, model_arguments
 from .strands_messages import StrandsMessages, system_text, token_usage, tool_spec
@@ -36,6 +37,7 @@ class Strands:
         where = {"base_url": endpoint.base_url, "api_key": endpoint.api_key}
         self._model = opener(**model_arguments(provider, endpoint.model, endpoint.options, where))
         self._messages = StrandsMessages(dialect, endpoint.model)
+        self._google_url = endpoint.base_url if provider == "gemini" else None
 
     async def complete(
         self, messages: Sequence[Message], system_instruction: Any = None, tools: Any = None, **listeners: Any
@@ -43,6 +45,9 @@ class Strands:
         """See `turnproof.provider.StatelessProvider`. The library streams, whether somebody listens or not."""
         specs = [tool_spec(tool) for tool in tools or ()]
         system = system_text(messages, system_instruction)
+        if self._google_url:
+            # Anew for each call, as the library makes a client: two event loops cannot share a transport.
+            self._model.client_args["http_options"] |= http_options(self._google_url)
         stream = self._model.stream(self._messages.write(messages), specs or None, system)
         heard: list[str] = []
         try:
