@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pathlib
+import random
 import shutil
 import sys
 
@@ -61,6 +62,7 @@ SEEN_AFTER_KILLS = [
     "resume-keeps-the-id",
     "no-process-is-left",
 ]
+STRANGE = ["anthropic", "google_genai", "openai"]
 EXPLORED = [*ADAPTERS, *(f"reference@{name}" for name in ADAPTERS)]
 
 
@@ -433,7 +435,36 @@ def models(session: nox.Session) -> None:
 
 @nox.session
 def explore(session: nox.Session) -> None:
-    """Try thousands of random scenarios on adapters and session (`nox -s explore -- anthropic --seed 7`)."""
+    """Try random scenarios on adapters and session, 3000 and then 300 at each of ten seeds drawn anew: some hours.
+
+    `nox -s explore -- anthropic --seed 7` tries one subject. `TURNPROOF_SEED` draws the same seeds again.
+    """
     session.install(".[all,explore,telemetry]")
-    for words in [session.posargs] if session.posargs else [[name, "-n", "3000"] for name in EXPLORED]:
+    drawn = random.Random(drawn_seed(session))
+    seeds = [str(drawn.randrange(10**6)) for _ in range(10)]
+    every = [["-n", "3000"], *(["-n", "300", "--seed", seed] for seed in seeds)]
+    for words in [session.posargs] if session.posargs else [[name, *each] for name in EXPLORED for each in every]:
         session.run("turnproof", "explore", *words)
+
+
+@nox.session
+def strangers(session: nox.Session) -> None:
+    """Accuse no right adapter: each alone, in random pairs and triples, and with names that no list has.
+
+    `TURNPROOF_SEED` draws the same ones again; `nox -s strangers -- openai` changes one adapter only.
+    """
+    session.install("-e", ".[all,right]", *CASSETTES, *group("test"))
+    seed = drawn_seed(session)
+    for name in session.posargs or STRANGE:
+        # 3: one of them changes nothing here, such as a signature under another key where nothing is signed.
+        words = ["mutants", name, "--right", "--combine", "12", "--seed", seed]
+        session.run("turnproof", *words, success_codes=[0, 3])
+    tests = ["tests/dialects/test_field_names.py", "tests/dialects/test_unlisted_models.py"]
+    session.run("pytest", "-q", "-n", "auto", *tests, env={"TURNPROOF_SEED": seed})
+
+
+def drawn_seed(session: nox.Session) -> str:
+    """What every random choice of a session follows from: `TURNPROOF_SEED`, else a new one."""
+    seed = os.environ.get("TURNPROOF_SEED") or str(random.randrange(10**6))
+    session.log(f"TURNPROOF_SEED={seed}")
+    return seed

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from turnproof.run.driver.mutation import Mutant
 
-from . import answers, calling, wire
+from . import answers, calling, spelling, wire
 
 __all__ = ["RIGHT"]
 
 RIGHT: dict[str, Mutant] = {
     f"{area.__name__}:{attribute}": value
-    for area in (answers, calling, wire)
+    for area in (answers, calling, spelling, wire)
     for attribute, value in vars(area).items()
     if isinstance(value, Mutant)
 }

@@ -21,12 +21,12 @@ from turnproof_suites.right.vendor_schemas import illegal_places
 
 
 def test_a_sample_is_accused_of_nothing_and_changes_what_goes_over_the_wire(capsys: pytest.CaptureFixture[str]) -> None:
-    names = ("tools-prefixed", "schemas-titled", "usage-once", "finish-by-the-word")
+    names = ("tools-prefixed", "schemas-titled", "usage-once", "finish-by-the-word", "errors-of-own-classes")
     code = right(MutantsOptions(adapter="openai", only=names, json=True))
     rows = json.loads(capsys.readouterr().out)
     assert code == Exit.OK
     assert {row["adapter"] for row in rows} == set(names)
-    assert [row["accused"] for row in rows] == [{}, {}, {}, {}]
+    assert [row["accused"] for row in rows] == [{}] * 5
     assert all(row["changed"] > 0 for row in rows)
 
 
