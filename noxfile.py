@@ -43,6 +43,10 @@ CERTIFIED_PEERS = {
         ["strands-agents==1.62.0", "anthropic==0.125.0", "openai==2.54.0", "google-genai==2.34.0"],
         ["ANTHROPIC", "OPENAI", "GEMINI"],
     ),
+    "any-llm": (
+        ["any-llm-sdk[anthropic,openai,gemini]==1.40.2", "anthropic==0.125.0", "openai==3.57.0", "google-genai==3.6.1"],
+        ["ANTHROPIC", "OPENAI", "GEMINI"],
+    ),
 }
 """Libraries with a page in `docs/findings/`: the versions of the page, and the names of the bindings."""
 
