@@ -439,7 +439,7 @@ def models(session: nox.Session) -> None:
 
 @nox.session
 def explore(session: nox.Session) -> None:
-    """Try random scenarios on adapters and session, 3000 and then 300 at each of ten seeds drawn anew: some hours.
+    """Try random scenarios on adapters and session, 3000 and then 300 at each of ten seeds newly drawn: some hours.
 
     `nox -s explore -- anthropic --seed 7` tries one subject. `TURNPROOF_SEED` draws the same seeds again.
     """

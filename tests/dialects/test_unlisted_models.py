@@ -71,7 +71,7 @@ def test_an_unlisted_model_may_think_where_some_of_its_family_may() -> None:
 
 @pytest.mark.parametrize("adapter", ADAPTERS)
 def test_an_adapter_is_not_accused_for_a_drawn_model(adapter: str, tmp_path: Path) -> None:
-    seed = os.environ.get("TURNPROOF_STRANGERS_SEED", "1")
+    seed = os.environ.get("TURNPROOF_SEED", "1")
     model = draw_name(ADAPTERS[adapter], f"{adapter} {seed}")
     options = CertifyOptions((f"{adapter}={model}",), backend="emulate", out=tmp_path, scenarios=SCENARIOS)
     assert certify(options) in (0, 3), model
