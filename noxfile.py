@@ -47,6 +47,10 @@ CERTIFIED_PEERS = {
         ["any-llm-sdk[anthropic,openai,gemini]==1.40.2", "anthropic==0.125.0", "openai==3.57.0", "google-genai==3.6.1"],
         ["ANTHROPIC", "OPENAI", "GEMINI"],
     ),
+    "agno": (
+        ["agno==3.1.10", "anthropic==2.14.0", "openai==3.57.0", "google-genai==3.6.1"],
+        ["ANTHROPIC", "OPENAI", "GEMINI"],
+    ),
 }
 """Libraries with a page in `docs/findings/`: the versions of the page, and the names of the bindings."""
 

@@ -46,7 +46,7 @@ class Strands:
         specs = [tool_spec(tool) for tool in tools or ()]
         system = system_text(messages, system_instruction)
         if self._google_url:
-            # Anew for each call, as the library makes a client: two event loops cannot share a transport.
+            # New for each call, as the library makes a client: two event loops cannot share a transport.
             self._model.client_args["http_options"] |= http_options(self._google_url)
         stream = self._model.stream(self._messages.write(messages), specs or None, system)
         heard: list[str] = []
