@@ -43,7 +43,7 @@ CERTIFIED_PEERS = {
         ["strands-agents==1.62.0", "anthropic==0.125.0", "openai==2.54.0", "google-genai==2.34.0"],
         ["ANTHROPIC", "OPENAI", "GEMINI"],
     ),
-    "any-llm": (
+    "any_llm": (
         ["any-llm-sdk[anthropic,openai,gemini]==1.40.2", "anthropic==0.125.0", "openai==3.57.0", "google-genai==3.6.1"],
         ["ANTHROPIC", "OPENAI", "GEMINI"],
     ),
@@ -51,8 +51,12 @@ CERTIFIED_PEERS = {
         ["agno==3.1.10", "anthropic==2.14.0", "openai==3.57.0", "google-genai==3.6.1"],
         ["ANTHROPIC", "OPENAI", "GEMINI"],
     ),
+    "pydantic_ai": (["pydantic-ai-slim[anthropic]==2.68.0", "anthropic==2.14.0"], ["BINDING"]),
 }
-"""Libraries with a page in `docs/findings/`: the versions of the page, and the names of the bindings."""
+"""Libraries with a page in `docs/findings/`, by the module of their bindings: the page's versions, and the bindings.
+
+A hyphen in the name would be a minus to `nox -k`, which then takes other sessions.
+"""
 
 SECOND_MODELS = ["anthropic=claude-opus-4-8", "google_genai=gemini-2.5-flash"]
 AGENTS = {
@@ -352,23 +356,17 @@ def bench_peers(session: nox.Session) -> None:
 
 
 @nox.session
-@nox.parametrize("library", ["pydantic-ai", *CERTIFIED_PEERS])
+@nox.parametrize("library", list(CERTIFIED_PEERS))
 def peers(session: nox.Session, library: str) -> None:
     """Certify well-known libraries as controls of the suites (`nox -s peers -k langchain`).
 
     Each has its own environment with pinned versions. A violation that its page in `docs/findings/` does not have fails
     the session, and so does one that the page has and the certification has not.
     """
-    if library == "pydantic-ai":
-        session.install(".[pydantic-ai]")
-        # Its settings, with what is known of it, are not those of our own adapters.
-        session.chdir("examples/peers")
-        session.run("turnproof", "certify", "--out", "../../reports/peers", *session.posargs)
-        return
     pins, bindings = CERTIFIED_PEERS[library]
     session.install(".", *pins)
-    (page,) = pathlib.Path("docs/findings").glob(f"{library}-[0-9]*.md")
-    module = f"turnproof_adapters.peers.{library.replace('-', '_')}"
+    (page,) = pathlib.Path("docs/findings").glob(f"{library.replace('_', '-')}-[0-9]*.md")
+    module = f"turnproof_adapters.peers.{library}"
     out = f"reports/peers-{library}"
     certified = [f"{module}:{binding}" for binding in bindings]
     quick = ["--depth", "quick", "--backend", "emulate", "--out", out]
