@@ -16,7 +16,6 @@ from weakref import WeakKeyDictionary
 from msgspec import UNSET
 from msgspec.structs import replace as changed
 
-from turnproof.dialects.atoms import token_of
 from turnproof.dialects.base import Call, Evidence, WireAnswer
 from turnproof.dialects.call_pairing import pair_calls, with_held_ids
 from turnproof.dialects.pictures import with_held_pictures
@@ -290,8 +289,13 @@ def thoughts_in(parts: Iterable[Part]) -> tuple[Thought, ...]:
 
 
 def telling_thoughts(parts: Iterable[Part]) -> tuple[Thought, ...]:
-    """The thoughts that say or carry something: a library may open a blank one for a summary that never comes."""
-    return tuple(thought for thought in thoughts_in(parts) if thought.text.strip() or token_of(thought))
+    """The thoughts that say or carry something, under whatever key: a library may open a blank one for a summary that
+    never comes."""
+    return tuple(thought for thought in thoughts_in(parts) if thought.text.strip() or _carries(thought))
+
+
+def _carries(thought: Thought) -> bool:
+    return thought.provider_data is not None and any(thought.provider_data.data.values())
 
 
 def results_in(messages: Iterable[Message]) -> tuple[ToolResult, ...]:

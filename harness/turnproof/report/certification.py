@@ -345,6 +345,15 @@ def reproduce(run: Run, adapter: AdapterLine, requirement: str, verdicts: Iterab
     return shlex.join(["turnproof", "certify", adapter.spec, "--only", requirement, *words])
 
 
+def show_alone(run: Run, adapter: AdapterLine, requirement: str, folder: str = "") -> str:
+    """The command that writes a file which shows a violation without turnproof, quoted for a shell; empty for sessions
+    and agents, of which there are no such files. `folder` is where the run is, if it is not the usual one."""
+    if adapter.kind != "adapter":
+        return ""
+    several = ["--adapter", adapter.name] if len(run.adapters) > 1 else []
+    return shlex.join(["turnproof", "reproduce", requirement, *([folder] if folder else []), *several])
+
+
 def _without_scenarios(words: Sequence[str]) -> Iterator[str]:
     """Options without those that choose scenarios."""
     rest = iter(words)

@@ -14,7 +14,7 @@ from ..judge.undecided_words import what_to_do, why_undecided
 from ..judge.verdict import Status, Verdict
 from ..run.tracebacks import Raised, format_frame
 from ._inline_text import one_line
-from .certification import reproduce
+from .certification import reproduce, show_alone
 from .finding_groups import Group, groups, location, root_in_words, scenarios, word_rows
 from .html import anchor
 
@@ -112,6 +112,11 @@ def explanation(failure: Failure, page: Path | None) -> Iterator[tuple[str, str]
     explained = any(verdict.undecided for verdict in failure.verdicts)
     yield from advice(failure.status, requirement, explained=explained)
     yield "reproduce", failure.reproduce
+    folder = "" if page is None or str(page.parent) == "reports" else str(page.parent)
+    if failure.status is Status.VIOLATED and (
+        alone := show_alone(failure.run, failure.adapter, requirement.id, folder)
+    ):
+        yield "show it alone", alone
     if page is not None:
         yield "report", f"{page}#{anchor(failure.adapter.name, requirement.id)}"
 

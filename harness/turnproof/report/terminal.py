@@ -133,7 +133,7 @@ def _rows(console: Console, rows: Iterable[tuple[str, str]], indent: str = "  ")
             console.print()
             continue
         head = f"{indent}{label:<{wide}}  "
-        if label in ("reproduce", "report"):
+        if label in ("reproduce", "show it alone", "report"):
             console.print(Text.assemble((head, "dim"), printable(words)), soft_wrap=True)
             continue
         table = Table.grid(padding=0)

@@ -10,7 +10,7 @@ from ...judge.run_log import AdapterLine, RequirementLine, ResultLine, Run
 from ...judge.undecided_words import what_to_do, why_undecided
 from ...judge.verdict import Status, Verdict, worst
 from ...run.evidence import EvidenceStore
-from ..certification import Certification, reproduce
+from ..certification import Certification, reproduce, show_alone
 from ..failures import SHOWN
 from ..finding_groups import scenarios
 from ..html import anchor
@@ -62,6 +62,7 @@ class Case:
     claim: str
     seen: tuple[Seen, ...]
     reproduce: str
+    alone: str
     scenes: tuple[SceneLink, ...]
 
     @property
@@ -103,6 +104,7 @@ class Cases:
             claim=self._report.adapters[adapter.name].claim,
             seen=tuple(self._seen(adapter.name, line) for line in shown),
             reproduce=reproduce(self._run, adapter, requirement.id),
+            alone=show_alone(self._run, adapter, requirement.id),
             scenes=tuple(self._links(adapter.name, requirement.id, shown)),
         )
 
