@@ -109,12 +109,11 @@ def test_what_goes_wrong_is_followed_by_a_turn_that_goes_right(scenario: Scenari
 
 
 @every
-def test_calls_stand_last_in_their_answer(scenario: Scenario) -> None:
-    """The API refuses text behind a call, so no model that can be replayed says so."""
-    for turn in scenario.turns:
-        for round_ in turn.rounds:
-            kinds = [isinstance(part.part, FunctionCall) for part in round_.parts]
-            assert kinds == sorted(kinds)
+def test_calls_stand_last_in_their_answer_but_where_that_is_the_point(scenario: Scenario) -> None:
+    """Anthropic takes no text behind a call back: one scenario shows what an adapter makes of it."""
+    rounds = [round_ for turn in scenario.turns for round_ in turn.rounds]
+    kinds = [[isinstance(part.part, FunctionCall) for part in round_.parts] for round_ in rounds]
+    assert all(each == sorted(each) for each in kinds) is (scenario.name != "tools/call_between_texts")
 
 
 @every
