@@ -462,9 +462,7 @@ def strangers(session: nox.Session) -> None:
     session.install("-e", ".[all,right]", *CASSETTES, *group("test"))
     seed = drawn_seed(session)
     for name in session.posargs or STRANGE:
-        # 3: one of them changes nothing here, such as a signature under another key where nothing is signed.
-        words = ["mutants", name, "--right", "--combine", "12", "--seed", seed]
-        session.run("turnproof", *words, success_codes=[0, 3])
+        session.run("turnproof", "mutants", name, "--right", "--combine", "12", "--seed", seed)
     tests = ["tests/dialects/test_field_names.py", "tests/dialects/test_unlisted_models.py"]
     session.run("pytest", "-q", "-n", "auto", *tests, env={"TURNPROOF_SEED": seed})
 

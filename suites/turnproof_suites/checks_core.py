@@ -393,8 +393,8 @@ _FINISH_WRONG = finding(
     aspect=lambda view: by_place(view, ((one.call, str(one.response.finish_reason)) for one in answered_calls(view))),
 )
 def finish_reason_says_why(view: View) -> Findings:
-    """By the dialect's table. Refusal and safety are two words for one thing. Where the API tells of a refusal in a
-    field of its own, its finish word is that of an ordinary end, and an adapter may keep to the word."""
+    """By the dialect's table. Refusal and safety count as the same. OpenAI has a field for refusals and sends the word
+    "stop" beside it: an adapter may return either reason."""
     for one in answered_calls(view):
         wire, got = one.wire.finish, one.response.finish_reason
         if wire is None:

@@ -94,3 +94,10 @@ def test_a_picture_that_was_sent_as_it_is_stands_for_no_other() -> None:
     assert with_held_pictures(sent, held) == tuple(sent)
     (swapped,) = with_held_pictures([Message("user", (blank,))], held)
     assert swapped.parts == (blank,)
+
+
+def test_two_held_pictures_of_one_size_stand_for_one_sent_image_each() -> None:
+    photos = [InlineData("image/jpeg", IMAGES["jpeg"].data + end) for end in (b"", b"\0")]
+    again = [InlineData("image/png", png(16, 8, bytes([n]) * 384)) for n in (1, 2)]
+    (message,) = with_held_pictures([Message("user", tuple(again))], [Message("user", tuple(photos))])
+    assert message.parts == tuple(photos)

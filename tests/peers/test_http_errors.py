@@ -1,11 +1,11 @@
-"""The error of the contract for a status, and the wait that headers ask for."""
+"""The error of the contract for a status."""
 
 from __future__ import annotations
 
 import pytest
 
 from turnproof import errors
-from turnproof_adapters.peers.http_errors import class_of_status, retry_after
+from turnproof_adapters.peers.http_errors import class_of_status
 
 
 @pytest.mark.parametrize(
@@ -24,18 +24,3 @@ from turnproof_adapters.peers.http_errors import class_of_status, retry_after
 )
 def test_a_status_has_its_error(status: int | None, expected: type[errors.ProviderError]) -> None:
     assert class_of_status(status) is expected
-
-
-@pytest.mark.parametrize(
-    ("headers", "expected"),
-    [
-        (None, None),
-        ({}, None),
-        ({"retry-after": "17"}, 17.0),
-        ({"retry-after": "Fri, 27 Nov 2026 07:45:30 GMT", "date": "Fri, 27 Nov 2026 07:45:21 GMT"}, 9.0),
-        ({"retry-after": "Fri, 27 Nov 2026 07:45:30 GMT"}, None),
-        ({"retry-after": "soon", "date": "Fri, 27 Nov 2026 07:45:21 GMT"}, None),
-    ],
-)
-def test_a_wait_is_read_as_seconds_or_as_a_date(headers: dict[str, str] | None, expected: float | None) -> None:
-    assert retry_after(headers) == expected

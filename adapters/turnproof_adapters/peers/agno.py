@@ -31,6 +31,7 @@ from turnproof.messages import (
 )
 from turnproof.provider import Binding, Capabilities, Endpoint
 
+from .callbacks import notify
 from .chat_messages import chat_call, chat_tool
 from .google_transport import http_options
 from .http_errors import class_of_status
@@ -61,8 +62,8 @@ class Agno:
                 if listeners.get("on_chunk"):
                     async for event in self._model.aprocess_response_stream(stream_data=MessageData(), **request):
                         heard += [event.content] if event.content else []
-                        _call(listeners, "on_chunk", event.content)
-                        _call(listeners, "on_thinking", event.reasoning_content)
+                        notify(listeners, "on_chunk", event.content)
+                        notify(listeners, "on_thinking", event.reasoning_content)
                 else:
                     await self._model._aprocess_model_response(model_response=ModelResponse(), **request)
                 return self._response(answer, listeners)
@@ -77,8 +78,8 @@ class Agno:
         parts, usage = tuple(self._parts(answer)), _usage(answer.metrics, beside=self._dialect == "gemini")
         for part in parts:
             if isinstance(part, FunctionCall):
-                _call(listeners, "on_function_call", part)
-        _call(listeners, "on_usage_update", usage)
+                notify(listeners, "on_function_call", part)
+        notify(listeners, "on_usage_update", usage)
         return ProviderResponse(parts, usage)
 
     def _parts(self, answer: Any) -> Iterator[Part]:
@@ -160,11 +161,6 @@ def _usage(metrics: Any, *, beside: bool) -> TokenUsage:
     read, written, thinking = metrics.cache_read_tokens, metrics.cache_write_tokens, metrics.reasoning_tokens
     output += thinking if beside else 0
     return TokenUsage(prompt, output, prompt + output, read, written, thinking)
-
-
-def _call(listeners: Mapping[str, Any], name: str, news: Any) -> None:
-    if news and listeners.get(name):
-        listeners[name](news)
 
 
 def _typed(error: AgnoError) -> errors.ProviderError:

@@ -9,14 +9,16 @@ from any_llm import AnyLLM, exceptions
 
 from turnproof import errors
 from turnproof.cancel import CancelToken
-from turnproof.messages import FinishReason, FunctionCall, Message, ProviderResponse, Text, Thought
+from turnproof.messages import FinishReason, FunctionCall, Message, ProviderResponse
 from turnproof.provider import Binding, Capabilities, Endpoint
 
+from .._errors import retry_after
 from .any_llm_calls import AnyLLMCalls, AnyLLMMessages, call_arguments
+from .callbacks import notify, without_unfinished
 from .chat_chunks import whole_message
 from .chat_messages import chat_messages, chat_usage, finish_reason
 from .google_transport import http_options
-from .http_errors import class_of_status, retry_after
+from .http_errors import class_of_status
 from .sdk_errors import typed_error
 
 ERRORS: tuple[tuple[type[Exception], type[errors.ProviderError]], ...] = (
@@ -54,9 +56,11 @@ class AnyLLMAdapter:
                 answer = await self._llm.acompletion(**arguments)
                 if not streamed:
                     return self._response(answer.choices[0], answer.usage, listeners)
+                said = False
                 async for chunk in answer:
                     chunks.append(chunk)
-                    _tell(chunk, listeners, said=bool(whole_message(chunks).message.content))
+                    said = said or any(choice.delta.content for choice in chunk.choices)
+                    _tell(chunk, listeners, said=said)
                 whole = whole_message(chunks)
                 if whole.finish_reason is None:
                     raise errors.TransportError("the stream ended without a finish reason")
@@ -72,28 +76,22 @@ class AnyLLMAdapter:
         usage = chat_usage(used)
         for part in parts:
             if isinstance(part, FunctionCall):
-                _call(listeners, "on_function_call", part)
-        _call(listeners, "on_usage_update", usage)
+                notify(listeners, "on_function_call", part)
+        notify(listeners, "on_usage_update", usage)
         reason = finish_reason(choice.finish_reason, refused=bool(choice.message.refusal))
         return ProviderResponse(parts, usage, reason, choice.finish_reason)
 
     def _cancelled(self, whole: Any) -> ProviderResponse:
         """What had arrived, without calls, and without a thought whose signature had not."""
         parts = self._messages.parts(whole.message, cut=True)
-        kept = [part for part in parts if isinstance(part, Text) or (isinstance(part, Thought) and part.provider_data)]
-        return ProviderResponse(tuple(kept), chat_usage(whole.usage), FinishReason.CANCELLED)
+        return ProviderResponse(without_unfinished(parts), chat_usage(whole.usage), FinishReason.CANCELLED)
 
 
 def _tell(chunk: Any, listeners: Mapping[str, Any], *, said: bool) -> None:
     """Beside a text, a refusal is the library's own sentence about it."""
     for choice in chunk.choices:
-        _call(listeners, "on_thinking", getattr(choice.delta.reasoning, "content", None))
-        _call(listeners, "on_chunk", choice.delta.content or (None if said else choice.delta.refusal))
-
-
-def _call(listeners: Mapping[str, Any], name: str, news: Any) -> None:
-    if news and listeners.get(name):
-        listeners[name](news)
+        notify(listeners, "on_thinking", getattr(choice.delta.reasoning, "content", None))
+        notify(listeners, "on_chunk", choice.delta.content or (None if said else choice.delta.refusal))
 
 
 def _typed(error: Any) -> errors.ProviderError:

@@ -1,9 +1,6 @@
-"""What an HTTP answer says about a failure, for libraries whose errors hold its status and headers."""
+"""What the status of an HTTP answer says about a failure, for libraries whose errors hold it."""
 
 from __future__ import annotations
-
-from collections.abc import Mapping
-from email.utils import parsedate_to_datetime
 
 from turnproof import errors
 
@@ -20,16 +17,3 @@ def class_of_status(status: int | None) -> type[errors.ProviderError]:
         case int() if status >= 500:
             return errors.OverloadedError
     return errors.InvalidRequestError
-
-
-def retry_after(headers: Mapping[str, str] | None) -> float | None:
-    """The seconds that `retry-after` asks to wait, whether it has seconds or a date."""
-    wait = (headers or {}).get("retry-after", "")
-    try:
-        return float(wait)
-    except ValueError:
-        pass
-    try:
-        return (parsedate_to_datetime(wait) - parsedate_to_datetime((headers or {})["date"])).total_seconds()
-    except (KeyError, ValueError):
-        return None

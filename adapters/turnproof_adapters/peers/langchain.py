@@ -16,7 +16,8 @@ from turnproof.cancel import CancelToken
 from turnproof.messages import FinishReason, FunctionCall, Message, ProviderResponse, Text, Thought
 from turnproof.provider import Binding, Capabilities, Endpoint
 
-from .http_errors import retry_after
+from .._errors import retry_after
+from .callbacks import notify, without_unfinished
 from .langchain_calls import FINISH_KEYS, ChatModel, LangChainCalls
 from .langchain_messages import LangChainMessages, library_tool, token_usage
 from .sdk_errors import typed_error
@@ -96,9 +97,9 @@ class LangChain:
         for part in self._messages.read_piece(chunk):
             match part:
                 case Text(text=text):
-                    _call(listeners, "on_chunk", text)
+                    notify(listeners, "on_chunk", text)
                 case Thought(text=text):
-                    _call(listeners, "on_thinking", text)
+                    notify(listeners, "on_thinking", text)
 
     def _response(self, answer: Any, listeners: Mapping[str, Any]) -> ProviderResponse:
         found = answer.response_metadata
@@ -113,8 +114,8 @@ class LangChain:
             reason = FinishReason.TOOL_USE  # Gemini and Responses have one word for both
         usage = token_usage(answer.usage_metadata)
         for call in calls:
-            _call(listeners, "on_function_call", call)
-        _call(listeners, "on_usage_update", usage)
+            notify(listeners, "on_function_call", call)
+        notify(listeners, "on_usage_update", usage)
         return ProviderResponse(parts, usage, reason, word)
 
     def _cancelled(self, chunks: Sequence[Any]) -> ProviderResponse:
@@ -122,17 +123,8 @@ class LangChain:
         if not chunks:
             return ProviderResponse(finish_reason=FinishReason.CANCELLED)
         answer = reduce(add, chunks)
-        whole = [
-            part
-            for part in self._messages.read(answer, cut=True)
-            if isinstance(part, Text) or (isinstance(part, Thought) and part.provider_data)
-        ]
-        return ProviderResponse(tuple(whole), token_usage(answer.usage_metadata), FinishReason.CANCELLED)
-
-
-def _call(listeners: Mapping[str, Any], name: str, news: Any) -> None:
-    if news and listeners.get(name):
-        listeners[name](news)
+        whole = without_unfinished(self._messages.read(answer, cut=True))
+        return ProviderResponse(whole, token_usage(answer.usage_metadata), FinishReason.CANCELLED)
 
 
 def _typed(error: Exception) -> errors.ProviderError | None:
@@ -146,7 +138,7 @@ def _typed(error: Exception) -> errors.ProviderError | None:
     if status is None and below is not None:
         status = below.status
     typed = known(str(error), status=status, kind=below.kind if below else None)
-    typed.retry_after = retry_after(getattr(response, "headers", None))
+    typed.retry_after = retry_after(getattr(response, "headers", None) or {})
     if typed.retry_after is None and below is not None:
         typed.retry_after = below.retry_after
     return typed

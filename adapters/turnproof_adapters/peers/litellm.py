@@ -11,11 +11,13 @@ import litellm
 
 from turnproof import errors
 from turnproof.cancel import CancelToken
-from turnproof.messages import FinishReason, FunctionCall, Message, ProviderResponse, Text, Thought
+from turnproof.messages import FinishReason, FunctionCall, Message, ProviderResponse
 from turnproof.provider import Binding, Capabilities, Endpoint
 
+from .._errors import retry_after
+from .callbacks import notify, without_unfinished
 from .chat_messages import chat_messages, chat_usage, finish_reason
-from .http_errors import class_of_status, retry_after
+from .http_errors import class_of_status
 from .litellm_calls import API_PATHS, LiteLLMCalls, call_arguments
 from .litellm_messages import LiteLLMMessages
 
@@ -78,8 +80,8 @@ class LiteLLM:
         parts = tuple(self._messages.parts(choice.message, cut=choice.finish_reason == "length"))
         usage = chat_usage(answer.get("usage"))
         for call in (part for part in parts if isinstance(part, FunctionCall)):
-            _call(listeners, "on_function_call", call)
-        _call(listeners, "on_usage_update", usage)
+            notify(listeners, "on_function_call", call)
+        notify(listeners, "on_usage_update", usage)
         return ProviderResponse(parts, usage, reason, native or choice.finish_reason, model=answer.model)
 
     def _cancelled(self, answer: Any) -> ProviderResponse:
@@ -87,19 +89,13 @@ class LiteLLM:
         if answer is None:
             return ProviderResponse(finish_reason=FinishReason.CANCELLED)
         parts = self._messages.parts(answer.choices[0].message, cut=True)
-        whole = [part for part in parts if isinstance(part, Text) or (isinstance(part, Thought) and part.provider_data)]
-        return ProviderResponse(tuple(whole), chat_usage(answer.get("usage")), FinishReason.CANCELLED)
+        return ProviderResponse(without_unfinished(parts), chat_usage(answer.get("usage")), FinishReason.CANCELLED)
 
 
 def _tell(chunk: Any, listeners: Mapping[str, Any]) -> None:
     for choice in chunk.choices:
-        _call(listeners, "on_thinking", choice.delta.get("reasoning_content"))
-        _call(listeners, "on_chunk", choice.delta.get("content") or choice.delta.get("refusal"))
-
-
-def _call(listeners: Mapping[str, Any], name: str, news: Any) -> None:
-    if news and listeners.get(name):
-        listeners[name](news)
+        notify(listeners, "on_thinking", choice.delta.get("reasoning_content"))
+        notify(listeners, "on_chunk", choice.delta.get("content") or choice.delta.get("refusal"))
 
 
 def _whole(chunks: Sequence[Any]) -> Any:
@@ -114,7 +110,7 @@ def _typed(error: Any) -> errors.ProviderError:
     status = getattr(error, "provider_status_code", None) or getattr(error, "status_code", None)
     kind = next((kind for known, kind in ERRORS if isinstance(error, known)), class_of_status(status))
     typed = kind(str(error), status=status)
-    typed.retry_after = retry_after(getattr(error, "litellm_response_headers", None))
+    typed.retry_after = retry_after(getattr(error, "litellm_response_headers", None) or {})
     return typed
 
 

@@ -11,7 +11,8 @@ from typing import Any
 
 from turnproof import errors
 
-from .http_errors import class_of_status, retry_after
+from .._errors import retry_after
+from .http_errors import class_of_status
 
 PACKAGES = ("anthropic", "openai", "google.genai", "httpx", "httpx2", "httpcore", "httpcore2", "aiohttp")
 """Where the errors come from: the SDKs and the HTTP clients beneath them."""
@@ -39,7 +40,7 @@ def typed_error(error: BaseException) -> errors.ProviderError | None:
         known = class_of_status(STREAMED[kind]) if kind in STREAMED else errors.TransportError
         return known(str(error), kind=kind)
     typed = class_of_status(status)(str(error), status=status, kind=kind)
-    typed.retry_after = retry_after(getattr(getattr(error, "response", None), "headers", None))
+    typed.retry_after = retry_after(getattr(getattr(error, "response", None), "headers", None) or {})
     if typed.retry_after is None:
         typed.retry_after = _retry_info(getattr(error, "details", None))
     return typed

@@ -13,6 +13,7 @@ from turnproof.cancel import CancelToken
 from turnproof.messages import FinishReason, FunctionCall, Message, ProviderResponse, Text
 from turnproof.provider import Binding, Capabilities, Endpoint
 
+from .callbacks import notify
 from .google_transport import http_options
 from .sdk_errors import typed_error
 from .strands_calls import StrandsCalls, model_arguments
@@ -57,8 +58,8 @@ class Strands:
                         return self._response(event["stop"], listeners)
                     if text := event.get("data"):
                         heard.append(text)
-                        _call(listeners, "on_chunk", text)
-                    _call(listeners, "on_thinking", event.get("reasoningText"))
+                        notify(listeners, "on_chunk", text)
+                    notify(listeners, "on_thinking", event.get("reasoningText"))
         except ContextWindowOverflowException as error:
             raise errors.ContextLimitError(str(error), status=_status(error)) from error
         except Exception as error:
@@ -74,14 +75,9 @@ class Strands:
         parts, usage = tuple(self._messages.read(message)), token_usage(used)
         for part in parts:
             if isinstance(part, FunctionCall):
-                _call(listeners, "on_function_call", part)
-        _call(listeners, "on_usage_update", usage)
+                notify(listeners, "on_function_call", part)
+        notify(listeners, "on_usage_update", usage)
         return ProviderResponse(parts, usage, FinishReason(FINISH.get(word, "unknown")), word)
-
-
-def _call(listeners: Mapping[str, Any], name: str, news: Any) -> None:
-    if news and listeners.get(name):
-        listeners[name](news)
 
 
 def _status(error: BaseException) -> int | None:

@@ -351,8 +351,8 @@ class WireAnswer:
     `complete` is False where the end marker of a stream is missing. `error` is set for error answers, also for an
     error event under status 200 (its kind is empty where the API has words alone); `parts` then holds what came before
     it. Calls whose arguments never became complete JSON are counted in `broken_calls` and are not among the parts.
-    `finish` is what the whole answer says; `finish_word` is what its word alone says, where a refusal stands in a field
-    of its own beside the word of an ordinary end, else None.
+    `finish` is what the whole answer says; `finish_word` is what the API's finish word alone means, if the
+    answer has a refusal in another field and the word of an ordinary end; else None.
     """
 
     status: int

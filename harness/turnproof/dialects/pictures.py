@@ -60,6 +60,7 @@ def with_held_pictures(sent: Sequence[Message], held: Iterable[Message]) -> tupl
             continue
         match = next((each for each in waiting if same_picture(each, image)), None)
         if match is not None:
+            waiting.remove(match)
             known[image.data] = match
     if not known:
         return tuple(sent)

@@ -18,11 +18,13 @@ def right(
     *,
     scenarios: tuple[str, ...],
     capability: tuple[str, ...] = (),
+    dialects: tuple[str, ...] = (),
     paths: tuple[Path, ...] = ("stateless", "legacy"),
 ) -> Callable[[Freedom], Mutant]:
     """Turn the decorated class into a right adapter; its docstring says what it does and why that means the same.
 
-    `scenarios` are globs of those that show the freedom, `capability` is what an adapter must claim for it.
+    `scenarios` are globs of those that show the freedom, `capability` is what an adapter must claim for it, and
+    `dialects` are the wire APIs that leave it, if not all do.
     """
 
     def make(cls: Freedom) -> Mutant:
@@ -35,6 +37,7 @@ def right(
             sources=(),
             scenarios=scenarios,
             capability=capability,
+            dialects=dialects,
             paths=paths,
             wrap=cls if wraps else None,
             filter=None if wraps else cls,

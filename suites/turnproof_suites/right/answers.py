@@ -10,7 +10,7 @@ from ..mutants import Broken, CallInputs
 from ._right import right
 
 
-@right("finish-by-the-word", scenarios=("finish/reasons",))
+@right("finish-by-the-word", scenarios=("finish/reasons",), dialects=("openai-chat", "openai-responses"))
 class _FinishByTheWord(Broken):
     """An answer whose finish word is that of an ordinary end has ended in the ordinary way, also where a field beside
     the word has a refusal: the text says what the model refused."""

@@ -83,7 +83,7 @@ def _one_by_one(callback: Callable[[Any], None]) -> Callable[[Any], None]:
 
 @right("chunks-by-character", scenarios=(*_PLAIN, "cancel/in_text"), capability=("streaming",))
 class _ChunksByCharacter(Broken):
-    """What is shown comes character by character, whatever pieces the service sent."""
+    """`on_chunk` gets one character at a time, whatever pieces the service sent."""
 
     def change_inputs(self, inputs: CallInputs) -> CallInputs:
         return super().change_inputs(inputs).with_callback("on_chunk", _one_by_one)
@@ -91,7 +91,7 @@ class _ChunksByCharacter(Broken):
 
 @right("thinking-by-character", scenarios=("thinking/*",), capability=("streaming", "thinking"))
 class _ThinkingByCharacter(Broken):
-    """Thinking is told character by character."""
+    """`on_thinking` gets one character at a time."""
 
     def change_inputs(self, inputs: CallInputs) -> CallInputs:
         return super().change_inputs(inputs).with_callback("on_thinking", _one_by_one)
@@ -99,7 +99,7 @@ class _ThinkingByCharacter(Broken):
 
 @right("usage-told-twice", scenarios=_PLAIN, capability=("streaming", "usage"))
 class _UsageToldTwice(Broken):
-    """Each update of the usage is told twice: an update says how much it is by now, not how much more."""
+    """`on_usage_update` is called twice with the same counts. Each has the totals so far: nothing is added up."""
 
     def change_inputs(self, inputs: CallInputs) -> CallInputs:
         def twice(callback: Callable[[Any], None]) -> Callable[[Any], None]:

@@ -18,6 +18,7 @@ import msgspec
 from ..._base.counts import counted
 from ..._base.exit_codes import Exit
 from ..._base.suggestions import did_you_mean
+from ...dialects import api_of
 from ...errors import CatalogueError
 from ...judge.requirements import REGISTRY, Level, load_suite
 from ...judge.verdict import Status
@@ -73,6 +74,8 @@ def right(options: MutantsOptions) -> int:
         shown = [
             one for one in shown if one.depth == "quick" and not lacking_for(one, subject.claims(), subject.operations)
         ]
+        if adapter.dialects and api_of(subject.dialect) not in adapter.dialects:
+            lacking.append(f"the wire API of {' or '.join(adapter.dialects)}")
         if lacking or not paths or not shown:
             why = ", ".join(lacking) or (f"the {' or '.join(adapter.paths)} path" if not paths else "a scenario")
             trials.append(Trial(name, adapter, left_out=why))

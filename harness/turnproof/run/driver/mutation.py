@@ -34,7 +34,8 @@ class Mutant:
     `caught_by` is the requirement expected to catch it, `scenarios` where it shows (globs), on `paths`. `wrap` breaks
     the adapter object of a path, which it gets in the one calling form; `filter` makes the rewriting proxy in front of
     the server; `session` breaks a session's binding. `capability` names what an adapter must claim, or the wire API
-    have (`wire:refusals`), for the mutant to break anything. `fails` says that it hangs or raises oddly on purpose: of
+    have (`wire:refusals`), for the mutant to break anything, and `dialects` the wire APIs where it can, if not all.
+    `fails` says that it hangs or raises oddly on purpose: of
     any other mutant that is a crash, and no detection.
 
     Outside its scenarios and paths a mutant equals its control: the runner does not apply it there.
@@ -50,6 +51,7 @@ class Mutant:
     filter: Callable[[], WireFilter] | None = None
     session: Callable[[SessionBinding], SessionBinding] | None = None
     capability: tuple[str, ...] = field(default=())
+    dialects: tuple[str, ...] = ()
     paths: tuple[Path, ...] = ("stateless", "legacy")
     fails: Failing | None = None
 

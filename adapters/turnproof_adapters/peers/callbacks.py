@@ -1,0 +1,19 @@
+"""What all bindings of libraries do with the callbacks of a call, and with what a cancelled call leaves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from turnproof.messages import Part, Text, Thought
+
+
+def notify(callbacks: Mapping[str, Any], name: str, news: Any) -> None:
+    """Call the callback of this name (`on_chunk`, `on_usage_update`, ...), if one was given and there is any news."""
+    if news and callbacks.get(name):
+        callbacks[name](news)
+
+
+def without_unfinished(parts: Iterable[Part]) -> tuple[Part, ...]:
+    """What stays of a cancelled answer: its texts, and the thoughts whose signature had arrived."""
+    return tuple(part for part in parts if isinstance(part, Text) or (isinstance(part, Thought) and part.provider_data))
