@@ -156,6 +156,9 @@ OLLAMA_MODEL = _rule(
 )
 
 # Settings
+_LONG_DESCRIPTION = (
+    "function.description': string too long. Expected a string with maximum length 1024, but got a string with"
+)
 EMPTY_LIST = _rule(
     "empty-list",
     *earlier_threads("CopilotKit/CopilotKit#529", "home-assistant/core#118577"),
@@ -177,6 +180,12 @@ TOOL_NAME = _rule(
 TOOL_NAME_LENGTH = _rule(
     "tool-name-length",
     _schema("FunctionObject"),
+)
+TOOL_DESCRIPTION_LENGTH = _rule(
+    "tool-description-length",
+    thread("getsentry/sentry-mcp#106", _LONG_DESCRIPTION, day="2026-11-27"),
+    thread("microsoft/genaiscript#1381", _LONG_DESCRIPTION, day="2026-11-27"),
+    thread("langchain-ai/open_deep_research#80", _LONG_DESCRIPTION, day="2026-11-27"),
 )
 ONLY_WITH_TOOLS = _rule(
     "only-with-tools",

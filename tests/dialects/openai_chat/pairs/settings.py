@@ -38,6 +38,11 @@ def _arguments() -> list[Pair]:
     ]  # fmt: skip
 
 
+def _described(description: str) -> Json:
+    made = tool()
+    return made | {"function": made["function"] | {"description": description}}
+
+
 def _tools() -> list[Pair]:
     empty: Json = {"kind": "empty_array"}
     pattern = "string does not match pattern. Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'."
@@ -56,6 +61,10 @@ def _tools() -> list[Pair]:
              ask(tools=[tool("mcp_garden-read")]), kind="invalid_value", param="tools[0].function.name"),
         Pair("tool-name-length", ask(tools=[tool("r" * 65)]), f"Invalid 'tools[0].function.name': {long}",
              ask(tools=[tool("r" * 64)]), kind="string_above_max_length", param="tools[0].function.name"),
+        Pair("tool-description-length", ask(tools=[_described("x" * 1103)]),
+             "Invalid 'tools[0].function.description': string too long. Expected a string with maximum length 1024, "
+             "but got a string with length 1103 instead.", ask(tools=[_described("x" * 1024)]),
+             kind="string_above_max_length", param="tools[0].function.description"),
         Pair("only-with-tools", ask(tool_choice="auto"),
              "Invalid value for 'tool_choice': 'tool_choice' is only allowed when 'tools' are specified.",
              ask(tool_choice="auto", tools=[TOOL]), param="tool_choice"),

@@ -7,12 +7,15 @@ from typing import Any
 
 import msgspec
 
+from ....messages import JSON
 from ...base import Refusal, Rule
 from .. import rules
 from ..models import COMPLETION_TOKENS, FIXED_SAMPLING, LONGEST_NAME, NAME_PATTERN
+from ..surfaces import Surface
 from .context import Context
 
 _MAXIMUM_TOOLS = 128
+_LONGEST_DESCRIPTION = 1024
 
 _encode = msgspec.json.Encoder().encode
 
@@ -26,6 +29,7 @@ def tools(context: Context) -> Iterator[Refusal]:
     for n, tool in enumerate(declared or ()):
         if tool.get("type", "function") == "function":
             yield from name(context, tool["function"]["name"], f"tools[{n}].function.name")
+            yield from _description(context, tool["function"].get("description"), f"tools[{n}].function.description")
             yield from _strict_function(context, tool["function"], f"tools[{n}].function.parameters")
     if not declared:
         for field in ("tool_choice", "parallel_tool_calls"):
@@ -61,6 +65,13 @@ def name(context: Context, value: str, path: str) -> Iterator[Refusal]:
             f"'^{NAME_PATTERN.pattern}$'."
         )
         yield context.refuse(rules.TOOL_NAME, "invalid_value", message, path)
+
+
+def _description(context: Context, value: JSON, path: str) -> Iterator[Refusal]:
+    """A tool's description, which only OpenAI's own servers are known to measure."""
+    measured = context.surface in (Surface.OPENAI, Surface.AZURE)
+    if measured and isinstance(value, str) and len(value) > _LONGEST_DESCRIPTION:
+        yield too_long(context, rules.TOOL_DESCRIPTION_LENGTH, value, _LONGEST_DESCRIPTION, path)
 
 
 def too_long(context: Context, rule: Rule, value: str, longest: int, path: str) -> Refusal:
