@@ -421,9 +421,9 @@ _WORD_CHANGED = finding(
 
 @check("core/providers-own-finish-word-is-kept")
 def providers_own_finish_word_is_kept(view: View) -> Findings:
-    """`raw_finish` is the word on the wire."""
+    """`raw_finish` is the word on the wire. A number is no word: a client hands it on, or names it."""
     for one in answered_calls(view):
-        if one.wire.raw_finish is None:
+        if one.wire.raw_finish is None or one.wire.raw_finish.isdecimal():
             continue
         if one.response.raw_finish == one.wire.raw_finish:
             yield Compared("finish words")

@@ -16,6 +16,7 @@ from turnproof.dialects.base import HttpRequest, Refusal, World
 from turnproof.dialects.field_names import FIELD_NAMES, is_listed
 from turnproof.dialects.gemini.fields import FIELDS as GEMINI
 from turnproof.dialects.openai_chat.validate.arguments import _KNOWN_ARGUMENTS
+from turnproof.dialects.openai_chat.validate.members import BLOCKS, CALL, FORMAT, TOOL
 from turnproof.dialects.openai_responses import fields as responses
 
 SEED = int(environ.get("TURNPROOF_SEED", "20261127"))
@@ -102,8 +103,12 @@ def test_azures_address_without_a_deployment_needs_no_version_in_the_query() -> 
 
 def test_the_list_has_the_names_of_every_dialect() -> None:
     wanted = set(messages.MESSAGE_BODY | messages.SYSTEM_MESSAGE | messages.CUSTOM_TOOL)
+    for members in (messages.SOURCES, messages.TOOL_CHOICES, messages.THINKING, messages.OBJECT_SETTINGS):
+        wanted = wanted.union(*members.values())
     wanted = wanted.union(*messages.BLOCKS.values(), responses.BODY, responses.COUNT_BODY, responses.MOVED)
-    wanted = wanted.union(*responses.ITEMS.values(), _KNOWN_ARGUMENTS)
+    for blocks in (*BLOCKS.values(), CALL, FORMAT, TOOL):
+        wanted = wanted.union(*blocks.values())
+    wanted = wanted.union(*responses.BLOCKS.values(), *responses.ITEMS.values(), _KNOWN_ARGUMENTS)
     for table in (GEMINI, GATEWAY):
         wanted = wanted.union(*table.values())
     assert wanted - FIELD_NAMES == set()

@@ -13,7 +13,14 @@ from turnproof.judge.requirements import judge
 from turnproof.judge.verdict import Status
 from turnproof.judge.view import View
 from turnproof.messages import FinishReason, FunctionCall, Opaque, ProviderData, Text, Thought
-from turnproof.run.transcript import Chunk, FunctionCallDetected, LateCallback, Response, WireRequest
+from turnproof.run.transcript import (
+    Chunk,
+    FunctionCallDetected,
+    LateCallback,
+    Response,
+    WireRequest,
+    WireResponse,
+)
 
 from .build import Made, body_with, error, response_with, scripted, spoilt
 from .cases import Case, decide, suite
@@ -415,6 +422,16 @@ def test_a_refusal_names_the_evidence_it_rests_on() -> None:
         suite().catalogue["core/no-request-is-refused"], "stateless", [spoilt(plain(), WireRequest, finding)]
     )
     assert verdict.rests_on == "ISSUE"
+
+
+def test_a_reason_that_comes_as_a_number_may_be_named() -> None:
+    """Google's servers write numbers for clients that ask for them."""
+    numbered = spoilt(
+        plain(), WireResponse, lambda event: replace(event, body=event.body.replace('"end_turn"', '"1"')), every=True
+    )
+    check = suite().catalogue["core/providers-own-finish-word-is-kept"]
+    assert judge(check, "stateless", [plain()]).status is Status.HELD
+    assert judge(check, "stateless", [numbered]).status is Status.INCONCLUSIVE
 
 
 def test_an_adapter_may_merge_texts_and_leave_out_blank_ones() -> None:

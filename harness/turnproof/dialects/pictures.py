@@ -21,6 +21,8 @@ _MOST_PIXELS: Final = 250_000
 """Larger pictures are compared by their size alone: decoding them here would take seconds."""
 
 _PNG: Final = b"\x89PNG\r\n\x1a\n"
+_JPEG: Final = b"\xff\xd8"
+_GIF: Final = (b"GIF87a", b"GIF89a")
 _CHANNELS: Final = {0: 1, 2: 3, 4: 2, 6: 4}
 """Channels of a pixel by PNG's colour type. Pictures with a palette (3) are compared by their size."""
 
@@ -93,16 +95,31 @@ def picture_of(data: bytes) -> Picture | None:
     try:
         if data.startswith(_PNG):
             return _png(data)
-        if data.startswith(b"\xff\xd8"):
+        if data.startswith(_JPEG):
             return _jpeg(data)
-        if data.startswith((b"GIF87a", b"GIF89a")):
+        if data.startswith(_GIF):
             width, height = struct.unpack_from("<HH", data, 6)
             return Picture(width, height, None)
-        if data.startswith(b"RIFF") and data[8:12] == b"WEBP":
+        if _is_webp(data):
             return _webp(data)
     except (struct.error, zlib.error, IndexError, KeyError):
         return None
     return None
+
+
+def media_type_of(data: bytes) -> str | None:
+    """The media type of a PNG, JPEG, GIF or WebP, by how its bytes begin; None for anything else."""
+    if data.startswith(_PNG):
+        return "image/png"
+    if data.startswith(_JPEG):
+        return "image/jpeg"
+    if data.startswith(_GIF):
+        return "image/gif"
+    return "image/webp" if _is_webp(data) else None
+
+
+def _is_webp(data: bytes) -> bool:
+    return data.startswith(b"RIFF") and data[8:12] == b"WEBP"
 
 
 def _png(data: bytes) -> Picture | None:

@@ -170,6 +170,15 @@ def _reading() -> list[Pair]:
     ]  # fmt: skip
 
 
+_SCHEMA = "* GenerateContentRequest.tools[0].function_declarations[0].parameters"
+
+
+def _takes(**schema: Any) -> Ask:
+    """A tool whose parameters have such a schema."""
+    parameters: Json = {"type": "OBJECT", "properties": {"bed": {"type": "STRING"}}, **schema}
+    return ask(tools=[{"functionDeclarations": [SENSOR | {"parameters": parameters}]}])
+
+
 def _asked() -> list[Pair]:
     search: Json = {"googleSearch": {}}
     return [
@@ -197,6 +206,23 @@ def _asked() -> list[Pair]:
              declaring(SENSOR), enforced=False),
         Pair("search-with-functions", ask(tools=[search, {"functionDeclarations": [SENSOR]}]),
              "Request contains an invalid argument.", ask(tools=[search]), enforced=False),
+        Pair("schema-required", _takes(required=["plot"]), f"{_SCHEMA}.required[0]: property is not defined\n",
+             _takes(required=["bed"]), enforced=False),
+        Pair("schema-items", _takes(properties={"bed": {"type": "ARRAY"}}),
+             f"{_SCHEMA}.properties[bed].items: missing field.\n",
+             _takes(properties={"bed": {"type": "ARRAY", "items": {"type": "ARRAY", "items": {"type": "STRING"}}}})),
+        Pair("schema-items", _takes(properties={"bed": {"type": "ARRAY", "items": {"type": "ARRAY"}}}),
+             f"{_SCHEMA}.properties[bed].items.items: missing field.\n", _takes(), variant="nested"),
+        Pair("schema-enum", _takes(properties={"bed": {"type": "INTEGER", "enum": ["1"]}}),
+             f"{_SCHEMA}.properties[bed].enum: only allowed for STRING type\n",
+             _takes(properties={"bed": {"type": "STRING", "enum": ["1"]}}), enforced=False),
+        Pair("setting-range", ask(generationConfig={"topK": 0}),
+             "Unable to submit request because it has a topK value of 0 but the supported range is from 1 (inclusive) "
+             "to 65 (exclusive). Update the value and try again.", ask(generationConfig={"topK": 1}), enforced=False),
+        Pair("stop-sequences", ask(generationConfig={"stopSequences": list("abcdef")}),
+             "Unable to submit request because it has a stopSequences value of 6 but the supported range is from 1 "
+             "(inclusive) to 6 (exclusive). Update the value and try again.",
+             ask(generationConfig={"stopSequences": list("abcde")}), enforced=False),
         Pair("temperature", ask(generationConfig={"temperature": 3}),
              "Unable to submit request because it has a temperature value of 3 but the supported range is from 0 "
              "(inclusive) to 2.0001 (exclusive). Update the value and try again.",

@@ -45,6 +45,32 @@ def test_each_finish_reason_goes_out_and_comes_back(
     assert "".join(part.text for part in answer.parts if isinstance(part, Text)) == "a"
 
 
+@pytest.mark.parametrize(
+    ("number", "finish"),
+    [
+        (1, FinishReason.STOP),
+        (2, FinishReason.MAX_TOKENS),
+        (3, FinishReason.SAFETY),
+        (5, FinishReason.ERROR),
+        ("8", FinishReason.SAFETY),
+        (9, None),
+        (12, None),
+    ],
+)
+def test_a_reason_that_comes_as_a_number_is_read_where_it_means_one_thing(
+    number: int | str, finish: FinishReason | None
+) -> None:
+    candidate = {"content": {"parts": [{"text": "a"}]}, "finishReason": number}
+    answer = DIALECT.read_response(200, {}, msgspec.json.encode({"candidates": [candidate]}))
+    assert (answer.finish, answer.raw_finish, answer.complete) == (finish, str(number), True)
+
+
+def test_a_call_that_ends_with_the_number_of_stop_is_a_tool_use() -> None:
+    candidate = {"content": {"parts": [{"functionCall": {"name": "read_sensor"}}]}, "finishReason": 1}
+    answer = DIALECT.read_response(200, {}, msgspec.json.encode({"candidates": [candidate]}))
+    assert answer.finish is FinishReason.TOOL_USE
+
+
 def test_a_reason_that_the_api_lacks_is_our_mistake() -> None:
     with pytest.raises(HarnessError, match="no finishReason"):
         render(reply(Text("a"), finish=FinishReason.ERROR), asked())

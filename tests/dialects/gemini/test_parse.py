@@ -13,10 +13,11 @@ from hypothesis import strategies as st
 from properties import examples
 
 from turnproof.dialects.base import Call, HttpRequest, Refusal
+from turnproof.dialects.base64_text import decode_base64
 from turnproof.dialects.gemini import DIALECT
 from turnproof.dialects.gemini.fields import FIELDS, Field
 from turnproof.dialects.gemini.ids import is_positional
-from turnproof.dialects.gemini.parts import decoded, part_of, signature_of, standard_base64
+from turnproof.dialects.gemini.parts import part_of, signature_of, standard_base64
 from turnproof.dialects.gemini.surfaces import GeminiCall, Surface
 from turnproof.messages import (
     JSON,
@@ -182,13 +183,13 @@ def test_parts_of_no_known_form_within_a_response_are_left_out() -> None:
 def test_a_signature_is_its_bytes_in_whatever_alphabet(content: bytes) -> None:
     standard = b64encode(content).decode()
     for written in (standard, urlsafe_b64encode(content).decode(), standard.rstrip("=")):
-        assert decoded(written) == content
+        assert decode_base64(written) == content
         assert standard_base64(written) == standard
 
 
 @pytest.mark.parametrize("text", ["A", "AAAAA", "a b", "é", "AA==AA==", "!"])
 def test_what_is_no_base64_is_known_and_kept(text: str) -> None:
-    assert decoded(text) is None
+    assert decode_base64(text) is None
     assert standard_base64(text) == text
 
 

@@ -71,6 +71,33 @@ SOURCE_TAGS: dict[str, tuple[str, ...]] = {
 }
 """Source types of API version 2023-06-01. `file` came with a beta, and is stable from 2026-10-21 on."""
 
+SOURCES: dict[str, frozenset[str]] = {
+    "base64": _words("type media_type data"),
+    "content": _words("type content"),
+    "text": _words("type media_type data"),
+    "url": _words("type url"),
+}
+
+TOOL_CHOICES: dict[str, frozenset[str]] = {
+    "auto": _words("type disable_parallel_tool_use"),
+    "any": _words("type disable_parallel_tool_use"),
+    "tool": _words("type name disable_parallel_tool_use"),
+    "none": _words("type"),
+}
+
+THINKING: dict[str, frozenset[str]] = {
+    "enabled": _words("type budget_tokens display block_binding"),
+    "disabled": _words("type"),
+    "adaptive": _words("type display block_binding"),
+}
+"""Members by the type of thinking. A type that stands here not is not judged."""
+
+OBJECT_SETTINGS: dict[str, frozenset[str]] = {
+    "metadata": _words("user_id"),
+    "output_config": _words("effort format task_budget"),
+}
+"""Members of the settings that are objects of one kind."""
+
 FILES_BETA = "files-api-2025-04-14"
 LONG_CONTEXT_BETA = "context-1m-2025-08-07"
 

@@ -74,7 +74,7 @@ MALFORMED_JSON = _rule(
     _ERRORS,
     thread("anthropics/claude-code#77525", "The request body is not valid JSON: …"),
 )
-MALFORMED_BODY = _rule("malformed-body", _ERRORS)
+MALFORMED_BODY = _rule("malformed-body", _ERRORS, _schema("CreateMessageParams"))
 MISSING_FIELD = _rule(
     "missing-field",
     _schema("CreateMessageParams"),
@@ -121,7 +121,27 @@ UNKNOWN_MODEL = _rule(
     ),
 )
 
+# Images
+IMAGE_DATA = _rule(
+    "image-data",
+    thread("felixarntz/ai-services#19", ".image.source.base64: invalid base64 data", day="2026-11-27"),
+    thread("Yeachan-Heo/gajae-code#2813", ".image.source.base64: invalid base64 data", day="2026-11-27"),
+    thread("anthropics/claude-code#12750", ".image.source.base64: image cannot be empty", day="2026-11-27"),
+)
+IMAGE_TYPE = _rule(
+    "image-type",
+    note="refused in 2025 (anthropics/claude-code#6300, #15746), accepted of claude-3-5-sonnet in a recording "
+    "(Arize-ai/openinference, test_anthropic_instrumentation_image_input_messages)",
+)
+
 # Settings
+SETTING_RANGE = _rule(
+    "setting-range",
+    _schema("CreateMessageParams"),
+    thread("anthropics/anthropic-sdk-python#893", day="2026-11-27"),
+    note="older models took -1 for `temperature` and `top_p` until August 2026",
+)
+TOOL_CHOICE = _rule("tool-choice", _schema("ToolChoice"))
 BLANK_STOP_SEQUENCE = _rule(
     "blank-stop-sequence",
     recording(

@@ -104,6 +104,14 @@ CALL_TURN = _rule(
         "Please ensure that function call turn comes immediately after a user turn or after a function response turn.",
     ),
 )
+SCHEMA_REQUIRED = _rule("schema-required", note="Gemini's own API refuses it; not seen from the gateway")
+SCHEMA_ITEMS = _rule("schema-items", thread("decolua/9router#3707", ".items.items: missing field.", day="2026-11-27"))
+SCHEMA_ENUM = _rule("schema-enum", note="Gemini's own API refuses it; not seen from the gateway")
+SETTING_RANGE = _rule(
+    "setting-range",
+    note="Gemini's own API refuses it; of the gateway lbjlaq/Antigravity-Manager#527 says so, in other words",
+)
+STOP_SEQUENCES = _rule("stop-sequences", note="Gemini's own API refuses it; not seen from the gateway")
 RESPONSE_TURN = _rule("response-turn", note="gemini.md §6; no thread of the gateway was found")
 RESPONSE_COUNT = _rule(
     "response-count",

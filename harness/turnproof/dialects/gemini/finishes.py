@@ -22,7 +22,6 @@ UNEXPECTED_CALL = "UNEXPECTED_TOOL_CALL"
 
 READ: Mapping[str, FinishReason] = {
     STOP: FinishReason.STOP,
-    "1": FinishReason.STOP,
     MAX_TOKENS: FinishReason.MAX_TOKENS,
     "CONTINUATION": FinishReason.PAUSED,
     MALFORMED_CALL: FinishReason.ERROR,
@@ -48,6 +47,21 @@ READ: Mapping[str, FinishReason] = {
     "FINISH_REASON_UNSPECIFIED": FinishReason.UNKNOWN,
 }
 
+_BY_NUMBER: Mapping[str, FinishReason] = {
+    "0": FinishReason.UNKNOWN,
+    "1": FinishReason.STOP,
+    "2": FinishReason.MAX_TOKENS,
+    "3": FinishReason.SAFETY,
+    "4": FinishReason.SAFETY,
+    "5": FinishReason.ERROR,
+    "7": FinishReason.SAFETY,
+    "8": FinishReason.SAFETY,
+    "11": FinishReason.SAFETY,
+}
+"""Numbers that mean the same in `Candidate.FinishReason` of both protos (`google.ai.generativelanguage.v1beta`,
+`google.cloud.aiplatform.v1`). From 6 on each counts its own words: 9 is SPII in one and MALFORMED_FUNCTION_CALL in the
+other, and an answer does not say which of the two it is of."""
+
 WRITE: Mapping[FinishReason, str] = {
     FinishReason.STOP: STOP,
     FinishReason.TOOL_USE: STOP,
@@ -67,7 +81,8 @@ _NEUTRAL_WORDS: Mapping[str, str] = {"stop_sequence": STOP}
 
 
 def neutral(raw: str | None, *, calls: bool) -> FinishReason | None:
-    """The neutral reason; `UNKNOWN` for a word that is not in the table, None for none at all.
+    """The neutral reason; `UNKNOWN` for a word that is not in the table, None for none at all, and for a number that
+    the two surfaces count differently.
 
     With a whole call to be answered it is a tool use, also where the model called what nobody had declared.
     """
@@ -75,7 +90,7 @@ def neutral(raw: str | None, *, calls: bool) -> FinishReason | None:
         return None
     if calls and raw in (STOP, "1", UNEXPECTED_CALL):
         return FinishReason.TOOL_USE
-    return READ.get(raw, FinishReason.UNKNOWN)
+    return _BY_NUMBER.get(raw) if raw.isdecimal() else READ.get(raw, FinishReason.UNKNOWN)
 
 
 def word_of(value: JSON) -> str | None:

@@ -8,8 +8,7 @@ two alphabets in use compare equal; fields that stand beside a part's data are k
 
 from __future__ import annotations
 
-import re
-from base64 import b64encode, urlsafe_b64decode
+from base64 import b64encode
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -27,13 +26,12 @@ from ...messages import (
     Thought,
     ToolResult,
 )
+from ..base64_text import decode_base64
 from .rules import NAME
 
 WirePart = Mapping[str, Any]
 
 _SIGNATURE = "thoughtSignature"
-_BASE64 = re.compile(r"([A-Za-z0-9+/_-]*)={0,2}")
-_TO_URL_SAFE = str.maketrans("+/", "-_")
 
 
 def part_of(wire: WirePart, model: str) -> Part:
@@ -57,17 +55,9 @@ def signature_of(part: Part) -> str | None:
     return found if isinstance(found, str) else None
 
 
-def decoded(text: str) -> bytes | None:
-    """The bytes of base64 in either alphabet, padded or not; None for what is neither."""
-    found = _BASE64.fullmatch(text)
-    if found is None or len(found[1]) % 4 == 1:
-        return None
-    return urlsafe_b64decode(found[1].translate(_TO_URL_SAFE) + "=" * (-len(found[1]) % 4))
-
-
 def standard_base64(text: str) -> str:
     """Base64 in the alphabet that servers write; what is no base64 stays as it is."""
-    data = decoded(text)
+    data = decode_base64(text)
     return text if data is None else b64encode(data).decode()
 
 
@@ -128,7 +118,7 @@ def _attachment(wire: object) -> InlineData | FileRef | None:
 def _inline(wire: WirePart, data: ProviderData | None) -> Part | None:
     blob = _object(wire, "inlineData")
     encoded = blob.get("data")
-    content = decoded(encoded) if isinstance(encoded, str) else None
+    content = decode_base64(encoded) if isinstance(encoded, str) else None
     return None if content is None else InlineData(str(blob.get("mimeType", "")), content, provider_data=data)
 
 

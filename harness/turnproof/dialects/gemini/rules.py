@@ -114,6 +114,51 @@ TOOL_NAME = _rule(
     thread("google-gemini/gemini-cli#9535", "Invalid function name. Must start with a letter or an underscore."),
 )
 DUPLICATE_TOOL = _rule("duplicate-tool", thread("googleapis/dotnet-genai#189", "Duplicate function declaration found"))
+_BEYOND = "but the supported range is from 1 (inclusive) to … (exclusive). Update the value and try again."
+SCHEMA_REQUIRED = _rule(
+    "schema-required",
+    thread(
+        "moltis-org/moltis#849",
+        "* GenerateContentRequest.tools[0].function_declarations[0].parameters.required[0]: property is not defined",
+        day="2026-11-27",
+    ),
+)
+SCHEMA_ITEMS = _rule("schema-items", thread("decolua/9router#3707", ".items.items: missing field.", day="2026-11-27"))
+SCHEMA_ENUM = _rule(
+    "schema-enum",
+    thread("directus/directus#27100", ".enum: only allowed for STRING type", day="2026-11-27"),
+    thread("anomalyco/opencode#28397", ".enum: only allowed for STRING type", day="2026-11-27"),
+)
+SETTING_RANGE = _rule(
+    "setting-range",
+    thread(
+        "genkit-ai/genkit#1397",
+        f"Unable to submit request because it has a topK value of … {_BEYOND}",
+        day="2026-11-27",
+    ),
+    thread(
+        "stackblitz-labs/bolt.diy#955",
+        f"Unable to submit request because it has a maxOutputTokens value of … {_BEYOND}",
+        day="2026-11-27",
+    ),
+    thread(
+        "BerriAI/litellm#10548",
+        f"Unable to submit request because it has a maxOutputTokens value of … {_BEYOND}",
+        day="2026-11-27",
+    ),
+    note="the most that `topK` may be differs by model, and is not judged",
+)
+STOP_SEQUENCES = _rule(
+    "stop-sequences",
+    page("https://ai.google.dev/api/generate-content", day="2026-11-27"),
+    thread(
+        "continuedev/continue#7849",
+        "Unable to submit request because it has a stopSequences value of 10 but the supported range is from 1 "
+        "(inclusive) to 6 (exclusive). Update the value and try again.",
+        day="2026-11-27",
+    ),
+    thread("continuedev/continue#2702", day="2026-11-27"),
+)
 TEMPERATURE = _rule(
     "temperature",
     recording(

@@ -15,7 +15,8 @@ import msgspec
 
 from ...messages import FunctionCall, Part
 from ..base import World
-from .parts import decoded, signature_of
+from ..base64_text import decode_base64
+from .parts import signature_of
 
 _SENTINELS = (b"skip_thought_signature_validator", b"context_engineering_is_the_way_to_go")
 _STAND_INS = frozenset(form for text in _SENTINELS for form in (text, urlsafe_b64decode(text)))
@@ -27,7 +28,7 @@ _canonical = msgspec.json.Encoder(order="sorted").encode
 
 def stands_in(signature: str | None) -> bool:
     """Whether this is one of the two values that the service takes in place of a signature it did not issue."""
-    return signature is not None and decoded(signature) in _STAND_INS
+    return signature is not None and decode_base64(signature) in _STAND_INS
 
 
 def digest(part: Part) -> str:

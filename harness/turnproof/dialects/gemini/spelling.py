@@ -15,10 +15,10 @@ import msgspec
 
 from ...messages import JSON
 from ..base import Rule
+from ..base64_text import decode_base64
 from ..field_names import is_listed
 from . import rules
 from .fields import FIELDS, ONEOFS, SCHEMA_TYPES, Field, Fields
-from .parts import decoded
 from .times import parse_duration, parse_timestamp
 
 _SHOWN = 40
@@ -112,7 +112,7 @@ class Reader:
         if not _fits(kind, value):
             self._invalid(_PROTO_TYPES[kind], path, value)
             return _DEFAULTS[kind]
-        if kind == "bytes" and decoded(value) is None:
+        if kind == "bytes" and decode_base64(value) is None:
             problem = f'(TYPE_BYTES), Base64 decoding failed for "{value[:_SHOWN]}"'
             self._fault(rules.BROKEN_BASE64, path, f"Invalid value at '{path}' {problem}")
         return value

@@ -6,7 +6,6 @@ missing, a value of the wrong type. A missing or wrong key is named before any o
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import msgspec
@@ -15,6 +14,7 @@ from ...errors import PayloadError
 from ...messages import JSON, ToolSchema
 from ..base import HttpRequest, Refusal, Rule, World
 from ..base_dialect import UnreadableRequest
+from ..openai_values import wrong_type
 from . import auth, rules
 from .conversation import read
 from .errors import ChatRefusal, refuse
@@ -38,10 +38,6 @@ _NOWHERE = {
 _OBJECT, _ARRAY, _STRING = ((dict,), "an object"), ((list,), "an array of objects"), ((str,), "a string")
 _CONTENT = ((str, list, type(None)), "one of a string or array of objects")
 _Expected = tuple[tuple[type, ...], str]
-_SHOWN: Mapping[type, str] = {
-    dict: "an object", list: "an array", str: "a string", bool: "a boolean", int: "an integer", float: "a decimal",
-    type(None): "null",
-}  # fmt: skip
 
 
 def parse(request: HttpRequest, world: World, named: Surface) -> ChatCall | Refusal:
@@ -189,9 +185,8 @@ class _Body:
     def _expect(self, value: JSON, expected: _Expected, where: str) -> None:
         kinds, words = expected
         if not isinstance(value, kinds):
-            got = _SHOWN.get(type(value), "something")
-            message = f"Invalid type for '{where}': expected {words}, but got {got} instead."
-            raise self._invalid(rules.INVALID_TYPE, message, "invalid_type", where)
+            fault = wrong_type(where, words, value)
+            raise self._invalid(rules.INVALID_TYPE, fault.message, fault.code, fault.path)
 
     def _invalid(
         self, rule: Rule, message: str, kind: str = "invalid_request_error", path: str = "$"

@@ -98,6 +98,7 @@ MISSING_FIELD = _rule(
 )
 INVALID_TYPE = _rule(
     "invalid-type",
+    _schema("CreateChatCompletionRequest"),
     recording(
         f"{_RUBY_LLM}/535c9e1def3b/spec/fixtures/vcr_cassettes/"
         "chat_real_error_scenarios_openai_gpt-4o-mini_handles_invalid_message_format_errors.yml",
@@ -117,6 +118,17 @@ UNKNOWN_ARGUMENT = _rule(
 ZAI_PARAMETER = _rule(
     "zai-parameter",
     _ZAI_CODES,
+)
+
+UNKNOWN_MEMBER = _rule(
+    "unknown-member",
+    thread("songquanpeng/one-api#1319", "Unknown parameter: 'messages[1].tool_calls[0].index'.", day="2026-11-27"),
+    thread("i-am-bee/beeai-framework#980", "Unknown parameter: 'response_format.strict'.", day="2026-11-27"),
+    thread("langchain-ai/langchain#20271", day="2026-11-27"),
+)
+UNKNOWN_TOOL_MEMBER = _rule(
+    "unknown-tool-member",
+    note="no refusal of a function's member was seen; OpenCoworkAI/open-cowork#232 says that OpenAI ignores them",
 )
 
 # What is asked
@@ -199,6 +211,27 @@ STREAM_OPTIONS = _rule(
     _schema("ChatCompletionStreamOptions"),
     *earlier_threads("BerriAI/litellm#5803", "lobehub/lobehub#6735"),
 )
+OUTPUT_MINIMUM = _rule(
+    "output-minimum",
+    thread(
+        "it-at-m/mucgpt#608",
+        "Invalid 'max_tokens': integer below minimum value. Expected a value >= 1, but got 0 instead.",
+        day="2026-11-27",
+    ),
+    thread("OpenBMB/ChatDev#446", "integer below minimum value. Expected a value >= 1, but got -", day="2026-11-27"),
+    thread("YSocialTwin/YClient#6", day="2026-11-27"),
+)
+SETTING_RANGE = _rule(
+    "setting-range",
+    _schema("CreateChatCompletionRequest"),
+    _schema("ModelResponseProperties"),
+)
+SETTING_CHOICE = _rule(
+    "setting-choice",
+    _schema("ChatCompletionToolChoiceOption"),
+    _schema("ResponseFormatJsonSchema"),
+)
+STOP_SEQUENCES = _rule("stop-sequences", _schema("StopConfiguration"))
 TEMPERATURE = _rule(
     "temperature",
     _schema("ModelResponseProperties"),
@@ -326,6 +359,17 @@ UNREACHABLE_IMAGE = _rule(
         f"{_OPENLLMETRY}/opentelemetry-instrumentation-openai/tests/traces/cassettes/test_vision/test_vision.yaml",
         "Error while downloading …",
     ),
+)
+IMAGE_DATA = _rule(
+    "image-data",
+    thread(
+        "Alibaba-NLP/OmniSearch#3",
+        "Invalid image URL: 'messages[…].content[…].image_url.url'. Expected a base64-encoded data URL with an image "
+        "MIME type (e.g. 'data:image/png;base64,aW1nIGJ5dGVzIGhlcmU='), but got a value without the 'data:' prefix.",
+        day="2026-11-27",
+    ),
+    thread("vercel/ai#7266", "but got an invalid base64-encoded value.", day="2026-11-27"),
+    note="the second is of a file; empty data is refused by Responses (openai-responses/image-data)",
 )
 RATE_LIMIT = _rule(
     "rate-limit",

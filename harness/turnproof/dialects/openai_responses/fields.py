@@ -52,6 +52,15 @@ REQUIRED: Mapping[str, tuple[str, ...]] = {
 }
 """The id of a reasoning item is required by the types, and not by the service (dotnet/extensions#7629)."""
 
+BLOCKS: Mapping[str, frozenset[str]] = {
+    "input_text": _words("type text prompt_cache_breakpoint"),
+    "input_image": _words("type detail file_id image_url prompt_cache_breakpoint"),
+    "input_file": _words("type detail file_data file_id file_url filename prompt_cache_breakpoint"),
+    "output_text": _words("type text annotations logprobs"),
+    "refusal": _words("type refusal"),
+}
+"""Members of the blocks of a message or an output, by their type. Other types are not judged."""
+
 PREFIXES: Mapping[str, str] = {"reasoning": "rs", "function_call": "fc", "message": "msg"}
 
 ROLES = ("assistant", "system", "developer", "user")

@@ -15,6 +15,7 @@ from ...errors import PayloadError
 from ...messages import JSON, Part, Text, ToolSchema
 from ..base import Call, HttpRequest, Refusal, World
 from ..base_dialect import UnreadableRequest
+from ..openai_values import wrong_type
 from . import auth, conversation, rules
 from .errors import COPILOT_BAD_REQUEST
 from .items import Unreadable, parts_of
@@ -54,9 +55,9 @@ def _call(request: HttpRequest, world: World) -> ResponsesCall:
     try:
         return _read(body, address, world)
     except Unreadable as error:
-        message = f"Invalid type for '{error.where}': expected {error.expected}, but got {type_of(error.got)} instead."
-        kind = _code(address, "invalid_type")
-        raise UnreadableRequest(Refusal(rules.MALFORMED_BODY, 400, kind, message, f"$.{error.where}")) from None
+        fault = wrong_type(error.where, error.expected, error.got)
+        kind = _code(address, fault.code)
+        raise UnreadableRequest(Refusal(rules.MALFORMED_BODY, 400, kind, fault.message, f"$.{fault.path}")) from None
 
 
 def _read(body: dict[str, Any], address: Address, world: World) -> ResponsesCall:
@@ -128,25 +129,6 @@ def _body(data: bytes) -> dict[str, Any]:
     if not isinstance(body, dict):
         raise _malformed("We could not parse the JSON body of your request.")
     return body
-
-
-def type_of(value: JSON) -> str:
-    """A JSON type in the words of the service."""
-    match value:
-        case None:
-            return "null"
-        case bool():
-            return "a boolean"
-        case int():
-            return "an integer"
-        case float():
-            return "a decimal"
-        case str():
-            return "a string"
-        case list() | tuple():
-            return "an array"
-        case _:
-            return "an object"
 
 
 def _items(value: JSON) -> tuple[Item, ...]:

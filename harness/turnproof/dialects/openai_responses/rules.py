@@ -56,6 +56,10 @@ MISSING_FIELD = _rule(
 )
 MOVED_PARAMETER = _rule("moved-parameter", *earlier_threads("madox2/vim-ai#162", "OpenHands/software-agent-sdk#755"))
 UNKNOWN_PARAMETER = _rule("unknown-parameter", *earlier_threads("openai/openai-python#3146", "BerriAI/litellm#13420"))
+UNKNOWN_MEMBER = _rule(
+    "unknown-member",
+    thread("BerriAI/litellm#28431", "Unknown parameter: 'input[0].content[0].cache_control'.", day="2026-11-27"),
+)
 INVALID_ROLE = _rule("invalid-role", _schema("EasyInputMessage"), *earlier_threads("anomalyco/opencode#10803"))
 ASSISTANT_CONTENT = _rule(
     "assistant-content", *earlier_threads("tinyhumansai/openhuman#3624", "jamesrochabrun/SwiftOpenAI#136")
@@ -106,6 +110,18 @@ TEMPERATURE = _rule(
         "test_openai_responses_model_http_error.yaml"
     ),
     _schema("ModelResponseProperties"),
+)
+SETTING_RANGE = _rule("setting-range", _schema("ModelResponseProperties"))
+SETTING_CHOICE = _rule("setting-choice", _schema("ToolChoiceOptions"))
+IMAGE_DATA = _rule(
+    "image-data",
+    thread(
+        "anomalyco/opencode#23983",
+        "Invalid 'input[…].content[…].image_url'. Expected a base64-encoded data URL with an image MIME type (e.g. "
+        "'data:image/png;base64,aW1nIGJ5dGVzIGhlcmU='), but got empty base64-encoded bytes.",
+        day="2026-11-27",
+    ),
+    thread("openai/codex#22886", "but got empty base64-encoded bytes.", day="2026-11-27"),
 )
 NO_SAMPLING = _rule("no-sampling", *earlier_threads("CopilotKit/CopilotKit#7191", "danny-avila/LibreChat#10737"))
 OUTPUT_LIMIT = _rule(

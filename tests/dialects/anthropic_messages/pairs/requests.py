@@ -7,6 +7,7 @@ from ..builders import (
     ASKED,
     KEY,
     MODEL,
+    NEWEST,
     TOOL,
     Ask,
     Pair,
@@ -61,6 +62,47 @@ def _headers() -> list[Pair]:
     ]  # fmt: skip
 
 
+def _members() -> list[Pair]:
+    """Members that there are not, of what stands below the body."""
+    auto: Json = {"type": "auto"}
+    adaptive: Json = {"type": "adaptive"}
+    effort: Json = {"effort": "high"}
+    return [
+        Pair("extra-field", ask(tools=[TOOL], tool_choice=auto | {"mode": "required"}),
+             f"tool_choice.auto.mode: {_EXTRA}", ask(tools=[TOOL], tool_choice=auto), variant="tool-choice"),
+        Pair("extra-field", ask(tools=[TOOL], tool_choice=auto | {"colour": "green"}),
+             f"tool_choice.auto.colour: {_EXTRA}", ask(tools=[TOOL], tool_choice=auto), variant="unlisted-member",
+             enforced=False),
+        Pair("extra-field", ask(model=NEWEST, thinking=adaptive | {"budget_tokens": 1024}),
+             f"thinking.adaptive.budget_tokens: {_EXTRA}", ask(model=NEWEST, thinking=adaptive), variant="thinking"),
+        Pair("extra-field", ask(metadata={"user_id": "gardener", "session_id": "7"}),
+             f"metadata.session_id: {_EXTRA}", ask(metadata={"user_id": "gardener"}), variant="metadata"),
+        Pair("extra-field", ask(model=NEWEST, output_config=effort | {"verbosity": "low"}),
+             f"output_config.verbosity: {_EXTRA}", ask(model=NEWEST, output_config=effort), variant="output-config"),
+        Pair("extra-field", ask(user(image(_PNG | {"detail": "high"}))),
+             f"messages.0.content.0.image.source.base64.detail: {_EXTRA}", ask(user(image(_PNG))), variant="source"),
+    ]  # fmt: skip
+
+
+def _images() -> list[Pair]:
+    where = "messages.0.content.0.image.source.base64"
+    png = _PNG["data"]
+    return [
+        Pair("image-data", ask(user(image(_PNG | {"data": "!!!"}))), f"{where}: invalid base64 data",
+             ask(user(image(_PNG)))),
+        Pair("image-data", ask(user(image(_PNG | {"data": f"data:image/png;base64,{png}"}))),
+             f"{where}: invalid base64 data", ask(user(image(_PNG))), variant="data-url"),
+        Pair("image-data", loop(result(content=[image(_PNG | {"data": "!!!"})])),
+             "messages.2.content.0.tool_result.content.0.image.source.base64: invalid base64 data",
+             loop(result(content=[image(_PNG)])), variant="in-result"),
+        Pair("image-data", ask(user(image(_PNG | {"data": ""}))), f"{where}: image cannot be empty",
+             ask(user(image(_PNG))), variant="empty"),
+        Pair("image-type", ask(user(image(_PNG | {"data": "/9j/4AAQSkZJRg=="}))),
+             f"{where}.data: Image does not match the provided media type image/png",
+             ask(user(image(_PNG | {"media_type": "image/jpeg", "data": "/9j/4AAQSkZJRg=="}))), enforced=False),
+    ]  # fmt: skip
+
+
 def _shape() -> list[Pair]:
     return [
         Pair("malformed-json", Ask(raw=b"[1, 2"), "The request body is not valid JSON: Input data was truncated",
@@ -78,6 +120,7 @@ def _shape() -> list[Pair]:
         Pair("extra-field", ask(user(text("Hello", parsed=1))), f"messages.0.content.0.text.parsed: {_EXTRA}",
              ask(user(text("Hello"))), variant="block"),
         Pair("extra-field", ask(colour="green"), f"colour: {_EXTRA}", ask(), variant="unlisted", enforced=False),
+        *_members(),
         Pair("extra-field", ask({**ASKED, "name": "Ann"}), f"messages.0.name: {_EXTRA}", ask(), variant="message"),
         Pair("extra-field", ask(tools=[TOOL | {"parameters": {}}]), f"tools.0.custom.parameters: {_EXTRA}",
              ask(tools=[TOOL | {"strict": True}]), variant="tool"),
@@ -143,4 +186,4 @@ def _shape() -> list[Pair]:
     ]  # fmt: skip
 
 
-PAIRS: tuple[Pair, ...] = (*_headers(), *_shape())
+PAIRS: tuple[Pair, ...] = (*_headers(), *_shape(), *_images())

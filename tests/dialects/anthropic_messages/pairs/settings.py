@@ -126,6 +126,45 @@ def _settings() -> list[Pair]:
     ]  # fmt: skip
 
 
+def _values() -> list[Pair]:
+    """Settings that are of another type, or beyond their range."""
+    sensor: Json = {"tools": [TOOL]}
+    tags = "'auto', 'any', 'tool', 'none'"
+    no_number = "Input should be a valid number, unable to parse string as a number"
+    no_integer = "Input should be a valid integer, unable to parse string as an integer"
+    least = "Input should be greater than or equal to 0"
+    return [
+        Pair("malformed-body", ask(temperature="hot"), f"temperature: {no_number}", ask(temperature=0.5),
+             variant="temperature"),
+        Pair("malformed-body", ask(top_p=[0.5]), "top_p: Input should be a valid number", ask(top_p=0.5),
+             variant="top-p"),
+        Pair("malformed-body", ask(top_k="some"), f"top_k: {no_integer}", ask(top_k=5), variant="top-k"),
+        Pair("malformed-body", ask(top_k=1.5), "top_k: Input should be a valid integer, got a number with a fractional "
+             "part", ask(top_k=1), variant="fraction"),
+        Pair("malformed-body", ask(stream="perhaps"),
+             "stream: Input should be a valid boolean, unable to interpret input", ask(stream=False), variant="stream"),
+        Pair("malformed-body", ask(stream={}), "stream: Input should be a valid boolean", ask(stream=None),
+             variant="stream-object"),
+        Pair("malformed-body", ask(stop_sequences=["```", 5]), "stop_sequences.1: Input should be a valid string",
+             ask(stop_sequences=["```", "5"]), variant="stop-sequence"),
+        Pair("malformed-body", ask(max_tokens=4096, thinking=_BUDGET | {"budget_tokens": "some"}),
+             f"thinking.enabled.budget_tokens: {no_integer}", ask(max_tokens=4096, thinking=_BUDGET), variant="budget"),
+        Pair("setting-range", ask(temperature=1.5), "temperature: range: 0..1", ask(temperature=1)),
+        Pair("setting-range", ask(temperature=-1), "temperature: range: 0..1", ask(temperature=0), variant="below"),
+        Pair("setting-range", ask(top_p=1.1), "top_p: range: 0..1", ask(top_p=1), variant="top-p"),
+        Pair("setting-range", ask(top_k=-2), f"top_k: {least}", ask(top_k=0), variant="top-k"),
+        Pair("setting-range", ask(max_tokens=-5), f"max_tokens: {least}", ask(max_tokens=1), variant="max-tokens"),
+        Pair("tool-choice", ask(**sensor, tool_choice={"type": "sometimes"}),
+             f"tool_choice: Input tag 'sometimes' found using 'type' does not match any of the expected tags: {tags}",
+             ask(**sensor, tool_choice={"type": "any"})),
+        Pair("tool-choice", ask(**sensor, tool_choice={"name": "read_sensor"}),
+             "tool_choice: Unable to extract tag using discriminator 'type'",
+             ask(**sensor, tool_choice={"type": "tool", "name": "read_sensor"}), variant="without-type"),
+        Pair("missing-field", ask(**sensor, tool_choice={"type": "tool"}), "tool_choice.tool.name: Field required",
+             ask(**sensor, tool_choice={"type": "tool", "name": "read_sensor"}), variant="tool-choice"),
+    ]  # fmt: skip
+
+
 def _caching() -> list[Pair]:
     five = [text(f"Log {n}.", **mark()) for n in range(5)]
     a, b = text("One.", **mark("5m")), text("Two.", **mark("1h"))
@@ -180,4 +219,4 @@ def _size() -> list[Pair]:
     ]  # fmt: skip
 
 
-PAIRS: tuple[Pair, ...] = (*_settings(), *_caching(), *_size())
+PAIRS: tuple[Pair, ...] = (*_settings(), *_values(), *_caching(), *_size())

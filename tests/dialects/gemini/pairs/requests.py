@@ -174,6 +174,29 @@ def _types() -> list[Pair]:
     ]  # fmt: skip
 
 
+def _schemas() -> list[Pair]:
+    where = "* GenerateContentRequest.tools[0].function_declarations[0].parameters"
+    beds: Json = {"type": "ARRAY", "items": {"type": "STRING"}}
+
+    def required(*names: str) -> Ask:
+        return declared(TOOL | {"parameters": PARAMETERS | {"required": list(names)}})
+
+    return [
+        Pair("schema-required", required("plot"), f"{where}.required[0]: property is not defined\n", required("bed")),
+        Pair("schema-required", required("plot", "bed", "row"),
+             f"{where}.required[0]: property is not defined\n{where}.required[2]: property is not defined\n",
+             required("bed"), variant="several"),
+        Pair("schema-items", parameters(type="ARRAY", items={"type": "array"}),
+             f"{where}.properties[bed].items.items: missing field.\n", parameters(type="ARRAY", items=beds)),
+        Pair("schema-items", parameters(anyOf=[{"type": "ARRAY"}, {"type": "STRING"}]),
+             f"{where}.properties[bed].any_of[0].items: missing field.\n",
+             parameters(anyOf=[beds, {"type": "STRING"}]), variant="choice"),
+        Pair("schema-enum", parameters(type="INTEGER", enum=["1", "2"]),
+             f"{where}.properties[bed].enum: only allowed for STRING type\n",
+             parameters(type="string", enum=["1", "2"])),
+    ]  # fmt: skip
+
+
 def _asked() -> list[Pair]:
     """Of whom, and what."""
     missing: Json = {"status": 404, "kind": "NOT_FOUND"}
@@ -229,4 +252,4 @@ def _asked() -> list[Pair]:
     ]  # fmt: skip
 
 
-PAIRS: tuple[Pair, ...] = (*_address(), *_keys(), *_reading(), *_asked())
+PAIRS: tuple[Pair, ...] = (*_address(), *_keys(), *_reading(), *_schemas(), *_asked())

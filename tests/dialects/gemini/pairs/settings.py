@@ -44,10 +44,26 @@ def _settings() -> list[Pair]:
             "from 0 (inclusive) to 2.0001 (exclusive). Update the value and try again."
         )
 
+    def beyond(name: str, value: float, end: int) -> str:
+        return (
+            f"Unable to submit request because it has a {name} value of {value} but the supported range is from 1 "
+            f"(inclusive) to {end} (exclusive). Update the value and try again."
+        )
+
+    six = ["a", "b", "c", "d", "e", "f"]
     wants_json: Json = {"generationConfig": {"responseMimeType": "application/json"}}
     return [
         Pair("temperature", configured(temperature=1000), hot(1000), configured(temperature=2)),
         Pair("temperature", configured(temperature=-0.1), hot(-0.1), configured(temperature=0), variant="negative"),
+        Pair("setting-range", configured(topK=0), beyond("topK", 0, 65), configured(topK=1)),
+        Pair("setting-range", configured(maxOutputTokens=0), beyond("maxOutputTokens", 0, 65_537),
+             configured(maxOutputTokens=1), variant="no-output"),
+        Pair("setting-range", configured(maxOutputTokens=65_537), beyond("maxOutputTokens", 65_537, 65_537),
+             configured(maxOutputTokens=65_536), variant="too-much-output"),
+        Pair("stop-sequences", configured(stopSequences=six * 2),
+             beyond("stopSequences", 12, 6), configured(stopSequences=six[:5])),
+        Pair("stop-sequences", configured(stopSequences=[*six, "g", "h", "i", "j"]), beyond("stopSequences", 10, 6),
+             configured(stopSequences=[]), variant="ten"),
         Pair("json-with-tools", at(OLD, ask(tools=TOOLS, **wants_json)),
              "Function calling with a response mime type: 'application/json' is unsupported",
              ask(tools=TOOLS, **wants_json)),

@@ -5,8 +5,9 @@ from __future__ import annotations
 from turnproof.dialects.openai_chat.surfaces import Surface
 
 from ...requests import Json
-from ..builders import ASKED, REASONER, TOOL, Pair, ask, system, tool, user
+from ..builders import ASKED, PNG, REASONER, TOOL, Pair, ask, assistant, call, image, result, system, tool, user
 
+PDF = "data:application/pdf;base64,JVBERi0="
 _CLOSED: Json = {
     "type": "object",
     "properties": {"bed": {"type": "string"}},
@@ -117,6 +118,116 @@ def _sampling() -> list[Pair]:
     ]  # fmt: skip
 
 
+def _below(least: int, got: int, kind: str = "integer") -> str:
+    return f"{kind} below minimum value. Expected a value >= {least}, but got {got} instead."
+
+
+def _above(most: int, got: float, kind: str = "decimal") -> str:
+    return f"{kind} above maximum value. Expected a value <= {most}, but got {got:g} instead."
+
+
+def _values() -> list[Pair]:
+    """Settings that are of another type, or beyond their range."""
+    least: Json = {"kind": "integer_below_min_value"}
+    too_low: Json = {"kind": "decimal_below_min_value"}
+    too_high: Json = {"kind": "decimal_above_max_value"}
+    typed: Json = {"kind": "invalid_type"}
+    word: Json = {"kind": "invalid_value"}
+    five = ["a", "b", "c", "d", "e"]
+    return [
+        Pair("output-minimum", ask(max_tokens=0), f"Invalid 'max_tokens': {_below(1, 0)}", ask(max_tokens=1), **least,
+             param="max_tokens"),
+        Pair("output-minimum", ask(model=REASONER, max_completion_tokens=-15335),
+             f"Invalid 'max_completion_tokens': {_below(1, -15335)}", ask(model=REASONER, max_completion_tokens=1),
+             **least, param="max_completion_tokens", variant="negative"),
+        Pair("setting-range", ask(n=0), f"Invalid 'n': {_below(1, 0)}", ask(n=1), **least, param="n"),
+        Pair("setting-range", ask(n=129), f"Invalid 'n': {_above(128, 129, 'integer')}", ask(n=128),
+             kind="integer_above_max_value", param="n", variant="too-many"),
+        Pair("setting-range", ask(top_p=7), f"Invalid 'top_p': {_above(1, 7)}", ask(top_p=1), **too_high,
+             param="top_p", variant="top-p"),
+        Pair("setting-range", ask(frequency_penalty=-3), f"Invalid 'frequency_penalty': {_below(-2, -3, 'decimal')}",
+             ask(frequency_penalty=-2), **too_low, param="frequency_penalty", variant="frequency"),
+        Pair("setting-range", ask(presence_penalty=2.5), f"Invalid 'presence_penalty': {_above(2, 2.5)}",
+             ask(presence_penalty=2), **too_high, param="presence_penalty", variant="presence"),
+        Pair("setting-range", ask(logprobs=True, top_logprobs=21),
+             f"Invalid 'top_logprobs': {_above(20, 21, 'integer')}", ask(logprobs=True, top_logprobs=20),
+             kind="integer_above_max_value", param="top_logprobs", variant="logprobs"),
+        Pair("stop-sequences", ask(stop=five),
+             "Invalid 'stop': array too long. Expected an array with maximum length 4, but got an array with length 5 "
+             "instead.", ask(stop=five[:4]), kind="array_above_max_length", param="stop"),
+        Pair("invalid-type", ask(temperature="hot"),
+             "Invalid type for 'temperature': expected a decimal, but got a string instead.", ask(temperature=1),
+             **typed, param="temperature", variant="temperature"),
+        Pair("invalid-type", ask(max_tokens="4"),
+             "Invalid type for 'max_tokens': expected an integer, but got a string instead.", ask(max_tokens=4.0),
+             **typed, param="max_tokens", variant="limit"),
+        Pair("invalid-type", ask(n=1.5), "Invalid type for 'n': expected an integer, but got a decimal instead.",
+             ask(n=1), **typed, param="n", variant="fraction"),
+        Pair("invalid-type", ask(seed=True), "Invalid type for 'seed': expected an integer, but got a boolean instead.",
+             ask(seed=1), **typed, param="seed", variant="truth-for-a-number"),
+        Pair("invalid-type", ask(stream="yes"),
+             "Invalid type for 'stream': expected a boolean, but got a string instead.", ask(stream=None), **typed,
+             param="stream", variant="stream"),
+        Pair("invalid-type", ask(stop=5),
+             "Invalid type for 'stop': expected one of a string or array of strings, but got an integer instead.",
+             ask(stop="5"), **typed, param="stop", variant="stop"),
+        Pair("invalid-type", ask(stop=["4", 5]),
+             "Invalid type for 'stop[1]': expected a string, but got an integer instead.", ask(stop=["4", "5"]),
+             **typed, param="stop[1]", variant="stop-sequence"),
+        Pair("setting-choice", ask(tools=[TOOL], tool_choice="sometimes"),
+             "Invalid value: 'sometimes'. Supported values are: 'none', 'auto', and 'required'.",
+             ask(tools=[TOOL], tool_choice="required"), **word, param="tool_choice"),
+        Pair("setting-choice", ask(response_format={"type": "xml"}),
+             "Invalid value: 'xml'. Supported values are: 'json_object', 'json_schema', and 'text'.",
+             ask(response_format={"type": "text"}), **word, param="response_format.type", variant="format"),
+    ]  # fmt: skip
+
+
+def _members() -> list[Pair]:
+    """Members that there are not, of what stands below the body."""
+    unknown: Json = {"kind": "unknown_parameter"}
+    numbered = (ASKED, assistant(None, call() | {"index": 0}), result())
+    ordinary = (ASKED, assistant(None, call()), result())
+    marked: Json = {"type": "text", "text": "How moist is bed 3?", "cache_control": {"type": "ephemeral"}}
+    unmarked: Json = {"type": "text", "text": "How moist is bed 3?"}
+    with_data: Json = {"type": "file", "file": {"file_data": PDF, "filename": "a.pdf", "data": PDF}}
+    without_data: Json = {"type": "file", "file": {"file_data": PDF, "filename": "a.pdf"}}
+    strict: Json = _format(_CLOSED)
+    loose: Json = {"response_format": strict["response_format"] | {"strict": True}}
+    odd_tool: Json = TOOL | {"function": TOOL["function"] | {"cache_control": {"type": "ephemeral"}}}
+    return [
+        Pair("unknown-member", ask(*numbered), "Unknown parameter: 'messages[1].tool_calls[0].index'.",
+             ask(*ordinary), **unknown, param="messages[1].tool_calls[0].index"),
+        Pair("unknown-member", ask(user([marked])), "Unknown parameter: 'messages[0].content[0].cache_control'.",
+             ask(user([unmarked])), **unknown, param="messages[0].content[0].cache_control", variant="block"),
+        Pair("unknown-member", ask(user([unmarked | {"colour": "green"}])),
+             "Unknown parameter: 'messages[0].content[0].colour'.", ask(user([unmarked])), **unknown,
+             param="messages[0].content[0].colour", variant="unlisted", enforced=False),
+        Pair("unknown-member", ask(user([with_data])), "Unknown parameter: 'messages[0].content[0].file.data'.",
+             ask(user([without_data])), **unknown, param="messages[0].content[0].file.data", variant="inside-a-block"),
+        Pair("unknown-member", ask(**loose), "Unknown parameter: 'response_format.strict'.", ask(**strict), **unknown,
+             param="response_format.strict", variant="format"),
+        Pair("unknown-tool-member", ask(tools=[odd_tool]), "Unknown parameter: 'tools[0].function.cache_control'.",
+             ask(tools=[TOOL]), **unknown, param="tools[0].function.cache_control", enforced=False),
+    ]  # fmt: skip
+
+
+def _images() -> list[Pair]:
+    expected = (
+        "Invalid image URL: 'messages[0].content[0].image_url.url'. Expected a base64-encoded data URL with an image "
+        "MIME type (e.g. 'data:image/png;base64,aW1nIGJ5dGVzIGhlcmU='), but got"
+    )
+    about: Json = {"kind": "invalid_value", "param": "messages[0].content[0].image_url.url"}
+    return [
+        Pair("image-data", ask(user([image("iVBORw0KGgo=")])), f"{expected} a value without the 'data:' prefix.",
+             ask(user([image(PNG)])), **about),
+        Pair("image-data", ask(user([image("data:image/png;base64,!!!")])),
+             f"{expected} an invalid base64-encoded value.", ask(user([image(PNG)])), **about, variant="broken"),
+        Pair("image-data", ask(user([image("data:image/png;base64,")])), f"{expected} empty base64-encoded bytes.",
+             ask(user([image(PNG)])), **about, variant="empty"),
+    ]  # fmt: skip
+
+
 def _form() -> list[Pair]:
     wanted: Json = {"response_format": {"type": "json_object"}}
     missing = "'required' is required to be supplied and to be an array including every key in properties."
@@ -159,4 +270,13 @@ def _size() -> list[Pair]:
     ]  # fmt: skip
 
 
-PAIRS: tuple[Pair, ...] = (*_arguments(), *_tools(), *_sampling(), *_form(), *_size())
+PAIRS: tuple[Pair, ...] = (
+    *_arguments(),
+    *_tools(),
+    *_sampling(),
+    *_values(),
+    *_members(),
+    *_images(),
+    *_form(),
+    *_size(),
+)

@@ -2,7 +2,24 @@
 
 from __future__ import annotations
 
-from ..builders import ASKED, KEY, Ask, Pair, ask, assistant, body, call, copilot, loop, output, reasoning
+from typing import Any
+
+from ..builders import (
+    ASKED,
+    KEY,
+    OLD,
+    Ask,
+    Pair,
+    ask,
+    assistant,
+    body,
+    call,
+    copilot,
+    function,
+    loop,
+    output,
+    reasoning,
+)
 
 _CREATE = "https://platform.openai.com/docs/api-reference/responses/create"
 
@@ -47,6 +64,67 @@ def _headers() -> tuple[Pair, ...]:
         Pair(
             "method-not-allowed", Ask(path="/v1/responses", method="GET"), "Not allowed to GET on /v1/responses.",
             ask(), status=405, kind="method_not_supported", enforced=False,
+        ),
+    )  # fmt: skip
+
+
+def _picture(url: str) -> Ask:
+    return ask({"role": "user", "content": [{"type": "input_image", "image_url": url}]})
+
+
+def _text(**more: Any) -> Ask:
+    return ask({"role": "user", "content": [{"type": "input_text", "text": "How moist?", **more}]})
+
+
+def _values() -> tuple[Pair, ...]:
+    """Settings that are of another type, or beyond their range; blocks with members that there are not."""
+    image = (
+        "Invalid 'input[0].content[0].image_url'. Expected a base64-encoded data URL with an image MIME type (e.g. "
+        "'data:image/png;base64,aW1nIGJ5dGVzIGhlcmU='), but got"
+    )
+    shown = _picture("data:image/png;base64,iVBORw0KGgo=")
+    marked = "Unknown parameter: 'input[0].content[0]."
+    return (
+        Pair(
+            "setting-range", ask(model=OLD, top_p=1.5),
+            "Invalid 'top_p': decimal above maximum value. Expected a value <= 1, but got 1.5 instead.",
+            ask(model=OLD, top_p=1), kind="decimal_above_max_value", param="top_p",
+        ),
+        Pair(
+            "setting-choice", ask(tools=[function()], tool_choice="sometimes"),
+            "Invalid value: 'sometimes'. Supported values are: 'none', 'auto', and 'required'.",
+            ask(tools=[function()], tool_choice="required"), kind="invalid_value", param="tool_choice",
+        ),
+        Pair(
+            "invalid-type", ask(max_output_tokens="100"),
+            "Invalid type for 'max_output_tokens': expected an integer, but got a string instead.",
+            ask(max_output_tokens=100), kind="invalid_type", param="max_output_tokens", variant="limit",
+        ),
+        Pair(
+            "invalid-type", ask(stream="yes"),
+            "Invalid type for 'stream': expected a boolean, but got a string instead.", ask(stream=False),
+            kind="invalid_type", param="stream", variant="stream",
+        ),
+        Pair(
+            "output-limit", ask(max_output_tokens=0),
+            "Invalid 'max_output_tokens': integer below minimum value. Expected a value >= 16, but got 0 instead.",
+            ask(max_output_tokens=None), kind="integer_below_min_value", param="max_output_tokens", variant="zero",
+        ),
+        Pair(
+            "unknown-member", _text(cache_control={"type": "ephemeral"}), f"{marked}cache_control'.", _text(),
+            kind="unknown_parameter", param="input[0].content[0].cache_control",
+        ),
+        Pair(
+            "unknown-member", _text(colour="green"), f"{marked}colour'.", _text(), kind="unknown_parameter",
+            param="input[0].content[0].colour", variant="unlisted", enforced=False,
+        ),
+        Pair(
+            "image-data", _picture("data:image/png;base64,"), f"{image} empty base64-encoded bytes.", shown,
+            kind="invalid_value", param="input[0].content[0].image_url",
+        ),
+        Pair(
+            "image-data", _picture("data:image/png;base64,!!!"), f"{image} an invalid base64-encoded value.", shown,
+            kind="invalid_value", param="input[0].content[0].image_url", variant="broken",
         ),
     )  # fmt: skip
 
@@ -157,4 +235,4 @@ def _ids() -> tuple[Pair, ...]:
     )  # fmt: skip
 
 
-PAIRS: tuple[Pair, ...] = (*_headers(), *_shape(), *_ids())
+PAIRS: tuple[Pair, ...] = (*_headers(), *_shape(), *_values(), *_ids())

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from ...base import Call, HttpRequest, Refusal, World
 from ...base_dialect import enforced_first, run_checks
 from .. import headers
-from . import caching, pairing, settings, shape, size, thinking, turns
+from . import caching, pairing, settings, shape, size, thinking, turns, values
 from .context import Context
 
 
@@ -30,6 +30,7 @@ def _refusals(request: HttpRequest, call: Call, world: World) -> Iterator[Refusa
 
 _CHECKS: tuple[Callable[[Context], Iterator[Refusal]], ...] = (
     shape.check,
+    values.check,
     size.model,
     settings.check,
     caching.check,

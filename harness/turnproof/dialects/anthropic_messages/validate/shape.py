@@ -10,6 +10,7 @@ from ...base import Refusal
 from ...field_names import logged_if_unlisted
 from .. import fields, rules
 from ..conversation import Block, Placed, blocks_of
+from . import images
 from .context import Context, refuse
 
 CALL_ID = re.compile(r"[a-zA-Z0-9_-]+")
@@ -26,7 +27,7 @@ def check(context: Context) -> Iterator[Refusal]:
     for n, message in enumerate(context.messages):
         known = fields.SYSTEM_MESSAGE if message["role"] == "system" else fields.MESSAGE
         if not message.keys() <= known:
-            yield from _extra(f"messages.{n}.", message, known)
+            yield from extra_fields(f"messages.{n}.", message, known)
         if "content" not in message and message["role"] != "system":
             yield refuse(rules.MISSING_FIELD, f"messages.{n}.content: Field required", f"messages.{n}.content")
     for turn in context.turns:
@@ -57,7 +58,7 @@ def _tools(context: Context) -> Iterator[Refusal]:
         if (tool.get("type") or "custom") != "custom":
             continue
         where = f"tools.{n}.custom"
-        yield from _extra(f"{where}.", tool, fields.CUSTOM_TOOL)
+        yield from extra_fields(f"{where}.", tool, fields.CUSTOM_TOOL)
         for field in ("name", "input_schema"):
             if field not in tool:
                 yield refuse(rules.MISSING_FIELD, f"{where}.{field}: Field required", f"{where}.{field}")
@@ -66,7 +67,8 @@ def _tools(context: Context) -> Iterator[Refusal]:
             yield refuse(rules.TOOL_NAME_PATTERN, message, f"{where}.name")
 
 
-def _extra(prefix: str, thing: Mapping[str, Any], known: frozenset[str]) -> Iterator[Refusal]:
+def extra_fields(prefix: str, thing: Mapping[str, Any], known: frozenset[str]) -> Iterator[Refusal]:
+    """A refusal for each field of an object that the API does not know there."""
     for field in thing:
         if field not in known:
             yield _extra_field(f"{prefix}{field}", field)
@@ -98,7 +100,7 @@ def _block(context: Context, path: str, block: Block, role: str) -> Iterator[Ref
         where = f"{path}.thinking.cache_control"
         yield refuse(rules.BREAKPOINT_ON_THINKING, f"{where}: Extra inputs are not permitted", where)
     elif not block.keys() <= known:
-        yield from _extra(f"{path}.{kind}.", block, known)
+        yield from extra_fields(f"{path}.{kind}.", block, known)
     for field in fields.REQUIRED[kind]:
         if field not in block:
             yield refuse(rules.MISSING_FIELD, f"{path}.{kind}.{field}: Field required", f"{path}.{kind}.{field}")
@@ -141,6 +143,10 @@ def _source(context: Context, path: str, kind: str, block: Block) -> Iterator[Re
             f"{path}.source: Input tag '{tag}' found using 'type' does not match any of the expected tags: {names}"
         )
         yield refuse(rules.SOURCE_TAG, message, f"{path}.source")
+        return
+    yield from extra_fields(f"{path}.source.{tag}.", source, fields.SOURCES[tag])
+    if kind == "image" and tag == "base64":
+        yield from images.check(path, source)
     elif tag == "url" and str(source.get("url")) in context.world.unreachable_urls:
         message = "Unable to download the file. Please verify the URL and try again."
         yield refuse(rules.UNREACHABLE_URL, message, f"{path}.source.url")

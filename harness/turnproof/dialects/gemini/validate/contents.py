@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
-from ...base import Refusal
+from ...base import Refusal, Rule
 from .. import rules
 from ..fields import PART_DATA
 from ..models import JSON_WITH_TOOLS, LEGAL_NAME
 from ..surfaces import GeminiCall, Surface
 from ..tools import declarations
 from .context import Context, refuse
+from .schemas import schema_faults
 
 _ROLES = frozenset({"user", "model", "function"})
 _METHODS = {"generate": "generateContent", "count_tokens": "countTokens", "cache": "createCachedContent"}
 _JSON = "application/json"
+_MOST_SEQUENCES = 5
+_USUAL_TOP_K = 65
 ILLEGAL_NAME = (
     "Invalid function name. Must start with a letter or an underscore. Must be alphanumeric (a-z, A-Z, 0-9), "
     "underscores (_), dots (.), colons (:), or dashes (-), with a maximum length of 64."
@@ -92,18 +96,45 @@ def _tools(context: Context) -> Iterator[Refusal]:
         elif name in seen:
             yield refuse(rules.DUPLICATE_TOOL, f"Duplicate function declaration found: {name}", path)
         seen.add(name)
+    yield from _schemas(context)
+
+
+def _schemas(context: Context) -> Iterator[Refusal]:
+    """What the service's own kind of schema lacks. It names all faults of a kind at once, a line for each."""
+    faults: dict[Rule, list[tuple[str, str]]] = {}
+    for path, declared in declarations(context.content.get("tools", ())):
+        if isinstance(schema := declared.get("parameters"), dict):
+            for rule, where, problem in schema_faults(schema, f"{path}.parameters"):
+                faults.setdefault(rule, []).append((where, problem))
+    for rule, found in faults.items():
+        lines = "".join(f"* {context.message}.{where}: {problem}\n" for where, problem in found)
+        yield refuse(rule, lines, found[0][0])
+
+
+def _ranges(context: Context, config: Mapping[str, Any]) -> Iterator[Refusal]:
+    most = context.facts.max_output_tokens if context.facts is not None else None
+    stops = config.get("stopSequences")
+    settings: tuple[tuple[Rule, str, Any, float, float | None], ...] = (
+        (rules.TEMPERATURE, "temperature", config.get("temperature"), 0, 2.0001),
+        (rules.SETTING_RANGE, "topK", config.get("topK"), 1, None),
+        (rules.SETTING_RANGE, "maxOutputTokens", config.get("maxOutputTokens"), 1, most + 1 if most else None),
+        (rules.STOP_SEQUENCES, "stopSequences", len(stops) if stops else None, 1, _MOST_SEQUENCES + 1),
+    )
+    for rule, name, value, least, end in settings:
+        if value is None or (float(value) >= least and (end is None or float(value) < end)):
+            continue
+        above = _USUAL_TOP_K if end is None else end
+        message = (
+            f"Unable to submit request because it has a {name} value of {value} but the supported range is from "
+            f"{least} (inclusive) to {above} (exclusive). Update the value and try again."
+        )
+        yield refuse(rule, message, f"generationConfig.{name}")
 
 
 def settings(context: Context) -> Iterator[Refusal]:
     """What stands beside the conversation and contradicts itself or the model: sampling, and JSON beside tools."""
     config = context.content.get("generationConfig", {})
-    temperature = config.get("temperature")
-    if temperature is not None and not 0 <= float(temperature) < 2.0001:
-        message = (
-            f"Unable to submit request because it has a temperature value of {temperature} but the supported range is "
-            "from 0 (inclusive) to 2.0001 (exclusive). Update the value and try again."
-        )
-        yield refuse(rules.TEMPERATURE, message, "generationConfig.temperature")
+    yield from _ranges(context, config)
     wants_json = config.get("responseMimeType") == _JSON
     if not wants_json or context.vertex or context.facts is None or context.has(JSON_WITH_TOOLS):
         return

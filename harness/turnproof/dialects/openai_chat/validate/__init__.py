@@ -13,7 +13,7 @@ from ...base import HttpRequest, Refusal, World
 from ...base_dialect import enforced_first, run_checks
 from .. import auth
 from ..surfaces import ChatCall, Surface
-from . import arguments, messages, pairing, settings, size
+from . import arguments, members, messages, pairing, settings, size, values
 from .context import Context, facts_of
 
 _Check = Callable[[Context], Iterator[Refusal]]
@@ -33,6 +33,8 @@ def validate(request: HttpRequest, call: ChatCall, world: World) -> list[Refusal
 _MAKER: tuple[_Check, ...] = (
     arguments.model,
     arguments.arguments,
+    values.check,
+    members.check,
     settings.tools,
     settings.sampling,
     settings.limits,

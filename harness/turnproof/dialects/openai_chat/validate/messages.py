@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ...base import Refusal
+from ...openai_values import image_fault
 from .. import rules
 from ..errors import ChatRefusal
 from ..models import LONGEST_ID, NO_SYSTEM
@@ -24,11 +25,15 @@ def check(context: Context) -> Iterator[Refusal]:
 
 
 def images(context: Context) -> Iterator[Refusal]:
-    """Images that the service fetches itself must be within its reach."""
-    for message in context.messages:
+    """Images must be base64, or within the reach of the service, which fetches them itself."""
+    for n, message in enumerate(context.messages):
         content = message.get("content")
-        for block in content if isinstance(content, list) else ():
+        for m, block in enumerate(content if isinstance(content, list) else ()):
             url = block["image_url"].get("url") if isinstance(block.get("image_url"), dict) else None
+            if (fault := image_fault(url)) is not None:
+                path = f"messages[{n}].content[{m}].image_url.url"
+                words = f"Invalid image URL: '{path}'. {fault}"
+                yield context.refuse(rules.IMAGE_DATA, "invalid_value", words, path)
             if isinstance(url, str) and url in context.world.unreachable_urls:
                 words = f"Error while downloading {url}."
                 yield context.refuse(rules.UNREACHABLE_IMAGE, "invalid_image_url", words)

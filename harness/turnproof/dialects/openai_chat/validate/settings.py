@@ -84,18 +84,11 @@ def too_long(context: Context, rule: Rule, value: str, longest: int, path: str) 
 
 
 def sampling(context: Context) -> Iterator[Refusal]:
-    """Temperature."""
+    """A temperature where the model has only one."""
     value = context.body.get("temperature")
     if isinstance(value, bool) or not isinstance(value, int | float):
         return
-    if value < 0 or value > 2:
-        side, limit, sign = ("below minimum", 0, ">=") if value < 0 else ("above maximum", 2, "<=")
-        message = (
-            f"Invalid 'temperature': decimal {side} value. Expected a value {sign} {limit}, but got {value:g} instead."
-        )
-        code = f"decimal_{side.replace(' ', '_').replace('minimum', 'min').replace('maximum', 'max')}_value"
-        yield context.refuse(rules.TEMPERATURE, code, message, "temperature")
-    elif context.has(FIXED_SAMPLING) and value != 1:
+    if context.has(FIXED_SAMPLING) and value != 1:
         message = (
             f"Unsupported value: 'temperature' does not support {value:g} with this model. Only the default (1) value "
             "is supported."

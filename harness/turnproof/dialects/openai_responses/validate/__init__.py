@@ -14,7 +14,7 @@ from ...base_dialect import enforced_first, run_checks
 from .. import auth
 from ..errors import COPILOT_BAD_REQUEST
 from ..surfaces import ResponsesCall, Surface
-from . import pairing, reasoning, settings, shape, size, stored
+from . import pairing, reasoning, settings, shape, size, stored, values
 from .context import Context
 
 
@@ -42,6 +42,7 @@ def _surface_refusal(refusal: Refusal, surface: Surface) -> Refusal:
 _CHECKS: tuple[Callable[[Context], Iterator[Refusal]], ...] = (
     size.model,
     shape.check,
+    values.check,
     settings.check,
     stored.check,
     pairing.check,

@@ -7,7 +7,7 @@ from typing import Any
 
 from ....messages import JSON
 from ...base import Refusal, Rule
-from .. import fields, rules
+from .. import rules
 from ..models import LEGAL_NAME, NO_SAMPLING
 from .context import Context, refuse
 
@@ -21,7 +21,6 @@ def check(context: Context) -> Iterator[Refusal]:
     if not context.sent and not any(context.body.get(name) for name in _INPUTS):
         yield refuse(rules.NO_INPUT, _NO_INPUT, "$", "missing_required_parameter")
     yield from _sampling(context)
-    yield from _limit(context)
     for n, tool in enumerate(context.body.get("tools") or ()):
         yield from _tool(tool, f"tools[{n}]")
     for placed in context.sent:
@@ -31,31 +30,12 @@ def check(context: Context) -> Iterator[Refusal]:
 
 
 def _sampling(context: Context) -> Iterator[Refusal]:
-    temperature = context.body.get("temperature")
-    if isinstance(temperature, int | float) and not isinstance(temperature, bool) and not 0 <= temperature <= 2:
-        low = temperature < 0
-        message = (
-            f"Invalid 'temperature': decimal {'below minimum' if low else 'above maximum'} value. Expected a value "
-            f"{'>= 0' if low else '<= 2'}, but got {temperature} instead."
-        )
-        code = "decimal_below_min_value" if low else "decimal_above_max_value"
-        yield refuse(rules.TEMPERATURE, message, "temperature", code)
     effort = (context.body.get("reasoning") or {}).get("effort")
     if context.has(NO_SAMPLING) and effort != "none":
         for name in ("temperature", "top_p"):
             if context.body.get(name) is not None:
                 message = f"Unsupported parameter: '{name}' is not supported with this model."
                 yield refuse(rules.NO_SAMPLING, message, name, "unsupported_parameter")
-
-
-def _limit(context: Context) -> Iterator[Refusal]:
-    limit = context.body.get("max_output_tokens")
-    if type(limit) is int and limit < fields.LEAST_OUTPUT:
-        message = (
-            f"Invalid 'max_output_tokens': integer below minimum value. Expected a value >= {fields.LEAST_OUTPUT}, but "
-            f"got {limit} instead."
-        )
-        yield refuse(rules.OUTPUT_LIMIT, message, "max_output_tokens", "integer_below_min_value")
 
 
 def _name(name: object, where: str) -> Iterator[Refusal]:

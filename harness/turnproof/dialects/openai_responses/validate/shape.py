@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from ...base import Refusal, Rule
 from ...field_names import logged_if_unlisted
+from ...openai_values import image_fault
 from .. import fields, rules
 from ..surfaces import Surface
 from .context import Context, Placed, refuse
@@ -23,8 +24,10 @@ def check(context: Context) -> Iterator[Refusal]:
         yield from _ids(placed)
         if placed.kind == "message":
             yield from _message(placed)
+            yield from _blocks(placed, "content")
         elif placed.kind == "function_call_output":
             yield from _output(placed)
+            yield from _blocks(placed, "output")
 
 
 def _body(context: Context) -> Iterator[Refusal]:
@@ -104,6 +107,21 @@ def _message(placed: Placed) -> Iterator[Refusal]:
 
 def _output(placed: Placed) -> Iterator[Refusal]:
     yield from _kinds(placed, "output", fields.IN_OUTPUT, rules.OUTPUT_CONTENT)
+
+
+def _blocks(placed: Placed, member: str) -> Iterator[Refusal]:
+    content = placed.item.get(member)
+    for n, block in enumerate(content if isinstance(content, list) else ()):
+        path = f"{placed.path}.{member}[{n}]"
+        known = fields.BLOCKS.get(str(block.get("type")))
+        for name, value in block.items() if known is not None else ():
+            if name not in (known or ()) and value is not None:
+                where = f"{path}.{name}"
+                message = f"Unknown parameter: '{where}'."
+                yield logged_if_unlisted(refuse(rules.UNKNOWN_MEMBER, message, where, "unknown_parameter"), name)
+        if block.get("type") == "input_image" and (fault := image_fault(block.get("image_url"))) is not None:
+            where = f"{path}.image_url"
+            yield refuse(rules.IMAGE_DATA, f"Invalid '{where}'. {fault}", where, "invalid_value")
 
 
 def _kinds(placed: Placed, member: str, supported: tuple[str, ...], rule: Rule) -> Iterator[Refusal]:
