@@ -61,6 +61,10 @@ ACCEPTED: tuple[Accepted[Ask], ...] = (
     Accepted("unpaired-on-zai", ask(*_UNPAIRED, surface=Surface.ZAI)),
     Accepted("unpaired-on-ollama", ask(*_UNPAIRED, surface=Surface.OLLAMA)),
     Accepted("anything-on-ollama", ask(surface=Surface.OLLAMA, enable_thinking=False, keep_alive="5m")),
+    Accepted("any-role-on-ollama", ask({"role": "gardener", "content": "How moist is bed 3?"}, surface=Surface.OLLAMA)),
+    Accepted("tool-without-a-name-on-ollama", ask(
+        surface=Surface.OLLAMA, tools=[{"type": "function", "function": {"description": "Read"}}],
+    )),
     Accepted("wrong-key-on-ollama", Ask(
         body(surface=Surface.OLLAMA), headers={"authorization": "Bearer wrong"}, surface=Surface.OLLAMA,
     )),

@@ -27,14 +27,14 @@ def is_positional(call_id: str) -> bool:
 
 def read(messages: Sequence[WireMessage], model: str) -> tuple[tuple[Part, ...], tuple[Message, ...]]:
     """The system text, and the conversation. Each message has its path as its id."""
-    leading = next((n for n, each in enumerate(messages) if each["role"] not in _INSTRUCTIONS), len(messages))
+    leading = next((n for n, each in enumerate(messages) if each.get("role") not in _INSTRUCTIONS), len(messages))
     system = tuple(Text(text_of(each.get("content"))) for each in messages[:leading])
     found: list[Message] = []
     names: dict[str, str] = {}
     called = ""
     for n, message in enumerate(messages[leading:], leading):
         where = f"messages[{n}]"
-        match message["role"]:
+        match message.get("role"):
             case "system" | "developer":
                 found.append(Message("system", tuple(parts_of(message.get("content"), model)), where))
             case "user":
@@ -44,9 +44,11 @@ def read(messages: Sequence[WireMessage], model: str) -> tuple[tuple[Part, ...],
                 names |= {part.id: part.name for part in parts if isinstance(part, FunctionCall)}
                 called = next((part.id for part in parts if isinstance(part, FunctionCall)), "")
                 found.append(Message("model", parts, where))
-            case role:
+            case "tool" | "function" as role:
                 call_id = str(message.get("tool_call_id", "")) if role == "tool" else called
                 _append(found, _result(message, call_id, names), where)
+            case _:  # Ollama takes any role.
+                found.append(Message("user", tuple(parts_of(message.get("content"), model)), where))
     return system, tuple(found)
 
 

@@ -15,7 +15,7 @@ from ...messages import JSON, ToolSchema
 from ..base import HttpRequest, Refusal, Rule, World
 from ..base_dialect import UnreadableRequest
 from ..openai_values import wrong_type
-from . import auth, rules
+from . import auth, ollama_words, rules
 from .conversation import read
 from .errors import ChatRefusal, refuse
 from .surfaces import Address, ChatCall, Surface, address, surface_of
@@ -43,15 +43,15 @@ _Expected = tuple[tuple[type, ...], str]
 def parse(request: HttpRequest, world: World, named: Surface) -> ChatCall | Refusal:
     """The request as a `ChatCall`, or the first refusal its surface would give for something that is none."""
     surface = surface_of(request, named)
+    body = (_OllamaBody if surface is Surface.OLLAMA else _Body)(surface)
     try:
-        return _Body(surface).call(request, _address(request, surface))
+        return body.call(request, _address(request, surface))
     except UnreadableRequest as refused:
         refusal = refused.refusal
     except RecursionError:
-        refusal = refuse(surface, rules.MALFORMED_JSON, "invalid_request_error", _NOT_JSON)
+        refusal = body.not_json().refusal
     except PayloadError as error:
-        message = f"{_NOT_JSON} {error.reason}"
-        refusal = refuse(surface, rules.MALFORMED_JSON, "invalid_request_error", message)
+        refusal = body.not_json(f" {error.reason}").refusal
     first = next((each for each in auth.refusals(request, surface, world) if each.enforced), None)
     return first or refusal
 
@@ -82,11 +82,10 @@ class _Body:
         body = self._object(request.body)
         model = found.model or body.get("model")
         if model is None or model == "":
-            raise self._invalid(rules.MISSING_MODEL, "you must provide a model parameter")
+            raise self._no_model()
         self._expect(model, _STRING, "model")
         if body.get("messages") is None:
-            message = "Missing required parameter: 'messages'."
-            raise self._invalid(rules.MISSING_FIELD, message, "missing_required_parameter", "messages")
+            raise self._no_messages()
         self._messages(body["messages"])
         for field in ("stream_options", "response_format"):
             if body.get(field) is not None:
@@ -111,9 +110,9 @@ class _Body:
         try:
             body = _decode(data)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            raise self._invalid(rules.MALFORMED_JSON, _NOT_JSON) from None
+            raise self.not_json() from None
         if not isinstance(body, dict):
-            raise self._invalid(rules.MALFORMED_JSON, _NOT_JSON)
+            raise self.not_json()
         return body
 
     def _messages(self, messages: JSON) -> None:
@@ -121,11 +120,7 @@ class _Body:
         for n, message in enumerate(messages):
             where = f"messages[{n}]"
             self._expect(message, _OBJECT, where)
-            role = message.get("role")
-            if role not in _ROLES:
-                *others, last = map(repr, _ROLES)
-                words = f"Invalid value: {role!r}. Supported values are: {', '.join(others)}, and {last}."
-                raise self._invalid(rules.INVALID_ROLE, words, "invalid_value", f"{where}.role")
+            self._role(message.get("role"), f"{where}.role")
             self._expect(message.get("content"), _CONTENT, f"{where}.content")
             if isinstance(message.get("content"), list):
                 for m, block in enumerate(message["content"]):
@@ -134,6 +129,12 @@ class _Body:
             for field in ("tool_call_id", "name"):
                 if message.get(field) is not None:
                     self._expect(message[field], _STRING, f"{where}.{field}")
+
+    def _role(self, role: JSON, where: str) -> None:
+        if role not in _ROLES:
+            *others, last = map(repr, _ROLES)
+            words = f"Invalid value: {role!r}. Supported values are: {', '.join(others)}, and {last}."
+            raise self._invalid(rules.INVALID_ROLE, words, "invalid_value", where)
 
     def _calls(self, calls: JSON, where: str) -> None:
         if calls is None:
@@ -169,26 +170,66 @@ class _Body:
 
     def _schema(self, function: JSON, where: str) -> ToolSchema:
         self._expect(function, _OBJECT, where)
-        if function.get("name") is None:
-            path = f"{where}.name"
-            words = f"Missing required parameter: '{path}'."
-            raise self._invalid(rules.MISSING_FIELD, words, "missing_required_parameter", path)
-        name, description = function["name"], function.get("description") or ""
+        name, description = function.get("name"), function.get("description") or ""
+        if name is None:
+            name = self._nameless(f"{where}.name")
         parameters = function.get("parameters") or {}
         self._expect(name, _STRING, f"{where}.name")
         self._expect(description, _STRING, f"{where}.description")
         self._expect(parameters, _OBJECT, f"{where}.parameters")
         return ToolSchema(name, description, parameters)
 
+    def _nameless(self, where: str) -> str:
+        raise self._missing(where)
+
     # -- refusing
 
     def _expect(self, value: JSON, expected: _Expected, where: str) -> None:
         kinds, words = expected
         if not isinstance(value, kinds):
-            fault = wrong_type(where, words, value)
-            raise self._invalid(rules.INVALID_TYPE, fault.message, fault.code, fault.path)
+            raise self._wrong_type(where, words, value)
+
+    def _wrong_type(self, where: str, expected: str, value: JSON) -> UnreadableRequest:
+        fault = wrong_type(where, expected, value)
+        return self._invalid(rules.INVALID_TYPE, fault.message, fault.code, fault.path)
+
+    def not_json(self, more: str = "") -> UnreadableRequest:
+        return self._invalid(rules.MALFORMED_JSON, f"{_NOT_JSON}{more}")
+
+    def _no_model(self) -> UnreadableRequest:
+        return self._invalid(rules.MISSING_MODEL, "you must provide a model parameter")
+
+    def _no_messages(self) -> UnreadableRequest:
+        return self._missing("messages")
+
+    def _missing(self, path: str) -> UnreadableRequest:
+        words = f"Missing required parameter: '{path}'."
+        return self._invalid(rules.MISSING_FIELD, words, "missing_required_parameter", path)
 
     def _invalid(
         self, rule: Rule, message: str, kind: str = "invalid_request_error", path: str = "$"
     ) -> UnreadableRequest:
         return UnreadableRequest(refuse(self._surface, rule, kind, message, path))
+
+
+class _OllamaBody(_Body):
+    """The same at Ollama, which refuses less, and in words of its own."""
+
+    def _role(self, role: JSON, where: str) -> None:
+        self._expect("" if role is None else role, _STRING, where)
+
+    def _wrong_type(self, where: str, expected: str, value: JSON) -> UnreadableRequest:
+        rule, message = ollama_words.wrong_type(where, expected, value)
+        return self._invalid(rule, message, path=where)
+
+    def not_json(self, more: str = "") -> UnreadableRequest:
+        return self._invalid(rules.OLLAMA_BODY, f"{ollama_words.NOT_JSON}{more}")
+
+    def _no_model(self) -> UnreadableRequest:
+        return self._invalid(rules.OLLAMA_NO_MODEL, ollama_words.NO_MODEL, path="model")
+
+    def _no_messages(self) -> UnreadableRequest:
+        return self._invalid(rules.OLLAMA_NO_MESSAGES, ollama_words.NO_MESSAGES, path="messages")
+
+    def _nameless(self, where: str) -> str:
+        return ""

@@ -14,6 +14,7 @@ from ..rulebook import Rulebook, earlier_threads, interface, page, recording, se
 NAME = "openai-chat"
 
 _PYDANTIC_AI = "https://github.com/pydantic/pydantic-ai/blob"
+_OLLAMA = "https://github.com/ollama/ollama/blob/main"
 _RUBY_LLM = "https://github.com/crmne/ruby_llm/blob"
 _OPENLLMETRY = "https://github.com/traceloop/openllmetry/blob/93429cfb9767/packages"
 _ZAI_CODES = page("https://docs.bigmodel.cn/cn/api/api-code")
@@ -162,9 +163,43 @@ ZAI_MODEL = _rule(
     "zai-model",
     _ZAI_CODES,
 )
+OLLAMA_BODY = _rule(
+    "ollama-unreadable-body",
+    server_code(f"{_OLLAMA}/middleware/openai.go", day="2026-11-27"),
+    note="the error of Go's JSON decoder, partly in words of ours",
+)
+OLLAMA_NO_MODEL = _rule(
+    "ollama-missing-model",
+    server_code(f"{_OLLAMA}/server/routes.go", "model is required"),
+)
+OLLAMA_NO_MESSAGES = _rule(
+    "ollama-missing-messages",
+    server_code(
+        f"{_OLLAMA}/middleware/openai.go",
+        "[] is too short - 'messages'",
+        day="2026-11-27",
+    ),
+)
+OLLAMA_CONTENT = _rule(
+    "ollama-content",
+    server_code(
+        f"{_OLLAMA}/openai/openai.go",
+        "invalid message content type: ",
+        day="2026-11-27",
+    ),
+    server_code(f"{_OLLAMA}/openai/openai.go", "invalid message format", day="2026-11-27"),
+)
+OLLAMA_IMAGE = _rule(
+    "ollama-image",
+    server_code(f"{_OLLAMA}/openai/openai.go", "invalid image input", day="2026-11-27"),
+)
+OLLAMA_ARGUMENTS = _rule(
+    "ollama-arguments",
+    server_code(f"{_OLLAMA}/openai/openai.go", "invalid tool call arguments", day="2026-11-27"),
+)
 OLLAMA_MODEL = _rule(
     "ollama-model",
-    server_code("https://github.com/ollama/ollama/blob/main/server/routes.go"),
+    server_code(f"{_OLLAMA}/server/routes.go"),
 )
 
 # Settings
@@ -350,7 +385,7 @@ ZAI_SIZE = _rule(
 )
 OLLAMA_TRUNCATES = _rule(
     "ollama-truncates",
-    server_code("https://github.com/ollama/ollama/blob/main/server/prompt.go"),
+    server_code(f"{_OLLAMA}/server/prompt.go"),
     silent=True,
 )
 UNREACHABLE_IMAGE = _rule(

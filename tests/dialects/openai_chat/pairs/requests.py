@@ -2,10 +2,28 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from turnproof.dialects.openai_chat.surfaces import Surface
 
 from ...requests import Json
-from ..builders import KEY, MODEL, Ask, Pair, ask, assistant, body, call, loop, result, tool, user, without
+from ..builders import (
+    ASKED,
+    KEY,
+    MODEL,
+    Ask,
+    Pair,
+    ask,
+    assistant,
+    body,
+    call,
+    image,
+    loop,
+    result,
+    tool,
+    user,
+    without,
+)
 
 _NO_KEY = (
     "You didn't provide an API key. You need to provide your API key in an Authorization header using Bearer auth "
@@ -118,6 +136,47 @@ def _shape() -> list[Pair]:
     ]  # fmt: skip
 
 
+def _at_ollama() -> list[Pair]:
+    """What Ollama's middleware says of a body."""
+    ollama = Surface.OLLAMA
+    legal = ask(surface=ollama)
+    pictures = "data:image/png;base64,"
+
+    def bare(**more: Any) -> Ask:
+        return Ask(more, surface=ollama)
+
+    def shown(url: str) -> Ask:
+        return ask(user([image(url)]), surface=ollama)
+
+    def calling(arguments: str) -> Ask:
+        return ask(ASKED, assistant("", call(arguments=arguments)), result(), surface=ollama)
+
+    return [
+        Pair("ollama-unreadable-body", Ask(raw=b'{"model": ', surface=ollama),
+             "invalid character in the body: it is no JSON object", legal),
+        Pair("ollama-unreadable-body", ask(surface=ollama, messages="How moist?"),
+             "json: cannot unmarshal string into Go struct field ChatCompletionRequest.messages of type []struct",
+             legal, variant="type"),
+        Pair("ollama-missing-model", bare(messages=[ASKED]), "model is required", legal),
+        Pair("ollama-missing-messages", bare(model="qwen3"), "[] is too short - 'messages'", legal),
+        Pair("ollama-missing-messages", bare(model="qwen3", messages=[]), "[] is too short - 'messages'", legal,
+             variant="empty"),
+        Pair("ollama-content", ask(user(None), surface=ollama), "invalid message content type: <nil>",
+             ask(ASKED, assistant(None, call()), result(), surface=ollama)),
+        Pair("ollama-content", ask(user({"text": "How moist?"}), surface=ollama),
+             "invalid message content type: map[string]interface {}", ask(user("How moist?"), surface=ollama),
+             variant="object"),
+        Pair("ollama-content", ask(user([{"type": "file", "file": {"file_id": "file_1"}}]), surface=ollama),
+             "invalid message format", ask(user([{"type": "text", "text": "How moist?"}]), surface=ollama),
+             variant="block"),
+        Pair("ollama-content", shown(f"{pictures}!!!"), "invalid message format", shown(f"{pictures}iVBORw0KGgo="),
+             variant="base64"),
+        Pair("ollama-image", shown("https://garden.example/here.png"), "invalid image input",
+             shown("data:;base64,iVBORw0KGgo=")),
+        Pair("ollama-arguments", calling("3"), "invalid tool call arguments", calling("{}")),
+    ]  # fmt: skip
+
+
 def _models() -> list[Pair]:
     def of(surface: Surface) -> tuple[Ask, Ask]:
         return ask(surface=surface, model="gpt-9"), ask(surface=surface)
@@ -145,4 +204,4 @@ def _models() -> list[Pair]:
     ]  # fmt: skip
 
 
-PAIRS: tuple[Pair, ...] = (*_addresses(), *_keys(), *_shape(), *_models())
+PAIRS: tuple[Pair, ...] = (*_addresses(), *_keys(), *_shape(), *_at_ollama(), *_models())

@@ -52,5 +52,5 @@ _CHECKS: dict[Surface, tuple[_Check, ...]] = {
     Surface.GITHUB: (arguments.model, pairing.check, size.check),
     Surface.COPILOT: (arguments.model, settings.number_of_tools, settings.limits, pairing.check, size.check),
     Surface.ZAI: (arguments.model, messages.check_zai, size.check),
-    Surface.OLLAMA: (arguments.model, size.check),
+    Surface.OLLAMA: (messages.check_ollama, arguments.model, size.check),
 }

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ...base import Refusal
+from ...base import Refusal, Rule
+from ...base64_text import decode_base64
+from ...lenient_reading import json_of
 from ...openai_values import image_fault
-from .. import rules
+from .. import ollama_words, rules
 from ..errors import ChatRefusal
 from ..models import LONGEST_ID, NO_SYSTEM
 from .context import Context
 from .settings import empty, name, too_long
+
+_OLLAMA_IMAGE = re.compile(r"data:(image/(jpeg|jpg|png|webp))?;base64,")
 
 
 def check(context: Context) -> Iterator[Refusal]:
@@ -46,6 +51,42 @@ def check_zai(context: Context) -> Iterator[Refusal]:
         yield ChatRefusal(rules.ZAI_PARAMETER, 400, "1214", words, "$.messages", surface=context.surface)
     if context.body.get("tool_choice") not in (None, "auto"):
         yield context.refuse(rules.ZAI_TOOL_CHOICE, "1210", "", "tool_choice")
+
+
+def check_ollama(context: Context) -> Iterator[Refusal]:
+    """What Ollama's middleware refuses before it looks at the model. It checks neither roles nor pairs."""
+    if not context.messages:
+        yield _invalid(context, rules.OLLAMA_NO_MESSAGES, ollama_words.NO_MESSAGES, "messages")
+    for n, message in enumerate(context.messages):
+        content, calls, path = message.get("content"), message.get("tool_calls"), f"messages[{n}]"
+        if content is None and calls is None:
+            words = f"invalid message content type: {ollama_words.printed_type(content)}"
+            yield _invalid(context, rules.OLLAMA_CONTENT, words, f"{path}.content")
+        for m, block in enumerate(content if isinstance(content, list) else ()):
+            yield from _ollama_block(context, block, f"{path}.content[{m}]")
+        for m, call in enumerate(calls or ()):
+            function = call.get("function")
+            if isinstance(function, dict) and not isinstance(json_of(function.get("arguments") or ""), dict):
+                where = f"{path}.tool_calls[{m}].function.arguments"
+                yield _invalid(context, rules.OLLAMA_ARGUMENTS, "invalid tool call arguments", where)
+
+
+def _ollama_block(context: Context, block: Mapping[str, Any], path: str) -> Iterator[Refusal]:
+    match block:
+        case {"type": "text", "text": str()} | {"type": "input_audio"}:
+            return  # Sounds are newer than the source that was read.
+        case {"type": "image_url", "image_url": {"url": str(url)} | str(url)}:
+            found = _OLLAMA_IMAGE.match(url)
+            if found is None:
+                yield _invalid(context, rules.OLLAMA_IMAGE, "invalid image input", path)
+            elif decode_base64(url[found.end() :]) is None:
+                yield _invalid(context, rules.OLLAMA_CONTENT, "invalid message format", path)
+        case _:
+            yield _invalid(context, rules.OLLAMA_CONTENT, "invalid message format", path)
+
+
+def _invalid(context: Context, rule: Rule, words: str, path: str) -> Refusal:
+    return context.refuse(rule, "invalid_request_error", words, path)
 
 
 def _role(context: Context, role: str, n: int) -> Iterator[Refusal]:
