@@ -52,9 +52,21 @@ _DIED = finding(
 )
 
 
+_CIRCLES = finding(
+    "core/turns-come-to-an-end/circles",
+    "The same round of a turn is asked for again and again, until turnproof ends the turn.",
+    "requests that hold what the model has said since the user's message, so that it can go on",
+    "{observed} requests in one turn, the last of them again without it",
+)
+
+
 @check("core/turns-come-to-an-end", unfinished=True, without_calls=True)
 def turns_come_to_an_end(view: View) -> Findings:
     """The only check that also judges runs that were cut short."""
+    circling = next((one for one in view.exchanges if one.fault == "circle"), None)
+    if circling is not None:
+        of_turn = [one for one in view.exchanges if one.request.turn == circling.request.turn and one.generates]
+        yield _CIRCLES(circling.at(), observed=of_turn.index(circling) + 1)
     end = view.transcript.end
     place = view.at_event(end, "detail" if end.detail else "how")
     related = (view.calls[-1].at_request(),) if view.calls else ()

@@ -11,7 +11,7 @@ from turnproof.messages import JSON, Message, same_history, to_builtins
 from turnproof.run.transcript import Loaded
 
 from .reading import ReadRequest, at_row, continued_row, makes_room, outgrew_window, part_row, value_differences
-from .steps import FORGETTING, Step, operations_done
+from .steps import FORGETTING, Step, content, operations_done
 
 _LOADED_CHANGED = finding(
     "persistence/loaded-history-is-the-saved-one/changed",
@@ -21,15 +21,16 @@ _LOADED_CHANGED = finding(
 
 @check("persistence/loaded-history-is-the-saved-one", without_calls=True)
 def loaded_history_is_the_saved_one(view: View) -> Findings:
-    """Every part, every id, by value."""
+    """Every part by value, and every id where the session has ids of its own."""
     for step in operations_done(view, "save-load"):
         loaded = step.first(Loaded)
         if loaded is None or not step.history_before:
             continue
-        if same_history(step.history_before, loaded.messages):
+        if same_history(step.history_before, loaded.messages, ids=loaded.message_ids):
             yield Compared("loaded histories")
             continue
-        for one in value_differences(to_builtins(step.history_before), to_builtins(loaded.messages)):
+        in_words = to_builtins if loaded.message_ids else content
+        for one in value_differences(in_words(step.history_before), in_words(loaded.messages)):
             place = step.turn.at_event(loaded, "messages", *one.steps)
             yield _LOADED_CHANGED(place, expected=one.expected, observed=one.observed)
 

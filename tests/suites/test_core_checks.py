@@ -83,6 +83,14 @@ def doubled(event: Response) -> Response:
 
 CORE = [
     Case("core/turns-come-to-an-end", plain, ended(how="hung"), "hung", "hung", "/0/how"),  # type: ignore[arg-type]
+    Case(
+        "core/turns-come-to-an-end",
+        plain,
+        lambda view: spoilt(view, WireResponse, lambda event: replace(event, fault="circle"), 1),
+        "1 requests in one turn",
+        "circles",
+        "",
+    ),
     Case("core/wire-is-what-the-session-holds", plain, without_answer, "turn 1", "lost-text", "/messages"),
     Case(
         "core/system-text-is-sent-each-turn",

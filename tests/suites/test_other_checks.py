@@ -673,3 +673,23 @@ def test_every_requirement_of_the_frozen_profiles_has_a_case() -> None:
 def test_thinking_that_nobody_can_read_is_redacted(text: str, data: dict[str, str], redacted: bool) -> None:
     """Anthropic has blocks of its own for it; in the Responses API it is reasoning without a summary."""
     assert _is_redacted(Thought(text, provider_data=ProviderData("d", "m", data))) is redacted
+
+
+@pytest.mark.parametrize(
+    ("keeps_ids", "changed_text", "status"),
+    [(False, False, Status.HELD), (True, False, Status.VIOLATED), (False, True, Status.VIOLATED)],
+)
+def test_loading_may_change_ids_that_a_session_has_no_claim_on(
+    keeps_ids: bool, changed_text: bool, status: Status
+) -> None:
+    """`message_ids=False`: the ids in the history are made up each time that it is read."""
+
+    def with_other_ids(event: Loaded) -> Loaded:
+        parts = (Text("Dry."),) if changed_text else None
+        messages = (
+            replace(one, message_id=f"new{n}", parts=parts or one.parts) for n, one in enumerate(event.messages)
+        )
+        return replace(event, messages=tuple(messages), message_ids=keeps_ids)
+
+    check = suite().catalogue["persistence/loaded-history-is-the-saved-one"]
+    assert judge(check, "stateless", [spoilt(saved(), Loaded, with_other_ids)]).status is status

@@ -243,12 +243,14 @@ class Saved(_Event, frozen=True, kw_only=True, omit_defaults=True, tag="saved"):
 class Loaded(_Event, frozen=True, kw_only=True, omit_defaults=True, tag="loaded"):
     """A session was loaded into a fresh one. `damaged` says that the text had been: the run does not go on with it.
 
-    `path` is the one that the loaded session is on, where it was saved on the other.
+    `path` is the one that the loaded session is on, where it was saved on the other. `message_ids` is what the session
+    claims of that name: where it is False, the ids of the messages are made up each time that they are read.
     """
 
     messages: tuple[Message, ...]
     damaged: bool = False
     path: Path | None = None
+    message_ids: bool = True
 
 
 class Swapped(_Event, frozen=True, kw_only=True, omit_defaults=True, tag="swapped"):

@@ -270,6 +270,14 @@ def test_the_same_seed_gives_the_same_digest_of_a_session() -> None:
     assert digest(first) == digest(second)
 
 
+@pytest.mark.parametrize("keeps_ids", [True, False])
+def test_what_is_loaded_says_whether_its_ids_are_the_sessions_own(keeps_ids: bool) -> None:
+    binding = replace(FOREIGN, message_ids=keeps_ids)
+    loaded = run(binding, load(SCENARIOS / "history/saved.yaml")).of(Loaded)
+    assert [event.message_ids for event in loaded] == [keeps_ids] * len(loaded)
+    assert loaded
+
+
 # -- paths and the flag ----------------------------------------------------------------------------------------------
 
 

@@ -105,6 +105,21 @@ def test_an_answer_in_one_piece_has_the_scripted_text(run: ServerRun) -> None:
     assert json.loads(body)["content"][0]["text"] == "".join(PIECES)
 
 
+def test_a_round_that_is_asked_for_without_end_is_answered_with_a_notice(server: EmulatorServer) -> None:
+    """A session that drops the running turn asks for the same round for ever, with equal requests or with others."""
+    run = server.open_run(WIRE, ScriptResponder(round_limit=3), seed="front")
+    try:
+        run.arm(0, turn())
+        answers = [post(run, request(max_tokens=64 + n // 2)) for n in range(5)]
+        assert [status for status, _, _ in answers] == [200, 200, 200, 418, 418]
+        assert "round 0 was asked for 3 times" in json.loads(answers[-1][2])["error"]["message"]
+        assert [one.fault for one in run.exchanges] == [None, None, None, "circle", "circle"]
+        run.arm(1, turn())
+        assert post(run, request())[0] == 200
+    finally:
+        server.close_run(run)
+
+
 def test_an_identical_request_gets_the_identical_reply(run: ServerRun) -> None:
     run.arm(0, turn())
     assert post(run, request())[2] == post(run, request())[2]

@@ -23,7 +23,7 @@ from ...wire.cassettes import Cassette, Player, cassette_path, load, overlaid
 from ...wire.cassettes.model import how_to_record
 from ...wire.cassettes.recording_proxy import ProxyTarget
 from ...wire.controls import CONTROLS
-from ...wire.emulator import CassetteResponder, Responder, ScriptResponder, ServerRun
+from ...wire.emulator import ROUND_LIMIT, CassetteResponder, Responder, ScriptResponder, ServerRun
 from ...wire.emulator.responders import ProxyResponder
 
 
@@ -106,7 +106,7 @@ class Backends:
         if choice.backend == "live":
             return ProxyResponder(live_target(binding, dialect))
         if choice.folder is None:
-            return ScriptResponder()
+            return ScriptResponder(ROUND_LIMIT)
         cassette = self._cassette(choice.folder, binding.name, spec.scenario.name, spec.key.path)
         return CassetteResponder(Player(cassette, dialect))
 

@@ -29,7 +29,7 @@ from ...run.driver import Backend, Runner, RunSpec
 from ...run.transcript import RunKey, Transcript
 from ...scenarios import Scenario
 from ...wire.cassettes import Cassette, Recorder, cassette_path, check_budget, estimate_cost, save
-from ...wire.emulator import Responder, ScriptResponder, ServerRun
+from ...wire.emulator import ROUND_LIMIT, Responder, ScriptResponder, ServerRun
 from ...wire.emulator.responders import ProxyResponder
 from ...wire.emulator.server_run import CANARY_KEY, Exchange
 from .backends import cassette_roots, live_target
@@ -142,7 +142,7 @@ class _Recording:
 
     def responder(self, binding: Binding, spec: RunSpec, dialect: Dialect) -> Responder:
         """The script, or the real API."""
-        return ProxyResponder(live_target(binding, dialect)) if self._live else ScriptResponder()
+        return ProxyResponder(live_target(binding, dialect)) if self._live else ScriptResponder(ROUND_LIMIT)
 
     def finished(self, binding: Binding, spec: RunSpec, server_run: ServerRun) -> None:
         """Keep the run's complete exchanges."""

@@ -17,7 +17,7 @@ from ...provider import Binding, Capabilities
 from ...run.driver import Backend, RunSpec
 from ...run.transcript import HistorySnapshot, Transcript
 from ...scenarios.model import Scenario, ScriptRound, Turn
-from ...wire.emulator import Responder, ScriptResponder, ServerRun
+from ...wire.emulator import ROUND_LIMIT, Responder, ScriptResponder, ServerRun
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,7 @@ class Carrier:
 
     def responder(self, binding: Binding, spec: RunSpec, dialect: Dialect) -> Responder:
         """The scenario's own script answers."""
-        return ScriptResponder()
+        return ScriptResponder(ROUND_LIMIT)
 
     def finished(self, binding: Binding, spec: RunSpec, server_run: ServerRun) -> None:
         """Keep what the service has issued up to the end of this run."""

@@ -78,7 +78,8 @@ class Operations:
 
     def _save_and_load(self) -> None:
         self._go_on_from_save(self._run.setup())
-        self._recorder.event(Loaded(messages=tuple(self._run.history()), **self._place))
+        keeps_ids = "message_ids" in self._run.subject.operations
+        self._recorder.event(Loaded(messages=tuple(self._run.history()), message_ids=keeps_ids, **self._place))
 
     def _load_on_the_other_path(self) -> None:
         other: Path = "legacy" if self._run.path == "stateless" else "stateless"

@@ -20,7 +20,7 @@ from ...dialects.unlisted_models import AnyModel
 from ...provider import Binding
 from ...subject import SessionBinding, Subject
 from ...wire import emulator
-from ...wire.emulator import Responder, ScriptResponder, ServerRun
+from ...wire.emulator import ROUND_LIMIT, Responder, ScriptResponder, ServerRun
 from ...wire.emulator.server_run import CANARY_KEY
 from ..bindings import resolve_subject, subject_of
 from ..transcript import Transcript
@@ -52,7 +52,7 @@ class Emulated:
         return "emulate"
 
     def responder(self, binding: Binding, spec: RunSpec, dialect: Dialect) -> Responder:
-        return ScriptResponder()
+        return ScriptResponder(ROUND_LIMIT)
 
     def finished(self, binding: Binding, spec: RunSpec, server_run: ServerRun) -> None:
         """Nothing is kept."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..._base.lazy import lazily
-from .responders import CassetteResponder, Responder, ScriptResponder
+from .responders import CIRCLE, ROUND_LIMIT, CassetteResponder, Responder, ScriptResponder
 from .server_run import Exchange, ServerRun
 
 if TYPE_CHECKING:
@@ -17,4 +17,13 @@ if TYPE_CHECKING:
 else:  # a type checker that saw it would take any name
     __getattr__ = lazily(__name__, {"EmulatorServer": "http_server"})
 
-__all__ = ["CassetteResponder", "EmulatorServer", "Exchange", "Responder", "ScriptResponder", "ServerRun"]
+__all__ = [
+    "CIRCLE",
+    "ROUND_LIMIT",
+    "CassetteResponder",
+    "EmulatorServer",
+    "Exchange",
+    "Responder",
+    "ScriptResponder",
+    "ServerRun",
+]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from ..cassettes.replay import Player
 
 __all__ = [
+    "CIRCLE",
+    "ROUND_LIMIT",
     "CassetteResponder",
     "EchoResponder",
     "ProxyResponder",
@@ -33,7 +36,15 @@ CASSETTE_MISMATCH = "cassette-mismatch"
 """The `fault` of an exchange that the cassette had no answer for."""
 
 MISMATCH_STATUS = 418
-"""A status that no provider uses: an adapter cannot take the notice of a mismatch for an answer of the API."""
+"""A status that no provider uses: an adapter cannot take such a notice for an answer of the API."""
+
+CIRCLE = "circle"
+"""The `fault` of an exchange that asked for the same round of a turn once too often."""
+
+ROUND_LIMIT = 30
+"""How often a round of a turn is answered in a run that is judged. The certifications of the reference adapters ask at
+most six times, with every retry. Who asks more often leaves out of the request what the model has said in this turn, so
+that the script cannot go on: without an end it would be asked until the run is stopped as hung."""
 
 
 def rounds_since_user(call: Call, turn: Turn | None = None) -> int:
@@ -85,10 +96,16 @@ def _account(run: ServerRun, call: Call) -> tuple[PromptUsage, Callable[[], None
 
 
 class ScriptResponder:
-    """Answers the armed turn. An identical request gets the identical reply: it is a retry, or a probe."""
+    """Answers the armed turn. An identical request gets the identical reply: it is a retry, or a probe.
 
-    def __init__(self) -> None:
+    `round_limit` is how often a round of a turn is answered, outside of probes; 0 is without a limit. Behind that the
+    answer is a notice with `MISMATCH_STATUS`, and the exchange has the fault `CIRCLE`.
+    """
+
+    def __init__(self, round_limit: int = 0) -> None:
         self._known: dict[str, tuple[Reply, str]] = {}
+        self._round_limit = round_limit
+        self._asked: Counter[tuple[int, int]] = Counter()
 
     async def answer(self, run: ServerRun, exchange: Exchange, call: Call) -> Rendered:
         usage, commit = _account(run, call)
@@ -96,10 +113,23 @@ class ScriptResponder:
         if call.operation != "generate":
             exchange.extra = True
             return run.dialect.render_extra(call, usage, run.world, run.seed)
+        if self._goes_in_circles(run, exchange):
+            exchange.fault, exchange.extra = CIRCLE, True
+            return _notice(
+                CIRCLE,
+                f"turnproof ends this turn: its round {exchange.round} was asked for {self._round_limit} times. A "
+                "request has to hold what the model has said and its tools have answered since the user's message.",
+            )
         reply, seed = self._reply(run, exchange, call)
         rendered = run.dialect.render(call, reply, usage, run.world, seed)
         commit()
         return rendered
+
+    def _goes_in_circles(self, run: ServerRun, exchange: Exchange) -> bool:
+        if not self._round_limit or run.probe:
+            return False
+        self._asked[run.turn_index, exchange.round] += 1
+        return self._asked[run.turn_index, exchange.round] > self._round_limit
 
     def _reply(self, run: ServerRun, exchange: Exchange, call: Call) -> tuple[Reply, str]:
         known_as = digest(run.dialect, call)
@@ -155,8 +185,7 @@ class CassetteResponder:
             return found
         self.mismatches.append(str(found))
         exchange.fault = CASSETTE_MISMATCH
-        body = msgspec.json.encode({"type": "error", "error": {"type": "cassette_mismatch", "message": str(found)}})
-        return Rendered(MISMATCH_STATUS, {"content-type": "application/json"}, (WireEvent(body, "body"),))
+        return _notice("cassette_mismatch", str(found))
 
 
 class ProxyResponder:
@@ -178,6 +207,12 @@ class ProxyResponder:
         rendered = Rendered(answer.status, answer.headers, events)
         run.dialect.observe(call, rendered.status, rendered.headers, _joined(rendered), run.world)
         return rendered
+
+
+def _notice(kind: str, message: str) -> Rendered:
+    """What turnproof itself has to say, in an answer that no API gives."""
+    body = msgspec.json.encode({"type": "error", "error": {"type": kind, "message": message}})
+    return Rendered(MISMATCH_STATUS, {"content-type": "application/json"}, (WireEvent(body, "body"),))
 
 
 def _joined(rendered: Rendered) -> bytes:
