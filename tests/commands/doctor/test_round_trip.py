@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
+from run.driver.foreign_session import FOREIGN, Handle
 
+from turnproof.agents import Tool
 from turnproof.commands.doctor.binding import binding
 from turnproof.commands.doctor.model import Diagnostic, State
 from turnproof.commands.doctor.outbound_connections import MARK
@@ -93,6 +96,20 @@ def test_a_sound_binding_is_told_on_each_path_and_in_both_ways(runner: Runner) -
         "legacy, in one piece",
     ]
     assert all(finding.said.startswith("2 requests to POST /v1/messages, a tool call") for finding in found[1:])
+
+
+def test_a_session_that_reports_no_tools_is_seen_to_run_them_by_its_requests() -> None:
+    """It opens its endpoint itself, and need not call `setup.on_tool`."""
+    unheard = replace(FOREIGN, open=lambda setup: Handle(replace(setup, tools=tuple(map(without_result, setup.tools)))))
+    with Runner(in_process=True, bindings={"foreign": FOREIGN, "unheard": unheard}) as runner:
+        assert [one.said for one in binding(runner, "foreign") if one.state is State.WRONG] == []
+        (wrong,) = [one for one in binding(runner, "unheard") if one.state is State.WRONG]
+    assert wrong.said == "the tool was never run"
+
+
+def without_result(tool: Tool) -> Tool:
+    """A tool in its place, which answers something else."""
+    return replace(tool, run=lambda args, token: "no sensor there")
 
 
 def test_a_path_that_is_not_there_is_no_fault(runner: Runner) -> None:

@@ -257,7 +257,7 @@ def _read(trip: Trip) -> Iterator[Trouble]:
 
 def _answer_troubles(trip: Trip) -> Iterator[Trouble]:
     """Whether the tool ran, and the user was told the answer, where no call can be seen."""
-    if trip.tools and not any(event.outcome == "ok" for event in trip.transcript.of(ToolRun)):
+    if trip.tools and not _tool_ran(trip):
         yield Trouble("the tool was never run", "pass the setup's tools to the code that calls them")
     for ended in trip.transcript.of(TurnEnded):
         if not ended.text.endswith(ANSWER):
@@ -266,6 +266,18 @@ def _answer_troubles(trip: Trip) -> Iterator[Trouble]:
             yield Trouble(
                 f"on_chunk got {ended.shown!r}, the model answered {ANSWER!r}", "hand each text on as it comes"
             )
+
+
+def _tool_ran(trip: Trip) -> bool:
+    """Whether the tool ran: somebody reports it, or its result is in a request. A session that opens its endpoint
+    itself need not call `setup.on_tool`."""
+    if any(event.outcome == "ok" for event in trip.transcript.of(ToolRun)):
+        return True
+    dialect = dialect_named(trip.transcript.dialect)
+    world = world_of(dialect, ())
+    calls = (read_call(dialect, request, world) for request in trip.requests)
+    results = (result for call in calls if call is not None for one in call.messages for result in one.results)
+    return any(RESULT in str(result.result) for result in results)
 
 
 def _streamed(trip: Trip) -> Iterator[Trouble]:
