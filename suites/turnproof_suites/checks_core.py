@@ -23,6 +23,7 @@ from .reading import (
     answered_calls,
     by_place,
     calls_in,
+    instructs,
     names_on_the_wire,
     part_kinds,
     read_requests,
@@ -215,8 +216,8 @@ def system_text_is_sent_each_turn(view: View) -> Findings:
     earlier: list[str] = []
     for request in read_requests(view):
         held, sent = request.call.began.system or "", system_text(request.wire)
-        stale = [text for text in earlier if text in sent and text not in held]
-        missing = bool(held) and held.strip() not in sent
+        stale = [text for text in earlier if text not in held and instructs(request.wire, text)]
+        missing = bool(held) and not instructs(request.wire, held)
         if missing:
             yield _SYSTEM_MISSING(_at_system(request), expected=held, observed=sent)
         for text in stale:

@@ -9,7 +9,7 @@ from turnproof.judge.requirements import Findings, check, finding
 from turnproof.judge.view import TurnView, View
 from turnproof.messages import Message, Text
 
-from .reading import ReadRequest, calls_made, makes_room, refusal_finding, results_in, system_text, too_long
+from .reading import ReadRequest, calls_made, instructs, makes_room, refusal_finding, results_in, system_text, too_long
 from .words import user_words, without_blanks
 
 
@@ -191,9 +191,8 @@ def system_and_tools_stay_in_force(view: View) -> Findings:
         sent = sorted(tool.name for tool in request.wire.tools)
         for name in missing:
             yield _TOOL_GONE(request.at("tools"), expected=name, observed=sent)
-        system = system_text(request.wire)
-        lost = began.system is not None and began.system.strip() not in system
+        lost = began.system is not None and not instructs(request.wire, began.system)
         if lost:
-            yield _SYSTEM_GONE(request.at("system"), expected=began.system, observed=system)
+            yield _SYSTEM_GONE(request.at("system"), expected=began.system, observed=system_text(request.wire))
         if not missing and not lost and (began.system or began.tools):
             yield Compared("system text and tools after a collection")

@@ -14,7 +14,7 @@ from turnproof.judge.view import View
 from turnproof.judge.view.diff import ABSENT, walk_steps
 from turnproof.messages import JSON, FinishReason
 
-from .reading import answered_calls, by_place, calls_in, read_requests, spoken_text, system_text
+from .reading import answered_calls, by_place, calls_in, instructs, read_requests, spoken_text, system_text
 
 _SCHEMA_MISSING = finding(
     "structured/schema-is-on-the-wire/missing",
@@ -127,7 +127,7 @@ def tools_and_system_stay_in_force(view: View) -> Findings:
         for name in missing:
             sent = sorted(tool.name for tool in request.wire.tools)
             yield _TOOL_MISSING(request.at("tools"), expected=name, observed=sent)
-        if began.system and began.system.strip() not in system_text(request.wire):
+        if began.system and not instructs(request.wire, began.system):
             yield _SYSTEM_MISSING(request.at("system"), expected=began.system, observed=system_text(request.wire))
         elif not missing:
             yield Compared("requests with a schema")

@@ -411,9 +411,18 @@ def model_texts(messages: Iterable[Message]) -> list[str]:
 
 def system_text(call: Call) -> str:
     """All instructions of a request, in its system field or in system messages."""
+    return "\n".join(_instructions(call))
+
+
+def instructs(call: Call, text: str) -> bool:
+    """Whether the instructions of a request have a text, in one block or message of them, or in several."""
+    texts = _instructions(call)
+    return any(text.strip() in border.join(texts) for border in ("\n", "", "\n\n"))
+
+
+def _instructions(call: Call) -> list[str]:
     texts = [part.text for part in call.system if isinstance(part, Text)]
-    texts += [message.text for message in call.messages if message.role == "system"]
-    return "\n".join(texts)
+    return [*texts, *(message.text for message in call.messages if message.role == "system")]
 
 
 def part_kinds(parts: Iterable[Part]) -> list[str]:

@@ -242,6 +242,7 @@ def test_the_summary_has_standing_failures_and_commands(tmp_path: Path) -> None:
     assert "**tools/results-answer-every-call** on legacy: Title of tools/results-answer-every-call" in text
     assert "- got: " in text
     assert "```sh\nturnproof certify anthropic --only tools/results-answer-every-call\n```" in text
+    assert "```sh\nturnproof reproduce tools/results-answer-every-call\n```" in text
     assert "**Problem:** known issue x expired" in text
 
 

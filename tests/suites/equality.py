@@ -45,6 +45,7 @@ RELATIONS: Mapping[str, tuple[str, ...]] = {
     "instructions, in the system text or between messages": (
         "turnproof.dialects.preamble:system_differences",
         "turnproof.dialects.preamble:settled_instructions",
+        "turnproof_suites.reading:instructs",
     ),
     "messages, with neighbours of one role joined": (
         "turnproof_suites.reading:part_row",

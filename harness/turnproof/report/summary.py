@@ -9,7 +9,7 @@ from ..judge.verdict import Status
 from ._inline_text import LOOKS, printable, shorten
 from ._markdown import code_block, escape
 from .cache_economics import RunEconomics
-from .certification import Certification, reproduce
+from .certification import Certification, reproduce, show_alone
 from .failures import advice, group_rows, reasons_of
 from .finding_groups import groups, scenarios
 from .overview import Overview, overview
@@ -123,3 +123,8 @@ def _failure(run: Run, adapter: AdapterLine, line: ResultLine) -> Iterator[str]:
         yield f"{label[:1].upper()}{label[1:]}: {escape(text)}"
     yield ""
     yield from code_block(reproduce(run, adapter, line.requirement, [verdict]), "sh")
+    if verdict.status is Status.VIOLATED and (alone := show_alone(run, adapter, line.requirement)):
+        yield ""
+        yield "Show it with the library alone:"
+        yield ""
+        yield from code_block(alone, "sh")

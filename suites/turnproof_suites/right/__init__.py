@@ -7,16 +7,41 @@ the meaning. A check that calls one of them wrong is wrong itself. In form they 
 
 from __future__ import annotations
 
-from turnproof.run.driver.mutation import Mutant
+from . import (
+    answers,
+    callbacks,
+    calling,
+    declarations,
+    errors,
+    instructions,
+    pictures,
+    results,
+    settings,
+    spelling,
+    texts,
+)
+from ._right import Library, RightAdapter
 
-from . import answers, calling, spelling, wire
+__all__ = ["RIGHT", "Library", "RightAdapter"]
 
-__all__ = ["RIGHT"]
+_AREAS = (
+    texts,
+    instructions,
+    declarations,
+    settings,
+    calling,
+    results,
+    pictures,
+    spelling,
+    answers,
+    callbacks,
+    errors,
+)
 
-RIGHT: dict[str, Mutant] = {
+RIGHT: dict[str, RightAdapter] = {
     f"{area.__name__}:{attribute}": value
-    for area in (answers, calling, spelling, wire)
+    for area in _AREAS
     for attribute, value in vars(area).items()
-    if isinstance(value, Mutant)
+    if isinstance(value, RightAdapter)
 }
 """Every right adapter by the name that a worker finds it under (`module:attribute`)."""

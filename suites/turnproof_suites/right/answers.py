@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from msgspec.structs import replace as changed
 
-from turnproof.messages import FinishReason, ProviderResponse, Thought
+from turnproof.messages import FinishReason, Message, Part, ProviderResponse, Text, Thought
 
 from ..mutants import Broken, CallInputs
 from ._right import right
 
+_TEXTS = ("basics/*", "tools/one", "tools/text_and_calls", "finish/*", "history/*")
+_CALLS = ("tools/*", "gc/tool_pairs", "history/*")
 
-@right("finish-by-the-word", scenarios=("finish/reasons",), dialects=("openai-chat", "openai-responses"))
+
+@right(
+    "finish-by-the-word",
+    "answers",
+    scenarios=("finish/reasons",),
+    dialects=("openai-chat", "openai-responses"),
+)
 class _FinishByTheWord(Broken):
     """An answer whose finish word is that of an ordinary end has ended in the ordinary way, also where a field beside
     the word has a refusal: the text says what the model refused."""
@@ -21,7 +31,7 @@ class _FinishByTheWord(Broken):
         return response
 
 
-@right("blank-thought-when-streamed", scenarios=("thinking/*",), capability=("thinking",))
+@right("blank-thought-when-streamed", "thoughts and signatures", scenarios=("thinking/*",), capability=("thinking",))
 class _BlankThoughtWhenStreamed(Broken):
     """A streamed answer ends with a thought that has no text: the library opened it, and nothing came."""
 
@@ -29,3 +39,38 @@ class _BlankThoughtWhenStreamed(Broken):
         if inputs.on_chunk is None or not any(isinstance(part, Thought) for part in response.parts):
             return response
         return changed(response, parts=(*response.parts, Thought("")))
+
+
+@right("answer-in-two-texts", "answers", scenarios=_TEXTS)
+class _AnswerInTwoTexts(Broken):
+    """A text of an answer is two parts: together they are the text, and so is what goes back."""
+
+    def change_response(self, inputs: CallInputs, response: ProviderResponse) -> ProviderResponse:
+        return changed(response, parts=tuple(_halved(response.parts)))
+
+
+def _halved(parts: tuple[Part, ...]) -> Iterator[Part]:
+    for part in parts:
+        border = part.text.find(" ", len(part.text) // 2) if isinstance(part, Text) else -1
+        # A part that carries something for the service stays whole.
+        if isinstance(part, Text) and part.provider_data is None and 0 < border < len(part.text) - 1:
+            yield changed(part, text=part.text[:border])
+            yield changed(part, text=part.text[border:])
+        else:
+            yield part
+
+
+@right("calls-behind-a-blank-text", "answers", scenarios=_CALLS, capability=("tools",), paths=("stateless",))
+class _CallsBehindABlankText(Broken):
+    """An answer with calls and no text has an empty text in front, as a library has one whose messages always hold a
+    text. It is left out of what goes back."""
+
+    def change_message(self, message: Message) -> Message:
+        if message.role != "model" or Text("") not in message.parts:
+            return message
+        return changed(message, parts=tuple(part for part in message.parts if part != Text("")))
+
+    def change_response(self, inputs: CallInputs, response: ProviderResponse) -> ProviderResponse:
+        if response.calls and not response.text:
+            return changed(response, parts=(Text(""), *response.parts))
+        return response

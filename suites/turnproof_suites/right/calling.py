@@ -1,59 +1,32 @@
-"""Freedoms of the adapter: what it calls things on the wire and in its own answers, and how it passes them on."""
+"""Freedoms of calls: what tools and calls are called on the wire, and what an adapter keeps for the service."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from hashlib import sha256
 from typing import Any
 
 from msgspec.structs import replace as changed
 
-from turnproof.dialects.pictures import picture_of
-from turnproof.messages import (
-    FileRef,
-    FunctionCall,
-    InlineData,
-    Message,
-    Part,
-    ProviderData,
-    ProviderResponse,
-    TokenUsage,
-    ToolResult,
-    ToolSchema,
-)
+from turnproof.messages import FunctionCall, Part, ProviderData, ToolResult, ToolSchema
 
-from ..mutants import Broken, CallInputs, Proceed
-from ..mutants._png import png
+from ..mutants import Broken, CallInputs
+from ..mutants._wire import Json
+from ._body import OfEachAPI
+from ._libraries import (
+    AUTOGEN_ANTHROPIC,
+    LANGCHAIN_GOOGLE,
+    LITELLM_IDS,
+    LITELLM_NAMES,
+    PYDANTIC_AI_PREFIX,
+)
+from ._parts import ChangedParts
 from ._right import right
 
-
-class _ChangedParts(Broken):
-    """Changes parts on the way out, and changes them back on the way in."""
-
-    def part_out(self, part: Part) -> Part:
-        """The part as the wire is to have it."""
-        return part
-
-    def part_in(self, part: Part) -> Part:
-        """The part as the caller is to have it."""
-        return part
-
-    def change_message(self, message: Message) -> Message:
-        parts = tuple(map(self.part_out, message.parts))
-        return message if parts == message.parts else changed(message, parts=parts)
-
-    def change_inputs(self, inputs: CallInputs) -> CallInputs:
-        def back(callback: Callable[[Any], None]) -> Callable[[Any], None]:
-            return lambda call: callback(self.part_in(call))
-
-        return super().change_inputs(inputs).with_callback("on_call", back)
-
-    def change_response(self, inputs: CallInputs, response: ProviderResponse) -> ProviderResponse:
-        return changed(response, parts=tuple(map(self.part_in, response.parts)))
+_TOOLS = ("tools/*", "thinking/*", "gc/tool_pairs", "history/*")
 
 
-class _RenamedTools(_ChangedParts):
+class _RenamedTools(ChangedParts):
     """Tools have another name on the wire, and their own again in answers."""
 
     def __init__(self, inner: Any, path: Any) -> None:
@@ -84,45 +57,141 @@ class _RenamedTools(_ChangedParts):
         return replace(super().change_inputs(inputs), tools=tools)
 
 
-_TOOLS = ("tools/*", "thinking/*", "gc/tool_pairs", "history/*")
-
-
-@right("tools-prefixed", scenarios=_TOOLS, capability=("tools",), paths=("stateless",))
-class ToolsPrefixed(_RenamedTools):
+@right(
+    "tools-prefixed",
+    "tool names",
+    scenarios=_TOOLS,
+    seen_in=PYDANTIC_AI_PREFIX,
+    capability=("tools",),
+    paths=("stateless",),
+)
+class _ToolsPrefixed(_RenamedTools):
     """Every tool is `fn_NAME` on the wire, in definitions, calls and results, and has its own name in answers."""
 
     def wire_name(self, name: str) -> str:
         return f"fn_{name}"
 
 
-@right("tools-hashed", scenarios=_TOOLS, capability=("tools",), paths=("stateless",))
-class ToolsHashed(_RenamedTools):
+@right("tools-hashed", "tool names", scenarios=_TOOLS, capability=("tools",), paths=("stateless",))
+class _ToolsHashed(_RenamedTools):
     """Every tool has a hash as its name on the wire, and a table leads back."""
 
     def wire_name(self, name: str) -> str:
-        return f"t{sha256(name.encode()).hexdigest()[:12]}"
+        return f"t{_hash(name, 12)}"
 
 
-@right("own-call-ids", scenarios=_TOOLS, capability=("tools",), paths=("stateless",))
-class OwnCallIds(_ChangedParts):
-    """Calls have ids of the adapter's own in the history; the service gets its ids back."""
+@right(
+    "tools-shortened",
+    "tool names",
+    scenarios=_TOOLS,
+    seen_in=LITELLM_NAMES,
+    capability=("tools",),
+    paths=("stateless",),
+)
+class _ToolsShortened(_RenamedTools):
+    """A name of more than eight letters goes out as those and a hash of the whole, and a table leads back."""
+
+    def wire_name(self, name: str) -> str:
+        return name if len(name) <= 8 or not name.isascii() else f"{name[:8]}_{_hash(name, 8)}"
+
+
+def _hash(name: str, digits: int) -> str:
+    return sha256(name.encode()).hexdigest()[:digits]
+
+
+@right(
+    "tools-kept-for-history",
+    "schemas and declarations",
+    scenarios=("tools/appear_change_vanish",),
+    seen_in=AUTOGEN_ANTHROPIC,
+    capability=("tools",),
+)
+class _ToolsKeptForHistory(Broken):
+    """Where no tool is in force and the history has calls, the last definitions go out again: some services refuse
+    calls in a request without tools."""
+
+    def __init__(self, inner: Any, path: Any) -> None:
+        super().__init__(inner, path)
+        self.last: list[ToolSchema] = []
+
+    def change_inputs(self, inputs: CallInputs) -> CallInputs:
+        self.last = list(inputs.tools or self.last)
+        called = {call.name for message in inputs.messages for call in message.calls}
+        kept = [tool for tool in self.last if tool.name in called]
+        return replace(inputs, tools=kept) if kept and not inputs.tools else inputs
+
+
+class _IdsWithMore(ChangedParts):
+    """Calls have longer ids in the history; the service gets its ids back."""
+
+    before = ""
+    behind = ""
 
     def part_in(self, part: Part) -> Part:
-        return changed(part, id=f"own:{part.id}") if isinstance(part, FunctionCall) else part
+        if not isinstance(part, FunctionCall):
+            return part
+        return changed(part, id=f"{self.before}{part.id}{self.behind}")
 
     def part_out(self, part: Part) -> Part:
         match part:
             case FunctionCall(id=known):
-                return changed(part, id=known.removeprefix("own:"))
+                return changed(part, id=self._of_the_service(known))
             case ToolResult(call_id=known):
-                return changed(part, call_id=known.removeprefix("own:"))
+                return changed(part, call_id=self._of_the_service(known))
         return part
+
+    def _of_the_service(self, known: str) -> str:
+        return known.removeprefix(self.before).removesuffix(self.behind)
+
+
+@right("own-call-ids", "call ids", scenarios=_TOOLS, capability=("tools",), paths=("stateless",))
+class _OwnCallIds(_IdsWithMore):
+    """Calls have ids of the adapter's own in the history; the service gets its ids back."""
+
+    before = "own:"
 
 
 @right(
-    "signatures-under-another-key", scenarios=("thinking/*", *_TOOLS), capability=("thinking",), paths=("stateless",)
+    "ids-that-carry-more",
+    "call ids",
+    scenarios=_TOOLS,
+    seen_in=LITELLM_IDS,
+    capability=("tools",),
+    paths=("stateless",),
 )
-class SignaturesElsewhere(_ChangedParts):
+class _IdsThatCarryMore(_IdsWithMore):
+    """An id has a part behind it in the history, in which a library keeps what has no place of its own; the service
+    gets its ids back."""
+
+    behind = "__thought__c2VlZHM="
+
+
+@right(
+    "ids-left-out",
+    "call ids",
+    scenarios=_TOOLS,
+    seen_in=LANGCHAIN_GOOGLE,
+    capability=("tools",),
+    dialects=("gemini",),
+)
+class _IdsLeftOut(OfEachAPI):
+    """Results have no ids on the wire, nor have calls: their order says which result is of which call."""
+
+    def change_gemini(self, body: Json) -> None:
+        for content in body["contents"]:
+            for part in content.get("parts", ()):
+                for holder in ("functionCall", "functionResponse"):
+                    part.get(holder, {}).pop("id", None)
+
+
+@right(
+    "signatures-under-another-key",
+    "thoughts and signatures",
+    scenarios=("thinking/*", *_TOOLS),
+    capability=("thinking",),
+    paths=("stateless",),
+)
+class _SignaturesElsewhere(ChangedParts):
     """What a part carries for the service is kept under keys of the adapter's own."""
 
     def part_in(self, part: Part) -> Part:
@@ -138,51 +207,3 @@ class SignaturesElsewhere(_ChangedParts):
         data = part.provider_data
         theirs = {key.removeprefix("my_"): value for key, value in data.data.items()}
         return changed(part, provider_data=ProviderData(data.dialect, data.model, theirs))
-
-
-@right("usage-once", scenarios=("basics/*", "usage/*", "tools/*"), capability=("streaming",))
-class UsageOnce(Broken):
-    """Token counts are reported once, at the end of the answer."""
-
-    def call(self, inputs: CallInputs, proceed: Proceed) -> ProviderResponse:
-        updates: list[TokenUsage] = []
-        response = self.change_response(inputs, proceed(inputs.with_callback("on_usage", lambda _: updates.append)))
-        if updates and inputs.on_usage is not None:
-            inputs.on_usage(updates[-1])
-        return response
-
-
-@right("tools-kept-for-history", scenarios=("tools/appear_change_vanish",), capability=("tools",))
-class _ToolsKeptForHistory(Broken):
-    """Where no tool is in force and the history has calls, the last definitions go out again: some services refuse
-    calls in a request without tools (autogen's client for Anthropic does so)."""
-
-    def __init__(self, inner: Any, path: Any) -> None:
-        super().__init__(inner, path)
-        self.last: list[ToolSchema] = []
-
-    def change_inputs(self, inputs: CallInputs) -> CallInputs:
-        self.last = list(inputs.tools or self.last)
-        called = {call.name for message in inputs.messages for call in message.calls}
-        kept = [tool for tool in self.last if tool.name in called]
-        return replace(inputs, tools=kept) if kept and not inputs.tools else inputs
-
-
-@right("images-written-again", scenarios=("media/*",), capability=("images",))
-class _ImagesWrittenAgain(_ChangedParts):
-    """Images are opened and written again as PNG, as libraries do that resize or convert what is too large: the same
-    picture in other bytes."""
-
-    def part_out(self, part: Part) -> Part:
-        if isinstance(part, ToolResult):
-            return changed(part, attachments=tuple(map(_written_again, part.attachments)))
-        return _written_again(part) if isinstance(part, InlineData) else part
-
-
-def _written_again(image: InlineData | FileRef) -> InlineData | FileRef:
-    shown = picture_of(image.data) if isinstance(image, InlineData) else None
-    if shown is None:
-        return image
-    # A JPEG of the suite is of one colour; which one it is written again in, the size does not tell.
-    pixels = shown.pixels or b"\x8b\x5a\x2b" * shown.width * shown.height
-    return InlineData(mime_type="image/png", data=png(shown.width, shown.height, pixels))

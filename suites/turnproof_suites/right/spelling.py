@@ -1,26 +1,27 @@
-"""Freedoms of spelling: the same request in other bytes, the same answer in other pieces, an error by another name."""
+"""Freedoms of spelling: the same request in other bytes, in headers that mean the same, at another address."""
 
 from __future__ import annotations
 
-import copy
 import json
-from collections.abc import Callable
+import re
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import msgspec
 
 from turnproof.dialects.base import HttpRequest
-from turnproof.errors import Cancelled, ProviderError
-from turnproof.messages import ProviderResponse
 
-from ..mutants import Broken, CallInputs, Proceed, Rewriting, Wire
+from ..mutants import Rewriting, Wire
+from ..mutants._wire import Json
+from ._body import OfEachAPI, blocks_of_all
+from ._libraries import ANTHROPIC_BETA, LANGCHAIN_OPENAI, STRANDS_ANTHROPIC, STRANDS_OPENAI
 from ._right import right
 
 _PLAIN = ("basics/*", "tools/one", "tools/parallel", "faults/plain_streams")
 
 
-@right("json-escaped", scenarios=(*_PLAIN, "handoff/*"))
+@right("json-escaped", "JSON", scenarios=(*_PLAIN, "handoff/*"))
 class _JSONEscaped(Rewriting):
     """Everything beyond ASCII is escaped in the body, as Python's own encoder does it."""
 
@@ -28,7 +29,7 @@ class _JSONEscaped(Rewriting):
         return replace(request, body=json.dumps(msgspec.json.decode(request.body)).encode())
 
 
-@right("json-indented", scenarios=_PLAIN)
+@right("json-indented", "JSON", scenarios=_PLAIN)
 class _JSONIndented(Rewriting):
     """The body is written for people, with spaces and line ends between its members."""
 
@@ -36,77 +37,174 @@ class _JSONIndented(Rewriting):
         return replace(request, body=msgspec.json.format(request.body, indent=2))
 
 
-_DEFAULTS: dict[str, Callable[[dict[str, Any]], None]] = {
-    "/messages": lambda body: body.update({"stream": body.get("stream", False)}),
-    "/chat/completions": lambda body: body.update({"n": 1, "stream": body.get("stream", False)}),
-    "/responses": lambda body: body.update({"truncation": "disabled", "stream": body.get("stream", False)}),
-    "enerateContent": lambda body: body.setdefault("generationConfig", {}).update({"candidateCount": 1}),
-}
-"""By how a path ends: members that mean what their absence means."""
-
-
-@right("defaults-spelled-out", scenarios=_PLAIN)
-class _DefaultsSpelledOut(Rewriting):
-    """Settings go out with the values that they have anyway, as libraries send them that have defaults of their own."""
+@right("keys-reversed", "JSON", scenarios=("basics/*", "tools/*"))
+class _KeysReversed(Rewriting):
+    """The members of every JSON object go out in the opposite order: their order means nothing."""
 
     def change_http_request(self, wire: Wire, request: HttpRequest) -> HttpRequest:
-        spell = next((each for end, each in _DEFAULTS.items() if request.path.endswith(end)), None)
-        if spell is None:
-            return request
         body = msgspec.json.decode(request.body)
-        spell(body)
-        return replace(request, body=msgspec.json.encode(body))
+        return replace(request, body=msgspec.json.encode(_with_keys_reversed(body)))
 
 
-@right("errors-of-own-classes", scenarios=("faults/*", "finish/*"), capability=("typed_errors",))
-class _ErrorsOfOwnClasses(Broken):
-    """Failures are errors of the adapter's own classes, each below the one of the contract that fits."""
-
-    def call(self, inputs: CallInputs, proceed: Proceed) -> ProviderResponse:
-        try:
-            return super().call(inputs, proceed)
-        except Cancelled:
-            raise
-        except ProviderError as error:
-            own: ProviderError = copy.copy(error)
-            own.__class__ = type(f"Greenhouse{type(error).__name__}", (type(error),), {})
-            raise own from error
+_KEEPING_ORDER = ("args", "input", "properties", "response")
+"""Members whose objects are a model's or a user's own data: they stay as they are."""
 
 
-def _one_by_one(callback: Callable[[Any], None]) -> Callable[[Any], None]:
-    def pass_on(text: str) -> None:
-        for character in text:
-            callback(character)
-
-    return pass_on
-
-
-@right("chunks-by-character", scenarios=(*_PLAIN, "cancel/in_text"), capability=("streaming",))
-class _ChunksByCharacter(Broken):
-    """`on_chunk` gets one character at a time, whatever pieces the service sent."""
-
-    def change_inputs(self, inputs: CallInputs) -> CallInputs:
-        return super().change_inputs(inputs).with_callback("on_chunk", _one_by_one)
+def _with_keys_reversed(value: object) -> object:
+    if isinstance(value, list):
+        return [_with_keys_reversed(item) for item in value]
+    if isinstance(value, dict):
+        return {
+            key: item if key in _KEEPING_ORDER and isinstance(item, dict) else _with_keys_reversed(item)
+            for key, item in reversed(value.items())
+        }
+    return value
 
 
-@right("thinking-by-character", scenarios=("thinking/*",), capability=("streaming", "thinking"))
-class _ThinkingByCharacter(Broken):
-    """`on_thinking` gets one character at a time."""
+@right(
+    "arguments-respaced",
+    "JSON",
+    scenarios=("tools/*", "history/*"),
+    seen_in=LANGCHAIN_OPENAI,
+    capability=("tools",),
+    dialects=("openai-chat", "openai-responses"),
+)
+class _ArgumentsRespaced(OfEachAPI):
+    """The arguments of a call, which are JSON in a text, go out with the blanks that Python's own encoder writes."""
 
-    def change_inputs(self, inputs: CallInputs) -> CallInputs:
-        return super().change_inputs(inputs).with_callback("on_thinking", _one_by_one)
+    def change_chat(self, body: Json) -> None:
+        for message in body["messages"]:
+            for call in message.get("tool_calls") or ():
+                call["function"]["arguments"] = _respaced(call["function"]["arguments"])
+
+    def change_responses(self, body: Json) -> None:
+        for item in body["input"] if isinstance(body["input"], list) else ():
+            if item.get("type") == "function_call":
+                item["arguments"] = _respaced(item["arguments"])
 
 
-@right("usage-told-twice", scenarios=_PLAIN, capability=("streaming", "usage"))
-class _UsageToldTwice(Broken):
-    """`on_usage_update` is called twice with the same counts. Each has the totals so far: nothing is added up."""
+def _respaced(arguments: str) -> str:
+    try:
+        value = json.loads(arguments)
+    except ValueError:
+        return arguments
+    return json.dumps(value, ensure_ascii=False)
 
-    def change_inputs(self, inputs: CallInputs) -> CallInputs:
-        def twice(callback: Callable[[Any], None]) -> Callable[[Any], None]:
-            def pass_on(usage: Any) -> None:
-                callback(usage)
-                callback(usage)
 
-            return pass_on
+@right(
+    "calls-without-content",
+    "JSON",
+    scenarios=("tools/*", "history/*"),
+    seen_in=STRANDS_OPENAI,
+    capability=("tools",),
+    dialects=("openai-chat",),
+)
+class _CallsWithoutContent(OfEachAPI):
+    """A message of the model that has calls and no text has no content, where it may also be null."""
 
-        return super().change_inputs(inputs).with_callback("on_usage", twice)
+    def change_chat(self, body: Json) -> None:
+        for message in body["messages"]:
+            if message.get("tool_calls") and message.get("content") is None:
+                message.pop("content", None)
+
+
+@right("nulls-spelled-out", "JSON", scenarios=_PLAIN, dialects=("anthropic-messages", "openai-chat"))
+class _NullsSpelledOut(OfEachAPI):
+    """Members that are not set go out as null, as a dump of a library's own models has them."""
+
+    def change_messages(self, body: Json) -> None:
+        for block in blocks_of_all(body["messages"]):
+            if block["type"] in ("text", "tool_use", "tool_result"):
+                block.setdefault("cache_control", None)
+
+    def change_chat(self, body: Json) -> None:
+        for message in body["messages"]:
+            if message["role"] == "assistant":
+                message.setdefault("refusal", None)
+                message.setdefault("audio", None)
+
+
+@right("fields-in-snake-case", "JSON", scenarios=("basics/*", "tools/*", "media/*"), dialects=("gemini",))
+class _FieldsInSnakeCase(OfEachAPI):
+    """Fields have their names in the spelling of Protocol Buffers, which the service reads as well."""
+
+    def change_gemini(self, body: Json) -> None:
+        snake = _in_snake_case(body)
+        assert isinstance(snake, dict)
+        body.clear()
+        body.update(snake)
+
+
+_OWN_DATA = frozenset(
+    (
+        "args",
+        "parameters",
+        "parametersJsonSchema",
+        "parameters_json_schema",
+        "response",
+        "responseJsonSchema",
+        "response_json_schema",
+    )
+)
+"""Members whose values have names of a user's or a model's own, by whichever spelling an SDK has for them."""
+
+
+def _in_snake_case(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_in_snake_case(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    return {
+        re.sub("[A-Z]", lambda letter: f"_{letter[0].lower()}", key): item if key in _OWN_DATA else _in_snake_case(item)
+        for key, item in value.items()
+    }
+
+
+class _Headers(Rewriting):
+    """Sends some headers in place of the adapter's, or beside them."""
+
+    headers: ClassVar[Mapping[str, str]] = {}
+
+    def change_http_request(self, wire: Wire, request: HttpRequest) -> HttpRequest:
+        return replace(request, headers={**request.headers, **self.headers})
+
+
+@right("content-type-with-charset", "headers and addresses", scenarios=_PLAIN)
+class _ContentTypeWithCharset(_Headers):
+    """The content type says that the body is UTF-8, which JSON always is."""
+
+    headers: ClassVar[Mapping[str, str]] = {"content-type": "application/json; charset=utf-8"}
+
+
+@right("accepts-events", "headers and addresses", scenarios=_PLAIN)
+class _AcceptsEvents(_Headers):
+    """The request accepts JSON and streams of events, whichever it asks for."""
+
+    headers: ClassVar[Mapping[str, str]] = {"accept": "application/json, text/event-stream"}
+
+
+@right(
+    "betas-named",
+    "headers and addresses",
+    scenarios=_PLAIN,
+    seen_in=STRANDS_ANTHROPIC,
+    dialects=("anthropic-messages",),
+)
+class _BetasNamed(_Headers):
+    """A beta is named that changes nothing for requests without thinking."""
+
+    headers: ClassVar[Mapping[str, str]] = {"anthropic-beta": "interleaved-thinking-2025-05-14"}
+
+
+@right(
+    "beta-address",
+    "headers and addresses",
+    scenarios=_PLAIN,
+    seen_in=ANTHROPIC_BETA,
+    dialects=("anthropic-messages",),
+)
+class _BetaAddress(Rewriting):
+    """The request goes to the address that the SDK has for betas, without naming one."""
+
+    def change_http_request(self, wire: Wire, request: HttpRequest) -> HttpRequest:
+        return replace(request, query={**request.query, "beta": "true"})

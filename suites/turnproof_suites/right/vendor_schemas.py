@@ -12,6 +12,7 @@ was legal.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from importlib import resources
@@ -77,9 +78,14 @@ def _illegal_gemini(body: Any, header_names: set[str]) -> list[Illegality]:
         "toolConfig": types.ToolConfig,
         "tools": list[types.Tool],
     }
-    illegal = [Illegality(f"/{key}", "no such member") for key in body if key not in known]
-    for key in body.keys() & known.keys():
-        illegal += _errors_by_type(pydantic.TypeAdapter(known[key]), body[key], [key])
+    illegal = []
+    for key in body:
+        # JSON of Protocol Buffers: a reader takes a field's own name as well as the one in camel case.
+        kind = known.get(re.sub("_([a-z])", lambda letter: letter[1].upper(), key))
+        if kind is None:
+            illegal.append(Illegality(f"/{key}", "no such member"))
+        else:
+            illegal += _errors_by_type(pydantic.TypeAdapter(kind), body[key], [key])
     return illegal
 
 

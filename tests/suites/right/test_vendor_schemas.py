@@ -72,6 +72,14 @@ def test_a_beta_header_lets_the_beta_document_count() -> None:
     assert illegal_places("anthropic-messages", body, {"Anthropic-Beta": "context-management-2025-06-27"}) == []
 
 
+def test_a_field_of_gemini_may_have_its_name_of_protocol_buffers() -> None:
+    body = {"contents": [{"role": "user", "parts": [{"text": "Hello."}]}], "system_instruction": {"parts": []}}
+    assert illegal_places("gemini", body) == []
+    assert [one.pointer for one in illegal_places("gemini", {**body, "generation_config": {"no_such": 1}})] == [
+        "/generation_config/no_such"
+    ]
+
+
 def test_a_dialect_without_a_published_schema_is_refused_by_name() -> None:
     with pytest.raises(ValueError, match="no vendor's schema for 'ollama'; there are those of anthropic-messages"):
         illegal_places("ollama", {})

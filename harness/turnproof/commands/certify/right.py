@@ -37,7 +37,7 @@ _FINE = (Status.HELD, Status.NOT_CLAIMED)
 
 class RightRow(msgspec.Struct, frozen=True, kw_only=True):
     """One right adapter. `changed` of `runs` differ from the control's; `accused` has what was held for the control and
-    is no longer, by `REQUIREMENT [path]`."""
+    is no longer, by `REQUIREMENT [path]`. Without `in_evidence` no run needs to differ."""
 
     adapter: str
     freedom: str
@@ -45,6 +45,12 @@ class RightRow(msgspec.Struct, frozen=True, kw_only=True):
     changed: int = 0
     accused: dict[str, str] = {}
     left_out: str = ""
+    in_evidence: bool = True
+
+    @property
+    def measured(self) -> bool:
+        """Whether the freedom was taken in a run, as far as evidence can show it."""
+        return bool(self.changed) or (not self.in_evidence and bool(self.runs))
 
 
 def right_adapters() -> dict[str, Mutant]:
@@ -96,7 +102,7 @@ def right(options: MutantsOptions) -> int:
     if any(row.accused for row in rows):
         return Exit.VIOLATIONS
     measured = [row for row in rows if not row.left_out]
-    return Exit.OK if measured and all(row.changed for row in measured) else Exit.UNDECIDED
+    return Exit.OK if measured and all(row.measured for row in measured) else Exit.UNDECIDED
 
 
 def _selected(only: Sequence[str]) -> list[str]:
@@ -132,7 +138,14 @@ def _row(trial: Trial, bench: Bench, runs: Runs) -> RightRow:
         and (requirement in must or verdict.status is Status.VIOLATED)
     }
     changed = sum(view.digest != control[key].digest for key, view in own.items())
-    return RightRow(adapter=name, freedom=mutant.breaks, runs=len(own), changed=changed, accused=accused)
+    return RightRow(
+        adapter=name,
+        freedom=mutant.breaks,
+        runs=len(own),
+        changed=changed,
+        accused=accused,
+        in_evidence=mutant.in_evidence,
+    )
 
 
 def _short(name: str) -> str:
@@ -141,12 +154,16 @@ def _short(name: str) -> str:
     return " + ".join(known[one].name for one in name.split("+"))
 
 
+def _runs(row: RightRow) -> str:
+    if not row.changed and not row.in_evidence:
+        return f"{counted(row.runs, 'run')}, and evidence does not have what differs"
+    return f"{row.changed} of {counted(row.runs, 'run')} changed"
+
+
 def _print(rows: Iterable[RightRow]) -> None:
     for row in rows:
-        mark = "–" if row.left_out else "✗" if row.accused else "✓" if row.changed else "?"
-        rest = (
-            f"not claimed: {row.left_out}" if row.left_out else f"{row.changed} of {counted(row.runs, 'run')} changed"
-        )
+        mark = "–" if row.left_out else "✗" if row.accused else "✓" if row.measured else "?"
+        rest = f"not claimed: {row.left_out}" if row.left_out else _runs(row)
         sys.stdout.write(f"{mark} {row.adapter}: {rest}\n")
         for place, why in row.accused.items():
             sys.stdout.write(f"    {place}  {why}\n")

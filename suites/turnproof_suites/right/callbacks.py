@@ -1,0 +1,253 @@
+"""Freedoms of callbacks: the pieces that text and thoughts are handed on in, when counts are told, and from where."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import re
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from queue import SimpleQueue
+from threading import Thread
+from typing import Any
+
+from turnproof.messages import ProviderResponse, TokenUsage
+
+from ..mutants import Broken, CallInputs, Proceed
+from ..mutants._broken import CallbackName
+from ._libraries import PYDANTIC_AI_DEBOUNCE, STRANDS_THREADS, VERCEL_SMOOTH
+from ._right import right
+
+_PLAIN = ("basics/*", "tools/one", "tools/parallel", "faults/plain_streams")
+
+
+def _one_by_one(callback: Callable[[Any], None]) -> Callable[[Any], None]:
+    def pass_on(text: str) -> None:
+        for character in text:
+            callback(character)
+
+    return pass_on
+
+
+@right("chunks-by-character", "chunks", scenarios=(*_PLAIN, "cancel/in_text"), capability=("streaming",))
+class _ChunksByCharacter(Broken):
+    """`on_chunk` gets one character at a time, whatever pieces the service sent."""
+
+    def change_inputs(self, inputs: CallInputs) -> CallInputs:
+        return super().change_inputs(inputs).with_callback("on_chunk", _one_by_one)
+
+
+@right(
+    "thinking-by-character",
+    "thoughts and signatures",
+    scenarios=("thinking/*",),
+    capability=("streaming", "thinking"),
+)
+class _ThinkingByCharacter(Broken):
+    """`on_thinking` gets one character at a time."""
+
+    def change_inputs(self, inputs: CallInputs) -> CallInputs:
+        return super().change_inputs(inputs).with_callback("on_thinking", _one_by_one)
+
+
+class _Gathered(Broken):
+    """Hands pieces on when they are complete by `size_of`, and the rest before anything else is handed on."""
+
+    callback: CallbackName = "on_chunk"
+
+    def size_of(self, text: str) -> int:
+        """How much of a text may be handed on by now, in characters."""
+        return len(text)
+
+    def call(self, inputs: CallInputs, proceed: Proceed) -> ProviderResponse:
+        inner = getattr(inputs, self.callback)
+        if inner is None:
+            return super().call(inputs, proceed)
+        held = ""
+
+        def gather(text: str) -> None:
+            nonlocal held
+            held += text
+            if size := self.size_of(held):
+                ready, held = held[:size], held[size:]
+                inner(ready)
+
+        def flush() -> None:
+            nonlocal held
+            if held:
+                ready, held = held, ""
+                inner(ready)
+
+        def flushing(callback: Callable[[Any], None]) -> Callable[[Any], None]:
+            def pass_on(value: Any) -> None:
+                flush()
+                callback(value)
+
+            return pass_on
+
+        changed = inputs.with_callback(self.callback, lambda _: gather)
+        for name in _CALLBACKS:
+            if name != self.callback:
+                changed = changed.with_callback(name, flushing)
+        try:
+            return super().call(changed, proceed)
+        finally:
+            flush()
+
+
+_CALLBACKS: tuple[CallbackName, ...] = ("on_chunk", "on_usage", "on_call", "on_thinking")
+_WORD = re.compile(r".*\s", re.DOTALL)
+
+
+def _whole_words(text: str) -> int:
+    found = _WORD.match(text)
+    return found.end() if found else 0
+
+
+@right("chunks-by-word", "chunks", scenarios=_PLAIN, seen_in=VERCEL_SMOOTH, capability=("streaming",))
+class _ChunksByWord(_Gathered):
+    """`on_chunk` gets whole words, each with the blank behind it, and what is left when the answer goes on."""
+
+    def size_of(self, text: str) -> int:
+        return _whole_words(text)
+
+
+@right("chunks-gathered", "chunks", scenarios=_PLAIN, seen_in=PYDANTIC_AI_DEBOUNCE, capability=("streaming",))
+class _ChunksGathered(_Gathered):
+    """`on_chunk` gets twenty characters or more at a time, and what is left when the answer goes on."""
+
+    def size_of(self, text: str) -> int:
+        return len(text) if len(text) >= 20 else 0
+
+
+@right(
+    "thinking-by-word",
+    "thoughts and signatures",
+    scenarios=("thinking/*",),
+    seen_in=VERCEL_SMOOTH,
+    capability=("streaming", "thinking"),
+)
+class _ThinkingByWord(_Gathered):
+    """`on_thinking` gets whole words, and what is left when the answer goes on."""
+
+    callback = "on_thinking"
+
+    def size_of(self, text: str) -> int:
+        return _whole_words(text)
+
+
+@right("usage-once", "usage", scenarios=("basics/*", "usage/*", "tools/*"), capability=("streaming",))
+class _UsageOnce(Broken):
+    """Token counts are reported once, at the end of the answer."""
+
+    def call(self, inputs: CallInputs, proceed: Proceed) -> ProviderResponse:
+        updates: list[TokenUsage] = []
+        response = self.change_response(inputs, proceed(inputs.with_callback("on_usage", lambda _: updates.append)))
+        if updates and inputs.on_usage is not None:
+            inputs.on_usage(updates[-1])
+        return response
+
+
+@right("usage-told-twice", "usage", scenarios=_PLAIN, capability=("streaming", "usage"))
+class _UsageToldTwice(Broken):
+    """`on_usage_update` is called twice with the same counts. Each has the totals so far: nothing is added up."""
+
+    def change_inputs(self, inputs: CallInputs) -> CallInputs:
+        def twice(callback: Callable[[Any], None]) -> Callable[[Any], None]:
+            def pass_on(usage: Any) -> None:
+                callback(usage)
+                callback(usage)
+
+            return pass_on
+
+        return super().change_inputs(inputs).with_callback("on_usage", twice)
+
+
+@right(
+    "usage-with-each-chunk",
+    "usage",
+    scenarios=_PLAIN,
+    capability=("streaming", "usage"),
+    dialects=("anthropic-messages", "gemini"),
+)
+class _UsageWithEachChunk(Broken):
+    """The counts so far are reported again with each piece of text."""
+
+    def call(self, inputs: CallInputs, proceed: Proceed) -> ProviderResponse:
+        tell, show = inputs.on_usage, inputs.on_chunk
+        if tell is None or show is None:
+            return super().call(inputs, proceed)
+        latest: list[TokenUsage] = []
+
+        def told(usage: TokenUsage) -> None:
+            latest[:] = [usage]
+            tell(usage)
+
+        def shown(text: str) -> None:
+            show(text)
+            for usage in latest:
+                tell(usage)
+
+        return super().call(replace(inputs, on_usage=told, on_chunk=shown), proceed)
+
+
+@right(
+    "calls-in-a-thread",
+    "threads",
+    scenarios=(*_PLAIN, "cancel/in_text"),
+    seen_in=STRANDS_THREADS,
+    in_evidence=False,
+)
+class _CallsInAThread(Broken):
+    """Each call is made in a thread of its own, which ends with it; callbacks come from there."""
+
+    def call(self, inputs: CallInputs, proceed: Proceed) -> ProviderResponse:
+        with ThreadPoolExecutor(max_workers=1) as executor:
+            context = contextvars.copy_context()
+            return self.change_response(inputs, executor.submit(context.run, proceed, inputs).result())
+
+
+@right("calls-in-a-loop", "threads", scenarios=(*_PLAIN, "cancel/in_text"), in_evidence=False)
+class _CallsInALoop(Broken):
+    """Each call is made in an event loop of its own, in a thread, as an asynchronous client behind a blocking method
+    does it."""
+
+    def call(self, inputs: CallInputs, proceed: Proceed) -> ProviderResponse:
+        def run() -> ProviderResponse:
+            return asyncio.run(_asked(proceed, inputs))
+
+        with ThreadPoolExecutor(max_workers=1) as executor:
+            context = contextvars.copy_context()
+            return self.change_response(inputs, executor.submit(context.run, run).result())
+
+
+async def _asked(proceed: Proceed, inputs: CallInputs) -> ProviderResponse:
+    return await asyncio.to_thread(proceed, inputs)
+
+
+@right("callbacks-through-a-queue", "threads", scenarios=_PLAIN, capability=("streaming",), in_evidence=False)
+class _CallbacksThroughAQueue(Broken):
+    """All callbacks come from one thread, in their order, and all before the call returns or fails."""
+
+    def call(self, inputs: CallInputs, proceed: Proceed) -> ProviderResponse:
+        queue: SimpleQueue[tuple[Callable[[Any], None], Any] | None] = SimpleQueue()
+
+        def queued(callback: Callable[[Any], None]) -> Callable[[Any], None]:
+            return lambda value: queue.put((callback, value))
+
+        def deliver() -> None:
+            while (item := queue.get()) is not None:
+                callback, value = item
+                callback(value)
+
+        changed = inputs
+        for name in _CALLBACKS:
+            changed = changed.with_callback(name, queued)
+        thread = Thread(target=contextvars.copy_context().run, args=(deliver,))
+        thread.start()
+        try:
+            return super().call(changed, proceed)
+        finally:
+            queue.put(None)
+            thread.join()

@@ -1,0 +1,65 @@
+"""Freedoms of errors: by which class, in which words, and with which cause."""
+
+from __future__ import annotations
+
+import copy
+
+from turnproof.errors import Cancelled, ProviderError
+from turnproof.messages import ProviderResponse
+
+from ..mutants import Broken, CallInputs, Proceed
+from ._libraries import LITELLM_ERRORS
+from ._right import right
+
+_SCENARIOS = ("faults/*", "finish/*")
+
+
+class _OtherErrors(Broken):
+    """Raises another error in place of the adapter's; cancels stay."""
+
+    def raise_other(self, error: ProviderError) -> None:
+        """Raise the other error."""
+
+    def call(self, inputs: CallInputs, proceed: Proceed) -> ProviderResponse:
+        try:
+            return super().call(inputs, proceed)
+        except Cancelled:
+            raise
+        except ProviderError as error:
+            self.raise_other(error)
+            raise
+
+
+@right("errors-of-own-classes", "errors", scenarios=_SCENARIOS, capability=("typed_errors",))
+class _ErrorsOfOwnClasses(_OtherErrors):
+    """Failures are errors of the adapter's own classes, each below the one of the contract that fits."""
+
+    def raise_other(self, error: ProviderError) -> None:
+        own: ProviderError = copy.copy(error)
+        own.__class__ = type(f"Greenhouse{type(error).__name__}", (type(error),), {})
+        raise own from error
+
+
+@right("errors-in-own-words", "errors", scenarios=_SCENARIOS, seen_in=LITELLM_ERRORS, capability=("typed_errors",))
+class _ErrorsInOwnWords(_OtherErrors):
+    """An error's words begin with its class and the service's name; the service's own words follow."""
+
+    def raise_other(self, error: ProviderError) -> None:
+        own: ProviderError = copy.copy(error)
+        own.args = (f"{type(error).__name__}: GreenhouseException - {error}", *error.args[1:])
+        raise own from error
+
+
+@right("errors-without-cause", "errors", scenarios=_SCENARIOS, capability=("typed_errors",), in_evidence=False)
+class _ErrorsWithoutCause(Broken):
+    """An error has no cause: what an SDK raised is not shown."""
+
+    def call(self, inputs: CallInputs, proceed: Proceed) -> ProviderResponse:
+        try:
+            return super().call(inputs, proceed)
+        except Cancelled:
+            raise
+        except ProviderError as error:
+            own = copy.copy(error)
+        # Behind the block: in it, the error would have the other one as its context.
+        raise own

@@ -1,0 +1,97 @@
+"""Freedoms of tool results: their form, their spelling, and the names of their members."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Final
+
+from msgspec.structs import replace as changed
+
+from turnproof.messages import Part, ToolResult, thaw
+
+from ..mutants._wire import Json
+from ._body import OfEachAPI, blocks_of_all
+from ._libraries import GOOGLE_CALLS, LANGCHAIN_ANTHROPIC, STRANDS_ANTHROPIC
+from ._parts import ChangedParts
+from ._right import right
+
+_RESULTS = ("tools/*", "gc/tool_pairs", "history/*", "cancel/during_tool")
+_KIND: Final = "tool results"
+
+
+@right(
+    "results-as-blocks",
+    _KIND,
+    scenarios=_RESULTS,
+    seen_in=STRANDS_ANTHROPIC,
+    capability=("tools",),
+    dialects=("anthropic-messages", "openai-chat", "openai-responses"),
+)
+class _ResultsAsBlocks(OfEachAPI):
+    """A result that was a bare text goes out as a list with one text block."""
+
+    def change_messages(self, body: Json) -> None:
+        for block in blocks_of_all(body["messages"]):
+            if block["type"] == "tool_result" and _says_something(block.get("content")):
+                block["content"] = [{"type": "text", "text": block["content"]}]
+
+    def change_chat(self, body: Json) -> None:
+        for message in body["messages"]:
+            if message["role"] == "tool" and _says_something(message["content"]):
+                message["content"] = [{"type": "text", "text": message["content"]}]
+
+    def change_responses(self, body: Json) -> None:
+        for item in body["input"] if isinstance(body["input"], list) else ():
+            if item.get("type") == "function_call_output" and _says_something(item["output"]):
+                item["output"] = [{"type": "input_text", "text": item["output"]}]
+
+
+def _says_something(content: Any) -> bool:
+    """Whether a content is a text that may be a block of its own: a blank one is refused."""
+    return isinstance(content, str) and bool(content.strip())
+
+
+@right(
+    "results-say-no-error",
+    _KIND,
+    scenarios=_RESULTS,
+    seen_in=LANGCHAIN_ANTHROPIC,
+    capability=("tools",),
+    dialects=("anthropic-messages",),
+)
+class _ResultsSayNoError(OfEachAPI):
+    """A result of a tool that did not fail says so, which is what its silence means."""
+
+    def change_messages(self, body: Json) -> None:
+        for block in blocks_of_all(body["messages"]):
+            if block["type"] == "tool_result":
+                block.setdefault("is_error", False)
+
+
+@right(
+    "results-under-result",
+    _KIND,
+    scenarios=_RESULTS,
+    seen_in=GOOGLE_CALLS,
+    capability=("tools",),
+    dialects=("gemini",),
+)
+class _ResultsUnderResult(OfEachAPI):
+    """A result that is no object goes out under `result`, where it was under `output`: the service takes any object."""
+
+    def change_gemini(self, body: Json) -> None:
+        for content in body["contents"]:
+            for part in content.get("parts", ()):
+                response = part.get("functionResponse", {}).get("response", {})
+                if set(response) == {"output"}:
+                    response["result"] = response.pop("output")
+
+
+@right("results-respaced", _KIND, scenarios=_RESULTS, capability=("tools",), paths=("stateless",))
+class _ResultsRespaced(ChangedParts):
+    """A result that is no text is made JSON by the adapter itself, with other blanks between its members."""
+
+    def part_out(self, part: Part) -> Part:
+        if not isinstance(part, ToolResult) or isinstance(part.result, str):
+            return part
+        return changed(part, result=json.dumps(thaw(part.result), ensure_ascii=False, indent=1))
