@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, Unpack
 
 from turnproof.cancel import CancelToken
 from turnproof.messages import Message, Part, ProviderResponse, TokenUsage, ToolResult, ToolSchema
-from turnproof.provider import OnChunk, OnFunctionCall, OnThinking, OnUsage, SystemInstruction
+from turnproof.provider import OnChunk, OnFunctionCall, OnThinking, OnUsage, StreamOptions, SystemInstruction
 
 from ._answers import Listeners, with_structured_output
 from ._calling import Prompt
@@ -51,38 +51,26 @@ class LegacySends(ABC):
         return self._turn(Message.tool(*results), response_schema, Listeners(), cancel_token)
 
     def send_message_streaming(
-        self,
-        message: str,
-        on_chunk: OnChunk,
-        *,
-        cancel_token: CancelToken | None = None,
-        on_usage_update: OnUsage | None = None,
-        on_function_call: OnFunctionCall | None = None,
-        on_thinking: OnThinking | None = None,
-        response_schema: Schema | None = None,
+        self, message: str, on_chunk: OnChunk, **options: Unpack[StreamOptions]
     ) -> ProviderResponse:
         """Say something and hear the answer as it comes."""
-        listeners = Listeners(on_chunk, on_usage_update, on_function_call, on_thinking)
-        return self._turn(Message.user(message), response_schema, listeners, cancel_token)
+        return self._stream(Message.user(message), on_chunk, **options)
 
     def send_message_with_parts_streaming(
-        self,
-        parts: Sequence[Part],
-        on_chunk: OnChunk,
-        *,
-        cancel_token: CancelToken | None = None,
-        on_usage_update: OnUsage | None = None,
-        on_function_call: OnFunctionCall | None = None,
-        on_thinking: OnThinking | None = None,
-        response_schema: Schema | None = None,
+        self, parts: Sequence[Part], on_chunk: OnChunk, **options: Unpack[StreamOptions]
     ) -> ProviderResponse:
         """Say something that is more than text and hear the answer as it comes."""
-        listeners = Listeners(on_chunk, on_usage_update, on_function_call, on_thinking)
-        return self._turn(Message("user", tuple(parts)), response_schema, listeners, cancel_token)
+        return self._stream(Message("user", tuple(parts)), on_chunk, **options)
 
     def send_tool_results_streaming(
+        self, results: Sequence[ToolResult], on_chunk: OnChunk, **options: Unpack[StreamOptions]
+    ) -> ProviderResponse:
+        """Answer the calls of the last response and hear the answer as it comes."""
+        return self._stream(Message.tool(*results), on_chunk, **options)
+
+    def _stream(
         self,
-        results: Sequence[ToolResult],
+        said: Message,
         on_chunk: OnChunk,
         *,
         cancel_token: CancelToken | None = None,
@@ -91,9 +79,8 @@ class LegacySends(ABC):
         on_thinking: OnThinking | None = None,
         response_schema: Schema | None = None,
     ) -> ProviderResponse:
-        """Answer the calls of the last response and hear the answer as it comes."""
         listeners = Listeners(on_chunk, on_usage_update, on_function_call, on_thinking)
-        return self._turn(Message.tool(*results), response_schema, listeners, cancel_token)
+        return self._turn(said, response_schema, listeners, cancel_token)
 
 
 class LegacySession(LegacySends):

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, Unpack
 
 from .cancel import CancelToken
 from .errors import BindingError
 from .messages import JSON, FileRef, FunctionCall, InlineData, Message, Part, ProviderResponse, ToolSchema
-from .provider import Capabilities, Endpoint, JSONSchema, OnChunk, OnFunctionCall, OnThinking, OnUsage
+from .provider import CallOptions, Capabilities, Endpoint
 from .sessions import SessionCapabilities, SessionSource
 
 
@@ -89,17 +89,7 @@ class Agent(SessionSource, Protocol):
         what the agent gave back of it.
         """
 
-    def send(
-        self,
-        content: str | Sequence[Part],
-        *,
-        cancel_token: CancelToken | None = None,
-        on_chunk: OnChunk | None = None,
-        on_usage_update: OnUsage | None = None,
-        on_function_call: OnFunctionCall | None = None,
-        on_thinking: OnThinking | None = None,
-        response_schema: JSONSchema | None = None,
-    ) -> ProviderResponse:
+    def send(self, content: str | Sequence[Part], **options: Unpack[CallOptions]) -> ProviderResponse:
         """A whole turn: the model's answers and the calls between them. The response holds all visible text of it and
         no call, and `usage` of this turn alone.
 

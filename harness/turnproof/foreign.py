@@ -10,22 +10,12 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from typing import Any, Literal, cast
+from typing import Any, Literal, Unpack, cast
 
 from ._base.coroutines import LoopUser
-from .cancel import CancelToken
 from .errors import ContractError, ProviderError
 from .messages import FunctionCall, Message, ProviderResponse, ToolSchema
-from .provider import (
-    JSONSchema,
-    LegacyProvider,
-    OnChunk,
-    OnFunctionCall,
-    OnThinking,
-    OnUsage,
-    StatelessProvider,
-    SystemInstruction,
-)
+from .provider import CallOptions, LegacyProvider, StatelessProvider, SystemInstruction
 
 __all__ = ["ForeignLegacy", "ForeignStateless", "normalise", "normalise_legacy"]
 
@@ -94,13 +84,7 @@ class ForeignStateless(_Foreign):
         messages: Sequence[Message],
         system_instruction: SystemInstruction = None,
         tools: Sequence[ToolSchema] | None = None,
-        *,
-        response_schema: JSONSchema | None = None,
-        cancel_token: CancelToken | None = None,
-        on_chunk: OnChunk | None = None,
-        on_usage_update: OnUsage | None = None,
-        on_function_call: OnFunctionCall | None = None,
-        on_thinking: OnThinking | None = None,
+        **options: Unpack[CallOptions],
     ) -> ProviderResponse:
         """The provider's answer; see `StatelessProvider`."""
         complete = self.wrapped.complete
@@ -109,25 +93,16 @@ class ForeignStateless(_Foreign):
                 messages,
                 system_instruction,
                 tools,
-                response_schema,
-                cancel_token,
-                on_chunk,
-                on_usage_update,
-                on_thinking,
+                options.get("response_schema"),
+                options.get("cancel_token"),
+                options.get("on_chunk"),
+                options.get("on_usage_update"),
+                options.get("on_thinking"),
             )
         else:
-            returned = complete(
-                messages,
-                system_instruction,
-                tools,
-                response_schema=response_schema,
-                cancel_token=cancel_token,
-                on_chunk=on_chunk,
-                on_usage_update=on_usage_update,
-                on_function_call=on_function_call,
-                on_thinking=on_thinking,
-            )
+            returned = complete(messages, system_instruction, tools, **options)
         response = _answer(self._user.result(returned), self._errors, "complete")
+        on_function_call = options.get("on_function_call")
         if self._signature == "short" and on_function_call is not None:
             # The short form cannot tell of calls while it streams; it is done before the call returns at least.
             for part in response.parts:

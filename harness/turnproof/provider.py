@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, runtime_checkable
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypedDict, Unpack, runtime_checkable
 
 from .cancel import CancelToken
 from .errors import (
@@ -42,6 +42,7 @@ __all__ = [
     "Binding",
     "BindingError",
     "CacheExpiredError",
+    "CallOptions",
     "Cancelled",
     "Capabilities",
     "ContentFilterError",
@@ -65,6 +66,7 @@ __all__ = [
     "ProviderError",
     "RateLimitError",
     "StatelessProvider",
+    "StreamOptions",
     "SystemInstruction",
     "TransportError",
     "TurnproofError",
@@ -80,6 +82,22 @@ OnChunk: TypeAlias = Callable[[str], None]
 OnUsage: TypeAlias = Callable[[TokenUsage], None]
 OnFunctionCall: TypeAlias = Callable[[FunctionCall], None]
 OnThinking: TypeAlias = Callable[[str], None]
+
+
+class StreamOptions(TypedDict, total=False):
+    """The keyword arguments of a call that streams: each may be left out, and None counts as left out."""
+
+    cancel_token: CancelToken | None
+    on_usage_update: OnUsage | None
+    on_function_call: OnFunctionCall | None
+    on_thinking: OnThinking | None
+    response_schema: JSONSchema | None
+
+
+class CallOptions(StreamOptions, total=False):
+    """The keyword arguments of a call that streams if it gets `on_chunk`."""
+
+    on_chunk: OnChunk | None
 
 
 @runtime_checkable
@@ -135,27 +153,11 @@ class LegacyProvider(Protocol):
     ) -> ProviderResponse: ...
 
     def send_message_streaming(
-        self,
-        message: str,
-        on_chunk: OnChunk,
-        *,
-        cancel_token: CancelToken | None = None,
-        on_usage_update: OnUsage | None = None,
-        on_function_call: OnFunctionCall | None = None,
-        on_thinking: OnThinking | None = None,
-        response_schema: JSONSchema | None = None,
+        self, message: str, on_chunk: OnChunk, **options: Unpack[StreamOptions]
     ) -> ProviderResponse: ...
 
     def send_tool_results_streaming(
-        self,
-        results: Sequence[ToolResult],
-        on_chunk: OnChunk,
-        *,
-        cancel_token: CancelToken | None = None,
-        on_usage_update: OnUsage | None = None,
-        on_function_call: OnFunctionCall | None = None,
-        on_thinking: OnThinking | None = None,
-        response_schema: JSONSchema | None = None,
+        self, results: Sequence[ToolResult], on_chunk: OnChunk, **options: Unpack[StreamOptions]
     ) -> ProviderResponse: ...
 
 

@@ -25,7 +25,7 @@ from .history import SessionHistory
 from .inbox import Inbox, Prompt
 from .missing_call import MissingCalls
 from .observer import SessionObserver
-from .ports import Context, Port
+from .ports import Context, Port, PortCall
 from .request_pacer import RequestPacer
 from .result import TurnResult
 from .retry import Retry, RetryPolicy, Sleep
@@ -192,7 +192,9 @@ class Turn:
             call.raise_if_cancelled()
             self._attempts += 1
             try:
-                response = setup.port.complete(self._history.messages_ref, setup.context, relay, call, self._schema)
+                response = setup.port.complete(
+                    PortCall(self._history.messages_ref, setup.context, relay, call, self._schema)
+                )
             except ProviderError as error:
                 relay.verify()
                 self._failed = error

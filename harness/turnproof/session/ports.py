@@ -14,7 +14,7 @@ from typing import Any, Protocol
 from ..cancel import CancelToken
 from ..errors import CacheExpiredError, ProviderError
 from ..messages import Message, Part, ProviderResponse, Text, ToolSchema
-from ..provider import JSONSchema, LegacyProvider, StatelessProvider, SystemInstruction
+from ..provider import JSONSchema, LegacyProvider, StatelessProvider, StreamOptions, SystemInstruction
 from .caching import PortCaching
 from .callback_relay import CallbackRelay
 
@@ -25,6 +25,28 @@ class Context:
 
     system: SystemInstruction
     tools: tuple[ToolSchema, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PortCall:
+    """One call of a provider: the whole conversation, what stands beside it, who listens, and what can stop it."""
+
+    messages: Sequence[Message]
+    context: Context
+    relay: CallbackRelay
+    token: CancelToken
+    response_schema: JSONSchema | None
+
+    @property
+    def options(self) -> StreamOptions:
+        """The keyword arguments that both paths take."""
+        return {
+            "cancel_token": self.token,
+            "on_usage_update": self.relay.on_usage_update,
+            "on_function_call": self.relay.on_function_call,
+            "on_thinking": self.relay.on_thinking,
+            "response_schema": self.response_schema,
+        }
 
 
 class Port(Protocol):
@@ -38,14 +60,7 @@ class Port(Protocol):
     def sync(self, messages: Sequence[Message], context: Context) -> None:
         """Make the provider hold exactly this conversation, if it holds any."""
 
-    def complete(
-        self,
-        messages: Sequence[Message],
-        context: Context,
-        relay: CallbackRelay,
-        token: CancelToken,
-        response_schema: JSONSchema | None,
-    ) -> ProviderResponse:
+    def complete(self, call: PortCall) -> ProviderResponse:
         """Have the last message answered. Raises ProviderError, or Cancelled if nothing was sent."""
 
 
@@ -61,52 +76,27 @@ class StatelessPort:
     def sync(self, messages: Sequence[Message], context: Context) -> None:
         """Nothing to do: the provider holds no conversation."""
 
-    def complete(
-        self,
-        messages: Sequence[Message],
-        context: Context,
-        relay: CallbackRelay,
-        token: CancelToken,
-        response_schema: JSONSchema | None,
-    ) -> ProviderResponse:
+    def complete(self, call: PortCall) -> ProviderResponse:
         """One `complete()` call, through the cache plugin where there is one.
 
         A second one where the service has lost the managed cache that the first one named: it was refused before
         anything was shown.
         """
-        self.caching.sending(messages, context.system, context.tools)
+        self.caching.sending(call.messages, call.context.system, call.context.tools)
         try:
-            response = self._call(messages, context, relay, token, response_schema)
+            response = self._call(call)
         except CacheExpiredError as error:
             if not self.caching.replaces(error):
                 raise
-            response = self._call(messages, context, relay, token, response_schema)
+            response = self._call(call)
         self.caching.record_response(response)
         return response
 
-    def _call(
-        self,
-        messages: Sequence[Message],
-        context: Context,
-        relay: CallbackRelay,
-        token: CancelToken,
-        response_schema: JSONSchema | None,
-    ) -> ProviderResponse:
-        sent, system, tools = self.caching.annotated(messages, context.system, context.tools, token)
-        return _checked(
-            self._provider.complete(
-                sent,
-                system,
-                tools or None,
-                response_schema=response_schema,
-                cancel_token=token,
-                on_chunk=relay.on_chunk,
-                on_usage_update=relay.on_usage_update,
-                on_function_call=relay.on_function_call,
-                on_thinking=relay.on_thinking,
-            ),
-            "complete",
-        )
+    def _call(self, call: PortCall) -> ProviderResponse:
+        context = call.context
+        sent, system, tools = self.caching.annotated(call.messages, context.system, context.tools, call.token)
+        response = self._provider.complete(sent, system, tools or None, on_chunk=call.relay.on_chunk, **call.options)
+        return _checked(response, "complete")
 
 
 class LegacyPort:
@@ -138,28 +128,21 @@ class LegacyPort:
         self._provider.create_session(context.system, list(context.tools) or None, history=list(messages) or None)
         self._context, self._held, self._answer = context, list(messages), ()
 
-    def complete(
-        self,
-        messages: Sequence[Message],
-        context: Context,
-        relay: CallbackRelay,
-        token: CancelToken,
-        response_schema: JSONSchema | None,
-    ) -> ProviderResponse:
+    def complete(self, call: PortCall) -> ProviderResponse:
         """Send the last message by the method that fits it.
 
         Once more where the service has lost the managed cache that the provider named: the provider's own plugin has
         dropped the name, and nothing was shown before the refusal.
         """
-        *base, pending = messages
-        self.sync(base, context)
-        self.caching.sending(messages, context.system, context.tools)
+        *base, pending = call.messages
+        self.sync(base, call.context)
+        self.caching.sending(call.messages, call.context.system, call.context.tools)
         send = self._send_results if pending.role == "tool" else self._send_user
         try:
-            response = send(pending, relay, token, response_schema)
+            response = send(pending, call)
         except CacheExpiredError:
-            response = send(pending, relay, token, response_schema)
-        self._held, self._answer = list(messages), response.parts
+            response = send(pending, call)
+        self._held, self._answer = list(call.messages), response.parts
         self.caching.record_response(response)
         return response
 
@@ -173,55 +156,37 @@ class LegacyPort:
             return not added
         return len(added) == 1 and added[0].role == "model" and added[0].parts == self._answer
 
-    def _send_results(
-        self, pending: Message, relay: CallbackRelay, token: CancelToken, response_schema: JSONSchema | None
-    ) -> ProviderResponse:
+    def _send_results(self, pending: Message, call: PortCall) -> ProviderResponse:
         results = list(pending.results)
-        if relay.on_chunk is None:
-            return self._batch("send_tool_results", results, token, response_schema)
-        return self._stream("send_tool_results_streaming", results, relay, token, response_schema)
+        if call.relay.on_chunk is None:
+            return self._batch("send_tool_results", results, call)
+        return self._stream("send_tool_results_streaming", results, call)
 
-    def _send_user(
-        self, pending: Message, relay: CallbackRelay, token: CancelToken, response_schema: JSONSchema | None
-    ) -> ProviderResponse:
+    def _send_user(self, pending: Message, call: PortCall) -> ProviderResponse:
+        on_chunk = call.relay.on_chunk
         match pending.parts:
             case (Text(text=text, provider_data=None, cache=None),):
-                if relay.on_chunk is None:
-                    return self._batch("send_message", text, token, response_schema)
-                return self._stream("send_message_streaming", text, relay, token, response_schema)
-            case parts if relay.on_chunk is not None and hasattr(self._provider, _PARTS_STREAMING):
-                return self._stream(_PARTS_STREAMING, list(parts), relay, token, response_schema)
+                if on_chunk is None:
+                    return self._batch("send_message", text, call)
+                return self._stream("send_message_streaming", text, call)
+            case parts if on_chunk is not None and hasattr(self._provider, _PARTS_STREAMING):
+                return self._stream(_PARTS_STREAMING, list(parts), call)
             case parts:
-                response = self._batch("send_message_with_parts", list(parts), token, response_schema)
-                if relay.on_chunk is not None and response.text:
-                    relay.on_chunk(response.text)
+                response = self._batch("send_message_with_parts", list(parts), call)
+                if on_chunk is not None and response.text:
+                    on_chunk(response.text)
                 return response
 
-    def _batch(
-        self, method: str, content: object, token: CancelToken, response_schema: JSONSchema | None
-    ) -> ProviderResponse:
+    def _batch(self, method: str, content: object, call: PortCall) -> ProviderResponse:
         # The contract's batch methods take no token: what was cancelled before must not be sent at all.
-        token.raise_if_cancelled()
-        call = getattr(self._provider, method)
-        extra = {"cancel_token": token} if takes(call, "cancel_token") else {}
-        return _checked(call(content, response_schema=response_schema, **extra), method)
+        call.token.raise_if_cancelled()
+        send = getattr(self._provider, method)
+        extra = {"cancel_token": call.token} if takes(send, "cancel_token") else {}
+        return _checked(send(content, response_schema=call.response_schema, **extra), method)
 
-    def _stream(
-        self, method: str, content: object, relay: CallbackRelay, token: CancelToken, response_schema: JSONSchema | None
-    ) -> ProviderResponse:
-        call = getattr(self._provider, method)
-        return _checked(
-            call(
-                content,
-                relay.on_chunk,
-                cancel_token=token,
-                on_usage_update=relay.on_usage_update,
-                on_function_call=relay.on_function_call,
-                on_thinking=relay.on_thinking,
-                response_schema=response_schema,
-            ),
-            method,
-        )
+    def _stream(self, method: str, content: object, call: PortCall) -> ProviderResponse:
+        send = getattr(self._provider, method)
+        return _checked(send(content, call.relay.on_chunk, **call.options), method)
 
 
 _PARTS_STREAMING = "send_message_with_parts_streaming"

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from ..budget import ContextUsage, InstructionBudget
 from ..cancel import CancelToken
@@ -18,6 +18,7 @@ from ..errors import UsageError
 from ..gc import Collector, GCConfig, GCResult, TruncateGC, turn_starts
 from ..messages import Message, MessageIds, Part, Text, TokenUsage, new_message_id
 from ..provider import (
+    CallOptions,
     JSONSchema,
     LegacyProvider,
     OnChunk,
@@ -197,42 +198,21 @@ class Session:
 
     # Turns
 
-    def send(
-        self,
-        content: str | Sequence[Part],
-        *,
-        cancel_token: CancelToken | None = None,
-        on_chunk: OnChunk | None = None,
-        on_usage_update: OnUsage | None = None,
-        on_function_call: OnFunctionCall | None = None,
-        on_thinking: OnThinking | None = None,
-        response_schema: JSONSchema | None = None,
-    ) -> TurnResult:
+    def send(self, content: str | Sequence[Part], **options: Unpack[CallOptions]) -> TurnResult:
         """Say something, and return when the model has answered and calls no more tools.
 
         Streams if `on_chunk` is given. On any exception (a ProviderError, TooManyRounds, CallMissing, what a callback
         or the `enrich` hook raised) the history is as it was before. A cancelled turn returns: the history then holds
         what had been said, ready for the next turn, and not even the user's message if the model never got it.
         """
-        callbacks = Callbacks(on_chunk, on_usage_update, on_function_call, on_thinking)
         user = self._prompt(content)
-        return self._turn(user, user, cancel_token, callbacks, response_schema)
+        return self._turn(user, user, **options)
 
-    def send_waiting(
-        self,
-        *,
-        cancel_token: CancelToken | None = None,
-        on_chunk: OnChunk | None = None,
-        on_usage_update: OnUsage | None = None,
-        on_function_call: OnFunctionCall | None = None,
-        on_thinking: OnThinking | None = None,
-        response_schema: JSONSchema | None = None,
-    ) -> TurnResult | None:
+    def send_waiting(self, **options: Unpack[CallOptions]) -> TurnResult | None:
         """A turn like that of `send`, on what was said to the session and still waits; None if nothing does."""
         if not (waiting := self.waiting):
             return None
-        callbacks = Callbacks(on_chunk, on_usage_update, on_function_call, on_thinking)
-        return self._turn(None, waiting[0], cancel_token, callbacks, response_schema)
+        return self._turn(None, waiting[0], **options)
 
     def interject(self, content: str | Sequence[str | Part], *, sender: Sender = "user") -> Message:
         """Say something to a session that may be busy, from any thread; the message that it becomes.
@@ -427,10 +407,15 @@ class Session:
         self,
         user: Message | None,
         first: Message,
-        cancel_token: CancelToken | None,
-        callbacks: Callbacks,
-        response_schema: JSONSchema | None,
+        *,
+        cancel_token: CancelToken | None = None,
+        on_chunk: OnChunk | None = None,
+        on_usage_update: OnUsage | None = None,
+        on_function_call: OnFunctionCall | None = None,
+        on_thinking: OnThinking | None = None,
+        response_schema: JSONSchema | None = None,
     ) -> TurnResult:
+        callbacks = Callbacks(on_chunk, on_usage_update, on_function_call, on_thinking)
         held, running = self._held, self._running
         with (
             running.exclusively(),

@@ -95,41 +95,17 @@ class Broken:
         messages: Sequence[Message],
         system_instruction: SystemInstruction = None,
         tools: Sequence[ToolSchema] | None = None,
-        *,
-        response_schema: JSONSchema | None = None,
-        cancel_token: CancelToken | None = None,
-        on_chunk: OnChunk | None = None,
-        on_usage_update: OnUsage | None = None,
-        on_function_call: OnFunctionCall | None = None,
-        on_thinking: OnThinking | None = None,
+        **options: Any,
     ) -> ProviderResponse:
         """The adapter's `complete()`, broken."""
 
         def proceed(inputs: CallInputs) -> ProviderResponse:
-            response: ProviderResponse = self.inner.complete(
-                inputs.messages,
-                inputs.system,
-                inputs.tools,
-                response_schema=inputs.schema,
-                cancel_token=inputs.token,
-                on_chunk=inputs.on_chunk,
-                on_usage_update=inputs.on_usage,
-                on_function_call=inputs.on_call,
-                on_thinking=inputs.on_thinking,
-            )
+            passed = {option: getattr(inputs, field) for option, field in _OPTIONS.items()}
+            response: ProviderResponse = self.inner.complete(inputs.messages, inputs.system, inputs.tools, **passed)
             return response
 
-        inputs = CallInputs(
-            messages,
-            system_instruction,
-            tools,
-            response_schema,
-            cancel_token,
-            on_chunk,
-            on_usage_update,
-            on_function_call,
-            on_thinking,
-        )
+        taken = {_OPTIONS[option]: value for option, value in options.items()}
+        inputs = CallInputs(messages, system_instruction, tools, **taken)
         return self.call(self.change_inputs(inputs), proceed)
 
     # The legacy path
@@ -198,11 +174,12 @@ class Broken:
 _OPTIONS = {
     "response_schema": "schema",
     "cancel_token": "token",
+    "on_chunk": "on_chunk",
     "on_usage_update": "on_usage",
     "on_function_call": "on_call",
     "on_thinking": "on_thinking",
 }
-"""The keyword arguments of the legacy calls, and where `CallInputs` has them."""
+"""The keyword arguments of a call, and where `CallInputs` has them."""
 
 
 def _as_message(method: str, content: Any) -> Message:
