@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from agno.exceptions import AgnoError, ContextWindowExceededError, ModelAuthenticationError, ModelRateLimitError
@@ -29,9 +30,10 @@ from turnproof.messages import (
     ToolResult,
     thaw,
 )
-from turnproof.provider import Binding, Capabilities, Endpoint
+from turnproof.provider import Binding, Endpoint
 
-from .callbacks import notify
+from .callbacks import notify, notify_at_end
+from .capabilities import COMMON_CAPABILITIES
 from .chat_messages import chat_call, chat_tool
 from .google_transport import http_options
 from .http_errors import class_of_status
@@ -76,11 +78,7 @@ class Agno:
 
     def _response(self, answer: Any, listeners: Mapping[str, Any]) -> ProviderResponse:
         parts, usage = tuple(self._parts(answer)), _usage(answer.metrics, beside=self._dialect == "gemini")
-        for part in parts:
-            if isinstance(part, FunctionCall):
-                notify(listeners, "on_function_call", part)
-        notify(listeners, "on_usage_update", usage)
-        return ProviderResponse(parts, usage)
+        return notify_at_end(listeners, ProviderResponse(parts, usage))
 
     def _parts(self, answer: Any) -> Iterator[Part]:
         """The parts of a message, which has one text and one thinking. What else it holds goes with the thinking."""
@@ -218,20 +216,19 @@ def _gemini(endpoint: Endpoint) -> Any:
     return Gemini(id=endpoint.model, api_key=endpoint.api_key, client_params=client, **own)
 
 
-def _binding(provider: str, dialect: str, model: str, opener: Opener, claims: str = "") -> Binding:
-    usual = "streaming tools parallel_tools images documents cancel cancel_batch typed_errors"
-    every: dict[str, Any] = dict.fromkeys(f"{usual} {claims}".split(), True)
-    without: dict[str, Any] = dict.fromkeys(("finish_reasons", "part_order", "separate_thoughts"), False)
+def _binding(provider: str, dialect: str, model: str, opener: Opener, **claims: Any) -> Binding:
     return Binding(
         name=f"agno-{provider}",
         dialect=dialect,
         model=model,
-        capabilities=Capabilities(**every, **without),
+        capabilities=replace(
+            COMMON_CAPABILITIES, finish_reasons=False, part_order=False, separate_thoughts=False, **claims
+        ),
         open_stateless=lambda endpoint: Agno(endpoint, opener, dialect),
         package="agno",
     )
 
 
-ANTHROPIC = _binding("anthropic", "anthropic-messages", "claude-sonnet-4-6", _claude, "thinking")
+ANTHROPIC = _binding("anthropic", "anthropic-messages", "claude-sonnet-4-6", _claude, thinking=True)
 OPENAI = _binding("openai", "openai-chat", "gpt-5-mini", _openai)
-GEMINI = _binding("gemini", "gemini", "gemini-2.5-flash", _gemini, "thinking")
+GEMINI = _binding("gemini", "gemini", "gemini-2.5-flash", _gemini, thinking=True)

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from any_llm import AnyLLM, exceptions
 
 from turnproof import errors
 from turnproof.cancel import CancelToken
-from turnproof.messages import FinishReason, FunctionCall, Message, ProviderResponse
-from turnproof.provider import Binding, Capabilities, Endpoint
+from turnproof.messages import FinishReason, Message, ProviderResponse
+from turnproof.provider import Binding, Endpoint
 
 from .._errors import retry_after
 from .any_llm_calls import AnyLLMCalls, AnyLLMMessages, call_arguments
-from .callbacks import notify, without_unfinished
+from .callbacks import notify, notify_at_end, without_unfinished
+from .capabilities import COMMON_CAPABILITIES
 from .chat_chunks import whole_message
 from .chat_messages import chat_messages, chat_usage, finish_reason
 from .google_transport import http_options
@@ -74,12 +76,8 @@ class AnyLLMAdapter:
     def _response(self, choice: Any, used: Any, listeners: Mapping[str, Any]) -> ProviderResponse:
         parts = tuple(self._messages.parts(choice.message, cut=choice.finish_reason == "length"))
         usage = chat_usage(used)
-        for part in parts:
-            if isinstance(part, FunctionCall):
-                notify(listeners, "on_function_call", part)
-        notify(listeners, "on_usage_update", usage)
         reason = finish_reason(choice.finish_reason, refused=bool(choice.message.refusal))
-        return ProviderResponse(parts, usage, reason, choice.finish_reason)
+        return notify_at_end(listeners, ProviderResponse(parts, usage, reason, choice.finish_reason))
 
     def _cancelled(self, whole: Any) -> ProviderResponse:
         """What had arrived, without calls, and without a thought whose signature had not."""
@@ -106,21 +104,19 @@ def _typed(error: Any) -> errors.ProviderError:
     return typed
 
 
-def _binding(provider: str, dialect: str, model: str, claims: str = "") -> Binding:
-    usual = "streaming tools parallel_tools images documents cancel cancel_batch typed_errors"
-    every: dict[str, Any] = dict.fromkeys(f"{usual} {claims}".split(), True)
+def _binding(provider: str, dialect: str, model: str, **claims: Any) -> Binding:
     return Binding(
         name=f"any-llm-{provider}",
         dialect=dialect,
         model=model,
         # A message has no order of text and calls, and one text for all its thinking.
-        capabilities=Capabilities(**every, part_order=False, separate_thoughts=False),
+        capabilities=replace(COMMON_CAPABILITIES, part_order=False, separate_thoughts=False, **claims),
         open_stateless=lambda endpoint: AnyLLMAdapter(endpoint, provider, dialect),
         package="any-llm-sdk",
         reproducer=AnyLLMCalls(provider, dialect),
     )
 
 
-ANTHROPIC = _binding("anthropic", "anthropic-messages", "claude-sonnet-4-6", "thinking")
+ANTHROPIC = _binding("anthropic", "anthropic-messages", "claude-sonnet-4-6", thinking=True)
 OPENAI = _binding("openai", "openai-chat", "gpt-5-mini")
-GEMINI = _binding("gemini", "gemini", "gemini-2.5-flash", "thinking")
+GEMINI = _binding("gemini", "gemini", "gemini-2.5-flash", thinking=True)

@@ -5,13 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from turnproof.messages import Part, Text, Thought
+from turnproof.messages import Part, ProviderResponse, Text, Thought
 
 
 def notify(callbacks: Mapping[str, Any], name: str, news: Any) -> None:
     """Call the callback of this name (`on_chunk`, `on_usage_update`, ...), if one was given and there is any news."""
     if news and callbacks.get(name):
         callbacks[name](news)
+
+
+def notify_at_end(callbacks: Mapping[str, Any], response: ProviderResponse) -> ProviderResponse:
+    """The response, after the callbacks got its calls and its usage: libraries tell both at the end."""
+    for call in response.calls:
+        notify(callbacks, "on_function_call", call)
+    notify(callbacks, "on_usage_update", response.usage)
+    return response
 
 
 def without_unfinished(parts: Iterable[Part]) -> tuple[Part, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import reduce
 from operator import add
 from typing import Any
@@ -14,10 +15,11 @@ import langchain_core.messages
 from turnproof import errors
 from turnproof.cancel import CancelToken
 from turnproof.messages import FinishReason, FunctionCall, Message, ProviderResponse, Text, Thought
-from turnproof.provider import Binding, Capabilities, Endpoint
+from turnproof.provider import Binding, Endpoint
 
 from .._errors import retry_after
-from .callbacks import notify, without_unfinished
+from .callbacks import notify, notify_at_end, without_unfinished
+from .capabilities import COMMON_CAPABILITIES
 from .langchain_calls import FINISH_KEYS, ChatModel, LangChainCalls
 from .langchain_messages import LangChainMessages, library_tool, token_usage
 from .sdk_errors import typed_error
@@ -109,14 +111,10 @@ class LangChain:
         if details and reason == FinishReason.STOP:
             reason = FinishReason.UNKNOWN  # an answer of Responses that is incomplete for another reason than a limit
         parts = tuple(self._messages.read(answer, cut=reason == FinishReason.MAX_TOKENS))
-        calls = [part for part in parts if isinstance(part, FunctionCall)]
-        if reason == FinishReason.STOP and calls:
+        if reason == FinishReason.STOP and any(isinstance(part, FunctionCall) for part in parts):
             reason = FinishReason.TOOL_USE  # Gemini and Responses have one word for both
         usage = token_usage(answer.usage_metadata)
-        for call in calls:
-            notify(listeners, "on_function_call", call)
-        notify(listeners, "on_usage_update", usage)
-        return ProviderResponse(parts, usage, reason, word)
+        return notify_at_end(listeners, ProviderResponse(parts, usage, reason, word))
 
     def _cancelled(self, chunks: Sequence[Any]) -> ProviderResponse:
         """What had arrived, without calls, and without thoughts whose signature had not."""
@@ -144,14 +142,12 @@ def _typed(error: Exception) -> errors.ProviderError | None:
     return typed
 
 
-def _binding(name: str, dialect: str, model: str, chat_model: ChatModel, claims: str, **without: bool) -> Binding:
-    usual = "streaming tools parallel_tools images documents cancel cancel_batch typed_errors"
-    every: dict[str, Any] = dict.fromkeys(f"{usual} {claims}".split(), True)
+def _binding(name: str, dialect: str, model: str, chat_model: ChatModel, **claims: Any) -> Binding:
     return Binding(
         name=f"langchain-{name}",
         dialect=dialect,
         model=model,
-        capabilities=Capabilities(**every | without),
+        capabilities=replace(COMMON_CAPABILITIES, **claims),
         open_stateless=lambda endpoint: LangChain(endpoint, chat_model, dialect),
         package=chat_model.packages[0],
         reproducer=LangChainCalls(chat_model, dialect),
@@ -163,14 +159,14 @@ ANTHROPIC = _binding(
     "anthropic-messages",
     "claude-sonnet-4-6",
     ChatModel("langchain_anthropic", "ChatAnthropic", ("langchain-anthropic", "anthropic"), {"stream_usage": True}),
-    "thinking result_images",
+    thinking=True,
+    result_images=True,
 )
 OPENAI = _binding(
     "openai",
     "openai-chat",
     "gpt-5-mini",
     ChatModel("langchain_openai", "ChatOpenAI", ("langchain-openai", "openai"), {"stream_usage": True}),
-    "",
     part_order=False,  # a message of chat completions has no order of text and calls
 )
 RESPONSES = _binding(
@@ -183,7 +179,7 @@ RESPONSES = _binding(
         ("langchain-openai", "openai"),
         {"use_responses_api": True, "store": False, "include": ["reasoning.encrypted_content"]},
     ),
-    "thinking",
+    thinking=True,
 )
 GEMINI = _binding(
     "gemini",
@@ -196,6 +192,6 @@ GEMINI = _binding(
         {},
         without_retries=1,
     ),
-    "thinking",
+    thinking=True,
     part_order=False,  # a message keeps its calls apart from its content
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"  # read at import; otherwise the table of prices is downloaded
@@ -11,11 +12,12 @@ import litellm
 
 from turnproof import errors
 from turnproof.cancel import CancelToken
-from turnproof.messages import FinishReason, FunctionCall, Message, ProviderResponse
-from turnproof.provider import Binding, Capabilities, Endpoint
+from turnproof.messages import FinishReason, Message, ProviderResponse
+from turnproof.provider import Binding, Endpoint
 
 from .._errors import retry_after
-from .callbacks import notify, without_unfinished
+from .callbacks import notify, notify_at_end, without_unfinished
+from .capabilities import COMMON_CAPABILITIES
 from .chat_messages import chat_messages, chat_usage, finish_reason
 from .http_errors import class_of_status
 from .litellm_calls import API_PATHS, LiteLLMCalls, call_arguments
@@ -79,10 +81,8 @@ class LiteLLM:
         reason = NATIVE_FINISH.get(native or "") or finish_reason(choice.finish_reason, refused=refused)
         parts = tuple(self._messages.parts(choice.message, cut=choice.finish_reason == "length"))
         usage = chat_usage(answer.get("usage"))
-        for call in (part for part in parts if isinstance(part, FunctionCall)):
-            notify(listeners, "on_function_call", call)
-        notify(listeners, "on_usage_update", usage)
-        return ProviderResponse(parts, usage, reason, native or choice.finish_reason, model=answer.model)
+        word = native or choice.finish_reason
+        return notify_at_end(listeners, ProviderResponse(parts, usage, reason, word, model=answer.model))
 
     def _cancelled(self, answer: Any) -> ProviderResponse:
         """What had arrived, without calls, and without thoughts whose signature had not."""
@@ -115,15 +115,12 @@ def _typed(error: Any) -> errors.ProviderError:
 
 
 def _binding(provider: str, dialect: str, model: str, **claims: Any) -> Binding:
-    usual: dict[str, Any] = dict.fromkeys(
-        ("streaming", "tools", "parallel_tools", "images", "documents", "cancel", "cancel_batch", "typed_errors"), True
-    )
     return Binding(
         name=f"litellm-{provider}",
         dialect=dialect,
         model=model,
         # A message has no order of text and calls.
-        capabilities=Capabilities(**usual | claims, part_order=False),
+        capabilities=replace(COMMON_CAPABILITIES, part_order=False, **claims),
         open_stateless=lambda endpoint: LiteLLM(endpoint, provider, dialect),
         package="litellm",
         reproducer=LiteLLMCalls(provider, dialect),

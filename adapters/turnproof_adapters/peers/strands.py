@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from strands.event_loop.streaming import process_stream
@@ -10,10 +11,11 @@ from strands.types.exceptions import ContextWindowOverflowException, ModelThrott
 
 from turnproof import errors
 from turnproof.cancel import CancelToken
-from turnproof.messages import FinishReason, FunctionCall, Message, ProviderResponse, Text
-from turnproof.provider import Binding, Capabilities, Endpoint
+from turnproof.messages import FinishReason, Message, ProviderResponse, Text
+from turnproof.provider import Binding, Endpoint
 
-from .callbacks import notify
+from .callbacks import notify, notify_at_end
+from .capabilities import COMMON_CAPABILITIES
 from .google_transport import http_options
 from .sdk_errors import typed_error
 from .strands_calls import StrandsCalls, model_arguments
@@ -73,11 +75,8 @@ class Strands:
     def _response(self, stop: Sequence[Any], listeners: Mapping[str, Any]) -> ProviderResponse:
         word, message, used = stop[:3]
         parts, usage = tuple(self._messages.read(message)), token_usage(used)
-        for part in parts:
-            if isinstance(part, FunctionCall):
-                notify(listeners, "on_function_call", part)
-        notify(listeners, "on_usage_update", usage)
-        return ProviderResponse(parts, usage, FinishReason(FINISH.get(word, "unknown")), word)
+        reason = FinishReason(FINISH.get(word, "unknown"))
+        return notify_at_end(listeners, ProviderResponse(parts, usage, reason, word))
 
 
 def _status(error: BaseException) -> int | None:
@@ -103,20 +102,20 @@ def _gemini(**arguments: Any) -> Any:
     return GeminiModel(**arguments)
 
 
-def _binding(provider: str, dialect: str, model: str, opener: Callable[..., Any], claims: str) -> Binding:
-    usual = "streaming tools parallel_tools images documents cancel cancel_batch typed_errors"
-    every: dict[str, Any] = dict.fromkeys(f"{usual} {claims}".split(), True)
+def _binding(provider: str, dialect: str, model: str, opener: Callable[..., Any], **claims: Any) -> Binding:
     return Binding(
         name=f"strands-{provider}",
         dialect=dialect,
         model=model,
-        capabilities=Capabilities(**every, image_urls=False),
+        capabilities=replace(COMMON_CAPABILITIES, image_urls=False, **claims),
         open_stateless=lambda endpoint: Strands(endpoint, opener, provider, dialect),
         package="strands-agents",
         reproducer=StrandsCalls(provider, dialect),
     )
 
 
-ANTHROPIC = _binding("anthropic", "anthropic-messages", "claude-sonnet-4-6", _anthropic, "thinking result_images")
-OPENAI = _binding("openai", "openai-chat", "gpt-5-mini", _openai, "")
-GEMINI = _binding("gemini", "gemini", "gemini-2.5-flash", _gemini, "thinking")
+ANTHROPIC = _binding(
+    "anthropic", "anthropic-messages", "claude-sonnet-4-6", _anthropic, thinking=True, result_images=True
+)
+OPENAI = _binding("openai", "openai-chat", "gpt-5-mini", _openai)
+GEMINI = _binding("gemini", "gemini", "gemini-2.5-flash", _gemini, thinking=True)
