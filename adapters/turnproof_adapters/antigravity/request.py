@@ -14,48 +14,42 @@ from .._calling import Prompt
 from .._encoded_messages import encode
 from ..google_genai import convert
 from ..google_genai.settings import Fields
+from ..google_genai.settings import Settings as GeminiSettings
 from .models import Model, model
 from .schemas import parameters
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class Settings(GeminiSettings):
     """The part of a request that the provider is configured with."""
-
-    model: str
-    max_tokens: int | None = None
-    thinking: Mapping[str, Any] | None = None
 
     def fields(self, prompt: Prompt) -> Fields:
         """Everything of `request` but its contents, as the gateway spells it."""
-        facts, fields = model(self.model), Fields()
-        if generation := self._generation(facts, prompt.response_schema):
+        fields = Fields()
+        if generation := self._generation(prompt.response_schema):
             fields["generationConfig"] = generation
         if (instruction := convert.system(prompt.system)) is not None:
             fields["systemInstruction"] = instruction
         if prompt.tools:
-            fields["tools"] = convert.tools(prompt.tools) if facts.is_gemini else _in_openapi(prompt.tools)
+            fields["tools"] = convert.tools(prompt.tools) if self._facts.is_gemini else _in_openapi(prompt.tools)
         return fields
 
     def envelope(self, request_id: str) -> Fields:
         """What stands beside `project` and `request`."""
         return {"model": self.model, "userAgent": "antigravity", "requestType": "agent", "requestId": request_id}
 
-    def _generation(self, facts: Model, response_schema: Mapping[str, Any] | None) -> Fields:
-        generation: Fields = {}
-        thinking = self.thinking if facts.thinks else None
-        if (room := self._room(facts, thinking)) is not None:
-            generation["maxOutputTokens"] = room
-        if thinking is not None:
-            generation["thinkingConfig"] = dict(thinking)
-        if response_schema is not None:
-            generation |= convert.response_format(response_schema)
-        return generation
+    @property
+    def _facts(self) -> Model:
+        return model(self.model)
 
-    def _room(self, facts: Model, thinking: Mapping[str, Any] | None) -> int | None:
+    def _thinking(self) -> Mapping[str, Any] | None:
+        """`thinkingConfig`, which a model that does not think gets none of."""
+        return self.thinking if self._facts.thinks else None
+
+    def _room(self) -> int | None:
         """`maxOutputTokens`, which for Claude covers thinking and answer: always more than the thinking budget."""
-        budget = (thinking or {}).get("thinkingBudget", 0)
-        if not facts.is_claude or budget <= 0:
+        budget = (self._thinking() or {}).get("thinkingBudget", 0)
+        if not self._facts.is_claude or budget <= 0:
             return self.max_tokens
         room = self.max_tokens if self.max_tokens is not None else ANSWER
         return room if room > budget else room + budget

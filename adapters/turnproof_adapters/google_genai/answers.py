@@ -30,7 +30,7 @@ def read(answer: types.GenerateContentResponse, to: Target) -> Chunk:
     chunk = Chunk(
         answer=answer.response_id,
         model=answer.model_version,
-        usage=tokens(answer.usage_metadata) if answer.usage_metadata is not None else None,
+        usage=usage.tokens(answer.usage_metadata) if answer.usage_metadata is not None else None,
     )
     if candidate is None:
         feedback = answer.prompt_feedback
@@ -55,17 +55,6 @@ def read_sdk_answer(
 ) -> messages.ProviderResponse:
     """A batch answer as a response; the callbacks hear of it in model order, like those of a stream."""
     return assembling.read_answer(assembler, read(answer, to), listeners)
-
-
-def tokens(given: types.GenerateContentResponseUsageMetadata) -> messages.TokenUsage:
-    """The neutral figures."""
-    return usage.tokens(
-        prompt=given.prompt_token_count,
-        fed_back=given.tool_use_prompt_token_count,
-        said=given.candidates_token_count,
-        thought=given.thoughts_token_count,
-        cached=given.cached_content_token_count,
-    )
 
 
 def other_part(wire: types.Part, to: Target) -> messages.Part | None:

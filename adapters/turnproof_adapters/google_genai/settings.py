@@ -42,13 +42,21 @@ class Settings:
 
     def _generation(self, response_schema: Mapping[str, Any] | None) -> Fields:
         generation: Fields = {}
-        if self.max_tokens is not None:
-            generation["maxOutputTokens"] = self.max_tokens
-        if self.thinking is not None:
-            generation["thinkingConfig"] = dict(self.thinking)
+        if (room := self._room()) is not None:
+            generation["maxOutputTokens"] = room
+        if (thinking := self._thinking()) is not None:
+            generation["thinkingConfig"] = dict(thinking)
         if response_schema is not None:
             generation |= convert.response_format(response_schema)
         return generation
+
+    def _room(self) -> int | None:
+        """`maxOutputTokens`."""
+        return self.max_tokens
+
+    def _thinking(self) -> Mapping[str, Any] | None:
+        """`thinkingConfig`."""
+        return self.thinking
 
 
 def thinking_config(config: Mapping[str, Any] | None) -> Fields | None:

@@ -2,30 +2,41 @@
 
 from __future__ import annotations
 
+from typing import Protocol
+
 from turnproof.messages import TokenUsage
 
 from .._answers import token_count
 
 
-def tokens(
-    *,
-    prompt: int | None = None,
-    fed_back: int | None = None,
-    said: int | None = None,
-    thought: int | None = None,
-    cached: int | None = None,
-) -> TokenUsage:
+class Figures(Protocol):
+    """The usage of an answer, as the SDK's object and as decoded data have it."""
+
+    @property
+    def prompt_token_count(self) -> int | None: ...
+    @property
+    def tool_use_prompt_token_count(self) -> int | None: ...
+    @property
+    def candidates_token_count(self) -> int | None: ...
+    @property
+    def thoughts_token_count(self) -> int | None: ...
+    @property
+    def cached_content_token_count(self) -> int | None: ...
+
+
+def tokens(figures: Figures) -> TokenUsage:
     """The neutral figures; missing and negative ones count as 0. Each object of a stream brings the whole count.
 
-    What a cache served is part of the prompt, what tools of the service fed back (`fed_back`) is not; what was thought
-    is no part of what was said.
+    What a cache served is part of the prompt, what tools of the service fed back is not; what was thought is no part of
+    what was said.
     """
-    asked, thinking = token_count(prompt) + token_count(fed_back), token_count(thought)
-    output = token_count(said) + thinking
+    prompt = token_count(figures.prompt_token_count) + token_count(figures.tool_use_prompt_token_count)
+    thinking = token_count(figures.thoughts_token_count)
+    output = token_count(figures.candidates_token_count) + thinking
     return TokenUsage(
-        prompt_tokens=asked,
+        prompt_tokens=prompt,
         output_tokens=output,
-        total_tokens=asked + output,
-        cache_read_tokens=token_count(cached),
+        total_tokens=prompt + output,
+        cache_read_tokens=token_count(figures.cached_content_token_count),
         thinking_tokens=thinking,
     )

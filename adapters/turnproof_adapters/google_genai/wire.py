@@ -153,7 +153,7 @@ def chunk(answer: Answer, to: Target) -> Chunk:
     found = Chunk(
         answer=answer.response_id,
         model=answer.model_version,
-        usage=_tokens(figures) if figures is not None else None,
+        usage=usage.tokens(figures) if figures is not None else None,
     )
     if not answer.candidates:
         feedback = answer.prompt_feedback
@@ -167,16 +167,6 @@ def chunk(answer: Answer, to: Target) -> Chunk:
         pieces=pieces(parts or (), to),
         finish=candidate.finish_reason,
         finish_message=candidate.finish_message,
-    )
-
-
-def _tokens(figures: Usage) -> messages.TokenUsage:
-    return usage.tokens(
-        prompt=figures.prompt_token_count,
-        fed_back=figures.tool_use_prompt_token_count,
-        said=figures.candidates_token_count,
-        thought=figures.thoughts_token_count,
-        cached=figures.cached_content_token_count,
     )
 
 
