@@ -4,18 +4,9 @@
 does whatever the command can be asked for. The engine is in `commands.compare`.
 """
 
-from ..commands.compare import (
-    CompareOptions,
-    Comparison,
-    ComparisonReport,
-    Found,
-    JudgedDifference,
-    ScenarioComparison,
-    Standing,
-    compare,
-    compare_adapter,
-    compare_views,
-)
+from ..commands.compare import CompareOptions, compare, compare_adapter
+from ..judge.parity import Comparison, Found, compare_views
+from ..report.comparison import ComparisonReport, JudgedDifference, ScenarioComparison, Standing
 
 __all__ = [
     "CompareOptions",

@@ -10,8 +10,9 @@ import pytest
 
 from turnproof._base.exit_codes import Exit
 from turnproof._base.settings import Config, DeclaredDifference, Settings
-from turnproof.commands.compare import CompareOptions, ComparisonReport, Standing, compare, compare_adapter
+from turnproof.commands.compare import CompareOptions, compare, compare_adapter
 from turnproof.errors import CatalogueError, UsageError
+from turnproof.report.comparison import ComparisonReport, Standing
 
 HERE = str(Path(__file__).parent)
 PLAIN = ("basics/plain",)

@@ -11,11 +11,12 @@ from suites.build import response_with, spoilt
 from suites.conversations import plain
 
 from turnproof._base.exit_codes import Exit
-from turnproof.commands.compare import CompareOptions, ComparisonReport, Standing, compare
+from turnproof.commands.compare import CompareOptions, compare
 from turnproof.errors import UsageError
 from turnproof.judge.run_log import AdapterLine, Environment, Header, RunWriter, TranscriptLine
 from turnproof.judge.view import View
 from turnproof.messages import Text, TokenUsage
+from turnproof.report.comparison import ComparisonReport, Standing
 from turnproof.run.evidence import EvidenceStore
 from turnproof.run.transcript import Response
 
