@@ -11,21 +11,8 @@ from typing import Any, TypeAlias
 
 import msgspec
 
+from turnproof import messages
 from turnproof.errors import InvalidRequestError
-from turnproof.messages import (
-    JSON,
-    CacheMark,
-    CodeExecutionResult,
-    ExecutableCode,
-    FileRef,
-    FunctionCall,
-    InlineData,
-    Opaque,
-    Text,
-    Thought,
-    ToolResult,
-    ToolSchema,
-)
 from turnproof.provider import SystemInstruction
 
 from .service import Service
@@ -33,12 +20,12 @@ from .service import Service
 Block: TypeAlias = dict[str, Any]
 
 
-def text(part: Text, service: Service) -> Block | None:
+def text(part: messages.Text, service: Service) -> Block | None:
     """A text block; None for blank text, which the API refuses. Citations of our own answers go back with it."""
     return cited(part, service) if part.text.strip() else None
 
 
-def cited(part: Text, service: Service) -> Block:
+def cited(part: messages.Text, service: Service) -> Block:
     """The text block of a part that is not blank."""
     block = text_block(part.text)
     if part.provider_data is not None and part.provider_data.dialect == service.dialect:
@@ -53,7 +40,7 @@ def text_block(content: str) -> Block:
     return {"type": "text", "text": content}
 
 
-def thought(part: Thought, service: Service, model: str) -> Block | None:
+def thought(part: messages.Thought, service: Service, model: str) -> Block | None:
     """The thinking as it was issued; None unless this model did, whole (others refuse a foreign signature)."""
     issued = part.provider_data
     if issued is None or issued.dialect != service.dialect or not service.same_model(issued.model, model):
@@ -66,7 +53,7 @@ def thought(part: Thought, service: Service, model: str) -> Block | None:
     return None if service.signs or not part.text else {"type": "thinking", "thinking": part.text}
 
 
-def call(part: FunctionCall, wire_id: str, service: Service) -> Block:
+def call(part: messages.FunctionCall, wire_id: str, service: Service) -> Block:
     """A tool call under its wire name."""
     block: Block = {"type": "tool_use", "id": wire_id, "name": service.tool_name(part.name), "input": part.args}
     if part.provider_data is not None and part.provider_data.dialect == service.dialect:
@@ -76,7 +63,7 @@ def call(part: FunctionCall, wire_id: str, service: Service) -> Block:
     return _marked(block, part.cache, service)
 
 
-def result(part: ToolResult, wire_id: str, service: Service) -> Block:
+def result(part: messages.ToolResult, wire_id: str, service: Service) -> Block:
     """A tool's answer: a string, or a list of blocks where it has attachments; an empty answer has no content.
 
     The string goes out as it is. As a block beside attachments it may not be blank, like any text.
@@ -103,10 +90,10 @@ def unanswered(wire_id: str) -> Block:
     }
 
 
-def media(part: InlineData | FileRef, service: Service) -> Block:
+def media(part: messages.InlineData | messages.FileRef, service: Service) -> Block:
     """An image or document block. Text files go as plain text, files of the provider's own store by their id."""
     if not service.reads(part):
-        form = "named by its address" if isinstance(part, FileRef) else "as a file"
+        form = "named by its address" if isinstance(part, messages.FileRef) else "as a file"
         raise InvalidRequestError(f"{service.name} does not read a {part.mime_type!r} {form}")
     if part.mime_type.startswith("image/"):
         kind = "image"
@@ -117,8 +104,8 @@ def media(part: InlineData | FileRef, service: Service) -> Block:
     return _marked({"type": kind, "source": _source(part)}, part.cache, service)
 
 
-def _source(part: InlineData | FileRef) -> Block:
-    if isinstance(part, FileRef):
+def _source(part: messages.InlineData | messages.FileRef) -> Block:
+    if isinstance(part, messages.FileRef):
         if part.uri.startswith("file_"):
             return {"type": "file", "file_id": part.uri}
         return {"type": "url", "url": part.uri}
@@ -127,24 +114,24 @@ def _source(part: InlineData | FileRef) -> Block:
     return {"type": "base64", "media_type": part.mime_type, "data": b64encode(part.data).decode()}
 
 
-def opaque(part: Opaque, service: Service) -> Block | None:
+def opaque(part: messages.Opaque, service: Service) -> Block | None:
     """A block of ours that no part names, verbatim; None for another dialect's."""
     return dict(part.data) if part.dialect == service.dialect else None
 
 
-def code(part: ExecutableCode | CodeExecutionResult) -> Block:
+def code(part: messages.ExecutableCode | messages.CodeExecutionResult) -> Block:
     """Code that another provider ran for itself, told as text: this API has its own blocks for its own runs only."""
-    if isinstance(part, ExecutableCode):
+    if isinstance(part, messages.ExecutableCode):
         return text_block(f"```{part.language.lower()}\n{part.code}\n```")
     return text_block(f"```\n{part.output}\n```")
 
 
-def tools(schemas: Sequence[ToolSchema], service: Service) -> list[Block]:
+def tools(schemas: Sequence[messages.ToolSchema], service: Service) -> list[Block]:
     """Tool declarations, sorted: two equal sets in another order would miss the prefix cache."""
     return [_tool(schema, service) for schema in sorted(schemas, key=lambda schema: schema.name)]
 
 
-def _tool(schema: ToolSchema, service: Service) -> Block:
+def _tool(schema: messages.ToolSchema, service: Service) -> Block:
     block: Block = {"name": service.tool_name(schema.name)}
     if schema.description:
         block["description"] = schema.description
@@ -154,7 +141,7 @@ def _tool(schema: ToolSchema, service: Service) -> Block:
 
 def system(instruction: SystemInstruction, service: Service) -> list[Block]:
     """The system text as blocks; empty where there is none."""
-    part = Text(instruction) if isinstance(instruction, str) else instruction
+    part = messages.Text(instruction) if isinstance(instruction, str) else instruction
     block = text(part, service) if part is not None else None
     return [block] if block is not None else []
 
@@ -164,7 +151,7 @@ def response_format(schema: Mapping[str, Any]) -> Block:
     return {"type": "json_schema", "schema": _closed(schema)}
 
 
-def _closed(schema: JSON) -> JSON:
+def _closed(schema: messages.JSON) -> messages.JSON:
     if isinstance(schema, Mapping):
         copy = {key: _closed(value) for key, value in schema.items()}
         if copy.get("type") == "object" and isinstance(copy.get("properties", {}), dict):
@@ -175,7 +162,7 @@ def _closed(schema: JSON) -> JSON:
     return schema
 
 
-def _marked(block: Block, mark: CacheMark | None, service: Service) -> Block:
+def _marked(block: Block, mark: messages.CacheMark | None, service: Service) -> Block:
     if mark is not None and service.breakpoints:
         block["cache_control"] = {"type": "ephemeral"} if mark.ttl == "5m" else {"type": "ephemeral", "ttl": mark.ttl}
     return block

@@ -13,17 +13,9 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 from uuid import uuid4
 
+from turnproof import messages
 from turnproof.cancel import CancelToken
 from turnproof.errors import ContentFilterError, PayloadError, ProviderError, TransportError
-from turnproof.messages import (
-    FunctionCall,
-    Part,
-    ProviderData,
-    ProviderResponse,
-    Text,
-    Thought,
-    TokenUsage,
-)
 
 from .._answers import Listeners, cancelled_response, highest_usage
 from .._characters import Joiner, whole_characters
@@ -39,9 +31,9 @@ Restore: TypeAlias = Callable[[str], str]
 class Words:
     """A piece of text or of thinking; `issued` is what the service attached to it."""
 
-    kind: type[Text] | type[Thought]
+    kind: type[messages.Text] | type[messages.Thought]
     text: str
-    issued: ProviderData | None = None
+    issued: messages.ProviderData | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +43,10 @@ class Called:
     id: str | None
     name: str | None
     args: dict[str, Any] | None
-    issued: ProviderData | None = None
+    issued: messages.ProviderData | None = None
 
 
-Piece: TypeAlias = Words | Called | Part | None
+Piece: TypeAlias = Words | Called | messages.Part | None
 """One part of the wire; None is one of which nothing is kept."""
 
 
@@ -67,7 +59,7 @@ class Chunk:
     model: str | None = None
     finish: str | None = None
     finish_message: str | None = None
-    usage: TokenUsage | None = None
+    usage: messages.TokenUsage | None = None
     blocked: ContentFilterError | None = None
 
 
@@ -75,11 +67,11 @@ class Chunk:
 class _Words:
     """Text of one kind that may still go on."""
 
-    kind: type[Text] | type[Thought]
+    kind: type[messages.Text] | type[messages.Thought]
     pieces: list[str] = field(default_factory=list)
     joiner: Joiner = field(default_factory=Joiner)
 
-    def part(self, issued: ProviderData | None = None) -> Part:
+    def part(self, issued: messages.ProviderData | None = None) -> messages.Part:
         return self.kind(text="".join(self.pieces), provider_data=issued)
 
 
@@ -97,14 +89,14 @@ class Assembler:
         self._restore = restore
         self._listeners = listeners
         self._token = token or CancelToken()
-        self._said: list[Part | _Words] = []
+        self._said: list[messages.Part | _Words] = []
         self._calls = 0
         self._answer = ""
         self._answered_by: str | None = None
         self._raw_finish: str | None = None
         self._finish_message: str | None = None
-        self._usage = TokenUsage()
-        self._shown = TokenUsage()
+        self._usage = messages.TokenUsage()
+        self._shown = messages.TokenUsage()
 
     def feed(self, chunk: Chunk) -> None:
         """Take one chunk."""
@@ -123,14 +115,14 @@ class Assembler:
         if chunk.usage is not None:
             self._count(chunk.usage)
 
-    def response(self) -> ProviderResponse:
+    def response(self) -> messages.ProviderResponse:
         """The finished answer. Raises TransportError for one that cannot be read, and for none at all."""
         failure = self.failure or unusable(self._raw_finish, self._finish_message)
         if failure is not None:
             raise failure
         if self._raw_finish is None and not self._said:
             raise TransportError("the service sent an answer without a candidate")
-        return ProviderResponse(
+        return messages.ProviderResponse(
             parts=self._parts(),
             usage=self._usage,
             finish_reason=finish_reason(self._raw_finish, has_calls=self._calls > 0, calling=self._to.calling),
@@ -138,7 +130,7 @@ class Assembler:
             model=self._answered_by,
         )
 
-    def cancelled(self) -> ProviderResponse:
+    def cancelled(self) -> messages.ProviderResponse:
         """What had arrived of text, and thoughts that were signed. Never a call."""
         return cancelled_response(filter(stands_alone, self._parts()), self._usage, self._answered_by)
 
@@ -159,7 +151,7 @@ class Assembler:
         name = whole_characters(self._restore(called.name or ""))
         call_id = whole_characters(called.id or "") or made_up_id(self._named(), self._calls)
         try:
-            part = FunctionCall(call_id, name, called.args or {}, provider_data=called.issued)
+            part = messages.FunctionCall(call_id, name, called.args or {}, provider_data=called.issued)
         except PayloadError as error:
             self.failure = TransportError(f"the service sent malformed arguments for a call of {name!r:.80} ({error})")
             return
@@ -195,8 +187,8 @@ class Assembler:
             last.pieces.append(rest)
             self._show(last.kind, rest)
 
-    def _show(self, kind: type[Text] | type[Thought], text: str) -> None:
-        listener = self._listeners.on_thinking if kind is Thought else self._listeners.on_chunk
+    def _show(self, kind: type[messages.Text] | type[messages.Thought], text: str) -> None:
+        listener = self._listeners.on_thinking if kind is messages.Thought else self._listeners.on_chunk
         if text and listener is not None:
             listener(text)
 
@@ -205,35 +197,37 @@ class Assembler:
         self._answer = self._answer or uuid4().hex
         return self._answer
 
-    def _count(self, usage: TokenUsage) -> None:
+    def _count(self, usage: messages.TokenUsage) -> None:
         self._usage = usage
         self._shown = highest_usage(self._shown, usage)
         if self._listeners.on_usage_update is not None:
             self._listeners.on_usage_update(self._shown)
 
-    def _parts(self) -> tuple[Part, ...]:
+    def _parts(self) -> tuple[messages.Part, ...]:
         return tuple(self._part(said) if isinstance(said, _Words) else said for said in self._said)
 
-    def _part(self, words: _Words) -> Part:
+    def _part(self, words: _Words) -> messages.Part:
         """Words without a signature. A thought shows whose it is all the same."""
-        return words.part(self._to.mark if words.kind is Thought else None)
+        return words.part(self._to.mark if words.kind is messages.Thought else None)
 
 
-def read_answer(assembler: Callable[[Listeners], Assembler], answer: Chunk, listeners: Listeners) -> ProviderResponse:
+def read_answer(
+    assembler: Callable[[Listeners], Assembler], answer: Chunk, listeners: Listeners
+) -> messages.ProviderResponse:
     """A batch answer as a response; the callbacks hear of it in model order, like those of a stream."""
     assembling = assembler(listeners)
     assembling.feed(answer)
     return assembling.response()
 
 
-def stands_alone(part: Part) -> bool:
+def stands_alone(part: messages.Part) -> bool:
     """Whether a part makes sense in a history without what would have followed it.
 
     A thought may have been broken off anywhere: it is whole for sure only with the signature that ends it.
     """
-    if isinstance(part, Thought):
+    if isinstance(part, messages.Thought):
         return part.provider_data is not None and "signature" in part.provider_data.data
-    return isinstance(part, Text)
+    return isinstance(part, messages.Text)
 
 
 def blocked(reason: str, message: str | None) -> ContentFilterError:

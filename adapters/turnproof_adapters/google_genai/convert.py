@@ -10,19 +10,7 @@ from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
-from turnproof.messages import (
-    CodeExecutionResult,
-    ExecutableCode,
-    FileRef,
-    FunctionCall,
-    InlineData,
-    Opaque,
-    Part,
-    Text,
-    Thought,
-    ToolResult,
-    ToolSchema,
-)
+from turnproof import messages
 from turnproof.provider import SystemInstruction
 
 from .names import anthropic_id, is_made_up, wire_name
@@ -37,13 +25,13 @@ _IN_RESULTS = ("image/", "application/pdf")
 """Media that a function's response can hold itself. Text in it is refused; anything else goes beside it."""
 
 
-def text(part: Text, to: Target) -> WirePart | None:
+def text(part: messages.Text, to: Target) -> WirePart | None:
     """A text part; None for an empty one, unless it carries a signature."""
     sent = _signed({"text": part.text}, part, to)
     return sent if part.text or len(sent) > 1 else None
 
 
-def thought(part: Thought, to: Target) -> WirePart | None:
+def thought(part: messages.Thought, to: Target) -> WirePart | None:
     """A part of the model's thinking; None for what another dialect's model thought, or nobody says who, and for an
     empty one without a signature.
 
@@ -59,7 +47,7 @@ def thought(part: Thought, to: Target) -> WirePart | None:
     return None if to.anthropic or is_anothers or not part.text else sent
 
 
-def call(part: FunctionCall, to: Target, *, first: bool) -> WirePart:
+def call(part: messages.FunctionCall, to: Target, *, first: bool) -> WirePart:
     """A function call under its wire name. The `first` of a step gets a stand-in for a signature if it needs one."""
     function = {**identity(part.id, to), "name": wire_name(part.name), "args": part.args}
     sent = _signed({"functionCall": function}, part, to)
@@ -68,7 +56,7 @@ def call(part: FunctionCall, to: Target, *, first: bool) -> WirePart:
     return sent
 
 
-def result(part: ToolResult, to: Target, *, name: str | None = None) -> tuple[WirePart, list[WirePart]]:
+def result(part: messages.ToolResult, to: Target, *, name: str | None = None) -> tuple[WirePart, list[WirePart]]:
     """A function's response, and what of its attachments has to stand beside it.
 
     `name` is the wire name of the call that it answers, where that is known: the API wants the two to agree.
@@ -89,42 +77,42 @@ def unanswered(call_id: str, name: str, to: Target) -> WirePart:
     return {"functionResponse": {**identity(call_id, to), "name": name, "response": response}}
 
 
-def media(part: InlineData | FileRef) -> WirePart:
+def media(part: messages.InlineData | messages.FileRef) -> WirePart:
     """An image, a document or another file: its bytes, or where they are."""
-    if isinstance(part, InlineData):
+    if isinstance(part, messages.InlineData):
         return {"inlineData": {"mimeType": part.mime_type, "data": b64encode(part.data).decode()}}
     return {"fileData": {"mimeType": part.mime_type, "fileUri": part.uri}}
 
 
-def answered_media(part: InlineData | FileRef, to: Target) -> WirePart:
+def answered_media(part: messages.InlineData | messages.FileRef, to: Target) -> WirePart:
     """A file that the model itself made, with its signature."""
     return _signed(media(part), part, to)
 
 
-def code(part: ExecutableCode | CodeExecutionResult, to: Target) -> WirePart:
+def code(part: messages.ExecutableCode | messages.CodeExecutionResult, to: Target) -> WirePart:
     """Code that the API ran; what another provider ran for itself is told as text."""
     issued = to.issued(part)
     if issued is None:
-        if isinstance(part, ExecutableCode):
+        if isinstance(part, messages.ExecutableCode):
             return {"text": f"```{part.language.lower()}\n{part.code}\n```"}
         return {"text": f"```\n{part.output}\n```"}
     own_id = {"id": issued.data["id"]} if "id" in issued.data else {}
-    if isinstance(part, ExecutableCode):
+    if isinstance(part, messages.ExecutableCode):
         return _signed({"executableCode": {"language": part.language, "code": part.code, **own_id}}, part, to)
     return _signed({"codeExecutionResult": {"outcome": part.outcome, "output": part.output, **own_id}}, part, to)
 
 
-def opaque(part: Opaque, to: Target) -> WirePart | None:
+def opaque(part: messages.Opaque, to: Target) -> WirePart | None:
     """A part of ours that no neutral part names, verbatim; None for another dialect's."""
     return _signed(dict(part.data), part, to) if part.dialect == to.dialect else None
 
 
-def tools(schemas: Sequence[ToolSchema]) -> list[dict[str, Any]]:
+def tools(schemas: Sequence[messages.ToolSchema]) -> list[dict[str, Any]]:
     """Tool declarations, sorted: two equal sets in another order would miss the prefix cache."""
     return [{"functionDeclarations": [_tool(schema) for schema in sorted(schemas, key=lambda schema: schema.name)]}]
 
 
-def _tool(schema: ToolSchema) -> dict[str, Any]:
+def _tool(schema: messages.ToolSchema) -> dict[str, Any]:
     declaration: dict[str, Any] = {"name": wire_name(schema.name)}
     if schema.description:
         declaration["description"] = schema.description
@@ -135,14 +123,14 @@ def _tool(schema: ToolSchema) -> dict[str, Any]:
 
 def system(instruction: SystemInstruction) -> dict[str, Any] | None:
     """The system text as content; None where there is none."""
-    words = instruction.text if isinstance(instruction, Text) else instruction
+    words = instruction.text if isinstance(instruction, messages.Text) else instruction
     return {"parts": [{"text": words}]} if words and words.strip() else None
 
 
-def cache_name(instruction: SystemInstruction, schemas: Sequence[ToolSchema] | None) -> str | None:
+def cache_name(instruction: SystemInstruction, schemas: Sequence[messages.ToolSchema] | None) -> str | None:
     """The managed cache that holds system text and tools already, if one of them is marked with its name."""
     marks = [schema.cache for schema in schemas or ()]
-    if isinstance(instruction, Text):
+    if isinstance(instruction, messages.Text):
         marks.append(instruction.cache)
     return next((mark.name for mark in marks if mark is not None and mark.name is not None), None)
 
@@ -152,7 +140,7 @@ def response_format(schema: Mapping[str, Any]) -> dict[str, Any]:
     return {"responseMimeType": "application/json", "responseJsonSchema": schema}
 
 
-def _fits_in_result(item: InlineData | FileRef) -> bool:
+def _fits_in_result(item: messages.InlineData | messages.FileRef) -> bool:
     return item.mime_type.startswith(_IN_RESULTS)
 
 
@@ -165,7 +153,7 @@ def identity(call_id: str, to: Target) -> dict[str, Any]:
     return {} if is_made_up(call_id) else {"id": call_id}
 
 
-def _signed(sent: WirePart, part: Part, to: Target) -> WirePart:
+def _signed(sent: WirePart, part: messages.Part, to: Target) -> WirePart:
     signature = to.signature(part)
     if signature is not None:
         sent["thoughtSignature"] = signature

@@ -12,17 +12,8 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import uuid4
 
+from turnproof import messages
 from turnproof.errors import PayloadError, ProviderError, TransportError
-from turnproof.messages import (
-    FunctionCall,
-    Part,
-    ProviderData,
-    ProviderResponse,
-    Text,
-    Thought,
-    TokenUsage,
-    freeze,
-)
 
 from .._answers import Listeners, cancelled_response, highest_usage
 from .._characters import Joiner, whole_characters
@@ -79,8 +70,8 @@ class Assembler:
         self._id = ""
         self._model = ""
         self._finish: str | None = None
-        self._usage = TokenUsage()
-        self._shown = TokenUsage()
+        self._usage = messages.TokenUsage()
+        self._shown = messages.TokenUsage()
         self._thinking = _Words(listeners.on_thinking)
         self._field: str | None = None
         self._sealed: list[str] = []
@@ -88,7 +79,7 @@ class Assembler:
         self._annotations: list[Any] = []
         self._refusal = _Words(listeners.on_chunk)
         self._growing = Calls(reading.restore)
-        self._calls: tuple[FunctionCall, ...] = ()
+        self._calls: tuple[messages.FunctionCall, ...] = ()
 
     def feed(self, chunk: Answer) -> None:
         """Take one chunk. What follows the end changes nothing."""
@@ -127,10 +118,10 @@ class Assembler:
             for call in self._calls:
                 self._listeners.on_function_call(call)
 
-    def response(self) -> ProviderResponse:
+    def response(self) -> messages.ProviderResponse:
         """The finished answer."""
         refused = bool(self._refusal.pieces)
-        return ProviderResponse(
+        return messages.ProviderResponse(
             parts=(*self._words(), *self._calls),
             usage=self._usage,
             finish_reason=finish_reason(self._finish, calls=bool(self._calls), refused=refused),
@@ -138,7 +129,7 @@ class Assembler:
             model=self._model or None,
         )
 
-    def cancelled(self) -> ProviderResponse:
+    def cancelled(self) -> messages.ProviderResponse:
         """What had arrived: text, and thinking that was sealed. Never a call."""
         return cancelled_response(filter(stands_alone, self._words()), self._usage, self._model)
 
@@ -152,7 +143,7 @@ class Assembler:
         self._refusal.add(said.refusal)
         try:
             if isinstance(said.annotations, list):
-                self._annotations += freeze(said.annotations)
+                self._annotations += messages.freeze(said.annotations)
             for piece in said.tool_calls or ():
                 self._growing.add(choice.index or 0, piece)
             if said.function_call is not None:
@@ -172,33 +163,33 @@ class Assembler:
         if said.reasoning_opaque:
             self._sealed.append(said.reasoning_opaque)
 
-    def _words(self) -> Iterator[Part]:
+    def _words(self) -> Iterator[messages.Part]:
         if self._thinking.pieces or self._sealed:
             data = {"field": self._field} if self._field else {}
             if self._sealed:
                 data["encrypted"] = whole_characters("".join(self._sealed))
-            yield Thought(self._thinking.text, provider_data=self._issued(data))
+            yield messages.Thought(self._thinking.text, provider_data=self._issued(data))
         if self._text.pieces:
             issued = self._issued({"annotations": self._annotations}) if self._annotations else None
-            yield Text(self._text.text, provider_data=issued)
+            yield messages.Text(self._text.text, provider_data=issued)
         if self._refusal.pieces:
-            yield Text(self._refusal.text, provider_data=self._issued({"refusal": True}))
+            yield messages.Text(self._refusal.text, provider_data=self._issued({"refusal": True}))
 
-    def _issued(self, data: dict[str, Any]) -> ProviderData:
-        return ProviderData(self._reading.service.dialect, self._model, data)
+    def _issued(self, data: dict[str, Any]) -> messages.ProviderData:
+        return messages.ProviderData(self._reading.service.dialect, self._model, data)
 
 
-def stands_alone(part: Part) -> bool:
+def stands_alone(part: messages.Part) -> bool:
     """Whether a part makes sense in a history without what would have followed it.
 
     A thought may have been broken off anywhere: it is whole for sure only with the seal that ends it.
     """
-    if isinstance(part, Thought):
+    if isinstance(part, messages.Thought):
         return part.provider_data is not None and "encrypted" in part.provider_data.data
-    return isinstance(part, Text)
+    return isinstance(part, messages.Text)
 
 
-def read_answer(reading: Reading, answer: Answer, listeners: Listeners) -> ProviderResponse:
+def read_answer(reading: Reading, answer: Answer, listeners: Listeners) -> messages.ProviderResponse:
     """A batch answer as a response; the callbacks hear of it in model order, like those of a stream.
 
     Raises TransportError for one without choices, or with a call that cannot be read.

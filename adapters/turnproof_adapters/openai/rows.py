@@ -10,18 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeAlias, TypeVar
 
-from turnproof.messages import (
-    CodeExecutionResult,
-    ExecutableCode,
-    FileRef,
-    FunctionCall,
-    InlineData,
-    Message,
-    Opaque,
-    Text,
-    Thought,
-    ToolResult,
-)
+from turnproof import messages
 
 from .._sendable import refusal, refuse_unsendable
 from . import convert
@@ -39,7 +28,7 @@ Codec: TypeAlias = Callable[[convert.Wire], V]
 class Result(Generic[V]):
     """The finished answer to one call, under the call's own id, and what is shown beside it."""
 
-    part: ToolResult
+    part: messages.ToolResult
     wire: V
     beside: V | None
 
@@ -55,24 +44,24 @@ class Row(Generic[V]):
 
     of_model: bool
     said: V | None
-    calls: tuple[FunctionCall, ...]
+    calls: tuple[messages.FunctionCall, ...]
     results: tuple[Result[V], ...]
-    twin: Message | None
+    twin: messages.Message | None
     marked: bool = False
 
 
-def row(message: Message, codec: Codec[V], service: Service, model: str) -> Row[V]:
+def row(message: messages.Message, codec: Codec[V], service: Service, model: str) -> Row[V]:
     """The row of a message. Raises InvalidRequestError, with the place, for what the API has no form for."""
     refuse_unsendable(message)
     _refuse_unfit(message)
     calls = message.calls if message.role == "model" else ()
     wire = wire_message(message, [wire_id(call.id) for call in calls], service, model)
     results = tuple(_result(part, codec) for part in message.results)
-    twin = Message(message.role, message.parts, message.message_id) if calls else None
+    twin = messages.Message(message.role, message.parts, message.message_id) if calls else None
     return Row(message.role == "model", None if wire is None else codec(wire), calls, results, twin)
 
 
-def wire_message(message: Message, ids: Sequence[str], service: Service, model: str) -> convert.Wire | None:
+def wire_message(message: messages.Message, ids: Sequence[str], service: Service, model: str) -> convert.Wire | None:
     """The wire message of all parts but results, its calls under these ids; None where there is nothing to say."""
     if message.role == "model":
         return _answered(message, ids, service, model)
@@ -88,11 +77,11 @@ def wire_message(message: Message, ids: Sequence[str], service: Service, model: 
     return {"role": role, "content": blocks}
 
 
-def _refuse_unfit(message: Message) -> None:
+def _refuse_unfit(message: messages.Message) -> None:
     for place, part in enumerate(message.parts):
-        media = part.attachments if isinstance(part, ToolResult) else (part,)
+        media = part.attachments if isinstance(part, messages.ToolResult) else (part,)
         for each in media:
-            if not isinstance(each, InlineData | FileRef):
+            if not isinstance(each, messages.InlineData | messages.FileRef):
                 continue
             if message.role in ("model", "system") and each is part:
                 raise refusal(message, place, f"a {each.mime_type!r:.80}, which the API takes from the user only")
@@ -100,27 +89,27 @@ def _refuse_unfit(message: Message) -> None:
                 raise refusal(message, place, f"a {each.mime_type!r:.80}, {why}")
 
 
-def _result(part: ToolResult, codec: Codec[V]) -> Result[V]:
+def _result(part: messages.ToolResult, codec: Codec[V]) -> Result[V]:
     beside = convert.attachments(part)
     wire = codec(convert.result(part, wire_id(part.call_id)))
     return Result(part, wire, None if beside is None else codec(beside))
 
 
-def _answered(message: Message, ids: Sequence[str], service: Service, model: str) -> convert.Wire | None:
+def _answered(message: messages.Message, ids: Sequence[str], service: Service, model: str) -> convert.Wire | None:
     """An answer of the model. It has one text, in front of its calls: the form knows no order between them."""
     texts: list[str] = []
     fields: convert.Wire = {}
     for place, part in enumerate(message.parts):
         match part:
-            case Text():
+            case messages.Text():
                 texts.append(part.text)
-            case ExecutableCode() | CodeExecutionResult():
+            case messages.ExecutableCode() | messages.CodeExecutionResult():
                 # A fence has its lines to itself.
                 texts.append(f"\n{convert.code(part)}\n")
-            case Thought():
+            case messages.Thought():
                 for field, thinking in _own_thinking(part, service, model):
                     fields[field] = fields.get(field, "") + thinking
-            case Opaque(dialect=service.dialect):
+            case messages.Opaque(dialect=service.dialect):
                 raise refusal(message, place, f"a {part.kind!r:.80} block, which an answer has no place for")
     text = "".join(texts)
     calls = message.calls
@@ -132,7 +121,7 @@ def _answered(message: Message, ids: Sequence[str], service: Service, model: str
     return wire
 
 
-def _own_thinking(part: Thought, service: Service, model: str) -> Iterator[tuple[str, str]]:
+def _own_thinking(part: messages.Thought, service: Service, model: str) -> Iterator[tuple[str, str]]:
     """The fields that thinking goes back in: none unless this model issued it and the service wants it."""
     issued = part.provider_data
     if issued is None or issued.dialect != service.dialect or not same_model(issued.model, model):
@@ -144,14 +133,14 @@ def _own_thinking(part: Thought, service: Service, model: str) -> Iterator[tuple
         yield "reasoning_opaque", sealed
 
 
-def _blocks(message: Message, service: Service) -> Iterator[convert.Wire]:
+def _blocks(message: messages.Message, service: Service) -> Iterator[convert.Wire]:
     for part in message.parts:
         match part:
-            case Text():
+            case messages.Text():
                 yield convert.text_block(part.text)
-            case InlineData() | FileRef():
+            case messages.InlineData() | messages.FileRef():
                 yield convert.media(part)
-            case ExecutableCode() | CodeExecutionResult():
+            case messages.ExecutableCode() | messages.CodeExecutionResult():
                 yield convert.text_block(convert.code(part))
-            case Opaque(dialect=service.dialect):
+            case messages.Opaque(dialect=service.dialect):
                 yield dict(part.data)

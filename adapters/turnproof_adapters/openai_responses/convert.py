@@ -14,19 +14,8 @@ from typing import Any, TypeAlias
 
 import msgspec
 
+from turnproof import messages
 from turnproof.errors import InvalidRequestError
-from turnproof.messages import (
-    JSON,
-    FileRef,
-    FunctionCall,
-    InlineData,
-    Opaque,
-    ProviderData,
-    Text,
-    Thought,
-    ToolResult,
-    ToolSchema,
-)
 from turnproof.provider import SystemInstruction
 
 from ..openai import convert as chat_convert
@@ -41,7 +30,7 @@ def text(content: str) -> Item:
     return {"type": "input_text", "text": content}
 
 
-def answer_message(part: Text) -> Item:
+def answer_message(part: messages.Text) -> Item:
     """A message of the model's own. A refusal goes back as one; `phase` and annotations go back with it."""
     issued = part.provider_data
     own: Mapping[str, Any] = issued.data if issued is not None and issued.dialect == DIALECT else {}
@@ -60,7 +49,7 @@ def input_message(role: str, blocks: Sequence[Item]) -> Item:
     return {"type": "message", "role": role, "content": list(blocks)}
 
 
-def thought(part: Thought, model: str) -> Item | None:
+def thought(part: messages.Thought, model: str) -> Item | None:
     """The reasoning as it was issued; None unless it was this model's, encrypted: no other model can read it."""
     issued = part.provider_data
     if issued is None or not _is_ours(issued, model) or not issued.data.get("encrypted"):
@@ -69,13 +58,13 @@ def thought(part: Thought, model: str) -> Item | None:
     return {"type": "reasoning", "summary": summary, "encrypted_content": issued.data["encrypted"]}
 
 
-def call(part: FunctionCall, wire_id: str) -> Item:
+def call(part: messages.FunctionCall, wire_id: str) -> Item:
     """A call under its wire name. Its arguments are a string of JSON."""
     arguments = msgspec.json.encode(part.args).decode()
     return {"type": "function_call", "call_id": wire_id, "name": wire_name(part.name), "arguments": arguments}
 
 
-def result(part: ToolResult, wire_id: str) -> Item:
+def result(part: messages.ToolResult, wire_id: str) -> Item:
     """A tool's answer: a string, or a list of blocks where it has attachments.
 
     The API has no mark for a tool that failed (`openai` 3.54, `FunctionCallOutput`): the output says so in words.
@@ -83,7 +72,7 @@ def result(part: ToolResult, wire_id: str) -> Item:
     answer = part.result if isinstance(part.result, str) else msgspec.json.encode(part.result).decode()
     if part.is_error and answer.strip():
         answer = f"Error: {answer}"
-    output: JSON = answer
+    output: messages.JSON = answer
     if part.attachments:
         words = [text(answer)] if part.result is not None and answer.strip() else []
         output = words + [media(item) for item in part.attachments]
@@ -96,26 +85,26 @@ def unanswered(wire_id: str) -> Item:
     return {"type": "function_call_output", "call_id": wire_id, "output": output}
 
 
-def media(part: InlineData | FileRef) -> Item:
+def media(part: messages.InlineData | messages.FileRef) -> Item:
     """An image or a file: its bytes, an address, or the id of a file in the service's own store (`file-...`)."""
     if part.mime_type.startswith("image/"):
         return {"type": "input_image", "detail": "auto", **_source(part, "image_url", "image_url")}
     if part.mime_type != "application/pdf" and not part.mime_type.startswith("text/"):
         raise InvalidRequestError(f"the Responses API takes images, PDF and text, not {part.mime_type!r:.80}")
     block: Item = {"type": "input_file", **_source(part, "file_data", "file_url")}
-    if isinstance(part, InlineData):
+    if isinstance(part, messages.InlineData):
         block["filename"] = f"file{guess_extension(part.mime_type) or '.txt'}"
     return block
 
 
-def _source(part: InlineData | FileRef, data: str, address: str) -> Item:
+def _source(part: messages.InlineData | messages.FileRef, data: str, address: str) -> Item:
     """Where the content is, under the names that its block has for bytes and addresses."""
-    if isinstance(part, InlineData):
+    if isinstance(part, messages.InlineData):
         return {data: f"data:{part.mime_type};base64,{b64encode(part.data).decode()}"}
     return {"file_id" if part.uri.startswith("file-") else address: part.uri}
 
 
-def opaque(part: Opaque) -> Item | None:
+def opaque(part: messages.Opaque) -> Item | None:
     """An item of ours that no part names, verbatim but for its id, under which nothing is stored; None for another
     dialect's."""
     if part.dialect != DIALECT:
@@ -123,12 +112,12 @@ def opaque(part: Opaque) -> Item | None:
     return {name: value for name, value in part.data.items() if name != "id"}
 
 
-def tools(schemas: Iterable[ToolSchema]) -> list[Item]:
+def tools(schemas: Iterable[messages.ToolSchema]) -> list[Item]:
     """Tool declarations, sorted: two equal sets in another order would miss the prefix cache."""
     return [_tool(schema) for schema in sorted(schemas, key=lambda schema: schema.name)]
 
 
-def _tool(schema: ToolSchema) -> Item:
+def _tool(schema: messages.ToolSchema) -> Item:
     tool: Item = {"type": "function", "name": wire_name(schema.name)}
     if schema.description:
         tool["description"] = schema.description
@@ -138,7 +127,7 @@ def _tool(schema: ToolSchema) -> Item:
 
 def system(instruction: SystemInstruction) -> str | None:
     """The instructions; None where there are none."""
-    words = instruction.text if isinstance(instruction, Text) else instruction
+    words = instruction.text if isinstance(instruction, messages.Text) else instruction
     return words if words and words.strip() else None
 
 
@@ -148,5 +137,5 @@ def response_format(schema: Mapping[str, Any]) -> Item:
     return {"type": chat["type"], **chat["json_schema"]}
 
 
-def _is_ours(issued: ProviderData, model: str) -> bool:
+def _is_ours(issued: messages.ProviderData, model: str) -> bool:
     return issued.dialect == DIALECT and same_model(issued.model, model)

@@ -10,27 +10,15 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from turnproof.messages import (
-    FileRef,
-    FinishReason,
-    FunctionCall,
-    InlineData,
-    Message,
-    Part,
-    Text,
-    TokenUsage,
-    ToolResult,
-    ToolSchema,
-    thaw,
-)
+from turnproof import messages
 
-Additions = Callable[[Message], dict[str, Any]]
+Additions = Callable[[messages.Message], dict[str, Any]]
 """What a library adds to the dict of a message of the model."""
 
 FINISH = {"stop": "stop", "tool_calls": "tool_use", "length": "max_tokens", "content_filter": "safety"}
 
 
-def chat_messages(history: Sequence[Message], system: Any, additions: Additions) -> Iterator[dict[str, Any]]:
+def chat_messages(history: Sequence[messages.Message], system: Any, additions: Additions) -> Iterator[dict[str, Any]]:
     """The conversation as dicts, the system text first."""
     if system:
         yield {"role": "system", "content": getattr(system, "text", system)}
@@ -46,21 +34,21 @@ def chat_messages(history: Sequence[Message], system: Any, additions: Additions)
                 yield _assistant(message) | additions(message)
 
 
-def chat_tool(tool: ToolSchema) -> dict[str, Any]:
+def chat_tool(tool: messages.ToolSchema) -> dict[str, Any]:
     """The definition of a function."""
     return {
         "type": "function",
-        "function": {"name": tool.name, "description": tool.description, "parameters": thaw(tool.parameters)},
+        "function": {"name": tool.name, "description": tool.description, "parameters": messages.thaw(tool.parameters)},
     }
 
 
-def chat_call(call: FunctionCall) -> dict[str, Any]:
+def chat_call(call: messages.FunctionCall) -> dict[str, Any]:
     """A call of a message of the model."""
-    arguments = json.dumps(thaw(call.args), ensure_ascii=False)
+    arguments = json.dumps(messages.thaw(call.args), ensure_ascii=False)
     return {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": arguments}}
 
 
-def calls_of(message: Any, *, cut: bool) -> Iterator[tuple[FunctionCall, Any]]:
+def calls_of(message: Any, *, cut: bool) -> Iterator[tuple[messages.FunctionCall, Any]]:
     """The calls of a library's message, each with the library's own object.
 
     Raises ValueError for arguments that are no object. Where the answer was cut, a call whose arguments do not parse is
@@ -75,51 +63,51 @@ def calls_of(message: Any, *, cut: bool) -> Iterator[tuple[FunctionCall, Any]]:
             if cut:
                 continue
             raise
-        yield FunctionCall(call.id, call.function.name, arguments), call
+        yield messages.FunctionCall(call.id, call.function.name, arguments), call
 
 
-def chat_usage(usage: Any) -> TokenUsage:
+def chat_usage(usage: Any) -> messages.TokenUsage:
     """The tokens of an answer; none where the library reports none."""
     if usage is None:
-        return TokenUsage()
+        return messages.TokenUsage()
     prompt, output = usage.prompt_tokens or 0, usage.completion_tokens or 0
     read = getattr(usage.prompt_tokens_details, "cached_tokens", None) or 0
     written = getattr(usage, "cache_creation_input_tokens", None) or 0
     thinking = getattr(usage.completion_tokens_details, "reasoning_tokens", None) or 0
-    return TokenUsage(prompt, output, usage.total_tokens or prompt + output, read, written, thinking)
+    return messages.TokenUsage(prompt, output, usage.total_tokens or prompt + output, read, written, thinking)
 
 
-def finish_reason(word: str | None, *, refused: bool = False) -> FinishReason:
+def finish_reason(word: str | None, *, refused: bool = False) -> messages.FinishReason:
     """The neutral reason for a word of chat completions."""
-    return FinishReason.REFUSAL if refused else FinishReason(FINISH.get(word or "", "unknown"))
+    return messages.FinishReason.REFUSAL if refused else messages.FinishReason(FINISH.get(word or "", "unknown"))
 
 
-def _assistant(message: Message) -> dict[str, Any]:
+def _assistant(message: messages.Message) -> dict[str, Any]:
     content = {"role": "assistant", "content": message.text or None}
     return content | ({"tool_calls": [chat_call(call) for call in message.calls]} if message.calls else {})
 
 
-def _tool_message(result: ToolResult) -> dict[str, Any]:
-    value = thaw(result.result)
+def _tool_message(result: messages.ToolResult) -> dict[str, Any]:
+    value = messages.thaw(result.result)
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     text = f"Error: {text}" if result.is_error else text  # chat completions have no other mark of a failure
-    content = _content((Text(text), *result.attachments))
+    content = _content((messages.Text(text), *result.attachments))
     return {"role": "tool", "tool_call_id": result.call_id, "name": result.name, "content": content}
 
 
-def _content(parts: Sequence[Part]) -> str | list[dict[str, Any]]:
-    if len(parts) == 1 and isinstance(parts[0], Text):
+def _content(parts: Sequence[messages.Part]) -> str | list[dict[str, Any]]:
+    if len(parts) == 1 and isinstance(parts[0], messages.Text):
         return parts[0].text
     return [_block(part) for part in parts]
 
 
-def _block(part: Part) -> dict[str, Any]:
+def _block(part: messages.Part) -> dict[str, Any]:
     match part:
-        case Text(text=text):
+        case messages.Text(text=text):
             return {"type": "text", "text": text}
-        case InlineData(mime_type=kind, data=data):
+        case messages.InlineData(mime_type=kind, data=data):
             return _media(kind, f"data:{kind};base64,{base64.b64encode(data).decode()}", "file_data")
-        case FileRef(mime_type=kind, uri=uri):
+        case messages.FileRef(mime_type=kind, uri=uri):
             return _media(kind, uri, "file_id")
     raise ValueError(f"chat completions have no content for {type(part).__name__}")
 

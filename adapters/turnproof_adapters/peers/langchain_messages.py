@@ -10,21 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from turnproof import errors
-from turnproof.messages import (
-    FileRef,
-    FunctionCall,
-    InlineData,
-    Message,
-    Part,
-    ProviderData,
-    Text,
-    Thought,
-    TokenUsage,
-    ToolResult,
-    ToolSchema,
-    thaw,
-)
+from turnproof import errors, messages
 
 Written = tuple[str, dict[str, Any]]
 
@@ -39,7 +25,7 @@ class LangChainMessages:
     dialect: str
     model: str
 
-    def write(self, history: Sequence[Message], system: Any) -> Iterator[Written]:
+    def write(self, history: Sequence[messages.Message], system: Any) -> Iterator[Written]:
         """The conversation. Instructions between messages join the system text: only one may stand there."""
         texts = [getattr(system, "text", system), *(message.text for message in history if message.role == "system")]
         if text := "\n\n".join(text for text in texts if text):
@@ -54,7 +40,7 @@ class LangChainMessages:
                     for result in message.results:
                         yield "ToolMessage", self._result(result)
 
-    def read(self, message: Any, *, cut: bool) -> Iterator[Part]:
+    def read(self, message: Any, *, cut: bool) -> Iterator[messages.Part]:
         """The parts of the library's message. Raises TransportError for a call whose arguments are no object. Where the
         answer was cut, that call did not arrive.
         """
@@ -65,7 +51,7 @@ class LangChainMessages:
         calls = {}
         for call in message.tool_calls:
             signature = self._issued(signatures.get(call["id"]))
-            calls[call["id"]] = FunctionCall(call["id"], call["name"], call["args"], provider_data=signature)
+            calls[call["id"]] = messages.FunctionCall(call["id"], call["name"], call["args"], provider_data=signature)
         for block in _blocks_of(message):
             match block:
                 case {"type": "tool_use", "id": id} | {"type": "function_call", "call_id": id} if id in calls:
@@ -74,33 +60,35 @@ class LangChainMessages:
                     yield from self._part(block)
         yield from calls.values()
 
-    def read_piece(self, chunk: Any) -> Iterator[Part]:
+    def read_piece(self, chunk: Any) -> Iterator[messages.Part]:
         """The texts and thoughts of a piece of an answer."""
         for block in _blocks_of(chunk):
             yield from self._part(block)
 
-    def _part(self, block: dict[str, Any]) -> Iterator[Part]:
+    def _part(self, block: dict[str, Any]) -> Iterator[messages.Part]:
         match block:
             case {"type": "text", "text": str(text)} | {"type": "refusal", "refusal": str(text)} if text:
-                yield Text(text, provider_data=self._issued(block.get("extras", {}).get("signature")))
+                yield messages.Text(text, provider_data=self._issued(block.get("extras", {}).get("signature")))
             case {"type": "thinking" | "redacted_thinking" | "reasoning"}:
                 yield self._thought(block)
 
-    def _thought(self, block: Mapping[str, Any]) -> Thought:
+    def _thought(self, block: Mapping[str, Any]) -> messages.Thought:
         text = block.get("thinking") or "\n\n".join(item["text"] for item in block.get("summary") or ())
         own = {key: value for key, value in block.items() if key != "index"}
         signed = {"signature", "data", "encrypted_content"} & own.keys()
-        return Thought(text, provider_data=ProviderData(self.dialect, self.model, own) if signed else None)
+        return messages.Thought(
+            text, provider_data=messages.ProviderData(self.dialect, self.model, own) if signed else None
+        )
 
-    def _issued(self, signature: str | None) -> ProviderData | None:
-        return ProviderData(self.dialect, self.model, {"signature": signature}) if signature else None
+    def _issued(self, signature: str | None) -> messages.ProviderData | None:
+        return messages.ProviderData(self.dialect, self.model, {"signature": signature}) if signature else None
 
-    def _own(self, part: Part) -> dict[str, Any]:
+    def _own(self, part: messages.Part) -> dict[str, Any]:
         data = part.provider_data
-        return thaw(data.data) if data is not None and data.dialect == self.dialect else {}
+        return messages.thaw(data.data) if data is not None and data.dialect == self.dialect else {}
 
-    def _answer(self, message: Message) -> dict[str, Any]:
-        calls = [{"name": call.name, "args": thaw(call.args), "id": call.id} for call in message.calls]
+    def _answer(self, message: messages.Message) -> dict[str, Any]:
+        calls = [{"name": call.name, "args": messages.thaw(call.args), "id": call.id} for call in message.calls]
         signatures = {call.id: own["signature"] for call in message.calls if (own := self._own(call))}
         answer: dict[str, Any] = {"content": self._content(message.parts)}
         return (
@@ -109,34 +97,34 @@ class LangChainMessages:
             | ({"additional_kwargs": {CALL_SIGNATURES: signatures}} if signatures else {})
         )
 
-    def _result(self, result: ToolResult) -> dict[str, Any]:
-        value = thaw(result.result)
+    def _result(self, result: messages.ToolResult) -> dict[str, Any]:
+        value = messages.thaw(result.result)
         text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-        content = self._content((Text(text), *result.attachments))
+        content = self._content((messages.Text(text), *result.attachments))
         status = {"status": "error"} if result.is_error else {}
         return {"content": content, "tool_call_id": result.call_id, "name": result.name, **status}
 
-    def _content(self, parts: Sequence[Part]) -> str | list[dict[str, Any]]:
+    def _content(self, parts: Sequence[messages.Part]) -> str | list[dict[str, Any]]:
         """Text alone where there is nothing else, otherwise blocks."""
-        others = [part for part in parts if not isinstance(part, FunctionCall)]
+        others = [part for part in parts if not isinstance(part, messages.FunctionCall)]
         if not others:
             return ""
-        if len(others) == len(parts) == 1 and isinstance(others[0], Text) and not self._own(others[0]):
+        if len(others) == len(parts) == 1 and isinstance(others[0], messages.Text) and not self._own(others[0]):
             return others[0].text
         return [block for part in parts for block in self._blocks(part)]
 
-    def _blocks(self, part: Part) -> Iterator[dict[str, Any]]:
+    def _blocks(self, part: messages.Part) -> Iterator[dict[str, Any]]:
         own = self._own(part)
         match part:
-            case Text(text=text):
+            case messages.Text(text=text):
                 yield {"type": "text", "text": text} | ({"extras": own} if own else {})
-            case Thought() if own:
+            case messages.Thought() if own:
                 yield own
-            case FunctionCall(id=id, name=name, args=args) if self.dialect == "anthropic-messages":
-                yield {"type": "tool_use", "id": id, "name": name, "input": thaw(args)}  # keeps its place
-            case InlineData(mime_type=kind, data=data):
+            case messages.FunctionCall(id=id, name=name, args=args) if self.dialect == "anthropic-messages":
+                yield {"type": "tool_use", "id": id, "name": name, "input": messages.thaw(args)}  # keeps its place
+            case messages.InlineData(mime_type=kind, data=data):
                 yield _media(kind, {"base64": base64.b64encode(data).decode()})
-            case FileRef(mime_type=kind, uri=uri):
+            case messages.FileRef(mime_type=kind, uri=uri):
                 yield _media(kind, {"url": uri})
 
 
@@ -148,23 +136,23 @@ def _blocks_of(message: Any) -> Iterator[dict[str, Any]]:
         yield {"type": "refusal", "refusal": refusal}
 
 
-def library_tool(tool: ToolSchema) -> dict[str, Any]:
+def library_tool(tool: messages.ToolSchema) -> dict[str, Any]:
     """The definition of a tool, for `bind_tools()`."""
     return {
         "type": "function",
-        "function": {"name": tool.name, "description": tool.description, "parameters": thaw(tool.parameters)},
+        "function": {"name": tool.name, "description": tool.description, "parameters": messages.thaw(tool.parameters)},
     }
 
 
-def token_usage(usage: Mapping[str, Any] | None) -> TokenUsage:
+def token_usage(usage: Mapping[str, Any] | None) -> messages.TokenUsage:
     """The tokens of an answer; none where the library reports none."""
     if not usage:
-        return TokenUsage()
+        return messages.TokenUsage()
     read, output = usage.get("input_token_details") or {}, usage.get("output_token_details") or {}
     written = sum(
         count or 0 for name, count in read.items() if "cache_creation" in name or name.startswith("ephemeral")
     )
-    return TokenUsage(
+    return messages.TokenUsage(
         usage["input_tokens"],
         usage["output_tokens"],
         usage["total_tokens"],

@@ -7,20 +7,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from turnproof.messages import (
-    FileRef,
-    FunctionCall,
-    InlineData,
-    Message,
-    Part,
-    ProviderData,
-    Text,
-    Thought,
-    TokenUsage,
-    ToolResult,
-    ToolSchema,
-    thaw,
-)
+from turnproof import messages
 
 
 class StrandsMessages:
@@ -29,7 +16,7 @@ class StrandsMessages:
     def __init__(self, dialect: str, model: str) -> None:
         self._dialect, self._model = dialect, model
 
-    def write(self, history: Sequence[Message]) -> list[dict[str, Any]]:
+    def write(self, history: Sequence[messages.Message]) -> list[dict[str, Any]]:
         """The messages. There are two roles: results are the user's, and instructions go into the system text."""
         return [
             {"role": "assistant" if message.role == "model" else "user", "content": list(self._blocks(message.parts))}
@@ -37,48 +24,48 @@ class StrandsMessages:
             if message.role != "system"
         ]
 
-    def read(self, message: Mapping[str, Any]) -> Iterator[Part]:
+    def read(self, message: Mapping[str, Any]) -> Iterator[messages.Part]:
         """The parts of a message of the library."""
         for block in message["content"]:
             match block:
                 case {"text": text} | {"citationsContent": {"content": [{"text": text}]}}:
-                    yield Text(text)
+                    yield messages.Text(text)
                 case {"reasoningContent": {"reasoningText": thought}}:
-                    yield Thought(thought["text"], provider_data=self._issued(thought.get("signature")))
+                    yield messages.Thought(thought["text"], provider_data=self._issued(thought.get("signature")))
                 case {"reasoningContent": {"redactedContent": data}}:
                     data = {"redacted": base64.b64encode(data).decode()}
-                    yield Thought("", provider_data=ProviderData(self._dialect, self._model, data))
+                    yield messages.Thought("", provider_data=messages.ProviderData(self._dialect, self._model, data))
                 case {"toolUse": call}:
                     signature = self._issued(call.get("reasoningSignature"))
-                    yield FunctionCall(call["toolUseId"], call["name"], call["input"], provider_data=signature)
+                    yield messages.FunctionCall(call["toolUseId"], call["name"], call["input"], provider_data=signature)
 
-    def _issued(self, signature: str | None) -> ProviderData | None:
-        return ProviderData(self._dialect, self._model, {"signature": signature}) if signature else None
+    def _issued(self, signature: str | None) -> messages.ProviderData | None:
+        return messages.ProviderData(self._dialect, self._model, {"signature": signature}) if signature else None
 
-    def _own(self, part: Part) -> Mapping[str, Any]:
+    def _own(self, part: messages.Part) -> Mapping[str, Any]:
         data = part.provider_data
         return data.data if data and data.dialect == self._dialect else {}
 
-    def _blocks(self, parts: Sequence[Part]) -> Iterator[dict[str, Any]]:
+    def _blocks(self, parts: Sequence[messages.Part]) -> Iterator[dict[str, Any]]:
         for part in parts:
             match part:
-                case Text(text=text):
+                case messages.Text(text=text):
                     yield {"text": text}
-                case InlineData(mime_type=kind, data=data):
+                case messages.InlineData(mime_type=kind, data=data):
                     yield _media(kind, {"bytes": data})
-                case FileRef(mime_type=kind, uri=uri):
+                case messages.FileRef(mime_type=kind, uri=uri):
                     yield _media(kind, {"location": {"type": "s3", "uri": uri}})
-                case Thought() if own := self._own(part):
+                case messages.Thought() if own := self._own(part):
                     yield _thinking(part.text, own)
-                case FunctionCall(id=id, name=name, args=args):
+                case messages.FunctionCall(id=id, name=name, args=args):
                     signature = self._own(part).get("signature")
-                    call = {"toolUseId": id, "name": name, "input": thaw(args)}
+                    call = {"toolUseId": id, "name": name, "input": messages.thaw(args)}
                     yield {"toolUse": call | ({"reasoningSignature": signature} if signature else {})}
-                case ToolResult():
+                case messages.ToolResult():
                     yield {"toolResult": self._result(part)}
 
-    def _result(self, result: ToolResult) -> dict[str, Any]:
-        value = thaw(result.result)
+    def _result(self, result: messages.ToolResult) -> dict[str, Any]:
+        value = messages.thaw(result.result)
         text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
         content = [{"text": text}, *self._blocks(result.attachments)]
         return {
@@ -88,22 +75,22 @@ class StrandsMessages:
         }
 
 
-def system_text(history: Sequence[Message], system: Any) -> str | None:
+def system_text(history: Sequence[messages.Message], system: Any) -> str | None:
     """The system text, with the instructions that stand between messages at its end."""
     texts = [getattr(system, "text", system), *(message.text for message in history if message.role == "system")]
     return "\n\n".join(text for text in texts if text) or None
 
 
-def tool_spec(tool: ToolSchema) -> dict[str, Any]:
+def tool_spec(tool: messages.ToolSchema) -> dict[str, Any]:
     """The definition of a tool."""
-    return {"name": tool.name, "description": tool.description, "inputSchema": {"json": thaw(tool.parameters)}}
+    return {"name": tool.name, "description": tool.description, "inputSchema": {"json": messages.thaw(tool.parameters)}}
 
 
-def token_usage(usage: Mapping[str, int]) -> TokenUsage:
+def token_usage(usage: Mapping[str, int]) -> messages.TokenUsage:
     """The tokens of an answer. For Anthropic the input is without what a cache served or stored; the total has it."""
     output, total = usage["outputTokens"], usage["totalTokens"]
     read, written = usage.get("cacheReadInputTokens", 0), usage.get("cacheWriteInputTokens", 0)
-    return TokenUsage(max(total - output, 0), output, total, read, written)
+    return messages.TokenUsage(max(total - output, 0), output, total, read, written)
 
 
 def _thinking(text: str, own: Mapping[str, Any]) -> dict[str, Any]:
