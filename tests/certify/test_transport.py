@@ -43,12 +43,15 @@ class Seen:
     error: str = ""
 
 
-def body_of(endpoint: ScriptedEndpoint, *, stream: bool) -> dict[str, Any]:
-    return {
+def request(endpoint: ScriptedEndpoint, *, stream: bool) -> dict[str, Any]:
+    """The arguments by which both clients send a request for an answer."""
+    body = {
         "model": endpoint.model,
         "messages": [{"role": "user", "content": "How moist is bed 3?"}],
         **({"stream": True} if stream else {}),
     }
+    headers = {"authorization": f"Bearer {endpoint.api_key}"}
+    return {"url": f"{endpoint.base_url}/chat/completions", "headers": headers, "json": body}
 
 
 def ask(client: Any, endpoint: ScriptedEndpoint, *, stream: bool, timeout: float = 20.0) -> Seen:
@@ -58,12 +61,7 @@ def ask(client: Any, endpoint: ScriptedEndpoint, *, stream: bool, timeout: float
     try:
         with (
             client.Client(timeout=timeout) as http,
-            http.stream(
-                "POST",
-                f"{endpoint.base_url}/chat/completions",
-                headers={"authorization": f"Bearer {endpoint.api_key}"},
-                json=body_of(endpoint, stream=stream),
-            ) as response,
+            http.stream("POST", **request(endpoint, stream=stream)) as response,
         ):
             status = response.status_code
             # What HTTP itself adds, and the moment, are the socket's own.
@@ -152,12 +150,7 @@ def test_an_async_client_streams_event_by_event(client: Any) -> None:
     async def chunks(endpoint: ScriptedEndpoint) -> list[bytes]:
         async with (
             client.AsyncClient() as http,
-            http.stream(
-                "POST",
-                f"{endpoint.base_url}/chat/completions",
-                headers={"authorization": f"Bearer {endpoint.api_key}"},
-                json=body_of(endpoint, stream=True),
-            ) as response,
+            http.stream("POST", **request(endpoint, stream=True)) as response,
         ):
             return [chunk async for chunk in response.aiter_raw()]
 
@@ -173,11 +166,7 @@ def test_an_async_client_streams_event_by_event(client: Any) -> None:
 def test_an_async_client_raises_its_own_error_for_a_reset(client: Any) -> None:
     async def post(endpoint: ScriptedEndpoint) -> None:
         async with client.AsyncClient() as http:
-            await http.post(
-                f"{endpoint.base_url}/chat/completions",
-                headers={"authorization": f"Bearer {endpoint.api_key}"},
-                json=body_of(endpoint, stream=True),
-            )
+            await http.post(**request(endpoint, stream=True))
 
     with transports() as opened, pytest.raises(client.ReadError):
         asyncio.run(post(opened(scenario(Fault("reset", index=1)), DIALECT)))
@@ -189,12 +178,7 @@ def test_an_answer_that_is_closed_early_was_cut_by_the_client(client: Any) -> No
         endpoint = opened(scenario(), DIALECT)
         with (
             client.Client() as http,
-            http.stream(
-                "POST",
-                f"{endpoint.base_url}/chat/completions",
-                headers={"authorization": f"Bearer {endpoint.api_key}"},
-                json=body_of(endpoint, stream=True),
-            ) as response,
+            http.stream("POST", **request(endpoint, stream=True)) as response,
         ):
             next(response.iter_raw())
     [exchange] = endpoint.exchanges

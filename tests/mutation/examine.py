@@ -11,7 +11,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
 from typing import Self, TypeAlias
@@ -108,8 +108,7 @@ class Fate(StrEnum):
         return self in (Fate.SURVIVED, Fate.UNREACHED)
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(msgspec.Struct, frozen=True, omit_defaults=True):
     """What became of a mutant: by which requirement, on which path, in which scenario, and what was said of it.
 
     `depth` is that of the certification that it takes. `by` is empty where it survived; `import`, `check` or `process`
@@ -183,7 +182,9 @@ class Examiner:
                 break
         outcome = found or Outcome(Fate.SURVIVED)
         depth = self._scenarios[outcome.scenario].depth if outcome.scenario else ""
-        return replace(outcome, depth=depth, scenarios=ran, seconds=round(time.process_time() - began, 3))
+        return msgspec.structs.replace(
+            outcome, depth=depth, scenarios=ran, seconds=round(time.process_time() - began, 3)
+        )
 
     def _certified(self, control: Control, scenarios: Sequence[str]) -> Iterator[Outcome | None]:
         """What is noticed in each scenario, and in all of them together."""

@@ -20,7 +20,7 @@ _LEGEND = (
 )
 
 
-class Row(msgspec.Struct, frozen=True, omit_defaults=True):
+class Row(Outcome, frozen=True, kw_only=True):
     """One mutant as it stands in `mutation.json`; `why` is what the review says of one that lives."""
 
     file: str
@@ -29,15 +29,6 @@ class Row(msgspec.Struct, frozen=True, omit_defaults=True):
     line: int
     text: str
     change: str
-    fate: Fate
-    by: str = ""
-    path: str = ""
-    scenario: str = ""
-    depth: str = ""
-    message: str = ""
-    adapter: str = ""
-    scenarios: int = 0
-    seconds: float = 0.0
     why: str = ""
 
     @property
@@ -101,15 +92,7 @@ def _row(mutant: Mutant, outcome: Outcome, known: Survivor | None) -> Row:
         line=mutant.line,
         text=mutant.text,
         change=mutant.change,
-        fate=outcome.fate,
-        by=outcome.by,
-        path=outcome.path,
-        scenario=outcome.scenario,
-        depth=outcome.depth,
-        message=outcome.message,
-        adapter=outcome.adapter,
-        scenarios=outcome.scenarios,
-        seconds=outcome.seconds,
+        **msgspec.structs.asdict(outcome),
         why=known.why if known is not None and outcome.fate.lives else "",
     )
 

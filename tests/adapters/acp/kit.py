@@ -10,6 +10,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from turnproof.agents import AgentBinding, AgentSetup, Tool
 from turnproof.cancel import CancelToken
 from turnproof.messages import FunctionCall, Message, ProviderResponse
@@ -27,6 +29,8 @@ REAL = os.environ.get("TURNPROOF_ACP")
 WHICH = next((name for name in ("claude", "codex", "gemini") if name in (REAL or "claude")), "claude")
 
 AGENT: AgentBinding = import_module(f"turnproof_adapters.acp.{WHICH}").AGENT
+
+standin_only = pytest.mark.skipif(REAL is not None, reason="the stand-in does it on demand")
 
 
 @dataclass

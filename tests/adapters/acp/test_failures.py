@@ -9,7 +9,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -25,21 +25,13 @@ from turnproof_adapters.acp.failures import typed_error
 
 from ..emulated_conversation import QUESTIONS
 from .bound import STANDIN
-from .kit import REAL, Bench, bench, told
-
-standin_only = pytest.mark.skipif(REAL is not None, reason="the stand-in does it on demand")
+from .kit import Bench, standin_only, told
 
 
 @pytest.fixture(autouse=True)
 def patience(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of a program that has closed its output and takes longer to end nobody could say how it has ended."""
     monkeypatch.setattr(ending, "GRACE", 60.0)
-
-
-@pytest.fixture
-def at(tmp_path: Path) -> Iterator[Bench]:
-    with bench(tmp_path) as made:
-        yield made
 
 
 def group_of(agent: Any) -> int:

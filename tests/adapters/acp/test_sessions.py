@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -19,9 +18,8 @@ from turnproof_adapters.acp.agent import AcpAgent
 from turnproof_adapters.acp.claude import CLAUDE
 
 from ..emulated_conversation import QUESTIONS, SYSTEM
-from .kit import AGENT, REAL, WHICH, Bench, bench, told
+from .kit import AGENT, WHICH, Bench, standin_only, told
 
-standin_only = pytest.mark.skipif(REAL is not None, reason="the stand-in does it on demand")
 lists = pytest.mark.skipif(not AGENT.sessions.can_list, reason="the program lists no sessions")
 again = pytest.mark.skipif(WHICH == "gemini", reason="Gemini CLI sends the results of a loaded session twice")
 forks = pytest.mark.skipif(not AGENT.sessions.can_fork, reason="the program forks no session")
@@ -34,12 +32,6 @@ NOBODY = "00000000-0000-4000-8000-000000000000"
 def patience(monkeypatch: pytest.MonkeyPatch) -> None:
     """What a program tells of a session later than this is taken for news."""
     monkeypatch.setattr(program_run, "GRACE", 60.0)
-
-
-@pytest.fixture
-def at(tmp_path: Path) -> Iterator[Bench]:
-    with bench(tmp_path) as made:
-        yield made
 
 
 def test_what_is_claimed_is_what_the_program_says(at: Bench) -> None:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,21 +17,13 @@ from turnproof_adapters.acp.agent import AcpAgent
 from turnproof_adapters.acp.claude import CLAUDE
 
 from ..emulated_conversation import QUESTIONS, SENSOR, SYSTEM
-from .kit import AGENT, REAL, WHICH, Bench, bench, told
-
-standin_only = pytest.mark.skipif(REAL is not None, reason="the stand-in does it on demand")
+from .kit import AGENT, WHICH, Bench, standin_only, told
 
 
 @pytest.fixture(autouse=True)
 def patience(monkeypatch: pytest.MonkeyPatch) -> None:
     """A program that takes longer to stop a turn would be killed."""
     monkeypatch.setattr(restarting_program, "PATIENCE", 60.0)
-
-
-@pytest.fixture
-def at(tmp_path: Path) -> Iterator[Bench]:
-    with bench(tmp_path) as made:
-        yield made
 
 
 def test_a_turn_shows_words_and_calls_runs_each_call_once_and_ends_with_all_its_text(at: Bench) -> None:

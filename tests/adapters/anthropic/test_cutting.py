@@ -23,7 +23,7 @@ from turnproof_adapters.anthropic.client import open_client
 
 from ..background_call import BackgroundCall, wait_until
 from ..callback_recorder import CallbackRecorder
-from ..scripted_server import LIMIT, Exchange, scripted
+from ..scripted_server import LIMIT, Exchange, ScriptedServer, scripted
 from .kit import KEY, answer, start, stateless, text
 
 HI = [Message.user("hi")]
@@ -126,18 +126,23 @@ def write_and_hold(held: threading.Event) -> Callable[[Exchange], None]:
     return script
 
 
+def assert_cut(running: BackgroundCall[ProviderResponse], held: threading.Event, server: ScriptedServer) -> None:
+    """A call whose stream has begun returns as cancelled, and its connection is closed."""
+    assert held.wait(LIMIT)
+    running.token.cancel()
+    response = running.result()
+    assert isinstance(response, ProviderResponse), response
+    assert response.finish_reason is FinishReason.CANCELLED
+    assert server.hung_up.wait(LIMIT)
+
+
 def test_a_silent_stream_through_tls_is_cut(certificate: Path) -> None:
     held = threading.Event()
     with scripted(write_and_hold(held)) as server, tls_in_front(server.url, certificate) as url:
         provider = stateless(url, ssl_context=trusting(certificate))
         recorder = CallbackRecorder()
         running = BackgroundCall(lambda token: provider.complete(HI, cancel_token=token, **recorder.callbacks))
-        assert held.wait(LIMIT)
-        running.token.cancel()
-        response = running.result()
-        assert isinstance(response, ProviderResponse), response
-        assert response.finish_reason is FinishReason.CANCELLED
-        assert server.hung_up.wait(LIMIT)
+        assert_cut(running, held, server)
 
 
 def test_calls_through_tls_work_and_share_a_connection(certificate: Path) -> None:
@@ -192,12 +197,7 @@ def test_a_call_is_cut_through_a_proxy_and_before_the_proxy_has_opened_its_tunne
         running = BackgroundCall(
             lambda token: provider.complete(HI, cancel_token=token, **CallbackRecorder().callbacks)
         )
-        assert held.wait(LIMIT)
-        running.token.cancel()
-        response = running.result()
-        assert isinstance(response, ProviderResponse), response
-        assert response.finish_reason is FinishReason.CANCELLED
-        assert server.hung_up.wait(LIMIT)
+        assert_cut(running, held, server)
 
 
 def test_the_http_client_still_lets_its_connections_be_watched() -> None:

@@ -9,24 +9,7 @@ from turnproof_adapters._encoded_messages import encode
 from turnproof_adapters.antigravity.errors import MINUTE
 
 from ..contract.refusal import Refusal
-
-
-def refused(
-    id: str,
-    status: int,
-    word: str,
-    message: str,
-    expected: type[errors.ProviderError],
-    retryable: bool = False,
-    details: list[dict[str, Any]] | None = None,
-    kind: str | None = None,
-    said: str | None = None,
-    fields: dict[str, Any] | None = None,
-) -> Refusal:
-    error = {"code": status, "message": message, "status": word, "details": details or []}
-    facts = {"kind": kind or word or None, "message": said or message, "retryable": retryable, **(fields or {})}
-    return Refusal(id, status, {"error": error}, expected, facts)
-
+from ..google_genai.refusals import quota, refused, retry_in
 
 DOMAIN = "cloudcode-pa.googleapis.com"
 
@@ -41,14 +24,6 @@ def reason(name: str, domain: str = DOMAIN, **metadata: str) -> dict[str, Any]:
         "domain": domain,
         "metadata": metadata,
     }
-
-
-def retry_in(delay: str) -> dict[str, Any]:
-    return {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": delay}
-
-
-def quota(name: str) -> dict[str, Any]:
-    return {"@type": "type.googleapis.com/google.rpc.QuotaFailure", "violations": [{"quotaId": name}]}
 
 
 def nested(kind: str, message: str) -> str:

@@ -26,3 +26,20 @@ class Refusal:
     def response(self) -> httpx2.Response:
         content = {"content": self.body} if isinstance(self.body, bytes | str) else {"json": self.body}
         return httpx2.Response(self.status, headers=dict(self.headers), **content)
+
+
+def refused(
+    id: str,
+    status: int,
+    body: Any,
+    expected: type[ProviderError],
+    kind: str | None,
+    message: str,
+    retryable: bool = False,
+    headers: dict[str, str] | None = None,
+    wait: float | None = None,
+    fields: dict[str, Any] | None = None,
+) -> Refusal:
+    """A refusal whose kind, words, whether it may be retried, and wait are to be those of the error."""
+    facts = {"kind": kind, "message": message, "retryable": retryable, "retry_after": wait, **(fields or {})}
+    return Refusal(id, status, body, expected, facts, headers or {})

@@ -12,15 +12,19 @@ from ..contract.refusal import Refusal
 def refused(
     id: str,
     status: int,
-    kind: str,
+    word: str,
     message: str,
     expected: type[errors.ProviderError],
     retryable: bool = False,
     details: list[dict[str, Any]] | None = None,
     fields: dict[str, Any] | None = None,
+    *,
+    kind: str | None = None,
+    said: str | None = None,
 ) -> Refusal:
-    error = {"code": status, "message": message, "status": kind, "details": details or []}
-    facts = {"kind": kind, "message": message, "retryable": retryable, **(fields or {})}
+    """An error of Google's form. Its kind is its status word, and its words are its message, unless told otherwise."""
+    error = {"code": status, "message": message, "status": word, "details": details or []}
+    facts = {"kind": kind or word or None, "message": said or message, "retryable": retryable, **(fields or {})}
     return Refusal(id, status, {"error": error}, expected, facts)
 
 

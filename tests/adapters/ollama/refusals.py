@@ -6,22 +6,7 @@ from typing import Any
 
 from turnproof import errors
 
-from ..contract.refusal import Refusal
-
-
-def refused(
-    id: str,
-    status: int,
-    body: Any,
-    expected: type[errors.ProviderError],
-    kind: str | None,
-    message: str,
-    retryable: bool = False,
-    fields: dict[str, Any] | None = None,
-) -> Refusal:
-    facts = {"kind": kind, "message": message, "retryable": retryable, "retry_after": None, **(fields or {})}
-    return Refusal(id, status, body, expected, facts)
-
+from ..contract.refusal import refused
 
 INVALID = "invalid_request_error"
 

@@ -6,23 +6,7 @@ from typing import Any
 
 from turnproof import errors
 
-from ..contract.refusal import Refusal
-
-
-def refused(
-    id: str,
-    status: int,
-    body: Any,
-    expected: type[errors.ProviderError],
-    kind: str | None,
-    message: str,
-    retryable: bool = False,
-    headers: dict[str, str] | None = None,
-    wait: float | None = None,
-) -> Refusal:
-    facts = {"kind": kind, "message": message, "retryable": retryable, "retry_after": wait}
-    return Refusal(id, status, body, expected, facts, headers or {})
-
+from ..contract.refusal import refused
 
 UNPAID = "Insufficient balance or no resource package. Please recharge."
 

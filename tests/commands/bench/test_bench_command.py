@@ -21,6 +21,7 @@ SCHEMA = json.loads((files("turnproof.commands.bench") / "bench.schema.json").re
 pytestmark = pytest.mark.filterwarnings("ignore:The model .* is deprecated:DeprecationWarning")
 
 PATHS = ("stateless", "legacy")
+QUICK_BENCH = ("bench", "commands.bench.sample_outcomes:LIAR", "-n", "2", "--quick", "--rounds", "1")
 CALLERS = ("floor.httpx2", "messages.create", *PATHS)
 
 
@@ -140,7 +141,7 @@ def test_a_goal_out_of_reach_fails_only_where_goals_are_enforced(
 
 
 def test_an_adapter_that_does_not_say_what_the_server_said_is_not_measured(capfd: Any) -> None:
-    assert main(["bench", "commands.bench.sample_outcomes:LIAR", "-n", "2", "--quick", "--rounds", "1", "--json"]) == 3
+    assert main([*QUICK_BENCH, "--json"]) == 3
     out, err = capfd.readouterr()
     liar = json.loads(out)["adapters"]["liar"]
     assert (liar["times"], liar["counts"]) == ([], [])
@@ -184,12 +185,7 @@ def test_an_adapter_that_fails_while_it_is_shut_down_is_told(capsys: pytest.Capt
 
 
 def test_a_path_that_is_not_there_is_nothing_measured(capsys: pytest.CaptureFixture[str]) -> None:
-    assert (
-        main(
-            ["bench", "commands.bench.sample_outcomes:LIAR", "--path", "legacy", "-n", "2", "--quick", "--rounds", "1"]
-        )
-        == 3
-    )
+    assert main([*QUICK_BENCH, "--path", "legacy"]) == 3
     assert "✗ not measured: liar has no legacy path" in capsys.readouterr().out
 
 
@@ -247,17 +243,7 @@ def test_plots_stand_beside_the_outcome_or_it_is_said_how_to_get_them(
 ) -> None:
     beside: list[Path] = []
     monkeypatch.setattr(plots, "draw", lambda found, file: beside.append(file))
-    words = [
-        "bench",
-        "commands.bench.sample_outcomes:LIAR",
-        "-n",
-        "2",
-        "--quick",
-        "--rounds",
-        "1",
-        "--out",
-        str(tmp_path / "b.json"),
-    ]
+    words = [*QUICK_BENCH, "--out", str(tmp_path / "b.json")]
     monkeypatch.setattr(plots, "can_draw", lambda: True)
     main(words)
     assert beside == [tmp_path / "b.json"]
@@ -270,18 +256,7 @@ def test_plots_stand_beside_the_outcome_or_it_is_said_how_to_get_them(
 def test_an_outcome_that_cannot_be_written_is_printed_all_the_same(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    words = [
-        "bench",
-        "commands.bench.sample_outcomes:LIAR",
-        "-n",
-        "2",
-        "--quick",
-        "--rounds",
-        "1",
-        "--out",
-        str(tmp_path),
-    ]
-    assert main(words) == 2
+    assert main([*QUICK_BENCH, "--out", str(tmp_path)]) == 2
     out, err = capsys.readouterr()
     assert "liar" in out
     assert f"{tmp_path}: cannot write the outcome: Is a directory" in err
