@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
+from ..errors import PayloadError
 from ..messages import JSON, Message, Part, ToolSchema
 from .base import Call, Dialect, Refusal, Reply, WireDifference, World
 from .naming import speak
 from .request_comparison import RequestComparison
 
+_Call = TypeVar("_Call", bound=Call)
 _Context = TypeVar("_Context")
 
 
@@ -59,6 +61,26 @@ class UnreadableRequest(Exception):
     def __init__(self, refusal: Refusal) -> None:
         super().__init__(refusal.message)
         self.refusal = refusal
+
+
+def call_or_refusal(
+    read: Callable[[], _Call], malformed: Callable[[str | None], Refusal], identity: Iterable[Refusal]
+) -> _Call | Refusal:
+    """What `read` returns, or the refusal of a request that it cannot read: the first one of the caller's `identity`
+    that is enforced, and else that of the body.
+
+    `malformed` makes the refusal of a body that holds what JSON cannot, of the reason; and, of None, of one that is
+    nested too deeply.
+    """
+    try:
+        return read()
+    except UnreadableRequest as unreadable:
+        refusal = unreadable.refusal
+    except RecursionError:
+        refusal = malformed(None)
+    except PayloadError as error:
+        refusal = malformed(error.reason)
+    return next((each for each in identity if each.enforced), refusal)
 
 
 def run_checks(checks: Iterable[Callable[[_Context], Iterator[Refusal]]], context: _Context) -> Iterator[Refusal]:

@@ -12,9 +12,8 @@ from typing import Any
 
 import msgspec
 
-from ...errors import PayloadError
 from ..base import Call, HttpRequest, Operation, Refusal, Rule, World
-from ..base_dialect import UnreadableRequest
+from ..base_dialect import UnreadableRequest, call_or_refusal
 from . import headers, rules
 from .request import Malformed, call_of
 
@@ -24,18 +23,21 @@ _MODEL = re.compile(r"/v1/models/([^/]+)")
 
 def parse(request: HttpRequest, world: World) -> Call | Refusal:
     """The request as a `Call`, or the first refusal the API would give for something that is none."""
-    try:
-        return _call(request)
-    except UnreadableRequest as refused:
-        refusal = refused.refusal
-    except Malformed as error:
-        refusal = _invalid(rules.MALFORMED_BODY, error.message, error.path).refusal
-    except RecursionError:
-        refusal = _invalid(rules.MALFORMED_BODY, "The request body is nested too deeply", "$").refusal
-    except PayloadError as error:
-        refusal = _invalid(rules.MALFORMED_BODY, f"The request body cannot be read: {error.reason}", "$").refusal
-    first = next((each for each in headers.refusals(request, world) if each.enforced), None)
-    return first or refusal
+
+    def read() -> Call:
+        try:
+            return _call(request)
+        except Malformed as error:
+            raise _invalid(rules.MALFORMED_BODY, error.message, error.path) from None
+
+    return call_or_refusal(read, _unreadable, headers.refusals(request, world))
+
+
+def _unreadable(reason: str | None) -> Refusal:
+    message = (
+        "The request body is nested too deeply" if reason is None else f"The request body cannot be read: {reason}"
+    )
+    return _invalid(rules.MALFORMED_BODY, message, "$").refusal
 
 
 def _call(request: HttpRequest) -> Call:

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import msgspec
 
-from ...errors import PayloadError
 from ...messages import Message, Part, ToolResult
 from ..base import Call, HttpRequest, Refusal, Rule, World
-from ..base_dialect import UnreadableRequest
+from ..base_dialect import UnreadableRequest, call_or_refusal
 from . import auth, caches, rules
 from .conversation import Content, turns
 from .ids import Pairing
@@ -33,15 +33,11 @@ _CONVERSATION = frozenset(
 
 def parse(request: HttpRequest, world: World) -> Call | Refusal:
     """The request as a `GeminiCall`, or the first refusal the API would give for something that is none."""
-    try:
-        return _call(request, world)
-    except UnreadableRequest as refused:
-        refusal = refused.refusal
-    except RecursionError:
-        refusal = _refused(rules.MALFORMED_JSON, "Invalid JSON payload received. Nesting too deep.").refusal
-    except PayloadError as error:
-        refusal = _refused(rules.MALFORMED_JSON, f"Invalid JSON payload received. {error.reason}").refusal
-    return next(auth.refusals(request, world), None) or refusal
+    return call_or_refusal(partial(_call, request, world), _malformed, auth.refusals(request, world))
+
+
+def _malformed(reason: str | None) -> Refusal:
+    return _refused(rules.MALFORMED_JSON, f"Invalid JSON payload received. {reason or 'Nesting too deep.'}").refusal
 
 
 def _call(request: HttpRequest, world: World) -> GeminiCall:

@@ -10,10 +10,9 @@ from typing import Any
 
 import msgspec
 
-from ...errors import PayloadError
 from ...messages import JSON, ToolSchema
 from ..base import HttpRequest, Refusal, Rule, World
-from ..base_dialect import UnreadableRequest
+from ..base_dialect import UnreadableRequest, call_or_refusal
 from ..openai_values import wrong_type
 from . import auth, ollama_words, rules
 from .conversation import read
@@ -44,16 +43,13 @@ def parse(request: HttpRequest, world: World, named: Surface) -> ChatCall | Refu
     """The request as a `ChatCall`, or the first refusal its surface would give for something that is none."""
     surface = surface_of(request, named)
     body = (_OllamaBody if surface is Surface.OLLAMA else _Body)(surface)
-    try:
-        return body.call(request, _address(request, surface))
-    except UnreadableRequest as refused:
-        refusal = refused.refusal
-    except RecursionError:
-        refusal = body.not_json().refusal
-    except PayloadError as error:
-        refusal = body.not_json(f" {error.reason}").refusal
-    first = next((each for each in auth.refusals(request, surface, world) if each.enforced), None)
-    return first or refusal
+
+    def malformed(reason: str | None) -> Refusal:
+        return body.not_json(f" {reason}" if reason is not None else "").refusal
+
+    return call_or_refusal(
+        lambda: body.call(request, _address(request, surface)), malformed, auth.refusals(request, surface, world)
+    )
 
 
 def _address(request: HttpRequest, surface: Surface) -> Address:

@@ -7,14 +7,14 @@ value of the wrong type. A wrong key is named before any of these.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import msgspec
 
-from ...errors import PayloadError
 from ...messages import JSON, Part, Text, ToolSchema
 from ..base import Call, HttpRequest, Refusal, World
-from ..base_dialect import UnreadableRequest
+from ..base_dialect import UnreadableRequest, call_or_refusal
 from ..openai_values import wrong_type
 from . import auth, conversation, rules
 from .errors import COPILOT_BAD_REQUEST
@@ -29,16 +29,13 @@ _OBJECTS = ("reasoning", "text", "metadata", "stream_options")
 
 def parse(request: HttpRequest, world: World) -> Call | Refusal:
     """The request as a `ResponsesCall`, or the first refusal the API would give for something that is none."""
-    try:
-        return _call(request, world)
-    except UnreadableRequest as refused:
-        refusal = refused.refusal
-    except RecursionError:
-        refusal = _malformed("The request body is nested too deeply.").refusal
-    except PayloadError as error:
-        refusal = _malformed(f"The request body cannot be read: {error.reason}").refusal
-    first = next((each for each in auth.refusals(request, world) if each.enforced), None)
-    return first or refusal
+    return call_or_refusal(partial(_call, request, world), _unreadable, auth.refusals(request, world))
+
+
+def _unreadable(reason: str | None) -> Refusal:
+    if reason is None:
+        return _malformed("The request body is nested too deeply.").refusal
+    return _malformed(f"The request body cannot be read: {reason}").refusal
 
 
 def _call(request: HttpRequest, world: World) -> ResponsesCall:
