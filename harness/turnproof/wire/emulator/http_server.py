@@ -12,8 +12,7 @@ import itertools
 import logging
 import threading
 import time
-from collections.abc import Mapping
-from typing import Any
+from typing import Unpack
 
 from aiohttp import web
 
@@ -21,7 +20,7 @@ from ...dialects.base import Call, Dialect, HttpRequest
 from ...errors import HarnessError
 from .answer_writer import Writer
 from .answers import Answer, answer_exchange
-from .server_run import CANARY_KEY, Exchange, Responder, ServerRun, WireFilter, new_run
+from .server_run import Exchange, Responder, RunOptions, ServerRun, WireFilter, new_run
 
 log = logging.getLogger(__name__)
 _MAX_BODY = 256 * 1024 * 1024
@@ -73,16 +72,12 @@ class EmulatorServer:
         dialect: Dialect,
         responder: Responder,
         *,
-        seed: str = "0",
-        keys: frozenset[str] = frozenset({CANARY_KEY}),
-        any_key: bool = False,
-        models: Mapping[str, Any] | None = None,
-        filter: WireFilter | None = None,
         run_id: str | None = None,
+        **options: Unpack[RunOptions],
     ) -> ServerRun:
         """A new run with a base URL, world and prompt cache of its own. Thread-safe."""
         name = run_id if run_id is not None else f"r{next(self._ids)}"
-        run = new_run(name, dialect, responder, seed=seed, keys=keys, any_key=any_key, models=models, filter=filter)
+        run = new_run(name, dialect, responder, **options)
         run.base_url = (f"{self.url}/run/{name}" if name else self.url) + dialect.service.base_path
         self._runs[name] = run
         return run

@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, TypedDict
 
 from ...dialects.base import Call, Dialect, HttpRequest, PrefixCache, Refusal, Rendered, WireEvent, World
 from ...messages import ToolSchema
@@ -191,6 +191,16 @@ class ServerRun:
             return None
         self._cut_done = True
         return cut
+
+
+class RunOptions(TypedDict, total=False):
+    """The options of a run: what ids are drawn from, whose keys are known, the models, and a proxy in front of it."""
+
+    seed: str
+    keys: frozenset[str]
+    any_key: bool
+    models: Mapping[str, Any] | None
+    filter: WireFilter | None
 
 
 def new_run(
