@@ -3,33 +3,20 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from ..command_line import interrupt, run_turnproof, start_turnproof
+
 HERE = Path(__file__).parent
 
 
 def certify(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "turnproof", "certify", *words, "--out", "reports", "-j", "1"],
-        cwd=folder,
-        env=environment(),
-        capture_output=True,
-        text=True,
-        timeout=250,
-        check=False,
-    )
-
-
-def environment() -> dict[str, str]:
-    return {**os.environ, "PYTHONPATH": str(HERE), "NO_COLOR": "1"}
+    return run_turnproof(folder, "certify", *words, "--out", "reports", "-j", "1", modules=HERE)
 
 
 def results(folder: Path, adapter: str) -> dict[str, Any]:
@@ -122,21 +109,11 @@ def test_a_replay_without_cassettes_says_how_to_record_them(tmp_path: Path) -> N
 
 
 def test_an_interrupted_run_leaves_a_readable_partial_report(tmp_path: Path) -> None:
-    process = subprocess.Popen(
-        [sys.executable, "-m", "turnproof", "certify", "broken:HANGS"],
-        cwd=tmp_path,
-        env=environment(),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    process = start_turnproof(tmp_path, "certify", "broken:HANGS", modules=HERE)
     while not (tmp_path / "hanging").exists():  # in the middle of a run; nothing below depends on of which
         assert process.poll() is None
         time.sleep(0.05)
-    process.send_signal(signal.SIGINT)
-    _, talk = process.communicate(timeout=60)
-    assert process.returncode == 130, talk
-    assert talk.rstrip().endswith("exit 130: interrupted")
+    interrupt(process)
     assert json.loads((tmp_path / "reports/run.ndjson").read_text().splitlines()[-1])["line"] != "footer"
     assert (tmp_path / "reports/index.html").stat().st_size > 1000
     assert json.loads((tmp_path / "reports/certification.json").read_text())["adapters"]["hangs"]["certified"] is False

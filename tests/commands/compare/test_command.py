@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
 import subprocess
-import sys
 import time
 from importlib.resources import files
 from pathlib import Path
@@ -18,21 +15,15 @@ import pytest
 from turnproof.judge.parity import KIND_NAMES
 from turnproof.judge.run_log import read_run
 
+from ..command_line import interrupt, run_turnproof, start_turnproof
+
 HERE = Path(__file__).parent
 SCHEMA = json.loads((files("turnproof.report") / "comparison.schema.json").read_text())
 ONE = ("--scenario", "basics/plain", "--in-process")
 
 
 def compare(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "turnproof", "compare", *words],
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(HERE), "NO_COLOR": "1", "PYTHONWARNINGS": "ignore"},
-        capture_output=True,
-        text=True,
-        timeout=250,
-        check=False,
-    )
+    return run_turnproof(folder, "compare", *words, modules=HERE)
 
 
 def report(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
@@ -91,10 +82,7 @@ def test_a_comparison_is_derived_again_from_its_run(kept: Path) -> None:
 
 
 def test_the_run_of_a_comparison_can_be_verified(kept: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "turnproof", "verify", "reports/compare"],
-        cwd=kept, capture_output=True, text=True, timeout=60, check=False,
-    )  # fmt: skip
+    done = run_turnproof(kept, "verify", "reports/compare")
     assert "6 transcripts and 0 verdicts checked" in done.stderr
     assert done.stdout == ""
 
@@ -174,29 +162,18 @@ def test_nothing_compared_is_3(tmp_path: Path) -> None:
 
 
 def test_an_interrupted_comparison_keeps_what_it_has(tmp_path: Path) -> None:
-    process = subprocess.Popen(
-        [sys.executable, "-m", "turnproof", "compare", "differing:HANGS", "--scenario", "basics/plain", "-j", "1"],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(HERE)},
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    words = ("compare", "differing:HANGS", "--scenario", "basics/plain", "-j", "1")
+    process = start_turnproof(tmp_path, *words, modules=HERE)
     log = tmp_path / "reports" / "compare" / "run.ndjson"
     while not (log.exists() and log.read_text().count("\n") >= 3):  # header, adapter, and the stateless run
         assert process.poll() is None
         time.sleep(0.05)
-    process.send_signal(signal.SIGINT)
-    _, talk = process.communicate(timeout=60)
-    assert process.returncode == 130
-    assert talk.rstrip().endswith("exit 130: interrupted")
+    interrupt(process)
     assert read_run(log).transcripts[0].key.path == "stateless"
     assert not read_run(log).complete
 
 
-def test_the_kinds_of_differences_are_listed() -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "turnproof", "list", "differences", "--json"],
-        capture_output=True, text=True, timeout=60, check=True,
-    )  # fmt: skip
+def test_the_kinds_of_differences_are_listed(tmp_path: Path) -> None:
+    done = run_turnproof(tmp_path, "list", "differences", "--json")
+    assert done.returncode == 0, done.stderr
     assert [each["name"] for each in json.loads(done.stdout)["differences"]] == list(KIND_NAMES)

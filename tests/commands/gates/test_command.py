@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
-import signal
 import subprocess
-import sys
 from pathlib import Path
 
 import jsonschema
 import pytest
 
+from ..command_line import interrupt, run_turnproof, start_turnproof
 from .test_documents import SCHEMA
 
 TESTS = Path(__file__).parents[2]
@@ -25,20 +23,8 @@ def project(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def environment() -> dict[str, str]:
-    return {**os.environ, "PYTHONPATH": str(TESTS), "NO_COLOR": "1"}
-
-
 def gate(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "turnproof", "gate", *words],
-        cwd=folder,
-        env=environment(),
-        capture_output=True,
-        text=True,
-        timeout=250,
-        check=False,
-    )
+    return run_turnproof(folder, "gate", *words, modules=TESTS)
 
 
 def test_the_first_gate_is_open_for_the_reference_session(project: Path) -> None:
@@ -137,21 +123,11 @@ def test_a_mistake_is_one_line_and_exit_code_2(project: Path, settings: str, wor
 
 
 def test_an_interrupt_leaves_the_runs_and_no_verdict(project: Path) -> None:
-    process = subprocess.Popen(
-        [sys.executable, "-m", "turnproof", "gate", "--phase", "1", "-j", "1"],
-        cwd=project,
-        env=environment(),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    process = start_turnproof(project, "gate", "--phase", "1", "-j", "1", modules=TESTS)
     runs = project / "reports/gate-1/run.ndjson"
     while not (runs.exists() and runs.read_text().count('"line":"transcript"') > 2):
         with contextlib.suppress(subprocess.TimeoutExpired):
             pytest.fail(f"it ended by itself with {process.wait(0.05)}")
-    process.send_signal(signal.SIGINT)
-    _, talk = process.communicate(timeout=60)
-    assert process.returncode == 130, talk
-    assert talk.rstrip().endswith("exit 130: interrupted")
+    interrupt(process)
     assert '"line":"footer"' not in runs.read_text()
     assert not (project / "reports/gate-1.json").exists()

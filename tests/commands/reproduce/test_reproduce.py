@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from ..command_line import run_turnproof
+
 EXAMPLE = Path(__file__).resolve().parents[3] / "examples" / "httpx_chat"
 
 BREAKS = {
@@ -25,11 +27,6 @@ BREAKS = {
 """What is replaced in the adapter, and by what: mistakes in requests, in answers and about their end."""
 
 SCENARIOS = ("tools/one", "faults/no_end", "basics/unicode_borders", "faults/rate_limited", "faults/misleading_words")
-
-
-def turnproof(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "turnproof", *words]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=250, check=False)
 
 
 def run_file(file: Path, adapter: Path) -> subprocess.CompletedProcess[str]:
@@ -51,7 +48,7 @@ def broken(tmp_path_factory: pytest.TempPathFactory) -> Path:
         source = source.replace(right, wrong)
     (folder / "httpx_chat.py").write_text(source, "utf-8")
     words = [word for name in SCENARIOS for word in ("--scenario", name)]
-    done = turnproof(folder, "certify", "httpx_chat_binding:BINDING", *words, "--out", "reports")
+    done = run_turnproof(folder, "certify", "httpx_chat_binding:BINDING", *words, "--out", "reports")
     assert done.returncode == 1, done.stdout + done.stderr
     return folder
 
@@ -60,7 +57,7 @@ def broken(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def reproduced(broken: Path, tmp_path: Path) -> Callable[[str], Path]:
     def made(code: str) -> Path:
         file = tmp_path / "shown.py"
-        done = turnproof(broken, "reproduce", code, "--out", str(file))
+        done = run_turnproof(broken, "reproduce", code, "--out", str(file))
         assert done.returncode == 0, done.stderr
         return file
 
@@ -104,7 +101,7 @@ def test_a_conversation_is_no_longer_than_the_mistake_needs(reproduced: Callable
 
 
 def test_a_finding_that_the_run_does_not_have_is_named_with_those_that_it_has(broken: Path) -> None:
-    done = turnproof(broken, "reproduce", "tools/call-ids-are-kept")
+    done = run_turnproof(broken, "reproduce", "tools/call-ids-are-kept")
     assert done.returncode == 2
     assert "has no finding 'tools/call-ids-are-kept'" in done.stderr
     assert "errors/a-stream-without-its-end-is-no-answer/returned" in done.stderr
@@ -114,8 +111,8 @@ def test_a_right_adapter_has_nothing_to_reproduce(tmp_path: Path) -> None:
     for file in EXAMPLE.glob("httpx_chat*.py"):
         shutil.copy(file, tmp_path)
     words = ("--scenario", "tools/one", "--out", "reports")
-    assert turnproof(tmp_path, "certify", "httpx_chat_binding:BINDING", *words).returncode in (0, 3)
-    done = turnproof(tmp_path, "reproduce", "tools/string-results-go-out-unquoted")
+    assert run_turnproof(tmp_path, "certify", "httpx_chat_binding:BINDING", *words).returncode in (0, 3)
+    done = run_turnproof(tmp_path, "reproduce", "tools/string-results-go-out-unquoted")
     assert done.returncode == 2
     assert "nothing to reproduce" in done.stderr
 
@@ -125,7 +122,7 @@ def test_a_mistake_that_is_mended_after_the_run_is_not_shown(broken: Path, tmp_p
     for file in EXAMPLE.glob("httpx_chat*.py"):
         shutil.copy(file, tmp_path)
     file = tmp_path / "shown.py"
-    done = turnproof(tmp_path, "reproduce", "tools/string-results-go-out-unquoted", "--out", str(file))
+    done = run_turnproof(tmp_path, "reproduce", "tools/string-results-go-out-unquoted", "--out", str(file))
     assert done.returncode == 3
     assert "the library alone does not show it" in done.stderr
     assert not file.exists()
