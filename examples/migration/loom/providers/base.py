@@ -26,31 +26,64 @@ class Provider(ABC):
 
     # -- the conversation
 
-    @abstractmethod
     def create_session(
         self, system: str | None = None, tools: Sequence[Tool] = (), history: Sequence[Note] = ()
     ) -> None:
         """Begin a conversation, or go on from one."""
+        self._system, self._tools = system, list(tools)
+        self._history = list(history)
 
-    @abstractmethod
     def get_history(self) -> list[Note]:
         """The conversation so far."""
+        return list(self._history)
 
-    @abstractmethod
     def send_message(self, text: str, stop: Stop) -> Answer:
         """Say something. What fails leaves no trace; what is stopped leaves what was said until then."""
+        return self._turn(Note("human", text), None, stop)
 
-    @abstractmethod
     def send_message_streaming(self, text: str, on_text: OnText, stop: Stop) -> Answer:
         """Say something, and hear the answer as it comes."""
+        return self._turn(Note("human", text), on_text, stop)
 
-    @abstractmethod
     def send_tool_results(self, outcomes: Sequence[Outcome], stop: Stop) -> Answer:
         """Answer the calls of the last answer."""
+        return self._turn(Note("tools", outcomes=tuple(outcomes)), None, stop)
 
-    @abstractmethod
     def send_tool_results_streaming(self, outcomes: Sequence[Outcome], on_text: OnText, stop: Stop) -> Answer:
         """Answer them, and hear what is said to it as it comes."""
+        return self._turn(Note("tools", outcomes=tuple(outcomes)), on_text, stop)
+
+    def _turn(self, said: Note, on_text: OnText | None, stop: Stop) -> Answer:
+        self._history.append(said)
+        try:
+            answer = self._ask(self._body(), on_text, stop)
+        except BaseException:
+            self._history.pop()
+            raise
+        if answer.note is not None:
+            self._history.append(answer.note)
+        return answer
+
+    # -- the wire
+
+    def _ask(self, body: dict[str, Any], on_text: OnText | None, stop: Stop) -> Answer:
+        """What the service answers to a request. Nothing at all is an answer that was stopped."""
+        try:
+            answer = self._send(body, on_text, stop)
+        except ModelError as error:
+            if stop.pressed:
+                return Answer(None, stopped=True)
+            self._note_refusal(error)
+            raise
+        return answer if answer is not None else Answer(None, stopped=True)
+
+    @abstractmethod
+    def _body(self) -> dict[str, Any]:
+        """The request that the conversation makes."""
+
+    @abstractmethod
+    def _send(self, body: dict[str, Any], on_text: OnText | None, stop: Stop) -> Answer | None:
+        """Send a request; None where it was stopped before there was an answer."""
 
     # -- everything else
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from ..http import Http, ModelError, Stop
-from ..notes import Answer, Call, Note, Outcome, Tool
+from ..notes import Answer, Call, Note
 from .base import OnText, Provider
 
 _PATH = "/chat/completions"
@@ -18,38 +18,6 @@ class OpenAIProvider(Provider):
 
     def __init__(self, base_url: str, api_key: str, model: str) -> None:
         super().__init__(Http(base_url, {"authorization": f"Bearer {api_key}"}), model)
-
-    def create_session(
-        self, system: str | None = None, tools: Sequence[Tool] = (), history: Sequence[Note] = ()
-    ) -> None:
-        self._system, self._tools = system, list(tools)
-        self._history = list(history)
-
-    def get_history(self) -> list[Note]:
-        return list(self._history)
-
-    def send_message(self, text: str, stop: Stop) -> Answer:
-        return self._turn(Note("human", text), None, stop)
-
-    def send_message_streaming(self, text: str, on_text: OnText, stop: Stop) -> Answer:
-        return self._turn(Note("human", text), on_text, stop)
-
-    def send_tool_results(self, outcomes: Sequence[Outcome], stop: Stop) -> Answer:
-        return self._turn(Note("tools", outcomes=tuple(outcomes)), None, stop)
-
-    def send_tool_results_streaming(self, outcomes: Sequence[Outcome], on_text: OnText, stop: Stop) -> Answer:
-        return self._turn(Note("tools", outcomes=tuple(outcomes)), on_text, stop)
-
-    def _turn(self, said: Note, on_text: OnText | None, stop: Stop) -> Answer:
-        self._history.append(said)
-        try:
-            answer = self._ask(self._body(), on_text, stop)
-        except BaseException:
-            self._history.pop()
-            raise
-        if answer.note is not None:
-            self._history.append(answer.note)
-        return answer
 
     def get_context_limit(self) -> int:
         return 128_000
@@ -75,18 +43,12 @@ class OpenAIProvider(Provider):
             ]
         return body
 
-    def _ask(self, body: dict[str, Any], on_text: OnText | None, stop: Stop) -> Answer:
-        try:
-            if on_text is not None:
-                body["stream_options"] = {"include_usage": True}
-                return _streamed(self._http.events(_PATH, body, stop), on_text, stop)
-            found = self._http.whole(_PATH, body, stop)
-        except ModelError as error:
-            if stop.pressed:
-                return Answer(None, stopped=True)
-            self._note_refusal(error)
-            raise
-        return _whole(found) if found is not None else Answer(None, stopped=True)
+    def _send(self, body: dict[str, Any], on_text: OnText | None, stop: Stop) -> Answer | None:
+        if on_text is not None:
+            body["stream_options"] = {"include_usage": True}
+            return _streamed(self._http.events(_PATH, body, stop), on_text, stop)
+        found = self._http.whole(_PATH, body, stop)
+        return _whole(found) if found is not None else None
 
 
 def _messages(note: Note) -> Iterator[dict[str, Any]]:
