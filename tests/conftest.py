@@ -5,9 +5,13 @@ from __future__ import annotations
 import signal
 import threading
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import properties
 import pytest
+
+if TYPE_CHECKING:
+    from turnproof.wire.emulator import EmulatorServer
 
 properties.register()
 
@@ -26,3 +30,12 @@ def on_no_server() -> Iterator[None]:
         for name in OF_THE_SERVER:
             patch.delenv(name, raising=False)
         yield
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[EmulatorServer]:
+    """The emulator, for the tests of one module."""
+    from turnproof.wire.emulator import EmulatorServer
+
+    with EmulatorServer() as running:
+        yield running

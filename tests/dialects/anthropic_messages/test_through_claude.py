@@ -8,12 +8,13 @@ from typing import Any
 import pytest
 
 from turnproof.dialects import dialect
-from turnproof.dialects.base import Call, HttpRequest, PromptUsage, Reply, ReplyPart, World
+from turnproof.dialects.base import Call, HttpRequest, PromptUsage, Reply, ReplyPart
 from turnproof.messages import FinishReason, FunctionCall, Message, Text, ToolResult, ToolSchema
+
+from ..through_programs import SYSTEM, answer_to_aside, world_of
 
 THROUGH = dialect("anthropic-messages@claude-cli")
 MODEL = "claude-haiku-4-5"
-SYSTEM = "You keep a greenhouse log."
 SENSOR = ToolSchema("read_sensor", "Read one sensor", {"type": "object", "properties": {"bed": {"type": "string"}}})
 HELD = (
     Message.user("How moist is bed 3?"),
@@ -21,7 +22,7 @@ HELD = (
     Message.tool(ToolResult("toolu_01", "read_sensor", "41 %")),
 )
 BILLING = "x-anthropic-billing-header: cc_version=2.1.330.0f7; cc_entrypoint=sdk-cli;"
-WORLD = World(keys=frozenset({"k"}), models=THROUGH.models, clock=lambda: 0.0)
+WORLD = world_of(THROUGH)
 IDENTITY = "You are a Claude agent, built on Anthropic's Claude Agent SDK."
 
 
@@ -158,12 +159,7 @@ def test_what_is_asked_beside_the_conversation_is_judged_and_answered_all_the_sa
     fields: dict[str, Any], stream: bool
 ) -> None:
     request, call = asked_beside(**fields, stream=stream)
-    assert call.operation == "other"
-    assert THROUGH.validate(request, call, WORLD) == []
-    rendered = THROUGH.render_extra(call, PromptUsage(1), WORLD, "seed")
-    answer = THROUGH.read_response(rendered.status, rendered.headers, b"".join(e.data for e in rendered.events))
-    assert answer.complete
-    assert answer.parts != ()
+    answer = answer_to_aside(THROUGH, request, call, WORLD)
     assert (answer.finish is FinishReason.MAX_TOKENS) is ("max_tokens" in fields)
 
 

@@ -21,12 +21,6 @@ from .client import CONTENTS, Client
 Dial = Callable[..., Client]
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[EmulatorServer]:
-    with EmulatorServer() as running:
-        yield running
-
-
 @pytest.fixture
 def run(server: EmulatorServer) -> Iterator[ServerRun]:
     opened = server.open_run(DIALECT, ScriptResponder(), keys=frozenset({KEY}))

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import date
-
-import pytest
 
 from turnproof.dialects.antigravity import DIALECT
 from turnproof.wire.cassettes import Cassette, Player, Recorder
@@ -14,12 +11,6 @@ from turnproof.wire.emulator import CassetteResponder, EmulatorServer, Responder
 
 from .builders import GEMINI, KEY, Ask, envelope, read, refresh_token
 from .client import Client
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[EmulatorServer]:
-    with EmulatorServer() as running:
-        yield running
 
 
 def asked(server: EmulatorServer, responder: Responder) -> tuple[ServerRun, dict[str, object]]:

@@ -9,17 +9,15 @@ from typing import Any
 import pytest
 
 from turnproof.dialects import dialect
-from turnproof.dialects.base import Call, HttpRequest, PromptUsage, Reply, ReplyPart, World
+from turnproof.dialects.base import Call, HttpRequest, PromptUsage, Reply, ReplyPart
 from turnproof.dialects.side_requests import side_reply
 from turnproof.messages import FinishReason, FunctionCall, InlineData, Message, Text, ToolResult, ToolSchema
 
+from ..through_programs import NOTHING, SYSTEM, TOOLS, answer_to_aside, world_of
+
 THROUGH = dialect("gemini@gemini-cli")
-WORLD = World(keys=frozenset({"k"}), models=THROUGH.models, clock=lambda: 0.0)
+WORLD = world_of(THROUGH)
 MODEL = "gemini-2.5-flash"
-SYSTEM = "You keep a greenhouse log."
-BED: dict[str, Any] = {"type": "object", "properties": {"bed": {"type": "string"}}}
-NOTHING: dict[str, Any] = {"type": "object", "properties": {}}
-TOOLS = (ToolSchema("read_sensor", "Read one sensor", BED), ToolSchema("open-valve", "Open a valve", NOTHING))
 FIRST, SECOND = "mcp_session_read_sensor_17_0", "mcp_session_open-valve_17_1"
 HELD = (
     Message.user("How moist is bed 3?"),
@@ -240,11 +238,7 @@ SCHEMA = {
 
 def answered(asked: HttpRequest) -> str:
     call = read(asked)
-    assert call.operation == "other"
-    assert THROUGH.validate(asked, call, WORLD) == []
-    rendered = THROUGH.render_extra(call, PromptUsage(1), WORLD, "seed")
-    answer = THROUGH.read_response(rendered.status, rendered.headers, b"".join(e.data for e in rendered.events))
-    assert answer.complete
+    answer = answer_to_aside(THROUGH, asked, call, WORLD)
     return "".join(part.text for part in answer.parts if isinstance(part, Text))
 
 

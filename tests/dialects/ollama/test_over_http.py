@@ -31,12 +31,6 @@ LOOK = (Thought("Bed 3 needs the sensor."), Text(SAID), FunctionCall("", "read_s
 ROUND = ScriptRound(tuple(ReplyPart(part) for part in LOOK), FinishReason.TOOL_USE, usage={"fresh": 198, "output": 31})
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[EmulatorServer]:
-    with EmulatorServer() as opened:
-        yield opened
-
-
 def opened(server: EmulatorServer, *faults: Fault) -> ServerRun:
     run = server.open_run(NATIVE, ScriptResponder())
     turn = Turn(user=(Text("How moist is bed 3?"),), rounds=(ROUND,), faults=faults)

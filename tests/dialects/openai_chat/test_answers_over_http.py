@@ -41,12 +41,6 @@ class Scripted:
         return run.dialect.render(call, self.reply, usage, run.world, self.seed)
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[EmulatorServer]:
-    with EmulatorServer() as running:
-        yield running
-
-
 def opened(server: EmulatorServer, surface: Surface) -> tuple[ServerRun, Scripted]:
     script = Scripted()
     return server.open_run(SURFACES[surface], script, keys=frozenset({KEY})), script

@@ -23,12 +23,6 @@ from .builders import ASKED, KEY, MODELS
 
 
 @pytest.fixture(scope="module")
-def server() -> Iterator[EmulatorServer]:
-    with EmulatorServer() as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
 def client() -> Iterator[httpx2.Client]:
     with httpx2.Client(timeout=60) as opened:
         yield opened

@@ -9,16 +9,14 @@ from typing import Any
 import pytest
 
 from turnproof.dialects import dialect
-from turnproof.dialects.base import Call, HttpRequest, PromptUsage, Reply, ReplyPart, World
+from turnproof.dialects.base import Call, HttpRequest, PromptUsage, Reply, ReplyPart
 from turnproof.messages import FinishReason, FunctionCall, Message, Text, ToolResult, ToolSchema
 
+from ..through_programs import NOTHING, SYSTEM, TOOLS, answer_to_aside, world_of
+
 THROUGH = dialect("openai-responses@codex")
-WORLD = World(keys=frozenset({"k"}), models=THROUGH.models, clock=lambda: 0.0)
+WORLD = world_of(THROUGH)
 MODEL = "gpt-5.5"
-SYSTEM = "You keep a greenhouse log."
-BED: dict[str, Any] = {"type": "object", "properties": {"bed": {"type": "string"}}}
-NOTHING: dict[str, Any] = {"type": "object", "properties": {}}
-TOOLS = (ToolSchema("read_sensor", "Read one sensor", BED), ToolSchema("open-valve", "Open a valve", NOTHING))
 HELD = (
     Message.user("How moist is bed 3?"),
     Message("model", (FunctionCall("call_1", "read_sensor", {"bed": "3"}), FunctionCall("call_2", "open-valve", {}))),
@@ -247,12 +245,7 @@ def test_a_compaction_is_an_aside_that_is_judged_and_answered_all_the_same() -> 
     asked = request("compaction", tools=[], input=[*NEWER, said("user", "Sum it up.")])
     call = THROUGH.parse(asked, WORLD)
     assert isinstance(call, Call)
-    assert call.operation == "other"
-    assert THROUGH.validate(asked, call, WORLD) == []
-    rendered = THROUGH.render_extra(call, PromptUsage(1), WORLD, "seed")
-    answer = THROUGH.read_response(rendered.status, rendered.headers, b"".join(e.data for e in rendered.events))
-    assert answer.complete
-    assert answer.parts != ()
+    answer_to_aside(THROUGH, asked, call, WORLD)
 
 
 def test_a_compaction_that_the_service_would_refuse_is_refused() -> None:

@@ -3,7 +3,6 @@ both are spoken to with: what differs is what an adapter for the one gets wrong 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import anthropic
@@ -26,12 +25,6 @@ LOOK = (
     FunctionCall("", "read_sensor", {"bed": "3", "unit": "°C"}),
     FunctionCall("", "water"),
 )
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[EmulatorServer]:
-    with EmulatorServer() as opened:
-        yield opened
 
 
 ROUND = ScriptRound(tuple(ReplyPart(part) for part in LOOK), FinishReason.TOOL_USE, usage={"fresh": 14, "output": 9})

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -57,12 +57,6 @@ class Playing:
             self._all_here.set()
         await asyncio.wait_for(self._all_here.wait(), LIMIT)
         return run.dialect.render(call, self._reply(call), PromptUsage(10), run.world, str(exchange.number))
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[EmulatorServer]:
-    with EmulatorServer() as opened:
-        yield opened
 
 
 def serving(server: EmulatorServer, binding: Binding, playing: Playing) -> tuple[ServerRun, ProviderSource]:

@@ -46,12 +46,6 @@ in_every_form = pytest.mark.parametrize(
 
 
 @pytest.fixture(scope="module")
-def server() -> Iterator[EmulatorServer]:
-    with EmulatorServer() as opened:
-        yield opened
-
-
-@pytest.fixture(scope="module")
 def asked(server: EmulatorServer) -> Mapping[tuple[str, bool], Form]:
     return {
         (name, streamed): form for streamed in (True, False) for name, form in forms(server, streamed=streamed).items()

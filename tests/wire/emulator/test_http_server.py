@@ -32,12 +32,6 @@ LIMIT = 60.0
 HEADERS = {"content-type": "application/json", "x-api-key": CANARY_KEY, "anthropic-version": "2023-06-01"}
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[EmulatorServer]:
-    with EmulatorServer() as opened:
-        yield opened
-
-
 @pytest.fixture
 def run(server: EmulatorServer) -> Iterator[ServerRun]:
     opened = server.open_run(WIRE, ScriptResponder(), seed="front")
