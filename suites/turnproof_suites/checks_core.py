@@ -28,6 +28,7 @@ from .reading import (
     part_kinds,
     read_requests,
     refusal_finding,
+    spoken_as,
     spoken_text,
     system_text,
 )
@@ -348,7 +349,7 @@ _TEXT_CHANGED = finding(
 def text_is_what_the_wire_carried(view: View) -> Findings:
     """Every letter of the visible text, and none besides."""
     for one in answered_calls(view):
-        sent, got = spoken_text(one.wire.parts), spoken_text(one.response.parts)
+        sent, got = spoken_text(one.wire.parts), spoken_as(one.response.parts, one.wire.parts)
         # An adapter may hand structured output over as an object alone.
         if one.call.began.response_schema is not None and not got:
             continue

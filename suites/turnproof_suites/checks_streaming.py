@@ -13,7 +13,7 @@ from turnproof.judge.view.diff import ABSENT, Steps, walk_steps
 from turnproof.messages import JSON, FinishReason, FunctionCall, Part, Text, Thought
 from turnproof.run.transcript import Chunk, FunctionCallDetected, LateCallback, Thinking
 
-from .reading import AnsweredCall, answered_calls, by_place, calls_in, spoken_text, telling_thoughts
+from .reading import AnsweredCall, answered_calls, by_place, calls_in, spoken_as, spoken_text, telling_thoughts
 
 _SHOWN_OTHERWISE = finding(
     "streaming/chunks-make-up-the-text/changed",
@@ -332,7 +332,7 @@ def _changed_response(call: ProviderCall, how: str, raised: FindingCode, changed
         return
     one = AnsweredCall(call, wire, call.response)
     sent: dict[str, JSON] = {"text": spoken_text(wire.parts)}
-    got: dict[str, JSON] = {"text": spoken_text(call.response.parts)}
+    got: dict[str, JSON] = {"text": spoken_as(call.response.parts, wire.parts)}
     if wire.finish not in (FinishReason.MAX_TOKENS, FinishReason.CONTEXT_LIMIT):
         # An answer in one piece does not tell a whole call from one that the limit has cut, which is left out.
         sent["args"] = [part.args for part in calls_in(wire.parts)]

@@ -6,6 +6,7 @@ left out) the readings are made equal first.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -276,6 +277,20 @@ def at_response_text(call: ProviderCall, response: ProviderResponse) -> Place:
 def spoken_text(parts: Iterable[Part]) -> str:
     """All visible text. Blank text parts are left out: an adapter may keep or drop them."""
     return "".join(part.text for part in parts if isinstance(part, Text) and part.text.strip())
+
+
+def spoken_as(parts: Iterable[Part], said: Iterable[Part]) -> str:
+    """The visible text of parts that come of what was said.
+
+    It is the `spoken_text` of what was said where nothing but its blank texts is left out or joined to the text beside
+    them: a message that has one text cannot keep them apart.
+    """
+    own, texts = list(parts), [part.text for part in said if isinstance(part, Text)]
+    whole = "".join(part.text for part in own if isinstance(part, Text))
+    pattern = "".join(re.escape(text) if text.strip() else f"(?:{re.escape(text)})?" for text in texts)
+    if re.fullmatch(pattern, whole):
+        return "".join(text for text in texts if text.strip())
+    return spoken_text(own)
 
 
 def calls_in(parts: Iterable[Part]) -> tuple[FunctionCall, ...]:

@@ -451,6 +451,26 @@ def test_an_adapter_may_merge_texts_and_leave_out_blank_ones() -> None:
     assert judge(suite().catalogue["core/text-is-what-the-wire-carried"], "stateless", [view]).status is Status.HELD
 
 
+@pytest.mark.parametrize(
+    ("returned", "status"),
+    [
+        (("\n\nMoist.",), Status.HELD),
+        (("Moist.",), Status.HELD),
+        (("\n\n", "Moist."), Status.HELD),
+        (("\nMoist.",), Status.VIOLATED),
+        (("\n\nMoist",), Status.VIOLATED),
+    ],
+)
+def test_a_blank_text_may_be_joined_to_the_text_beside_it(returned: tuple[str, ...], status: Status) -> None:
+    """A message with one text cannot keep them apart."""
+    view = spoilt(
+        Made(scripted(["\n\n", Thought("Hm."), "Moist."])).turn("How?").call("\n\n", "Moist.").end().view(),
+        Response,
+        response_with(parts=tuple(map(Text, returned))),
+    )
+    assert judge(suite().catalogue["core/text-is-what-the-wire-carried"], "stateless", [view]).status is status
+
+
 def test_a_refusal_may_be_raised_as_what_it_is() -> None:
     made = Made(scripted(["No."])).turn("Do it!").call("No.", finish=FinishReason.REFUSAL, returns=False)
     view = made.failed(error("ContentFilterError")).end("error").view()

@@ -197,6 +197,12 @@ def test_ids_go_by_where_the_service_issued_them() -> None:
     assert own.aliases.within(["call_7"]) == ["made-0.0.0"]
 
 
+def test_an_empty_id_has_no_alias() -> None:
+    """Gemini's calls may come without one, and an empty text stands in many places."""
+    own = spoilt(tools(), Response, lambda event: response_with(parts=(read(name=""),))(event))
+    assert own.aliases.within(["", "toolu"]) == ["", "toolu"]
+
+
 def test_a_seal_is_the_same_in_every_spelling_of_base64() -> None:
     view = thinking()
     sent = view.calls[0].answer

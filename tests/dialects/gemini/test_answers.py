@@ -13,7 +13,18 @@ import pytest
 from turnproof.dialects.base import ReplyPart
 from turnproof.dialects.gemini import DIALECT, signing
 from turnproof.errors import HarnessError
-from turnproof.messages import FinishReason, FunctionCall, InlineData, Opaque, ProviderData, Text, Thought, ToolSchema
+from turnproof.messages import (
+    CodeExecutionResult,
+    ExecutableCode,
+    FinishReason,
+    FunctionCall,
+    InlineData,
+    Opaque,
+    ProviderData,
+    Text,
+    Thought,
+    ToolSchema,
+)
 
 from ..answers import LOOK, chunks, data, reply
 from .builders import MODEL, OLD, world
@@ -36,6 +47,18 @@ def test_what_was_scripted_is_read_back(form: str) -> None:
     assert second == FunctionCall("call_9", "read_sensor", {})
     assert (answer.finish, answer.raw_finish, answer.complete) == (FinishReason.TOOL_USE, "STOP", True)
     assert (answer.broken_calls, answer.error_kind) == (0, None)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_code_that_the_service_ran_goes_out_and_comes_back(form: str) -> None:
+    ran = ExecutableCode("PYTHON", "print(41)", provider_data=ProviderData(NAME, MODEL, {"id": "code_1"}))
+    said = reply(ran, CodeExecutionResult("OUTCOME_OK", "41\n"), Text("41 %"))
+    code, result, text = read(render(said, asked(form))).parts
+    assert isinstance(code, ExecutableCode)
+    assert (code.language, code.code) == ("PYTHON", "print(41)")
+    assert code.provider_data is not None
+    assert code.provider_data.data["id"] == "code_1"
+    assert (result, text) == (CodeExecutionResult("OUTCOME_OK", "41\n"), Text("41 %"))
 
 
 def test_all_forms_say_the_same_of_an_answer_with_calls() -> None:

@@ -519,3 +519,20 @@ def test_no_cut_and_no_garbage_makes_reading_raise(cut: int, garbage: bytes) -> 
         seen = DIALECT.read_response(200, answer.headers, whole[:cut]).parts
         assert "Let me look.".startswith("".join(part.text for part in seen if isinstance(part, Text)))
         assert [part for part in seen if isinstance(part, FunctionCall)] in ([], [BOTH[0]])
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize(
+    "beside", [(), (FunctionCall("call_2", "read_sensor", {"bed": "3"}),)], ids=["alone", "beside"]
+)
+def test_a_call_of_a_tool_that_takes_a_text_goes_out_and_comes_back(
+    stream: bool, beside: tuple[FunctionCall, ...]
+) -> None:
+    """`custom` stands where `function` does, and its input streams in pieces."""
+    custom = {"id": "call_1", "type": "custom", "custom": {"name": "sql", "input": "select count(*) from beds"}}
+    said = reply(Opaque("openai-chat", "custom", custom), *beside, finish=FinishReason.TOOL_USE)
+    answer = rendered(said, stream=stream)
+    assert read(answer).parts == (Opaque("openai-chat", "custom", custom), *beside)
+    if stream:
+        pieces = [each["choices"][0]["delta"].get("tool_calls", []) for each in chunks(answer) if each["choices"]]
+        assert sum("custom" in call for calls in pieces for call in calls) > 2

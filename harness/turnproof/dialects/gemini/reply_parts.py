@@ -16,7 +16,17 @@ import msgspec
 from msgspec.structs import replace as with_fields
 
 from ...errors import HarnessError
-from ...messages import FinishReason, FunctionCall, Opaque, Part, Text, Thought, thaw
+from ...messages import (
+    CodeExecutionResult,
+    ExecutableCode,
+    FinishReason,
+    FunctionCall,
+    Opaque,
+    Part,
+    Text,
+    Thought,
+    thaw,
+)
 from ..base import Call, ModelFacts, Reply, ReplyPart, World
 from ..lenient_reading import json_of
 from ..naming import spoken_name
@@ -122,6 +132,8 @@ class Speaker:
                 if _is_spoken(reply_part, reply):
                     spoken = with_fields(part, name=spoken_name(part.name, self._call.tools, LEGAL_NAME))
                     yield SpokenPart(spoken, {"functionCall": self._function_call(spoken, n)}, "args")
+            case ExecutableCode() | CodeExecutionResult():
+                yield SpokenPart(part, _code(part), "text")
             case Opaque() if (own := reply_part.own_block(NAME)) is not None:
                 yield SpokenPart(part, own, "text")
             case _:
@@ -146,6 +158,14 @@ class Speaker:
             self._world.issued[standard_base64(from_script)] = (signing.digest(part), self._model)
             return str(from_script)
         return signing.issue(part, thinking, self._model, self._seed, self._world) if signed else None
+
+
+def _code(part: ExecutableCode | CodeExecutionResult) -> dict[str, Any]:
+    """Code that the service ran, or what came of it, under the id that the script gave it."""
+    own_id = {"id": scripted(part)["id"]} if "id" in scripted(part) else {}
+    if isinstance(part, ExecutableCode):
+        return {"executableCode": {"language": part.language, "code": part.code, **own_id}}
+    return {"codeExecutionResult": {"outcome": part.outcome, "output": part.output, **own_id}}
 
 
 def scripted(part: Part) -> Mapping[str, Any]:

@@ -31,8 +31,8 @@ class _Call:
     def add_fragment(self, call: Mapping[str, Any]) -> None:
         """One fragment, or the whole call."""
         self.id = self.id or word(call.get("id")) or ""
-        if "function" not in call and call.get("type") not in (None, "function"):
-            self.other = {**(self.other or {}), **call}
+        if "function" not in call and (self.other is not None or call.get("type") not in (None, "function")):
+            self.other = _joined(self.other or {}, call)
         function = call.get("function")
         if isinstance(function, dict):
             self.name = self.name or word(function.get("name")) or ""
@@ -46,6 +46,16 @@ class _Call:
         written = "".join(self.arguments)
         args = arguments_of(written) if written.strip() or ended else None
         return None if args is None else FunctionCall(self.id, self.name, args)
+
+
+def _joined(known: Mapping[str, Any], fragment: Mapping[str, Any]) -> dict[str, Any]:
+    """A call that is no function's with one more fragment: the input of a custom tool comes in pieces."""
+    joined = {**known, **{name: value for name, value in fragment.items() if name != "index"}}
+    before, now = known.get("custom"), fragment.get("custom")
+    if isinstance(before, dict) and isinstance(now, dict):
+        pieces = (word(before.get("input")) or "", word(now.get("input")) or "")
+        joined["custom"] = {**before, **now, "input": "".join(pieces)}
+    return joined
 
 
 @dataclass(slots=True)

@@ -105,8 +105,7 @@ class _Answer:
 
     def _call_object(self, call: ReplyCall, n: int) -> _Json:
         index = {"index": n} if self._surface in (Surface.ZAI, Surface.OLLAMA) else {}
-        function = {"name": call.name, "arguments": call.arguments}
-        return {"id": call.id, **index, "type": "function", "function": function}
+        return {"id": call.id, **index, **call.wire_form(call.arguments)}
 
     # -- as a stream
 
@@ -215,10 +214,9 @@ class _Answer:
 
 def _fragments(call: ReplyCall, n: int) -> Iterator[_Json]:
     """A call in fragments: only the first one has its id and name."""
-    start = {"index": n, "id": call.id, "type": "function", "function": {"name": call.name, "arguments": ""}}
-    yield {"tool_calls": [start]}
+    yield {"tool_calls": [{"index": n, "id": call.id, **call.wire_form("")}]}
     for piece in call.pieces:
-        yield {"tool_calls": [{"index": n, "function": {"arguments": piece}}]}
+        yield {"tool_calls": [{"index": n, **call.wire_piece(piece)}]}
 
 
 def _filter_results(finish: str | None) -> _Json:

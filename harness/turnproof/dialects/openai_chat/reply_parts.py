@@ -30,12 +30,25 @@ _SEALS = ("encrypted", "signature", "redacted")
 
 @dataclass(frozen=True, slots=True)
 class ReplyCall:
-    """One call as it stands on the wire, and the pieces in which its arguments stream."""
+    """One call as it stands on the wire, and the pieces in which its arguments stream.
+
+    `custom` says that it is of a tool that takes a text: its arguments are that text.
+    """
 
     id: str
     name: str
     arguments: str
     pieces: tuple[str, ...]
+    custom: bool = False
+
+    def wire_form(self, arguments: str) -> dict[str, Any]:
+        """The call with these arguments, under the name of its kind; without its id."""
+        kind, field = ("custom", "input") if self.custom else ("function", "arguments")
+        return {"type": kind, kind: {"name": self.name, field: arguments}}
+
+    def wire_piece(self, arguments: str) -> dict[str, Any]:
+        """A later piece of its arguments."""
+        return {"custom": {"input": arguments}} if self.custom else {"function": {"arguments": arguments}}
 
 
 @dataclass(slots=True)
@@ -69,7 +82,10 @@ def speech(reply: Reply, call: ChatCall, seed: str) -> Speech:
             case FunctionCall():
                 found.calls.append(_call(each, part, call, seed, len(found.calls), cut))
             case Opaque() if (own := each.own_block(NAME)) is not None:
-                found.fields |= own
+                if isinstance(own.get("custom"), dict):
+                    found.calls.append(_custom_call(own, each, call, seed, len(found.calls), cut))
+                else:
+                    found.fields |= own
             case _:
                 raise HarnessError(f"{NAME} cannot answer with a part of type {type(part).__name__}: {part!r:.80}")
     return found
@@ -79,6 +95,15 @@ def _call(reply_part: ReplyPart, part: FunctionCall, call: ChatCall, seed: str, 
     name = spoken_name(part.name, call.tools, LEGAL_NAME)
     pieces = reply_part.pieces or call_pieces(reply_part, cut) or (arguments_json({}, escaped=False),)
     return ReplyCall(part.id or call_id(call.surface, seed, number), name, "".join(pieces), pieces)
+
+
+def _custom_call(
+    own: Mapping[str, Any], reply_part: ReplyPart, call: ChatCall, seed: str, number: int, cut: int
+) -> ReplyCall:
+    text = str(own["custom"].get("input", ""))
+    pieces = reply_part.pieces or tuple(cut_text(text, cut)) or ("",)
+    own_id = str(own.get("id") or call_id(call.surface, seed, number))
+    return ReplyCall(own_id, str(own["custom"].get("name", "")), "".join(pieces), pieces, custom=True)
 
 
 def _seal(part: Part) -> str | None:

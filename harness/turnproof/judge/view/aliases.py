@@ -23,8 +23,9 @@ class Aliases:
         return self._known.setdefault(name, f"id-{len(self._known) + 1}")
 
     def add(self, name: str, alias: str) -> None:
-        """Let an alias stand for a string that has none yet."""
-        self._known.setdefault(name, alias)
+        """Let an alias stand for a string that has none yet. An empty one is nobody's id: it stands in many places."""
+        if name:
+            self._known.setdefault(name, alias)
 
     def within(self, value: JSON) -> JSON:
         """A copy of a JSON value in which every string that has an alias is replaced by it; keys stay as they are."""
