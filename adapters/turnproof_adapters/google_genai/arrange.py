@@ -74,6 +74,10 @@ class Arrangement(Generic[V]):
             self._said.append(said.content)
         self._results += said.results
 
+    def add_silence(self) -> None:
+        """Append that the user says nothing: the API takes an empty text, and no content without parts."""
+        self._said.append(self._codec.content("user", [self._codec.part({"text": ""})]))
+
     def finish(self) -> list[V]:
         """All contents. The arrangement takes no more after this."""
         self._close()

@@ -42,6 +42,7 @@ from .managed import CachingGoogleProvider
 from .models import target
 from .names import restorer
 from .request import sdk_config
+from .rows import says_nothing
 from .settings import Fields
 
 
@@ -163,6 +164,8 @@ class GoogleLegacy(LegacySession, CachingGoogleProvider):
         asked = Message("model", tuple(call for message in read for call in message.calls))
         sent = history_to_sdk([asked, said], conversation.model)
         contents = [content for content in sent if content.role == "user"]
+        if not contents and says_nothing(said):
+            return [types.Content(role="user", parts=[types.Part(text="")])]
         if not contents:
             what = "results that answer no open call" if said.results else "a message that says nothing"
             raise InvalidRequestError(f"there is nothing to send in {what}")

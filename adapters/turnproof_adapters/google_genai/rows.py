@@ -81,6 +81,12 @@ def row(message: messages.Message, codec: Codec[V], to: Target) -> Row[V]:
     return made
 
 
+def says_nothing(message: messages.Message) -> bool:
+    """Whether a message of the user is an empty text, and nothing else."""
+    texts = [part.text if isinstance(part, messages.Text) else None for part in message.parts]
+    return message.role == "user" and bool(texts) and not any(text != "" for text in texts)
+
+
 def _part(part: messages.Part, to: Target, *, first: bool) -> convert.WirePart | None:
     match part:
         case messages.Text():

@@ -28,7 +28,7 @@ from .encode import Encoder
 from .managed import CachingGoogleProvider
 from .models import target
 from .names import restorer
-from .rows import V
+from .rows import V, says_nothing
 from .settings import Fields
 from .splice import supported
 
@@ -59,16 +59,18 @@ class GoogleStateless(EncodesOnce[Arrangement[bytes]], CachingGoogleProvider):
     ) -> Plain | Spliced:
         to = target(model)
         if not supported():
-            return Plain(client, model, to, _askable(arrange_messages(messages, to)).finish(), fields)
-        sent = _askable(self._encoder.arranged(messages)).finish()
+            return Plain(client, model, to, _askable(arrange_messages(messages, to), messages).finish(), fields)
+        sent = _askable(self._encoder.arranged(messages), messages).finish()
         # The ends are put on before joining: the long run in the middle is copied once.
         sent[0] = b'{"contents":[' + sent[0]
         sent[-1] += b"]," + encode(fields)[1:] if fields else b"]}"
         return Spliced(client, model, to, b",".join(sent))
 
 
-def _askable(arrangement: Arrangement[V]) -> Arrangement[V]:
+def _askable(arrangement: Arrangement[V], messages: Sequence[Message]) -> Arrangement[V]:
     """The arrangement. Raises InvalidRequestError for one that the API would refuse whatever the question is."""
+    if messages and says_nothing(messages[-1]):
+        arrangement.add_silence()
     if arrangement.problem is not None:
         raise InvalidRequestError(f"the Gemini API does not answer this conversation: {arrangement.problem}")
     return arrangement

@@ -280,11 +280,21 @@ def test_results_that_are_missing_are_made_up_in_their_place() -> None:
     assert second == ToolResult("b", "g", "ok")
 
 
+@both
+def test_a_user_who_says_nothing_is_sent_as_an_empty_text(streamed: bool) -> None:
+    """Recorded: the API takes it, and the conversation goes on."""
+    talk = LegacyConversation(reply(text("a"), streamed=streamed), reply(text("b"), streamed=streamed))
+    talk.say("", streamed=streamed)
+    talk.say("so?", streamed=streamed)
+    first, second = (body["contents"] for body in talk.bodies)
+    assert first == [{"role": "user", "parts": [{"text": ""}]}]
+    assert second[-2:] == [{"role": "model", "parts": [{"text": "a"}]}, {"role": "user", "parts": [{"text": "so?"}]}]
+
+
 @pytest.mark.parametrize(
     ("ask", "reason"),
     [
         (lambda provider: provider.send_tool_results([ToolResult("a", "f", 1)]), "results that answer no open call"),
-        (lambda provider: provider.send_message(""), "a message that says nothing"),
         (lambda provider: provider.send_message_with_parts([]), "a message that says nothing"),
     ],
 )

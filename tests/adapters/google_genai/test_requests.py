@@ -345,10 +345,19 @@ def test_any_conversation_becomes_one_that_the_api_takes(model: str) -> None:
         assert not open_calls, seed
 
 
+@pytest.mark.parametrize("before", [[], [FIRST, Message.model("ho")]], ids=["first", "later"])
+def test_a_user_who_says_nothing_is_sent_as_an_empty_text(before: list[Message]) -> None:
+    """Recorded: the API takes it. In the middle of a conversation it is left out."""
+    silent = Message.user("")
+    assert sent(*before, silent)[-1] == {"role": "user", "parts": [{"text": ""}]}
+    assert sent(*before, silent, LAST) == sent(*before, LAST)
+
+
 @pytest.mark.parametrize(
     ("history", "problem"),
     [
         ([], "nothing is said in it"),
+        ([FIRST, Message.model("ho"), Message("user", ())], "what was said last in it are the model's own words"),
         ([FIRST, Message.model("ho")], "what was said last in it are the model's own words"),
         ([CALLED, LAST], "it begins with a call of the model's, which may only follow the user's words or a result"),
     ],
