@@ -199,7 +199,7 @@ REFUSALS = [
     # What is asked
     refused("unknown-model", 404, "NOT_FOUND", "Requested entity was not found.", errors.InvalidRequestError),
     refused("field", 400, INVALID, 'Invalid JSON payload received. Unknown name "const"', errors.InvalidRequestError),
-    refused("too-large", 413, "", "too large", errors.ContextLimitError),
+    refused("too-large", 413, "", "too large", errors.ContextLimitError, fields={"kind": None}),
     refused(
         "too-long",
         400,

@@ -24,7 +24,12 @@ def refused(
 ) -> Refusal:
     """An error of Google's form. Its kind is its status word, and its words are its message, unless told otherwise."""
     error = {"code": status, "message": message, "status": word, "details": details or []}
-    facts = {"kind": kind or word or None, "message": said or message, "retryable": retryable, **(fields or {})}
+    facts = {
+        "kind": word if kind is None else kind,
+        "message": said or message,
+        "retryable": retryable,
+        **(fields or {}),
+    }
     return Refusal(id, status, {"error": error}, expected, facts)
 
 
