@@ -15,7 +15,7 @@ from google import genai
 from google.genai import errors, types
 from google.oauth2.credentials import Credentials
 
-from turnproof.dialects.base import WireAnswer
+from turnproof.dialects.base import Call, WireAnswer, World
 from turnproof.dialects.gemini import DIALECT
 from turnproof.dialects.gemini.parts import standard_base64
 from turnproof.messages import (
@@ -135,6 +135,32 @@ def assert_usage(answer: WireAnswer, usage: Mapping[str, Any], where: str) -> No
     assert answer.usage.total_tokens == usage.get("totalTokenCount", 0), where
     assert answer.usage.cache_read_tokens == usage.get("cachedContentTokenCount", 0), where
     assert answer.usage.thinking_tokens == thoughts, where
+
+
+def test_what_a_managed_cache_serves_is_predicted_and_no_hit_is_made_up(recorded: list[Recording]) -> None:
+    """The service also finds prefixes below its documented minimum; that it does cannot be known."""
+    served, made_up = [], []
+    for recording in recorded:
+        world = World(keys=frozenset(), models=DIALECT.models, clock=lambda: 0.0)
+        cache = DIALECT.new_cache()
+        for exchange in recording.exchanges:
+            call = DIALECT.parse(exchange.request, world)
+            if not isinstance(call, Call) or exchange.status != 200:
+                continue
+            DIALECT.observe(call, exchange.status, exchange.headers, exchange.body, world)
+            facts = world.models.get(call.model or "")
+            if call.operation != "generate" or facts is None:
+                continue
+            predicted, commit = cache.account(call, facts, world.clock())
+            commit()
+            usage = DIALECT.read_response(exchange.status, exchange.headers, exchange.body).usage
+            if usage is not None and call.resource is not None:
+                served.append((exchange.where, predicted.cache_read > 0, usage.cache_read_tokens > 0))
+            elif usage is not None and predicted.cache_read and not usage.cache_read_tokens:
+                made_up.append(exchange.where)
+    assert [hit for _, *hit in served] == [[True, True]] * len(served), served
+    assert len(served) >= 4
+    assert made_up == []
 
 
 def test_counts_and_caches_say_how_many_tokens_they_hold(exchanges: list[Exchange]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -335,13 +336,18 @@ def test_a_count_with_a_cache_says_how_much_of_it_is_cached() -> None:
     assert answer["totalTokens"] == answer["cachedContentTokenCount"] + text_tokens(SHORT) + 1
 
 
+TWO_PAGES = b64encode(b"<< /Type /Pages >> << /Type /Page >> << /Type/Page /Parent 1 0 R >>").decode()
+
+
 @pytest.mark.parametrize(
     ("parts", "tokens"),
     [
         ([{"text": "moist soil"}], text_tokens("moist soil")),
         ([{"text": "Hm.", "thought": True}], text_tokens("Hm.")),
         ([{"inlineData": {"mimeType": "image/png", "data": "AAAA"}}], IMAGE_TOKENS),
-        ([{"inlineData": {"mimeType": "application/pdf", "data": "AAAA"}}], DOCUMENT_TOKENS),
+        ([{"inlineData": {"mimeType": "application/pdf", "data": "AAAA"}}], 258),
+        # Two pages and the node that holds them: `/Type /Page`, `/Type/Page` and `/Type /Pages`.
+        ([{"inlineData": {"mimeType": "application/pdf", "data": TWO_PAGES}}], 2 * 258),
         ([{"inlineData": {"mimeType": "text/plain", "data": "QUJDREVGR0g="}}], 2),
         ([{"fileData": {"mimeType": "image/png", "fileUri": "a"}}], IMAGE_TOKENS),
         ([{"fileData": {"fileUri": "a"}}], DOCUMENT_TOKENS),

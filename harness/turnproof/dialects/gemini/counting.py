@@ -11,6 +11,7 @@ least the documented minimum was part of an earlier prompt to the same model wit
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
@@ -27,6 +28,10 @@ from .parts import signature_of
 _PART_TOKENS = 1
 _CALL_TOKENS = 8
 _TOOL_TOKENS = 8
+_PAGE_TOKENS = 258
+"""Of each page of a PDF (https://ai.google.dev/gemini-api/docs/document-processing). One whose pages cannot be seen
+counts as one page: a prompt that is counted too high would be found in the cache where the service does not."""
+_PDF_PAGE = re.compile(rb"/Type\s*/Page(?![a-z])")
 _encode = msgspec.json.Encoder().encode
 
 
@@ -107,7 +112,7 @@ def _weighed(part: Part) -> tuple[bytes, int]:
         case InlineData(mime_type=mime, data=data) if mime.startswith("text/"):
             return b"inline\0" + data, (len(data) + 3) // 4
         case InlineData(mime_type=mime, data=data):
-            return b"inline\0" + data, _media_tokens(mime)
+            return b"inline\0" + data, _media_tokens(mime, data)
         case FileRef(mime_type=mime, uri=uri):
             return b"file\0" + uri.encode(), _media_tokens(mime)
         case _:
@@ -115,7 +120,9 @@ def _weighed(part: Part) -> tuple[bytes, int]:
             return content, (len(content) + 3) // 4
 
 
-def _media_tokens(mime: str) -> int:
+def _media_tokens(mime: str, data: bytes = b"") -> int:
+    if mime == "application/pdf":
+        return max(1, len(_PDF_PAGE.findall(data))) * _PAGE_TOKENS
     return IMAGE_TOKENS if mime.startswith("image/") else DOCUMENT_TOKENS
 
 
