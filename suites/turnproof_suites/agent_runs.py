@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 from msgspec import UNSET
 
-from turnproof.judge.finding import Place, Side
+from turnproof.judge.finding import Finding, Place, Side
+from turnproof.judge.requirements import FindingCode
 from turnproof.judge.view import Exchange, TurnView, View
 from turnproof.messages import Message
 from turnproof.run.transcript import SessionInForce, SessionStepped, TurnBegan
@@ -174,6 +176,22 @@ class AgentTurn:
             for quote in one.all
         }
         return tuple(quote for text, quote in others.items() if text in row and text not in own)
+
+    def session_finding(self, code: FindingCode, expected: str | None, *related: Place) -> Finding:
+        """What is wrong where another session than the expected one is open after the turn."""
+        return code(self.at_session(), expected=expected, observed=session_value(self.session), related=related)
+
+    def missing_findings(self, code: FindingCode, missing: Iterable[Quote], *related: Place) -> Iterator[Finding]:
+        """What is wrong for each text that its request lacks."""
+        for quote in missing:
+            places = (quote.place, *related)
+            yield code(self.at_messages(), expected=quote.text, observed=self.request_texts, related=places)
+
+    def foreign_findings(self, code: FindingCode, foreign: Iterable[Quote], **facts: Any) -> Iterator[Finding]:
+        """What is wrong for each text of another session that its request has."""
+        for quote in foreign:
+            place = self.at_request_text(quote.text)
+            yield code(place, observed=quote.text, related=(quote.place,), **facts)
 
     def _is_aside(self, exchange: Exchange) -> bool:
         """Whether users say something in a request, and nothing of it is what is said in this turn."""

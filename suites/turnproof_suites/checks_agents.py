@@ -414,9 +414,7 @@ def _wrong_next(turn: AgentTurn, ended: TurnEnded, since: Place, codes: _NextTur
         wanted = "".join(quote.text for quote in last)
         related = (*(quote.place for quote in last), since)
         yield codes.wrong_answer(turn.at_ended("text"), expected=wanted, observed=ended.text, related=related)
-    for quote in turn.missing_texts(turn.earlier_turns):
-        related = (quote.place, since)
-        yield codes.text_missing(turn.at_messages(), expected=quote.text, observed=turn.request_texts, related=related)
+    yield from turn.missing_findings(codes.text_missing, turn.missing_texts(turn.earlier_turns), since)
 
 
 _FAILURE_WITHOUT_ERROR = finding(
@@ -565,13 +563,7 @@ def earlier_turns_survive_a_kill(view: View) -> Findings:
                     failure=failure(turn.view),
                 )
             elif missing := turn.missing_texts(turn.known_sessions.get(lost, ())):
-                for quote in missing:
-                    yield _LOST_WITH_THE_KILL(
-                        turn.at_messages(),
-                        expected=quote.text,
-                        observed=turn.request_texts,
-                        related=(quote.place,),
-                    )
+                yield from turn.missing_findings(_LOST_WITH_THE_KILL, missing)
             else:
                 yield Compared("turns after a kill")
         killed = _first_kill(turn)

@@ -199,12 +199,7 @@ def fork_has_an_id_of_its_own(view: View) -> Findings:
         elif event.returned is None or event.returned == event.was:
             yield _FORK_WITHOUT_ID(action.at("returned"), observed=session_value(event.returned), origin=event.was)
         elif turn.session != event.returned:
-            yield _FORK_NOT_OPEN(
-                turn.at_session(),
-                expected=event.returned,
-                observed=session_value(turn.session),
-                related=(action.at("returned"),),
-            )
+            yield turn.session_finding(_FORK_NOT_OPEN, event.returned, action.at("returned"))
         else:
             yield Compared("forks")
 
@@ -225,10 +220,7 @@ def fork_knows_what_was_said(view: View) -> Findings:
         if action.event.outcome != "done" or not origin_texts or turn.request is None:
             continue
         missing = turn.missing_texts(origin_texts)
-        for quote in missing:
-            yield _FORK_LACKS(
-                turn.at_messages(), expected=quote.text, observed=turn.request_texts, related=(quote.place,)
-            )
+        yield from turn.missing_findings(_FORK_LACKS, missing)
         if not missing:
             yield Compared("requests in forks")
 
@@ -260,14 +252,7 @@ def fork_leaves_its_origin_alone(view: View) -> Findings:
                 continue
             sent = without_blanks(message.text for message in turn.request_messages)
             leaked = [quote for quote in mine if quote.without_blanks in sent]
-            for quote in leaked:
-                yield _LEAKED(
-                    turn.at_request_text(quote.text),
-                    observed=quote.text,
-                    related=(quote.place,),
-                    session=origin,
-                    fork=fork,
-                )
+            yield from turn.foreign_findings(_LEAKED, leaked, session=origin, fork=fork)
             if not leaked:
                 yield Compared("requests in the origins of forks")
 
@@ -367,20 +352,9 @@ def deleting_leaves_the_others(view: View) -> Findings:
         if last.event.was in (None, last.script.session):
             continue
         if turn.session != last.event.was:
-            yield _OTHER_OPEN(
-                turn.at_session(),
-                expected=last.event.was,
-                observed=session_value(turn.session),
-                related=(last.at(),),
-            )
+            yield turn.session_finding(_OTHER_OPEN, last.event.was, last.at())
         elif missing := turn.missing_texts(turn.earlier_turns):
-            for quote in missing:
-                yield _OTHER_LOST(
-                    turn.at_messages(),
-                    expected=quote.text,
-                    observed=turn.request_texts,
-                    related=(quote.place,),
-                )
+            yield from turn.missing_findings(_OTHER_LOST, missing)
         else:
             yield Compared("sessions beside a deleted one")
 

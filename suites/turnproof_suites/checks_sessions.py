@@ -65,12 +65,7 @@ def id_stays_through_its_turns(view: View) -> Findings:
             if turn.session == before.session:
                 yield Compared("ids of later turns")
             else:
-                yield _ID_CHANGED(
-                    turn.at_session(),
-                    expected=before.session,
-                    observed=session_value(turn.session),
-                    related=(before.at_session(),),
-                )
+                yield turn.session_finding(_ID_CHANGED, before.session, before.at_session())
         before = turn
 
 
@@ -115,13 +110,7 @@ def sessions_stay_apart(view: View) -> Findings:
         if turn.request is None or turn.session is None or set(turn.known_sessions) <= {turn.session}:
             continue
         foreign = turn.foreign_texts()
-        for quote in foreign:
-            yield _SENT_IN_ANOTHER(
-                turn.at_request_text(quote.text),
-                observed=quote.text,
-                related=(quote.place,),
-                session=turn.session,
-            )
+        yield from turn.foreign_findings(_SENT_IN_ANOTHER, foreign, session=turn.session)
         if not foreign:
             yield Compared("requests in one of several sessions")
 
@@ -176,10 +165,7 @@ def resume_brings_back_what_was_said(view: View) -> Findings:
         if turn.request is None:
             continue
         missing, repeated = turn.missing_texts(earlier_texts), list(turn.repeated_texts(earlier_texts))
-        for quote in missing:
-            yield _RESUMED_WITHOUT(
-                turn.at_messages(), expected=quote.text, observed=turn.request_texts, related=(quote.place,)
-            )
+        yield from turn.missing_findings(_RESUMED_WITHOUT, missing)
         for quote, allowed, count in repeated:
             yield _RESUMED_TWICE(
                 turn.at_request_text(quote.text),
@@ -214,12 +200,7 @@ def resume_keeps_the_id(view: View) -> Findings:
         if last.event.now not in (label, None):
             yield _RESUMED_ANOTHER(last.at("now"), expected=label, observed=last.event.now)
         elif turn.session != label:
-            yield _RESUMED_CHANGED(
-                turn.at_session(),
-                expected=label,
-                observed=session_value(turn.session),
-                related=(last.at("now"),),
-            )
+            yield turn.session_finding(_RESUMED_CHANGED, label, last.at("now"))
         else:
             yield Compared("ids of sessions that were taken up again")
 
@@ -503,20 +484,9 @@ def refused_resume_changes_nothing(view: View) -> Findings:
         if now != was:
             yield _REFUSED_BUT_CHANGED(action.at("now"), expected=session_value(was), observed=session_value(now))
         elif was is not None and turn.session != was:
-            yield _REFUSED_BUT_CHANGED(
-                turn.at_session(),
-                expected=was,
-                observed=session_value(turn.session),
-                related=(action.at("now"),),
-            )
+            yield turn.session_finding(_REFUSED_BUT_CHANGED, was, action.at("now"))
         elif turn.request is not None and (missing := turn.missing_texts(turn.earlier_turns)):
-            for quote in missing:
-                yield _REFUSED_BUT_LOST(
-                    turn.at_messages(),
-                    expected=quote.text,
-                    observed=turn.request_texts,
-                    related=(quote.place,),
-                )
+            yield from turn.missing_findings(_REFUSED_BUT_LOST, missing)
         else:
             yield Compared("sessions after a refused resume")
 
@@ -591,12 +561,7 @@ def continue_takes_the_last_updated(view: View) -> Findings:
             if event.outcome == "refused":
                 yield _CONTINUE_REFUSED(action.at("error"), expected=label, observed=event.error, message=event.message)
             elif turn.session != label:
-                yield _CONTINUED_ANOTHER(
-                    turn.at_session(),
-                    expected=label,
-                    observed=session_value(turn.session),
-                    related=(action.at("now"),),
-                )
+                yield turn.session_finding(_CONTINUED_ANOTHER, label, action.at("now"))
             else:
                 yield Compared("sessions that were continued")
 

@@ -2,15 +2,8 @@
 
 from __future__ import annotations
 
-from turnproof.provider import Capabilities
+from dataclasses import replace
 
-COMMON_CAPABILITIES = Capabilities(
-    streaming=True,
-    tools=True,
-    parallel_tools=True,
-    images=True,
-    documents=True,
-    cancel=True,
-    cancel_batch=True,
-    typed_errors=True,
-)
+from .. import _open_provider
+
+COMMON_CAPABILITIES = replace(_open_provider.COMMON_CAPABILITIES, lifecycle=False, images=True, documents=True)
