@@ -23,10 +23,20 @@ BREAKS = {
     "or errors.OverloadedError": "or errors.InvalidRequestError",
     "float(wait)\n": "float(wait) + 5\n",
     'usage["prompt_tokens"], usage': 'usage["prompt_tokens"] + 7, usage',
+    # Only the first call of an object sends the system text.
+    "        if system:\n": '        if system and "asked" not in vars(self) and not setattr(self, "asked", 1):\n',
+    "return answer.response(cancelled=True)": "return answer.response()",
 }
 """What is replaced in the adapter, and by what: mistakes in requests, in answers and about their end."""
 
-SCENARIOS = ("tools/one", "faults/no_end", "basics/unicode_borders", "faults/rate_limited", "faults/misleading_words")
+SCENARIOS = (
+    "tools/one",
+    "faults/no_end",
+    "basics/unicode_borders",
+    "faults/rate_limited",
+    "faults/misleading_words",
+    "cancel/in_text",
+)
 
 
 def run_file(file: Path, adapter: Path) -> subprocess.CompletedProcess[str]:
@@ -74,6 +84,8 @@ def reproduced(broken: Path, tmp_path: Path) -> Callable[[str], Path]:
         ("errors/retry-after-is-kept/wrong-wait", "expected a `retry_after` of 17.0 seconds; got 22.0"),
         ("core/a-good-answer-is-returned/raised", 'got "TransportError('),
         ("parity/same-outcome-of-each-turn", "DEFECT: "),
+        ("core/system-text-is-sent-each-turn/missing", 'expected a request with the system text "You keep'),
+        ("cancellation/returns-a-cancelled-response", "DEFECT: "),
     ],
 )
 def test_a_file_shows_the_mistake_and_says_that_it_is_gone_from_the_right_adapter(

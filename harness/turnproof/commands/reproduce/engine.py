@@ -5,26 +5,28 @@ from __future__ import annotations
 import importlib
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from ...dialects import dialect as dialect_named
 from ...errors import UsageError
 from ...judge.requirements import load_suite
+from ...judge.view.documents import CALLBACKS
 from ...provider import Binding
 from ...reproducer import LibraryCall, Reproducer
 from ...run.bindings import resolve_subject
-from ...run.transcript import CallBegan
+from ...run.transcript import CallBegan, Cancelled, Transcript
 from ...scenarios import load
 from ...scenarios.sweep import scenario_named
 from ..certify.scenarios import suite_scenarios
-from .contract_code import ContractCode
+from .contract_code import BEFORE, ContractCall, ContractCode
 from .file_source import Story, file_source
 from .found import Found, find
 from .packages import are_installed, clean_python, requirements
 from .question import Question, question_of
-from .recorded_answers import answers_of, exchanges_of
+from .recorded_answers import RecordedAnswer, answers_of, exchanges_of
 from .trial import Trial, try_file
 from .unreproducible import UnreproducibleError
 
@@ -73,9 +75,9 @@ def _reproduce(found: Found) -> Reproduction:
     question = question_of(found.finding, found.transcript, dialect, own_types=own_types)
     requests = exchanges_of(found.transcript, question.call, question.probe)
     answers = answers_of(found.transcript, requests)
-    if not answers and question.sight != "requests":
+    whole = _call(found, binding, question, own_types=own_types)
+    if not answers and question.sight != "requests" and not _is_cancelled(whole):
         raise UnreproducibleError("the call sent no request that was answered")
-    whole = _call(found, binding, question)
     certified = found.run.header.environment.packages
     needed = requirements(library.packages, certified)
     paths = _paths(library, found.adapter.spec)
@@ -85,14 +87,18 @@ def _reproduce(found: Found) -> Reproduction:
     base_path = dialect.service.base_path
 
     def attempt(call: LibraryCall) -> tuple[str, Trial]:
+        asked, given = question, answers
+        if isinstance(call, ContractCall) and call.earlier:
+            asked, given = _with_earlier(question, found.transcript)
         try:
-            source = file_source(story, question, library.code(call), answers, base_path)
+            source = file_source(story, asked, library.code(call), given, base_path)
         except ValueError as error:
             raise UnreproducibleError(f"the library cannot make this call: {error}") from error
         return source, _try_source(source, python, paths)
 
     refusal: UnreproducibleError | None = None
-    for call in _shorter_calls(whole, question):
+    trial: Trial | None = None
+    for call in (*_shorter_calls(whole, question), *_with_calls_before(whole, found, question)):
         try:
             source, trial = attempt(call)
         except UnreproducibleError as error:
@@ -104,6 +110,8 @@ def _reproduce(found: Found) -> Reproduction:
             return Reproduction(source, trial, found, needed, paths)
     if refusal is not None:
         raise refusal
+    if trial is None:
+        raise UnreproducibleError("what is wrong follows from earlier calls, and these cannot be made in a file")
     raise UnreproducibleError(_not_shown(trial, found))
 
 
@@ -134,7 +142,7 @@ def _library(found: Found, binding: Binding) -> Reproducer:
     if binding.reproducer is not None:
         return binding.reproducer
     name = found.adapter.spec.partition("=")[0]
-    if ":" not in name or found.finding.place.path != "stateless":
+    if ":" not in name:
         raise UnreproducibleError(f"the binding of {binding.name} does not say how its library is called (reproducer=)")
     if binding.signature != "full" or binding.errors != "raised":
         raise UnreproducibleError(f"the adapter of {binding.name} has a calling form of its own, and no reproducer=")
@@ -152,13 +160,11 @@ def _paths(library: Reproducer, spec: str) -> tuple[str, ...]:
     return (str(Path(file).resolve().parents[name.count(".")]),)
 
 
-def _call(found: Found, binding: Binding, question: Question) -> LibraryCall:
+def _call(found: Found, binding: Binding, question: Question, *, own_types: bool) -> LibraryCall:
     """The call as the adapter got it."""
     began = next(
         one for one in found.transcript.of(CallBegan) if (one.call, one.probe) == (question.call, question.probe)
     )
-    if began.response_schema is not None:
-        raise UnreproducibleError("the call asked for structured output, which no reproducer writes yet")
     name = found.finding.place.scenario
     own = {scenario.name: scenario for scenario in map(load, map(Path, found.run.header.files))}
     known = {**{one.name: one for one in suite_scenarios(load_suite())}, **own}
@@ -167,6 +173,13 @@ def _call(found: Found, binding: Binding, question: Question) -> LibraryCall:
         raise UsageError(f"scenario {name!r} of this run is no longer part of its suite")
     options = {**binding.options, **scenario.options}
     options.pop("context_tokens", None)
+    wanted = str(question.steps[0]) if question.sight in ("answer", "returned") else "text"
+    if own_types:
+        return _contract_call(began, found.transcript, options, wanted)
+    if began.response_schema is not None:
+        raise UnreproducibleError("the call asked for structured output, which no code of a library writes yet")
+    if _cancelled_after(began, found.transcript) is not None:
+        raise UnreproducibleError("the call was cancelled, which no code of a library does yet")
     return LibraryCall(
         found.transcript.model,
         began.messages,
@@ -174,12 +187,78 @@ def _call(found: Found, binding: Binding, question: Question) -> LibraryCall:
         began.tools,
         streamed=began.streamed,
         options=options,
-        wanted=str(question.steps[0]) if question.sight in ("answer", "returned") else "text",
+        wanted=wanted,
     )
+
+
+def _contract_call(
+    began: CallBegan, transcript: Transcript, options: Mapping[str, Any], wanted: str = "text"
+) -> ContractCall:
+    return ContractCall(
+        transcript.model,
+        began.messages,
+        began.system,
+        began.tools,
+        streamed=began.streamed,
+        options=options,
+        wanted=wanted,
+        path=began.path or transcript.key.path,
+        schema=began.response_schema,
+        cancelled_after=_cancelled_after(began, transcript),
+    )
+
+
+def _cancelled_after(began: CallBegan, transcript: Transcript) -> int | None:
+    """After how many callbacks a call was cancelled; None for one that was not."""
+    of_call = [one for one in transcript.events if (one.call, one.probe) == (began.call, began.probe)]
+    for number, event in enumerate(of_call):
+        if isinstance(event, Cancelled):
+            return sum(isinstance(one, CALLBACKS) for one in of_call[:number])
+    before = (one for one in transcript.of(Cancelled) if one.turn == began.turn and one.at == "before-start")
+    return BEFORE if next(before, None) is not None else None
+
+
+def _is_cancelled(call: LibraryCall) -> bool:
+    return isinstance(call, ContractCall) and call.cancelled_after is not None
+
+
+def _calls_before(transcript: Transcript, question: Question) -> list[CallBegan]:
+    """The calls that the same object answered before, in order."""
+    every = [one for one in transcript.of(CallBegan) if not one.probe and not one.child]
+    return sorted((one for one in every if one.call < question.call), key=lambda one: one.call)
+
+
+def _with_calls_before(whole: LibraryCall, found: Found, question: Question) -> Iterator[LibraryCall]:
+    """The whole call behind all that came before it, where the object that answers it keeps something from them."""
+    if not isinstance(whole, ContractCall) or whole.path != "stateless" or question.sight == "requests":
+        return
+    before = _calls_before(found.transcript, question)
+    if before and all(one.path in (None, "stateless") for one in before):
+        earlier = [_contract_call(one, found.transcript, whole.options) for one in before]
+        if not any(map(_is_cancelled, earlier)):
+            yield replace(whole, earlier=earlier)
+
+
+def _with_earlier(question: Question, transcript: Transcript) -> tuple[Question, tuple[RecordedAnswer, ...]]:
+    """The question in a file that makes the earlier calls too, and the answers to all their requests."""
+    calls = [one.call for one in _calls_before(transcript, question)]
+    before = [one for call in calls for one in exchanges_of(transcript, call, question.probe)]
+    requests = [*before, *exchanges_of(transcript, question.call, question.probe)]
+    numbers = {one.exchange: number for number, one in enumerate(requests)}
+    if any(exchange not in numbers for exchange, _ in question.others):
+        raise UnreproducibleError("it compares with a request that comes later")
+    asked = replace(
+        question,
+        request=question.request + len(before),
+        others=tuple((numbers[exchange], steps) for exchange, steps in question.others),
+    )
+    return asked, answers_of(transcript, requests)
 
 
 def _shorter_calls(call: LibraryCall, question: Question) -> Iterator[LibraryCall]:
     """The call with ever more of its conversation, each from a message of the user on; the whole one last."""
+    if question.earlier:
+        return
     starts = [n for n, message in enumerate(call.messages) if n and message.role == "user"]
     for start in reversed([n for n in starts if n <= question.first_message]):
         yield replace(call, messages=call.messages[start:])
@@ -188,7 +267,7 @@ def _shorter_calls(call: LibraryCall, question: Question) -> Iterator[LibraryCal
 
 def _bare_calls(call: LibraryCall, question: Question) -> Iterator[LibraryCall]:
     """The call without what it may not need, barest first."""
-    if question.whole:
+    if question.whole or (isinstance(call, ContractCall) and call.earlier):
         return
     with_calls = any(message.calls or message.results for message in call.messages)
     if call.tools and call.system and not with_calls:

@@ -9,7 +9,7 @@ from typing import Any
 from ..._base.counts import counted
 from ..._base.printable import one_line
 from ...reproducer import LibraryCode
-from .question import Question
+from .question import ERROR_FIELDS, Question
 from .recorded_answers import End, RecordedAnswer
 from .unreproducible import UnreproducibleError
 
@@ -125,10 +125,11 @@ def _answers(answers: Sequence[RecordedAnswer], *, joined: bool) -> Iterator[str
     """Each answer with status, headers, its end and its pieces: a line for each piece, or one for each answer."""
     yield "ANSWERS = ["
     for one in answers:
-        yield f"    ({one.status}, {one.headers!r}, {one.end!r}, ["
+        head = f"    ({one.status}, {one.headers!r}, {one.end!r}, ["
         if joined:
-            yield f"        {', '.join(map(repr, one.pieces))}]),"
+            yield f"{head}{', '.join(map(repr, one.pieces))}]),"
         else:
+            yield head
             yield from (f"        {piece!r}," for piece in one.pieces)
             yield "    ]),"
     yield "]"
@@ -195,8 +196,17 @@ def _look(question: Question, base_path: str) -> Iterator[str]:
         case "error":
             yield f"    got = 'the answer ' + repr({call})"
             yield "except Exception as error:"
-            name = str(question.steps[0])
-            yield f"    got = {'type(error).__name__' if name == 'error' else f'getattr(error, {name!r}, None)'}"
+            yield f"    got = {_error_expression(str(question.steps[0]))}"
+
+
+def _error_expression(name: str) -> str:
+    if name == "error":
+        return "type(error).__name__"
+    if name == "words":
+        return "str(error)"
+    if name == "fields":
+        return f"[type(error).__name__, *[getattr(error, name, None) for name in {ERROR_FIELDS!r}]]"
+    return f"getattr(error, {name!r}, None)"
 
 
 def _look_at_requests(question: Question) -> Iterator[str]:
@@ -206,10 +216,17 @@ def _look_at_requests(question: Question) -> Iterator[str]:
     yield "try:"
     if question.sight == "header":
         yield f"    got = requests[{question.request}].get({question.steps[0]!r})"
+    elif question.others:
+        places = [(question.request, question.steps), *question.others]
+        yield f"    got = [{', '.join(_place(number, steps) for number, steps in places)}]"
     else:
-        yield f"    got = requests[{question.request}]{''.join(f'[{step!r}]' for step in question.steps)}"
+        yield f"    got = {_place(question.request, question.steps)}"
     yield "except (LookupError, TypeError):"
     yield '    got = f"nothing (the call: {came!r})"'
+
+
+def _place(number: int, steps: Sequence[Any]) -> str:
+    return f"requests[{number}]{''.join(f'[{step!r}]' for step in steps)}"
 
 
 def _answer_expression(steps: Sequence[Any]) -> str:

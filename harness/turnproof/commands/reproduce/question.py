@@ -21,13 +21,17 @@ from ...messages import ProviderResponse, Thought, thaw, to_builtins
 from ...run.transcript import (
     CallBegan,
     Chunk,
+    Event,
     Failed,
     FunctionCallDetected,
     Response,
+    Thinking,
     Transcript,
+    UsageUpdate,
     WireRequest,
     WireResponse,
 )
+from .contract_code import ANSWER_FIELDS
 from .recorded_answers import exchanges_of
 from .unreproducible import UnreproducibleError
 
@@ -45,10 +49,17 @@ _CONVERSATIONS = frozenset(("messages", "contents", "input"))
 _OF_ONE_CALL = ("core/", "tools/", "thinking/", "multimodal/", "structured/", "handoff/")
 """Requirements whose findings about a whole part of a request speak of this call alone."""
 
+_OF_SESSIONS = ("gc/", "persistence/", "recovery/")
+"""Requirements on what a session makes of earlier answers: a file hands on what it made, right or wrong."""
+
 _BY_CONTEXT = frozenset(("role", "type"))
 """Members whose values are right or wrong by what stands around them."""
 
 _PARTS = {"text": "text", "thought": "thoughts", "call": "calls"}
+_SEEN_OF_PARTS = frozenset(("text", "name", "args"))
+"""Fields of parts that the members of an answer have."""
+ERROR_FIELDS = ("status", "retry_after", "limit", "requested", "retryable")
+"""What an error of the contract has beside its class and its words."""
 _OURS = "turnproof"
 
 
@@ -58,7 +69,8 @@ class Question:
     `observed` is the value that shows the defect; of what was raised it is the names of classes, any of which does.
 
     A shortened conversation begins at message `first_message` or before it. `whole` says that system text and tools
-    have to stay.
+    have to stay. `others` are more places that belong to the value, each of the exchange with that number: what is
+    wrong is only seen from all of them. `earlier` says that the calls before this one have to be made as well.
     """
 
     sight: Sight
@@ -69,6 +81,8 @@ class Question:
     request: int = 0
     first_message: int = ANY_MESSAGE
     whole: bool = False
+    others: tuple[tuple[int, tuple[str | int, ...]], ...] = ()
+    earlier: bool = False
 
 
 def question_of(finding: Finding, transcript: Transcript, dialect: Dialect, *, own_types: bool) -> Question:
@@ -125,8 +139,14 @@ class _Asked:
         number = next((n for n, one in enumerate(requests) if one.exchange == place.exchange), None)
         if number is None:
             return None
-        self._demand_one_request()
+        others = tuple(self._related_requests())
+        if others and not self.own_types:
+            raise UnreproducibleError("it compares two requests, and a file of a library makes one call")
+        if others and self.finding.code.startswith(_OF_SESSIONS):
+            raise UnreproducibleError("it compares what a session gave two calls, and a file gives them the same again")
         request = requests[number]
+        if others:
+            return self._compared(request, number, others)
         if place.header:
             value = request.headers.get(place.header)
             return Question("header", place.call, place.probe, value, (place.header,), number)
@@ -134,11 +154,30 @@ class _Asked:
             return None
         return self._at(request, number, place.pointer)
 
-    def _demand_one_request(self) -> None:
-        """Raise for what compares a request with another one."""
+    def _related_requests(self) -> Iterator[tuple[WireRequest, str]]:
+        """The other requests that the finding compares with, and the places in them."""
+        every = {one.exchange: one for one in self.transcript.of(WireRequest) if one.probe == self.place.probe}
         for other in self.finding.related:
-            if other.side is Side.REQUEST and (other.call, other.exchange) != (self.place.call, self.place.exchange):
-                raise UnreproducibleError("it compares two requests, and a file makes one call")
+            elsewhere = (other.call, other.exchange) != (self.place.call, self.place.exchange)
+            if other.side is Side.REQUEST and elsewhere and other.exchange in every:
+                yield every[other.exchange], other.pointer or ""
+
+    def _compared(self, request: WireRequest, number: int, others: Sequence[tuple[WireRequest, str]]) -> Question:
+        """A value in this request and those that it is compared with: together they are what is wrong."""
+        steps, value = _member_of_body(request.body, self.place.pointer or "")
+        found = [(one.exchange, *_member_of_body(one.body, pointer)) for one, pointer in others]
+        return Question(
+            "request",
+            request.call,
+            request.probe,
+            [value, *(there for _, _, there in found)],
+            steps,
+            number,
+            first_message=0,
+            whole=True,
+            others=tuple((exchange, at) for exchange, at, _ in found),
+            earlier=True,
+        )
 
     def _at(self, request: WireRequest, number: int, text: str) -> Question:
         """The place in a request, and how much of the conversation has to stay for it to mean the same."""
@@ -147,10 +186,14 @@ class _Asked:
         illegal = refused or self.finding.rule is not None
         alone = len(steps) == len(tokens(text)) and not isinstance(value, dict | list) and steps[-1:] != ()
         alone = alone and steps[-1] not in _BY_CONTEXT
+        earlier = False
         if not (illegal or alone or self.finding.code.startswith(_OF_ONE_CALL)):
-            raise UnreproducibleError("what the request should hold follows from earlier calls, and a file makes one")
+            earlier = self._demand_earlier("what the request should hold follows from earlier calls")
         if not illegal and not self._is_given(request.call):
-            raise UnreproducibleError("what the request should hold is not in what this call was given")
+            earlier = self._demand_earlier("what the request should hold is not in what this call was given")
+        if earlier:
+            steps, value = _member_of_body(request.body, text)
+            alone = False
         first, in_conversation = 0, steps[:1] != () and steps[0] in _CONVERSATIONS
         if alone and (illegal or (not in_conversation and value == self.finding.observed)):
             first = ANY_MESSAGE
@@ -165,7 +208,14 @@ class _Asked:
             number,
             first_message=first,
             whole=not in_conversation or first == 0,
+            earlier=earlier,
         )
+
+    def _demand_earlier(self, why: str) -> bool:
+        """Raise where what is called cannot be called several times in a file."""
+        if not self.own_types:
+            raise UnreproducibleError(f"{why}, and a file of a library makes one")
+        return True
 
     def _is_given(self, call: int) -> bool:
         """Whether the call was given each text that is expected in its request."""
@@ -188,6 +238,13 @@ class _Asked:
             return None
         if self.finding.code.rpartition("/")[2] == "returned" and not self.place.pointer:
             return self._returned_wrongly(self.place.call, response)
+        if self.own_types and any(other.side is Side.CALLBACK for other in self.finding.related):
+            return self._told(response)
+        steps = tokens(self.place.pointer or "")
+        if self.own_types and steps[:1] not in (("usage",), ("finish_reason",), ("raw_finish",)):
+            return self._in_answer(response)
+        if steps[:1] == ("parts",) and len(steps) > 2 and steps[2] not in _SEEN_OF_PARTS:
+            raise UnreproducibleError(f"the code of a library does not return the {steps[2]} of a part")
         member = _member(response, self.finding, self.place.pointer or "")
         if member == ("finish",) and not self.own_types:
             self._demand_another_word(response)
@@ -198,6 +255,14 @@ class _Asked:
         observed = member_of(response, member)
         whole = bool(response.calls)  # their names may lead back through the tools that are offered
         return Question("answer", self.place.call, self.place.probe, observed, member, whole=whole)
+
+    def _in_answer(self, response: ProviderResponse) -> Question:
+        """The place of an answer in turnproof's own types; the whole of it where the finding is about no part alone."""
+        fields = {name: to_builtins(getattr(response, name)) for name in ANSWER_FIELDS}
+        steps, value = _existing(fields, self.place.pointer or "")
+        if len(steps) == 1 or steps[-1:] == ("type",):
+            steps, value = (), fields
+        return Question("answer", self.place.call, self.place.probe, value, ("answer", *steps), whole=True)
 
     def _demand_another_word(self, response: ProviderResponse) -> None:
         """Raise where the library hands on the API's own word: what it means is said by the adapter."""
@@ -223,9 +288,16 @@ class _Asked:
         if not self.own_types:
             raise UnreproducibleError("the call failed rightly: which error it has to be is said by the adapter")
         name = next(iter(tokens(self.place.pointer or "")), "error")
-        if name not in ("retry_after", "status", "limit", "requested", "retryable"):
+        kind = failed.error.rpartition(".")[2]
+        observed: Any = kind
+        if name in ERROR_FIELDS:
+            observed = getattr(failed, name)
+        elif self.finding.observed == failed.error:
             name = "error"
-        observed = failed.error.rpartition(".")[2] if name == "error" else getattr(failed, name)
+        elif self.finding.observed == failed.message:
+            name, observed = "words", failed.message
+        else:  # Whatever it is about, a right error differs in one of these.
+            name, observed = "fields", [kind, *(getattr(failed, field) for field in ERROR_FIELDS)]
         return Question("error", call, self.place.probe, observed, (name,), whole=True)
 
     def callback(self) -> Question | None:
@@ -238,10 +310,20 @@ class _Asked:
         response = self._returned(call)
         if isinstance(at, FunctionCallDetected) and response is not None and at.function_call in response.calls:
             return Question("answer", call, probe, member_of(response, ("calls",)), ("calls",), whole=True)
+        if not isinstance(at, Chunk) and self.own_types and response is not None:
+            return self._told(response)
         if at is not None and not isinstance(at, Chunk):
             return None
         text = "".join(one.text for one in told if isinstance(one, Chunk))
         return Question("answer", call, probe, text, ("chunks",), whole=True) if text else None
+
+    def _told(self, response: ProviderResponse) -> Question:
+        """All that the callbacks got and the answer behind it: one of both is wrong, or they do not agree."""
+        call, probe = self.place.call, self.place.probe
+        events = [one for one in self.transcript.events if isinstance(one, CALLBACKS)]
+        told = [_told(one) for one in events if (one.call, one.probe) == (call, probe)]
+        answer = [to_builtins(getattr(response, name)) for name in ANSWER_FIELDS]
+        return Question("answer", call, probe, [told, answer], ("told",), whole=True)
 
     def outcome(self) -> Question | None:
         """A turn that ended otherwise than its script says: its last call raised, or returned what is no answer."""
@@ -268,6 +350,20 @@ class _Asked:
         return sorted(found, key=lambda one: one.exchange)
 
 
+def _told(event: Event) -> list[Any]:
+    """What a callback got, as `[kind, value]`."""
+    match event:
+        case Chunk():
+            return ["chunk", event.text]
+        case Thinking():
+            return ["thinking", event.text]
+        case FunctionCallDetected():
+            return ["function_call", to_builtins(event.function_call)]
+        case UsageUpdate():
+            return ["usage", to_builtins(event.usage)]
+    raise LookupError(type(event).__name__)
+
+
 def _texts(value: Any) -> Iterator[str]:
     """The texts in a JSON value, without the names of members."""
     if isinstance(value, str):
@@ -286,7 +382,7 @@ def _existing(body: Any, text: str) -> tuple[tuple[str | int, ...], Any]:
     steps: list[str | int] = []
     here = body
     for token in tokens(text):
-        if isinstance(here, list) and token.isdecimal() and int(token) < len(here):
+        if isinstance(here, list | tuple) and token.isdecimal() and int(token) < len(here):
             counted = int(token) - len(here) if len(steps) == 1 and steps[0] in _CONVERSATIONS else int(token)
             steps.append(counted)
             here = here[counted]
@@ -296,6 +392,12 @@ def _existing(body: Any, text: str) -> tuple[tuple[str | int, ...], Any]:
         else:
             break
     return tuple(steps), here
+
+
+def _member_of_body(body: Any, text: str) -> tuple[tuple[str | int, ...], Any]:
+    """The member of a body that a place is in, all of it: what is wrong may be something beside the place."""
+    steps, value = _existing(body, text)
+    return (steps[:1], body[steps[0]]) if steps else (steps, value)
 
 
 def _member(response: ProviderResponse, finding: Finding, text: str) -> tuple[str, ...] | None:
@@ -316,8 +418,13 @@ def _member(response: ProviderResponse, finding: Finding, text: str) -> tuple[st
         ):
             return ("text",)
         case () | ("parts", *_) if response.calls and isinstance(finding.observed, list | int):
-            return ("calls",)
+            return None if _are_kinds(finding.observed) else ("calls",)
     return None
+
+
+def _are_kinds(value: Any) -> bool:
+    """Whether a value is the order of kinds of parts, which no member of an answer has."""
+    return isinstance(value, list) and all(one in ("text", "call", "thought") for one in value)
 
 
 def member_of(response: ProviderResponse, member: Sequence[str]) -> Any:

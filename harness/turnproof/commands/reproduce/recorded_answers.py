@@ -8,7 +8,6 @@ from typing import Literal
 
 from ...run.transcript import Transcript, WireRequest, WireResponse
 from ...wire.emulator.answer_writer import awkward_pieces
-from .unreproducible import UnreproducibleError
 
 End = Literal["end", "cut", "reset", "stall"]
 """How an answer ends: as HTTP ends one, by a socket that is closed in the middle, by a reset, or by silence."""
@@ -33,21 +32,19 @@ def exchanges_of(transcript: Transcript, call: int, probe: str) -> list[WireRequ
 
 
 def answers_of(transcript: Transcript, requests: list[WireRequest]) -> tuple[RecordedAnswer, ...]:
-    """The answers to these requests. Raises UnreproducibleError for one that the file's server cannot give."""
+    """The answers to these requests. One that was held back until the client left ends with silence."""
     responses = {one.exchange: one for one in transcript.of(WireResponse)}
     return tuple(_answer(responses[one.exchange]) for one in requests if one.exchange in responses)
 
 
 def _answer(response: WireResponse) -> RecordedAnswer:
-    if response.held:
-        raise UnreproducibleError("the call was cancelled while the server held its answer back")
     headers = {name: value for name, value in response.headers.items() if name.lower() not in _HOP_BY_HOP}
     pieces = tuple(_pieces(response))
     return RecordedAnswer(response.status, headers, pieces, _end(response))
 
 
 def _end(response: WireResponse) -> End:
-    if response.ended == "timed-out":
+    if response.ended == "timed-out" or (response.held and response.ended == "cut-by-peer"):
         return "stall"
     if response.fault in ("reset", "refuse-connection") and response.ended == "cut-by-us":
         return "reset"
