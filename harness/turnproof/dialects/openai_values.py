@@ -83,10 +83,11 @@ def wrong_choice(path: str, value: JSON, choices: tuple[str, ...]) -> Fault:
     return Fault("invalid_value", f"Invalid value: '{value}'. Supported values are: {supported}.", path)
 
 
-def image_fault(url: JSON) -> str | None:
+def image_fault(url: JSON, *, names_types: bool = False) -> str | None:
     """Why an address shows no image, in the words of the service behind "Expected a …"; None where it may show one.
 
-    What an address with another scheme shows, and bytes of what is no image, are left alone.
+    With `names_types` the media type has to be one of an image. What an address with another scheme shows, and bytes of
+    what is no image, are left alone.
     """
     if not isinstance(url, str):
         return None
@@ -96,6 +97,9 @@ def image_fault(url: JSON) -> str | None:
         head, _, data = url[5:].partition(",")
         if not head.endswith(";base64"):
             return None
+        kind = head.partition(";")[0]
+        if names_types and not kind.startswith("image/"):
+            return f"{_EXPECTED_IMAGE}, but got unsupported MIME type '{kind}'."
         content = decode_base64("".join(data.split()))
         got = (
             "an invalid base64-encoded value" if content is None else None if content else "empty base64-encoded bytes"

@@ -78,6 +78,8 @@ SOURCES: dict[str, frozenset[str]] = {
     "url": _words("type url"),
 }
 
+IMAGE_TYPES = ("image/jpeg", "image/png", "image/gif", "image/webp")
+
 TOOL_CHOICES: dict[str, frozenset[str]] = {
     "auto": _words("type disable_parallel_tool_use"),
     "any": _words("type disable_parallel_tool_use"),

@@ -128,6 +128,15 @@ IMAGE_DATA = _rule(
     thread("Yeachan-Heo/gajae-code#2813", ".image.source.base64: invalid base64 data", day="2026-11-27"),
     thread("anthropics/claude-code#12750", ".image.source.base64: image cannot be empty", day="2026-11-27"),
 )
+IMAGE_MEDIA_TYPE = _rule(
+    "image-media-type",
+    _schema("Base64ImageSource"),
+    thread(
+        "anthropics/claude-code#2438",
+        ".image.source.base64.media_type: Input should be 'image/jpeg', 'image/png', 'image/gif' or 'image/webp'",
+        day="2026-11-27",
+    ),
+)
 IMAGE_TYPE = _rule(
     "image-type",
     note="refused in 2025 (anthropics/claude-code#6300, #15746), accepted of claude-3-5-sonnet in a recording "

@@ -122,6 +122,7 @@ IMAGE_DATA = _rule(
         day="2026-11-27",
     ),
     thread("openai/codex#22886", "but got empty base64-encoded bytes.", day="2026-11-27"),
+    thread("openai/codex#5346", "but got unsupported MIME type 'image'.", day="2026-11-27"),
 )
 NO_SAMPLING = _rule("no-sampling", *earlier_threads("CopilotKit/CopilotKit#7191", "danny-avila/LibreChat#10737"))
 OUTPUT_LIMIT = _rule(

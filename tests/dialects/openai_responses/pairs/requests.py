@@ -126,6 +126,10 @@ def _values() -> tuple[Pair, ...]:
             "image-data", _picture("data:image/png;base64,!!!"), f"{image} an invalid base64-encoded value.", shown,
             kind="invalid_value", param="input[0].content[0].image_url", variant="broken",
         ),
+        Pair(
+            "image-data", _picture("data:image;base64,iVBORw0KGgo="), f"{image} unsupported MIME type 'image'.", shown,
+            kind="invalid_value", param="input[0].content[0].image_url", variant="media-type",
+        ),
     )  # fmt: skip
 
 

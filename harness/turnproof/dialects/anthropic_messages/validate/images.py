@@ -8,7 +8,7 @@ from typing import Any
 from ...base import Refusal
 from ...base64_text import decode_base64
 from ...pictures import media_type_of
-from .. import rules
+from .. import fields, rules
 from .context import refuse
 
 
@@ -19,9 +19,13 @@ def check(path: str, source: Mapping[str, Any]) -> Iterator[Refusal]:
     that are of no image that is known.
     """
     encoded, named = source.get("data"), source.get("media_type")
+    where = f"{path}.source.base64"
+    if isinstance(named, str) and named not in fields.IMAGE_TYPES:
+        *others, last = map(repr, fields.IMAGE_TYPES)
+        message = f"{where}.media_type: Input should be {', '.join(others)} or {last}"
+        yield refuse(rules.IMAGE_MEDIA_TYPE, message, f"{path}.source.media_type")
     if not isinstance(encoded, str):
         return
-    where = f"{path}.source.base64"
     data = decode_base64("".join(encoded.split()))
     if data is None:
         yield refuse(rules.IMAGE_DATA, f"{where}: invalid base64 data", f"{path}.source.data")

@@ -119,7 +119,10 @@ def _blocks(placed: Placed, member: str) -> Iterator[Refusal]:
                 where = f"{path}.{name}"
                 message = f"Unknown parameter: '{where}'."
                 yield logged_if_unlisted(refuse(rules.UNKNOWN_MEMBER, message, where, "unknown_parameter"), name)
-        if block.get("type") == "input_image" and (fault := image_fault(block.get("image_url"))) is not None:
+        if (
+            block.get("type") == "input_image"
+            and (fault := image_fault(block.get("image_url"), names_types=True)) is not None
+        ):
             where = f"{path}.image_url"
             yield refuse(rules.IMAGE_DATA, f"Invalid '{where}'. {fault}", where, "invalid_value")
 
