@@ -8,7 +8,7 @@ rules that differ between services (what is hashed, how many tokens are enough, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import wraps
 from hashlib import blake2b
@@ -27,7 +27,7 @@ class Cell:
 
     content: bytes
     tokens: int
-    position: int
+    position: int = 0
     mark: Ttl | None = None
 
 
@@ -50,6 +50,13 @@ def kept_for_the_latest(make: Callable[[P], Sequence[Cell]]) -> Callable[[P], Se
         return found[1]
 
     return cells
+
+
+def one_by_one(row: Iterable[Cell]) -> Iterator[Cell]:
+    """The cells of a prompt, each at a position of its own."""
+    for position, cell in enumerate(row, 1):
+        cell.position = position
+        yield cell
 
 
 def open_ended(row: Iterable[Cell]) -> list[Cell]:

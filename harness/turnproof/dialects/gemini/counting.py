@@ -21,7 +21,7 @@ from ...messages import FileRef, FunctionCall, InlineData, Part, Text, Thought, 
 from ...tokens import DOCUMENT_TOKENS, IMAGE_TOKENS, bytes_tokens, json_tokens, text_tokens
 from ..base import Call, ModelFacts, PromptUsage
 from ..catalogue import dated
-from ..prefix_cache import Cell, PrefixStore, kept_for_the_latest, nothing_to_write, open_ended
+from ..prefix_cache import Cell, PrefixStore, kept_for_the_latest, nothing_to_write, one_by_one, open_ended
 from .models import IMPLICIT_CACHE
 from .parts import signature_of
 
@@ -55,23 +55,19 @@ def cells(call: Call) -> Sequence[Cell]:
 
     Each but the last ends a prefix that may be found again; no prompt is cached to its very end.
     """
-    return open_ended(_row(call))
+    return open_ended(one_by_one(_row(call)))
 
 
 def _row(call: Call) -> Iterator[Cell]:
-    position = 0
     for part in call.system:
-        position += 1
-        yield _cell(part, b"system", position)
+        yield _cell(part, b"system")
     for tool in call.tools:
-        position += 1
-        yield _tool(tool, position)
+        yield _tool(tool)
     for message in call.messages:
         role = b"model" if message.role == "model" else b"user"
         before = 0
         for part in message.parts:
-            position += 1
-            cell = _cell(part, role, position)
+            cell = _cell(part, role)
             if role == b"model" and isinstance(part, Text) and not signature_of(part):
                 size = before + len(part.text.encode())
                 if before:
@@ -82,18 +78,18 @@ def _row(call: Call) -> Iterator[Cell]:
             yield cell
 
 
-def _tool(tool: ToolSchema, position: int) -> Cell:
+def _tool(tool: ToolSchema) -> Cell:
     content = _encode([tool.name, tool.description, tool.parameters])
-    return Cell(b"tool\0" + content, (len(content) + 3) // 4 + _TOOL_TOKENS, position, "5m")
+    return Cell(b"tool\0" + content, (len(content) + 3) // 4 + _TOOL_TOKENS, mark="5m")
 
 
-def _cell(part: Part, role: bytes, position: int) -> Cell:
+def _cell(part: Part, role: bytes) -> Cell:
     signature = signature_of(part) or ""
     content, tokens = _weighed(part)
     if tokens or signature:
         # Base64 writes three bytes as four characters.
         tokens += _PART_TOKENS + len(signature) * 3 // 16
-    return Cell(b"%b\0%b\0%b" % (role, signature.encode(), content), tokens, position, "5m")
+    return Cell(b"%b\0%b\0%b" % (role, signature.encode(), content), tokens, mark="5m")
 
 
 def _weighed(part: Part) -> tuple[bytes, int]:

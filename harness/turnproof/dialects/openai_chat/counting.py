@@ -19,7 +19,7 @@ from ...messages import JSON, Part
 from ...tokens import part_tokens, text_tokens, tool_tokens
 from ..base import Call, ModelFacts, PromptUsage
 from ..catalogue import dated
-from ..prefix_cache import Cell, PrefixStore, in_steps, kept_for_the_latest, nothing_to_write
+from ..prefix_cache import Cell, PrefixStore, in_steps, kept_for_the_latest, nothing_to_write, one_by_one
 from .models import IMPLICIT_CACHE, ONE_TOKEN_STEPS
 from .surfaces import ChatCall, Surface
 
@@ -40,22 +40,19 @@ def cells(call: Call) -> Sequence[Cell]:
 
     Each ends a prefix that may be found again; where the request marks its breakpoints itself, only those do.
     """
-    return list(_row(call))
+    return list(one_by_one(_row(call)))
 
 
 def _row(call: Call) -> Iterator[Cell]:
     explicit = marks_itself(call.settings.get("prompt_cache_options"))
-    position = 0
     for tool in call.tools:
-        position += 1
         content = _encode([tool.name, tool.description, tool.parameters])
-        yield Cell(b"tool\0" + content, tool_tokens(tool), position, None if explicit else "5m")
+        yield Cell(b"tool\0" + content, tool_tokens(tool), mark=None if explicit else "5m")
     spoken = [("system", part) for part in call.system]
     spoken += [(message.role, part) for message in call.messages for part in message.parts]
     for role, part in spoken:
-        position += 1
         marked = part.cache is not None or not explicit
-        yield Cell(_content(role, part), _weight(part), position, "5m" if marked else None)
+        yield Cell(_content(role, part), _weight(part), mark="5m" if marked else None)
 
 
 def marks_itself(options: JSON) -> bool:

@@ -18,7 +18,7 @@ from ...tokens import part_tokens, tool_tokens
 from ..atoms import media_key, token_of
 from ..base import Call, ModelFacts, PromptUsage
 from ..catalogue import dated
-from ..prefix_cache import Cell, PrefixStore, in_steps, kept_for_the_latest, nothing_to_write, open_ended
+from ..prefix_cache import Cell, PrefixStore, in_steps, kept_for_the_latest, nothing_to_write, one_by_one, open_ended
 from .models import ONE_TOKEN_STEPS
 
 _PART_TOKENS = 2
@@ -36,33 +36,29 @@ def cells(call: Call) -> Sequence[Cell]:
 
     Each but the last ends a prefix that may be found again; no prompt is cached to its very end.
     """
-    return open_ended(_row(call))
+    return open_ended(one_by_one(_row(call)))
 
 
 def _row(call: Call) -> Iterator[Cell]:
-    position = 0
     for tool in call.tools:
-        position += 1
-        yield _tool(tool, position)
+        yield _tool(tool)
     for part in call.system:
-        position += 1
-        yield _cell(part, b"system", position)
+        yield _cell(part, b"system")
     for message in call.messages:
         for part in message.parts:
-            position += 1
-            yield _cell(part, message.role.encode(), position)
+            yield _cell(part, message.role.encode())
 
 
-def _tool(tool: ToolSchema, position: int) -> Cell:
+def _tool(tool: ToolSchema) -> Cell:
     content = _encode([tool.name, tool.description, tool.parameters])
-    return Cell(b"tool\0" + content, tool_tokens(tool), position, "5m")
+    return Cell(b"tool\0" + content, tool_tokens(tool), mark="5m")
 
 
-def _cell(part: Part, role: bytes, position: int) -> Cell:
+def _cell(part: Part, role: bytes) -> Cell:
     token = (token_of(part) or "") if isinstance(part, Thought) else ""
     # Base64 writes three bytes as four characters.
     tokens = part_tokens(part) + _PART_TOKENS + len(token) * 3 // 16
-    return Cell(b"%b\0%b\0%b" % (role, token.encode(), _content(part)), tokens, position, "5m")
+    return Cell(b"%b\0%b\0%b" % (role, token.encode(), _content(part)), tokens, mark="5m")
 
 
 def _content(part: Part) -> bytes:
