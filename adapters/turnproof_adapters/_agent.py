@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
+import threading
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
 from turnproof.cancel import CancelToken
+from turnproof.errors import UsageError
 from turnproof.messages import Part, ProviderResponse
 from turnproof.provider import JSONSchema, OnChunk, OnFunctionCall, OnThinking, OnUsage
 from turnproof.sessions import SessionSourceBase
@@ -14,6 +17,17 @@ from turnproof.sessions import SessionSourceBase
 from ._answers import Listeners
 
 Content: TypeAlias = str | Sequence[Part]
+
+
+@contextlib.contextmanager
+def one_at_a_time(lock: threading.Lock, busy: str) -> Iterator[None]:
+    """Holds the lock. Raises UsageError, with the words `busy`, where somebody else does: nobody waits."""
+    if not lock.acquire(blocking=False):
+        raise UsageError(busy)
+    try:
+        yield
+    finally:
+        lock.release()
 
 
 class AgentTurns(SessionSourceBase):

@@ -16,7 +16,7 @@ from turnproof.errors import AuthenticationError, ProviderError, ResumeError, Tr
 from turnproof.messages import Message
 from turnproof.sessions import SessionCapabilities, SessionPage, every_session, newest
 
-from .._agent import AgentTurns
+from .._agent import AgentTurns, one_at_a_time
 from .calls import Calls
 from .failures import error_text, typed_error
 from .program import Program
@@ -307,9 +307,6 @@ class AcpSessions(AgentTurns):
     @contextlib.contextmanager
     def _one_at_a_time(self) -> Iterator[None]:
         self._check_open()
-        if not self._alone.acquire(blocking=False):
-            raise UsageError(f"{self._program.name} is in the middle of a turn: wait for it, or cancel it")
-        try:
+        busy = f"{self._program.name} is in the middle of a turn: wait for it, or cancel it"
+        with one_at_a_time(self._alone, busy):
             yield
-        finally:
-            self._alone.release()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from uuid import uuid4
 
@@ -15,7 +16,7 @@ from turnproof.messages import Message, ProviderResponse
 from turnproof.provider import JSONSchema
 from turnproof.sessions import SessionCapabilities, SessionPage
 
-from .._agent import AgentTurns, Content
+from .._agent import AgentTurns, Content, one_at_a_time
 from .._answers import Listeners
 from .._child_process import ChildLost
 from ..anthropic.plain_conversation import arrange_messages
@@ -243,11 +244,5 @@ class ClaudeAgent(AgentTurns):
         if live is not None:
             live.end(grace=grace)
 
-    @contextlib.contextmanager
-    def _alone(self, what: str) -> Iterator[None]:
-        if not self._turn.acquire(blocking=False):
-            raise UsageError(f"a turn is running: {what} has to wait for its end")
-        try:
-            yield
-        finally:
-            self._turn.release()
+    def _alone(self, what: str) -> AbstractContextManager[None]:
+        return one_at_a_time(self._turn, f"a turn is running: {what} has to wait for its end")
