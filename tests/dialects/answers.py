@@ -21,6 +21,8 @@ LOOK = (
 CALLS = (*LOOK[:2], FunctionCall("", "read_sensor", {"bed": "3", "unit": "°C"}), FunctionCall("", "water"))
 TOOLS = (ToolSchema("read_sensor"), ToolSchema("water"))
 IMAGE = InlineData("image/png", b"")
+NO_ANSWERS = (b"", b"null", b'"text"', b"<html>")
+"""Bodies that are an answer of no API."""
 
 
 def reply(*parts: Part | ReplyPart, finish: FinishReason = FinishReason.STOP, **more: Any) -> Reply:

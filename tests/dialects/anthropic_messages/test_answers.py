@@ -31,7 +31,7 @@ from turnproof.messages import (
     ToolSchema,
 )
 
-from ..answers import IMAGE, LOOK, TOOLS, VALUES, any_parts, body_of, data, payloads, reply
+from ..answers import IMAGE, LOOK, NO_ANSWERS, TOOLS, VALUES, any_parts, body_of, data, payloads, reply
 from .builders import world
 
 NAME = "anthropic-messages"
@@ -272,10 +272,7 @@ def test_no_cut_and_no_garbage_makes_reading_raise(cut: int, garbage: bytes) -> 
 @pytest.mark.parametrize(
     "body",
     [
-        b"",
-        b"null",
-        b'"text"',
-        b"<html>",
+        *NO_ANSWERS,
         b'{"content": 1, "stop_reason": 2}',
         b'{"content": [1, {"type": 3}, {"type": "text", "text": 4}, {"type": "tool_use", "input": []}]}',
         b'{"content": [], "usage": {"input_tokens": "many"}}',

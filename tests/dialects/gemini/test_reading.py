@@ -17,7 +17,7 @@ from turnproof.dialects.gemini import DIALECT
 from turnproof.dialects.gemini.surfaces import GeminiCall
 from turnproof.messages import Opaque, Part, Text, Thought, TokenUsage
 
-from ..answers import LOOK, any_parts, data, reply
+from ..answers import LOOK, NO_ANSWERS, any_parts, data, reply
 from ..requests import Json
 from .builders import MODEL, OLD, world
 from .rendering import FORMS, OLDEST, SPOKEN, asked, read, render
@@ -111,10 +111,7 @@ def test_brackets_and_quotes_in_texts_end_no_element() -> None:
 @pytest.mark.parametrize(
     "body",
     [
-        b"",
-        b"null",
-        b'"text"',
-        b"<html>",
+        *NO_ANSWERS,
         b"[",
         b"[]",
         b"[1, 2]",
