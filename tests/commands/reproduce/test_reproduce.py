@@ -109,7 +109,7 @@ def test_a_file_has_nothing_that_judges(reproduced: Callable[[str], Path]) -> No
 def test_a_conversation_is_no_longer_than_the_mistake_needs(reproduced: Callable[[str], Path]) -> None:
     source = reproduced("errors/a-stream-without-its-end-is-no-answer").read_text("utf-8")
     assert source.count("Message(role=") == 1
-    assert "complete(messages, None, tools" in source
+    assert "complete(messages, None, [" in source
 
 
 def test_a_finding_that_the_run_does_not_have_is_named_with_those_that_it_has(broken: Path) -> None:

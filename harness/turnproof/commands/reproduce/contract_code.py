@@ -94,13 +94,18 @@ class ContractCode:
             yield "    with suppress(Exception):"
             yield "        answer = adapter.complete(given, system, tools, **more)"
             yield "        answer = await answer if hasattr(answer, '__await__') else answer"
-        yield f"tools = [{', '.join(map(_source, call.tools))}]"
+        if call.tools:
+            yield f"tools = [{', '.join(map(_source, call.tools))}]"
         yield from _recorder(call)
         if call.path == "legacy":
-            yield f"adapter.create_session({call.system!r}, tools, messages[:-1] or None)"
+            yield f"adapter.create_session({call.system!r}, {_tools(call)}, messages[:-1] or None)"
         yield f"answer = adapter.{_called(call)}"
         yield "answer = await answer if hasattr(answer, '__await__') else answer"
         yield f"return {{{call.wanted!r}: {_MEMBERS[call.wanted]}}}"
+
+
+def _tools(call: ContractCall) -> str:
+    return "tools" if call.tools else "[]"
 
 
 def _records(call: ContractCall) -> bool:
@@ -136,7 +141,7 @@ def _called(call: ContractCall) -> str:
     elif call.streamed:
         options.append("on_chunk=len")
     if call.path == "stateless":
-        return f"complete({', '.join(['messages', repr(call.system), 'tools', *options])})"
+        return f"complete({', '.join(['messages', repr(call.system), _tools(call), *options])})"
     return f"{_legacy_method(call)}, {', '.join(options)})".replace(", )", ")")
 
 

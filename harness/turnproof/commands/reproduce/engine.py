@@ -88,7 +88,7 @@ def _reproduce(found: Found) -> Reproduction:
 
     def attempt(call: LibraryCall) -> tuple[str, Trial]:
         asked, given = question, answers
-        if isinstance(call, ContractCall) and call.earlier:
+        if question.others or (isinstance(call, ContractCall) and call.earlier):
             asked, given = _with_earlier(question, found.transcript)
         try:
             source = file_source(story, asked, library.code(call), given, base_path)
@@ -98,7 +98,10 @@ def _reproduce(found: Found) -> Reproduction:
 
     refusal: UnreproducibleError | None = None
     trial: Trial | None = None
-    for call in (*_shorter_calls(whole, question), *_with_calls_before(whole, found, question)):
+    calls = list(_with_calls_before(whole, found, question))
+    if not (question.earlier and _calls_before(found.transcript, question)):
+        calls = [*_shorter_calls(whole, question), *calls]
+    for call in calls:
         try:
             source, trial = attempt(call)
         except UnreproducibleError as error:
@@ -257,8 +260,6 @@ def _with_earlier(question: Question, transcript: Transcript) -> tuple[Question,
 
 def _shorter_calls(call: LibraryCall, question: Question) -> Iterator[LibraryCall]:
     """The call with ever more of its conversation, each from a message of the user on; the whole one last."""
-    if question.earlier:
-        return
     starts = [n for n, message in enumerate(call.messages) if n and message.role == "user"]
     for start in reversed([n for n in starts if n <= question.first_message]):
         yield replace(call, messages=call.messages[start:])

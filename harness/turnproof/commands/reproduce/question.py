@@ -187,14 +187,18 @@ class _Asked:
         alone = len(steps) == len(tokens(text)) and not isinstance(value, dict | list) and steps[-1:] != ()
         alone = alone and steps[-1] not in _BY_CONTEXT
         earlier = False
+        if not illegal and not alone and self.finding.code.startswith(_OF_SESSIONS):
+            raise UnreproducibleError("it is about what a session makes of earlier answers, and a file has no session")
         if not (illegal or alone or self.finding.code.startswith(_OF_ONE_CALL)):
             earlier = self._demand_earlier("what the request should hold follows from earlier calls")
         if not illegal and not self._is_given(request.call):
             earlier = self._demand_earlier("what the request should hold is not in what this call was given")
-        if earlier:
+        in_conversation = steps[:1] != () and steps[0] in _CONVERSATIONS
+        # Where something is missing, a right request may have the same beside the gap: all of it is compared.
+        if earlier or (in_conversation and not illegal and not (alone and value == self.finding.observed)):
             steps, value = _member_of_body(request.body, text)
             alone = False
-        first, in_conversation = 0, steps[:1] != () and steps[0] in _CONVERSATIONS
+        first = 0
         if alone and (illegal or (not in_conversation and value == self.finding.observed)):
             first = ANY_MESSAGE
         elif alone and (held := self._held_at()) is not None:
