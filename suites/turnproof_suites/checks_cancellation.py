@@ -271,19 +271,49 @@ _SENT_BEFORE_START = finding(
     "no request",
     "a request to {observed}",
 )
+_WENT_ON = finding(
+    "cancellation/before-the-start-sends-nothing/went-on",
+    "A call whose token was set before it began did not end as cancelled.",
+    "`Cancelled`, or a response that ended with {expected}",
+)
 
 
 @check("cancellation/before-the-start-sends-nothing")
 def before_the_start_sends_nothing(view: View) -> Findings:
-    """A turn cancelled before it began costs nothing."""
+    """A turn cancelled before it began costs nothing.
+
+    A session may look at the token itself: of the adapter only the calls say something that reached it.
+    """
     for turn in view.turns:
         if turn.cut is None or turn.cut.at != "before-start" or not turn.cancelled:
             continue
         sent = [exchange for call in turn.calls for exchange in call.exchanges]
         for exchange in sent:
             yield _SENT_BEFORE_START(exchange.at(), observed=exchange.request.path, related=(_at_cancel(turn),))
-        if not sent and turn.ended is not None:
+        if not sent and turn.ended is not None and turn.calls:
             yield Compared("turns cancelled before their start")
+    yield from _cancelled_before(view, streamed=True, sent=_SENT_BEFORE_START, went_on=_WENT_ON)
+
+
+def _cancelled_before(view: View, *, streamed: bool, sent: FindingCode, went_on: FindingCode) -> Findings:
+    """The calls that were made at the adapter itself, with a token that was set already."""
+    for call in view.probes.get("cancelled", ()):
+        if call.began.streamed is not streamed:
+            continue
+        for exchange in call.exchanges:
+            yield sent(exchange.at(), observed=exchange.request.path)
+        if call.exchanges:
+            continue
+        if call.failed is not None and "Cancelled" in (call.failed.error, *call.failed.bases):
+            yield Compared("calls with a token that was set")
+        elif call.failed is not None:
+            got = f"{call.failed.error}: {call.failed.message}"
+            yield went_on(call.at(Side.ERROR, "error"), expected=FinishReason.CANCELLED, observed=got)
+        elif call.response is not None and call.response.finish_reason is FinishReason.CANCELLED:
+            yield Compared("calls with a token that was set")
+        elif call.response is not None:
+            place = call.at(Side.RESPONSE, "finish_reason")
+            yield went_on(place, expected=FinishReason.CANCELLED, observed=call.response.finish_reason)
 
 
 def _at_cancel(turn: TurnView) -> Place:
@@ -337,9 +367,23 @@ _BATCH_WITHOUT_RESPONSE = finding(
 )
 
 
+_BATCH_SENT = finding(
+    "cancellation/batch-calls-can-be-cancelled/sent",
+    "A call that does not stream sent a request, though its token was set before it began.",
+    "no request",
+    "a request to {observed}",
+)
+_BATCH_WENT_ON = finding(
+    "cancellation/batch-calls-can-be-cancelled/went-on",
+    "A call that does not stream did not end as cancelled, though its token was set before it began.",
+    "`Cancelled`, or a response that ended with {expected}",
+)
+
+
 @check("cancellation/batch-calls-can-be-cancelled")
 def batch_calls_can_be_cancelled(view: View) -> Findings:
-    """Before the first byte of the answer there is no stream to close, only a socket."""
+    """Before the first byte of the answer there is no stream to close, only a socket; before the request nothing."""
+    yield from _cancelled_before(view, streamed=False, sent=_BATCH_SENT, went_on=_BATCH_WENT_ON)
     for call in view.calls:
         last = call.last
         if call.began.streamed or last is None or not last.held or last.response is None:

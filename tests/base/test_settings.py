@@ -136,7 +136,7 @@ def changed(**fields: object) -> KnownIssue:
     [
         (changed(expires=date(2026, 11, 20)), BROKEN, "it expired on 2026-11-20"),
         (changed(reason=" \n"), BROKEN, "it has no reason"),
-        (ISSUE, held("x"), r"it no longer occurs \(now held\)"),
+        (ISSUE, held("x", asked=1), r"it no longer occurs \(now held\)"),
         (ISSUE, not_claimed("x"), r"it no longer occurs \(now not-claimed\)"),
         (changed(requirement="tools/ordre"), BROKEN, r"no requirement has this id; did you mean 'tools/order'\?"),
     ],
@@ -159,8 +159,11 @@ def test_what_was_not_measured_or_not_decided_is_left_alone() -> None:
 
 
 def test_only_a_run_with_all_scenarios_says_that_a_violation_no_longer_occurs() -> None:
-    assert apply_known_issues([line(held("x"))], [ISSUE], TODAY, in_part={"tools/order"}) == ([line(held("x"))], [])
-    _, problems = apply_known_issues([line(held("x"))], [ISSUE], TODAY, in_part={"tools/other"})
+    assert apply_known_issues([line(held("x", asked=1))], [ISSUE], TODAY, in_part={"tools/order"}) == (
+        [line(held("x", asked=1))],
+        [],
+    )
+    _, problems = apply_known_issues([line(held("x", asked=1))], [ISSUE], TODAY, in_part={"tools/other"})
     assert "it no longer occurs" in problems[0]
     _, problems = apply_known_issues([line(not_claimed("x"))], [ISSUE], TODAY, in_part={"tools/order"})
     assert "now not-claimed" in problems[0], "claims are the same in every run"
@@ -221,7 +224,7 @@ def test_what_was_not_kept_is_accepted_where_every_kind_that_was_cut_is() -> Non
     [
         ((LATE, LOST), found(LATE), "tools/order/lost no longer occurs; remove what no longer occurs from its codes"),
         (LOST, found(LATE), "tools/order/lost no longer occurs; remove the entry"),
-        (LOST, held("x"), "it no longer occurs (now held); remove the entry"),
+        (LOST, held("x", asked=1), "it no longer occurs (now held); remove the entry"),
         (
             "tools/order/lots",
             found(LOST),
@@ -282,7 +285,7 @@ def test_what_accept_writes_is_read_again_and_fails_until_it_has_reasons(tmp_pat
     nasty = ResultLine(
         adapter='a "b"\\\n\x7f🌱', requirement="core/x", path="parity", verdict=violated("two\nlines \x00 # '''")
     )
-    results = [line(BROKEN), line(held("x"), path="stateless"), nasty]
+    results = [line(BROKEN), line(held("x", asked=1), path="stateless"), nasty]
     pyproject = tmp_path / "pyproject.toml"
     pyproject.write_text('[project]\nname = "x"')
     append_accepted(pyproject, accept(results, TODAY))
@@ -317,7 +320,7 @@ def test_accept_writes_for_a_file_of_our_own(tmp_path: Path) -> None:
 
 
 def test_nothing_violated_accepts_nothing() -> None:
-    assert accept([line(held("x"))], TODAY) == ""
+    assert accept([line(held("x", asked=1))], TODAY) == ""
 
 
 def test_agents_are_settings_by_name(tmp_path: Path) -> None:

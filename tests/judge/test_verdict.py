@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 from msgspec.structs import replace
 
@@ -17,6 +18,7 @@ from turnproof.judge.verdict import (
     inconclusive,
     not_applicable,
     not_claimed,
+    nothing_compared,
     violated,
     worst,
 )
@@ -44,8 +46,26 @@ def test_of_thousands_of_findings_the_first_of_each_root_are_kept_and_all_are_co
 
 
 def test_holding_needs_something_that_was_compared() -> None:
-    assert held("texts").status is Status.HELD
-    assert held().status is Status.INCONCLUSIVE
+    assert held("texts", asked=1).status is Status.HELD
+    assert held(asked=1).status is Status.INCONCLUSIVE
+
+
+def test_nobody_holds_anything_without_having_been_asked() -> None:
+    assert held("texts", asked=0).status is Status.INCONCLUSIVE
+    with pytest.raises(ValueError, match="never asked"):
+        Verdict(Status.HELD, compared=("texts",), asked=0)
+    with pytest.raises(msgspec.ValidationError, match="never asked"):
+        msgspec.json.decode(b'{"status": "held", "compared": ["texts"], "asked": 0}', type=Verdict)
+
+
+def test_combining_adds_up_how_often_the_subject_was_asked() -> None:
+    found = combine([held("texts", asked=2), held("calls", asked=3), nothing_compared(4)])
+    assert (found.status, found.asked) == (Status.INCONCLUSIVE, 4)
+    assert combine([held("texts", asked=2), held("calls", asked=3)]).asked == 5
+
+
+def test_a_verdict_from_before_it_was_counted_can_be_read() -> None:
+    assert msgspec.json.decode(b'{"status": "held", "compared": ["texts"]}', type=Verdict).asked is None
 
 
 def test_no_violation_rests_on_an_inferred_rule() -> None:
@@ -91,21 +111,27 @@ def test_combining_keeps_the_heaviest_ones_message_place_and_evidence() -> None:
 
 
 def test_combining_what_holds_lists_everything_compared_once() -> None:
-    found = combine([held("texts", "calls"), held("texts", "usage")])
+    found = combine([held("texts", "calls", asked=2), held("texts", "usage", asked=3)])
     assert found.compared == ("texts", "calls", "usage")
     assert found.message == ""
 
 
 def test_combining_names_the_weakest_evidence() -> None:
-    found = combine([held("a", rests_on=Evidence.RECORDED), held("b", rests_on=Evidence.ISSUE), held("c")])
+    found = combine(
+        [
+            held("a", asked=1, rests_on=Evidence.RECORDED),
+            held("b", asked=1, rests_on=Evidence.ISSUE),
+            held("c", asked=1),
+        ]
+    )
     assert found.rests_on is Evidence.ISSUE
 
 
 def test_what_was_not_claimed_weighs_nothing_beside_what_held() -> None:
-    assert combine([not_claimed("no tools"), held("x")]).status is Status.HELD
+    assert combine([not_claimed("no tools"), held("x", asked=1)]).status is Status.HELD
     assert combine([not_claimed("no tools")]).status is Status.NOT_CLAIMED
 
 
 def test_doubt_outweighs_what_held() -> None:
-    found = combine([held("x"), inconclusive("cut", detail="...")])
+    found = combine([held("x", asked=1), inconclusive("cut", detail="...")])
     assert (found.status, found.message, found.detail) == (Status.INCONCLUSIVE, "cut", "...")

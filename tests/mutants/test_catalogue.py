@@ -109,7 +109,7 @@ def test_agents_are_broken_only_in_what_is_required_of_agents(suite: Suite) -> N
 
 
 def test_an_adapter_is_judged_by_what_its_session_does_in_three_places(suite: Suite) -> None:
-    """The session asks the token before it calls anybody; waiting, saving and loading are its own."""
+    """The session asks the token before it calls anybody, and so must the adapter; the rest is the session's own."""
     broken = {mutant.caught_by for mutant in MUTANTS if mutant.seam == "session"}
     assert {name for name in broken if suite.catalogue[name].subject == "adapter"} == {
         "cancellation/before-the-start-sends-nothing",

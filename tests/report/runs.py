@@ -42,7 +42,7 @@ ADAPTER = AdapterLine(
 
 HOSTILE = "</script><script>alert(1)</script> ]]> &amp; \"'`| <img src=x onerror=y> \x1b[31m\x00 [a](javascript:b) ```"
 
-OK = held("1 request")
+OK = held("1 request", asked=1)
 MISSING = Template("A call has no result.", "results for {expected}", "{observed}")
 BAD = failed(
     [

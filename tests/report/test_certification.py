@@ -210,7 +210,11 @@ def test_the_badge_is_a_shields_endpoint(
 
 def test_profiles_come_in_the_order_of_the_catalogue_of_profiles(tmp_path: Path) -> None:
     catalogue = [*CATALOGUE, requirement("streaming/chunks"), requirement("zeta/own-profile")]
-    results = [*GOOD, result("streaming/chunks", "stateless", held("x")), result("zeta/own-profile", "stateless", OK)]
+    results = [
+        *GOOD,
+        result("streaming/chunks", "stateless", held("x", asked=1)),
+        result("zeta/own-profile", "stateless", OK),
+    ]
     profiles = certified(tmp_path, results, catalogue=catalogue).adapters["anthropic"].profiles
     assert list(profiles) == ["core", "streaming", "tools", "thinking", "zeta"]
 

@@ -24,9 +24,9 @@ OTHER = msgspec.structs.replace(ADAPTER, name="other", spec="other")
 @pytest.fixture
 def two(tmp_path: Path) -> Run:
     others = [
-        result("core/text-arrives", "stateless", held("1 request"), "other"),
+        result("core/text-arrives", "stateless", held("1 request", asked=1), "other"),
         result("core/text-arrives", "legacy", violated("gone"), "other"),
-        result("core/order-kept", "legacy", held("1 request"), "other"),
+        result("core/order-kept", "legacy", held("1 request", asked=1), "other"),
         result("core/nice-names", "legacy", violated("ugly"), "other"),
     ]
     return write_run(tmp_path / "run.ndjson", [*RESULTS, *others], adapters=(ADAPTER, OTHER))

@@ -182,6 +182,12 @@ class Made:
         """The last call raises."""
         return self.add(replace(error, turn=self._turn, call=self._call))
 
+    def called_with_a_set_token(self, ended: Failed | Response) -> Made:
+        """The last call is made again at the adapter, with a token that is set: nothing is sent, and it ends so."""
+        first = next(event for event in reversed(self.events) if isinstance(event, CallBegan))
+        where: dict[str, Any] = {"turn": -1, "call": first.call, "probe": "cancelled"}
+        return self.add(replace(first, **where), replace(ended, **where))
+
     def retried(self) -> Made:
         """The session waits before the next attempt."""
         return self.add(Retried(attempt=1, delay=1.0, error="OverloadedError", turn=self._turn))

@@ -114,11 +114,11 @@ def cancelled_batch() -> View:
 
 
 def cancelled_early() -> View:
-    """A turn cancelled before its start."""
+    """A turn cancelled before its start; the adapter itself is called with a token that is set."""
     made = Made(scripted([THREE], user="Recite.", cancel=Cut("before-start"), expect="cancelled"), scripted(["Yes."]))
     made.turn("Recite.").add(Cancelled(at="before-start", turn=0)).take_back()
     made.add(TurnEnded(outcome="cancelled", turn=0)).snapshot()
-    return made.turn("There?").call("Yes.").end().view()
+    return made.turn("There?").call("Yes.").end().called_with_a_set_token(error("Cancelled")).view()
 
 
 def cancelled_in_backoff() -> View:

@@ -12,10 +12,19 @@ from turnproof.dialects.base import Evidence
 from turnproof.judge.requirements import judge
 from turnproof.judge.verdict import Status
 from turnproof.judge.view import View
-from turnproof.messages import FinishReason, FunctionCall, Text, TokenUsage
-from turnproof.run.transcript import FunctionCallDetected, Response, TurnEnded, UsageUpdate, WireRequest, WireResponse
+from turnproof.messages import FinishReason, FunctionCall, ProviderResponse, Text, TokenUsage
+from turnproof.run.transcript import (
+    CallBegan,
+    Failed,
+    FunctionCallDetected,
+    Response,
+    TurnEnded,
+    UsageUpdate,
+    WireRequest,
+    WireResponse,
+)
 
-from .build import body_with, error, response_with, spoilt
+from .build import Made, body_with, error, response_with, scripted, spoilt
 from .cases import Case, decide, points_to_something, suite
 from .conversations import (
     cancelled,
@@ -223,6 +232,30 @@ def test_a_batch_call_that_raises_on_a_cancel_is_told_from_one_that_looks_whole(
     assert codes("batch-calls-can-be-cancelled", whole) == ["wrong-finish"]
     silent = spoilt(cancelled_batch(), Response, lambda event: None)
     assert codes("batch-calls-can-be-cancelled", silent) == ["no-response"]
+
+
+def test_a_session_that_looks_at_the_token_itself_says_nothing_of_the_adapter() -> None:
+    shielded = spoilt(spoilt(cancelled_early(), CallBegan, lambda event: None, 1), Failed, lambda event: None)
+    found = Case("cancellation/before-the-start-sends-nothing", cancelled_early, called_early).verdict(shielded)
+    assert (found.status, found.compared_nothing) == (Status.INCONCLUSIVE, True)
+
+
+@pytest.mark.parametrize("mode", ["stream", "batch"])
+def test_a_call_with_a_set_token_sends_nothing_and_ends_as_cancelled(mode: str) -> None:
+    name = "before-the-start-sends-nothing" if mode == "stream" else "batch-calls-can-be-cancelled"
+
+    def again(ended: Failed | Response) -> View:
+        return Made(scripted(["Yes."]), mode=mode).turn("Hi.").call("Yes.").end().called_with_a_set_token(ended).view()
+
+    answer = ProviderResponse((Text("Yes."),), TokenUsage(), FinishReason.STOP)
+    stopped = ProviderResponse((), TokenUsage(), FinishReason.CANCELLED)
+    for ended in (error("Cancelled"), error("Stopped", "Cancelled"), Response(response=stopped)):
+        found = judge(suite().catalogue[f"cancellation/{name}"], "stateless", [again(ended)])
+        assert (found.status, len(found.compared)) == (Status.HELD, 1)
+    assert codes(name, again(error("TransportError"))) == ["went-on"]
+    assert codes(name, again(Response(response=answer))) == ["went-on"]
+    sent = Made(scripted(["Yes."]), mode=mode).turn("Hi.").call("Yes.").end().call("Yes.", probe="cancelled").view()
+    assert codes(name, sent) == ["sent"]
 
 
 def test_an_adapter_that_kept_more_than_was_shown_is_told_apart_from_one_that_kept_less() -> None:

@@ -16,7 +16,7 @@ from turnproof.messages import TokenUsage
 from turnproof.provider import Capabilities, Difference
 from turnproof.run.transcript import Response
 
-from .build import Made, response_with, scripted, spoilt
+from .build import Made, error, response_with, scripted, spoilt
 
 NAME = "core/something"
 
@@ -64,6 +64,42 @@ def test_a_check_that_compared_nothing_never_holds() -> None:
     assert verdict.status is Status.INCONCLUSIVE
 
 
+def test_a_run_that_never_asked_shows_nothing_however_much_is_compared() -> None:
+    silent = Made(scripted(["Yes."]), name="silent").turn("Moist?").end("error").view()
+    verdict = judge(requirement(), "stateless", [silent], registry=yields("texts"))
+    assert (verdict.status, verdict.compared_nothing, verdict.asked) == (Status.INCONCLUSIVE, True, 0)
+    both = judge(requirement(), "stateless", [silent, run()], registry=yields("texts"))
+    assert (both.status, both.asked) == (Status.HELD, 1)
+    assert both.compared == ("one/stateless/stream: texts",)
+
+
+def test_who_never_asked_is_accused_all_the_same() -> None:
+    silent = Made(scripted(["Yes."]), name="silent").turn("Moist?").end("error").view()
+    verdict = judge(requirement(), "stateless", [silent], registry=yields("texts", violated("printed")))
+    assert (verdict.status, verdict.asked) == (Status.VIOLATED, 0)
+
+
+@pytest.mark.parametrize(
+    ("counts", "asked"),
+    [("requests", 2), ("answers", 1), ("calls", 2), ("failures", 1), ("callbacks", 3), ("steps", 1)],
+)
+def test_a_requirement_says_what_is_counted(counts: str, asked: int) -> None:
+    made = Made(scripted(["Yes."])).turn("Moist?")
+    view = made.refused(529, error("OverloadedError", status=529, retryable=True)).call("Yes.").end().view()
+    assert judge(requirement(counts=counts), "stateless", [view], registry=yields("texts")).asked == asked
+
+
+def test_paths_agree_only_where_both_were_asked() -> None:
+    found = registry(lambda view: None, aspect=lambda view: {"0": "nothing"})
+    silent = Made(scripted(["Yes."]), name="one", path="legacy").turn("Moist?").end("error").view()
+    one_sided = judge_parity(requirement(), [run()], [silent], [], registry=found)
+    assert one_sided is not None
+    assert one_sided.status is Status.INCONCLUSIVE
+    both = judge_parity(requirement(), [run()], [run(path="legacy")], [], registry=found)
+    assert both is not None
+    assert (both.status, both.asked) == (Status.HELD, 2)
+
+
 def test_one_violation_outweighs_everything_else_in_its_run() -> None:
     verdict = judge(requirement(), "stateless", [run()], registry=yields("texts", violated("lost"), violated("also")))
     assert verdict.status is Status.VIOLATED
@@ -78,7 +114,7 @@ def test_a_violation_on_an_inferred_rule_is_inconclusive() -> None:
 
 
 def test_the_weakest_evidence_of_what_held_is_named() -> None:
-    found = held("a", rests_on=Evidence.RECORDED), held("b", rests_on=Evidence.ISSUE)
+    found = held("a", asked=1, rests_on=Evidence.RECORDED), held("b", asked=1, rests_on=Evidence.ISSUE)
     assert judge(requirement(), "stateless", [run()], registry=yields(*found)).rests_on is Evidence.ISSUE
 
 
@@ -94,7 +130,10 @@ def test_a_verdict_rests_on_what_its_requirement_rests_on_or_on_less() -> None:
 
 
 def test_a_check_may_return_a_verdict_or_nothing_itself() -> None:
-    assert judge(requirement(), "stateless", [run()], registry=registry(lambda view: held("x"))).status is Status.HELD
+    assert (
+        judge(requirement(), "stateless", [run()], registry=registry(lambda view: held("x", asked=1))).status
+        is Status.HELD
+    )
     nothing = judge(requirement(), "stateless", [run()], registry=registry(lambda view: None))
     assert nothing.status is Status.INCONCLUSIVE
 

@@ -103,7 +103,7 @@ class RequirementLine(_Line, frozen=True, kw_only=True, tag="requirement"):
     """A requirement of the catalogue, whether or not this run measured it, so that a report needs nothing else.
 
     `provider` says what the provider does, `code` what the adapter's code likely did. `findings` are the words for what
-    its check may find, by code.
+    its check may find, by code. `counts` is what the `asked` of its verdicts counts; empty in logs from before.
     """
 
     id: str
@@ -116,6 +116,7 @@ class RequirementLine(_Line, frozen=True, kw_only=True, tag="requirement"):
     provider: str = ""
     code: str = ""
     sources: tuple[str, ...] = ()
+    counts: str = ""
     findings: dict[str, Template] = {}
 
     @property
@@ -137,6 +138,7 @@ class RequirementLine(_Line, frozen=True, kw_only=True, tag="requirement"):
             provider=requirement.provider,
             code=requirement.code,
             sources=requirement.sources,
+            counts=requirement.asks,
             findings={
                 code: template for code, template in templates.items() if code.rpartition("/")[0] == requirement.id
             },

@@ -17,6 +17,7 @@ class Obstacle(StrEnum):
     REQUEST_REFUSED = "request-refused"
     RUN_CUT = "run-cut"
     CALLBACK_NEVER_CAME = "callback-never-came"
+    NEVER_ASKED = "never-asked"
     NOTHING_SHOWN = "nothing-shown"
     NOT_RUN = "not-run"
     CLAIM_MISSING = "claim-missing"
@@ -32,6 +33,7 @@ class Undecided(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     - `request-refused`: the API refused a request by `rule`, in these `runs`
     - `run-cut`: these `runs` came to no end: `how` (`timeout`), and the first one's `detail`
     - `callback-never-came`: `callback` was never called in the runs of these `scenarios`
+    - `never-asked`: in the runs of these `scenarios` the subject never did what the requirement `counts` (`requests`)
     - `nothing-shown`: these `scenarios` were run, and nothing in them could be compared
     - `not-run`: these `scenarios` show the requirement, and the run left them out; `depth` is `full` for those that
       only a full certification runs
@@ -48,6 +50,7 @@ class Undecided(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     how: str = ""
     detail: str = ""
     callback: str = ""
+    counts: str = ""
     error: str = ""
     message: str = ""
     raised: Raised | None = None

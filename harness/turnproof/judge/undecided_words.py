@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from .._base.counts import counted
@@ -11,6 +11,16 @@ from .undecided import Obstacle, Undecided
 
 _NAMED: Final = 3
 """Scenarios and runs that a sentence names; of more it says how many there are."""
+
+_NEVER: Final[Mapping[str, str]] = {
+    "calls": "no provider call reached the adapter",
+    "requests": "no request for an answer reached the API",
+    "answers": "no call returned what the API had answered",
+    "callbacks": "no callback was called",
+    "failures": "no request failed",
+    "steps": "nothing was done with a session",
+}
+"""What did not happen, by what a requirement counts."""
 
 
 def why_undecided(reason: Undecided) -> str:
@@ -32,6 +42,8 @@ def why_undecided(reason: Undecided) -> str:
         case Obstacle.CALLBACK_NEVER_CAME:
             where = _of_scenarios(reason.scenarios)
             return f"your adapter never called {reason.callback} in {where} that would show it"
+        case Obstacle.NEVER_ASKED:
+            return f"{_NEVER.get(reason.counts, 'nothing was asked')} in {_some(reason.scenarios)}"
         case Obstacle.NOTHING_SHOWN:
             return f"there was nothing to compare in {_some(reason.scenarios)}"
         case Obstacle.NOT_RUN:
@@ -54,6 +66,8 @@ def what_to_do(reason: Undecided) -> str:
             return "find out why the run ended; run it by itself with --scenario and --in-process"
         case Obstacle.CALLBACK_NEVER_CAME:
             return f"call {reason.callback} while the answer arrives"
+        case Obstacle.NEVER_ASKED:
+            return "look at the conversation in the report: who was not asked has not shown that it holds"
         case Obstacle.NOTHING_SHOWN:
             return "look at the conversation in the report: what the requirement is about is not there"
         case Obstacle.NOT_RUN:

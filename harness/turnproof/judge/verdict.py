@@ -48,6 +48,10 @@ class Verdict(msgspec.Struct, frozen=True, omit_defaults=True):
     wire rule used. `evidence` are the digests of the transcripts read. `accepted` are findings of a violation that a
     known issue names by their code; they count neither in `total` nor in `failing`. `undecided` says what kept it
     from being decided, or, of what is not claimed, which scenarios would have shown it and what they need.
+
+    `asked` counts how often that of which the requirement speaks happened at the subject's own side, in the runs that
+    decided it (`Requirement.counts` says what); None in logs from before it was counted, and where no run took part.
+    Raises ValueError for a `held` without any: who was never asked has not kept anything.
     """
 
     status: Status
@@ -62,6 +66,11 @@ class Verdict(msgspec.Struct, frozen=True, omit_defaults=True):
     empty: bool = False
     accepted: tuple[Finding, ...] = ()
     undecided: tuple[Undecided, ...] = ()
+    asked: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.status is Status.HELD and self.asked == 0:
+            raise ValueError("nothing is held by a subject that was never asked")
 
     @property
     def compared_nothing(self) -> bool:
@@ -74,16 +83,16 @@ class Verdict(msgspec.Struct, frozen=True, omit_defaults=True):
         return self.findings[0].place.run if self.findings else ""
 
 
-def held(*compared: str, rests_on: Evidence | None = None) -> Verdict:
-    """The requirement holds here; at least one thing must have been compared."""
-    if not compared:
-        return nothing_compared()
-    return Verdict(Status.HELD, compared=compared, rests_on=rests_on)
+def held(*compared: str, asked: int, rests_on: Evidence | None = None) -> Verdict:
+    """The requirement holds here: something was compared, of a subject that was `asked`. Undecided without either."""
+    if not compared or not asked:
+        return nothing_compared(asked)
+    return Verdict(Status.HELD, compared=compared, rests_on=rests_on, asked=asked)
 
 
-def nothing_compared() -> Verdict:
-    """Undecided, because no run had what the requirement looks at."""
-    return Verdict(Status.INCONCLUSIVE, message=NOTHING, empty=True)
+def nothing_compared(asked: int | None = None) -> Verdict:
+    """Undecided, because no run had what the requirement looks at, or none in which the subject was asked for it."""
+    return Verdict(Status.INCONCLUSIVE, message=NOTHING, empty=True, asked=asked)
 
 
 def failed(findings: Sequence[Finding], *, rests_on: Evidence | None = None) -> Verdict:
@@ -151,6 +160,7 @@ def combine(verdicts: Iterable[Verdict]) -> Verdict:
     failing: Counter[str] = Counter()
     for verdict in chosen:
         failing.update(verdict.failing)
+    counts = [verdict.asked for verdict in chosen if verdict.asked is not None]
     speaker = next((verdict for verdict in chosen if not verdict.empty), chosen[0])
     return Verdict(
         status,
@@ -163,6 +173,7 @@ def combine(verdicts: Iterable[Verdict]) -> Verdict:
         total=sum(verdict.total for verdict in chosen),
         failing=dict(failing),
         empty=speaker.empty,
+        asked=sum(counts) if counts else None,
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from .._base.counts import counted
 from .finding_words import Template, words_of
 from .undecided_words import in_one_sentence
 from .verdict import Verdict
@@ -20,6 +21,11 @@ def message_of(verdict: Verdict, templates: Mapping[str, Template]) -> str:
     more = f" (and {verdict.total - 1} more)" if verdict.total > 1 else ""
     found = words_of(verdict.findings[0], templates).whole + more
     return " — ".join(filter(None, (verdict.message, found)))
+
+
+def asked_text(verdict: Verdict, counts: str) -> str:
+    """How often the subject was asked: `12 requests`; empty in logs from before it was counted."""
+    return counted(verdict.asked, counts.removesuffix("s")) if verdict.asked is not None and counts else ""
 
 
 def details_of(verdict: Verdict, templates: Mapping[str, Template]) -> str:

@@ -69,7 +69,8 @@ class RequirementReport(msgspec.Struct, frozen=True):
     `findings` are those of all paths, as far as the log has them, of `total` in all; `totals` counts them by path and
     `failing` by the key of the run. Those that are accepted are among them. `message` is the first of them in words, or
     why there are none. `undecided` says of all paths what would have decided it. `applies` is False where the wire API
-    has nothing of what it is about: nobody could claim it.
+    has nothing of what it is about: nobody could claim it. `asked` says for each path how often the subject did, in the
+    runs that decided, what `counts` names (`requests`); empty in logs from before it was counted.
     """
 
     level: Literal["MUST", "SHOULD"]
@@ -86,6 +87,8 @@ class RequirementReport(msgspec.Struct, frozen=True):
     totals: dict[str, int] = {}
     undecided: tuple[UndecidedReport, ...] = ()
     applies: bool = True
+    counts: str = ""
+    asked: dict[str, int] = {}
 
 
 class ProfileReport(msgspec.Struct, frozen=True):
@@ -294,6 +297,8 @@ def _requirement(
             for reason in line.verdict.undecided
         ),
         applies=_applies(requirement, adapter),
+        counts=requirement.counts,
+        asked={line.path: line.verdict.asked for line in lines if line.verdict.asked is not None},
     )
 
 

@@ -18,8 +18,9 @@ from rich.table import Table
 from rich.text import Text
 
 from .._base.counts import counted
-from ..judge.run_log import ResultLine, Run
+from ..judge.run_log import RequirementLine, ResultLine, Run
 from ..judge.verdict import Status
+from ..judge.verdict_words import asked_text
 from ._inline_text import LOOKS, one_line, printable
 from .certification import Certification
 from .failures import SHOWN, Failure, explanation, failures, group_rows
@@ -176,15 +177,17 @@ def _print_results(console: Console, run: Run) -> None:
     for line in undisputed:
         look = LOOKS[line.verdict.status]
         console.print(Text(f"{look.symbol} {look.word} {line.requirement} [{line.path}]", style=look.colour))
-        console.print(Padding(Text(_why(line)), (0, 0, 0, 2), expand=False))
+        text = _why(line, run.requirements[line.requirement])
+        console.print(Padding(Text(text), (0, 0, 0, 2), expand=False))
 
 
-def _why(line: ResultLine) -> str:
+def _why(line: ResultLine, requirement: RequirementLine) -> str:
     """What a result that is no failure rests on."""
     if not line.verdict.compared:
         return one_line(line.verdict.message)
     first, *others = line.verdict.compared
-    return one_line(first + (f" (and in {len(others)} more)" if others else ""))
+    asked = asked_text(line.verdict, requirement.counts)
+    return one_line(first + (f" (and in {len(others)} more)" if others else "") + (f"; {asked}" if asked else ""))
 
 
 def _result_counts(run: Run, report: Certification) -> str:

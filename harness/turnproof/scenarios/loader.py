@@ -90,7 +90,7 @@ _KEYS: Final = (
     "keep_turns", "system", "tools", "results", "given", "sweep", "turns",
 )  # fmt: skip
 _MODES: Final[tuple[Literal["stream", "batch"], ...]] = ("stream", "batch")
-_Probe: TypeAlias = Literal["fresh", "reversed", "threads", "loops"]
+_Probe: TypeAlias = Literal["fresh", "reversed", "threads", "loops", "cancelled"]
 _PROBES: Final[tuple[_Probe, ...]] = get_args(_Probe)
 _SUBJECTS: Final[tuple[SubjectKind, ...]] = get_args(SubjectKind)
 _DEPTHS: Final[tuple[Literal["quick", "full"], ...]] = ("quick", "full")

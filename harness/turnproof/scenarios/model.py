@@ -271,7 +271,8 @@ class Scenario(msgspec.Struct, frozen=True):
     `modes` says whether it runs streamed, in one piece, or both. `options` go to the endpoint (`thinking`,
     `max_tokens`, `timeout`), but for `context_tokens`: it narrows the service's window for this run, so that a prompt
     can be too long without being large. `probes` re-send the run's calls afterwards on a fresh object, in reverse
-    order, from several threads, or in event loops that come and go. `cache` says whether the session uses the binding's
+    order, from several threads, in event loops that come and go, or with a cancel token that is set already, on both
+    paths. `cache` says whether the session uses the binding's
     cache plugin. `debug_logs` says that the application logs at level DEBUG. `keep_turns` is how many turns a
     collection leaves. `given` is a conversation that was held elsewhere: the session goes on from it, and no model of
     this run has signed anything in it. A scenario whose `subject` is `session` or `agent` tells these apart, and
@@ -289,7 +290,7 @@ class Scenario(msgspec.Struct, frozen=True):
     options: dict[str, Any] = {}
     cache: bool = False
     debug_logs: bool = False
-    probes: tuple[Literal["fresh", "reversed", "threads", "loops"], ...] = ()
+    probes: tuple[Literal["fresh", "reversed", "threads", "loops", "cancelled"], ...] = ()
     depth: Literal["quick", "full"] = "quick"
     keep_turns: int = 2
     subject: SubjectKind = "adapter"

@@ -154,6 +154,38 @@ class BatchCancelIgnored(Broken):
         return replace_inputs(inputs, token=None) if inputs.on_chunk is None else inputs
 
 
+def _with_a_new_token(inputs: CallInputs) -> CallInputs:
+    """The call with a token that nobody has set, where its own was set before it began."""
+    set_before = inputs.token is not None and inputs.token.is_cancelled
+    return replace_inputs(inputs, token=CancelToken()) if set_before else inputs
+
+
+@suite_mutant("set-token-ignored")
+class SetTokenIgnored(Broken):
+    """A stream listens for a cancel, and does not look whether the token was set before."""
+
+    def change_inputs(self, inputs: CallInputs) -> CallInputs:
+        return _with_a_new_token(inputs) if inputs.on_chunk is not None else inputs
+
+
+@suite_mutant("set-token-ignored-in-batch")
+class SetTokenIgnoredInBatch(Broken):
+    """A call in one piece does not look whether the token was set before."""
+
+    def change_inputs(self, inputs: CallInputs) -> CallInputs:
+        return _with_a_new_token(inputs) if inputs.on_chunk is None else inputs
+
+
+@suite_mutant("set-token-raised-as-failure")
+class SetTokenRaisedAsFailure(Broken):
+    """Nothing is sent when the token was set before, and the caller is told of a broken connection."""
+
+    def call(self, inputs: CallInputs, proceed: Proceed) -> ProviderResponse:
+        if inputs.token is not None and inputs.token.is_cancelled:
+            raise TransportError("the connection was closed")
+        return proceed(inputs)
+
+
 @suite_mutant("interruption-noted-in-the-answer")
 class InterruptionNotedInTheAnswer(Broken):
     """A note of ours is appended to what the model had said."""

@@ -174,7 +174,7 @@ def test_the_true_run_is_verified(run: Forgery) -> None:
 
 
 def _good(lines: Iterable[ResultLine]) -> list[ResultLine]:
-    return [msgspec.structs.replace(line, verdict=held("a greeting")) for line in lines]
+    return [msgspec.structs.replace(line, verdict=held("a greeting", asked=1)) for line in lines]
 
 
 def _whitewashed(run: Forgery) -> None:

@@ -126,7 +126,7 @@ def _explained(
     if not showing:
         if missing := subject.missing(requirement, ran):
             return not_claimed(f"no run shows it without what the {subject.kind} does not claim: {', '.join(missing)}")
-        found = in_runs(runs, registry[requirement.id].callbacks, subject.claims)
+        found = in_runs(runs, registry[requirement.id].callbacks, subject.claims, requirement.asks)
         return msgspec.structs.replace(verdict, undecided=tuple(found))
     lacking = {name: lacks for name, (_, lacks) in showing.items() if lacks}
     if len(lacking) == len(showing):
@@ -136,7 +136,10 @@ def _explained(
     names = {scenario.name for scenario in within}
     reasons = (
         *in_runs(
-            [view for view in runs if view.key.scenario in names], registry[requirement.id].callbacks, subject.claims
+            [view for view in runs if view.key.scenario in names],
+            registry[requirement.id].callbacks,
+            subject.claims,
+            requirement.asks,
         ),
         *not_run(scenario for scenario in within if scenario.name not in ran),
         *claims_missing(lacking),

@@ -12,7 +12,7 @@ from typing import Final
 from ...judge.finding import BrokenRule
 from ...judge.requirements import Requirement
 from ...judge.undecided import Obstacle, Undecided
-from ...judge.view import ProviderCall, TurnView, View, broken_rule
+from ...judge.view import Asked, ProviderCall, TurnView, View, broken_rule
 from ...provider import Capabilities
 from ...run.transcript import Chunk, Event, Failed, FunctionCallDetected, Thinking, UsageUpdate
 from ...scenarios import Scenario
@@ -34,8 +34,10 @@ def runs_of(requirement: Requirement, path: str, views: Iterable[View]) -> list[
     return sorted((view for view in mine if requirement.looks_at(view.key.scenario)), key=lambda view: view.key)
 
 
-def in_runs(views: Sequence[View], callbacks: Sequence[str], claims: Capabilities) -> Iterator[Undecided]:
-    """What kept these runs from showing anything."""
+def in_runs(
+    views: Sequence[View], callbacks: Sequence[str], claims: Capabilities, asks: Asked = "requests"
+) -> Iterator[Undecided]:
+    """What kept these runs from showing anything. `asks` is what has to happen before a run shows something."""
     yield from _raised(views, claims)
     yield from _refused(views)
     yield from cut_runs(views)
@@ -47,9 +49,13 @@ def in_runs(views: Sequence[View], callbacks: Sequence[str], claims: Capabilitie
     )
     if not silent:
         troubled = {str(view.key) for view in views if _is_troubled(view, claims)}
-        calm = dict.fromkeys(view.key.scenario for view in finished if str(view.key) not in troubled)
-        if calm:
-            yield Undecided(kind=Obstacle.NOTHING_SHOWN, scenarios=tuple(calm))
+        calm = [view for view in finished if str(view.key) not in troubled]
+        never = dict.fromkeys(view.key.scenario for view in calm if not view.asked(asks))
+        shown = dict.fromkeys(view.key.scenario for view in calm if view.asked(asks))
+        if never:
+            yield Undecided(kind=Obstacle.NEVER_ASKED, scenarios=tuple(never), counts=asks)
+        if shown:
+            yield Undecided(kind=Obstacle.NOTHING_SHOWN, scenarios=tuple(shown))
 
 
 def cut_runs(views: Iterable[View]) -> Iterator[Undecided]:

@@ -163,7 +163,8 @@ def _difference(run: Run, before: Verdict, again: Verdict) -> str | None:
     if before.accepted and again.status is Status.VIOLATED:
         again = accept_codes(again, {finding.code for finding in before.accepted})
     ignored = ("findings", "total", "failing", "undecided") if run.earlier else ()
-    left_out = ("status", "message", "detail", *ignored)
+    uncounted = ("asked",) if before.asked is None else ()  # in logs from before it was counted
+    left_out = ("status", "message", "detail", *uncounted, *ignored)
     rest = [name for name in before.__struct_fields__ if name not in left_out]
     if other := [name for name in rest if getattr(before, name) != getattr(again, name)]:
         return f"has another {', '.join(other)} than the evidence gives"

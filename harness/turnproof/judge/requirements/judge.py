@@ -20,7 +20,7 @@ from ...scenarios.sweep import is_point
 from ..finding import PATHS_DIFFER, UNSTRUCTURED, Finding, plain_value
 from ..parity import Comparison, compare_views
 from ..verdict import Status, Verdict, combine, failed, held, inconclusive, not_claimed
-from ..view import View
+from ..view import Asked, View
 from ..view.diff import ABSENT, Steps, differences, equal, steady_steps
 from ..view.difference_place import place_of_difference
 from .model import Requirement, in_words
@@ -49,21 +49,25 @@ def judge(
     mine = [view for view in views if view.key.path == path and view.key.repeat == 0]
     # Sorted: runs end in any order, and the same evidence must give the same verdict.
     mine = sorted((view for view in mine if requirement.looks_at(view.key.scenario)), key=_by_key)
-    return _with_evidence(requirement, combine([*_judge_single(check, mine), *_judge_modes(check, mine)]))
+    asks = requirement.asks
+    verdict = combine([*_judge_single(check, asks, mine), *_judge_modes(check, asks, mine)])
+    if verdict.asked is None:
+        verdict = msgspec.structs.replace(verdict, asked=sum(view.asked(asks) for view in mine))
+    return _with_evidence(requirement, verdict)
 
 
-def _judge_single(check: Check, views: Sequence[View]) -> list[Verdict]:
+def _judge_single(check: Check, asks: Asked, views: Sequence[View]) -> list[Verdict]:
     if check.single is None:
         return []
     verdicts = []
     for view in views:
-        verdict = _run(check, check.single, view)
+        verdict = _run(check, check.single, asks, view)
         if verdict is not None:
             verdicts.append(_with_runs(verdict if check.unfinished else _if_finished(verdict, view), view))
     return verdicts
 
 
-def _judge_modes(check: Check, views: Sequence[View]) -> list[Verdict]:
+def _judge_modes(check: Check, asks: Asked, views: Sequence[View]) -> list[Verdict]:
     if check.modes is None:
         return []
     batch = {view.key.scenario: view for view in views if view.key.mode == "batch"}
@@ -72,19 +76,25 @@ def _judge_modes(check: Check, views: Sequence[View]) -> list[Verdict]:
         other = batch.get(stream.key.scenario)
         if stream.key.mode != "stream" or other is None:
             continue
-        verdict = _run(check, check.modes, stream, other)
+        verdict = _run(check, check.modes, asks, stream, other)
         if verdict is not None:
             verdicts.append(_with_runs(_if_finished(_if_finished(verdict, stream), other), stream, other))
     return verdicts
 
 
-def _run(check: Check, function: Callable[..., Result], *views: View) -> Verdict | None:
+def _run(check: Check, function: Callable[..., Result], asks: Asked, *views: View) -> Verdict | None:
     try:
-        verdict = run_verdict(function(*views))
+        verdict = run_verdict(function(*views), _asked(asks, views))
     except Exception as error:
         # A check that falls over says nothing of the adapter.
         raise HarnessError(f"the check of {check.id} failed on {views[0].key}: {error!r}") from error
     return None if verdict is None else _coded(check.id, verdict)
+
+
+def _asked(asks: Asked, views: Sequence[View]) -> int:
+    """How often the subject was asked in runs that are compared: none at all, where one of them never did."""
+    counts = [view.asked(asks) for view in views]
+    return sum(counts) if all(counts) else 0
 
 
 def _coded(requirement: str, verdict: Verdict) -> Verdict:
@@ -111,10 +121,11 @@ def judge_parity(
 ) -> Verdict | None:
     """Whether both paths did the same, as far as the requirement's aspect goes; None when it has no aspect.
 
-    `again` are second legacy runs: what differs between them is noise, and where there is nothing but noise, nothing is
-    decided. Where both paths did the same none is needed: there is nothing that could be noise. A difference is held,
-    with a note, if it is of a kind that the binding declared and the requirement knows, as a comparison of the whole
-    runs names it at the same place. Points of a sweep are judged on each path alone: nothing is run twice there.
+    Runs in which one of the paths was never asked show no agreement. `again` are second legacy runs: what differs
+    between them is noise, and where there is nothing but noise, nothing is decided. Where both paths did the same none
+    is needed: there is nothing that could be noise. A difference is held, with a note, if it is of a kind that the
+    binding declared and the requirement knows, as a comparison of the whole runs names it at the same place. Points of
+    a sweep are judged on each path alone: nothing is run twice there.
     """
     aspect = registry[requirement.id].aspect
     if aspect is None:
@@ -157,7 +168,7 @@ def _compare(
         return _with_runs(_unfinished(unfinished), *views)
     if again is None:
         if equal(ours, theirs):
-            return _with_runs(held("both paths"), *views)
+            return _agreed(requirement, views)
         return _with_runs(inconclusive("there is no second legacy run to tell noise from difference"), *views)
     repeated = aspect(again)
     found, noise = steady_steps(ours, theirs, repeated)
@@ -168,12 +179,19 @@ def _compare(
         findings = [_parity_finding(requirement, stateless, legacy, *place) for place in found]
         return _with_runs(failed(findings), *views)
     if excused:
-        verdict = held(*(f"declared difference {name}" for name in excused))
-        return msgspec.structs.replace(verdict, evidence=_digests(views))
+        asked = _asked(requirement.asks, views[:2])
+        verdict = held(*(f"declared difference {name}" for name in excused), asked=asked)
+        return msgspec.structs.replace(verdict, evidence=_digests(views)) if asked else None
     if noise:
         lines = differences(theirs, repeated, names=("legacy", "legacy again"))
         return _with_runs(inconclusive("two legacy runs differ from each other", detail="\n".join(lines)), *views)
-    return _with_runs(held("both paths"), *views)
+    return _agreed(requirement, views)
+
+
+def _agreed(requirement: Requirement, views: Sequence[View]) -> Verdict | None:
+    """Both paths did the same; None where one of them was never asked."""
+    asked = _asked(requirement.asks, views[:2])
+    return _with_runs(held("both paths", asked=asked), *views) if asked else None
 
 
 def _parity_finding(

@@ -18,6 +18,7 @@ from ...dialects.base import TRAITS, Evidence
 from ...errors import CatalogueError
 from ...provider import Capabilities, Path
 from ...subject import OPERATIONS, SubjectKind
+from ..view.asked import Asked
 
 PROFILES = (
     "core",
@@ -68,6 +69,10 @@ class Requirement(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     globs that limit the runs it is judged on, `paths` limits them to one path where the other has no such thing.
     `differences` names the intended differences between the paths that may excuse its parity. `rests_on` is the weakest
     evidence among the facts about the wire that its check takes for granted; no MUST rests on inference.
+
+    `counts` names what has to have happened at the subject's own side in a run before the run can show that it holds
+    (see `view.asked`). Without it, `asks` has the least: a request that reached the service, or of what is required of
+    sessions and agents a step with one.
     """
 
     id: str
@@ -86,6 +91,7 @@ class Requirement(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     paths: tuple[Path, ...] = ("stateless", "legacy")
     differences: tuple[str, ...] = ()
     rests_on: Evidence | None = None
+    counts: Asked | None = None
 
     def __post_init__(self) -> None:
         self._check(self.profile in PROFILES, f"no profile {self.profile!r}{did_you_mean(self.profile, PROFILES)}")
@@ -115,6 +121,11 @@ class Requirement(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def _check(self, holds: bool, otherwise: str) -> None:
         if not holds:
             raise CatalogueError(f"requirement {self.id!r}: {otherwise}")
+
+    @property
+    def asks(self) -> Asked:
+        """What has to have happened in a run before it can show that the requirement holds."""
+        return self.counts or ("requests" if self.subject == "adapter" else "steps")
 
     @property
     def remedy(self) -> str:

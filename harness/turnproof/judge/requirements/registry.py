@@ -15,7 +15,8 @@ A check reads views and drives nothing. It is written as a generator over one ru
 
 What it yields is either `Compared`, for what it has just looked at and found in order, or a `Finding`, for what it did
 not; its code is registered beside the check, with the words for it. A run in which it yields nothing had nothing that
-it looks at; so no check can hold without having compared something. A check that cannot decide yields or returns
+it looks at; so no check can hold without having compared something. Nor can it where the run never asked the subject,
+which the requirement's `counts` decides, whatever the check says. A check that cannot decide yields or returns
 `inconclusive(reason)`, and it may return None. A plain text for what was compared and `violated(text)` are understood.
 """
 
@@ -27,6 +28,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias, TypeVar
 
+import msgspec
 from msgspec import UNSET
 
 from ...dialects.base import Evidence
@@ -192,10 +194,15 @@ compare_modes = REGISTRY.compare_modes
 finding = REGISTRY.finding
 
 
-def run_verdict(result: Result) -> Verdict | None:
-    """One verdict of what a check said of one run; None where it had nothing to look at."""
-    if result is None or isinstance(result, Verdict):
-        return result
+def run_verdict(result: Result, asked: int) -> Verdict | None:
+    """One verdict of what a check said of one run; None where it had nothing to look at.
+
+    `asked` is how often the subject was asked in that run. What was found in order in a run without any is left out.
+    """
+    if result is None:
+        return None
+    if isinstance(result, Verdict):
+        result = (result,)
     compared: list[str] = []
     findings: list[Finding] = []
     verdicts: list[Verdict] = []
@@ -216,11 +223,11 @@ def run_verdict(result: Result) -> Verdict | None:
                 verdicts.append(found)
     verdicts += _failures(findings)
     if verdicts:
-        return combine(verdicts)
-    if not compared:
+        return msgspec.structs.replace(combine(verdicts), asked=asked)
+    if not compared or not asked:
         return None
     counts = (f"{what} ×{times}" if times > 1 else what for what, times in Counter(compared).items())
-    return held(*counts, rests_on=max(marks, key=list(Evidence).index) if marks else None)
+    return held(*counts, asked=asked, rests_on=max(marks, key=list(Evidence).index) if marks else None)
 
 
 def _failures(findings: Iterable[Finding]) -> Iterator[Verdict]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from ...dialects.tool_pairing import wire_names
 from .aliases import Aliases
+from .asked import Asked
 from .call import Callback, ProviderCall
 from .exchange import HARMLESS_FAULTS, Exchange, broken_rule
 from .place_document import document_of
@@ -17,6 +18,7 @@ from .turn import TurnView
 __all__ = [
     "HARMLESS_FAULTS",
     "Aliases",
+    "Asked",
     "Callback",
     "Exchange",
     "ProviderCall",

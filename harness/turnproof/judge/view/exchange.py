@@ -196,6 +196,11 @@ class Exchange:
         """Whether it was refused for a token that had been good before: its client can only ask for another one."""
         return any(finding.get("outdated") for finding in self.request.findings)
 
+    @property
+    def answered(self) -> bool:
+        """Whether the model's answer began to arrive, whatever became of it."""
+        return self.response is not None and self.response.status == 200 and self.response.written > 0
+
     @cached_property
     def clean(self) -> bool:
         """Whether a whole, undisturbed answer of the model went out to the end."""

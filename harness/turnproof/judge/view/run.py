@@ -28,6 +28,7 @@ from ...run.transcript import (
 from ...scenarios.model import Scenario, Turn
 from ..finding import Place, Side, pointer
 from .aliases import Aliases, aliases_of
+from .asked import Asked, count
 from .call import Callback, ProviderCall
 from .diff import present
 from .documents import CALLBACKS, event_document, is_stray, process_events
@@ -49,6 +50,7 @@ class View:
         self.digest = digest
         self.key: RunKey = transcript.key
         """Scenario, path, mode and repeat."""
+        self._asked: dict[Asked, int] = {}
 
     def at(self, side: Side, *tokens: str | int, **fields: Any) -> Place:
         """A place in this run, outside of any turn. `tokens` are those of the pointer (see `finding`)."""
@@ -96,6 +98,12 @@ class View:
     def streamed(self) -> bool:
         """Whether the run asked for streams."""
         return self.key.mode == "stream"
+
+    def asked(self, what: Asked) -> int:
+        """How often the subject was asked in this run: its calls, requests, answers, failures or steps."""
+        if what not in self._asked:
+            self._asked[what] = count(self, what)
+        return self._asked[what]
 
     @property
     def finished(self) -> bool:

@@ -9,6 +9,7 @@ from ..._base.counts import counted
 from ...judge.requirements import PROFILES
 from ...judge.run_log import AdapterLine, RequirementLine, ResultLine, Run
 from ...judge.verdict import Status, Verdict, worst
+from ...judge.verdict_words import asked_text
 from ..certification import Certification, reproduce
 from ..html import anchor
 from ..limits import REQUIREMENT_EXAMPLES
@@ -135,7 +136,7 @@ class _Maker:
             id=anchor(adapter.name, requirement.id),
             status=status,
             codes=CODES[status] + "".join(codes),
-            cells=tuple(_cell(path, verdicts.get(path), adapter) for path in self.paths),
+            cells=tuple(_cell(path, verdicts.get(path), adapter, requirement) for path in self.paths),
             claim=self.report.adapters[adapter.name].claim,
         )
 
@@ -146,12 +147,16 @@ def _lacking(lines: Sequence[ResultLine]) -> Iterator[str]:
             yield f"{line.adapter} ({line.path}): {line.verdict.message}"
 
 
-def _cell(path: str, verdict: Verdict | None, adapter: AdapterLine) -> tuple[Status | None, str]:
+def _cell(
+    path: str, verdict: Verdict | None, adapter: AdapterLine, requirement: RequirementLine
+) -> tuple[Status | None, str]:
     """Status, and what there is to say of it in a few words."""
     if verdict is None:
         return None, _why_nothing(path, adapter)
     if verdict.status is Status.HELD:
-        return verdict.status, f"{len(verdict.compared)} compared"
+        return verdict.status, ", ".join(
+            filter(None, (f"{len(verdict.compared)} compared", asked_text(verdict, requirement.counts)))
+        )
     return verdict.status, verdict.message if verdict.status is Status.NOT_CLAIMED else ""
 
 

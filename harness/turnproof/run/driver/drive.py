@@ -36,9 +36,7 @@ def drive(job: Job, subject: Subject, recorder: Recorder) -> RunEnded:
         for index, turn in enumerate(job.scenario.turns):
             run.turn(index, turn)
         recorder.turn = -1
-        calls = [call for call in run.calls if call.path == "stateless"]
-        if job.scenario.probes and job.key.path == "stateless" and calls:
-            run_probes(job, recorder, calls, lambda: run.providers.open("stateless"))
+        run_probes(job, recorder, run.calls, run.providers.open)
         run.look()
     finally:
         run.close()

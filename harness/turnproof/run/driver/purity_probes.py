@@ -1,7 +1,9 @@
-"""Purity probes: the run's calls once more, on a fresh object, in another order, from several threads and loops.
+"""Probes: the run's calls once more, straight at the adapter, past the session.
 
-`complete()` must send the same bytes each time; the server gives an identical request the identical reply, so
-only the requests are of interest.
+Most are about purity: on a fresh object, in another order, from several threads and loops. `complete()` must send the
+same bytes each time; the server gives an identical request the identical reply, so only the requests are of interest.
+`cancelled` calls with a token that is set already, on both paths: a session may look at it first, and then nobody
+knows what the adapter would have done.
 """
 
 from __future__ import annotations
@@ -14,6 +16,10 @@ from typing import Any
 import msgspec
 
 from ..._base.coroutines import in_fresh_loops
+from ...cancel import CancelToken
+from ...messages import ProviderResponse
+from ...provider import Path
+from ...session.ports import takes
 from ..transcript import CallBegan, Response
 from .job import Job
 from .recorder import Recorder
@@ -23,23 +29,34 @@ LOOPS = 2
 """Calls that are made again in an event loop of their own: what belongs to the first shows in the second."""
 
 
-def run_probes(job: Job, recorder: Recorder, calls: Sequence[CallBegan], open_provider: Callable[[], Any]) -> None:
-    """Re-send the calls that were answered, as the scenario's `probes` ask."""
-    for probe in job.scenario.probes:
+def run_probes(job: Job, recorder: Recorder, calls: Sequence[CallBegan], open_provider: Callable[[Path], Any]) -> None:
+    """Make the calls of the conversation again, as the scenario's `probes` ask. `open_provider` opens a fresh object.
+
+    Of the legacy path there is no purity to probe: its providers hold the history.
+    """
+    path = job.key.path
+    mine = [call for call in calls if call.path == path]
+    probes = [probe for probe in job.scenario.probes if path == "stateless" or probe == "cancelled"]
+    if not probes or not mine:
+        return
+    for probe in probes:
         recorder.probe = probe
         recorder.control.ask("probe", probe)
         match probe:
             case "fresh":
-                for call in calls:
-                    _resend(open_provider(), call, recorder)
+                for call in mine:
+                    _resend(open_provider(path), call, recorder)
             case "reversed":
-                provider = open_provider()
-                for call in reversed(calls):
+                provider = open_provider(path)
+                for call in reversed(mine):
                     _resend(provider, call, recorder)
             case "threads":
-                _from_threads(open_provider(), calls, recorder)
+                _from_threads(open_provider(path), mine, recorder)
             case "loops":
-                _from_loops(open_provider(), calls, recorder)
+                _from_loops(open_provider(path), mine, recorder)
+            case "cancelled":
+                for call in mine:
+                    _call_cancelled(open_provider(path), call, recorder)
     recorder.probe = ""
     recorder.control.ask("probe", "")
 
@@ -56,11 +73,42 @@ def _from_loops(provider: Any, calls: Sequence[CallBegan], recorder: Recorder) -
 
 
 def _resend(provider: Any, call: CallBegan, recorder: Recorder) -> None:
+    _record(call, recorder, lambda: _complete(provider, call))
+
+
+def _call_cancelled(provider: Any, call: CallBegan, recorder: Recorder) -> None:
+    """A call whose token is set before it begins. A legacy method that is missing or takes no token is not called."""
+    token = CancelToken()
+    token.cancel()
+    if call.path == "stateless":
+        _record(call, recorder, lambda: _complete(provider, call, cancel_token=token))
+        return
+    recorder.call = -1
+    recorder.control.ask("call-begins", (-1, recorder.probe))
+    # What opening a conversation sends (a managed cache) is no part of the call that was cancelled.
+    try:
+        provider.create_session(call.system, list(call.tools) or None, list(call.messages[:-1]))
+    except Exception as error:
+        recorder.event(failed("call", error, recorder.raised(error), **recorder.place))
+        return
+    finally:
+        recorder.end()
+    last = call.messages[-1]
+    content: Any = list(last.results) if last.role == "tool" else last.text
+    name = "send_tool_results" if last.role == "tool" else "send_message"
+    send = getattr(provider, f"{name}_streaming" if call.streamed else name, None)
+    if send is not None and takes(send, "cancel_token"):
+        chunks: list[str] = []
+        listening = [chunks.append] if call.streamed else []
+        _record(call, recorder, lambda: send(content, *listening, cancel_token=token))
+
+
+def _record(call: CallBegan, recorder: Recorder, action: Callable[[], ProviderResponse]) -> None:
     recorder.call = call.call
     recorder.begin(msgspec.structs.replace(call, probe=recorder.probe, turn=-1))
     where = recorder.place
     try:
-        response = _complete(provider, call)
+        response = action()
     except Exception as error:
         recorder.end()
         recorder.event(failed("call", error, recorder.raised(error), **where))
@@ -69,7 +117,7 @@ def _resend(provider: Any, call: CallBegan, recorder: Recorder) -> None:
     recorder.event(Response(response=msgspec.structs.replace(response, raw=None), **where))
 
 
-def _complete(provider: Any, call: CallBegan) -> Any:
+def _complete(provider: Any, call: CallBegan, **options: Any) -> Any:
     chunks: list[str] = []
     return provider.complete(
         list(call.messages),
@@ -77,6 +125,7 @@ def _complete(provider: Any, call: CallBegan) -> Any:
         list(call.tools) or None,
         response_schema=call.response_schema,
         on_chunk=chunks.append if call.streamed else None,
+        **options,
     )
 
 

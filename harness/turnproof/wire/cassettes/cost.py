@@ -83,7 +83,8 @@ def estimate_cost(
     for scenario in scenarios:
         room = int(scenario.options.get("max_tokens", max_output))
         factor = max(price.write_5m, price.write_1h) if scenario.cache else 1.0
-        runs = len(scenario.modes) * (1 + len(scenario.probes))
+        sent_again = sum(probe != "cancelled" for probe in scenario.probes)
+        runs = len(scenario.modes) * (1 + sent_again)
         for request in _requests(scenario):
             times = runs * request.times
             requests += times
