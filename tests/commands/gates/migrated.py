@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -183,6 +183,26 @@ class WithoutLimit(OnePath):
 
 
 WITHOUT_LIMIT = adapter("without-limit", of(WithoutLimit))
+
+
+class ClosesOnce(OnePath):
+    """Whoever closes it again gets an error."""
+
+    closed = False
+
+    def initialize(self, config: Mapping[str, Any]) -> None:
+        self.closed = False
+        super().initialize(config)
+        self.closed = False
+
+    def shutdown(self) -> None:
+        if self.closed:
+            raise RuntimeError("already closed")
+        self.closed = True
+        super().shutdown()
+
+
+CLOSES_ONCE = adapter("closes-once", of(ClosesOnce))
 
 
 def _plugin_that_stays(provider: Any) -> Any:

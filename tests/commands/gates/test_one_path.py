@@ -195,6 +195,11 @@ def test_a_method_that_is_called_otherwise_is_called_as_the_binding_says(bench: 
     assert found.status is Status.HELD
 
 
+def test_shutting_down_twice_is_harmless(bench: Bench) -> None:
+    found = bench.decided("4/what-stays-works", "CLOSES_ONCE", "basics/plain", watch="everything")
+    assert found.left == ("shutdown: called twice, it raised RuntimeError: already closed",)
+
+
 def test_what_an_adapter_claims_and_what_the_protocol_has_cannot_be_missing(bench: Bench) -> None:
     found = bench.decided("4/what-stays-works", "WITHOUT_LIMIT", "basics/plain", watch="everything")
     assert found.left == ("context limit: it has no get_context_limit()",)

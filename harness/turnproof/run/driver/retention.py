@@ -158,6 +158,10 @@ class _Tried:
 
     def _shutdown(self) -> str:
         self._call("shutdown")
+        try:
+            self._call("shutdown")
+        except Exception as error:
+            return f"called twice, it raised {type(error).__name__}: {error}"
         return ""
 
 
