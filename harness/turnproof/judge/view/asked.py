@@ -6,7 +6,8 @@ a requirement for it, and an adapter that raises at every call prints nothing ei
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from collections.abc import Sequence
+from typing import Final, Literal, TypeAlias
 
 from ...run.transcript import (
     CallBegan,
@@ -25,12 +26,11 @@ from ...run.transcript import (
     SessionStepped,
     Swapped,
     Thinking,
+    Transcript,
     TurnBegan,
     UsageUpdate,
 )
-
-if TYPE_CHECKING:
-    from .run import View
+from .exchange import Exchange
 
 Asked: TypeAlias = Literal["calls", "requests", "answers", "callbacks", "failures", "steps"]
 """What is counted. Probes and children of a session count like any other part of the run.
@@ -58,34 +58,31 @@ _STEPS: Final[tuple[type[Event], ...]] = (
 )
 
 
-def count(view: View, what: Asked) -> int:
-    """How often it happened in a run. A session that does not show its calls is counted by its requests."""
+def count(transcript: Transcript, exchanges: Sequence[Exchange], what: Asked) -> int:
+    """How often it happened in a run with these exchanges. What does not show its calls is counted by its requests."""
+    asked = [exchange for exchange in exchanges if exchange.generates]
     match what:
         case "calls":
-            return len(view.transcript.of(CallBegan)) or _requests(view)
+            return len(transcript.of(CallBegan)) or len(asked)
         case "requests":
-            return _requests(view)
+            return len(asked)
         case "answers":
-            return _answers(view)
+            return _answers(transcript, asked)
         case "callbacks":
-            asked = {(one.request.probe, one.request.call) for one in view.exchanges if one.generates}
-            told = view.transcript.of(Chunk, Thinking, FunctionCallDetected, UsageUpdate)
-            return sum((event.probe, event.call) in asked for event in told)
+            calls = {(one.request.probe, one.request.call) for one in asked}
+            told = transcript.of(Chunk, Thinking, FunctionCallDetected, UsageUpdate)
+            return sum((event.probe, event.call) in calls for event in told)
         case "failures":
-            return sum(exchange.generates and not exchange.clean for exchange in view.exchanges)
+            return sum(not exchange.clean for exchange in asked)
         case "steps":
-            return sum(isinstance(event, _STEPS) for event in view.transcript.events)
+            return len(transcript.of(*_STEPS))
 
 
-def _requests(view: View) -> int:
-    return sum(exchange.generates for exchange in view.exchanges)
-
-
-def _answers(view: View) -> int:
-    answered = [exchange for exchange in view.exchanges if exchange.generates and exchange.answered]
-    if not view.transcript.of(CallBegan):
+def _answers(transcript: Transcript, asked: Sequence[Exchange]) -> int:
+    answered = [exchange for exchange in asked if exchange.answered]
+    if not transcript.of(CallBegan):
         return len(answered)
-    returned = {(event.probe, event.call) for event in view.transcript.of(Response)}
+    returned = {(event.probe, event.call) for event in transcript.of(Response)}
     # The exchanges of calls that a probe makes at once belong to none of them.
-    probes = {event.probe for event in view.transcript.of(Response) if event.probe}
+    probes = {probe for probe, _ in returned if probe}
     return sum((one.request.probe, one.request.call) in returned or one.request.probe in probes for one in answered)

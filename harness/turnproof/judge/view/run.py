@@ -102,7 +102,7 @@ class View:
     def asked(self, what: Asked) -> int:
         """How often the subject was asked in this run: its calls, requests, answers, failures or steps."""
         if what not in self._asked:
-            self._asked[what] = count(self, what)
+            self._asked[what] = count(self.transcript, self.exchanges, what)
         return self._asked[what]
 
     @property
