@@ -46,13 +46,13 @@ def test_an_error_without_cause_shows_nothing_of_what_an_sdk_raised() -> None:
 
 SAMPLE = (
     "tools-prefixed",
-    "schemas-titled",
-    "usage-once",
+    "user-named",
+    "usage-told-twice",
     "finish-by-the-word",
     "errors-of-own-classes",
     "system-in-two-blocks",
-    "parallel-calls-allowed",
-    "texts-as-blocks",
+    "other-limit-of-tokens",
+    "blocks-in-messages-of-their-own",
     "detail-spelled-out",
     "chunks-by-word",
 )
