@@ -81,7 +81,6 @@ def _lines(
     yield from code.imports
     yield ""
     yield from _answers(answers, joined=not layout.writes)
-    yield "requests = []"
     yield ""
     yield from _server(answers, heads=question.sight == "header")
     yield ""
@@ -123,7 +122,7 @@ def _has(answers: Sequence[RecordedAnswer], end: End) -> bool:
 
 def _answers(answers: Sequence[RecordedAnswer], *, joined: bool) -> Iterator[str]:
     """Each answer with status, headers, its end and its pieces: a line for each piece, or one for each answer."""
-    yield "ANSWERS = ["
+    yield "ANSWERS, requests = ["
     for one in answers:
         head = f"    ({one.status}, {one.headers!r}, {one.end!r}, ["
         if joined:
@@ -132,7 +131,7 @@ def _answers(answers: Sequence[RecordedAnswer], *, joined: bool) -> Iterator[str
             yield head
             yield from (f"        {piece!r}," for piece in one.pieces)
             yield "    ]),"
-    yield "]"
+    yield "], []"
 
 
 def _server(answers: Sequence[RecordedAnswer], *, heads: bool) -> Iterator[str]:
