@@ -140,8 +140,11 @@ def _server(answers: Sequence[RecordedAnswer], *, heads: bool) -> Iterator[str]:
     yield "class Server(BaseHTTPRequestHandler):"
     yield '    protocol_version = "HTTP/1.1"'
     yield "    log_message = lambda *words: None"
-    yield "    def do_POST(self):"
+    methods = sorted({one.method for one in answers} | {"POST"})
+    yield f"    def do_{methods[0]}(self):"
     body = 'json.loads(self.rfile.read(int(self.headers["content-length"])))'
+    if methods != ["POST"]:
+        body = 'json.loads(self.rfile.read(int(self.headers["content-length"] or 0)) or "null")'
     if heads:
         yield f"        {body}"
     yield f"        requests.append({'self.headers' if heads else body})"
@@ -171,6 +174,7 @@ def _server(answers: Sequence[RecordedAnswer], *, heads: bool) -> Iterator[str]:
         yield "            os.close(self.connection.detach())"
     if any(one.end != "end" for one in answers):
         yield "        self.close_connection = end != 'end'"
+    yield from (f"    do_{method} = do_{methods[0]}" for method in methods[1:])
 
 
 def _look(question: Question, base_path: str) -> Iterator[str]:

@@ -17,12 +17,13 @@ _HOP_BY_HOP = frozenset(("connection", "content-length", "date", "keep-alive", "
 
 @dataclass(frozen=True)
 class RecordedAnswer:
-    """One answer. `pieces` are the writes that it consists of."""
+    """One answer. `pieces` are the writes that it consists of, `method` is that of the request it answers."""
 
     status: int
     headers: dict[str, str]
     pieces: tuple[bytes, ...]
     end: End
+    method: str = "POST"
 
 
 def exchanges_of(transcript: Transcript, call: int, probe: str) -> list[WireRequest]:
@@ -34,13 +35,13 @@ def exchanges_of(transcript: Transcript, call: int, probe: str) -> list[WireRequ
 def answers_of(transcript: Transcript, requests: list[WireRequest]) -> tuple[RecordedAnswer, ...]:
     """The answers to these requests. One that was held back until the client left ends with silence."""
     responses = {one.exchange: one for one in transcript.of(WireResponse)}
-    return tuple(_answer(responses[one.exchange]) for one in requests if one.exchange in responses)
+    return tuple(_answer(responses[one.exchange], one.method) for one in requests if one.exchange in responses)
 
 
-def _answer(response: WireResponse) -> RecordedAnswer:
+def _answer(response: WireResponse, method: str) -> RecordedAnswer:
     headers = {name: value for name, value in response.headers.items() if name.lower() not in _HOP_BY_HOP}
     pieces = tuple(_pieces(response))
-    return RecordedAnswer(response.status, headers, pieces, _end(response))
+    return RecordedAnswer(response.status, headers, pieces, _end(response), method)
 
 
 def _end(response: WireResponse) -> End:
