@@ -31,7 +31,7 @@ from turnproof.judge.verdict import Status, held, violated
 from turnproof.judge.view import View
 from turnproof.provider import Capabilities
 from turnproof.run.evidence import EvidenceStore
-from turnproof.run.transcript import Chunk, RunEnded, RunKey, Transcript
+from turnproof.run.transcript import Chunk, RunEnded, RunKey, Transcript, TurnBegan
 from turnproof.scenarios.model import Scenario
 
 PATHS = ("stateless", "legacy")
@@ -50,6 +50,7 @@ def requirement(id: str, level: Level = Level.MUST) -> Requirement:
         provider="It hears it.",
         code="Say it.",
         sources=("design:politeness",),
+        counts="steps",
     )
 
 
@@ -101,7 +102,7 @@ def transcript(key: RunKey, words: str) -> Transcript:
         backend=SUBJECT.backend,
         key=key,
         seed=0,
-        events=(Chunk(text=words), RunEnded(how="completed")),
+        events=(TurnBegan(text="hi"), Chunk(text=words), RunEnded(how="completed")),
     )
 
 

@@ -31,7 +31,7 @@ from turnproof.judge.verdict import Status, Verdict, accept_codes, violated
 from turnproof.judge.view import View
 from turnproof.messages import Message
 from turnproof.run.evidence import EvidenceStore
-from turnproof.run.transcript import Chunk, HistorySnapshot, RunEnded, RunKey, Transcript
+from turnproof.run.transcript import Chunk, HistorySnapshot, RunEnded, RunKey, Transcript, TurnBegan
 from turnproof.scenarios.model import Scenario
 
 KEY = RunKey("core/hello", "stateless")
@@ -46,6 +46,7 @@ REQUIREMENT = Requirement(
     provider="It hears it.",
     code="Say it.",
     sources=("design:politeness",),
+    counts="steps",
 )
 
 
@@ -78,6 +79,7 @@ def said(words: str) -> Transcript:
         key=KEY,
         seed=0,
         events=(
+            TurnBegan(text="hi"),
             Chunk(text=words),
             HistorySnapshot(owner="session", messages=(Message.user("hi"),)),
             RunEnded(how="completed"),
