@@ -217,7 +217,7 @@ def system_text_is_sent_each_turn(view: View) -> Findings:
     earlier: list[str] = []
     for request in read_requests(view):
         held, sent = request.call.began.system or "", system_text(request.wire)
-        gone = [text for text in earlier if text.strip() and text.strip() not in held]
+        gone = [text for text in earlier if text.strip() not in held]
         stale = [text for text in gone if instructs(request.wire, text)]
         missing = bool(held) and not instructs(request.wire, held)
         if missing:

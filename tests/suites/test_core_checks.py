@@ -501,3 +501,15 @@ def test_what_the_service_did_goes_back_whole_and_in_its_order(change: Callable[
     assert (
         judge(suite().catalogue["core/what-the-service-did-goes-back"], "stateless", [view]).status is Status.VIOLATED
     )
+
+
+@pytest.mark.parametrize(("first", "then", "code"), [("Log. ", "Log.", ""), ("Log beds.", "Log.", "earlier-text")])
+def test_a_system_text_that_lost_its_blanks_is_no_earlier_one(first: str, then: str, code: str) -> None:
+    made = Made(scripted(["Yes."]), scripted(["Yes."]), system=first).turn("Hi.").call("Yes.").end()
+    made.system = then
+    view = made.turn("Still there?").call("Yes.").end().view()
+    if code:
+        stay = body_with(lambda body: body.update(system=[{"type": "text", "text": f"{then} {first}"}]))
+        view = spoilt(view, WireRequest, stay, 1)
+    found = judge(suite().catalogue["core/system-text-is-sent-each-turn"], "stateless", [view]).findings
+    assert [one.code.rpartition("/")[2] for one in found] == ([code] if code else [])

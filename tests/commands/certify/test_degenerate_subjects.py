@@ -17,18 +17,10 @@ ASK_NOBODY = ("RAISES", "ANSWERS_BY_ITSELF", "ECHOES", "REFUSES_ALL")
 NAMES = (*ASK_NOBODY, "RAISES_AFTER_THE_ANSWER", "NEVER_STREAMS")
 SCENARIOS = (
     "basics/plain",
-    "basics/four_turns",
     "cancel/in_text",
-    "cancel/in_arguments",
-    "faults/overloaded",
     "faults/refused",
-    "faults/reset_mid_stream",
-    "finish/clipped_call",
-    "gc/tool_pairs",
     "persistence/save_load",
-    "thinking/plain",
     "tools/one",
-    "tools/malformed_arguments",
 )
 """Not `cancel/before_start`: who raises `Cancelled` at a token that is set, or refuses it, has been asked for that."""
 NEED_A_STREAM = {
