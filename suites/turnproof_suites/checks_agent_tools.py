@@ -147,7 +147,7 @@ _DENIED_WITHOUT_ANSWER = finding(
 
 @check("sessions/denied-tools-do-not-run", without_calls=True)
 def denied_tools_do_not_run(view: View) -> Findings:
-    """The model is told so, and the turn comes to its answer."""
+    """A denied tool does not run, and the turn still ends with an answer."""
     for turn in agent_turns(view):
         script = turn.view.script
         if script is None or not script.denied or not turn.step.generated:

@@ -167,7 +167,7 @@ _NOT_CANCELLED = finding(
 
 @check("sessions/cancel-ends-the-request", without_calls=True)
 def cancel_ends_the_request(view: View) -> Findings:
-    """The service is told that nobody wants the answer any more: the connection is closed."""
+    """A cancel closes the connection to the service, and the turn ends as cancelled."""
     for turn in agent_turns(view):
         held = [one for one in turn.step.generated if one.held and one.response is not None]
         if not _is_cancelled(turn) or not held:
@@ -275,7 +275,7 @@ _FAILURE_UNTYPED = finding(
 
 @check("sessions/failure-is-no-answer", without_calls=True)
 def failure_is_no_answer(view: View) -> Findings:
-    """What the service refused for good is raised, with a known error, and not told as text."""
+    """A permanent refusal by the service raises an error of turnproof's tree. It is not returned as text."""
     for turn in agent_turns(view):
         script = turn.view.script
         if script is None or script.error is None or not turn.requests or turn.answered_requests:

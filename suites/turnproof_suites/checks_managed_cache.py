@@ -17,7 +17,7 @@ from .reading import at_text, read_requests, system_text
 
 
 def _operations(view: View, action: str) -> Iterator[tuple[Exchange, Call]]:
-    """The operations of one kind on managed caches that the service granted; those of purity probes are left aside."""
+    """The operations of one kind on managed caches that the service granted; those of probes are left aside."""
     for exchange in view.exchanges:
         granted = exchange.response is not None and exchange.response.status == 200 and not exchange.request.probe
         if granted and exchange.call is not None and exchange.call.action == action:

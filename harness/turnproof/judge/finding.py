@@ -62,7 +62,7 @@ class Place(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     `call` counts provider calls in the run and `exchange` exchanges on the wire; `round` counts the tool-result rounds
     in the turn, and `attempt` how often the same round was tried before. `probe` is not empty for what was seen of a
-    purity probe. `pointer` is a JSON Pointer into the document of `side`; the empty string is all of it, None nothing.
+    probe. `pointer` is a JSON Pointer into the document of `side`; the empty string is all of it, None nothing.
     """
 
     side: Side

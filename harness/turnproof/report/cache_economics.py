@@ -148,7 +148,7 @@ def _turn(turn: int, calls: Sequence[tuple[_Call, int]], after: tuple[str, ...])
 
 
 def _calls(transcript: Transcript) -> Iterator[_Call]:
-    """The requests that were answered and counted, in order; what purity probes sent again is left aside."""
+    """The requests that were answered and counted, in order; what probes sent again is left aside."""
     wire = dialect_named(transcript.dialect)
     answers = {event.exchange: event for event in transcript.of(WireResponse)}
     began = {event.call: event for event in transcript.of(CallBegan) if not event.probe}

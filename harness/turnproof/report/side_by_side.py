@@ -40,7 +40,7 @@ class TurnRows:
 
 
 def side_by_side(left: Transcript | None, right: Transcript | None) -> list[TurnRows]:
-    """The turns in order; what purity probes did after the conversation is left out. A side may be missing."""
+    """The turns in order; what probes did after the conversation is left out. A side may be missing."""
     one, other = _by_turn(left), _by_turn(right)
     return [_turn(turn, one.get(turn), other.get(turn)) for turn in sorted({*one, *other}, key=_order)]
 

@@ -23,7 +23,7 @@ class _Event(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", omit_
     call: int = -1
     """Index of the provider call within the run; -1 where there is none."""
     probe: str = ""
-    """Not empty for what a purity probe did after the conversation: `fresh`, `reversed`, `threads`."""
+    """Not empty for what a probe did after the conversation: `fresh`, `reversed`, `threads`, `loops`, `cancelled`."""
 
 
 class SessionOpened(_Event, frozen=True, kw_only=True, omit_defaults=True, tag="session_opened"):

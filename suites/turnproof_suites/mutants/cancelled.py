@@ -178,7 +178,7 @@ class SetTokenIgnoredInBatch(Broken):
 
 @suite_mutant("set-token-raised-as-failure")
 class SetTokenRaisedAsFailure(Broken):
-    """Nothing is sent when the token was set before, and the caller is told of a broken connection."""
+    """A call whose token is already set sends nothing, and raises a connection error instead of `Cancelled`."""
 
     def call(self, inputs: CallInputs, proceed: Proceed) -> ProviderResponse:
         if inputs.token is not None and inputs.token.is_cancelled:

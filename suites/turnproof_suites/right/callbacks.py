@@ -1,4 +1,4 @@
-"""Freedoms of callbacks: the pieces that text and thoughts are handed on in, when counts are told, and from where."""
+"""Freedoms of callbacks: how large the pieces of text and thoughts are, when usage is reported, and in which thread."""
 
 from __future__ import annotations
 

@@ -30,7 +30,9 @@ WHICH = next((name for name in ("claude", "codex", "gemini") if name in (REAL or
 
 AGENT: AgentBinding = import_module(f"turnproof_adapters.acp.{WHICH}").AGENT
 
-standin_only = pytest.mark.skipif(REAL is not None, reason="the stand-in does it on demand")
+standin_only = pytest.mark.skipif(
+    REAL is not None, reason="TURNPROOF_ACP names a real program, and only the stand-in can be made to do this"
+)
 
 
 @dataclass

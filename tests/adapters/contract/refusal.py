@@ -40,6 +40,6 @@ def refused(
     wait: float | None = None,
     fields: dict[str, Any] | None = None,
 ) -> Refusal:
-    """A refusal whose kind, words, whether it may be retried, and wait are to be those of the error."""
+    """A refusal by the service. The error must have its kind, its message, whether it may be retried, and its wait."""
     facts = {"kind": kind, "message": message, "retryable": retryable, "retry_after": wait, **(fields or {})}
     return Refusal(id, status, body, expected, facts, headers or {})

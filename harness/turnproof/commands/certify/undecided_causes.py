@@ -34,9 +34,7 @@ def runs_of(requirement: Requirement, path: str, views: Iterable[View]) -> list[
     return sorted((view for view in mine if requirement.looks_at(view.key.scenario)), key=lambda view: view.key)
 
 
-def in_runs(
-    views: Sequence[View], callbacks: Sequence[str], claims: Capabilities, asks: Asked = "requests"
-) -> Iterator[Undecided]:
+def in_runs(views: Sequence[View], callbacks: Sequence[str], claims: Capabilities, asks: Asked) -> Iterator[Undecided]:
     """What kept these runs from showing anything. `asks` is what has to happen before a run shows something."""
     yield from _raised(views, claims)
     yield from _refused(views)

@@ -161,7 +161,7 @@ class Speaker:
 
 
 def _code(part: ExecutableCode | CodeExecutionResult) -> dict[str, Any]:
-    """Code that the service ran, or what came of it, under the id that the script gave it."""
+    """Code that the service ran, or its result, with the id from the script."""
     own_id = {"id": scripted(part)["id"]} if "id" in scripted(part) else {}
     if isinstance(part, ExecutableCode):
         return {"executableCode": {"language": part.language, "code": part.code, **own_id}}

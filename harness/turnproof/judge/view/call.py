@@ -30,7 +30,7 @@ Callback: TypeAlias = Chunk | Thinking | FunctionCallDetected | UsageUpdate
 
 
 class ProviderCall:
-    """A call that the session made, or that a purity probe made again.
+    """A call that the session made, or that a probe made again.
 
     `attempt` counts earlier calls of the same round in the same turn. `script` is the scripted answer, None where
     the scenario has none. `callbacks` are in the order in which they came.

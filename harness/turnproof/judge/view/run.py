@@ -146,7 +146,7 @@ class View:
 
     @cached_property
     def probes(self) -> dict[str, tuple[ProviderCall, ...]]:
-        """The calls that purity probes made again, by probe; `index` is that of the original call.
+        """The calls that probes made again, by probe; `index` is that of the original call.
 
         The `threads` probe makes all calls at once, so its exchanges belong to no call: see `probe_exchanges`.
         """

@@ -15,7 +15,7 @@ from ..transcript import RunEnded
 from .conversation import Run
 from .job import Job
 from .parent_channel import ControlLost
-from .purity_probes import run_probes
+from .probes import run_probes
 from .recorder import Recorder
 
 
