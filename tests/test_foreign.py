@@ -568,3 +568,25 @@ def test_what_a_legacy_method_takes_can_still_be_seen() -> None:
     provider = foreign.normalise_legacy(CoroutineLegacy())
     assert "cancel_token" in inspect.signature(provider.send_message).parameters
     assert "cancel_token" not in inspect.signature(provider.send_tool_results).parameters
+
+
+def test_an_adapter_without_defaults_gets_every_argument_of_the_contract() -> None:
+    class Strict:
+        async def complete(
+            self,
+            messages: Any,
+            system_instruction: Any,
+            tools: Any,
+            *,
+            response_schema: Any,
+            cancel_token: Any,
+            on_chunk: Any,
+            on_usage_update: Any,
+            on_function_call: Any,
+            on_thinking: Any,
+        ) -> ProviderResponse:
+            return ANSWERS
+
+    provider: Any = foreign.normalise(Strict())
+    assert provider.complete(HI) == ANSWERS
+    provider.close()

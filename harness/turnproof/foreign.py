@@ -17,6 +17,9 @@ from .errors import ContractError, ProviderError
 from .messages import FunctionCall, Message, ProviderResponse, ToolSchema
 from .provider import CallOptions, LegacyProvider, StatelessProvider, SystemInstruction
 
+_LEFT_OUT: Mapping[str, None] = dict.fromkeys(sorted(CallOptions.__optional_keys__))
+"""The arguments that a caller left out."""
+
 __all__ = ["ForeignLegacy", "ForeignStateless", "normalise", "normalise_legacy"]
 
 Signature = Literal["full", "short"]
@@ -100,7 +103,8 @@ class ForeignStateless(_Foreign):
                 options.get("on_thinking"),
             )
         else:
-            returned = complete(messages, system_instruction, tools, **options)
+            # All of them: an adapter may have no defaults.
+            returned = complete(messages, system_instruction, tools, **{**_LEFT_OUT, **options})
         response = _answer(self._user.result(returned), self._errors, "complete")
         on_function_call = options.get("on_function_call")
         if self._signature == "short" and on_function_call is not None:
