@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping
 
 from msgspec import UNSET
-from msgspec.structs import replace
 
 from turnproof.dialects.base import WireDifference
 from turnproof.errors import ContentFilterError, ContextLimitError
@@ -13,9 +12,8 @@ from turnproof.judge.finding import Compared, Finding, Place, Side
 from turnproof.judge.requirements import FindingCode, Findings, check, finding
 from turnproof.judge.verdict import inconclusive
 from turnproof.judge.view import Exchange, ProviderCall, TurnView, View
-from turnproof.judge.view.diff import ABSENT, Steps, present, show, walk_steps
-from turnproof.messages import JSON, FinishReason, FunctionCall, Part, Text, to_builtins
-from turnproof.run.transcript import Failed, Response
+from turnproof.judge.view.diff import show
+from turnproof.messages import JSON, FinishReason, Part, Text
 
 from .raised_errors import breaks_contract
 from .reading import (
@@ -537,191 +535,6 @@ def arguments_are_left_alone(view: View) -> Findings:
             yield _ARGUMENT_CHANGED(call.at(Side.HISTORY), observed=name)
         if not call.mutated and (call.response is not None or call.failed is not None):
             yield Compared("arguments after the call")
-
-
-_FRESH = (
-    finding(
-        "core/a-fresh-object-sends-the-same/nothing-sent",
-        "On a fresh object the same call sends no request.",
-        "the same request",
-        "none; the adapter raised {observed}",
-    ),
-    finding(
-        "core/a-fresh-object-sends-the-same/changed",
-        "On a fresh object the same call sends another request.",
-        "{expected}, as in the first request",
-        "{observed}",
-    ),
-    finding(
-        "core/a-fresh-object-sends-the-same/other-bytes",
-        "On a fresh object the same call writes its JSON in another way.",
-        "the same bytes",
-        "the same JSON in other bytes",
-    ),
-)
-_REVERSED = (
-    finding(
-        "core/order-of-conversations-does-not-matter/nothing-sent",
-        "After other calls the same call sends no request.",
-        "the same request",
-        "none; the adapter raised {observed}",
-    ),
-    finding(
-        "core/order-of-conversations-does-not-matter/changed",
-        "After other calls the same call sends another request.",
-        "{expected}, as in the first request",
-        "{observed}",
-    ),
-    finding(
-        "core/order-of-conversations-does-not-matter/other-bytes",
-        "After other calls the same call writes its JSON in another way.",
-        "the same bytes",
-        "the same JSON in other bytes",
-    ),
-)
-
-
-@check("core/a-fresh-object-sends-the-same")
-def a_fresh_object_sends_the_same(view: View) -> Findings:
-    """Each call again, on an object of its own."""
-    yield from _probe_findings(view, "fresh", "on a fresh object", *_FRESH)
-
-
-@check("core/order-of-conversations-does-not-matter")
-def order_of_conversations_does_not_matter(view: View) -> Findings:
-    """All calls again, last one first, on one object."""
-    yield from _probe_findings(view, "reversed", "after the calls that had come later", *_REVERSED)
-
-
-def _probe_findings(
-    view: View, probe: str, how: str, nothing: FindingCode, changed: FindingCode, other_bytes: FindingCode
-) -> Findings:
-    originals = {call.index: call for call in view.calls}
-    for again in view.probes.get(probe, ()):
-        original = originals.get(again.index)
-        if original is None or not original.generated:
-            continue
-        first = original.generated[0]
-        if not again.generated:
-            failed = again.failed
-            place = first.at() if failed is None else view.at_event(failed, "error")
-            observed = UNSET if failed is None else f"{failed.error}: {failed.message}"
-            yield nothing(place, observed=observed, related=(first.at(),))
-        elif again.generated[0].request.digest == first.request.digest:
-            yield Compared(f"requests made again {how}")
-        else:
-            second = again.generated[0]
-            differing = list(walk_steps(first.body, second.body))
-            for steps, before, now in differing:
-                yield changed(
-                    second.at(Side.REQUEST, *present(second.body, steps)),
-                    expected=UNSET if before is ABSENT else before,
-                    observed=UNSET if now is ABSENT else now,
-                    related=(first.at(Side.REQUEST, *present(first.body, steps)),),
-                )
-            if not differing:
-                yield other_bytes(second.at(), related=(first.at(),))
-
-
-_LOOP_RAISED = finding(
-    "core/event-loops-may-come-and-go/raised",
-    "In another event loop the same call raised an exception.",
-    "the same answer",
-    "the exception {error:words}: {observed:words}",
-)
-_LOOP_CHANGED = finding(
-    "core/event-loops-may-come-and-go/changed",
-    "In another event loop the same call returned another answer.",
-)
-
-
-@check("core/event-loops-may-come-and-go")
-def event_loops_may_come_and_go(view: View) -> Findings:
-    """Calls from inside one event loop after the other: the same answers as without."""
-    ended = view.probe_responses("loops")
-    for call in view.calls:
-        again = ended.get(call.index)
-        if again is None or not call.clean or call.response is None:
-            continue
-        if isinstance(again, Failed):
-            yield _probe_error(view, call, again, _LOOP_RAISED)
-        elif not _same_answer(call, again):
-            yield from _probe_differences(view, call, again, _LOOP_CHANGED)
-        else:
-            yield Compared("calls in event loops of their own")
-
-
-def _same_answer(call: ProviderCall, again: Response) -> bool:
-    """Whether a call returned the same twice. An id that the service did not send may be drawn each time."""
-    first = call.response.parts if call.response is not None else ()
-    issued = {part.id for part in (call.answer.parts if call.answer else ()) if isinstance(part, FunctionCall)}
-    return _with_issued_ids(first, issued) == _with_issued_ids(again.response.parts, issued)
-
-
-def _with_issued_ids(parts: Sequence[Part], issued: Set[str]) -> list[Part]:
-    return [
-        replace(part, id="") if isinstance(part, FunctionCall) and part.id not in issued else part for part in parts
-    ]
-
-
-def _probe_error(view: View, call: ProviderCall, again: Failed, code: FindingCode) -> Finding:
-    place = view.at_event(again, "error")
-    return code(place, observed=again.message, related=(call.at_answer(),), error=again.error)
-
-
-def _probe_differences(view: View, call: ProviderCall, again: Response, code: FindingCode) -> Iterator[Finding]:
-    """Where the answer to the same call differs from the first one."""
-    first = to_builtins(call.response.parts if call.response is not None else ())
-    second = to_builtins(again.response.parts)
-    differing: list[tuple[Steps, object, object]] = list(walk_steps(first, second))
-    for steps, before, now in differing or [((), first, second)]:
-        yield code(
-            view.at_event(again, "parts", *present(second, steps)),
-            expected=UNSET if before is ABSENT else before,
-            observed=UNSET if now is ABSENT else now,
-            related=(call.at(Side.RESPONSE, "parts", *present(first, steps)),),
-        )
-
-
-_THREAD_REQUEST = finding(
-    "core/threads-are-not-mixed/request-missing",
-    "Among the requests of several threads, that of one call is missing.",
-    "the same request as from one thread",
-    "{observed} requests, none of which is the same",
-)
-_THREAD_RAISED = finding(
-    "core/threads-are-not-mixed/raised",
-    "With calls of other threads at the same time, the same call raised an exception.",
-    "the same answer",
-    "the exception {error:words}: {observed:words}",
-)
-_THREAD_CHANGED = finding(
-    "core/threads-are-not-mixed/changed",
-    "With calls of other threads at the same time, the same call returned another answer.",
-)
-
-
-@check("core/threads-are-not-mixed")
-def threads_are_not_mixed(view: View) -> Findings:
-    """All calls at once through one object: the same requests, and to each call its own answer."""
-    ended = view.probe_responses("threads")
-    if not ended:
-        return
-    sent = {exchange.request.digest for exchange in view.probe_exchanges("threads")}
-    for call in view.calls:
-        again = ended.get(call.index)
-        if again is None or not call.generated or not call.clean:
-            continue
-        if call.generated[0].request.digest not in sent:
-            yield _THREAD_REQUEST(call.generated[0].at(), observed=len(sent))
-        elif isinstance(again, Failed) and call.failed is not None and call.failed.error == again.error:
-            continue  # it raises the same without other threads
-        elif isinstance(again, Failed):
-            yield _probe_error(view, call, again, _THREAD_RAISED)
-        elif call.response is not None and not _same_answer(call, again):
-            yield from _probe_differences(view, call, again, _THREAD_CHANGED)
-        else:
-            yield Compared("calls from several threads")
 
 
 _TOO_MANY_REQUESTS = finding(
