@@ -280,10 +280,10 @@ def spoken_text(parts: Iterable[Part]) -> str:
 
 
 def spoken_as(parts: Iterable[Part], said: Iterable[Part]) -> str:
-    """The visible text of parts that come of what was said.
+    """The visible text of a response's parts, to compare with the `spoken_text` of the answer on the wire, `said`.
 
-    It is the `spoken_text` of what was said where nothing but its blank texts is left out or joined to the text beside
-    them: a message that has one text cannot keep them apart.
+    The two are equal where only blank texts of the answer are left out, or joined to the text beside them: a message
+    that has a single text cannot keep them apart.
     """
     own, texts = list(parts), [part.text for part in said if isinstance(part, Text)]
     whole = "".join(part.text for part in own if isinstance(part, Text))
