@@ -58,6 +58,9 @@ CERTIFIED_PEERS = {
 A hyphen in the name would be a minus to `nox -k`, which then takes other sessions.
 """
 
+QUIET_MKDOCS = {"NO_MKDOCS_2_WARNING": "1"}
+"""Its theme prints a page about the future of MkDocs into every build otherwise."""
+
 SECOND_MODELS = ["anthropic=claude-opus-4-8", "google_genai=gemini-2.5-flash"]
 AGENTS = {
     "claude": "@anthropic-ai/claude-code@2.1.330",
@@ -169,6 +172,17 @@ def lint(session: nox.Session) -> None:
     session.run("ruff", "check")
     session.run("ruff", "format", "--check")
     session.run("python", "docs/prose_lint.py")
+
+
+@nox.session
+def docs(session: nox.Session) -> None:
+    """Build the site into `build/site`, strictly, and follow every link of it (`nox -s docs -- --serve` to read it)."""
+    session.install("-e", ".", *group("docs"))
+    if session.posargs == ["--serve"]:
+        session.run("python", "-m", "mkdocs", "serve", env=QUIET_MKDOCS)
+        return
+    session.run("python", "-m", "mkdocs", "build", "--quiet", env=QUIET_MKDOCS)
+    session.run("python", "-m", "website.check", "build/site")
 
 
 @nox.session
