@@ -217,6 +217,34 @@ def test_damaged_evidence_is_named(tmp_path: Path, content: bytes) -> None:
     assert "cannot be read" in (store.verify("abc") or "")
 
 
+def test_evidence_of_an_earlier_run_is_made_again_whatever_became_of_its_file(tmp_path: Path) -> None:
+    found = EvidenceStore(tmp_path).put(transcript(Chunk(text="x")))
+    store = EvidenceStore(tmp_path)
+    store.path(found).write_bytes(b"damaged")
+    assert store.put(transcript(Chunk(text="x"))) == found
+    assert store.verify(found) is None
+
+
+def test_only_what_a_store_has_put_or_kept_stays_when_a_run_begins(tmp_path: Path) -> None:
+    earlier = EvidenceStore(tmp_path)
+    old, kept, damaged = (earlier.put(transcript(Chunk(text=text))) for text in ("old", "kept", "damaged"))
+    earlier.path(damaged).write_bytes(b"")
+    (tmp_path / f"{old}.json.gz.1.part").write_bytes(b"half")
+    store = EvidenceStore(tmp_path)
+    store.keep(kept)
+    with pytest.raises(UsageError, match="cannot be read"):
+        store.keep(damaged)
+    new = store.put(transcript(Chunk(text="new")))
+    store.drop_earlier()
+    assert {path.name for path in tmp_path.iterdir()} == {f"{new}.json.gz", f"{kept}.json.gz"}
+
+
+@pytest.mark.parametrize("digest", ["../../out_of_tree", "a\0b", "", "/etc/passwd", "0" * 65])
+def test_what_is_no_digest_opens_no_file(tmp_path: Path, digest: str) -> None:
+    with pytest.raises(UsageError, match="is no digest"):
+        EvidenceStore(tmp_path).get(digest)
+
+
 def test_a_truncated_file_is_named(tmp_path: Path) -> None:
     store = EvidenceStore(tmp_path)
     found = store.put(transcript(Chunk(text="x")))

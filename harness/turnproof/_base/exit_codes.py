@@ -5,9 +5,10 @@
     2    usage, environment or harness fault
     3    nothing measured, or a MUST inconclusive
     130  interrupted
+    143  terminated, by SIGTERM; otherwise as 130
     141  the reader of the output has gone, as `| head` does; nothing is said about it
 
-Where several apply, the order is 141, 130, 2, 1, 3, 0.
+Where several apply, the order is 141, 143, 130, 2, 1, 3, 0.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ class Exit(IntEnum):
     FAULT = 2
     UNDECIDED = 3
     INTERRUPTED = 130
+    TERMINATED = 143
     READER_GONE = 141  # what a shell shows for a program that SIGPIPE ended
 
     @property
@@ -38,10 +40,19 @@ _WORDS = {
     Exit.FAULT: "usage, environment or harness fault",
     Exit.UNDECIDED: "nothing measured, or a MUST inconclusive",
     Exit.INTERRUPTED: "interrupted",
+    Exit.TERMINATED: "terminated",
     Exit.READER_GONE: "the reader of the output has gone",
 }
 
-_PRECEDENCE = (Exit.READER_GONE, Exit.INTERRUPTED, Exit.FAULT, Exit.VIOLATIONS, Exit.UNDECIDED, Exit.OK)
+_PRECEDENCE = (
+    Exit.READER_GONE,
+    Exit.TERMINATED,
+    Exit.INTERRUPTED,
+    Exit.FAULT,
+    Exit.VIOLATIONS,
+    Exit.UNDECIDED,
+    Exit.OK,
+)
 
 
 def heaviest(codes: Iterable[int]) -> Exit:

@@ -201,7 +201,7 @@ class Settings(msgspec.Struct, frozen=True, rename="kebab", forbid_unknown_field
     backend: Backend | None = None
     depth: Depth | None = None
     out: str | None = None
-    jobs: int | None = None
+    jobs: Annotated[int, msgspec.Meta(ge=1)] | None = None
     seed: int | None = None
     known_issue: tuple[KnownIssue, ...] = ()
     declared_difference: tuple[DeclaredDifference, ...] = ()
@@ -235,7 +235,7 @@ def load_config(folder: Path) -> Config:
     for place in (folder, *folder.parents):
         own, pyproject = place / "turnproof.toml", place / "pyproject.toml"
         table = _read(pyproject).get("tool", {}).get("turnproof") if pyproject.is_file() else None
-        if own.is_file():
+        if own.is_file() or own.is_symlink():  # a link that leads nowhere is a mistake, not the absence of settings
             if table is not None:
                 raise UsageError(f"{own}: {pyproject.name} next to it has [tool.turnproof] too; keep one of them")
             return Config(_settings(own, _read(own), "$"), own)

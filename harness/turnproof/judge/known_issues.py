@@ -18,6 +18,7 @@ import tomli_w
 
 from .._base.settings import KnownIssue
 from .._base.suggestions import did_you_mean
+from .._base.whole_files import write_whole
 from .finding import PATHS_DIFFER, UNSTRUCTURED
 from .finding_words import Template
 from .run_log import ResultLine
@@ -165,7 +166,7 @@ def append_accepted(file: Path, toml: str) -> None:
     """Add what `accept` wrote to the end of a settings file, which is made if it is not there."""
     before = file.read_text("utf-8") if file.exists() else ""
     gap = "" if not before or before.endswith("\n") else "\n"
-    file.write_text(before + gap + (toml if before else toml.lstrip("\n")), "utf-8")
+    write_whole(file, before + gap + (toml if before else toml.lstrip("\n")))
 
 
 def _one_line(text: str) -> str:

@@ -8,6 +8,7 @@ holds one digest over the evidence and the verdicts; the same seed gives the sam
 from __future__ import annotations
 
 import hashlib
+import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -21,6 +22,7 @@ import msgspec
 
 from .._base.canonical import canonical
 from .._base.closeable import Closeable
+from .._base.whole_files import part_of, writing
 from ..errors import HarnessError, UsageError
 from ..run.tracebacks import Frame
 from ..run.transcript import RunKey
@@ -302,13 +304,16 @@ def _without_lines(finding: Mapping[str, Any]) -> dict[str, Any]:
 class RunWriter(Closeable):
     """Writes one run, a line at a time, each flushed before `write` returns. Replaces an older file of that name.
 
-    The first line must be the header; `finish` writes the footer, and nothing can follow it.
+    The first line must be the header; the file gets its name with it. `finish` writes the footer, and nothing can
+    follow it. Raises UsageError where the file cannot be written.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = Path(path)
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        self._file = self.path.open("wb")
+        self._part = part_of(self.path)
+        with writing(self.path):
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self._file = self._part.open("wb", buffering=0)
         self._rows: list[dict[str, Any]] = []
         self._counts: Counter[str] = Counter()
         self._state: Literal["new", "open", "finished"] = "new"
@@ -324,8 +329,12 @@ class RunWriter(Closeable):
         if isinstance(line, ResultLine):
             self._counts[str(line.verdict.status)] += 1
         self._lines.update(row)
-        self._file.write(row)
-        self._file.flush()
+        with writing(self.path):
+            self._append(row)
+            if self._state == "new":
+                self._part.replace(self.path)
+            if isinstance(line, Footer):
+                os.fsync(self._file.fileno())
         self._state = "finished" if isinstance(line, Footer) else "open"
 
     def finish(self, exit_code: int, duration_s: float, problems: tuple[str, ...] = ()) -> Footer:
@@ -342,8 +351,15 @@ class RunWriter(Closeable):
         return footer
 
     def close(self) -> None:
-        """Close the file, finished or not."""
+        """Close the file, finished or not. One without a header is removed."""
         self._file.close()
+        if self._state == "new":
+            self._part.unlink(missing_ok=True)
+
+    def _append(self, row: bytes) -> None:
+        rest = memoryview(row)
+        while rest:  # a disk that is nearly full takes a part of it, and refuses the rest
+            rest = rest[self._file.write(rest) :]
 
 
 def read_run(path: Path) -> Run:
@@ -365,7 +381,7 @@ def read_run(path: Path) -> Run:
             break
         try:
             lines.append(read(row))
-        except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
             if number == len(rows):  # no newline after it: the writer was stopped in the middle of this line
                 break
             raise UsageError(f"{path}: line {number} is damaged: {error}") from error

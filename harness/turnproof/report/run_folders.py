@@ -81,7 +81,7 @@ def read_certification(file: Path) -> Certification:
         return _decoder.decode(data)
     except OSError as error:
         raise UsageError(f"{file}: cannot be read: {error.strerror}") from error
-    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise UsageError(f"{file} is no certification: {error}") from error
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from .._base.whole_files import write_whole
 from ..judge.run_log import Run
 from ..run.evidence import EvidenceStore
 from ._inline_text import file_name
@@ -18,12 +19,21 @@ from .page import index_html
 from .sarif import sarif_json
 from .summary import summary_md
 
+CERTIFICATION_REPORTS = (
+    "certification.json", "junit.xml", "turnproof.sarif", "summary.md", "index.html", "badge-*.json",
+)  # fmt: skip
+"""What `write_reports` writes, as patterns of names."""
+
+COMPARISON_REPORTS = ("comparison.json", "compare.html")
+"""What `write_comparison` writes."""
+
 
 def write_reports(run: Run, folder: Path, store: EvidenceStore) -> Certification:
     """Write the reports of a run into `folder`; what it certifies.
 
     Writes `certification.json`, `junit.xml`, `turnproof.sarif`, `summary.md`, `index.html` and a `badge-<adapter>.json`
-    each. Badges of adapters that take no part in this run are removed: they would speak for a run that is gone.
+    each, every file in one step: a reader never sees half of one. Badges of adapters that take no part in this run are
+    removed: they would speak for a run that is gone. Raises UsageError for a file that cannot be written.
     """
     folder = Path(folder)
     report = certification(run, store)
@@ -40,7 +50,7 @@ def write_reports(run: Run, folder: Path, store: EvidenceStore) -> Certification
         **badges,
     }
     for name, content in files.items():
-        (folder / name).write_bytes(content)
+        write_whole(folder / name, content)
     return report
 
 
@@ -50,6 +60,5 @@ def write_comparison(report: ComparisonReport, folder: Path, stores: Sequence[Ev
     The page shows the runs from the first of the `stores` that has them.
     """
     folder = Path(folder)
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "comparison.json").write_bytes(comparison_json(report))
-    (folder / "compare.html").write_text(compare_html(report, stores), "utf-8")
+    write_whole(folder / "comparison.json", comparison_json(report))
+    write_whole(folder / "compare.html", compare_html(report, stores))

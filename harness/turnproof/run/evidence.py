@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import gzip
 import hashlib
-import os
+import re
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache, partial
@@ -19,10 +19,12 @@ import msgspec
 
 from .._base.canonical import canonical_plain
 from .._base.volatile import Volatile
+from .._base.whole_files import PART, part_of, remove, writing
 from ..errors import HarnessError, UsageError
 from .transcript import Event, Response, Transcript
 
 _decoder = msgspec.json.Decoder(Transcript)
+_DIGEST = re.compile(r"[0-9a-z]{1,64}")
 
 
 def digest(transcript: Transcript) -> str:
@@ -34,31 +36,60 @@ def digest(transcript: Transcript) -> str:
 
 
 class EvidenceStore:
-    """A folder of transcripts, each in `<digest>.json.gz`. Equal evidence is stored once."""
+    """A folder of transcripts, each in `<digest>.json.gz`. Equal evidence is stored once.
+
+    What an earlier run has left there counts for nothing until this store has put it itself, so that a file that was
+    damaged meanwhile is made again.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.folder = Path(folder)
+        self._stored: set[str] = set()
 
     def path(self, digest: str) -> Path:
-        """Where the transcript with this digest is, or would be."""
+        """Where the transcript with this digest is, or would be. Raises UsageError for what is no digest."""
+        if not _DIGEST.fullmatch(digest):
+            raise UsageError(f"{digest[:100]!r} is no digest: evidence is named by 64 hexadecimal digits")
         return self.folder / f"{digest}.json.gz"
 
     def put(self, transcript: Transcript) -> str:
-        """Store a transcript unless it is there already; its digest. The file appears whole or not at all.
+        """Store a transcript unless this store has done so already; its digest. The file appears whole or not at all.
 
-        Tracebacks and times are covered by no digest: those of the later run stay, as its findings quote them.
+        Tracebacks and times are covered by no digest: those of the later run stay, as its findings quote them. Raises
+        UsageError where the file cannot be written.
         """
         found = digest(transcript)
-        target = self.path(found)
-        if not target.exists() or any(map(_has_undigested, transcript.events)):
-            self.folder.mkdir(parents=True, exist_ok=True)
-            part = target.with_name(f"{target.name}.{os.getpid()}.part")
-            # mtime 0: the time of writing is no part of the evidence.
-            with part.open("wb") as file, gzip.GzipFile("", "wb", 6, file, mtime=0) as packed:
-                for piece in _pieces(transcript, partial(map, canonical_plain)):
-                    packed.write(piece)
-            part.replace(target)
+        if found not in self._stored or any(map(_has_undigested, transcript.events)):
+            self._write(transcript, self.path(found))
+            self._stored.add(found)
         return found
+
+    def _write(self, transcript: Transcript, target: Path) -> None:
+        part = part_of(target)
+        with writing(target):
+            self.folder.mkdir(parents=True, exist_ok=True)
+            try:
+                # mtime 0: the time of writing is no part of the evidence.
+                with part.open("wb") as file, gzip.GzipFile("", "wb", 6, file, mtime=0) as packed:
+                    for piece in _pieces(transcript, partial(map, canonical_plain)):
+                        packed.write(piece)
+                part.replace(target)
+            except BaseException:
+                part.unlink(missing_ok=True)
+                raise
+
+    def keep(self, digest: str) -> None:
+        """Take over what an earlier run has stored. Raises UsageError where it is missing or was damaged."""
+        if problem := self.verify(digest):
+            raise UsageError(problem)
+        self._stored.add(digest)
+
+    def drop_earlier(self) -> None:
+        """Remove what is in the folder, but for what this store has put or kept."""
+        for digest in self.digests():
+            if digest not in self._stored:
+                remove(self.folder, f"{digest}.json.gz")
+        remove(self.folder, f"*{PART}")
 
     def get(self, digest: str) -> Transcript:
         """The transcript with this digest. Raises UsageError if it is missing or cannot be read; checks no digest."""
@@ -67,7 +98,7 @@ class EvidenceStore:
             return _decoder.decode(gzip.decompress(path.read_bytes()))
         except FileNotFoundError:
             raise UsageError(f"evidence {digest[:12]} is missing: no file {path}") from None
-        except (OSError, EOFError, zlib.error, msgspec.MsgspecError) as error:
+        except (OSError, EOFError, zlib.error, msgspec.MsgspecError, RecursionError) as error:
             raise UsageError(f"evidence {path} cannot be read: {error}") from error
 
     def verify(self, digest_: str) -> str | None:

@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 import pytest
 
-from turnproof.errors import CassetteError
+from turnproof.errors import CassetteError, UsageError
 from turnproof.wire.cassettes import cassette_path, find_secret, load, overlaid, save
 
 from .kit import bodies, conversation, record, recorder, said
@@ -80,7 +80,7 @@ def test_a_failed_write_leaves_the_old_cassette_and_no_scraps(tmp_path: Path, mo
         raise OSError("no space left on device")
 
     monkeypatch.setattr(Path, "replace", full)
-    with pytest.raises(OSError, match="no space"):
+    with pytest.raises(UsageError, match="no space"):
         save(conversation(2), path)
     assert load(path) == conversation(1)
     assert list(tmp_path.iterdir()) == [path]

@@ -10,6 +10,7 @@ from datetime import date
 from ... import __version__
 from ..._base.counts import counted
 from ..._base.exit_codes import Exit
+from ..._base.folder_lock import locked
 from ...dialects import api_of
 from ...errors import UsageError
 from ...judge.declarations import with_settings
@@ -19,6 +20,7 @@ from ...judge.requirements import Level, Requirement, Suite, load_suite
 from ...judge.run_log import ControlResult, RequirementLine, RunWriter, read_run
 from ...report import write_reports
 from ...report._inline_text import printable
+from ...report.begin_run import begin_run
 from ...report.progress import progress
 from ...run.bindings import resolve_subject
 from ...run.driver import Runner
@@ -54,7 +56,7 @@ def certify(options: CertifyOptions) -> int:
     backends = Backends({spec: choose_backend(spec, subject, requested) for spec, subject in subjects.items()})
     here = options.in_process or options.watching
     runner = Runner(jobs=options.jobs or 2, seed=options.seed, in_process=here, responders=backends)
-    with runner, progress("certify") as tracker:
+    with locked(options.out), runner, progress("certify") as tracker:
         tracker.stage("controls")
         runner.warm(module for subject in subjects.values() for module in subject.modules)
         suite = load_suite()
@@ -72,7 +74,7 @@ def certify(options: CertifyOptions) -> int:
         controls = _known_controls(options, subjects.values(), store)
         if controls is None:
             controls = certify_controls(runner, suite, (subject.dialect for subject in subjects.values()), store)
-        with RunWriter(options.out / "run.ndjson") as writer:
+        with begin_run(options.out, store) as writer:
             _write_head(writer, options, suite, subjects, backends, controls)
             campaign = Campaign(
                 the_plan,
@@ -112,7 +114,12 @@ def _known_controls(
     needed = dict.fromkeys(api_of(subject.dialect) for subject in subjects)
     evidence = [digest for name in needed if name in known for digest in known[name].evidence.values()]
     sound = needed.keys() <= known.keys() and not control_problem(known.values())
-    if not sound or any(not store.path(digest).exists() for digest in evidence):
+    if not sound:
+        return None
+    try:
+        for digest in evidence:
+            store.keep(digest)
+    except UsageError:  # missing or damaged: made again
         return None
     return tuple(known[name] for name in needed)
 

@@ -19,6 +19,7 @@ from ... import __version__
 from ..._base.canonical import canonical
 from ..._base.exit_codes import Exit
 from ..._base.suggestions import did_you_mean
+from ..._base.whole_files import write_whole
 from ...dialects import dialect
 from ...errors import CatalogueError
 from ...judge.requirements import Requirement, Suite, in_words, load_suite
@@ -99,9 +100,8 @@ def mutants(options: MutantsOptions) -> int:
         median_others=median_others(rows),
     )
     text = msgspec.json.format(canonical(matrix), indent=2).decode()
-    options.out.mkdir(parents=True, exist_ok=True)
-    (options.out / "mutants.json").write_text(text + "\n", encoding="utf-8")
-    (options.out / "mutants.html").write_text(matrix_page(matrix), encoding="utf-8")
+    write_whole(options.out / "mutants.json", text + "\n")
+    write_whole(options.out / "mutants.html", matrix_page(matrix))
     if options.json:
         print(text)
     else:

@@ -23,6 +23,7 @@ from ..._base.printable import one_line
 from ...errors import TurnproofError
 from . import standard_streams
 from .app import app
+from .termination import termination_as_interrupt
 
 _NAME = "turnproof"
 
@@ -49,7 +50,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     if os.environ.get(_COMPLETE):
         return _complete()
     words = list(sys.argv[1:] if argv is None else argv) or ["--help"]
-    code = _run(words)
+    with termination_as_interrupt() as termination:
+        code = _run(words)
+    if termination.came and code is Exit.INTERRUPTED:
+        code = Exit.TERMINATED
     lost = standard_streams.failure()
     if lost is not None and not isinstance(lost, BrokenPipeError):
         code = _fault(f"cannot write the output: {lost.strerror}")

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from ..._base.exit_codes import Exit
-from ...errors import UsageError
+from ..._base.whole_files import write_whole
 from . import completion
 from .options import OnePath, names_argument
 
@@ -91,17 +91,9 @@ def bench(
     else:
         print_bench(outcome, sys.stdout)
     if out is not None:
-        _write(out, text)
+        write_whole(out, text)
         if can_draw():
             draw(outcome, out)
         else:
             sys.stderr.write("no plots were drawn: pip install 'turnproof[plots]'\n")
     return exit_code(outcome, enforce=enforce)
-
-
-def _write(file: Path, text: bytes) -> None:
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(text)
-    except OSError as error:
-        raise UsageError(f"{file}: cannot write the outcome: {error.strerror}") from error

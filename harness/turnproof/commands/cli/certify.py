@@ -169,7 +169,7 @@ def _measure(options: CertifyOptions, *, json: bool, verbose: bool) -> Exit:
     try:
         code = Exit(engine(options))
     except KeyboardInterrupt:
-        if _changed(run_file) == before:
+        if _changed(run_file) in (before, None):
             raise  # stopped before anything was measured: an older run must not be shown for this one
         code = Exit.INTERRUPTED
     _print_result(run_file, json=json, verbose=verbose)

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from ..._base.exit_codes import Exit
+from ..._base.whole_files import write_whole
 
 
 def diff(
@@ -40,10 +41,9 @@ def diff(
 
     report = engine(before, after)
     if out is not None:
-        out.mkdir(parents=True, exist_ok=True)
-        (out / "diff.json").write_bytes(diff_json(report))
-        (out / "diff.md").write_text(diff_md(report), "utf-8")
-        (out / "comment.md").write_text(comment_md(report), "utf-8")
+        write_whole(out / "diff.json", diff_json(report))
+        write_whole(out / "diff.md", diff_md(report))
+        write_whole(out / "comment.md", comment_md(report))
     if json:
         sys.stdout.write(diff_json(report).decode())
     else:

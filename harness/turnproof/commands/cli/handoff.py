@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 import typer
 
 from ..._base.exit_codes import Exit
+from ..._base.whole_files import write_whole
 from . import completion
 from .options import AdaptersInProcess, Jobs, ShownSeed, names_argument, names_option
 from .prestart import prepare_workers
@@ -68,9 +69,8 @@ def handoff(
     )
     matrix = hand_over(options)
     assert options.out is not None
-    options.out.mkdir(parents=True, exist_ok=True)
-    (options.out / "handoff.json").write_bytes(handoff_json(matrix))
-    (options.out / "handoff.md").write_text(handoff_md(matrix), "utf-8")
+    write_whole(options.out / "handoff.json", handoff_json(matrix))
+    write_whole(options.out / "handoff.md", handoff_md(matrix))
     if json:
         sys.stdout.write(handoff_json(matrix).decode())
     else:

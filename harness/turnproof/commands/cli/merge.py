@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from ..._base.exit_codes import Exit
+from ..._base.whole_files import write_whole
 
 
 def merge(
@@ -29,8 +30,8 @@ def merge(
     from ...report.merged_matrix import merge as engine
 
     matrix = engine(folder, tuple(expect or ()))
-    (folder / "matrix.json").write_bytes(matrix_json(matrix))
-    (folder / "matrix.md").write_text(matrix_md(matrix), "utf-8")
+    write_whole(folder / "matrix.json", matrix_json(matrix))
+    write_whole(folder / "matrix.md", matrix_md(matrix))
     sys.stdout.write(matrix_json(matrix).decode() if json else matrix_text(matrix))
     print(f"reports: {folder / 'matrix.md'}", file=sys.stderr)
     return matrix.exit_code

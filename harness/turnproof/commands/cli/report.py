@@ -18,12 +18,14 @@ def report(
 
     A cut run gives reports that are marked as cut, and exit code 3.
     """
+    from ..._base.folder_lock import locked
     from ...report import certification_json, print_summary, write_reports
     from ...report.run_folders import certified_run
     from ...run.evidence import EvidenceStore
 
     run = certified_run(folder)
-    certified = write_reports(run, folder, EvidenceStore(folder / "evidence"))
+    with locked(folder):
+        certified = write_reports(run, folder, EvidenceStore(folder / "evidence"))
     if json:
         sys.stdout.write(certification_json(certified).decode())
     else:

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from ..._base.exit_codes import Exit
+from ..._base.whole_files import write_whole
 from . import completion
 from .options import OnePath, Scenarios, names_option
 
@@ -47,8 +48,7 @@ def reproduce(
     if out is None:
         sys.stdout.write(made.source)
     else:
-        out.parent.mkdir(parents=True, exist_ok=True)
-        out.write_text(made.source, "utf-8")
+        write_whole(out, made.source)
         print(f"reproducer: {out}", file=sys.stderr)
     print(made.trial.sentence, file=sys.stderr)
     if not check:

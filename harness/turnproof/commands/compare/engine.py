@@ -6,6 +6,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from ..._base.folder_lock import locked
 from ..._base.settings import Backend, Config, Depth
 from ...errors import UsageError
 from ...report.comparison import ComparisonReport
@@ -38,8 +39,9 @@ def compare(options: CompareOptions) -> ComparisonReport:
             write_comparison(report, options.out, stores)
         return report
     if options.out is not None:
-        report = measure(options, options.out)
-        write_comparison(report, options.out, [EvidenceStore(options.out / "evidence")])
+        with locked(options.out):
+            report = measure(options, options.out)
+            write_comparison(report, options.out, [EvidenceStore(options.out / "evidence")])
         return report
     with tempfile.TemporaryDirectory(prefix="turnproof-compare-") as folder:
         return measure(options, Path(folder))

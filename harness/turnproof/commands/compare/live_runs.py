@@ -19,8 +19,10 @@ from ...judge.run_log import RunWriter
 from ...judge.view import View
 from ...provider import Difference
 from ...report._inline_text import printable
+from ...report.begin_run import begin_run
 from ...report.comparison import ComparisonReport, Setting, comparison_report
 from ...report.progress import progress
+from ...report.write import COMPARISON_REPORTS
 from ...run.bindings import resolve_subject
 from ...run.driver import Runner
 from ...run.evidence import EvidenceStore
@@ -61,11 +63,12 @@ def measure(options: CompareOptions, out: Path) -> ComparisonReport:
     labels = _labels(subjects)
     compares: Literal["paths", "adapters"] = "adapters" if len(subjects) == 2 else "paths"
     head = header(suite, subjects.values(), backends, options, compares=compares, files=user_files)
-    with RunWriter(out / "run.ndjson") as writer:
+    store = EvidenceStore(out / "evidence")
+    with begin_run(out, store, COMPARISON_REPORTS) as writer:
         writer.write(head)
         for spec, subject in labels.items():
             writer.write(adapter_line(spec, subject, backends))
-        views = _measured(options, labels, pairs, backends, writer, EvidenceStore(out / "evidence"))
+        views = _measured(options, labels, pairs, backends, writer, store)
         names = [subject.name for subject in labels.values()] if compares == "adapters" else PATHS
         report = comparison_report(
             Setting(

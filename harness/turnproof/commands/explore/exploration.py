@@ -13,6 +13,7 @@ import msgspec
 from msgspec.structs import replace
 
 from ..._base.settings import Config
+from ..._base.whole_files import write_whole
 from ...errors import HarnessError, ScenarioError
 from ...judge.parity import kind as kind_of_difference
 from ...judge.requirements import Requirement
@@ -190,8 +191,7 @@ class Exploring:
 
     def _write(self, name: str, document: Document, comments: Iterable[str]) -> Path:
         file = self._file(name)
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(to_yaml(document, comments), "utf-8")
+        write_whole(file, to_yaml(document, comments))
         return file
 
     def _file(self, name: str) -> Path:

@@ -13,6 +13,7 @@ import msgspec
 
 from ..._base.canonical import canonical
 from ..._base.settings import Depth
+from ..._base.whole_files import write_whole
 from ...errors import UsageError
 from .model import CriterionReport, GateReport, Regression, State, SubjectReport
 
@@ -104,4 +105,4 @@ def record(report: GateReport, baseline: Baseline | None, file: Path) -> None:
         subject.name: {one.id: Recorded(one.state, one.left) for one in subject.criteria} for subject in report.subjects
     }
     phases[str(report.phase)] = RecordedPhase(report.depth, subjects)
-    file.write_bytes(msgspec.json.format(canonical(Baseline(phases)), indent=2) + b"\n")
+    write_whole(file, msgspec.json.format(canonical(Baseline(phases)), indent=2) + b"\n")

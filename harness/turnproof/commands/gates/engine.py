@@ -10,7 +10,9 @@ from dataclasses import dataclass
 
 import msgspec
 
+from ..._base.folder_lock import locked
 from ..._base.settings import GateSettings
+from ..._base.whole_files import remove, write_whole
 from ...errors import UsageError
 from ...judge.declarations import excused_for
 from ...judge.requirements import Suite, load_suite
@@ -67,9 +69,12 @@ def gate(options: GateOptions, scenarios: Sequence[Scenario] | None = None) -> G
     for spec, one in candidates.items():
         backends.prepare(spec, one.subject, {scenario.name for scenario in one.scenarios})
     tests = _existing_tests(options, criteria, flags)
+    folder = options.out / f"gate-{phase.number}"
     with ExitStack() as files:
+        files.enter_context(locked(folder))
+        remove(options.out, f"{folder.name}.json", f"{folder.name}.md")
         laboratory = GateRunner(options, suite, every, backends)
-        runs = Runs.make(laboratory, candidates, criteria, options.out / f"gate-{phase.number}", files)
+        runs = Runs.make(laboratory, candidates, criteria, folder, files)
         reports = tuple(
             subject_report(
                 _measurement(one, runs, suite, options, tests[spec], every, classes),
@@ -84,10 +89,10 @@ def gate(options: GateOptions, scenarios: Sequence[Scenario] | None = None) -> G
         report = _gate_report(phases, phase, options, runs, reports, time.monotonic() - started, baseline)
         for writer in runs.writers.values():
             writer.finish(exit_code(report.state), report.duration_s)
+        write_whole(options.out / f"{folder.name}.json", gate_json(report))
+        write_whole(options.out / f"{folder.name}.md", gate_md(report))
     if options.update_baseline:
         record(report, baseline, options.baseline)
-    (options.out / f"gate-{phase.number}.json").write_bytes(gate_json(report))
-    (options.out / f"gate-{phase.number}.md").write_text(gate_md(report), "utf-8")
     for talk in backends.mismatches:
         print(talk, file=sys.stderr)
     return report

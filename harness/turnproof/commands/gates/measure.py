@@ -12,6 +12,7 @@ from ..._base.environment import environment_with
 from ...judge.requirements import Suite
 from ...judge.run_log import RunWriter
 from ...judge.view import View
+from ...report.begin_run import begin_run
 from ...report.progress import progress
 from ...run.driver import Runner, RunSpec, Watch
 from ...run.evidence import EvidenceStore
@@ -151,10 +152,10 @@ class Runs:
             settings = [setting for setting in group if setting in asked]
             if not settings:
                 continue
-            writer = files.enter_context(RunWriter(folder / place / "run.ndjson"))
+            store = EvidenceStore(folder / place / "evidence")
+            writer = files.enter_context(begin_run(folder / place, store))
             runs.writers[folder / place] = writer
             runs.started = laboratory.head(candidates, writer)
-            store = EvidenceStore(folder / place / "evidence")
             for spec, candidate in candidates.items():
                 for setting in settings:
                     times = 2 if compared and setting == "off" else 1

@@ -11,11 +11,14 @@ import itertools
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from ... import __version__
 from ..._base.counts import counted
+from ..._base.folder_lock import locked
+from ..._base.whole_files import remove
 from ...dialects import dialect
 from ...errors import UsageError
 from ...judge.requirements import load_suite
@@ -77,7 +80,8 @@ def hand_over(options: HandoffOptions) -> Handoff:
     subjects = {name: resolve_subject(spec) for name, spec in specs.items()}
     parties, left_out = _parties(subjects, scenario, options)
     requirements = [one for one in suite.requirements if one.subject == "adapter"]
-    judge = Judge(subjects, requirements, EvidenceStore(options.out / "evidence") if options.out else None)
+    store = EvidenceStore(options.out / "evidence") if options.out else None
+    judge = Judge(subjects, requirements, store)
     journeys = [
         _Journey(begins, goes_to, after)
         for after in _after(options, scenario)
@@ -86,7 +90,11 @@ def hand_over(options: HandoffOptions) -> Handoff:
         if begins != goes_to
     ]
     carrier = Carrier()
-    with Runner(jobs=options.jobs or 2, seed=options.seed, in_process=options.in_process, responders=carrier) as runner:
+    runner = Runner(jobs=options.jobs or 2, seed=options.seed, in_process=options.in_process, responders=carrier)
+    with runner, locked(options.out) if options.out else nullcontext():
+        if store is not None and options.out is not None:
+            remove(options.out, "handoff.json", "handoff.md")
+            store.drop_earlier()
         travellers = _Travellers(runner, carrier, judge, scenario, specs, subjects)
         for step in range(3):
             travellers.travel(step, journeys)

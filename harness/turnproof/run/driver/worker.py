@@ -33,6 +33,7 @@ from .job import Job
 from .mutation import mutated
 from .ownership import owners_of
 from .parent_channel import Control, ControlLost
+from .process_group import lead_group
 from .recorder import Recorder
 
 _find_once = cache(resolve_subject)
@@ -46,6 +47,7 @@ def main(
 ) -> None:
     """Entry of a worker process. One that is forked gets the parent's `environment`; one that is spawned has it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to act on
+    lead_group()
     if environment is not None:
         os.environ.clear()
         os.environ.update(environment)

@@ -17,6 +17,7 @@ from . import prefork, worker
 from .job import Job
 from .merge_transcript import Gathering
 from .parent_channel import Control, poller
+from .process_group import kill_group
 
 OPEN_LIMIT = 60.0
 """Seconds without any word while an adapter is imported and opened: SDKs take seconds to import on a busy machine."""
@@ -128,9 +129,9 @@ class ProcessSlot(WorkerSlot):
             process, self._process = self._process, None
         if process is not None:
             process.join(timeout=0.5)
-            if process.is_alive():
-                process.kill()
-                process.join(timeout=5)
+            if process.pid is not None:
+                kill_group(process.pid)
+            process.join(timeout=5)
 
 
 class ThreadSlot(WorkerSlot):

@@ -6,14 +6,13 @@ the exchanges that differ there. Writing is all or nothing, and refuses to write
 
 from __future__ import annotations
 
-import os
-import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
 import msgspec
 
 from ..._base.secrets import find_secret
+from ..._base.whole_files import write_whole
 from ...errors import CassetteError
 from .codec import decode, encode
 from .model import Cassette, how_to_record
@@ -64,16 +63,7 @@ def save(cassette: Cassette, path: str | Path, *, secrets: Iterable[str] = ()) -
     found = find_secret(data.decode(), secrets)
     if found:
         raise CassetteError(f"{path}: not written, the recording contains {'; '.join(found)}")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, scratch = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(data)
-        Path(scratch).chmod(0o644)  # mkstemp's 0600 would keep a team's other accounts from reading it
-        Path(scratch).replace(path)
-    except BaseException:
-        Path(scratch).unlink(missing_ok=True)
-        raise
+    write_whole(path, data)
 
 
 def overlaid(base: Cassette, overlay: Cassette) -> Cassette:
