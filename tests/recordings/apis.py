@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from turnproof.dialects import anthropic_messages, gemini, ollama, openai_chat
+from turnproof.dialects import anthropic_messages, gemini, ollama, openai_chat, openai_responses
 from turnproof.dialects.base import Dialect, ModelFacts, Refusal, WireAnswer, World
 from turnproof.dialects.openai_chat.surfaces import ChatCall, Surface
 
@@ -171,4 +171,22 @@ OLLAMA_NATIVE = Api(
     takes=lambda exchange: exchange.request.path.startswith("/api/"),
 )
 
-ALL = (ANTHROPIC, GEMINI, OPENAI_CHAT, ZAI_CHAT, OLLAMA_CHAT, OLLAMA_NATIVE)
+# -- OpenAI's Responses
+
+_REPLACED = "refused as too long, but the recorded body is short: the recorder replaced its texts"
+
+
+def _responses_lack(exchange: Exchange, ours: Refusal | None, answer: WireAnswer) -> str:
+    short = len(exchange.request.body) < 100_000
+    return _REPLACED if answer.error_kind == "context_length_exceeded" and short else ""
+
+
+OPENAI_RESPONSES = Api(
+    name="openai-responses",
+    dialect=openai_responses.DIALECT,
+    kept_out=_bearer,
+    from_outside=_chat_from_outside,
+    missing_ground=_responses_lack,
+)
+
+ALL = (ANTHROPIC, GEMINI, OPENAI_CHAT, ZAI_CHAT, OLLAMA_CHAT, OLLAMA_NATIVE, OPENAI_RESPONSES)

@@ -96,7 +96,8 @@ def _body(response: Mapping[str, Any]) -> bytes:
 
 
 def _event(event: Mapping[str, Any]) -> bytes:
-    """An event without a name whose JSON is compact: one that was spaced in another way is kept as raw text."""
+    """An event with compact JSON, and its name if it has one: what was spaced in another way is kept as raw text."""
     data = event["data"]
     text = data if isinstance(data, str) else json.dumps(data, ensure_ascii=False, separators=(",", ":"))
-    return f"data: {text}\n\n".encode()
+    named = f"event: {event['event']}\n" if "event" in event else ""
+    return f"{named}data: {text}\n\n".encode()

@@ -173,8 +173,14 @@ keep their borders."""
 
 TRAITS: tuple[Trait, ...] = get_args(Trait)
 
-Operation: TypeAlias = Literal["generate", "count_tokens", "list_models", "get_model", "cache", "authenticate", "other"]
-"""`authenticate` is the exchange of one credential for another: what it says, in either direction, is kept nowhere."""
+Operation: TypeAlias = Literal[
+    "generate", "count_tokens", "list_models", "get_model", "cache", "stored", "authenticate", "other"
+]
+"""`stored` is about a conversation or an answer that the service keeps: read, deleted, cancelled, made shorter.
+`authenticate` is the exchange of one credential for another: what it says, in either direction, is kept nowhere."""
+
+
+Action: TypeAlias = Literal["", "create", "get", "list", "update", "delete", "cancel", "compact"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,10 +191,10 @@ class Call:
     of the text that shared their wire message. `system` lists the system texts in order. `body` is the parsed
     JSON (None for a GET). `settings` are the sampling and output settings that stood beside the conversation.
 
-    Of an operation on a managed cache, `action` is what is to be done (`create`, `get`, `list`, `update`, `delete`)
-    and `resource` the cache's name. A generating call that names a managed cache has it as `resource`; `system`,
-    `tools` and `messages` then begin with what the cache holds, and `managed_messages` says how many of the messages
-    that is.
+    Of an operation on a managed cache, or on what the service keeps of conversations, `action` is what is to be done
+    (`create`, `get`, `list`, `update`, `delete`, `cancel`, `compact`) and `resource` the name of it. A generating call
+    that names a managed cache has it as `resource`; `system`, `tools` and `messages` then begin with what the cache
+    holds, and `managed_messages` says how many of the messages that is.
     """
 
     operation: Operation
@@ -199,7 +205,7 @@ class Call:
     messages: tuple[Message, ...] = ()
     body: JSON = None
     settings: Mapping[str, Any] = field(default_factory=dict)
-    action: Literal["", "create", "get", "list", "update", "delete"] = ""
+    action: Action = ""
     resource: str | None = None
     managed_messages: int = 0
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from turnproof.dialects.base import World
 from turnproof.dialects.openai_responses import DIALECT
-from turnproof.dialects.openai_responses.store import remember
+from turnproof.dialects.openai_responses.store import Conversation, remember
 
 from .. import refusals, requests
 from ..requests import Json
@@ -48,7 +48,7 @@ def reasoning(item_id: str | None = "rs_free", sealed: str | None = SEALED, **mo
 
 STORED_REASONING, STORED_CALL, STORED_ANSWER = "rs_stored", "fc_stored", "msg_stored"
 FLEETING_REASONING, FLEETING_CALL = "rs_fleeting", "fc_fleeting"
-RESPONSE = "resp_stored"
+RESPONSE, BACKGROUND, FAILED, CONVERSATION = "resp_stored", "resp_background", "resp_failed", "conv_kept"
 
 ASKED = user("How moist is bed 3?")
 STORED = (
@@ -59,7 +59,8 @@ FLEETING = (reasoning(FLEETING_REASONING), call("call_f", id=FLEETING_CALL))
 
 def world() -> World:
     """The world of the pairs: one key, all models, a stored response of reasoning and a call, another one of an answer,
-    one that was not stored, the reasoning of another model, and two session tokens of Copilot, of which one is over."""
+    one that was not stored, one in the background, one that failed, a conversation, the reasoning of another model, and
+    two session tokens of Copilot, of which one is over."""
     found = World(keys=frozenset({KEY}), models=DIALECT.models, clock=lambda: 1_700_000_000.0)
     remember({"id": RESPONSE, "output": list(STORED)}, (ASKED,), found, stored=True, model=MODEL)
     answer = assistant("41 %", id=STORED_ANSWER)
@@ -67,6 +68,9 @@ def world() -> World:
     remember({"id": "resp_fleeting", "output": list(FLEETING)}, (ASKED,), found, stored=False, model=MODEL)
     elsewhere = reasoning("rs_other", SEALED_BY_OTHER)
     remember({"id": "resp_other", "output": [elsewhere]}, (ASKED,), found, stored=False, model=OTHER)
+    for name, more in ((BACKGROUND, {"background": True}), (FAILED, {"status": "failed"})):
+        remember({"id": name, "output": [], **more}, (ASKED,), found, stored=True, model=MODEL)
+    found.resources[CONVERSATION] = Conversation(CONVERSATION, 1_700_000_000)
     found.resources["copilot"] = {SESSION: 1_700_001_800, "tid=old": 1_700_000_000}
     return found
 

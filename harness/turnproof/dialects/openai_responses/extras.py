@@ -1,4 +1,4 @@
-"""Operations that no script speaks of: token counts and the model list of either surface."""
+"""Operations that no script speaks of: token counts, the store, and the model list of either surface."""
 
 from __future__ import annotations
 
@@ -10,17 +10,21 @@ from ..base import Call, ModelFacts, PromptUsage, Rendered, World
 from ..catalogue import dated
 from ..openai_common import issue_copilot_token
 from .errors import render_refusal
+from .stored_operations import render_stored
 from .surfaces import ResponsesCall, Surface
 from .validate.size import missing_model
 from .writing import body_event, request_id
 
 
 def render_extra(call: Call, usage: PromptUsage, world: World, seed: str) -> Rendered:
-    """The answer to `count_tokens`, `list_models`, `get_model` (404 for a model the world lacks) or `authenticate`."""
+    """The answer to `count_tokens`, `list_models`, `get_model` (404 for a model the world lacks), `authenticate`, or an
+    operation on what is stored."""
     headers = {"content-type": "application/json", "x-request-id": request_id(seed)}
     match call.operation:
         case "count_tokens":
             body: JSON = {"object": "response.input_tokens", "input_tokens": usage.whole}
+        case "stored":
+            return render_stored(ResponsesCall.from_call(call), usage, world, seed)
         case "list_models":
             body = {"object": "list", "data": _model_entries(world.models, ResponsesCall.from_call(call).surface)}
         case "authenticate":

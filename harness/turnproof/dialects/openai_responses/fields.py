@@ -20,6 +20,13 @@ COUNT_BODY = _words(
     """
 )
 
+COMPACT_BODY = _words(
+    """
+    image input instructions model previous_response_id prompt_cache_key prompt_cache_options prompt_cache_retention
+    service_tier
+    """
+)
+
 BODY = (COUNT_BODY - {"personality"}) | _words(
     """
     access_programs background background_options client_metadata context_management image include max_output_tokens

@@ -1,4 +1,4 @@
-"""What a recorded or real answer tells the world: its items, what it encrypted, and whether it is kept."""
+"""What a recorded or real answer tells the world: its items, what it encrypted, what is kept and what is gone."""
 
 from __future__ import annotations
 
@@ -8,8 +8,18 @@ from typing import Any
 from ..base import Call, World
 from ..lenient_reading import json_of
 from ..sse import frames, is_event_stream
-from .store import remember
-from .surfaces import ResponsesCall
+from .store import (
+    Conversation,
+    forget,
+    kept_conversation,
+    kept_response,
+    output_of,
+    remember,
+    remember_encrypted,
+    remember_items,
+    stored_response,
+)
+from .surfaces import Item, ResponsesCall
 
 _OPEN = (None, "in_progress", "queued")
 
@@ -17,10 +27,47 @@ _OPEN = (None, "in_progress", "queued")
 def observe(call: Call, status: int, headers: Mapping[str, str], body: bytes, world: World) -> None:
     """Remember what an answer to `call` issued. An answer that names its model is believed."""
     own_call = ResponsesCall.from_call(call)
+    if status != 200:
+        return
+    if own_call.operation == "stored":
+        found = json_of(body)
+        if isinstance(found, dict):
+            _observe_store(own_call, found, world)
+        return
+    previous = stored_response(world, (own_call.body or {}).get("previous_response_id"))
     for response in _response_object(headers, body):
-        model = response.get("model")
-        issuer = model if isinstance(model, str) and model else call.model or ""
-        remember(response, own_call.items, world, stored=own_call.stored, model=issuer)
+        # An organisation without retention stores nothing, whatever was asked; the answer says so.
+        stored = response["store"] if isinstance(response.get("store"), bool) else own_call.stored
+        remember(
+            response, own_call.items[own_call.carried :], world, stored=stored, model=_issuer(response, call),
+            previous=previous, conversation=kept_conversation(world, own_call.conversation),
+        )  # fmt: skip
+
+
+def _issuer(response: Item, call: Call) -> str:
+    model = response.get("model")
+    return model if isinstance(model, str) and model else call.model or ""
+
+
+def _observe_store(call: ResponsesCall, found: dict[str, Any], world: World) -> None:
+    """What an operation on the store tells: a response as it is now, a new conversation or more items, what is gone."""
+    if call.action == "delete" and found.get("deleted") is True:
+        forget(world, str(call.resource))
+    elif found.get("object") == "response.compaction":
+        remember_items(output_of(found), world, stored=False)
+        remember_encrypted(output_of(found), call.model or "", world)
+    elif found.get("object") == "response" and (kept := kept_response(world, call.resource)) is not None:
+        kept.told = found
+        remember_items(output_of(found), world, stored=kept.stored)
+        remember_encrypted(output_of(found), _issuer(found, call), world)
+    elif found.get("object") == "conversation" and call.action == "create":
+        items = (call.body or {}).get("items") or []
+        world.resources[str(found.get("id"))] = Conversation(str(found.get("id")), 0, items=list(items))
+    elif call.kept == "items" and call.action == "create":
+        conversation = kept_conversation(world, call.resource)
+        added = found.get("data")
+        if conversation is not None and isinstance(added, list):
+            conversation.items += [item for item in added if isinstance(item, dict)]
 
 
 def _response_object(headers: Mapping[str, str], body: bytes) -> Iterator[dict[str, Any]]:

@@ -19,11 +19,12 @@ from ..openai_values import wrong_type
 from . import auth, conversation, rules
 from .errors import COPILOT_BAD_REQUEST
 from .items import Unreadable, parts_of
-from .store import stored_response
-from .surfaces import Address, Item, ResponsesCall, Surface, address_of
+from .store import kept_conversation, stored_response
+from .surfaces import Address, Item, ResponsesCall, Surface, addresses_of, conversation_id
 
 _decode = msgspec.json.Decoder().decode
-_CONVERSATION = frozenset({"model", "input", "instructions", "tools", "stream", "previous_response_id"})
+_CONVERSATION = frozenset({"model", "input", "instructions", "tools", "stream", "previous_response_id", "conversation"})
+_WITH_PROMPT = ("generate", "count_tokens")
 _OBJECTS = ("reasoning", "text", "metadata", "stream_options")
 
 
@@ -40,11 +41,11 @@ def _unreadable(reason: str | None) -> Refusal:
 
 def _call(request: HttpRequest, world: World) -> ResponsesCall:
     address = _address(request)
-    if address.operation not in ("generate", "count_tokens"):
-        return ResponsesCall(address.operation, model=address.model, surface=address.surface)
+    if address.operation not in _WITH_PROMPT and address.action != "compact":
+        return _without_prompt(request, address)
     body = _body(request.body)
     model = body.get("model")
-    if model is None and address.operation == "generate":
+    if model is None and address.operation != "count_tokens" and body.get("prompt") is None:
         message = "Missing required parameter: 'model'."
         raise UnreadableRequest(
             Refusal(rules.MISSING_FIELD, 400, _code(address, "missing_required_parameter"), message, "$.model")
@@ -57,6 +58,21 @@ def _call(request: HttpRequest, world: World) -> ResponsesCall:
         raise UnreadableRequest(Refusal(rules.MALFORMED_BODY, 400, kind, fault.message, f"$.{fault.path}")) from None
 
 
+def _without_prompt(request: HttpRequest, address: Address) -> ResponsesCall:
+    """A request that no model sees."""
+    return ResponsesCall(
+        address.operation,
+        model=address.model,
+        body=_body(request.body) if request.body and address.operation == "stored" else None,
+        settings=dict(request.query) if address.operation == "stored" else {},
+        action=address.action,
+        resource=address.resource,
+        surface=address.surface,
+        kept=address.kept,
+        item=address.item,
+    )
+
+
 def _read(body: dict[str, Any], address: Address, world: World) -> ResponsesCall:
     for name, expected in (("model", "a string"), ("instructions", "a string"), ("previous_response_id", "a string")):
         if not isinstance(body.get(name), str | None):
@@ -66,8 +82,7 @@ def _read(body: dict[str, Any], address: Address, world: World) -> ResponsesCall
             raise Unreadable(name, "an object", body[name])
     model = body.get("model") or ""
     own = conversation.resolved(_items(body.get("input")), world)
-    previous = stored_response(world, body.get("previous_response_id"))
-    carried = previous.context if previous is not None else ()
+    carried = _carried(body, world)
     items = (*carried, *own)
     for n, item in enumerate(own):
         _readable(item, n)
@@ -83,12 +98,21 @@ def _read(body: dict[str, Any], address: Address, world: World) -> ResponsesCall
         messages=messages,
         body=body,
         settings={key: value for key, value in body.items() if key not in _CONVERSATION},
-        resource=body.get("previous_response_id"),
+        action=address.action,
+        resource=body.get("previous_response_id") or conversation_id(body),
         managed_messages=len(held),
         surface=address.surface,
         items=items,
         carried=len(carried),
     )
+
+
+def _carried(body: dict[str, Any], world: World) -> tuple[Item, ...]:
+    """What the service holds in front of the items of a request."""
+    if (previous := stored_response(world, body.get("previous_response_id"))) is not None:
+        return previous.context
+    held = kept_conversation(world, conversation_id(body))
+    return tuple(held.items) if held is not None else ()
 
 
 def _readable(item: Item, n: int) -> None:
@@ -104,14 +128,15 @@ def _code(address: Address, code: str) -> str:
 
 
 def _address(request: HttpRequest) -> Address:
-    found = address_of(request)
-    if found is None:
+    found = addresses_of(request)
+    if not found:
         message = f"Invalid URL ({request.method.upper()} {request.path})"
         raise UnreadableRequest(Refusal(rules.NOT_FOUND, 404, "invalid_request_error", message))
-    if request.method.upper() != found.method:
-        message = f"Not allowed to {request.method.upper()} on {request.path}."
-        raise UnreadableRequest(Refusal(rules.METHOD_NOT_ALLOWED, 405, "method_not_supported", message))
-    return found
+    for address in found:
+        if address.method == request.method.upper():
+            return address
+    message = f"Not allowed to {request.method.upper()} on {request.path}."
+    raise UnreadableRequest(Refusal(rules.METHOD_NOT_ALLOWED, 405, "method_not_supported", message))
 
 
 def _malformed(message: str) -> UnreadableRequest:

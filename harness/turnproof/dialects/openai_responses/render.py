@@ -12,7 +12,7 @@ from ..seeded_random import seeded_number
 from ..stream_cuts import cut_text
 from . import output, response_object
 from .output import Json
-from .store import remember, seal, withheld
+from .store import kept_conversation, kept_response, remember, seal, stored_response, withheld
 from .surfaces import ResponsesCall
 from .writing import body_event, item_id, request_id, sse
 
@@ -25,9 +25,12 @@ def render(call: Call, reply: Reply, usage: PromptUsage, world: World, seed: str
     headers = {"x-request-id": request_id(seed), "openai-version": "2020-10-01", "openai-processing-ms": "15"}
     if call.stream:
         headers["content-type"] = "text/event-stream; charset=utf-8"
-        return Rendered(200, headers, tuple(answer.events()))
+        events = tuple(answer.events())
+        answer.keep(events)
+        return Rendered(200, headers, events)
     headers["content-type"] = "application/json"
-    return Rendered(200, headers, (body_event(answer.final),))
+    answer.keep(())
+    return Rendered(200, headers, (body_event(answer.told),))
 
 
 class _Unnumbered(NamedTuple):
@@ -42,20 +45,40 @@ class _Unnumbered(NamedTuple):
 class _Answer:
     def __init__(self, call: ResponsesCall, reply: Reply, usage: PromptUsage, world: World, seed: str) -> None:
         facts = world.models.get(call.model or "")
-        model = dated(facts) if facts else str(call.model)
+        # A prompt that is kept at the service names its model; ours is any.
+        model = dated(facts) if facts else call.model or next(iter(world.models), "")
         features = facts.features if facts else frozenset[str]()
         ending = output.ending(reply)
         items = output.items(reply, call, model, features, seed)
+        self._call, self._world = call, world
         self._reply, self._seed, self._model, self._items = reply, seed, model, items
         name, created = item_id("resp", seed), int(world.clock())
         self._started_response = response_object.response(call, name, model, created=created, status="in_progress")
+        self._queued = call.background and not call.stream
         self.final = response_object.response(
             call, name, model, created=created, status=ending.status, output=items, reason=ending.reason,
             usage=response_object.usage_of(reply, usage),
         )  # fmt: skip
         if removed := withheld(call.items, model, world):
             self.final["input_transformations"] = removed
-        remember(self.final, call.items, world, stored=call.stored, model=model)
+
+    @property
+    def told(self) -> Json:
+        """What is answered at once: a response in the background is only queued."""
+        return self._started_response | {"status": "queued"} if self._queued else self.final
+
+    def keep(self, events: tuple[WireEvent, ...]) -> None:
+        """Let the world have the response, and the events of a stream that can be taken up again."""
+        call, world = self._call, self._world
+        remember(
+            self.final, call.items[call.carried :], world, stored=call.stored, model=self._model,
+            previous=stored_response(world, (call.body or {}).get("previous_response_id")),
+            conversation=kept_conversation(world, call.conversation),
+        )  # fmt: skip
+        kept = kept_response(world, self.final["id"])
+        if kept is not None and call.background:
+            kept.events = events
+            kept.told, kept.final = (self.told, self.final) if self._queued else (self.final, None)
 
     def events(self) -> Iterator[WireEvent]:
         """The events, each with its place in the sequence."""

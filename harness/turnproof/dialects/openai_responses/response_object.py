@@ -1,6 +1,8 @@
 """The object that a response is: what was asked, as the service understood it, around what was answered.
 
-Members and their order are those of a recorded response (PA test_openai_responses_phase_streamed_on_part_start).
+Members and their order are those of a recorded response (PA test_openai_responses_phase_streamed_on_part_start); what
+it says of money, penalties and moderation is that of recordings of 2026, and so is that a function is strict unless
+the request says otherwise.
 """
 
 from __future__ import annotations
@@ -13,13 +15,18 @@ from ..base import PromptUsage, Reply
 from .surfaces import Item, ResponsesCall
 
 _DEFAULTS: Mapping[str, JSON] = {
+    "background": False,
+    "frequency_penalty": 0.0,
     "instructions": None,
     "max_output_tokens": None,
     "max_tool_calls": None,
     "metadata": {},
+    "moderation": None,
     "parallel_tool_calls": True,
+    "presence_penalty": 0.0,
     "previous_response_id": None,
     "prompt_cache_key": None,
+    "prompt_cache_retention": "in_memory",
     "reasoning": {"effort": None, "summary": None},
     "safety_identifier": None,
     "service_tier": "default",
@@ -68,13 +75,16 @@ def response(
     """One response under its id, at any stage of its life. Settings stand as they were asked, else by default."""
     body = call.body or {}
     settings = {key: body.get(key) if body.get(key) is not None else default for key, default in _DEFAULTS.items()}
+    settings["tools"] = [_tool(each) for each in body.get("tools") or ()]
+    if call.conversation is not None:
+        settings["conversation"] = {"id": call.conversation}
     error = {"code": "server_error", "message": _ERRORS[status]} if status in _ERRORS else None
     return {
         "id": name,
         "object": "response",
         "created_at": created,
         "status": status,
-        "background": False,
+        "billing": {"payer": "developer"},
         "completed_at": created if status == "completed" else None,
         "error": error,
         "incomplete_details": {"reason": reason} if reason is not None else None,
@@ -82,3 +92,9 @@ def response(
         "output": list(output),
         "usage": usage,
     } | settings
+
+
+def _tool(tool: Any) -> Any:
+    """A tool as the service understood it."""
+    is_function = isinstance(tool, dict) and tool.get("type") == "function"
+    return {**tool, "strict": True} if is_function and tool.get("strict") is None else tool

@@ -1,17 +1,19 @@
 """Every rule of the Responses API that this dialect knows, with the places that show it.
 
-No recording of this API judges the dialect. Some rules rest on recordings that others have published; most on the words
-of the service as public threads paste them. `_schema` is the interface description that OpenAI publishes, as the named
-wheel carries it.
+Recorded traffic judges what the dialect decides (`tests/recordings`), but few recordings are refusals. Some rules rest
+on recordings that others have published; most on the words of the service as public threads paste them. `_schema` is
+the interface description that OpenAI publishes, as the named wheel carries it.
 """
 
 from __future__ import annotations
 
 from ..base import Source
-from ..rulebook import Rulebook, earlier_threads, interface, recording, thread, threads
+from ..rulebook import Rulebook, client_code, earlier_threads, interface, page, recording, thread, threads
 
 NAME = "openai-responses"
 
+_TODAY = "2026-11-28"
+_CLIENT = "https://github.com/openai/openai-python/blob/main/src/openai"
 _PYDANTIC_AI = "https://github.com/pydantic/pydantic-ai/blob"
 _RUBY_LLM = "https://github.com/crmne/ruby_llm/blob/fb5a49bf04da/spec/fixtures/vcr_cassettes"
 
@@ -147,6 +149,28 @@ STRICT_FORMAT = _rule(
 
 # What the service keeps
 PREVIOUS_RESPONSE = _rule("previous-response", *earlier_threads("maximhq/bifrost#2441", "bigduu/Bamboo-agent#513"))
+CONVERSATION_NOT_FOUND = _rule(
+    "conversation-not-found", note="seen only as a probe's expectation: 404, Conversation with id '…' not found."
+)
+RESPONSE_NOT_FOUND = _rule("response-not-found", note="what is not kept cannot be answered with; the words are vLLM's")
+TWO_HISTORIES = _rule(
+    "conversation-and-previous-response",
+    client_code(f"{_CLIENT}/types/responses/response_create_params.py", day=_TODAY),
+    note="the words are ours; the client's type says: cannot be used in conjunction with `conversation`",
+)
+BACKGROUND_UNSTORED = _rule(
+    "background-unstored",
+    page("https://developers.openai.com/api/docs/guides/background", day=_TODAY),
+    note="the words are ours; the page says: background sampling requires store=true; stateless requests are rejected",
+)
+NOT_IN_BACKGROUND = _rule(
+    "cancel-of-foreground",
+    client_code(f"{_CLIENT}/resources/responses/responses.py", day=_TODAY),
+    note="the words are vLLM's; the client says: only responses created with `background` set can be cancelled",
+)
+UNFINISHED_PREVIOUS = _rule(
+    "unfinished-previous-response", note="nobody was seen going on from a response that failed or is not finished"
+)
 ITEM_NOT_FOUND = _rule(
     "item-not-found", *earlier_threads("openai/openai-agents-python#1756", "vercel/ai#7543", "earendil-works/pi#5059")
 )

@@ -1,22 +1,31 @@
-"""What the service remembers of its answers: items by id, whole responses by id, and what it has encrypted.
+"""What the service remembers: items by id, responses by id with the chain that led to each, conversations with their
+items, and what it has encrypted.
 
 A response is stored unless the request says `store: false`; then nobody can name it or its items later. Which items
 were given together is known of every response all the same, so that what is only inferred about unstored ones can be
 logged. Encrypted content is known again by its bytes: `World.issued` has its digest and the model that issued it.
+
+A stored response is kept for thirty days on the world's clock, a conversation until it is deleted. A deleted response
+is gone for who names it; a response that went on from it keeps what led to it.
 """
 
 from __future__ import annotations
 
 from base64 import urlsafe_b64encode
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import blake2b
+from typing import Any
 
-from ..base import World
+from ..base import WireEvent, World
 from ..catalogue import same_model
 from .items import id_of, kind_of
 from .models import MODELS
+from .stored_items import stored_form
 from .surfaces import Item
+
+KEPT_SECONDS = 30 * 24 * 60 * 60
+"""How long a response is kept (developers.openai.com, guide conversation-state)."""
 
 _SEALED_BYTES = 192
 
@@ -32,11 +41,44 @@ class IssuedItem:
     follower: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class StoredResponse:
-    """A response that can be named as the previous one. `context` is the whole conversation up to its last item."""
+    """A response that can be asked for: `told` is what it is now, `asked` the items of its own request.
 
-    context: tuple[Item, ...]
+    `previous` is the one that it went on from, `held` what a conversation held in front of it instead. One that is not
+    `stored` was made in the background, and can be asked for and not gone on from. `final` is what a response in the
+    background becomes, `events` are those of its stream, `since` is when it was made.
+    """
+
+    told: Item
+    asked: tuple[Item, ...]
+    since: float
+    previous: StoredResponse | None = None
+    held: tuple[Item, ...] = ()
+    stored: bool = True
+    final: Item | None = None
+    events: tuple[WireEvent, ...] = ()
+
+    @property
+    def context(self) -> tuple[Item, ...]:
+        """The whole conversation up to the last item of the response."""
+        newest_first: list[StoredResponse] = []
+        each: StoredResponse | None = self
+        while each is not None:
+            newest_first.append(each)
+            each = each.previous
+        oldest = newest_first[-1].held
+        return (*oldest, *(item for one in reversed(newest_first) for item in (*one.asked, *_complete(one.told))))
+
+
+@dataclass(slots=True)
+class Conversation:
+    """A conversation that collects the items of the responses which name it."""
+
+    id: str
+    created: int
+    metadata: dict[str, Any] = field(default_factory=dict)
+    items: list[Item] = field(default_factory=list)
 
 
 def issued_item(world: World, item_id: object) -> IssuedItem | None:
@@ -45,10 +87,28 @@ def issued_item(world: World, item_id: object) -> IssuedItem | None:
     return found if isinstance(found, IssuedItem) else None
 
 
-def stored_response(world: World, response_id: object) -> StoredResponse | None:
-    """The response that is kept under this id."""
+def kept_response(world: World, response_id: object) -> StoredResponse | None:
+    """The response that can be asked for under this id."""
     found = world.resources.get(response_id) if isinstance(response_id, str) else None
-    return found if isinstance(found, StoredResponse) else None
+    is_kept = isinstance(found, StoredResponse) and world.clock() - found.since < KEPT_SECONDS
+    return found if is_kept else None
+
+
+def stored_response(world: World, response_id: object) -> StoredResponse | None:
+    """The response under this id, where a request can go on from it."""
+    found = kept_response(world, response_id)
+    return found if found is not None and found.stored else None
+
+
+def kept_conversation(world: World, conversation_id: object) -> Conversation | None:
+    """The conversation that is kept under this id."""
+    found = world.resources.get(conversation_id) if isinstance(conversation_id, str) else None
+    return found if isinstance(found, Conversation) else None
+
+
+def forget(world: World, name: str) -> None:
+    """Keep nothing under this id any more."""
+    world.resources.pop(name, None)
 
 
 def seal(text: str, model: str, seed: str) -> str:
@@ -64,18 +124,40 @@ def digest(text: str) -> str:
     return blake2b(text.encode(), digest_size=16).hexdigest()
 
 
-def remember(response: Item, conversation: Sequence[Item], world: World, *, stored: bool, model: str) -> None:
-    """Let the world know a whole response to the items that were `asked` with; `model` is who issued it."""
-    output_value = response.get("output")
-    output = [item for item in output_value if isinstance(item, dict)] if isinstance(output_value, list) else []
+def remember(
+    response: Item,
+    asked: Sequence[Item],
+    world: World,
+    *,
+    stored: bool,
+    model: str,
+    previous: StoredResponse | None = None,
+    conversation: Conversation | None = None,
+) -> None:
+    """Let the world know a whole response to the items that were `asked` with; `model` is who issued it.
+
+    It went on from the `previous` one, or from what the `conversation` holds, which then holds it too.
+    """
+    output = output_of(response)
+    remember_items(output, world, stored=stored)
+    remember_encrypted(output, model, world)
+    name = id_of(response)
+    if name is None or not (stored or response.get("background") is True):
+        return
+    # A retry gets the answer that its first request got: nothing of it is kept twice.
+    is_new = name not in world.resources
+    held = tuple(conversation.items) if conversation is not None and is_new else ()
+    if is_new or conversation is None:
+        world.resources[name] = StoredResponse(response, tuple(asked), world.clock(), previous, held, stored)
+    if conversation is not None and is_new:
+        conversation.items += [*stored_form(asked, name), *_complete(response)]
+
+
+def remember_items(output: Sequence[Item], world: World, *, stored: bool) -> None:
+    """Remember items that were given together, by their ids."""
     for before, item, after in zip((None, *output), output, (*output[1:], None), strict=False):
         if (name := id_of(item)) is not None:
             world.resources[name] = IssuedItem(item, stored, _id(before, "reasoning"), _follower(item, after))
-    remember_encrypted(output, model, world)
-    if stored and (name := id_of(response)) is not None:
-        # Nobody was seen being asked for the output of a call that the model did not finish.
-        complete = (item for item in output if kind_of(item) != "function_call" or item.get("status") != "incomplete")
-        world.resources[name] = StoredResponse((*conversation, *complete))
 
 
 def remember_encrypted(items: Iterable[Item], model: str, world: World) -> None:
@@ -92,10 +174,23 @@ def withheld(items: Iterable[Item], model: str, world: World) -> list[dict[str, 
     found = []
     for item in items:
         issued = world.issued.get(str(item.get("encrypted_content") or ""))
-        if issued is not None and not same_model(MODELS, issued[1], model):
+        if issued is not None and kind_of(item) == "reasoning" and not same_model(MODELS, issued[1], model):
             reason = {"action": "removed", "reason": "model_mismatch"}
             found.append({"type": "reasoning", "id": id_of(item) or ""} | reason)
     return found
+
+
+def output_of(response: Item) -> list[Item]:
+    """The items that a response gives."""
+    found = response.get("output")
+    return [item for item in found if isinstance(item, dict)] if isinstance(found, list) else []
+
+
+def _complete(response: Item) -> Iterable[Item]:
+    """What a request goes on from: nobody was seen being asked for the output of a call that was not finished."""
+    return (
+        item for item in output_of(response) if kind_of(item) != "function_call" or item.get("status") != "incomplete"
+    )
 
 
 def _summary(item: Item) -> str:

@@ -5,6 +5,6 @@ only inferred (`enforced=False`) must be logged, and accepted.
 """
 
 from ..builders import Pair
-from . import conversation, requests
+from . import conversation, requests, stored
 
-PAIRS: tuple[Pair, ...] = (*requests.PAIRS, *conversation.PAIRS)
+PAIRS: tuple[Pair, ...] = (*requests.PAIRS, *conversation.PAIRS, *stored.PAIRS)

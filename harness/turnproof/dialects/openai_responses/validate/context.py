@@ -54,7 +54,8 @@ class Context:
 
     @property
     def counting(self) -> bool:
-        return self.call.operation == "count_tokens"
+        """Whether the request asks for no answer of the model."""
+        return self.call.operation != "generate"
 
     def has(self, feature: str) -> bool:
         """Whether the model is known to have a feature of the model table."""

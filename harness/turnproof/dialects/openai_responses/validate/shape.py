@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from ...base import Refusal, Rule
 from ...field_names import logged_if_unlisted
@@ -14,6 +14,13 @@ from .context import Context, Placed, refuse
 
 _CREATE = "https://platform.openai.com/docs/api-reference/responses/create"
 _ID = re.compile(r"[a-zA-Z0-9_-]+")
+
+
+_KNOWN: Mapping[str, frozenset[str]] = {
+    "generate": fields.BODY,
+    "count_tokens": fields.COUNT_BODY,
+    "stored": fields.COMPACT_BODY,
+}
 
 
 def check(context: Context) -> Iterator[Refusal]:
@@ -31,7 +38,7 @@ def check(context: Context) -> Iterator[Refusal]:
 
 
 def _body(context: Context) -> Iterator[Refusal]:
-    known = fields.COUNT_BODY if context.counting else fields.BODY
+    known = _KNOWN[context.call.operation]
     for name in context.body:
         if name in known or context.call.surface is Surface.COPILOT:
             # What Copilot makes of a field that it does not know has not been seen.

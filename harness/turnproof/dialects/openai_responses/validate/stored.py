@@ -1,4 +1,4 @@
-"""What the service holds: the previous response, items that are only named, and no item twice."""
+"""What the service holds: the previous response or the conversation, items that are only named, and no item twice."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from collections.abc import Iterator
 from ...base import Refusal
 from .. import rules
 from ..conversation import is_by_name
-from ..store import issued_item, stored_response
+from ..store import issued_item, kept_conversation, stored_response
+from ..stored_operations import unknown_conversation
+from ..surfaces import conversation_id
 from .context import Context, refuse
+
+_UNFINISHED = frozenset({"queued", "in_progress", "failed", "cancelled"})
 
 
 def check(context: Context) -> Iterator[Refusal]:
     """Rules about ids that must, or must not, be known."""
-    previous = context.body.get("previous_response_id")
-    if previous is not None and stored_response(context.world, previous) is None:
-        message = f"Previous response with id '{previous}' not found."
-        where = "previous_response_id"
-        yield refuse(rules.PREVIOUS_RESPONSE, message, where, "previous_response_not_found")
+    yield from _history(context)
     seen: set[str] = set()
     for placed in context.sent:
         name = placed.id
@@ -29,6 +29,27 @@ def check(context: Context) -> Iterator[Refusal]:
         seen.add(name)
         if is_by_name(placed.item) and not _is_stored(context, name):
             yield _not_found(name)
+
+
+def _history(context: Context) -> Iterator[Refusal]:
+    """What the request goes on from must be there, and be one thing."""
+    previous, conversation = context.body.get("previous_response_id"), conversation_id(context.body)
+    where = "previous_response_id"
+    if previous is not None:
+        found = stored_response(context.world, previous)
+        if found is None:
+            message = f"Previous response with id '{previous}' not found."
+            yield refuse(rules.PREVIOUS_RESPONSE, message, where, "previous_response_not_found")
+        elif found.told.get("status") in _UNFINISHED:
+            message = f"Previous response with id '{previous}' has the status '{found.told['status']}'."
+            yield refuse(rules.UNFINISHED_PREVIOUS, message, where)
+        if conversation is not None:
+            message = f"'{where}' cannot be used in conjunction with 'conversation'."
+            yield refuse(rules.TWO_HISTORIES, message, where)
+    if conversation is not None and kept_conversation(context.world, conversation) is None:
+        yield unknown_conversation(conversation)
+    if context.body.get("background") is True and context.body.get("store") is False:
+        yield refuse(rules.BACKGROUND_UNSTORED, "Background mode requires 'store' to be true.", "store")
 
 
 def _is_stored(context: Context, name: str) -> bool:

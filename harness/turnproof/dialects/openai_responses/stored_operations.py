@@ -1,0 +1,139 @@
+"""Operations on what the service keeps: responses, what was asked for them, conversations and their items.
+
+A response in the background is queued when it is created, in progress when it is first asked for, and finished then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ..base import PromptUsage, Refusal, Rendered, World
+from . import rules
+from .compaction import compacted
+from .errors import render_refusal
+from .items import id_of
+from .store import Conversation, StoredResponse, forget, kept_conversation, kept_response
+from .stored_items import page, stored_form
+from .surfaces import Item, ResponsesCall
+from .writing import body_event, item_id, request_id
+
+Json = dict[str, Any]
+
+
+def render_stored(call: ResponsesCall, usage: PromptUsage, world: World, seed: str) -> Rendered:
+    """The answer to an operation on the store, which changes it."""
+    if call.action == "compact":
+        return _whole(compacted(call, usage, world, seed), seed)
+    if call.kept in ("response", "input_items"):
+        found = kept_response(world, call.resource)
+        if found is None:
+            return render_refusal(unknown_response(call.resource), seed)
+        return _of_response(call, found, world, seed)
+    if call.action == "create" and call.kept == "conversation":
+        return _whole(_created(call, world, seed), seed)
+    conversation = kept_conversation(world, call.resource)
+    if conversation is None:
+        return render_refusal(unknown_conversation(call.resource), seed)
+    if call.kept == "conversation":
+        return _whole(_of_conversation(call, conversation, world), seed)
+    return _of_items(call, conversation, seed)
+
+
+def unknown_response(name: object) -> Refusal:
+    """404: no response is kept under this id."""
+    return Refusal(rules.RESPONSE_NOT_FOUND, 404, "invalid_request_error", f"Response with id '{name}' not found.")
+
+
+def unknown_conversation(name: object) -> Refusal:
+    """404: no conversation is kept under this id."""
+    message = f"Conversation with id '{name}' not found."
+    return Refusal(rules.CONVERSATION_NOT_FOUND, 404, "invalid_request_error", message)
+
+
+def _whole(body: Mapping[str, Any], seed: str) -> Rendered:
+    headers = {"content-type": "application/json", "x-request-id": request_id(seed)}
+    return Rendered(200, headers, (body_event(dict(body)),))
+
+
+# -- responses
+
+
+def _of_response(call: ResponsesCall, found: StoredResponse, world: World, seed: str) -> Rendered:
+    if call.kept == "input_items":
+        return _whole(page(stored_form(found.asked, str(id_of(found.told))), call.settings), seed)
+    match call.action:
+        case "delete":
+            forget(world, str(call.resource))
+            return _whole({"id": call.resource, "object": "response", "deleted": True}, seed)
+        case "cancel":
+            if found.final is not None:
+                found.told = {**found.told, "status": "cancelled", "output": []}
+                found.final = None
+            return _whole(found.told, seed)
+    if call.settings.get("stream") == "true" and found.events:
+        after = call.settings.get("starting_after")
+        start = int(after) + 1 if isinstance(after, str) and after.isdecimal() else 0
+        found.told, found.final = found.final or found.told, None
+        headers = {"content-type": "text/event-stream; charset=utf-8", "x-request-id": request_id(seed)}
+        return Rendered(200, headers, found.events[start:])
+    return _whole(_next_state(found), seed)
+
+
+def _next_state(found: StoredResponse) -> Item:
+    """A response as it is told now; one in the background goes on with every question."""
+    if found.final is not None:
+        if found.told.get("status") == "queued":
+            found.told = {**found.told, "status": "in_progress"}
+        else:
+            found.told, found.final = found.final, None
+    return found.told
+
+
+# -- conversations
+
+
+def _created(call: ResponsesCall, world: World, seed: str) -> Json:
+    body = call.body or {}
+    created = Conversation(item_id("conv", seed), int(world.clock()), dict(body.get("metadata") or {}))
+    created.items += stored_form(body.get("items") or (), seed)
+    world.resources[created.id] = created
+    return _told(created)
+
+
+def _told(conversation: Conversation) -> Json:
+    return {
+        "id": conversation.id,
+        "object": "conversation",
+        "created_at": conversation.created,
+        "metadata": conversation.metadata,
+    }
+
+
+def _of_conversation(call: ResponsesCall, found: Conversation, world: World) -> Json:
+    match call.action:
+        case "delete":
+            forget(world, found.id)
+            return {"id": found.id, "object": "conversation.deleted", "deleted": True}
+        case "update":
+            found.metadata = dict((call.body or {}).get("metadata") or {})
+    return _told(found)
+
+
+def _of_items(call: ResponsesCall, found: Conversation, seed: str) -> Rendered:
+    match call.action:
+        case "create":
+            added = stored_form((call.body or {}).get("items") or (), f"{seed}/{len(found.items)}")
+            found.items += added
+            return _whole(page(added, {"order": "asc", "limit": str(max(1, len(added)))}), seed)
+        case "list":
+            return _whole(page(found.items, call.settings), seed)
+    item = next((each for each in found.items if id_of(each) == call.item), None)
+    if item is None:
+        message = f"Item with id '{call.item}' not found."
+        refusal = Refusal(rules.RESPONSE_NOT_FOUND, 404, "invalid_request_error", message)
+        return render_refusal(refusal, seed)
+    if call.action == "delete":
+        found.items.remove(item)
+        return _whole(_told(found), seed)
+    return _whole(item, seed)
