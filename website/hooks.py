@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import logging
 import re
-import shutil
 import sys
 from collections import Counter
 from pathlib import Path
-from typing import Any
 
 from markdown_it import MarkdownIt
 from mkdocs.config.defaults import MkDocsConfig
@@ -33,6 +31,8 @@ def on_files(files: Files, *, config: MkDocsConfig) -> Files:
         files.append(File.generated(config, path, content=text))
     for path in repository.linked_files(own):
         files.append(File.generated(config, repository.source_page(path), content=repository.source_text(path)))
+    for schema in repository.schema_files():
+        files.append(File.generated(config, f"schemas/{schema.name}", content=schema.read_text("utf-8")))
     return files
 
 
@@ -56,11 +56,3 @@ def on_page_content(html: str, *, page: Page, config: MkDocsConfig, files: Files
 def _counts(html: str) -> dict[str, int]:
     found = Counter(tag for tag in _COMPARED for _ in re.finditer(rf"{tag}[\s>]", html))
     return dict(found)
-
-
-def on_post_build(*, config: MkDocsConfig, **_: Any) -> None:
-    """Put the schemas beside the pages."""
-    for schema in sorted((repository.ROOT / "harness" / "turnproof").rglob("*.schema.json")):
-        folder = Path(config.site_dir) / "schemas"
-        folder.mkdir(exist_ok=True)
-        shutil.copy(schema, folder / schema.name)

@@ -88,3 +88,8 @@ def source_text(path: str) -> str:
     if path.endswith(".md"):
         return on_the_site(text, path, source_page(path))
     return UNSEARCHED + page(code(path), fenced(text, _LANGUAGES.get(file.suffix, "text")))
+
+
+def schema_files() -> list[Path]:
+    """The JSON Schemas in the package; the site has them under `schemas/`."""
+    return sorted((ROOT / "harness" / "turnproof").rglob("*.schema.json"))

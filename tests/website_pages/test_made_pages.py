@@ -14,7 +14,7 @@ from website.api_pages import MODULES, docstring, module_page
 from website.command_pages import command_names
 from website.markdown import bare_bars, code, fenced, plain, prose, table
 from website.pages import made_pages
-from website.repository import LINK, ROOT, linked_files, on_the_site, resolve, source_page, source_text
+from website.repository import LINK, ROOT, linked_files, on_the_site, resolve, schema_files, source_page, source_text
 
 from turnproof.dialects import dialect, dialect_names
 from turnproof.judge.requirements import load_suite
@@ -38,6 +38,7 @@ def test_every_requirement_finding_and_rule_has_a_page_under_the_name_that_expla
 def test_no_link_of_a_made_page_and_none_to_one_is_broken() -> None:
     pages = made() | {file.name: file.read_text("utf-8") for file in DOCS.glob("*.md")}
     files = {file.relative_to(DOCS).as_posix() for file in DOCS.rglob("*") if file.is_file()} | made().keys()
+    files |= {f"schemas/{file.name}" for file in schema_files()}
     links = [(path, match["target"]) for path, text in pages.items() for match in LINK.finditer(text)]
     ours = [(path, target) for path, target in links if path in made() or target.startswith(MADE)]
     assert len(ours) > 1000

@@ -194,7 +194,8 @@ class AgentSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Settings(msgspec.Struct, frozen=True, rename="kebab", forbid_unknown_fields=True):
     """What a project may set; a command-line option wins over each. None: not set here.
 
-    `out` and `adapters` given as `module:attribute` are relative to the folder of the file.
+    `out` and `adapters` given as `module:attribute` are relative to the folder of the file. `docs_url` is where the
+    site is that reports link to.
     """
 
     adapters: tuple[str, ...] = ()
@@ -207,6 +208,7 @@ class Settings(msgspec.Struct, frozen=True, rename="kebab", forbid_unknown_field
     declared_difference: tuple[DeclaredDifference, ...] = ()
     gates: GateSettings = GateSettings()
     agents: dict[str, AgentSettings] = {}
+    docs_url: Annotated[str, msgspec.Meta(pattern=r"^(https?://\S+)?$")] = ""
 
 
 _LISTS: Mapping[str, type[msgspec.Struct]] = {"known-issue": KnownIssue, "declared-difference": DeclaredDifference}

@@ -83,7 +83,7 @@ class Header(_Line, frozen=True, kw_only=True, omit_defaults=False, tag="header"
     for word; `reproduce` the options that a single requirement needs to be run again in the same way. `compares` is set
     where the run was made to compare: the two `paths` of one adapter, or two `adapters`, the first with the second.
     `controls` has the control of each dialect that takes part, in a run that certifies. `files` are the scenarios that
-    are not the suite's, by absolute path.
+    are not the suite's, by absolute path. `docs` is the address of the site that explains the names, or empty.
     """
 
     turnproof: str
@@ -98,6 +98,7 @@ class Header(_Line, frozen=True, kw_only=True, omit_defaults=False, tag="header"
     compares: Literal["", "paths", "adapters"] = ""
     controls: tuple[ControlResult, ...] = ()
     files: tuple[str, ...] = ()
+    docs: str = ""
     schema: str = SCHEMA
 
 

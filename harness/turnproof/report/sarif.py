@@ -17,6 +17,7 @@ import msgspec
 
 from .._base.canonical import canonical
 from .._base.printable import one_line
+from .._base.site_address import explain_page
 from ..judge.finding import Finding, Place, open_pointer
 from ..judge.run_log import AdapterLine, RequirementLine, ResultLine, Run
 from ..judge.verdict import Status
@@ -79,6 +80,9 @@ def _rule(run: Run, code: str) -> dict[str, Any]:
     template = run.templates.get(code)
     title = template.title if template is not None else requirement.title if requirement is not None else code
     rule: dict[str, Any] = {"id": code, "shortDescription": {"text": one_line(title)}}
+    explained = code if requirement is None or template is not None else requirement.id
+    if address := explain_page(run.header.docs, explained):
+        rule["helpUri"] = address
     if requirement is not None:
         rule["fullDescription"] = {"text": one_line(f"{requirement.title}. {requirement.reason}".strip())}
         rule["help"] = {"text": one_line(requirement.remedy) or one_line(requirement.title)}

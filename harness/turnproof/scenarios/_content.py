@@ -11,7 +11,7 @@ from ._located_value import LocatedValue
 from ._samples import DOCUMENTS, IMAGES
 from .model import ToolCase, ToolScript
 
-_TYPES: Final = ("string", "number", "integer", "boolean", "array", "object", "null")
+TYPES: Final = ("string", "number", "integer", "boolean", "array", "object", "null")
 
 
 # -- texts --------------------------------------------------------------------------------------------------
@@ -93,7 +93,7 @@ def _schema_of(spot: LocatedValue) -> dict[str, Any]:
     required: list[str] = []
     for key, member in spot.members("parameters by name"):
         name = key.removesuffix("?")
-        properties[name] = {"type": member.choice(_TYPES)} if isinstance(member.value, str) else member.json_object()
+        properties[name] = {"type": member.choice(TYPES)} if isinstance(member.value, str) else member.json_object()
         if name == key:
             required.append(name)
     return {"type": "object", "properties": properties} | ({"required": required} if required else {})

@@ -20,7 +20,7 @@ EVENTS: Final = ("start", "text", "thinking", "args", "call", "usage", "end")
 CUTS: Final[tuple[CutPoint, ...]] = get_args(CutPoint)
 BEFORE: Final[tuple[Action, ...]] = get_args(Action)
 EXPECTED: Final[tuple[Literal["answer", "error", "cancelled"], ...]] = ("answer", "error", "cancelled")
-_BY: Final[tuple[Literal["token", "stop", "kill"], ...]] = ("token", "stop", "kill")
+BY: Final[tuple[Literal["token", "stop", "kill"], ...]] = ("token", "stop", "kill")
 FAULTS: Final[tuple[FaultKind, ...]] = get_args(FaultKind)
 SPELLINGS: Final[tuple[Spelling, ...]] = get_args(Spelling)
 ERRORS: Final = tuple(
@@ -43,7 +43,7 @@ _KEYS: Final = (
 )  # fmt: skip
 WAITS: Final[tuple[Literal["seconds", "date"], ...]] = ("seconds", "date")
 _PLACE: Final = ("index", "after")
-_FAULT_KEYS: Final[Mapping[str, tuple[str, ...]]] = {
+FAULT_KEYS: Final[Mapping[str, tuple[str, ...]]] = {
     "status": ("status", "retry-after", "retry-after-as", "message", "error-kind"),
     "reset": _PLACE,
     "stall": _PLACE,
@@ -164,7 +164,7 @@ def read_cut(spot: LocatedValue) -> Cut:
         after.refuse(f"names an event, but the turn is cancelled at {word!r}")
     if word == "event" and not after and "index" not in spot.value:
         spot.refuse("needs the event: 'after' (text:1) or 'index'")
-    how = by.choice(_BY) if by else "token"
+    how = by.choice(BY) if by else "token"
     if by and how != "token" and word == "before-start":
         by.refuse("there is no turn yet that could be stopped; before its start a turn is cancelled by its token")
     return Cut(
@@ -204,7 +204,7 @@ def read_fault(spot: LocatedValue) -> Fault:
     if "kind" not in spot.value:
         spot.refuse(f"needs 'kind': one of {', '.join(FAULTS)}")
     kind = spot.at("kind").choice(FAULTS)
-    own = _FAULT_KEYS.get(kind, ())
+    own = FAULT_KEYS.get(kind, ())
     spot.mapping(("kind", "round", "times", *own), what=f"a {kind} fault")
     status, delay, after = spot.get("status"), spot.get("retry-after"), spot.get("after")
     message, error_kind, spelling = spot.get("message"), spot.get("error-kind"), spot.get("spelling")

@@ -89,12 +89,12 @@ _KEYS: Final = (
     "name", "title", "subject", "depth", "modes", "features", "probes", "options", "cache", "debug_logs",
     "keep_turns", "system", "tools", "results", "given", "sweep", "turns",
 )  # fmt: skip
-_MODES: Final[tuple[Literal["stream", "batch"], ...]] = ("stream", "batch")
+MODES: Final[tuple[Literal["stream", "batch"], ...]] = ("stream", "batch")
 _Probe: TypeAlias = Literal["fresh", "reversed", "threads", "loops", "cancelled"]
-_PROBES: Final[tuple[_Probe, ...]] = get_args(_Probe)
-_SUBJECTS: Final[tuple[SubjectKind, ...]] = get_args(SubjectKind)
-_DEPTHS: Final[tuple[Literal["quick", "full"], ...]] = ("quick", "full")
-_MAX_TIMES: Final = 1000
+PROBES: Final[tuple[_Probe, ...]] = get_args(_Probe)
+SUBJECTS: Final[tuple[SubjectKind, ...]] = get_args(SubjectKind)
+DEPTHS: Final[tuple[Literal["quick", "full"], ...]] = ("quick", "full")
+MAX_TIMES: Final = 1000
 
 
 def load(path: str | Path) -> Scenario:
@@ -158,10 +158,10 @@ def _scenario(spot: LocatedValue, name: str) -> Scenario:
         options=_options(options) if (options := spot.get("options")) else {},
         cache=cache is not None and cache.flag(),
         debug_logs=debug is not None and debug.flag(),
-        probes=probes.choices(_PROBES) if (probes := spot.get("probes")) else (),
-        depth=depth.choice(_DEPTHS) if (depth := spot.get("depth")) else "quick",
+        probes=probes.choices(PROBES) if (probes := spot.get("probes")) else (),
+        depth=depth.choice(DEPTHS) if (depth := spot.get("depth")) else "quick",
         keep_turns=keep.integer(1) if keep else 2,
-        subject=subject.choice(_SUBJECTS) if (subject := spot.get("subject")) else "adapter",
+        subject=subject.choice(SUBJECTS) if (subject := spot.get("subject")) else "adapter",
         sweep=read_sweep(sweep, turns) if (sweep := spot.get("sweep")) else None,
         file=spot.file,
     )
@@ -201,7 +201,7 @@ def _repeated(spot: LocatedValue) -> list[LocatedValue]:
     """A turn with `times: n`, n times, with `{n}` in its texts counting from 1; any other turn once."""
     if not isinstance(spot.value, dict) or "times" not in spot.value:
         return [spot]
-    times = spot.at("times").integer(1, _MAX_TIMES)
+    times = spot.at("times").integer(1, MAX_TIMES)
     turn = {key: value for key, value in spot.value.items() if key != "times"}
     return [spot.with_value(_numbered(turn, str(number))) for number in range(1, times + 1)]
 
@@ -222,8 +222,8 @@ def _modes(spot: LocatedValue, turns: tuple[Turn, ...]) -> tuple[Literal["stream
     reasons = {number: reason for number, turn in enumerate(turns) if (reason := stream_only(turn))}
     given = spot.get("modes")
     if given is None:
-        return ("stream",) if reasons else _MODES
-    modes = given.choices(_MODES)
+        return ("stream",) if reasons else MODES
+    modes = given.choices(MODES)
     if not modes:
         given.refuse("needs at least one mode")
     if "batch" in modes and reasons:

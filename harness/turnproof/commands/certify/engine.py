@@ -11,6 +11,7 @@ from ... import __version__
 from ..._base.counts import counted
 from ..._base.exit_codes import Exit
 from ..._base.folder_lock import locked
+from ..._base.site_address import site_base
 from ...dialects import api_of
 from ...errors import UsageError
 from ...judge.declarations import with_settings
@@ -219,6 +220,7 @@ def _write_head(
             reproduce=options.reproduce,
             controls=controls,
             files=files_among(options.scenarios),
+            docs=site_base(options.config.settings),
         )
     )
     templates = suite.registry.templates

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -28,15 +29,20 @@ def explain(
     What it asks, why, what to do about it, what checks it, what may be found, and what it is known to catch. Of a rule:
     whether requests are refused for it, and the places that show it.
     """
+    from ..._base.settings import load_config
+    from ..._base.site_address import explain_page, site_base
     from ..explanations import explanation
 
-    found = explanation(requirement)
+    page = explain_page(site_base(load_config(Path.cwd()).settings), requirement)
+    found = explanation(requirement) | ({"page": page} if page else {})
     if json:
         import msgspec
 
         sys.stdout.write(msgspec.json.format(msgspec.json.encode(found), indent=2).decode() + "\n")
     else:
         (_print_rule if "rule" in found else _print)(found)
+        if page:
+            print(f"\n{page}")
 
 
 def _print_rule(rule: dict[str, Any]) -> None:

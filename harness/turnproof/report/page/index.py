@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ..._base.site_address import explain_page
 from ...judge.run_log import AdapterLine, Run
 from ...judge.verdict import Status
 from ...run.evidence import EvidenceStore
@@ -82,6 +83,7 @@ def index_html(run: Run, report: Certification, store: EvidenceStore, beside: Ot
         words={status: f"{look.symbol} {look.word}" for status, look in LOOKS.items()},
         date=day(report.started),
         bars=bars,
+        explain_page=explain_page,
         kill_picture=_kill_picture,
         day=day,
         listed=join_words,
