@@ -21,7 +21,7 @@ _LEAKED = finding(
 
 @check("security/key-is-nowhere-else", without_calls=True)
 def key_is_nowhere_else(view: View) -> Findings:
-    """Not in a body, an address, an error's text, a callback, a saved session or on standard output."""
+    """Not in another header, a body, an address, an error's text, a callback, a saved session or on standard output."""
     end = view.transcript.end
     for number, leak in enumerate(end.leaks):
         yield _LEAKED(view.at_event(end, "leaks", number), observed=leak)

@@ -26,9 +26,44 @@ MASK = "[key]"
 _URL_SAFE = str.maketrans("+/", "-_")
 
 
-def environment_keys() -> tuple[str, ...]:
-    """The API keys in this process's environment: the values of all variables named `..._API_KEY`."""
-    return tuple(value for name, value in os.environ.items() if name.endswith("_API_KEY") and value)
+_SECRET_NAME = re.compile(r"(?:^|_)(?:(?:API|ACCESS|SECRET|PRIVATE)_?KEY|TOKEN|SECRET|PASSWORD|PASSWD)$", re.IGNORECASE)
+
+
+def is_secret_name(name: str) -> bool:
+    """Whether a variable of this name holds a secret: `..._API_KEY`, `GITHUB_TOKEN`, `AWS_SECRET_ACCESS_KEY`, ..."""
+    return _SECRET_NAME.search(name) is not None
+
+
+def environment_secrets() -> tuple[str, ...]:
+    """The secrets in this process's environment: the values of all variables whose names say so."""
+    return tuple(dict.fromkeys(value for name, value in os.environ.items() if is_secret_name(name) and value))
+
+
+def secret_in(text: str | bytes, secrets: tuple[str, ...]) -> bool:
+    """Whether any of the secrets stands in the text in any form. Quick where none does."""
+    data = text.encode(errors="surrogateescape") if isinstance(text, str) else text
+    folded = data.lower()
+    if not any(needle in folded for needle in _needles(secrets)):
+        return False
+    return bool(secret_spans(data.decode(errors="surrogateescape"), secrets))
+
+
+def secret_spans(text: str, secrets: tuple[str, ...]) -> list[tuple[int, int]]:
+    """Where each secret in the text begins and ends, in any form, in order and without overlaps."""
+    pattern, _ = _pattern(secrets)
+    return [] if pattern is None else [found.span() for found in pattern.finditer(text)]
+
+
+@lru_cache(maxsize=32)
+def _needles(secrets: tuple[str, ...]) -> tuple[bytes, ...]:
+    """Every form in lower case; of two of which one is in the other the shorter alone."""
+    forms = {
+        form.text.encode(errors="surrogateescape").lower()
+        for secret in secrets
+        if len(secret) >= SHORTEST_SECRET
+        for form in _forms(secret)
+    }
+    return tuple(form for form in forms if not any(other != form and other in form for other in forms))
 
 
 def find_secret(text: str, secrets: Iterable[str]) -> list[str]:
@@ -62,7 +97,7 @@ def mask(text: str, secrets: tuple[str, ...], begin: int = 0, end: int | None = 
     return "".join([*out, text[at:end]])
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=32)
 def _pattern(secrets: tuple[str, ...]) -> tuple[re.Pattern[str] | None, int]:
     """What finds any form of any of them, and the length of the longest form."""
     forms = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from base64 import b64encode
 from dataclasses import replace
 
 from turnproof.dialects.base import HttpRequest
@@ -41,6 +42,25 @@ class KeyInTheAddress(Rewriting):
     def request(self, request: HttpRequest) -> HttpRequest:
         """The request with the key in its address."""
         return replace(request, query={**request.query, "key": CANARY_KEY})
+
+
+@suite_mutant("key-in-a-trace-header")
+class KeyInATraceHeader(Rewriting):
+    """A request carries its key in a header for tracing, too, which every proxy on the way logs."""
+
+    def request(self, request: HttpRequest) -> HttpRequest:
+        """The request with the key in a header that is not made for it."""
+        return replace(request, headers={**request.headers, "x-trace-context": f"caller={CANARY_KEY};sampled=1"})
+
+
+@suite_mutant("key-in-a-cookie")
+class KeyInACookie(Rewriting):
+    """The key is also in a cookie, in base64 together with a name, where nobody finds it by looking for it."""
+
+    def request(self, request: HttpRequest) -> HttpRequest:
+        """The request with the encoded key in a header that is not made for it."""
+        session = b64encode(f"user:{CANARY_KEY}".encode()).decode()
+        return replace(request, headers={**request.headers, "cookie": f"session={session}"})
 
 
 @suite_mutant("other-key-used")

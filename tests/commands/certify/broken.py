@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -53,6 +54,10 @@ def _hang(response: ProviderResponse) -> ProviderResponse:
     return response
 
 
+def _tell(response: ProviderResponse) -> ProviderResponse:
+    raise RuntimeError(f"not with {dict(os.environ)!r}, {os.environ['GITHUB_TOKEN']}")
+
+
 def _no_opening(endpoint: Endpoint) -> Any:
     raise RuntimeError("the region is closed")
 
@@ -61,5 +66,6 @@ SOUND = binding("sound", lambda response: response)
 STOPS = binding("stops", _always_stop)
 SHOUTS = binding("shouts", _shouting)
 HANGS = binding("hangs", _hang)
+TELLS = binding("tells", _tell)
 CLOSED = dataclasses.replace(REFERENCE, name="closed", open_stateless=_no_opening, open_legacy=None)
 CLAIMS_NOTHING = dataclasses.replace(SOUND, name="claims-nothing", capabilities=Capabilities())

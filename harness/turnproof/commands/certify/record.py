@@ -17,7 +17,7 @@ from pathlib import Path
 import msgspec
 
 from ..._base.counts import counted
-from ..._base.secrets import environment_keys
+from ..._base.secrets import environment_secrets
 from ...dialects import dialect as dialect_named
 from ...dialects.base import Dialect
 from ...judge.requirements import load_suite
@@ -87,7 +87,7 @@ def record(options: RecordOptions, out: Callable[[str], None] = print) -> int:
                 unfinished.append(f"{spec.key}: {transcript.end.how}: {transcript.end.detail}")
 
         runner.run_all(specs, report_run, on_begin=lambda spec: tracker.begun(str(spec.key)))
-    secrets = [CANARY_KEY, *environment_keys()]
+    secrets = [CANARY_KEY, *environment_secrets()]
     for scenario in scenarios:
         for cassette, path in recording.cassettes(root, scenario):
             if cassette is None:

@@ -20,6 +20,7 @@ from typer.exceptions import TyperException
 
 from ..._base.exit_codes import Exit
 from ..._base.printable import one_line
+from ..._base.secrets import environment_secrets, mask
 from ...errors import TurnproofError
 from . import standard_streams
 from .app import app
@@ -107,5 +108,5 @@ def _place(error: Exception) -> str:
 def _fault(message: str) -> Exit:
     if os.environ.get(_TRACEBACK):
         standard_streams.write_line(traceback.format_exc().rstrip())
-    standard_streams.write_line(f"error: {one_line(message)}")
+    standard_streams.write_line(f"error: {one_line(mask(message, environment_secrets()))}")
     return Exit.FAULT

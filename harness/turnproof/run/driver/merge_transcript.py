@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from ..._base.canonical import canonical
+from ..._base.secrets import secret_in
 from ...dialects.base import Refusal
 from ...errors import HarnessError
 from ...messages import Text
@@ -26,10 +27,10 @@ from ...scenarios.model import Scenario
 from ...wire.emulator.server_run import CANARY_KEY, Arrived, Exchange, ServerRun
 from ..transcript import CallBegan, Event, RunEnded, WireRequest, WireResponse
 from .interning import Shared
+from .key_mask import AUTH_HEADERS, KeyMask
 
 _KEPT_HEADERS = {"content-type", "accept", "x-stainless-retry-count"}
 _KEPT_ANSWER_HEADERS = {"content-type", "date", "retry-after", "request-id"}
-_AUTH_HEADERS = ("authorization", "x-api-key", "api-key", "x-goog-api-key")
 _WITHHELD = b"[credentials]"
 """What is kept of the bodies of an exchange of credentials."""
 
@@ -39,8 +40,6 @@ _ACK = pickle.dumps(("ack", None))
 
 _DEEPEST = 150
 """Levels of a body that is kept as JSON: a payload at its deepest, and the request around it."""
-
-_event_decoder: msgspec.json.Decoder[Event] = msgspec.json.Decoder(Event)
 
 
 class Gathering:
@@ -57,7 +56,7 @@ class Gathering:
         self._taken = 0
         self._turn = -1
         self._issued: list[bytes] = []
-        self._leaks: set[str] = set()
+        self._keys = KeyMask(server_run.secrets)
         self._shared = Shared()
         self._began = time.monotonic()
         self._calls: dict[tuple[str, int], _Times] = {}
@@ -126,9 +125,8 @@ class Gathering:
         if rest:
             self._run.call_returned.set()
             self._events.extend(self._wire(rest))
-        leaks = {*end.leaks, *self._leaks}
-        events = [self._without_key(self._timed(event), leaks) for event in self._events]
-        return (*events, msgspec.structs.replace(end, leaks=tuple(sorted(leaks))))
+        events = self._keys.events([self._timed(event) for event in self._events])
+        return (*events, self._keys.end(end))
 
     def _elapsed(self) -> float:
         """Milliseconds since the run began."""
@@ -158,14 +156,6 @@ class Gathering:
         answers = [read(one.status, one.headers, bytes(one.body)) for one in ended]
         return sum(len(part.text) for answer in answers for part in answer.parts if isinstance(part, Text))
 
-    def _without_key(self, event: Event, leaks: set[str]) -> Event:
-        """The event as it may be kept: a key in it is noted as a leak, and does not get into the evidence."""
-        text = canonical(event)
-        if CANARY_KEY.encode() not in text:
-            return event
-        leaks.add(f"{type(event).__name__} in turn {event.turn}")
-        return _event_decoder.decode(text.replace(CANARY_KEY.encode(), b"[key]"))
-
     def _wire(self, exchanges: list[Exchange]) -> list[Event]:
         out: list[Event] = []
         for exchange in exchanges:
@@ -175,9 +165,10 @@ class Gathering:
     def _request(self, exchange: Exchange) -> WireRequest:
         request = exchange.request
         service = self._run.dialect.service
+        self._keys.look_at_headers(request.headers, exchange.turn)
         names = sorted(_KEPT_HEADERS | service.request_headers)
         headers = {name: request.headers[name] for name in names if name in request.headers}
-        for name in _AUTH_HEADERS:
+        for name in AUTH_HEADERS:
             if name in request.headers:
                 headers[name] = self._credential(request.headers[name])
         # Who asks is settled by credentials, which evidence has no use for.
@@ -200,7 +191,7 @@ class Gathering:
 
     def _credential(self, value: str) -> str:
         """Whose a credential is: the adapter's key, one that the service issued to it in this run, or another one."""
-        if CANARY_KEY in value:
+        if secret_in(value, (CANARY_KEY,)):
             return "[key]"
         token = value.rpartition(" ")[2].encode()
         return "[issued]" if token and any(token in answer for answer in self._issued) else "[other]"
@@ -238,9 +229,7 @@ class Gathering:
         try:
             return _Text(data.decode())
         except UnicodeDecodeError:
-            if CANARY_KEY.encode() in data:
-                self._leaks.add(f"{WireResponse.__name__} in turn {exchange.turn}")
-                data = data.replace(CANARY_KEY.encode(), b"[key]")
+            data = self._keys.binary(data, f"{WireResponse.__name__} in turn {exchange.turn}")
             return _Text(base64.b64encode(data).decode(), base64=True)
 
     def _place_of(self, exchange: Exchange) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from typing import Any, Protocol
 
 import msgspec
 
+from ..._base.secrets import environment_secrets, mask
 from ...agents import AgentBinding
 from ...dialects import dialect as dialect_named
 from ...dialects.base import Dialect
@@ -21,6 +22,7 @@ from ...provider import Binding
 from ...subject import SessionBinding, Subject
 from ...wire import emulator
 from ...wire.emulator import ROUND_LIMIT, Responder, ScriptResponder, ServerRun
+from ...wire.emulator.responders import ProxyResponder
 from ...wire.emulator.server_run import CANARY_KEY
 from ..bindings import resolve_subject, subject_of
 from ..transcript import Transcript
@@ -199,6 +201,8 @@ class Runner:
             models=_models(dialect, binding.model, options.pop("context_tokens", None)),
         )
         server_run.world.issued.update(spec.issued)
+        real = server_run.responder.secrets if isinstance(server_run.responder, ProxyResponder) else ()
+        server_run.secrets = (*environment_secrets(), *real)
         server_run.judges = self._responders.backend_for(spec) != "live"
         mutant = mutant_named(spec.mutant) if spec.mutant is not None else None
         if mutant is not None and not mutant.applies_to(spec.scenario.name, spec.key.path):
@@ -232,7 +236,7 @@ class Runner:
             if plot is not None:
                 self._clear(plot, orderly=orderly)
         if server_run.failure:
-            detail = f"the server failed: {server_run.failure}"
+            detail = mask(f"the server failed: {server_run.failure}", server_run.secrets)
             ended = msgspec.structs.replace(ended, how="harness-fault", detail=detail)
         self._responders.finished(binding, spec, server_run)
         return Transcript(

@@ -21,7 +21,7 @@ from multiprocessing.connection import Connection
 
 import msgspec
 
-from ..._base.secrets import environment_keys
+from ..._base.secrets import environment_secrets, mask, secret_in
 from ...errors import TurnproofError
 from ...subject import Subject
 from ...wire.emulator.server_run import CANARY_KEY
@@ -75,8 +75,9 @@ def execute(
     """Run one job with output and logs captured; the canary's hiding places are named in the result."""
     # A second run measures noise; its logs were searched in the first one, and writing them is a tenth of a run.
     logged = _captured_logs(enabled=job.key.repeat == 0, debug=job.scenario.debug_logs)
+    secrets = (job.api_key, *environment_secrets())
     with logged as logs, capture.active():
-        recorder = Recorder(control, secrets=(job.api_key, *environment_keys()))
+        recorder = Recorder(control, secrets=secrets)
         try:
             subject = find(job.adapter)
             recorder.owners = owners_of(subject)
@@ -90,12 +91,12 @@ def execute(
             ended = RunEnded(how="harness-fault", detail=_line(error), raised=recorder.raised(error))
     printed, told = capture.stdout(), capture.stderr()
     searched = (("stdout", printed), ("stderr", told), ("log", logs.getvalue()))
-    leaks = tuple(name for name, text in searched if CANARY_KEY in text)
-    return msgspec.structs.replace(ended, stdout=_kept(printed), stderr=_kept(told), leaks=leaks)
+    leaks = tuple(name for name, text in searched if secret_in(text, (CANARY_KEY,)))
+    return msgspec.structs.replace(ended, stdout=_kept(printed, secrets), stderr=_kept(told, secrets), leaks=leaks)
 
 
-def _kept(text: str) -> str:
-    return text[-4000:].replace(CANARY_KEY, "[key]")
+def _kept(text: str, secrets: tuple[str, ...]) -> str:
+    return mask(text, secrets, begin=max(0, len(text) - 4000))
 
 
 def _line(error: BaseException) -> str:

@@ -67,6 +67,11 @@ class ProxyTarget:
     def __repr__(self) -> str:
         return f"ProxyTarget({self._base_url!r}, dialect={self._dialect.name!r})"
 
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """The key, for those who take it out of what they keep."""
+        return (self._key,)
+
     async def __aenter__(self) -> ProxyTarget:
         host = urlsplit(self._base_url).hostname or ""
         self._session = aiohttp.ClientSession(

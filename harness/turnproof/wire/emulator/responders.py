@@ -195,6 +195,11 @@ class ProxyResponder:
         self._target = target
         self._opened = False
 
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """The key of the real API."""
+        return self._target.secrets
+
     async def answer(self, run: ServerRun, exchange: Exchange, call: Call) -> Rendered:
         if not self._opened:
             await self._target.__aenter__()

@@ -115,7 +115,8 @@ class ServerRun:
     """State of one run.
 
     `on_hold` is told when a stream is held for a cancel, with what has `Arrived`. `judges` is False where the real API
-    answers: then our own findings are only recorded. `failure` says what went wrong in the server itself, if anything.
+    answers: then our own findings are only recorded. `secrets` are the real
+    keys that nothing of the run may keep. `failure` says what went wrong in the server itself, if anything.
     """
 
     id: str
@@ -137,6 +138,7 @@ class ServerRun:
     clock_offset: float = 0.0
     exchanges: list[Exchange] = field(default_factory=list)
     call_returned: threading.Event = field(default_factory=threading.Event)
+    secrets: tuple[str, ...] = field(default=(), repr=False)
     hold_limit: float = HOLD_LIMIT
     stall_limit: float = STALL_LIMIT
     _attempts: dict[tuple[int, int], int] = field(default_factory=dict)
