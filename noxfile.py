@@ -176,10 +176,17 @@ def lint(session: nox.Session) -> None:
 
 @nox.session
 def docs(session: nox.Session) -> None:
-    """Build the site into `build/site`, strictly, and follow every link of it (`nox -s docs -- --serve` to read it)."""
+    """Build the site into `build/site`, strictly, and follow every link of it (`nox -s docs -- --serve` to read it).
+
+    `nox -s docs -- --commands` runs the commands of the pages, those of some with their names behind it.
+    """
     session.install("-e", ".", *group("docs"))
     if session.posargs == ["--serve"]:
         session.run("python", "-m", "mkdocs", "serve", env=QUIET_MKDOCS)
+        return
+    if session.posargs[:1] == ["--commands"]:
+        session.install("-e", ".[all,bench,explore,plots]", *CASSETTES, "pytest-benchmark")
+        session.run("python", "-m", "website.run_blocks", *session.posargs[1:], env={"PYTHONDONTWRITEBYTECODE": ""})
         return
     session.run("python", "-m", "mkdocs", "build", "--quiet", env=QUIET_MKDOCS)
     session.run("python", "-m", "website.check", "build/site")

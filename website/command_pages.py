@@ -71,7 +71,7 @@ def _page(name: str, command: Any) -> str:
         if arguments
         else "",
         "## Options\n\n" + table(["Option", "Meaning"], _rows(options, context)) if options else "",
-        "## Exit codes\n\n" + table(["Code", "Meaning"], [[str(int(each)), _meaning(each)] for each in Exit]),
+        "## Exit codes\n\n" + table(["Code", "Meaning"], [[str(int(each)), each.words] for each in Exit]),
     )
 
 
@@ -88,17 +88,3 @@ def _argument(argument: Any) -> list[str]:
 def _rows(parameters: list[Any], context: Any) -> list[list[str]]:
     """What `--help` prints of them."""
     return [[code(names), prose(words)] for each in parameters for names, words in [each.get_help_record(context)]]
-
-
-_MEANINGS = {
-    0: "every claimed MUST is held; for a command that judges nothing: it has done what it was asked",
-    1: "violations, or whatever else the command looks for",
-    2: "a mistake in usage, environment or harness, as one line on stderr",
-    3: "nothing was measured, or a MUST is inconclusive",
-    130: "interrupted",
-    141: "the reader of the output has gone",
-}
-
-
-def _meaning(exit_code: Exit) -> str:
-    return _MEANINGS[int(exit_code)]

@@ -5,10 +5,11 @@ The address of a page is the name that `turnproof explain` takes: `explain/tools
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
-from turnproof.commands.explanations import explanation
+from turnproof.commands.explanations import explanation, known_sources
 from turnproof.dialects import dialect, dialect_names
 from turnproof.judge.requirements import load_suite
 
@@ -22,7 +23,7 @@ _HEADINGS = (
 
 
 def explain_pages() -> Iterator[tuple[str, str]]:
-    """Path and text of each page, and of the three pages that list them."""
+    """Path and text of each page, and of the pages that list them."""
     suite = load_suite()
     for requirement in suite.requirements:
         yield f"explain/{requirement.id}.md", _requirement_page(explanation(requirement.id))
@@ -34,6 +35,7 @@ def explain_pages() -> Iterator[tuple[str, str]]:
     yield "reference/requirements.md", _list_of_requirements()
     yield "reference/findings.md", _list_of_findings()
     yield "reference/rules.md", _list_of_rules()
+    yield "reference/sources.md", _list_of_sources()
 
 
 def _up(name: str) -> str:
@@ -79,9 +81,39 @@ def _finding_link(line: str, up: str) -> str:
 
 
 def source_link(source: str, up: str) -> str:
-    """A source of a requirement as the requirements name it (`defects:TP8`)."""
-    del up
-    return code(source)
+    """A source of a requirement (`defects:TP8`), with what it says; its threads are on the page of sources."""
+    known = known_sources().get(source)
+    if known is None:
+        return code(source)
+    return f"[{code(source)}]({up}../reference/sources.md#{_anchor(source)}): {plain(known.says)}"
+
+
+def _anchor(source: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", source.lower())
+
+
+_KINDS = {
+    "defects": "Defects of adapters, seen in public code and threads",
+    "behaviours": "Behaviours of systems that hold conversations",
+    "wire": "Notes on the wire APIs; each rule names its own places",
+}
+
+
+def _list_of_sources() -> str:
+    by_requirement: dict[str, list[str]] = {}
+    for requirement in load_suite().requirements:
+        for source in requirement.sources:
+            by_requirement.setdefault(source, []).append(requirement.id)
+    parts = []
+    for kind, heading in _KINDS.items():
+        rows = []
+        for name, known in known_sources().items():
+            if name.startswith(f"{kind}:"):
+                links = " ".join(f"[{link.removeprefix('https://github.com/')}]({link})" for link in known.links)
+                shown = "<br>".join(f"[{code(each)}](../explain/{each}.md)" for each in by_requirement.get(name, ()))
+                rows.append([f'<span id="{_anchor(name)}">{code(name)}</span>', f"{plain(known.says)} {links}", shown])
+        parts.append(f"## {heading}\n\n" + table(["Source", "It says", "Asked by"], rows))
+    return page("Sources", "What requirements name as their sources, with the public threads that show it.", *parts)
 
 
 def _finding_page(what: dict[str, Any]) -> str:

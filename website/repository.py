@@ -22,6 +22,8 @@ _FENCED = re.compile(r"^( *)(`{3,})[^\n]*\n.*?^\1\2`*$|`[^`\n]+`", re.MULTILINE 
 
 _LANGUAGES = {".py": "python", ".toml": "toml", ".yml": "yaml", ".yaml": "yaml", ".json": "json", ".j2": "html"}
 
+IN_NAVIGATION = ("CONTRIBUTING.md", "SECURITY.md", "examples/migration/README.md")
+
 UNSEARCHED = "---\nsearch:\n  exclude: true\n---\n"
 """The head of a page that the search does not find: every reader loads its index, and code would fill it."""
 
@@ -41,9 +43,12 @@ def is_on_the_site(path: str) -> bool:
 
 
 def linked_files(pages: Iterable[str]) -> list[str]:
-    """Every file and folder outside of `docs` that these pages link to, also through Markdown files among them."""
-    found: dict[str, None] = {}
-    queue = list(pages)
+    """Every file and folder outside of `docs` that these pages link to, also through Markdown files among them.
+
+    `IN_NAVIGATION` are always among them.
+    """
+    found: dict[str, None] = dict.fromkeys(IN_NAVIGATION)
+    queue = [*pages, *IN_NAVIGATION]
     while queue:
         origin = queue.pop(0)
         for path in _targets(origin):

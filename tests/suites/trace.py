@@ -2,6 +2,9 @@
 
 `python -m tests.suites.trace --write` brings `traceability.toml` up to date with the sources that the requirements
 name. What no requirement shows stands in its table `elsewhere`, by hand, with the reason.
+
+Where the lists are (`../shared`), it also writes what their rows say into `sources.toml`, and lists rows that nobody
+names. Where they are not, it says so, and leaves both out.
 """
 
 from __future__ import annotations
@@ -11,13 +14,14 @@ import re
 import sys
 import tomllib
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from turnproof.judge.requirements import load_suite
 
 SUITE = Path(__file__).resolve().parents[2] / "suites" / "turnproof_suites"
 FILE = SUITE / "traceability.toml"
+SOURCES = SUITE / "sources.toml"
 LISTS: Mapping[str, tuple[str, str]] = {
     "defects": ("defects.md", r"^\| ([A-Z]{2}\d+) \|"),
     "behaviours": ("behaviours.md", r"^- \*\*([A-P]\d+)\*\*"),
@@ -78,10 +82,80 @@ def _quoted(reason: str) -> str:
     return '"' + reason.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
-if __name__ == "__main__":
-    if sys.argv[1:] == ["--write"]:
+def sources_text(shared: Path) -> str:
+    """`sources.toml`: what each source that a requirement names says, with its public threads."""
+    lines = [
+        "# What the sources say that requirements name, and the public threads that show it.",
+        "# Made by `python -m tests.suites.trace --write` from lists that are not part of this repository.",
+    ]
+    named = sorted({source for one in load_suite().requirements for source in one.sources})
+    for source in named:
+        kind, _, row = source.partition(":")
+        if kind in ("defects", "behaviours", "wire"):
+            says, links = _READERS[kind](shared, row)
+            lines += ["", f"[{kind}.{_quoted(row)}]", f"says = {_quoted(says)}"]
+            lines += [f"links = [{', '.join(map(_quoted, links))}]"] if links else []
+    return "\n".join(lines) + "\n"
+
+
+def _defect(shared: Path, row: str) -> tuple[str, list[str]]:
+    text = (shared / "defects.md").read_text("utf-8")
+    found = re.search(rf"^\| {row} \| (.*?) \| .*? \| (.*?) \| [^|]* \|$", text, re.MULTILINE)
+    assert found is not None, row
+    return found[1].replace("`", ""), list(dict.fromkeys(threads(found[2])))
+
+
+def threads(text: str) -> Iterator[str]:
+    """The threads of GitHub that a row names: `owner/name#1`, `owner/name PR#2`, and `#3` of the one before."""
+    repository = ""
+    for match in re.finditer(r"(?:([A-Za-z0-9][\w.-]*/[\w.-]+?) ?)?(PR)?#(\d+)", text):
+        repository = match[1] or repository
+        if repository:
+            yield f"https://github.com/{repository}/{'pull' if match[2] else 'issues'}/{match[3]}"
+
+
+def _behaviour(shared: Path, row: str) -> tuple[str, list[str]]:
+    text = (shared / "behaviours.md").read_text("utf-8")
+    found = re.search(rf"^- \*\*{row}\*\* (.*?)(?:  \(.*\))?$", text, re.MULTILINE)
+    assert found is not None, row
+    return found[1].replace("`", ""), []
+
+
+def _wire(shared: Path, row: str) -> tuple[str, list[str]]:
+    name, _, section = row.partition("#")
+    text = (shared / "wire" / f"{name}.md").read_text("utf-8")
+    title = re.match(r"# (.*)", text)
+    heading = re.search(rf"^## {section}\. (.*)$", text, re.MULTILINE)
+    assert title is not None, row
+    return f"{title[1]}: {heading[1] if heading else section}".replace("`", ""), []
+
+
+_READERS: Mapping[str, Callable[[Path, str], tuple[str, list[str]]]] = {
+    "defects": _defect,
+    "behaviours": _behaviour,
+    "wire": _wire,
+}
+
+
+def main(*, write: bool, shared: Path) -> None:
+    """Write what there is to write, and print what is open."""
+    has_lists = all((shared / name).is_file() for name, _ in LISTS.values())
+    if write:
         FILE.write_text(text())
-    found, shared = by_row(), Path(os.environ.get("TURNPROOF_SHARED", SUITE.parents[2] / "shared"))
+        if has_lists:
+            SOURCES.write_text(sources_text(shared), "utf-8")
+    if not has_lists:
+        print(f"skipped, because {shared} has no {' and no '.join(name for name, _ in LISTS.values())}:")
+        print("  which rows of the lists no requirement names; what the rows say (sources.toml)")
+        return
+    found = by_row()
     for kind in LISTS:
         open_rows = [row for row in rows(kind, shared) if row not in found[kind] and f"{kind}:{row}" not in elsewhere()]
         print(f"{kind}: {len(found[kind])} rows shown, open: {' '.join(open_rows) or 'none'}")
+
+
+if __name__ == "__main__":
+    main(
+        write=sys.argv[1:] == ["--write"],
+        shared=Path(os.environ.get("TURNPROOF_SHARED", SUITE.parents[2] / "shared")),
+    )

@@ -5,8 +5,12 @@ The answers are plain data: `explain --json` prints them as they are.
 
 from __future__ import annotations
 
+import importlib
 from functools import cache
+from pathlib import Path
 from typing import Any
+
+import msgspec
 
 from .._base.suggestions import did_you_mean
 from ..dialects import dialect, dialect_names
@@ -18,6 +22,23 @@ from ..run.driver.mutation import all_mutants
 
 _suite = cache(load_suite)
 """Reading it takes most of a second, and the site asks for each of its names."""
+
+
+class Source(msgspec.Struct, frozen=True):
+    """What a source of a requirement says, and public threads that show it."""
+
+    says: str
+    links: tuple[str, ...] = ()
+
+
+@cache
+def known_sources() -> dict[str, Source]:
+    """The sources that requirements name (`defects:TP8`), as far as the suite's `sources.toml` has them."""
+    file = Path(next(iter(importlib.import_module(_suite().package).__path__))) / "sources.toml"
+    if not file.is_file():
+        return {}
+    lists = msgspec.toml.decode(file.read_bytes(), type=dict[str, dict[str, Source]])
+    return {f"{kind}:{row}": source for kind, rows in lists.items() for row, source in rows.items()}
 
 
 def explanation(name: str) -> dict[str, Any]:
@@ -91,6 +112,9 @@ def _of_requirement(name: str) -> dict[str, Any]:
         "scenarios": list(requirement.scenarios),
         "differences": list(requirement.differences),
         "sources": list(requirement.sources),
+        "source_texts": {
+            each: msgspec.to_builtins(known_sources()[each]) for each in requirement.sources if each in known_sources()
+        },
         "checks": [
             f"{what}: {function.__module__}.{function.__qualname__}"
             for what, function in functions.items()

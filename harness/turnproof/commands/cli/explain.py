@@ -92,9 +92,19 @@ def _print(explanation: dict[str, Any]) -> None:
         ("intended differences", "differences"),
         ("sources", "sources"),
     ):
-        value = explanation[key]
+        value = _sources(explanation) if key == "sources" else explanation[key]
         if value:
             lines = value.splitlines() if isinstance(value, str) else value
             console.print(Text(f"\n{heading}"))
             for line in lines:
                 print_indented(console, Text(line))
+
+
+def _sources(explanation: dict[str, Any]) -> list[str]:
+    """Each source with what it says, and its threads below."""
+    lines = []
+    for source in explanation["sources"]:
+        text = explanation["source_texts"].get(source)
+        lines.append(f"{source}: {text['says']}" if text else source)
+        lines += [f"  {link}" for link in text["links"]] if text else []
+    return lines

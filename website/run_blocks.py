@@ -1,0 +1,160 @@
+"""Runs the commands of the pages: `python -m website.run_blocks [PAGE...]`, by `nox -s docs -- --commands`.
+
+Each block runs in a folder that has what the pages assume: packages with bindings, an installed adapter `mine`, a
+scenario, stored runs. The words of the page are run, with a few more at their end that make a command short. A command
+of turnproof must end as a measurement does (0, 1 or 3), any other with 0.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from .console_blocks import Block, blocks
+from .repository import ROOT
+
+ELSEWHERE: Mapping[str, str] = {
+    "README.md:1": ".ci/run",
+    "README.md:2": ".ci/run",
+    "CONTRIBUTING.md:1": ".ci/run",
+    "CONTRIBUTING.md:3": "tests/test_outsiders.py",
+    **{f"examples/migration/README.md:{number}": "tests/examples/test_migration.py" for number in range(1, 13)},
+    "examples/httpx_chat/README.md:1": "tests/examples/test_httpx_chat.py",
+}
+"""Blocks that CI runs anyway, and where."""
+
+NOT_RUN: Mapping[str, str] = {
+    "docs/acp.md:1": "needs the program of Codex; nox -s agents certifies it",
+    "docs/add-a-requirement.md:1": "the requirement of the page is one that its reader adds",
+    "docs/add-a-requirement.md:2": "measures every reference adapter at full depth: more than seven minutes",
+    "docs/benchmarks.md:2": "installs four libraries from a package index; nox -s bench_peers",
+    "docs/bind-your-agent.md:1": "the page's agent is a program of the reader",
+    "docs/claude-cli.md:1": "needs the program of Claude Code; nox -s agents certifies it",
+    "docs/install.md:4": "writes into the shell's files in the home folder; tests/commands/cli/test_completion.py",
+    "docs/sessions.md:1": "needs the program of Claude Code and a stored session",
+    "docs/sessions.md:2": "asks the real API, which needs a key",
+}
+"""Blocks that nothing runs, and why."""
+
+BY_NAME = ("nox", "pip", "python -m tests.")
+"""Commands whose sessions, extras or modules are looked up instead: what they do, CI does."""
+
+SHORTER: Mapping[str, tuple[str, ...]] = {
+    "certify": ("--scenario", "tools/one"),
+    "compare": ("--scenario", "tools/one"),
+    "gate": ("--scenario", "tools/one"),
+    "mutants": ("--only", "result-sent-twice"),
+    "explore": ("-n", "2"),
+    "bench": ("--quick",),
+    "handoff": ("--after", "1"),
+}
+"""What is added to a command that does not have this option."""
+
+_PLACEHOLDERS = {"PATH_OF_THE_CHECKOUT": str(ROOT), "<name>": "openai"}
+
+_FILES: Mapping[str, str] = {
+    "my_pkg/__init__.py": "from turnproof.session.binding import REFERENCE as SESSION\n",
+    "my_pkg/binding.py": "from turnproof_adapters.anthropic.binding import BINDING\n",
+    "my_pkg/turnproof_binding.py": "from my_pkg import SESSION\nfrom my_pkg.binding import BINDING\n",
+    "my_binding.py": "from my_pkg import SESSION\n",
+    "other_pkg/__init__.py": "from my_pkg import SESSION\n",
+    "other_pkg/binding.py": "from turnproof_adapters.openai.binding import BINDING\n",
+    "pkg.py": "from my_pkg.binding import BINDING\n",
+    "pkg_old.py": "from my_pkg.binding import BINDING\n",
+    "mine-1.0.dist-info/METADATA": "Metadata-Version: 2.1\nName: mine\nVersion: 1.0\n",
+    "mine-1.0.dist-info/entry_points.txt": "[turnproof.adapters]\nmine = my_pkg.binding:BINDING\n",
+    "my_scenario.yaml": "title: One question\nturns:\n  - {user: Hello?, model: Hello.}\n",
+    "turnproof.toml": "[gates]\nphase = 1\n",
+    "sessions/4be1c0.jsonl": "{}\n",
+}
+
+_RUNS = ("reports", "before", "after", "my/folder/a")
+"""Folders with a run of `my_pkg.binding:BINDING`."""
+
+
+def run_block(block: Block) -> Iterator[str]:
+    """Run the commands of a block in a new folder; what went wrong, one line each."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        for file, text in _FILES.items():
+            (folder / file).parent.mkdir(parents=True, exist_ok=True)
+            (folder / file).write_text(text, "utf-8")
+        for run in _RUNS:
+            shutil.copytree(stored_run(), folder / run)
+        env = {
+            **os.environ,
+            "PYTHONPATH": name,
+            "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+        }
+        for command in block.commands:
+            if not command.startswith(BY_NAME):
+                folder, problem = _run(command, folder, env)
+                if problem:
+                    yield f"{block}: {command}: {problem}"
+
+
+def _run(command: str, folder: Path, env: Mapping[str, str]) -> tuple[Path, str]:
+    words = shortened(command)
+    if "&& cd " in command:
+        subprocess.run(["bash", "-c", shlex.join(words).replace("'&&'", "&&")], cwd=folder, env=env, check=True)
+        return folder / words[-1], ""
+    limit = 8 if words[:2] == ["turnproof", "serve"] else 600
+    try:
+        done = subprocess.run(words, cwd=folder, env=env, capture_output=True, text=True, timeout=limit, check=False)
+    except subprocess.TimeoutExpired:
+        return folder, "" if limit == 8 else f"it takes more than {limit} s"
+    good = (0, 1, 3) if words[0] in ("turnproof", "pytest") else (0,)
+    return folder, "" if done.returncode in good else f"exit {done.returncode}: {done.stderr.strip()[-300:]}"
+
+
+def shortened(command: str) -> list[str]:
+    """The words of a command, with what makes it short."""
+    for placeholder, value in _PLACEHOLDERS.items():
+        command = command.replace(placeholder, value)
+    words = shlex.split(command)
+    if words[0] != "turnproof" or (words[1] == "compare" and set(words) & set(_RUNS)):
+        return words
+    more = SHORTER.get(words[1], ())
+    if words[1] == "explore" and "-n" in words:
+        words[words.index("-n") + 1] = "2"
+    return words if set(more[:1]) & set(words) else [*words, *more]
+
+
+_kept: list[Path] = []
+
+
+def stored_run() -> Path:
+    """A folder with a small run of an adapter that breaks one requirement; it is made once."""
+    if not _kept:
+        folder = Path(tempfile.mkdtemp()) / "reports"
+        command = ["turnproof", "certify", "anthropic", "--backend", "emulate", "--out", str(folder)]
+        part = ["--only", "tools/string-results-go-out-unquoted", "--scenario", "tools/one"]
+        program = str(Path(sys.executable).parent / "turnproof")
+        subprocess.run([program, *command[1:], *part], cwd=folder.parent, capture_output=True, check=False)
+        _kept.append(folder)
+    return _kept[0]
+
+
+def main(pages: list[str]) -> int:
+    """Run the blocks of these pages, or of all."""
+    problems = []
+    for block in blocks():
+        if str(block) in NOT_RUN or str(block) in ELSEWHERE or (pages and block.page not in pages):
+            continue
+        started = time.monotonic()
+        found = list(run_block(block))
+        print(f"{block}: {'FAILED' if found else 'ok'} ({time.monotonic() - started:.0f} s)", flush=True)
+        problems += found
+    print("\n".join(problems) or "every command ran")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
