@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack
 from datetime import date
 
 from ... import __version__
@@ -57,7 +58,7 @@ def certify(options: CertifyOptions) -> int:
     backends = Backends({spec: choose_backend(spec, subject, requested) for spec, subject in subjects.items()})
     here = options.in_process or options.watching
     runner = Runner(jobs=options.jobs or 2, seed=options.seed, in_process=here, responders=backends)
-    with locked(options.out), runner, progress("certify") as tracker:
+    with ExitStack() as held, runner, progress("certify") as tracker:
         tracker.stage("controls")
         runner.warm(module for subject in subjects.values() for module in subject.modules)
         suite = load_suite()
@@ -71,6 +72,7 @@ def certify(options: CertifyOptions) -> int:
         )
         for spec, subject in subjects.items():
             backends.prepare(spec, subject, {run.scenario.name for run in the_plan.runs if run.adapter == spec})
+        held.enter_context(locked(options.out))  # only now: a mistake in usage leaves no folder behind
         store = EvidenceStore(options.out / "evidence")
         controls = _known_controls(options, subjects.values(), store)
         if controls is None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 
-from ..._base.folder_lock import locked
 from ..._base.settings import Backend, Config, Depth
 from ...errors import UsageError
 from ...report.comparison import ComparisonReport
@@ -39,12 +39,12 @@ def compare(options: CompareOptions) -> ComparisonReport:
             write_comparison(report, options.out, stores)
         return report
     if options.out is not None:
-        with locked(options.out):
-            report = measure(options, options.out)
+        with ExitStack() as held:
+            report = measure(options, options.out, held)
             write_comparison(report, options.out, [EvidenceStore(options.out / "evidence")])
         return report
-    with tempfile.TemporaryDirectory(prefix="turnproof-compare-") as folder:
-        return measure(options, Path(folder))
+    with tempfile.TemporaryDirectory(prefix="turnproof-compare-") as folder, ExitStack() as held:
+        return measure(options, Path(folder), held)
 
 
 def compare_adapter(

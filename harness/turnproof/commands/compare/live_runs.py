@@ -7,9 +7,11 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Literal, TypeAlias
 
+from ..._base.folder_lock import locked
 from ...errors import UsageError
 from ...judge.declarations import between_adapters, excused_for, with_settings
 from ...judge.parity import Comparison, compare_views
@@ -43,8 +45,8 @@ Views: TypeAlias = Mapping[tuple[str, RunKey], View]
 _MODES: tuple[Mode, ...] = ("stream", "batch")
 
 
-def measure(options: CompareOptions, out: Path) -> ComparisonReport:
-    """Compare one or two subjects; the run and its evidence are kept in `out`.
+def measure(options: CompareOptions, out: Path, held: ExitStack) -> ComparisonReport:
+    """Compare one or two subjects; the run and its evidence are kept in `out`, whose lock `held` gets.
 
     An interrupted comparison leaves the runs it had made, and re-raises KeyboardInterrupt.
     """
@@ -63,6 +65,7 @@ def measure(options: CompareOptions, out: Path) -> ComparisonReport:
     labels = _labels(subjects)
     compares: Literal["paths", "adapters"] = "adapters" if len(subjects) == 2 else "paths"
     head = header(suite, subjects.values(), backends, options, compares=compares, files=user_files)
+    held.enter_context(locked(out))  # only now: a mistake in usage leaves no folder behind
     store = EvidenceStore(out / "evidence")
     with begin_run(out, store, COMPARISON_REPORTS) as writer:
         writer.write(head)
