@@ -9,6 +9,7 @@ TurnproofError
 │   ├── CatalogueError    requirements, profiles or checks do not fit together
 │   └── CassetteError     a cassette is missing, damaged, of another format, or does not match
 ├── HarnessError          turnproof itself or its environment failed (exit code 2): never the adapter's fault
+│   └── ServiceError      the real service behind the live backend failed, or cannot be reached
 ├── Cancelled             the turn was cancelled before its request was written
 └── ProviderError         the provider, or the way to it, refused or failed; carries the numeric status
     ├── AuthenticationError
@@ -72,6 +73,10 @@ class CassetteError(UsageError):
 
 class HarnessError(TurnproofError):
     """turnproof itself, or the machine it runs on, failed. Never counted against an adapter."""
+
+
+class ServiceError(HarnessError):
+    """The real service failed: it cannot be reached, broke its answer off, or gave none that can be read."""
 
 
 class Cancelled(TurnproofError):

@@ -73,6 +73,8 @@ def turns_come_to_an_end(view: View) -> Findings:
     match end.how:
         case "harness-fault":
             yield inconclusive("turnproof itself failed in this run", detail=end.detail)
+        case "service-fault":
+            yield inconclusive("the real service failed in this run", detail=end.detail)
         case "open-failed":
             yield _NOT_OPENED(place, observed=end.detail or end.how)
         case "hung":
@@ -474,6 +476,8 @@ def a_good_answer_is_returned(view: View) -> Findings:
             continue
         if call.failed is None:
             yield Compared("good answers")
+        elif call.failed.from_callback:
+            continue  # the session could not go on with it
         elif breaks_contract(call.failed):
             yield _NOT_THE_CONTRACT(
                 call.at(Side.ERROR, "message"), observed=call.failed.message, related=(call.at_answer(),)

@@ -44,8 +44,6 @@ _UNTYPED = finding(
 def failures_are_typed(view: View) -> Findings:
     """As one of the tree's provider errors, never as an SDK's or Python's own."""
     for call, failed in failures(view):
-        if failed.from_callback:
-            continue  # an exception of the session's own callback, which the adapter rightly let through
         if breaks_contract(failed):
             continue  # turnproof's own exception for a value of another type
         if failed.typed:

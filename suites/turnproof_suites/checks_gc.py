@@ -101,7 +101,7 @@ def next_turn_is_answered(view: View) -> Findings:
     reached: set[int] = set()
     for turn, request in _after_collection(view):
         reached.add(turn.index)
-        if turn.script is None or turn.script.expect != "answer" or turn.ended is None:
+        if turn.expected != "answer" or turn.ended is None:
             continue
         if request.exchange.refusals and not too_long(request.exchange):
             for refusal in request.exchange.refusals:

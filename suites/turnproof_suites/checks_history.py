@@ -227,8 +227,8 @@ def cancelled_turn_serves_the_next(view: View) -> Findings:
         if step.kind != "turn":
             cancelled = cancelled if step.unchanged else None
             continue
-        ended, script = step.turn.ended, step.turn.script
-        if cancelled is not None and ended is not None and script is not None and script.expect == "answer":
+        ended = step.turn.ended
+        if cancelled is not None and ended is not None and step.turn.expected == "answer":
             refusals = list(_refusals(_REFUSED_AFTER_CANCEL, step, cancelled=cancelled))
             yield from refusals
             if not refusals and ended.outcome == "answer":
@@ -316,7 +316,7 @@ _LOST_BY_MENDING = finding(
 def broken_conversation_is_mended(view: View) -> Findings:
     """In the turn after one with an unanswered call was taken over: it is answered, and what is held is whole."""
     for step in turns_done(view):
-        if not unpaired(step.history_before) or step.turn.script is None or step.turn.script.expect != "answer":
+        if not unpaired(step.history_before) or step.turn.expected != "answer":
             continue
         wrong = list(_unrepaired(step))
         yield from wrong

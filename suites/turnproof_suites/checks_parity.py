@@ -28,14 +28,16 @@ def same_outcome_of_each_turn(view: View) -> Findings:
     Whether a turn survives a passing fault is the business of recovery.
     """
     for turn in view.turns:
-        if turn.script is None or turn.ended is None or (turn.script.faults and turn.script.expect == "answer"):
+        if turn.script is None or turn.ended is None or turn.expected is None:
             continue
-        if turn.ended.outcome == turn.script.expect:
+        if turn.script.faults and turn.expected == "answer":
+            continue
+        if turn.ended.outcome == turn.expected:
             yield Compared("outcomes of turns")
         else:
             related = [turn.at(Side.ERROR)] if turn.failed is not None else []
             place = turn.at_event(turn.ended, "outcome")
-            yield _OUTCOME(place, expected=turn.script.expect, observed=turn.ended.outcome, related=related)
+            yield _OUTCOME(place, expected=turn.expected, observed=turn.ended.outcome, related=related)
 
 
 def _outcomes(view: View) -> JSON:

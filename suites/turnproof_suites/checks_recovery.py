@@ -10,7 +10,7 @@ from turnproof.judge.finding import Compared, Finding, Place, Side
 from turnproof.judge.requirements import Findings, check, finding
 from turnproof.judge.view import Exchange, ProviderCall, TurnView, View
 from turnproof.judge.view.diff import Steps, equal
-from turnproof.messages import JSON, FinishReason
+from turnproof.messages import JSON, FinishReason, FunctionCall
 
 from .reading import ReadRequest, calls_made, makes_room, results_in, too_long, value_differences
 from .steps import failure
@@ -36,8 +36,10 @@ _NOT_SURVIVED = finding(
 def turn_survives_a_passing_fault(view: View) -> Findings:
     """What the scenario lets go wrong once goes well the second time."""
     for turn in view.turns:
-        if turn.script is None or not turn.script.faults or turn.script.expect != "answer" or turn.ended is None:
+        if turn.script is None or not turn.script.faults or turn.expected != "answer" or turn.ended is None:
             continue
+        if turn.ended.outcome == "error" and _other_words(turn):
+            continue  # the user has been shown text that this answer does not begin with: it cannot be gone on with
         if turn.ended.outcome == "answer":
             yield Compared("turns with a passing fault")
         else:
@@ -49,6 +51,19 @@ def turn_survives_a_passing_fault(view: View) -> Findings:
                 faults=", ".join(sorted({fault.kind for fault in turn.script.faults})),
                 failure=failure(turn),
             )
+
+
+def _other_words(turn: TurnView) -> bool:
+    """Whether an attempt brought another text, or other calls, than were shown of the one before."""
+    for first, second in pairwise(turn.calls):
+        if first.failed is None or second.began.round != first.began.round or second.last is None:
+            continue
+        shown = [(call.name, call.args) for call in first.function_calls]
+        parts = second.last.answer.parts if second.last.answer is not None else ()
+        made = [(call.name, call.args) for call in parts if isinstance(call, FunctionCall)]
+        if not second.last.text.startswith("".join(first.chunks)) or made[: len(shown)] != shown:
+            return True
+    return False
 
 
 _CHANGED = finding(
@@ -186,6 +201,10 @@ def a_too_long_prompt_is_shortened(view: View) -> Findings:
             error_expected = turn.script is not None and turn.script.expect == "error"
             if not too_long(call.last) or call.sent is None or error_expected:
                 continue
+            if [message.role for message in call.sent.messages].count("user") < 2 and not results_in(
+                call.sent.messages
+            ):
+                continue  # nothing came before what does not fit
             following = turn.calls[position + 1] if position + 1 < len(turn.calls) else None
             if following is None or following.sent is None:
                 yield _NOTHING_SHORTER(call.at_request(), related=(call.at_answer(),))

@@ -5,7 +5,7 @@ What came is read from the wire, not from the session: how an adapter stores a s
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 
 from turnproof.dialects.base import WireAnswer
@@ -354,6 +354,15 @@ _NOT_ASKED_FOR = finding(
 )
 
 
+def _began_without_thinking(messages: Sequence[Message]) -> bool:
+    """Whether the request goes on with calls that the model made without having thought."""
+    if not messages or messages[-1].role != "tool":
+        return False
+    asked = next((n for n in reversed(range(len(messages))) if messages[n].role == "user"), -1)
+    first = next((message for message in messages[asked + 1 :] if message.role == "model"), None)
+    return first is not None and not any(isinstance(part, Thought) for part in first.parts)
+
+
 @check("thinking/setting-goes-out")
 def setting_goes_out(view: View) -> Findings:
     """What was switched on is asked for, in every request."""
@@ -364,5 +373,7 @@ def setting_goes_out(view: View) -> Findings:
         settings = request.wire.settings
         if any(value for name, value in settings.items() if "think" in name or "reason" in name):
             yield Compared("thinking settings")
+        elif _began_without_thinking(request.wire.messages):
+            continue  # the API refuses the setting until the calls of this answer have come to an end
         else:
             yield _NOT_ASKED_FOR(request.at(), expected=wanted, observed=sorted(settings))

@@ -56,10 +56,12 @@ def is_one_of(failed: Failed, *classes: type[Exception]) -> bool:
 
 
 def failures(view: View) -> Iterator[tuple[ProviderCall, Failed]]:
-    """Calls that raised something else than a cancellation."""
+    """Calls that raised something else than a cancellation, and that by themselves: an exception of the session's own
+    callback an adapter rightly lets through."""
     for call in view.calls:
-        if call.failed is not None and "Cancelled" not in error_names(call.failed):
-            yield call, call.failed
+        failed = call.failed
+        if failed is not None and not failed.from_callback and "Cancelled" not in error_names(failed):
+            yield call, failed
 
 
 def breaks_contract(failed: Failed) -> bool:

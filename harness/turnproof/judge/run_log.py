@@ -153,10 +153,10 @@ class AdapterLine(_Line, frozen=True, kw_only=True, tag="adapter"):
     `module:attribute`.
 
     Of a session, `run_with` is the adapter whose provider it was given, and `operations` what can be done with it.
-    `paths` are all that it has, also those this run left out; a requirement without a result for one of them counts as
-    unmeasured. `backend` is what answered it; `recorded` says of a replay what the cassettes were recorded
-    from (`emulated`, or `live, 2026-11-02`). `declared` names the differences between its paths that are intended,
-    `reasons` say why, by name.
+    `paths` are all that it has, also those this run left out; a requirement without a result for one of them counts
+    as unmeasured. `backend` is what answered it; `recorded` says of a replay what the cassettes were recorded from
+    (`emulated`, or `live, 2026-11-02`). `service` is the host of the real service, with its port. `declared` names
+    the differences between its paths that are intended, `reasons` say why, by name.
     """
 
     name: str
@@ -168,6 +168,7 @@ class AdapterLine(_Line, frozen=True, kw_only=True, tag="adapter"):
     run_with: str = ""
     paths: tuple[str, ...] = ()
     recorded: str | None = None
+    service: str = ""
     capabilities: dict[str, Any] = {}
     declared: tuple[str, ...] = ()
     reasons: dict[str, str] = {}
@@ -198,13 +199,21 @@ class TranscriptLine(_Line, frozen=True, kw_only=True, tag="transcript"):
     opened: Frame | None = None
 
 
+DecidedOn: TypeAlias = Literal["", "answers", "faults"]
+
+
 class ResultLine(_Line, frozen=True, kw_only=True, tag="result"):
-    """The verdict on one requirement for one path: `stateless`, `legacy` or `parity`."""
+    """The verdict on one requirement for one path: `stateless`, `legacy` or `parity`.
+
+    Behind a real service `decided_on` says what decided it: the service's `answers`, or runs in all of which turnproof
+    made faults of its own (`faults`). Empty where nothing was decided, and elsewhere.
+    """
 
     adapter: str
     requirement: str
     path: str
     verdict: Verdict
+    decided_on: DecidedOn = ""
 
 
 class Footer(_Line, frozen=True, kw_only=True, tag="footer"):

@@ -20,6 +20,7 @@ from ..judge.requirements import PROFILES, concerns
 from ..judge.run_log import (
     AdapterLine,
     ControlResult,
+    DecidedOn,
     Environment,
     Processes,
     RequirementLine,
@@ -70,7 +71,9 @@ class RequirementReport(msgspec.Struct, frozen=True):
     `failing` by the key of the run. Those that are accepted are among them. `message` is the first of them in words, or
     why there are none. `undecided` says of all paths what would have decided it. `applies` is False where the wire API
     has nothing of what it is about: nobody could claim it. `asked` says for each path how often the subject did, in the
-    runs that decided, what `counts` names (`requests`); empty in logs from before it was counted.
+    runs that decided, what `counts` names (`requests`); empty in logs from before it was counted. `decided_on` says of
+    an adapter behind a real service what decided it: the service's `answers`, or `faults` that turnproof made where one
+    path has nothing else.
     """
 
     level: Literal["MUST", "SHOULD"]
@@ -89,6 +92,7 @@ class RequirementReport(msgspec.Struct, frozen=True):
     applies: bool = True
     counts: str = ""
     asked: dict[str, int] = {}
+    decided_on: DecidedOn = ""
 
 
 class ProfileReport(msgspec.Struct, frozen=True):
@@ -113,6 +117,8 @@ class AdapterReport(msgspec.Struct, frozen=True):
     `programs` are the programs behind an agent, with the version that each told; more than one, where it was replaced
     in the middle of the run. `processes` counts those that an agent had in all runs; None for what is no agent.
     `unproven` are claims of an adapter's binding that no requirement of a whole run decided; empty for a run in part.
+    `decided_on` counts the requirements by what decided them behind a real service: its `answers`, or `faults` that
+    turnproof made itself, of which nothing is proved of the service. Empty for any other adapter.
     """
 
     kind: SubjectKind
@@ -129,6 +135,7 @@ class AdapterReport(msgspec.Struct, frozen=True):
     programs: tuple[str, ...] = ()
     processes: Processes | None = None
     unproven: tuple[str, ...] = ()
+    decided_on: dict[str, int] = {}
 
 
 class Certification(msgspec.Struct, frozen=True, kw_only=True):
@@ -202,6 +209,8 @@ def claim(adapter: AdapterLine) -> str:
             return f"replayed (recorded from {adapter.recorded or 'unknown'})"
         case "emulate":
             return "emulated"
+        case "live" if adapter.service:
+            return f"live ({adapter.service})"
         case other:
             return other
 
@@ -246,6 +255,7 @@ def _adapter(run: Run, adapter: AdapterLine, cache: tuple[RunEconomics, ...]) ->
         programs=tuple(sorted({line.program for line in runs if line.program})),
         processes=_in_all([line.processes for line in runs if line.processes is not None]),
         unproven=_unproven(run, adapter, requirements) if not unmeasured else (),
+        decided_on=dict(sorted(Counter(one.decided_on for one in requirements.values() if one.decided_on).items())),
     )
 
 
@@ -298,8 +308,14 @@ def _requirement(
         ),
         applies=_applies(requirement, adapter),
         counts=requirement.counts,
+        decided_on=_weakest([line.decided_on for line in lines if line.verdict.status is status]),
         asked={line.path: line.verdict.asked for line in lines if line.verdict.asked is not None},
     )
+
+
+def _weakest(marks: Iterable[DecidedOn]) -> DecidedOn:
+    found = set(marks)
+    return "faults" if "faults" in found else "answers" if "answers" in found else ""
 
 
 def _counts(line: RequirementLine, adapter: AdapterLine) -> bool:

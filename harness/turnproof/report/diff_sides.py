@@ -153,4 +153,5 @@ def _heaviest_path(requirement: RequirementReport) -> str | None:
 
 def proof(adapter: AdapterReport) -> str:
     """What answered, without the date of a recording."""
-    return adapter.claim.partition(", ")[0].rstrip(")")
+    words = adapter.claim.partition(", ")[0]
+    return words if words.startswith("live") else words.rstrip(")")

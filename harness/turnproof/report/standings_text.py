@@ -169,6 +169,11 @@ def _adapter(console: Console, report: Certification, adapter: AdapterLine) -> N
         console.print(table)
     if left_out:
         console.print(Text(f"not measured: {', '.join(left_out)}"))
+    if found.decided_on:
+        answers, faults = found.decided_on.get("answers", 0), found.decided_on.get("faults", 0)
+        console.print(
+            Text(f"decided on the answers of the service: {answers}; on faults that turnproof made, not live: {faults}")
+        )
     if found.unproven:
         console.print(Text(f"claimed, and no requirement shows it: {', '.join(found.unproven)}"))
 

@@ -103,7 +103,9 @@ class WireResponse(_Event, frozen=True, kw_only=True, omit_defaults=True, tag="w
     How much is written until a client closes depends on the moment. Where that was the case, `settled` says of each
     field how much of it does not: so many characters of a text, this much of a count. A digest covers no more.
 
-    `ms` is how long it took from the request to the end of the answer.
+    `ms` is how long it took from the request to the end of the answer. `origin` says whose answer it is: empty for the
+    emulator, a cassette or a fault of the scenario; the real `service`; or what the service had answered to the same
+    request before, `kept`.
     """
 
     exchange: int
@@ -122,6 +124,7 @@ class WireResponse(_Event, frozen=True, kw_only=True, omit_defaults=True, tag="w
     sent_base64: bool = False
     spelling: str = ""
     settled: dict[str, int] = {}
+    origin: Literal["", "service", "kept"] = ""
     ms: float | None = None
 
     @property
@@ -498,7 +501,7 @@ class RunEnded(_Event, frozen=True, kw_only=True, omit_defaults=True, tag="run_e
     what was opened is defined.
     """
 
-    how: Literal["completed", "open-failed", "hung", "died", "harness-fault"]
+    how: Literal["completed", "open-failed", "hung", "died", "harness-fault", "service-fault"]
     detail: str = ""
     stdout: str = ""
     stderr: str = ""

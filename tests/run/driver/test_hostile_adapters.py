@@ -213,6 +213,9 @@ class BrokenServer:
 
     def finished(self, *_: Any) -> None: ...
 
+    def closed(self, *_: Any) -> str:
+        return ""
+
 
 def test_a_server_that_breaks_is_our_fault_and_not_the_adapters() -> None:
     with Runner(in_process=True, responders=BrokenServer(), bindings={"toy": binding(asking)}) as runner:

@@ -12,7 +12,9 @@ from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
 from pathlib import Path
+from urllib.parse import urlsplit
 
+from ...dialects import dialect as dialect_named
 from ...dialects.access import access_to
 from ...dialects.base import Dialect
 from ...errors import CassetteError
@@ -24,7 +26,8 @@ from ...wire.cassettes.model import how_to_record
 from ...wire.cassettes.recording_proxy import ProxyTarget
 from ...wire.controls import CONTROLS
 from ...wire.emulator import ROUND_LIMIT, CassetteResponder, Responder, ScriptResponder, ServerRun
-from ...wire.emulator.responders import ProxyResponder
+from ...wire.emulator.live_answers import LiveAnswers
+from ...wire.emulator.live_responder import LiveResponder, LiveService
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +67,9 @@ class Backends:
         self._cassettes: dict[Path, Cassette] = {}
         self._mismatches: list[str] = []
         self._played: dict[tuple[str, str], set[str]] = {}
+        self._services: dict[str, LiveService] = {}
+        self._answers: dict[tuple[str, str, str, str | None], LiveAnswers] = {}
+        self._hosts: dict[str, str] = {}
         self._recorded: dict[str, set[str]] = {}
 
     @property
@@ -84,9 +90,21 @@ class Backends:
         words = self._recorded.get(spec) or set()
         return ", ".join(sorted(words)) or None
 
+    def host(self, spec: str) -> str:
+        """The host of the real service behind an adapter, with its port where it is no usual one; else empty."""
+        return self._hosts.get(spec, "")
+
     def prepare(self, spec: str, subject: Subject, scenarios: set[str]) -> None:
-        """Load an adapter's cassettes. Raises CassetteError for a missing, damaged or newer one."""
+        """Load an adapter's cassettes, or look whether its service is there.
+
+        Raises CassetteError for a missing, damaged or newer cassette, and UsageError where no service is.
+        """
         choice = self._choices[spec]
+        if choice.backend == "live":
+            binding = subject.adapter
+            target = live_target(binding, dialect_named(binding.dialect))
+            target.check_presence()
+            self._hosts[spec] = target.host
         if choice.folder is None:
             return
         for scenario in sorted(scenarios):
@@ -104,11 +122,32 @@ class Backends:
         """The responder of a run."""
         choice = self._choice(spec.adapter)
         if choice.backend == "live":
-            return ProxyResponder(live_target(binding, dialect))
+            return self._live(binding, spec, dialect)
         if choice.folder is None:
             return ScriptResponder(ROUND_LIMIT)
         cassette = self._cassette(choice.folder, binding.name, spec.scenario.name, spec.key.path)
         return CassetteResponder(Player(cassette, dialect))
+
+    def _live(self, binding: Binding, spec: RunSpec, dialect: Dialect) -> Responder:
+        """The real API. What the stateless path was answered the legacy path is answered too: a model draws its words
+        anew, and two conversations of different words cannot be compared."""
+        service = self._services.setdefault(spec.adapter, live_service(binding, dialect))
+        conversation = (spec.adapter, spec.scenario.name, spec.key.mode, spec.mutant)
+        answers = LiveAnswers()
+        if spec.key.path == "stateless":
+            self._answers[conversation] = answers
+            return LiveResponder(service, answers)
+        return LiveResponder(service, answers, self._answers.get(conversation))
+
+    def closed(self, spec: RunSpec) -> str:
+        """Why the service behind an adapter is not asked any more; empty while it is."""
+        service = self._services.get(spec.adapter)
+        return service.closed if service is not None else ""
+
+    @property
+    def service_faults(self) -> tuple[str, ...]:
+        """The services that were given up, one line each."""
+        return tuple(f"{spec}: {one.closed}" for spec, one in sorted(self._services.items()) if one.closed)
 
     def finished(self, binding: Binding, spec: RunSpec, server_run: ServerRun) -> None:
         """Note what was asked for in vain, and what was played."""
@@ -153,6 +192,13 @@ class Backends:
         if path not in self._cassettes:
             self._cassettes[path] = load(path, remedy=how_to_record(adapter, scenario))
         return self._cassettes[path]
+
+
+def live_service(binding: Binding, dialect: Dialect) -> LiveService:
+    """The real service of a binding's dialect: the vendor's own, or one that imitates it."""
+    own_host = urlsplit(dialect.default_host).netloc
+    imitates = live_target(binding, dialect).host != own_host
+    return LiveService(lambda: live_target(binding, dialect), binding.model, imitates=imitates)
 
 
 def live_target(binding: Binding, dialect: Dialect) -> ProxyTarget:

@@ -6,7 +6,7 @@ A campaign is driven by pytest (one item a verdict), but knows nothing of it.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 from ...dialects import dialect
 from ...judge.requirements import Shown
@@ -19,7 +19,7 @@ from ...run.evidence import EvidenceStore
 from ...run.transcript import Killed, LeftBehind, RunKey, SessionInForce, Transcript
 from ...scenarios import Scenario
 from ...subject import Subject
-from .decide import Claimed, decide
+from .decide import Claimed, decide, decided_on
 from .plan import Item, Plan
 from .second_runs import SecondRuns
 from .sweep import Sweep
@@ -29,7 +29,7 @@ class Campaign:
     """Makes the plan's runs in a runner, then gives the verdict of each item.
 
     `control` is asked first. Where it says why the harness is `broken`, no run is made, and every verdict is
-    inconclusive for that reason.
+    inconclusive for that reason. `live` are the adapters that the real service answers.
     """
 
     def __init__(
@@ -44,6 +44,7 @@ class Campaign:
         control: Callable[[], str] = lambda: "",
         sweep: Sweep | None = None,
         shown: Shown | None = None,
+        live: Collection[str] = (),
     ) -> None:
         self.plan = plan
         self.adapters = adapters
@@ -58,6 +59,8 @@ class Campaign:
         self._control = control
         self._sweep = sweep
         self._shown = shown
+        self._live = live
+        self._ended: dict[tuple[str, RunKey], View] = {}
         self._done = 0
         self.broken = ""
         self.stop = threading.Event()
@@ -71,7 +74,8 @@ class Campaign:
         if self.broken:
             return
         again = {spec: SecondRuns(self.plan, spec) for spec in self.adapters}
-        self._run(self.plan.runs, lambda spec, view: again[spec.adapter].look(view))
+        for runs in _in_stages(self.plan.runs, live=self._live):
+            self._run(runs, lambda spec, view: again[spec.adapter].look(view))
         self._run([run for found in again.values() for run in found.runs()])
         if self._sweep is not None:
             self._run([run for spec in self.adapters for run in self._points(self._sweep, spec)])
@@ -80,22 +84,35 @@ class Campaign:
         return sweep.runs(self.plan, spec, self.adapters[spec], self._views[spec])
 
     def _run(self, runs: Sequence[RunSpec], look: Callable[[RunSpec, View], None] = lambda spec, view: None) -> None:
-        """Make these runs; `look` sees each as it ends, while others go on."""
+        """Make these runs, and once more those that came to nothing for the real service; `look` sees each that counts
+        as it ends, while others go on."""
+        failed = self._run_once(runs, look, again=True)
+        if failed:
+            self._run_once(failed, look, again=False)
+        for spec in runs:  # in the plan's order, whatever order they ended in
+            self._views[spec.adapter].append(self._ended.pop((spec.adapter, spec.key)))
+
+    def _run_once(
+        self, runs: Sequence[RunSpec], look: Callable[[RunSpec, View], None], *, again: bool
+    ) -> list[RunSpec]:
+        """Make these runs; those that the service failed, if they can be made `again`."""
         total = self._done + len(runs)
         self._progress.stage("runs")
-        views: dict[tuple[str, RunKey], View] = {}
+        failed: list[RunSpec] = []
 
         def store_run(spec: RunSpec, transcript: Transcript) -> None:
             self._done += 1
             self._progress(self._done, total, self._name(spec))
+            if again and transcript.end.how == "service-fault":
+                failed.append(spec)
+                return
             wire = dialect(self.adapters[spec.adapter].dialect)
             view = View(transcript, wire, spec.scenario, self._store_run(spec, transcript))
-            views[spec.adapter, spec.key] = view
+            self._ended[spec.adapter, spec.key] = view
             look(spec, view)
 
         self._runner.run_all(runs, store_run, self.stop, on_begin=lambda spec: self._progress.begun(self._name(spec)))
-        for spec in runs:  # in the plan's order, whatever order they ended in
-            self._views[spec.adapter].append(views[spec.adapter, spec.key])
+        return failed
 
     def _name(self, spec: RunSpec) -> str:
         return f"{self.adapters[spec.adapter].name} {spec.key}"
@@ -130,13 +147,25 @@ class Campaign:
             verdict = inconclusive(self.broken)
         else:
             verdict = decide(item.requirement, item.path, self._views[item.adapter], claimed)
-        line = ResultLine(adapter=subject.name, requirement=item.requirement.id, path=item.path, verdict=verdict)
+        line = ResultLine(
+            adapter=subject.name,
+            requirement=item.requirement.id,
+            path=item.path,
+            verdict=verdict,
+            decided_on=decided_on(verdict, self._views[item.adapter]),
+        )
         self.results.append(line)
         if len(self.results) == 1:
             self._progress.stage("verdicts")
         self._progress.count(verdict.status)
         self._progress(len(self.results), len(self.plan.items), item.id)
         return verdict
+
+
+def _in_stages(runs: Sequence[RunSpec], *, live: Collection[str]) -> list[list[RunSpec]]:
+    """The runs at once, but those of the legacy path behind a real service: they are given the other path's answers."""
+    late = [run for run in runs if run.adapter in live and run.key.path == "legacy"]
+    return [stage for stage in ([run for run in runs if run not in late], late) if stage]
 
 
 def exit_code(results: Sequence[ResultLine], must: set[str], problems: Sequence[str]) -> int:

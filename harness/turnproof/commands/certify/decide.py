@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import msgspec
 
 from ...judge.requirements import REGISTRY, Registry, Requirement, Shown, judge, judge_parity
+from ...judge.run_log import DecidedOn
 from ...judge.undecided_words import why_not_claimed
 from ...judge.verdict import Status, Verdict, inconclusive, not_claimed
 from ...judge.view import View
@@ -103,15 +104,36 @@ def decide(
     cannot do, or does not show. Whatever else could not be decided says what would have decided it.
     """
     every = list(views)
+    live = any(view.live for view in every)
+    if live and not requirement.live:
+        return not_claimed("the emulator alone can decide it: what is asked of a real service shows nothing about it")
     if unfit := _out_of_sight(requirement, every, subject, registry):
         return not_claimed(unfit)
     if path == "parity":
         verdict = _parity(requirement, every, subject, registry)
     else:
         verdict = judge(requirement, path, every, claims=subject.claims, registry=registry)  # type: ignore[arg-type]
+    if verdict.status is Status.HELD and live and not any(one.served for view in every for one in view.exchanges):
+        verdict = inconclusive("the real service answered no request: there was nothing to keep the requirement with")
     if verdict.status is not Status.INCONCLUSIVE:
         return verdict
     return _explained(verdict, requirement, path, every, subject, registry)
+
+
+def decided_on(verdict: Verdict, views: Iterable[View]) -> DecidedOn:
+    """What decided a verdict on an adapter behind a real service; empty for any other. Runs in which turnproof made
+    faults count as such, whatever else the service answered there."""
+    if verdict.status in (Status.INCONCLUSIVE, Status.NOT_CLAIMED):
+        return ""
+    mine = [view for view in views if view.live and view.digest in verdict.evidence]
+    if not mine:
+        return ""
+    on_answers = any(any(one.served for one in view.exchanges) and not _made_faults(view) for view in mine)
+    return "answers" if on_answers else "faults"
+
+
+def _made_faults(view: View) -> bool:
+    return any(turn.script is not None and turn.script.faults for turn in view.turns)
 
 
 def _explained(

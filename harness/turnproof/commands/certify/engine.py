@@ -90,6 +90,7 @@ def certify(options: CertifyOptions) -> int:
                 control=lambda: control_problem(controls),
                 sweep=sweep,
                 shown=suite.shown,
+                live=[spec for spec in subjects if backends.backend_of(spec) == "live"],
             )
             _run(campaign, writer, options, store)
             # What is judged on the scenarios alone that show it is not judged on all.
@@ -98,7 +99,7 @@ def certify(options: CertifyOptions) -> int:
         tracker.stage("reports")
         write_reports(read_run(options.out / "run.ndjson"), options.out, store)
     swept = sweep.talk({spec: campaign.views(spec) for spec in subjects}) if sweep is not None else []
-    for talk in (*backends.mismatches, *backends.unplayed(), *swept):
+    for talk in (*backends.service_faults, *backends.mismatches, *backends.unplayed(), *swept):
         print(printable(talk), file=sys.stderr)
     for talk in left_out_talk(the_plan):
         print(talk, file=sys.stderr)

@@ -26,17 +26,16 @@ from ...report._inline_text import printable
 from ...report.progress import progress
 from ...run.bindings import resolve_binding, subject_of
 from ...run.driver import Backend, Runner, RunSpec
+from ...run.driver.runner import LIVE_MAX_TOKENS
 from ...run.transcript import RunKey, Transcript
 from ...scenarios import Scenario
 from ...wire.cassettes import Cassette, Recorder, cassette_path, check_budget, estimate_cost, save
 from ...wire.emulator import ROUND_LIMIT, Responder, ScriptResponder, ServerRun
-from ...wire.emulator.responders import ProxyResponder
+from ...wire.emulator.live_answers import LiveAnswers
+from ...wire.emulator.live_responder import LiveResponder, LiveService
 from ...wire.emulator.server_run import CANARY_KEY, Exchange
-from .backends import cassette_roots, live_target
+from .backends import cassette_roots, live_service, live_target
 from .scenarios import chosen_scenarios, suite_scenarios
-
-LIVE_MAX_TOKENS = 1024
-"""`max_tokens` of a live recording where the scenario does not ask for another one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +133,7 @@ class _Recording:
         self._binding = binding
         self._dialect = dialect
         self._live = live
+        self._service: LiveService | None = None
         self._recorders: dict[tuple[str, str], Recorder] = {}
 
     def backend_for(self, spec: RunSpec) -> Backend:
@@ -142,7 +142,15 @@ class _Recording:
 
     def responder(self, binding: Binding, spec: RunSpec, dialect: Dialect) -> Responder:
         """The script, or the real API."""
-        return ProxyResponder(live_target(binding, dialect)) if self._live else ScriptResponder(ROUND_LIMIT)
+        if not self._live:
+            return ScriptResponder(ROUND_LIMIT)
+        if self._service is None:
+            self._service = live_service(binding, dialect)
+        return LiveResponder(self._service, LiveAnswers())
+
+    def closed(self, spec: RunSpec) -> str:
+        """Why the real API is not asked any more."""
+        return self._service.closed if self._service is not None else ""
 
     def finished(self, binding: Binding, spec: RunSpec, server_run: ServerRun) -> None:
         """Keep the run's complete exchanges."""

@@ -55,6 +55,7 @@ def adapter_line(spec: str, subject: Subject, backends: Backends) -> AdapterLine
         backend=backends.backend_of(spec),
         paths=subject.paths,
         recorded=backends.recorded(spec),
+        service=backends.host(spec),
         declared=tuple(difference.name for difference in subject.declared),
         reasons={difference.name: difference.reason for difference in subject.declared},
         capabilities={name: getattr(claims, name) for name in type(claims).__slots__},

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from typing import TypeAlias
 
 import msgspec
 from msgspec import UNSET
@@ -48,12 +49,19 @@ def judge(
     check = registry[requirement.id]
     mine = [view for view in views if view.key.path == path and view.key.repeat == 0]
     # Sorted: runs end in any order, and the same evidence must give the same verdict.
-    mine = sorted((view for view in mine if requirement.looks_at(view.key.scenario)), key=_by_key)
+    mine = without_failed_services([view for view in mine if requirement.looks_at(view.key.scenario)])
+    mine.sort(key=_by_key)
     asks = requirement.asks
     verdict = combine([*_judge_single(check, asks, mine), *_judge_modes(check, asks, mine)])
     if verdict.asked is None:
         verdict = msgspec.structs.replace(verdict, asked=sum(view.asked(asks) for view in mine))
     return _with_evidence(requirement, verdict)
+
+
+def without_failed_services(views: Sequence[View]) -> list[View]:
+    """The runs in which the real service did its part. Where it did so in none, all of them: nothing else tells why."""
+    sound = [view for view in views if view.transcript.end.how != "service-fault"]
+    return sound or list(views)
 
 
 def _judge_single(check: Check, asks: Asked, views: Sequence[View]) -> list[Verdict]:
@@ -133,14 +141,30 @@ def judge_parity(
     if claims is not None and (lacking := requirement.lacks(claims)):
         return not_claimed(in_words(lacking))
     excuses = [difference for difference in declared if difference.name in requirement.differences]
-    firsts, seconds = _by_run(requirement, legacy), _by_run(requirement, again)
+    seconds = _by_run(requirement, again)
+    every, firsts = _pairs(_by_run(requirement, stateless), _by_run(requirement, legacy))
     verdicts = []
-    for key, view in _by_run(requirement, stateless).items():
+    for key, view in every.items():
         if key in firsts and not is_point(view.key.scenario):
             verdict = _compare(requirement, aspect, view, firsts[key], seconds.get(key), excuses)
             if verdict is not None:
                 verdicts.append(verdict)
     return _with_evidence(requirement, combine(verdicts))
+
+
+_Runs: TypeAlias = dict[tuple[str, str], View]
+
+
+def _pairs(stateless: _Runs, legacy: _Runs) -> tuple[_Runs, _Runs]:
+    """The runs of both paths but for those of which the real service failed one, unless it failed all."""
+    sound = {
+        key
+        for key in stateless.keys() & legacy.keys()
+        if "service-fault" not in (stateless[key].transcript.end.how, legacy[key].transcript.end.how)
+    }
+    if not sound:
+        return stateless, legacy
+    return {key: stateless[key] for key in stateless if key in sound}, {key: legacy[key] for key in sound}
 
 
 def _with_evidence(requirement: Requirement, verdict: Verdict) -> Verdict:
@@ -166,9 +190,11 @@ def _compare(
     unfinished = next((view for view in views if not view.finished), None)
     if unfinished is not None:
         return _with_runs(_unfinished(unfinished), *views)
+    if equal(ours, theirs) and again is None:
+        return _agreed(requirement, views)
+    if _answered_apart(legacy):
+        return _with_runs(inconclusive("the real service was asked for both paths, and answers in new words"), *views)
     if again is None:
-        if equal(ours, theirs):
-            return _agreed(requirement, views)
         return _with_runs(inconclusive("there is no second legacy run to tell noise from difference"), *views)
     repeated = aspect(again)
     found, noise = steady_steps(ours, theirs, repeated)
@@ -186,6 +212,11 @@ def _compare(
         lines = differences(theirs, repeated, names=("legacy", "legacy again"))
         return _with_runs(inconclusive("two legacy runs differ from each other", detail="\n".join(lines)), *views)
     return _agreed(requirement, views)
+
+
+def _answered_apart(legacy: View) -> bool:
+    """Whether the real service answered the legacy path, too: what it said to the other one was to other requests."""
+    return any(exchange.generates and exchange.asked_service for exchange in legacy.exchanges)
 
 
 def _agreed(requirement: Requirement, views: Sequence[View]) -> Verdict | None:

@@ -70,6 +70,9 @@ class Requirement(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     `differences` names the intended differences between the paths that may excuse its parity. `rests_on` is the weakest
     evidence among the facts about the wire that its check takes for granted; no MUST rests on inference.
 
+    `live` is False where only the emulator can decide: the real service need not do what the requirement is about, and
+    may do it in its own way.
+
     `counts` names what has to have happened at the subject's own side in a run before the run can show that it holds
     (see `view.asked`). Without it, `asks` has the least: a request that reached the service, or of what is required of
     sessions and agents a step with one.
@@ -92,6 +95,7 @@ class Requirement(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     differences: tuple[str, ...] = ()
     rests_on: Evidence | None = None
     counts: Asked | None = None
+    live: bool = True
 
     def __post_init__(self) -> None:
         self._check(self.profile in PROFILES, f"no profile {self.profile!r}{did_you_mean(self.profile, PROFILES)}")

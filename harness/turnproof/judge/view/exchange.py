@@ -192,6 +192,26 @@ class Exchange:
         return tuple(one for one in self.request.findings if one.get("enforced") and not one.get("outdated"))
 
     @property
+    def of_service(self) -> bool:
+        """Whether the real service gave the answer, now or before to the same request."""
+        return self.response is not None and bool(self.response.origin)
+
+    @property
+    def served(self) -> bool:
+        """Whether the real service answered with what the model said."""
+        return self.of_service and self.generates and self.response is not None and self.response.status == 200
+
+    @property
+    def asked_service(self) -> bool:
+        """Whether the real service was asked for this very request."""
+        return self.response is not None and self.response.origin == "service"
+
+    @property
+    def denied_by_service(self) -> bool:
+        """Whether the real service answered with an error, which no script asked for."""
+        return self.of_service and self.fault is None and self.response is not None and self.response.status >= 400
+
+    @property
     def outdated(self) -> bool:
         """Whether it was refused for a token that had been good before: its client can only ask for another one."""
         return any(finding.get("outdated") for finding in self.request.findings)

@@ -106,6 +106,11 @@ class View:
         return self._asked[what]
 
     @property
+    def live(self) -> bool:
+        """Whether the real service answered."""
+        return self.transcript.backend == "live"
+
+    @property
     def finished(self) -> bool:
         """Whether the run came to its end."""
         return self.transcript.end.how == "completed"
@@ -121,7 +126,8 @@ class View:
         views = []
         for index, events in sorted(by_turn.items()):
             script = scripts[index] if index < len(scripts) else None
-            views.append(TurnView(index, script, events, self._calls(events, script), self.key))
+            calls = self._calls(events, script)
+            views.append(TurnView(index, script, events, calls, self.key, live=self.live))
         return tuple(views)
 
     @cached_property

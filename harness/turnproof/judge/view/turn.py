@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 from ...messages import Message, Text
 from ...run.transcript import (
@@ -29,14 +29,26 @@ from .call import ProviderCall
 from .diff import present
 from .documents import event_document, history_document, process_events
 
+_NO_END = "TooManyRounds"
+"""What a session raises whose model goes on calling tools: a script always comes to an end, a model need not."""
+
 
 class TurnView:
-    """A scenario turn. `events` are all events of it, in order; `calls` the provider calls among them."""
+    """A scenario turn. `events` are all events of it, in order; `calls` the provider calls among them. Of a `live` run
+    the real service answers, which knows no script."""
 
     def __init__(
-        self, index: int, script: Turn | None, events: Sequence[Event], calls: Sequence[ProviderCall], key: RunKey
+        self,
+        index: int,
+        script: Turn | None,
+        events: Sequence[Event],
+        calls: Sequence[ProviderCall],
+        key: RunKey,
+        *,
+        live: bool = False,
     ) -> None:
         self._key = key
+        self._live = live
         self.index = index
         self.script = script
         self.events = tuple(events)
@@ -101,13 +113,31 @@ class TurnView:
         found = (event for event in self.events if isinstance(event, Failed) and event.scope == "turn")
         return next(found, None)
 
+    @cached_property
+    def expected(self) -> Literal["answer", "error", "cancelled"] | None:
+        """How the turn has to end by its script. None without a script, and where the real service made something else
+        of it: it refused, its answer had no place for the cancel, or its model went on calling tools."""
+        if self.script is None or not self._live:
+            return self.script.expect if self.script is not None else None
+        if self.failed is not None and self.failed.error == _NO_END:
+            return None
+        asked = [exchange for call in self.calls for exchange in call.generated]
+        match self.script.expect:
+            case "cancelled":
+                went_by_script = self.cancelled
+            case "error":
+                went_by_script = any(not exchange.clean for exchange in asked)
+            case "answer":
+                went_by_script = not any(exchange.denied_by_service for exchange in asked)
+        return self.script.expect if went_by_script else None
+
     @property
     def normal(self) -> bool:
         """Whether nothing was made to go wrong: no cancel, nobody who interrupts, no fault, an answer expected."""
         script = self.script
         if script is None or script.cut is not None or script.beside is not None:
             return False
-        return not script.faults and script.expect == "answer"
+        return not script.faults and self.expected == "answer"
 
     @cached_property
     def tool_runs(self) -> tuple[ToolRun, ...]:

@@ -20,10 +20,11 @@ import msgspec
 
 from ..._base.canonical import canonical
 from ..._base.secrets import secret_in
-from ...dialects.base import Refusal
+from ...dialects.base import Evidence, Refusal
 from ...errors import HarnessError
 from ...messages import Text
 from ...scenarios.model import Scenario
+from ...wire.emulator.live_responder import REFUSALS
 from ...wire.emulator.server_run import CANARY_KEY, Arrived, Exchange, ServerRun
 from ..transcript import CallBegan, Event, RunEnded, WireRequest, WireResponse
 from .interning import Shared
@@ -34,6 +35,12 @@ _KEPT_ANSWER_HEADERS = {"content-type", "date", "retry-after", "request-id"}
 _WITHHELD = b"[credentials]"
 """What is kept of the bodies of an exchange of credentials."""
 
+
+SERVICE_RULE = "service/refused"
+"""The rule that a request offends which the real service refuses: which one it is, only the service knows."""
+
+_LONGEST_REFUSAL = 1000
+"""Characters of a refusal that is in no form of the API."""
 
 _ACK = pickle.dumps(("ack", None))
 """What the run waits for, thousands of times: written once."""
@@ -115,6 +122,11 @@ class Gathering:
         with self._lock:
             self._conn.send_bytes(_ACK)
 
+    def waits_for_service(self, limit: float) -> bool:
+        """Whether the real service has yet to answer, or has sent something within so many seconds: whoever is silent
+        then does not hang."""
+        return self._run.awaited > 0 or time.monotonic() - self._run.heard < limit
+
     def place(self) -> str:
         """Where the run is, for people."""
         return f"in turn {self._turn}, provider call {self._call}"
@@ -184,10 +196,32 @@ class Gathering:
             raw=self._shared.text(_raw(sent, body)),
             operation=exchange.operation,
             extra=exchange.extra,
-            findings=tuple(_finding(finding) for finding in exchange.findings),
+            findings=self._findings(exchange),
             at_ms=self._since_began(exchange.began),
             **self._place_of(exchange),
         )
+
+    def _findings(self, exchange: Exchange) -> tuple[dict[str, Any], ...]:
+        """What speaks against the request. Of the real service that is its own answer, and our rules are opinions."""
+        if self._run.judges:
+            return tuple(_finding(finding) for finding in exchange.findings)
+        opinions = tuple({**_finding(finding), "enforced": False} for finding in exchange.findings)
+        if exchange.origin and exchange.operation == "generate" and exchange.answered in REFUSALS:
+            return (*opinions, self._refused(exchange))
+        return opinions
+
+    def _refused(self, exchange: Exchange) -> dict[str, Any]:
+        answer = b"".join(event.data for event in exchange.events)
+        read = self._run.dialect.read_response(exchange.answered, exchange.headers, answer)
+        return {
+            "rule": SERVICE_RULE,
+            "evidence": Evidence.RECORDED.value,
+            "status": exchange.answered,
+            "kind": read.error_kind or "",
+            "message": read.error_message or answer.decode(errors="replace")[:_LONGEST_REFUSAL],
+            "path": "$",
+            "enforced": True,
+        }
 
     def _credential(self, value: str) -> str:
         """Whose a credential is: the adapter's key, one that the service issued to it in this run, or another one."""
@@ -219,6 +253,7 @@ class Gathering:
             released=exchange.released,
             events_after_cancel=exchange.events_after_cancel,
             prompt_tokens=exchange.prompt_tokens,
+            origin=exchange.origin,
             settled={} if withheld else _settled(exchange, body, as_sent),
             ms=None if exchange.over is None else round((exchange.over - exchange.began) * 1000, 1),
             **self._place_of(exchange),

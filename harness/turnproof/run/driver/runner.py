@@ -22,10 +22,10 @@ from ...provider import Binding
 from ...subject import SessionBinding, Subject
 from ...wire import emulator
 from ...wire.emulator import ROUND_LIMIT, Responder, ScriptResponder, ServerRun
-from ...wire.emulator.responders import ProxyResponder
+from ...wire.emulator.live_responder import LiveResponder
 from ...wire.emulator.server_run import CANARY_KEY
 from ..bindings import resolve_subject, subject_of
-from ..transcript import Transcript
+from ..transcript import Event, RunEnded, Transcript
 from .job import Backend, Job, RunSpec
 from .merge_transcript import Gathering
 from .mutation import mutant_named
@@ -34,6 +34,10 @@ from .worker_pool import ProcessSlot, ThreadSlot, WorkerSlot
 
 TIME_LIMIT = 20.0
 """Seconds without any word from a run after which it counts as hung."""
+
+LIVE_MAX_TOKENS = 1024
+"""`max_tokens` of an adapter that speaks to the real API, where the scenario does not ask for another one: a real model
+fills what room it is given, and every token costs."""
 
 
 class Responders(Protocol):
@@ -44,6 +48,8 @@ class Responders(Protocol):
     def responder(self, binding: Binding, spec: RunSpec, dialect: Dialect) -> Responder: ...
 
     def finished(self, binding: Binding, spec: RunSpec, server_run: ServerRun) -> None: ...
+
+    def closed(self, spec: RunSpec) -> str: ...
 
 
 class Emulated:
@@ -58,6 +64,10 @@ class Emulated:
 
     def finished(self, binding: Binding, spec: RunSpec, server_run: ServerRun) -> None:
         """Nothing is kept."""
+
+    def closed(self, spec: RunSpec) -> str:
+        """The emulator answers always."""
+        return ""
 
 
 class Runner:
@@ -193,7 +203,12 @@ class Runner:
         subject = self.subject(spec.adapter)
         binding = subject.adapter
         dialect = dialect_named(binding.dialect)
+        backend = self._responders.backend_for(spec)
+        if reason := self._responders.closed(spec):
+            return self._transcript(spec, (RunEnded(how="service-fault", detail=reason),))
         options = dict(spec.scenario.options)
+        if backend == "live":
+            options.setdefault("max_tokens", LIVE_MAX_TOKENS)
         server_run = self._server.open_run(
             dialect,
             self._responders.responder(binding, spec, dialect),
@@ -201,9 +216,9 @@ class Runner:
             models=_models(dialect, binding.model, options.pop("context_tokens", None)),
         )
         server_run.world.issued.update(spec.issued)
-        real = server_run.responder.secrets if isinstance(server_run.responder, ProxyResponder) else ()
+        real = server_run.responder.secrets if isinstance(server_run.responder, LiveResponder) else ()
         server_run.secrets = (*environment_secrets(), *real)
-        server_run.judges = self._responders.backend_for(spec) != "live"
+        server_run.judges = backend != "live"
         mutant = mutant_named(spec.mutant) if spec.mutant is not None else None
         if mutant is not None and not mutant.applies_to(spec.scenario.name, spec.key.path):
             mutant = None
@@ -238,15 +253,23 @@ class Runner:
         if server_run.failure:
             detail = mask(f"the server failed: {server_run.failure}", server_run.secrets)
             ended = msgspec.structs.replace(ended, how="harness-fault", detail=detail)
+        elif server_run.service_fault:
+            ended = msgspec.structs.replace(
+                ended, how="service-fault", detail=mask(server_run.service_fault, server_run.secrets)
+            )
         self._responders.finished(binding, spec, server_run)
+        return self._transcript(spec, gathering.finish(ended))
+
+    def _transcript(self, spec: RunSpec, events: tuple[Event, ...]) -> Transcript:
+        subject = self.subject(spec.adapter)
         return Transcript(
             adapter=subject.name,
-            dialect=binding.dialect,
-            model=binding.model,
+            dialect=subject.adapter.dialect,
+            model=subject.adapter.model,
             backend=self._responders.backend_for(spec),
             key=spec.key,
             seed=self._seed,
-            events=gathering.finish(ended),
+            events=events,
         )
 
     def _clear(self, plot: RunFolder, *, orderly: bool) -> None:

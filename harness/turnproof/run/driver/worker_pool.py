@@ -43,6 +43,8 @@ class WorkerSlot(ABC):
         try:
             while True:
                 if not poll(limit):
+                    if gathering.waits_for_service(limit):
+                        continue
                     self._discard()
                     return RunEnded(how="hung", detail=f"no sign of life for {limit:g} s, {gathering.place()}")
                 events, kind, payload = conn.recv()

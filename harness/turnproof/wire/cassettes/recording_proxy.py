@@ -7,15 +7,17 @@ Everything else crosses by allow-list. The key is in no repr, log or error.
 from __future__ import annotations
 
 import ipaddress
+import socket
 from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass
 from types import TracebackType
 from urllib.parse import urlencode, urlsplit
+from urllib.request import getproxies
 
 import aiohttp
 
 from ...dialects.base import Dialect, HttpRequest
-from ...errors import HarnessError, UsageError
+from ...errors import HarnessError, ServiceError, UsageError
 from .scrub import REQUEST_HEADERS, RESPONSE_HEADERS, select_headers
 
 AUTHENTICATION = {
@@ -28,6 +30,9 @@ AUTHENTICATION = {
 
 PASSED_BACK = RESPONSE_HEADERS | {"request-id", "retry-after-ms"}
 
+PRESENCE = 2.0
+"""Seconds in which a service has to take a connection before anything is asked of it."""
+
 SILENCE = 600.0
 """Seconds without a byte after which the API is given up, as its own SDK does."""
 
@@ -36,7 +41,7 @@ SILENCE = 600.0
 class ProxyAnswer:
     """An answer whose head has arrived. `chunks` yields the body as it comes, once; closing it frees the connection.
 
-    It raises HarnessError if the body breaks off: such an exchange is not complete and not to be recorded.
+    It raises ServiceError if the body breaks off: such an exchange is not complete and not to be recorded.
     """
 
     status: int
@@ -45,7 +50,10 @@ class ProxyAnswer:
 
 
 class ProxyTarget:
-    """A real API under its base URL. An async context manager; requests share its connections.
+    """A real API under its base URL. An async context manager; each request has its own connection.
+
+    Whoever answers says how long a connection is kept, and a request on one that has just been closed is lost. Nothing
+    may be made again for that reason, since the API may have billed it.
 
     `base_url` has the form that the dialect's official SDK takes, and request paths are appended to it. Raises
     UsageError for an address that is not http or https, or an empty key.
@@ -72,9 +80,32 @@ class ProxyTarget:
         """The key, for those who take it out of what they keep."""
         return (self._key,)
 
+    @property
+    def host(self) -> str:
+        """The service's host, with its port where the address names one."""
+        parts = urlsplit(self._base_url)
+        return f"{parts.hostname}:{parts.port}" if parts.port else str(parts.hostname)
+
+    def check_presence(self) -> None:
+        """Raise UsageError, within `PRESENCE` seconds, where nobody listens. A proxy that leads there is not asked."""
+        parts = urlsplit(self._base_url)
+        host = parts.hostname or ""
+        if not _is_loopback(host) and getproxies().get(parts.scheme):
+            return
+        try:
+            port = parts.port or {"http": 80, "https": 443}[parts.scheme]
+            socket.create_connection((host, port), PRESENCE).close()
+        except OSError as error:
+            variable = self._dialect.service.base_url_variable
+            raise UsageError(
+                f"nobody answers at {self._base_url} ({type(error).__name__}: {error}): start the service, or set "
+                f"{variable} to its address"
+            ) from error
+
     async def __aenter__(self) -> ProxyTarget:
         host = urlsplit(self._base_url).hostname or ""
         self._session = aiohttp.ClientSession(
+            connector=aiohttp.TCPConnector(force_close=True),
             timeout=aiohttp.ClientTimeout(total=None, sock_connect=30.0, sock_read=SILENCE),
             # Proxies of the environment lead out; to ourselves there is no way through them.
             trust_env=not _is_loopback(host),
@@ -94,7 +125,7 @@ class ProxyTarget:
     async def forward(self, request: HttpRequest) -> ProxyAnswer:
         """Send the request to the real API and return as soon as the head of its answer is there.
 
-        Raises HarnessError if the API cannot be reached: that is never the adapter's fault.
+        Raises ServiceError if the API cannot be reached: that is never the adapter's fault.
         """
         if self._session is None:
             raise HarnessError("ProxyTarget is used outside of its `async with`")
@@ -109,7 +140,7 @@ class ProxyTarget:
                 request.method, url, data=request.body or None, headers=headers, allow_redirects=False
             )
         except (aiohttp.ClientError, TimeoutError) as error:
-            raise HarnessError(f"{self._base_url} cannot be reached: {type(error).__name__}: {error}") from error
+            raise ServiceError(f"{self._base_url} cannot be reached: {type(error).__name__}: {error}") from error
         return ProxyAnswer(
             response.status,
             select_headers(response.headers, PASSED_BACK | service.response_headers),
@@ -126,10 +157,10 @@ class ProxyTarget:
             async for chunk in response.content.iter_any():
                 yield chunk
         except (aiohttp.ClientError, TimeoutError) as error:
-            raise HarnessError(f"{self._base_url} broke off its answer: {type(error).__name__}: {error}") from error
+            raise ServiceError(f"{self._base_url} broke off its answer: {type(error).__name__}: {error}") from error
         finally:
-            # Frees the connection for the next request after a complete body, and closes it after anything less.
-            response.release()
+            # At once, also in the middle of an answer: who generates it stops when nobody listens.
+            response.close()
 
 
 def _is_loopback(host: str) -> bool:

@@ -9,6 +9,7 @@ from email.utils import formatdate
 
 from ...dialects.base import Call, Refusal, Rendered, Rule
 from ...scenarios.model import Cut, Fault
+from .incoming import Incoming
 from .responders import due, rounds_since_user
 from .server_run import Exchange, ServerRun
 
@@ -19,7 +20,7 @@ _FAULT_RULE = Rule("emulator/scripted-fault", note="the scenario's fault")
 class Answer:
     """An answer, the fault that it is written with, and where it waits for a cancel."""
 
-    rendered: Rendered
+    rendered: Rendered | Incoming
     fault: Fault | None = None
     cut: Cut | None = None
 
@@ -38,14 +39,25 @@ async def answer_exchange(run: ServerRun, exchange: Exchange) -> Answer:
     is_scripted = parsed.operation == "generate" and refusal is None
     fault = run.take_fault(exchange.round) if is_scripted else None
     cut = run.take_cut(exchange.round) if is_scripted else None
-    rendered = await _rendered(run, exchange, parsed, refusal, fault)
-    exchange.answered, exchange.events = rendered.status, rendered.events
-    return Answer(rendered, fault, cut)
+    answer = await _answered(run, exchange, parsed, refusal, fault)
+    if isinstance(answer, Incoming):
+        if fault is None and run.filter is None:
+            return Answer(answer, cut=cut)
+        answer = await _whole(answer)  # what is made of it depends on all of it
+    exchange.answered, exchange.events = answer.status, answer.events
+    return Answer(answer, fault, cut)
 
 
-async def _rendered(
+async def _whole(answer: Incoming) -> Rendered:
+    try:
+        return await answer.whole()
+    finally:
+        await answer.close()
+
+
+async def _answered(
     run: ServerRun, exchange: Exchange, call: Call, refusal: Refusal | None, fault: Fault | None
-) -> Rendered:
+) -> Rendered | Incoming:
     if refusal is not None:
         return run.dialect.render_refusal(refusal, run.seed)
     if fault is None or fault.kind != "status":

@@ -16,11 +16,13 @@ from typing import Unpack
 
 from aiohttp import web
 
-from ...dialects.base import Call, Dialect, HttpRequest
-from ...errors import HarnessError
+from ...dialects.base import Dialect, HttpRequest, Rendered
+from ...errors import HarnessError, ServiceError
 from .answer_writer import Writer
 from .answers import Answer, answer_exchange
-from .server_run import Exchange, Responder, RunOptions, ServerRun, WireFilter, new_run
+from .incoming import Incoming
+from .passing_writer import PassingWriter, while_connected
+from .server_run import Exchange, Responder, RunOptions, ServerRun, new_run
 
 log = logging.getLogger(__name__)
 _MAX_BODY = 256 * 1024 * 1024
@@ -132,6 +134,9 @@ class EmulatorServer:
             return await self._exchange(request, run, exchange)
         except ConnectionError:
             raise
+        except ServiceError as error:
+            run.service_fault = run.service_fault or str(error)
+            return _broken_off(request, exchange)
         except Exception as error:
             # Our own fault must not pass for a broken service, which an adapter would be judged by.
             log.exception("a request could not be served")
@@ -144,28 +149,44 @@ class EmulatorServer:
                 run.on_exchange(exchange)
 
     async def _exchange(self, request: web.Request, run: ServerRun, exchange: Exchange) -> web.StreamResponse:
-        answer = await answer_exchange(run, exchange)
+        answer = await self._answered(request, run, exchange)
+        if isinstance(answer.rendered, Incoming):
+            return await PassingWriter(request, run, exchange, answer.rendered).write(None, answer.cut)
         if run.filter is not None and exchange.call is not None:
-            return await self._rewritten(request, run, exchange, run.filter, exchange.call, answer)
+            return await self._rewritten(request, run, exchange, answer.rendered, answer)
         return await Writer(request, run, exchange, answer.rendered).write(answer.fault, answer.cut)
+
+    async def _answered(self, request: web.Request, run: ServerRun, exchange: Exchange) -> Answer:
+        """The answer. Where the real service gives it, nobody goes on waiting for it when the client has left."""
+        if run.judges:
+            return await answer_exchange(run, exchange)
+        return await while_connected(request, run, answer_exchange(run, exchange))
 
     async def _rewritten(
         self,
         request: web.Request,
         run: ServerRun,
         exchange: Exchange,
-        filter: WireFilter,
-        call: Call,
+        rendered: Rendered,
         answer: Answer,
     ) -> web.StreamResponse:
         """Write what the proxy makes of the answer, but record what the server itself said."""
-        rendered = answer.rendered
-        shown = filter.response(call, rendered)
+        assert run.filter is not None
+        assert exchange.call is not None
+        shown = run.filter.response(exchange.call, rendered)
         response = await Writer(request, run, exchange, shown).write(answer.fault, answer.cut)
         if shown is not rendered and exchange.ended == "completed":
             exchange.body = bytearray(b"".join(event.data for event in rendered.events))
             exchange.status, exchange.headers = rendered.status, dict(rendered.headers)
         return response
+
+
+def _broken_off(request: web.Request, exchange: Exchange) -> web.StreamResponse:
+    """End the connection as the service ended its own."""
+    exchange.ended = "cut-by-us"
+    if request.transport is not None:
+        request.transport.abort()
+    return web.Response(status=502)
 
 
 def _split(path: str) -> tuple[str, str]:

@@ -17,6 +17,7 @@ from ...scenarios import Scenario
 from ...scenarios.model import Fault
 from .answer_writer import BEFORE_ALL, NOWHERE, is_streamed, locate, pieces, spelled
 from .answers import answer_exchange
+from .incoming import Incoming
 from .server_run import Exchange, ServerRun
 
 _ResultT = TypeVar("_ResultT")
@@ -151,8 +152,10 @@ class InProcessRun:
             exchange = Exchange(len(run.exchanges), request, turn=run.turn_index)
             run.exchanges.append(exchange)
             answer = _result(answer_exchange(run, exchange))
-        fault = answer.fault
-        exchange.status, exchange.headers = answer.rendered.status, dict(answer.rendered.headers)
+        fault, rendered = answer.fault, answer.rendered
+        if isinstance(rendered, Incoming):
+            raise HarnessError("the real service is asked through the HTTP front alone")
+        exchange.status, exchange.headers = rendered.status, dict(rendered.headers)
         if fault is not None and exchange.fault is None:
             exchange.fault = fault.kind
         if fault is not None and fault.index < 0 and fault.after is None:
@@ -162,7 +165,7 @@ class InProcessRun:
             if fault.kind == "stall":
                 _finish(run, exchange, _ENDED_BY["silence"])
                 raise BrokenConnection("silence")
-        return InProcessAnswer(run, exchange, answer.rendered, fault)
+        return InProcessAnswer(run, exchange, rendered, fault)
 
 
 def _finish(run: ServerRun, exchange: Exchange, ending: Ending) -> None:

@@ -1,4 +1,4 @@
-"""Where answers come from: the armed scenario turn, a cassette, or the real API behind a recording proxy."""
+"""Where answers come from here: the armed scenario turn, or a cassette. Of the real API see `live_responder`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from .server_run import Exchange, Responder, ServerRun
 
 if TYPE_CHECKING:
     from ...scenarios.model import Turn
-    from ..cassettes.recording_proxy import ProxyTarget
     from ..cassettes.replay import Player
 
 __all__ = [
@@ -24,7 +23,6 @@ __all__ = [
     "ROUND_LIMIT",
     "CassetteResponder",
     "EchoResponder",
-    "ProxyResponder",
     "Responder",
     "ScriptResponder",
     "due",
@@ -186,32 +184,6 @@ class CassetteResponder:
         self.mismatches.append(str(found))
         exchange.fault = CASSETTE_MISMATCH
         return _notice("cassette_mismatch", str(found))
-
-
-class ProxyResponder:
-    """Answers from the real API. The answer is read whole before it goes on, so that it can be recorded and cut."""
-
-    def __init__(self, target: ProxyTarget) -> None:
-        self._target = target
-        self._opened = False
-
-    @property
-    def secrets(self) -> tuple[str, ...]:
-        """The key of the real API."""
-        return self._target.secrets
-
-    async def answer(self, run: ServerRun, exchange: Exchange, call: Call) -> Rendered:
-        if not self._opened:
-            await self._target.__aenter__()
-            self._opened = True
-        exchange.extra = call.operation != "generate"
-        exchange.prompt_tokens = run.dialect.count(call)
-        answer = await self._target.forward(exchange.request)
-        chunks = [chunk async for chunk in answer.chunks]
-        events = run.dialect.split_stream(answer.headers, b"".join(chunks))
-        rendered = Rendered(answer.status, answer.headers, events)
-        run.dialect.observe(call, rendered.status, rendered.headers, _joined(rendered), run.world)
-        return rendered
 
 
 def _notice(kind: str, message: str) -> Rendered:

@@ -14,6 +14,7 @@ from typing import Any, Literal, Protocol, TypedDict
 from ...dialects.base import Call, Dialect, HttpRequest, PrefixCache, Refusal, Rendered, WireEvent, World
 from ...messages import ToolSchema
 from ...scenarios.model import Cut, Fault, Turn
+from .incoming import Incoming
 
 CANARY_KEY = "tp-canary-5d41402abc4b2a76b9719d911017c592"
 """The key of every emulated run. It must never be seen anywhere but in an auth header."""
@@ -66,7 +67,8 @@ class Exchange:
     `answered` and `events` are the responder's whole answer; `status`, `body` and `written` what was put on the wire,
     with `body` in the dialect's own spelling. `sent` are the bytes themselves, each noted when it is written, and
     `spelling` the name of theirs if it is another. `settled` is how far the answer had come when the server last
-    waited for the client: how much is written behind that, until a client closes, is a matter of moments. `began` and
+    waited for the client: how much is written behind that, until a client closes, is a matter of moments. `origin` says
+    whose answer it is: ours, that of the real `service`, or an earlier one of the service that was `kept`. `began` and
     `over` are moments of the monotonic clock.
     """
 
@@ -93,6 +95,7 @@ class Exchange:
     released: str | None = None
     events_after_cancel: int = 0
     prompt_tokens: int = 0
+    origin: Literal["", "service", "kept"] = ""
     probe: str = ""
     done: threading.Event = field(default_factory=threading.Event)
     began: float = field(default_factory=time.monotonic)
@@ -107,7 +110,7 @@ class Exchange:
 class Responder(Protocol):
     """Where the answer to an accepted request comes from: a script, a cassette, or the real API."""
 
-    async def answer(self, run: ServerRun, exchange: Exchange, call: Call) -> Rendered: ...
+    async def answer(self, run: ServerRun, exchange: Exchange, call: Call) -> Rendered | Incoming: ...
 
 
 @dataclass(slots=True)
@@ -115,8 +118,10 @@ class ServerRun:
     """State of one run.
 
     `on_hold` is told when a stream is held for a cancel, with what has `Arrived`. `judges` is False where the real API
-    answers: then our own findings are only recorded. `secrets` are the real
-    keys that nothing of the run may keep. `failure` says what went wrong in the server itself, if anything.
+    answers: then our own findings are opinions. `secrets` are the real keys that nothing of the run may keep.
+    `failure` says what went wrong in the server itself, if anything, and `service_fault` what did in the real service.
+    `awaited` counts the requests that wait for the service just now, and `heard` is when it last sent something
+    (monotonic clock).
     """
 
     id: str
@@ -131,6 +136,9 @@ class ServerRun:
     filter: WireFilter | None = None
     judges: bool = True
     failure: str = ""
+    service_fault: str = ""
+    awaited: int = 0
+    heard: float = 0.0
     probe: str = ""
     turn_index: int = -1
     turn: Turn | None = None

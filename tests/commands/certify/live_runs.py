@@ -1,0 +1,89 @@
+"""A live certification in this process: chosen scenarios and requirements against a service on loopback."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from foreign_service import ForeignService
+
+from turnproof.commands.certify.backends import Backends, Choice
+from turnproof.commands.certify.campaign import Campaign
+from turnproof.commands.certify.plan import plan, select
+from turnproof.commands.certify.scenarios import suite_scenarios
+from turnproof.judge.finding import Finding
+from turnproof.judge.requirements import load_suite
+from turnproof.judge.verdict import Status, Verdict
+from turnproof.judge.view import View
+from turnproof.run.bindings import resolve_subject
+from turnproof.run.driver import Runner
+from turnproof.run.evidence import EvidenceStore
+
+ADAPTER = "openai"
+KEY = "sk-foreign-0123456789abcdef"
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Verdicts by requirement and path, and the runs that they rest on."""
+
+    verdicts: Mapping[tuple[str, str], Verdict]
+    views: tuple[View, ...]
+    backends: Backends
+
+    def status(self, requirement: str, path: str = "stateless") -> Status:
+        return self.verdicts[requirement, path].status
+
+    def accused(self) -> dict[tuple[str, str], list[str]]:
+        """What is violated, with the findings in words."""
+        violated = {place: one for place, one in self.verdicts.items() if one.status is Status.VIOLATED}
+        return {place: [_in_words(finding) for finding in one.findings] for place, one in violated.items()}
+
+
+def _in_words(finding: Finding) -> str:
+    return f"{finding.code} {finding.place.run}: expected {finding.expected!r}, got {finding.observed!r}"
+
+
+def certify_live(
+    service: ForeignService,
+    monkeypatch: pytest.MonkeyPatch,
+    folder: Path,
+    *,
+    scenarios: Sequence[str],
+    only: Sequence[str] = (),
+    path: str | None = None,
+    time_limit: float = 20.0,
+    adapter: str = ADAPTER,
+) -> Measured:
+    """Certify the adapter against the service."""
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    monkeypatch.setenv("OPENAI_BASE_URL", service.url)
+    suite = load_suite()
+    subject = resolve_subject(adapter)
+    backends = Backends({adapter: Choice("live")})
+    every = suite_scenarios(suite)
+    chosen = [one for one in every if one.name in scenarios]
+    assert len(chosen) == len(scenarios)
+    requirements = select(suite, tuple(only), (), ())
+    the_plan = plan({adapter: subject}, suite, chosen, requirements, path=path, depth="quick", showing=False)
+    with Runner(in_process=True, responders=backends, time_limit=time_limit) as runner:
+        backends.prepare(adapter, subject, {one.name for one in chosen})
+        store = EvidenceStore(folder / "evidence")
+        campaign = Campaign(the_plan, {adapter: subject}, runner, store, every, live=[adapter])
+        campaign.measure()
+        verdicts: dict[tuple[str, str], Verdict] = {}
+        for item in the_plan.items:
+            verdicts[item.requirement.id, item.path] = campaign.verdict(item)
+        assert "hung" not in {view.transcript.end.how for view in campaign.views(adapter)}
+        return Measured(verdicts, campaign.views(adapter), backends)
+
+
+def wait_until(holds: Callable[[], bool], limit: float = 30.0) -> None:
+    """Wait for it, and fail where it does not come."""
+    end = time.monotonic() + limit
+    while not holds():
+        assert time.monotonic() < end, "it did not come"
+        time.sleep(0.01)

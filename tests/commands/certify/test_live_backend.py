@@ -1,0 +1,148 @@
+"""The live backend against a foreign service: what it says of a right adapter is true, whatever the service does."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from foreign_service import ForeignService, Trouble, serving
+
+from turnproof._base.canonical import canonical
+from turnproof.errors import UsageError
+from turnproof.judge.verdict import Status
+
+from .live_runs import certify_live, wait_until
+
+TOOLS = "tools/one"
+REFUSED = "core/no-request-is-refused"
+
+
+def test_a_right_adapter_is_accused_of_nothing_by_a_model_that_draws_anew(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    scenarios = ("basics/four_turns", "tools/one", "tools/parallel", "cancel/in_text", "faults/overloaded")
+    with serving(ForeignService()) as service:
+        measured = certify_live(service, monkeypatch, tmp_path, scenarios=scenarios)
+    assert measured.accused() == {}
+    assert measured.status("core/text-is-what-the-wire-carried") is Status.HELD
+    assert measured.status(REFUSED) is Status.HELD
+
+
+def test_a_service_that_refuses_everything_is_never_a_reason_to_hold_anything(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    with serving(ForeignService(always="refuse")) as service:
+        measured = certify_live(service, monkeypatch, tmp_path, scenarios=("basics/four_turns", TOOLS))
+    assert [place for place, one in measured.verdicts.items() if one.status is Status.HELD] == []
+    assert measured.status(REFUSED) is Status.VIOLATED
+
+
+@pytest.mark.parametrize("trouble", ["overloaded", "reset", "garbage"])
+def test_what_the_service_did_wrong_is_made_again_and_nobodys_fault(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, trouble: Trouble
+) -> None:
+    with serving(ForeignService(troubles={0: trouble})) as service:
+        measured = certify_live(service, monkeypatch, tmp_path, scenarios=(TOOLS,))
+    assert measured.accused() == {}
+    assert {view.transcript.end.how for view in measured.views} == {"completed"}
+    assert measured.status("tools/results-answer-every-call") is Status.HELD
+
+
+def test_an_adapter_that_waits_for_a_slow_service_does_not_hang(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    with serving(ForeignService(troubles={0: "slow"}, slow=4.5)) as service:
+        measured = certify_live(service, monkeypatch, tmp_path, scenarios=(TOOLS,), path="stateless", time_limit=3.0)
+    assert {view.transcript.end.how for view in measured.views} == {"completed"}
+    assert measured.status("core/turns-come-to-an-end") is Status.HELD
+
+
+def test_a_service_is_left_when_the_adapter_leaves_a_stream_that_does_not_end(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    only = ("cancellation/*", "parity/*")
+    with serving(ForeignService(troubles={1: "endless"})) as service:
+        measured = certify_live(service, monkeypatch, tmp_path, scenarios=("cancel/in_text",), only=only)
+        wait_until(lambda: service.open == 0)
+        assert service.left >= 1
+    assert measured.accused() == {}
+    assert measured.status("cancellation/connection-is-closed") is Status.HELD
+
+
+def test_a_cancel_that_the_answer_has_no_place_for_is_nobodys_fault(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The script cancels within the arguments of a call, and the service calls no tool."""
+    with serving(ForeignService(calls_tools=False)) as service:
+        measured = certify_live(service, monkeypatch, tmp_path, scenarios=("cancel/in_arguments",))
+    assert measured.accused() == {}
+
+
+def test_a_failed_run_leaves_undecided_what_only_it_shows(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The first run fails again when it is made again; another scenario decides what both show."""
+    with serving(ForeignService(broken_texts=("How moist is bed 3?",))) as service:
+        measured = certify_live(service, monkeypatch, tmp_path, scenarios=(TOOLS, "basics/four_turns"))
+    assert "service-fault" in {view.transcript.end.how for view in measured.views}
+    assert measured.accused() == {}
+    assert measured.status("core/text-is-what-the-wire-carried") is Status.HELD
+    assert measured.status("tools/results-answer-every-call") is Status.INCONCLUSIVE
+
+
+@pytest.mark.parametrize(
+    ("trouble", "words"),
+    [
+        ("key", "does not accept the key (status 401"),
+        ("no-model", "no model 'gpt-5-mini', or another address (status 404"),
+        ("quota", "the quota is used up (status 429"),
+    ],
+)
+def test_a_service_that_will_never_answer_is_asked_once(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, trouble: Trouble, words: str
+) -> None:
+    with serving(ForeignService(always=trouble)) as service:
+        measured = certify_live(service, monkeypatch, tmp_path, scenarios=("basics/four_turns", TOOLS))
+        assert len(service.requests) < 6
+    assert words in " ".join(measured.backends.service_faults)
+    assert {one.status for one in measured.verdicts.values()} <= {Status.INCONCLUSIVE, Status.NOT_CLAIMED}
+
+
+def test_an_answer_of_megabytes_is_passed_on(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    with serving(ForeignService(troubles={0: "huge"}, calls_tools=False)) as service:
+        measured = certify_live(
+            service,
+            monkeypatch,
+            tmp_path,
+            scenarios=(TOOLS,),
+            path="stateless",
+            only=("core/text-is-what-the-wire-carried",),
+        )
+    assert measured.status("core/text-is-what-the-wire-carried") is Status.HELD
+
+
+def test_probes_and_the_other_path_are_given_the_services_one_answer(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    only = ("core/threads-are-not-mixed", "core/event-loops-may-come-and-go", "parity/*")
+    with serving(ForeignService()) as service:
+        measured = certify_live(service, monkeypatch, tmp_path, scenarios=(TOOLS,), only=only)
+        asked = [canonical(body) for body in service.requests]
+    assert len(set(asked)) == len(asked)
+    assert measured.accused() == {}
+    assert measured.status("core/threads-are-not-mixed") is Status.HELD
+    assert measured.status("parity/same-history-after-each-turn", "parity") is Status.HELD
+
+
+def test_what_turnproof_would_refuse_and_the_service_took_is_an_opinion(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    with serving(ForeignService()) as service:
+        measured = certify_live(
+            service, monkeypatch, tmp_path, scenarios=("gc/context_limit",), path="stateless", only=(REFUSED,)
+        )
+    assert measured.status(REFUSED) is Status.HELD
+
+
+def test_nobody_at_the_address_is_said_before_the_first_run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    gone = ForeignService(url="http://127.0.0.1:9/v1")
+    with pytest.raises(UsageError, match=r"nobody answers at http://127\.0\.0\.1:9.*OPENAI_BASE_URL"):
+        certify_live(gone, monkeypatch, tmp_path, scenarios=(TOOLS,))
