@@ -254,9 +254,7 @@ class Runner:
             detail = mask(f"the server failed: {server_run.failure}", server_run.secrets)
             ended = msgspec.structs.replace(ended, how="harness-fault", detail=detail)
         elif server_run.service_fault:
-            ended = msgspec.structs.replace(
-                ended, how="service-fault", detail=mask(server_run.service_fault, server_run.secrets)
-            )
+            ended = msgspec.structs.replace(ended, how="service-fault", detail=server_run.service_fault)
         self._responders.finished(binding, spec, server_run)
         return self._transcript(spec, gathering.finish(ended))
 

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from ..._base.secrets import mask
 from ...dialects.base import Call, Dialect, Rendered
 from ...errors import ServiceError
 from .incoming import Incoming, KeptAnswer, ServiceAnswer
@@ -49,6 +50,7 @@ class LiveService:
         read = dialect.read_response(answer.status, answer.headers, _joined(answer))
         said = f"status {answer.status}" + (f", {read.error_kind}" if read.error_kind else "")
         said += f": {read.error_message}" if read.error_message else ""
+        said = mask(said, self.target().secrets)  # a service may repeat the key that it does not accept
         if answer.status in _KEY_REFUSED:
             return self._close(f"the service does not accept the key ({said})")
         if answer.status in _NO_MONEY or (answer.status == 429 and any(word in said for word in _QUOTA)):
