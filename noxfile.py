@@ -475,6 +475,18 @@ def explore(session: nox.Session) -> None:
 
 
 @nox.session
+def live(session: nox.Session) -> None:
+    """Certify adapters live against llama.cpp's own server with a made-up model (`nox -s live -- openai`).
+
+    The wheel `xllamacpp` has the server, 34 MB; there is one for Linux and macOS.
+    """
+    if sys.platform not in ("linux", "darwin"):
+        session.skip("xllamacpp has wheels for Linux and macOS alone")
+    session.install("-e", ".[all]", "xllamacpp", "gguf")
+    session.run("python", "-m", "tests.live", *session.posargs)
+
+
+@nox.session
 def strangers(session: nox.Session) -> None:
     """Accuse no right adapter: each alone, in random pairs and triples, and with names that no list has.
 
