@@ -487,6 +487,16 @@ def live(session: nox.Session) -> None:
 
 
 @nox.session
+def closed(session: nox.Session) -> None:
+    """Judge the reference session as one that opens its own client, against itself with all its calls shown.
+
+    `nox -s closed -- openai`: what is decided of both, and which broken adapters are found in both.
+    """
+    session.install("-e", ".[all]", *CASSETTES, *group("test"))
+    session.run("python", "-m", "tests.closed", *session.posargs)
+
+
+@nox.session
 def strangers(session: nox.Session) -> None:
     """Accuse no right adapter: each alone, in random pairs and triples, and with names that no list has.
 

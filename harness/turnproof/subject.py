@@ -75,7 +75,7 @@ class SessionSetup:
     parallel_tools: whether tools of one response may run at the same time.
     sleep:          waits so many seconds, or until the token is set; True if it was set. Time is not real in a run.
     random, ids:    the only sources of randomness and of message ids.
-    on_tool:        to be told of each tool result, in call order.
+    on_tool:        to be told of each tool result, in call order. May be left alone: a tool tells that it ran, too.
     on_retry:       to be told of each wait before it: the number of the attempt that follows, seconds, the reason.
     tracer_provider: where a session that has `spans` gets its tracers from, in place of the global one. It is the same
                     object in all runs of a process, so that what is instrumented once stays so. None for all others.

@@ -29,7 +29,7 @@ _UNKNOWN_UNTYPED = finding(
 )
 
 
-@check("sessions/unknown-id-is-refused", without_calls=True)
+@check("sessions/unknown-id-is-refused", needs="wire")
 def unknown_id_is_refused(view: View) -> Findings:
     """With an error of the tree, and not with another session."""
     for action, _ in session_actions(view, "resume"):
@@ -57,7 +57,7 @@ _REFUSED_BUT_LOST = finding(
 )
 
 
-@check("sessions/refused-resume-changes-nothing", without_calls=True)
+@check("sessions/refused-resume-changes-nothing", needs="wire")
 def refused_resume_changes_nothing(view: View) -> Findings:
     """What was open stays open, and the next turn is said in it."""
     for action, turn in session_actions(view, "resume"):
@@ -94,7 +94,7 @@ _UNKNOWN_ADOPTED = finding(
 )
 
 
-@check("sessions/opening-falls-back", without_calls=True)
+@check("sessions/opening-falls-back", needs="wire")
 def opening_falls_back(view: View) -> Findings:
     """An agent that is opened with an unknown session takes a turn all the same, in a session of its own."""
     for action, turn in session_actions(view, "open"):
@@ -130,7 +130,7 @@ _CONTINUED_ANOTHER = finding(
 )
 
 
-@check("sessions/continue-takes-the-last-updated", without_calls=True)
+@check("sessions/continue-takes-the-last-updated", needs="wire")
 def continue_takes_the_last_updated(view: View) -> Findings:
     """The one in which something was last said, wherever it stands in a list."""
     for turn in agent_turns(view):
@@ -163,7 +163,7 @@ _OTHER_FOLDER = finding(
 )
 
 
-@check("sessions/continue-stays-in-its-folder", without_calls=True)
+@check("sessions/continue-stays-in-its-folder", needs="wire")
 def continue_stays_in_its_folder(view: View) -> Findings:
     """Where no session was, nothing is gone on with: what was open stays, or a new one is begun."""
     for turn in agent_turns(view):
@@ -198,7 +198,7 @@ _DAMAGED_EMPTY = finding(
 )
 
 
-@check("sessions/damaged-session-is-no-empty-one", without_calls=True)
+@check("sessions/damaged-session-is-no-empty-one", needs="wire")
 def damaged_session_is_no_empty_one(view: View) -> Findings:
     """It is refused, or what is whole of it is sent: one that answers as if nothing had been said is neither."""
     for action, turn in session_actions(view, "resume"):

@@ -33,6 +33,7 @@ _PROMPT_COUNT = finding(
 
 @check(
     "accounting/prompt-counts-everything",
+    needs="usage",
     aspect=lambda view: by_place(view, _deviations(view)),
 )
 def prompt_counts_everything(view: View) -> Findings:
@@ -72,7 +73,7 @@ _OUTPUT_COUNT = finding(
 )
 
 
-@check("accounting/output-is-what-the-wire-says")
+@check("accounting/output-is-what-the-wire-says", needs="usage")
 def output_is_what_the_wire_says(view: View) -> Findings:
     """The final figure, not the one that a stream starts with, nor the sum of both."""
     for one in answered_calls(view):
@@ -93,7 +94,7 @@ _WRONG_SUM = finding(
 )
 
 
-@check("accounting/total-is-prompt-plus-output")
+@check("accounting/total-is-prompt-plus-output", needs="usage")
 def total_is_prompt_plus_output(view: View) -> Findings:
     """For every response, a cancelled one too."""
     for call in view.calls:
@@ -119,7 +120,7 @@ _CACHE_COUNT = finding(
 )
 
 
-@check("accounting/cache-figures-are-kept")
+@check("accounting/cache-figures-are-kept", needs="usage")
 def cache_figures_are_kept(view: View) -> Findings:
     """What the cache served and stored, in a stream too, and once."""
     for one in answered_calls(view):
@@ -148,7 +149,7 @@ _UPDATE_FELL = finding(
 )
 
 
-@check("accounting/updates-never-fall", callbacks=("on_usage_update",))
+@check("accounting/updates-never-fall", needs="calls", callbacks=("on_usage_update",))
 def updates_never_fall(view: View) -> Findings:
     """Updates are cumulative: no figure of a later one is lower."""
     for call in view.calls:
@@ -176,7 +177,7 @@ _BELOW_LAST_UPDATE = finding(
 )
 
 
-@check("accounting/response-has-the-last-update", callbacks=("on_usage_update",))
+@check("accounting/response-has-the-last-update", needs="calls", callbacks=("on_usage_update",))
 def response_has_the_last_update(view: View) -> Findings:
     """What was reported on the way is not taken back at the end."""
     for call in view.calls:
@@ -204,7 +205,7 @@ _EARLIER_CALLS_ADDED = finding(
 )
 
 
-@check("accounting/each-call-counts-for-itself")
+@check("accounting/each-call-counts-for-itself", needs="usage")
 def each_call_counts_for_itself(view: View) -> Findings:
     """A later call's prompt holds the earlier ones already; adding them up counts them twice."""
     spent = 0

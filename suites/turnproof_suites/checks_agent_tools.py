@@ -37,7 +37,7 @@ _OTHER_ARGUMENTS = finding(
 )
 
 
-@check("sessions/calls-run-once", without_calls=True)
+@check("sessions/calls-run-once", needs="wire")
 def calls_run_once(view: View) -> Findings:
     """Each call that the model made, with its own arguments, and no other."""
     for turn in agent_turns(view):
@@ -92,7 +92,7 @@ _RESULT_LOST = finding(
 )
 
 
-@check("sessions/results-reach-the-model", without_calls=True)
+@check("sessions/results-reach-the-model", needs="wire")
 def results_reach_the_model(view: View) -> Findings:
     """What a tool returned is in the request that follows it."""
     for turn in agent_turns(view):
@@ -145,7 +145,7 @@ _DENIED_WITHOUT_ANSWER = finding(
 )
 
 
-@check("sessions/denied-tools-do-not-run", without_calls=True)
+@check("sessions/denied-tools-do-not-run", needs="wire")
 def denied_tools_do_not_run(view: View) -> Findings:
     """A denied tool does not run, and the turn still ends with an answer."""
     for turn in agent_turns(view):

@@ -68,7 +68,7 @@ _SECOND_WRONG_ANSWER = finding(
 )
 
 
-@check("sessions/one-turn-at-a-time", without_calls=True)
+@check("sessions/one-turn-at-a-time", needs="wire")
 def one_turn_at_a_time(view: View) -> Findings:
     """A second one is refused with a known error, or waits, and is answered behind the first in the same session."""
     for turn in agent_turns(view):
@@ -145,7 +145,7 @@ _AFTER_CANCELLED = _NextTurn(
 )
 
 
-@check("sessions/cancelled-turn-serves-the-next", without_calls=True)
+@check("sessions/cancelled-turn-serves-the-next", needs="wire")
 def cancelled_turn_serves_the_next(view: View) -> Findings:
     """The next turn has its own answer, in the same session, and so has the one after it."""
     yield from _next_has_its_own(view, _is_cancelled, _AFTER_CANCELLED, "cancelled turns")
@@ -165,7 +165,7 @@ _NOT_CANCELLED = finding(
 )
 
 
-@check("sessions/cancel-ends-the-request", without_calls=True)
+@check("sessions/cancel-ends-the-request", needs="wire")
 def cancel_ends_the_request(view: View) -> Findings:
     """A cancel closes the connection to the service, and the turn ends as cancelled."""
     for turn in agent_turns(view):
@@ -214,7 +214,7 @@ _AFTER_FAILED = _NextTurn(
 )
 
 
-@check("sessions/failed-turn-serves-the-next", without_calls=True)
+@check("sessions/failed-turn-serves-the-next", needs="wire")
 def failed_turn_serves_the_next(view: View) -> Findings:
     """A turn that the model's service refused does not end the session."""
 
@@ -273,7 +273,7 @@ _FAILURE_UNTYPED = finding(
 )
 
 
-@check("sessions/failure-is-no-answer", without_calls=True)
+@check("sessions/failure-is-no-answer", needs="wire")
 def failure_is_no_answer(view: View) -> Findings:
     """A permanent refusal by the service raises an error of turnproof's tree. It is not returned as text."""
     for turn in agent_turns(view):
@@ -305,7 +305,7 @@ _RETRIED_TEXT = finding(
 )
 
 
-@check("sessions/retried-answer-is-shown-once", without_calls=True)
+@check("sessions/retried-answer-is-shown-once", needs="wire")
 def retried_answer_is_shown_once(view: View) -> Findings:
     """Where an agent asks again after a broken stream, the reply is the answer, without what had come before it."""
     for turn in agent_turns(view):
@@ -348,7 +348,7 @@ _KILLED_UNTYPED = finding(
 )
 
 
-@check("sessions/killed-agent-ends-the-turn", without_calls=True)
+@check("sessions/killed-agent-ends-the-turn", needs="wire")
 def killed_agent_ends_the_turn(view: View) -> Findings:
     """With an error of the tree: what was shown was no answer."""
     for turn in agent_turns(view):
@@ -386,7 +386,7 @@ _LOST_WITH_THE_KILL = finding(
 )
 
 
-@check("sessions/earlier-turns-survive-a-kill", without_calls=True)
+@check("sessions/earlier-turns-survive-a-kill", needs="wire")
 def earlier_turns_survive_a_kill(view: View) -> Findings:
     """What was answered before is in the requests after it, of the same object and of a fresh process."""
     lost: str | None = None
@@ -423,7 +423,7 @@ _CLAIMED_BUT_NOT_SENT = finding(
 )
 
 
-@check("sessions/loss-is-not-hidden", without_calls=True)
+@check("sessions/loss-is-not-hidden", needs="wire")
 def loss_is_not_hidden(view: View) -> Findings:
     """What was shown of a turn that was lost is sent in the next one, or the history does not claim it."""
     for turn, later in _consecutive_turns(view):

@@ -25,7 +25,7 @@ _STILL_RUNNING = finding(
 )
 
 
-@check("sessions/no-process-is-left", without_calls=True)
+@check("sessions/no-process-is-left", needs="wire")
 def no_process_is_left(view: View) -> Findings:
     """A few seconds after the agent was shut down, also where turns were cancelled, or it was killed."""
     for left in _processes_left(view):
@@ -43,7 +43,7 @@ _FILE_LEFT = finding(
 )
 
 
-@check("sessions/working-folder-stays-as-it-is", without_calls=True)
+@check("sessions/working-folder-stays-as-it-is", needs="wire")
 def working_folder_stays_as_it_is(view: View) -> Findings:
     """No tool was asked to write there."""
     for left in _processes_left(view):
@@ -61,7 +61,7 @@ _KEY_EXPOSED = finding(
 )
 
 
-@check("sessions/key-is-in-no-command-line", without_calls=True)
+@check("sessions/key-is-in-no-command-line", needs="wire")
 def key_is_in_no_command_line(view: View) -> Findings:
     """Every user of the machine can read those."""
     for left in _processes_left(view):
@@ -79,7 +79,7 @@ _WRONG_FIGURES = finding(
 )
 
 
-@check("sessions/usage-is-of-the-turn", without_calls=True)
+@check("sessions/usage-is-of-the-turn", needs="wire")
 def usage_is_of_the_turn(view: View) -> Findings:
     """All answers of the turn together, or the last of them, with or without what the agent asked for itself; and
     nothing of earlier turns."""

@@ -124,7 +124,7 @@ _MARKS_LOST = finding(
 )
 
 
-@check("cache/marks-reach-the-wire")
+@check("cache/marks-reach-the-wire", needs="calls")
 def marks_reach_the_wire(view: View) -> Findings:
     """Every mark that the session set on a tool or a message goes out, with the life that was asked for."""
     for request in read_requests(view):

@@ -267,7 +267,7 @@ _NO_CALL = finding(
 )
 
 
-@check("tools/tool-use-comes-with-calls")
+@check("tools/tool-use-comes-with-calls", needs="calls")
 def tool_use_comes_with_calls(view: View) -> Findings:
     """Nobody can answer a tool use that has no calls."""
     for call in view.calls:

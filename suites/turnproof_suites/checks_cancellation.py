@@ -115,7 +115,7 @@ _CALL_LEFT = finding(
 )
 
 
-@check("cancellation/no-calls-are-left-behind")
+@check("cancellation/no-calls-are-left-behind", needs="calls")
 def no_calls_are_left_behind(view: View) -> Findings:
     """A cancelled response has no call, complete or not: nobody would answer it."""
     for call, _ in _cuts(view):
@@ -136,7 +136,7 @@ _HALF_CALL = finding(
 )
 
 
-@check("cancellation/half-calls-are-not-announced")
+@check("cancellation/half-calls-are-not-announced", needs="calls")
 def half_calls_are_not_announced(view: View) -> Findings:
     """A call that the cancel cut in two was never complete, so nobody hears of it."""
     for call, exchange in _cuts(view):
@@ -170,7 +170,7 @@ _PROMPT_LOST = finding(
 )
 
 
-@check("cancellation/usage-is-kept")
+@check("cancellation/usage-is-kept", needs="calls")
 def usage_is_kept(view: View) -> Findings:
     """The last good figures; the prompt was paid for."""
     for call, exchange in _cuts(view):
@@ -282,7 +282,8 @@ _WENT_ON = finding(
 def before_the_start_sends_nothing(view: View) -> Findings:
     """A turn cancelled before it began costs nothing.
 
-    A session may look at the token itself: of the adapter only the calls say something that reached it.
+    A session may look at the token itself: of the adapter only the calls say something that reached it. Of a session
+    that shows none, it is the session that is judged.
     """
     for turn in view.turns:
         if turn.cut is None or turn.cut.at != "before-start" or not turn.cancelled:
@@ -290,7 +291,7 @@ def before_the_start_sends_nothing(view: View) -> Findings:
         sent = [exchange for call in turn.calls for exchange in call.exchanges]
         for exchange in sent:
             yield _SENT_BEFORE_START(exchange.at(), observed=exchange.request.path, related=(_at_cancel(turn),))
-        if not sent and turn.ended is not None and turn.calls:
+        if not sent and turn.ended is not None and (turn.calls or not view.shows_calls):
             yield Compared("turns cancelled before their start")
     yield from _cancelled_before(view, streamed=True, sent=_SENT_BEFORE_START, went_on=_WENT_ON)
 

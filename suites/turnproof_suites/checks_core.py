@@ -60,7 +60,7 @@ _CIRCLES = finding(
 )
 
 
-@check("core/turns-come-to-an-end", unfinished=True, without_calls=True)
+@check("core/turns-come-to-an-end", unfinished=True, needs="wire")
 def turns_come_to_an_end(view: View) -> Findings:
     """The only check that also judges runs that were cut short."""
     circling = next((one for one in view.exchanges if one.fault == "circle"), None)
@@ -295,7 +295,7 @@ _REFUSED = finding(
 )
 
 
-@check("core/no-request-is-refused", without_calls=True)
+@check("core/no-request-is-refused", needs="wire")
 def no_request_is_refused(view: View) -> Findings:
     """By rules that the real API enforces. A prompt that is too long is the conversation's doing, not the adapter's."""
     for turn in view.turns:
@@ -405,6 +405,7 @@ _FINISH_WRONG = finding(
 
 @check(
     "core/finish-reason-says-why",
+    needs="calls",
     aspect=lambda view: by_place(view, ((one.call, str(one.response.finish_reason)) for one in answered_calls(view))),
 )
 def finish_reason_says_why(view: View) -> Findings:
@@ -434,7 +435,7 @@ _WORD_CHANGED = finding(
 )
 
 
-@check("core/providers-own-finish-word-is-kept")
+@check("core/providers-own-finish-word-is-kept", needs="calls")
 def providers_own_finish_word_is_kept(view: View) -> Findings:
     """`raw_finish` is the word on the wire. A number is no word: a client hands it on, or names it."""
     for one in answered_calls(view):
@@ -475,7 +476,8 @@ def a_good_answer_is_returned(view: View) -> Findings:
         if wire is None or call.last is None or call.last.disturbed or wire.broken_calls:
             continue
         if call.failed is None:
-            yield Compared("good answers")
+            if call.response is not None:
+                yield Compared("good answers")
         elif call.failed.from_callback:
             continue  # the session could not go on with it
         elif breaks_contract(call.failed):
@@ -531,7 +533,7 @@ _ARGUMENT_CHANGED = finding(
 )
 
 
-@check("core/arguments-are-left-alone")
+@check("core/arguments-are-left-alone", needs="calls")
 def arguments_are_left_alone(view: View) -> Findings:
     """Whether the call succeeded, failed or was cancelled."""
     for call in view.calls:
@@ -550,7 +552,7 @@ _TOO_MANY_REQUESTS = finding(
 _FEW = 2
 
 
-@check("core/side-requests-stay-few")
+@check("core/side-requests-stay-few", needs="calls")
 def side_requests_stay_few(view: View) -> Findings:
     """Counting tokens anew for every message of the history would show here."""
     for call in view.calls:
@@ -569,7 +571,7 @@ _PRINTED = finding(
 )
 
 
-@check("core/adapter-prints-nothing", without_calls=True)
+@check("core/adapter-prints-nothing", needs="wire")
 def adapter_prints_nothing(view: View) -> Findings:
     """Standard output belongs to the application. Warnings and logs go to standard error, and accuse nobody."""
     end = view.transcript.end
@@ -587,7 +589,7 @@ _RAISED_OUTSIDE = finding(
 )
 
 
-@check("core/shutdown-does-not-fail")
+@check("core/shutdown-does-not-fail", needs="calls")
 def shutdown_does_not_fail(view: View) -> Findings:
     """Calls that only tidy up, or only look, do not raise."""
     for stray in view.strays:

@@ -279,7 +279,7 @@ _MORE_REQUESTS = finding(
 )
 
 
-@check("errors/one-request-per-attempt")
+@check("errors/one-request-per-attempt", needs="calls")
 def one_request_per_attempt(view: View) -> Findings:
     """The session retries. Retries of the SDK underneath would multiply with its own.
 

@@ -21,7 +21,7 @@ _OUTCOME = finding(
 )
 
 
-@check("parity/same-outcome-of-each-turn", aspect=lambda view: _outcomes(view))
+@check("parity/same-outcome-of-each-turn", needs="calls", aspect=lambda view: _outcomes(view))
 def same_outcome_of_each_turn(view: View) -> Findings:
     """An answer where an answer was scripted, an error where nothing else could come, a cancelled turn where it was.
 
@@ -53,7 +53,7 @@ _COUNT = finding(
 )
 
 
-@check("parity/same-number-of-requests", aspect=lambda view: _rounds(view))
+@check("parity/same-number-of-requests", needs="calls", aspect=lambda view: _rounds(view))
 def same_number_of_requests(view: View) -> Findings:
     """One request for each answer: an undisturbed turn asks for every round once."""
     for turn in view.turns:
@@ -105,7 +105,7 @@ _ANSWER_MISSING = finding(
 )
 
 
-@check("parity/same-history-after-each-turn", aspect=lambda view: _histories(view))
+@check("parity/same-history-after-each-turn", needs="calls", aspect=lambda view: _histories(view))
 def same_history_after_each_turn(view: View) -> Findings:
     """What was said stands in the history, in both copies where there are two."""
     for turn in view.turns:

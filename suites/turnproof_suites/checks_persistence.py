@@ -19,7 +19,7 @@ _LOADED_CHANGED = finding(
 )
 
 
-@check("persistence/loaded-history-is-the-saved-one", without_calls=True)
+@check("persistence/loaded-history-is-the-saved-one", needs="wire")
 def loaded_history_is_the_saved_one(view: View) -> Findings:
     """Every part by value, and every id where the session has ids of its own."""
     for step in operations_done(view, "save-load"):

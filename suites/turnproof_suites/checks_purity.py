@@ -56,13 +56,13 @@ _REVERSED = (
 )
 
 
-@check("core/a-fresh-object-sends-the-same")
+@check("core/a-fresh-object-sends-the-same", needs="calls")
 def a_fresh_object_sends_the_same(view: View) -> Findings:
     """Each call again, on an object of its own."""
     yield from _probe_findings(view, "fresh", "on a fresh object", *_FRESH)
 
 
-@check("core/order-of-conversations-does-not-matter")
+@check("core/order-of-conversations-does-not-matter", needs="calls")
 def order_of_conversations_does_not_matter(view: View) -> Findings:
     """All calls again, last one first, on one object."""
     yield from _probe_findings(view, "reversed", "after the calls that had come later", *_REVERSED)
@@ -110,7 +110,7 @@ _LOOP_CHANGED = finding(
 )
 
 
-@check("core/event-loops-may-come-and-go")
+@check("core/event-loops-may-come-and-go", needs="calls")
 def event_loops_may_come_and_go(view: View) -> Findings:
     """Calls from inside one event loop after the other: the same answers as without."""
     ended = view.probe_responses("loops")
@@ -176,7 +176,7 @@ _THREAD_CHANGED = finding(
 )
 
 
-@check("core/threads-are-not-mixed")
+@check("core/threads-are-not-mixed", needs="calls")
 def threads_are_not_mixed(view: View) -> Findings:
     """All calls at once through one object: the same requests, and to each call its own answer."""
     ended = view.probe_responses("threads")

@@ -20,7 +20,11 @@ def _attempts(view: View) -> Iterator[tuple[TurnView, ProviderCall, ProviderCall
     """Each attempt that failed, with the next attempt at the same answer."""
     for turn in view.turns:
         for first, second in pairwise(turn.calls):
-            if second.attempt == first.attempt + 1 and second.began.round == first.began.round and first.failed:
+            if (
+                second.attempt == first.attempt + 1
+                and second.began.round == first.began.round
+                and first.came_to_nothing
+            ):
                 yield turn, first, second
 
 
@@ -176,7 +180,7 @@ def _repeated_calls(turn: TurnView) -> Iterator[ProviderCall]:
     return (
         call
         for call in turn.calls
-        if call.began.streamed and call.chunks and (call.failed is not None or len(call.generated) > 1)
+        if call.began.streamed and call.chunks and (call.came_to_nothing or len(call.generated) > 1)
     )
 
 

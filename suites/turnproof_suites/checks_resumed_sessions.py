@@ -30,7 +30,7 @@ _RESUMED_TWICE = finding(
 )
 
 
-@check("sessions/resume-brings-back-what-was-said", without_calls=True)
+@check("sessions/resume-brings-back-what-was-said", needs="wire")
 def resume_brings_back_what_was_said(view: View) -> Findings:
     """The next request has every text of the session, in order, and each thing the user said once."""
     for turn, label in resumed_turns(view):
@@ -65,7 +65,7 @@ _RESUMED_CHANGED = finding(
 )
 
 
-@check("sessions/resume-keeps-the-id", without_calls=True)
+@check("sessions/resume-keeps-the-id", needs="wire")
 def resume_keeps_the_id(view: View) -> Findings:
     """What is open afterwards is what was asked for, before its next turn and after it."""
     for turn, label in resumed_turns(view):
@@ -98,7 +98,7 @@ _UNPAIRED = finding(
 )
 
 
-@check("sessions/resume-restores-calls-and-results", without_calls=True)
+@check("sessions/resume-restores-calls-and-results", needs="wire")
 def resume_restores_calls_and_results(view: View) -> Findings:
     """Each call that was made in the session is in the next request, with its result."""
     for turn, label in resumed_turns(view):
@@ -135,7 +135,7 @@ _SHOWN_AGAIN = finding(
 )
 
 
-@check("sessions/resumed-history-is-no-new-output", without_calls=True)
+@check("sessions/resumed-history-is-no-new-output", needs="wire")
 def resumed_history_is_no_new_output(view: View) -> Findings:
     """What the user is shown in the next turn is the next turn's."""
     for turn, label in resumed_turns(view):
@@ -173,7 +173,7 @@ _HISTORY_LACKS = finding(
 )
 
 
-@check("sessions/resume-restores-local-history", without_calls=True)
+@check("sessions/resume-restores-local-history", needs="wire")
 def resume_restores_local_history(view: View) -> Findings:
     """What is held after a session was taken up again has all that was said in it."""
     for turn, label in resumed_turns(view):
@@ -203,7 +203,7 @@ _SYSTEM_LOST = finding(
 )
 
 
-@check("sessions/system-text-is-sent-after-resume", without_calls=True)
+@check("sessions/system-text-is-sent-after-resume", needs="wire")
 def system_text_is_sent_after_resume(view: View) -> Findings:
     """Agents do not store it, so it has to be told again."""
     for turn, _ in resumed_turns(view):
@@ -225,7 +225,7 @@ _SYSTEM_COUNT = finding(
 )
 
 
-@check("sessions/system-text-is-sent-once", without_calls=True)
+@check("sessions/system-text-is-sent-once", needs="wire")
 def system_text_is_sent_once(view: View) -> Findings:
     """In every request, wherever in it: an agent without a place for it gets it in front of the first message."""
     for turn in agent_turns(view):
@@ -258,7 +258,7 @@ _TOOL_LOST = finding(
 )
 
 
-@check("sessions/tools-are-there-after-resume", without_calls=True)
+@check("sessions/tools-are-there-after-resume", needs="wire")
 def tools_are_there_after_resume(view: View) -> Findings:
     """All that are declared, under names that end in the letters of their own."""
     for turn, _ in resumed_turns(view):
@@ -288,7 +288,7 @@ _OTHER_MODEL = finding(
 )
 
 
-@check("sessions/model-stays-the-one-asked-for", without_calls=True)
+@check("sessions/model-stays-the-one-asked-for", needs="wire")
 def model_stays_the_one_asked_for(view: View) -> Findings:
     """In every session, new or taken up."""
     wanted = view.transcript.model

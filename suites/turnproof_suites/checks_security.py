@@ -19,7 +19,7 @@ _LEAKED = finding(
 )
 
 
-@check("security/key-is-nowhere-else", without_calls=True)
+@check("security/key-is-nowhere-else", needs="wire")
 def key_is_nowhere_else(view: View) -> Findings:
     """Not in another header, a body, an address, an error's text, a callback, a saved session or on standard output."""
     end = view.transcript.end
@@ -37,7 +37,7 @@ _IN_ADDRESS = finding(
 )
 
 
-@check("security/key-stays-out-of-addresses", without_calls=True)
+@check("security/key-stays-out-of-addresses", needs="wire")
 def key_stays_out_of_addresses(view: View) -> Findings:
     """Addresses end up in logs, traces and exceptions."""
     for exchange in view.exchanges:
@@ -64,7 +64,7 @@ _OTHER_KEY = finding(
 )
 
 
-@check("security/the-key-it-was-given-is-used", without_calls=True)
+@check("security/the-key-it-was-given-is-used", needs="wire")
 def the_key_it_was_given_is_used(view: View) -> Findings:
     """Not one from the environment, nor that of an earlier session. What was issued for it in this run is as good."""
     for exchange in view.exchanges:

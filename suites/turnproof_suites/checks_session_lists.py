@@ -39,7 +39,7 @@ _LISTED_TWICE = finding(
 )
 
 
-@check("sessions/list-has-every-session", without_calls=True)
+@check("sessions/list-has-every-session", needs="wire")
 def list_has_every_session(view: View) -> Findings:
     """Each in which something was said in the folder that was asked for, once, on whichever page."""
     for action, turn in _lists(view):
@@ -68,7 +68,7 @@ _OTHER_FOLDER = finding(
 )
 
 
-@check("sessions/list-is-of-the-folder-asked-for", without_calls=True)
+@check("sessions/list-is-of-the-folder-asked-for", needs="wire")
 def list_is_of_the_folder_asked_for(view: View) -> Findings:
     """None of another folder; and where none was begun, none."""
     for action, turn in _lists(view):
@@ -100,7 +100,7 @@ _WRONG_NEWEST = finding(
 )
 
 
-@check("sessions/list-tells-when", without_calls=True)
+@check("sessions/list-tells-when", needs="wire")
 def list_tells_when(view: View) -> Findings:
     """When something was last said in each, and so which is the newest."""
     for action, turn in _lists(view):
@@ -136,7 +136,7 @@ _SESSION_CHANGED = finding(
 )
 
 
-@check("sessions/listing-changes-nothing", without_calls=True)
+@check("sessions/listing-changes-nothing", needs="wire")
 def listing_changes_nothing(view: View) -> Findings:
     """What is open stays open. Where nothing is, the program may begin a session for it."""
     for action, turn in _lists(view):
@@ -155,7 +155,7 @@ _MODEL_ASKED = finding(
 )
 
 
-@check("sessions/listing-asks-no-model", without_calls=True)
+@check("sessions/listing-asks-no-model", needs="wire")
 def listing_asks_no_model(view: View) -> Findings:
     """It costs nothing to look."""
     for action, _ in _lists(view):
@@ -189,7 +189,7 @@ _FORK_NOT_OPEN = finding(
 )
 
 
-@check("sessions/fork-has-an-id-of-its-own", without_calls=True)
+@check("sessions/fork-has-an-id-of-its-own", needs="wire")
 def fork_has_an_id_of_its_own(view: View) -> Findings:
     """Told at once, and the one that is open afterwards."""
     for action, turn in session_actions(view, "fork"):
@@ -212,7 +212,7 @@ _FORK_LACKS = finding(
 )
 
 
-@check("sessions/fork-knows-what-was-said", without_calls=True)
+@check("sessions/fork-knows-what-was-said", needs="wire")
 def fork_knows_what_was_said(view: View) -> Findings:
     """All of its origin, up to the fork."""
     for action, turn in session_actions(view, "fork"):
@@ -233,7 +233,7 @@ _LEAKED = finding(
 )
 
 
-@check("sessions/fork-leaves-its-origin-alone", without_calls=True)
+@check("sessions/fork-leaves-its-origin-alone", needs="wire")
 def fork_leaves_its_origin_alone(view: View) -> Findings:
     """What is said in a fork is not in the session that it was made of."""
     forks: dict[str, str] = {}
@@ -295,7 +295,7 @@ _DELETED_LISTED = finding(
 )
 
 
-@check("sessions/deleted-session-is-gone", without_calls=True)
+@check("sessions/deleted-session-is-gone", needs="wire")
 def deleted_session_is_gone(view: View) -> Findings:
     """It is in no list, and cannot be resumed."""
     gone: set[str] = set()
@@ -339,7 +339,7 @@ _OTHER_LOST = finding(
 )
 
 
-@check("sessions/deleting-leaves-the-others", without_calls=True)
+@check("sessions/deleting-leaves-the-others", needs="wire")
 def deleting_leaves_the_others(view: View) -> Findings:
     """What is open stays so, with all that was said in it."""
     for turn in agent_turns(view):
@@ -367,7 +367,7 @@ _UNKNOWN_DELETED = finding(
 )
 
 
-@check("sessions/deleting-an-unknown-one-is-refused", without_calls=True)
+@check("sessions/deleting-an-unknown-one-is-refused", needs="wire")
 def deleting_an_unknown_one_is_refused(view: View) -> Findings:
     """Whoever mistypes an id should hear of it."""
     for action, _ in session_actions(view, "delete"):

@@ -24,7 +24,7 @@ _NO_ID = finding(
 )
 
 
-@check("sessions/has-an-id", without_calls=True)
+@check("sessions/has-an-id", needs="wire")
 def has_an_id(view: View) -> Findings:
     """At the latest after the first turn that was answered."""
     for turn in agent_turns(view):
@@ -44,7 +44,7 @@ _ID_CHANGED = finding(
 )
 
 
-@check("sessions/id-stays-through-its-turns", without_calls=True)
+@check("sessions/id-stays-through-its-turns", needs="wire")
 def id_stays_through_its_turns(view: View) -> Findings:
     """Of turns with nothing done to the sessions in between, also where one was cancelled, failed or lost.
 
@@ -69,7 +69,7 @@ _ID_REUSED = finding(
 )
 
 
-@check("sessions/new-session-is-another-one", without_calls=True)
+@check("sessions/new-session-is-another-one", needs="wire")
 def new_session_is_another_one(view: View) -> Findings:
     """Its id is not that of any session there was."""
     for action, turn in session_actions(view, "new", "open"):
@@ -95,7 +95,7 @@ _SENT_IN_ANOTHER = finding(
 )
 
 
-@check("sessions/sessions-stay-apart", without_calls=True)
+@check("sessions/sessions-stay-apart", needs="wire")
 def sessions_stay_apart(view: View) -> Findings:
     """No request has a text of another session."""
     for turn in agent_turns(view):
@@ -115,7 +115,7 @@ _HELD_IN_ANOTHER = finding(
 )
 
 
-@check("sessions/local-history-is-the-open-sessions", without_calls=True)
+@check("sessions/local-history-is-the-open-sessions", needs="wire")
 def local_history_is_the_open_sessions(view: View) -> Findings:
     """What is held after a step, and after a turn, has no text of another session."""
     for turn in agent_turns(view):
@@ -153,7 +153,7 @@ _CLAIMED_BUT_REFUSED = finding(
 )
 
 
-@check("sessions/capabilities-are-what-is-claimed", without_calls=True)
+@check("sessions/capabilities-are-what-is-claimed", needs="wire")
 def capabilities_are_what_is_claimed(view: View) -> Findings:
     """What an agent says can be done with its sessions, by the names that there are, and what then can be done."""
     for turn in agent_turns(view):

@@ -61,7 +61,7 @@ _AT_ONCE = finding(
 )
 
 
-@check("streaming/text-is-passed-on-in-pieces")
+@check("streaming/text-is-passed-on-in-pieces", needs="calls")
 def text_is_passed_on_in_pieces(view: View) -> Findings:
     """Not necessarily as they came, but not all at once either."""
     for one in answered_calls(view):
@@ -87,7 +87,7 @@ _LATE = finding(
 )
 
 
-@check("streaming/no-callback-after-the-return")
+@check("streaming/no-callback-after-the-return", needs="calls")
 def no_callback_after_the_return(view: View) -> Findings:
     """Once the call has returned, its callbacks are silent."""
     for call in view.calls:
@@ -122,7 +122,7 @@ _ANNOUNCED_OTHERWISE = finding(
 )
 
 
-@check("streaming/calls-are-announced-once")
+@check("streaming/calls-are-announced-once", needs="calls")
 def calls_are_announced_once(view: View) -> Findings:
     """`on_function_call` gets exactly the calls that the response has, with complete arguments."""
     for call in view.calls:
@@ -185,6 +185,7 @@ _CALLED_BACK_OTHERWISE = finding(
 
 @check(
     "streaming/callbacks-follow-the-models-order",
+    needs="calls",
     aspect=lambda view: by_place(view, _orders(view)),
     callbacks=("on_chunk", "on_function_call"),
 )

@@ -279,7 +279,7 @@ _NOT_PASSED_ON = finding(
 )
 
 
-@check("thinking/is-passed-on")
+@check("thinking/is-passed-on", needs="calls")
 def is_passed_on(view: View) -> Findings:
     """`on_thinking` gets all of it, in one piece or more."""
     for one in answered_calls(view):

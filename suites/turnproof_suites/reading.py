@@ -209,9 +209,12 @@ def read_requests(view: View) -> tuple[ReadRequest, ...]:
 
 
 def requests_of(view: View, call: ProviderCall) -> Iterator[ReadRequest]:
-    """The requests of a call that could be read, with the session's ids on tool calls and their results, and with its
-    images where the same pictures were sent in other bytes."""
-    for exchange in call.generated:
+    """The requests of a call that could be read, where it is known what was to be sent.
+
+    They have the session's ids on tool calls and their results, and its images where the same pictures were sent in
+    other bytes.
+    """
+    for exchange in call.generated if call.knows_messages else ():
         if exchange.call is not None:
             sent = exchange.call
             held = call.began.messages

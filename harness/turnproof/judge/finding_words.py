@@ -77,8 +77,12 @@ def words_of(finding: Finding, templates: Mapping[str, Template]) -> Words:
         {"expected": finding.expected, "observed": finding.observed, **finding.facts},
         {"expected": expected, "observed": observed},
     )
+    title = template.title
+    if finding.facts.get("subject") == "session":
+        # It was judged by what the session made of the wire; which code below it did that, nobody saw.
+        title = title.replace("The adapter ", "The session ", 1)
     return Words(
-        template.title,
+        title,
         values.put_into(template.expected),
         values.put_into(template.got),
         place_in_words(finding.place),

@@ -15,6 +15,7 @@ from turnproof.commands.certify.options import CertifyOptions
 from turnproof.commands.certify.verify import verify_run
 from turnproof.errors import CassetteError
 from turnproof.judge.run_log import Run, read_run
+from turnproof.messages import Message, Text
 from turnproof.run.evidence import EvidenceStore
 
 REFERENCE = "turnproof.session.binding:REFERENCE"
@@ -94,12 +95,17 @@ def test_the_report_says_what_was_certified_and_with_whose_provider(foreign: Cer
     assert "session run with framework-wire" in (foreign.folder / "index.html").read_text()
 
 
-def test_what_is_asked_of_adapters_is_not_claimed_where_no_call_is_shown(foreign: Certified) -> None:
+def test_what_only_a_call_itself_would_show_is_not_claimed(foreign: Certified) -> None:
     for name, found in foreign.report["requirements"].items():
         assert found["status"] in ("held", "not-claimed"), name
     unseen = "the session does not show its provider calls"
-    assert foreign.status("tools/results-answer-every-call") == ("not-claimed", unseen)
-    assert foreign.status("parity/same-number-of-requests") == ("not-claimed", unseen)
+    for name in (
+        "core/finish-reason-says-why",
+        "errors/one-request-per-attempt",
+        "streaming/no-callback-after-the-return",
+        "parity/same-number-of-requests",
+    ):
+        assert foreign.status(name) == ("not-claimed", unseen)
 
 
 def test_what_can_be_seen_without_calls_is_judged(foreign: Certified) -> None:
@@ -107,8 +113,42 @@ def test_what_can_be_seen_without_calls_is_judged(foreign: Certified) -> None:
         "core/turns-come-to-an-end",
         "security/key-is-nowhere-else",
         "persistence/loaded-history-is-the-saved-one",
+        "core/wire-is-what-the-session-holds",
+        "core/text-is-what-the-wire-carried",
+        "tools/results-answer-every-call",
+        "tools/arguments-keep-their-values",
+        "cancellation/connection-is-closed",
+        "cancellation/partial-text-is-kept",
+        "accounting/output-is-what-the-wire-says",
+        "errors/failures-are-typed",
+        "gc/pairs-stay-whole",
     ):
-        assert foreign.status(name)[0] == "held"
+        assert foreign.status(name)[0] == "held", name
+
+
+FORGETTING_TEXT = replace(
+    FOREIGN,
+    name="forgetting-text",
+    history=lambda handle: [
+        replace_parts(message) if message.role == "model" else message for message in FOREIGN.history(handle)
+    ],
+)
+
+
+def replace_parts(message: Message) -> Message:
+    """The message as a session keeps it that loses the last letter of every answer."""
+    parts = [Text(part.text[:-1]) if isinstance(part, Text) else part for part in message.parts]
+    return Message(message.role, tuple(parts), message.message_id)
+
+
+def test_what_a_session_makes_of_an_answer_is_told_of_the_session(tmp_path: Path) -> None:
+    found = certified(
+        tmp_path, "commands.certify.test_certify_sessions:FORGETTING_TEXT", scenarios=("basics/four_turns",)
+    )
+    status, message = found.status("core/text-is-what-the-wire-carried")
+    assert status == "violated"
+    assert message.startswith("The session returned another text than the API sent.")
+    assert verify_run(found.run, EvidenceStore(found.folder / "evidence")).problems == ()
 
 
 @pytest.mark.parametrize(

@@ -34,7 +34,7 @@ def test_a_session_that_shows_its_calls_is_judged_as_an_adapter_is() -> None:
 
 @pytest.mark.parametrize("path", ["stateless", "parity"])
 def test_a_session_that_shows_none_does_not_claim_what_they_would_show(path: str) -> None:
-    verdict = decide(requirement("core/text-is-what-the-wire-carried"), path, [uncalled(plain())], claimed())
+    verdict = decide(requirement("core/finish-reason-says-why"), path, [uncalled(plain())], claimed())
     assert (verdict.status, verdict.message) == (
         Status.NOT_CLAIMED,
         "the session does not show its provider calls",

@@ -7,7 +7,15 @@ from dataclasses import replace
 from typing import Any
 
 from turnproof.cancel import CancelToken
-from turnproof.errors import InvalidRequestError, OverloadedError, ProviderError, RateLimitError, TransportError
+from turnproof.errors import (
+    AuthenticationError,
+    ContextLimitError,
+    InvalidRequestError,
+    OverloadedError,
+    ProviderError,
+    RateLimitError,
+    TransportError,
+)
 from turnproof.messages import FunctionCall, Message, Part, Text, TokenUsage, ToolResult
 from turnproof.provider import Binding, Capabilities
 from turnproof.subject import SessionBinding, SessionReply, SessionSetup, SessionTurn, Tool
@@ -48,6 +56,23 @@ class Handle:
         return lambda args: tool.run(args, self.token)
 
 
+KINDS: dict[int, type[ProviderError]] = {
+    0: TransportError,
+    401: AuthenticationError,
+    403: AuthenticationError,
+    429: RateLimitError,
+    529: OverloadedError,
+}
+
+
+def typed(error: ChatError) -> ProviderError:
+    """The framework's one error as what it is."""
+    if "prompt is too long" in str(error):
+        return ContextLimitError(str(error), status=error.status)
+    kind = KINDS.get(error.status, OverloadedError if error.passes else InvalidRequestError)
+    return kind(str(error), status=error.status or None)
+
+
 def send(handle: Handle, text: str, turn: SessionTurn) -> SessionReply:
     turn.cancel_token.raise_if_cancelled()
     handle.token = turn.cancel_token
@@ -55,9 +80,7 @@ def send(handle: Handle, text: str, turn: SessionTurn) -> SessionReply:
     try:
         said = handle.chat.say(text, turn.on_chunk)
     except ChatError as error:
-        kinds: dict[int, type[ProviderError]] = {0: TransportError, 429: RateLimitError, 529: OverloadedError}
-        kind = kinds.get(error.status, OverloadedError if error.passes else InvalidRequestError)
-        raise kind(str(error), status=error.status or None) from error
+        raise typed(error) from error
     finally:
         forget()
     return SessionReply(said, "cancelled" if handle.chat.halted else "answer")

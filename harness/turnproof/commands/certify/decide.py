@@ -11,7 +11,7 @@ from ...judge.requirements import REGISTRY, Registry, Requirement, Shown, judge,
 from ...judge.run_log import DecidedOn
 from ...judge.undecided_words import why_not_claimed
 from ...judge.verdict import Status, Verdict, inconclusive, not_claimed
-from ...judge.view import View
+from ...judge.view import View, derived
 from ...provider import ASSUMED, Capabilities, Difference
 from ...scenarios import Scenario
 from ...subject import FACTS, OPERATIONS, Subject, SubjectKind
@@ -103,7 +103,7 @@ def decide(
     subject claims, the requirement is not claimed either; the verdict names what is missing. Nor is what a session
     cannot do, or does not show. Whatever else could not be decided says what would have decided it.
     """
-    every = list(views)
+    every = _as_needed(requirement, list(views), subject, registry)
     live = any(view.live for view in every)
     if live and not requirement.live:
         return not_claimed("the emulator alone can decide it: what is asked of a real service shows nothing about it")
@@ -115,8 +115,13 @@ def decide(
         verdict = judge(requirement, path, every, claims=subject.claims, registry=registry)  # type: ignore[arg-type]
     if verdict.status is Status.HELD and live and not any(one.served for view in every for one in view.exchanges):
         verdict = inconclusive("the real service answered no request: there was nothing to keep the requirement with")
+    is_derived = not all(view.shows_calls for view in every)
+    if is_derived and verdict.findings:
+        verdict = _of_a_session(verdict)
     if verdict.status is not Status.INCONCLUSIVE:
         return verdict
+    if verdict.compared_nothing and is_derived:
+        return not_claimed(f"the {subject.kind} does not show its provider calls")
     return _explained(verdict, requirement, path, every, subject, registry)
 
 
@@ -175,10 +180,26 @@ def _out_of_sight(requirement: Requirement, views: Sequence[View], subject: Clai
         return "the agent owns the history, and the requirement is about another owner"
     if lacking := [operation for operation in requirement.operations if operation not in subject.operations]:
         return f"the {subject.kind} lacks {', '.join(map(spelled, lacking))}"
-    on_calls = requirement.subject == "adapter" and not registry[requirement.id].without_calls
+    on_calls = requirement.subject == "adapter" and registry[requirement.id].needs != "wire"
     if subject.kind != "adapter" and on_calls and _hides_calls(views):
         return f"the {subject.kind} does not show its provider calls"
     return ""
+
+
+def _of_a_session(verdict: Verdict) -> Verdict:
+    """A verdict on derived calls, whose findings say that they are of the session as a whole."""
+    findings = tuple(
+        msgspec.structs.replace(finding, facts={**finding.facts, "subject": "session"}) for finding in verdict.findings
+    )
+    return msgspec.structs.replace(verdict, findings=findings)
+
+
+def _as_needed(requirement: Requirement, views: Sequence[View], subject: Claimed, registry: Registry) -> Sequence[View]:
+    """The runs; of a session that does not show its provider calls with derived ones, where these will do."""
+    needs = registry[requirement.id].needs
+    if subject.kind != "session" or requirement.subject != "adapter" or needs not in ("history", "usage"):
+        return views
+    return [derived(view, usage=needs == "usage") for view in views] if _hides_calls(views) else views
 
 
 def _hides_calls(views: Sequence[View]) -> bool:

@@ -37,4 +37,4 @@ def _shows(measured: Measured, name: str) -> bool:
     requirement = measured.suite.catalogue[name]
     if measured.subject.kind != "agent":
         return True
-    return requirement.agents if requirement.subject == "session" else measured.suite.registry[name].without_calls
+    return requirement.agents if requirement.subject == "session" else measured.suite.registry[name].needs == "wire"

@@ -47,6 +47,8 @@ ModesFunction: TypeAlias = Callable[[View, View], Result]
 Aspect: TypeAlias = Callable[[View], JSON]
 Callback: TypeAlias = Literal["on_chunk", "on_thinking", "on_function_call", "on_usage_update"]
 
+Needs: TypeAlias = Literal["wire", "history", "usage", "calls"]
+
 _CODE = re.compile(r"[a-z]+/[a-z0-9-]+/[a-z0-9]+(-[a-z0-9]+)*")
 
 _CheckT = TypeVar("_CheckT", bound=CheckFunction)
@@ -59,7 +61,13 @@ class Check:
 
     `single` judges one run. `modes` judges the streamed against the one-piece run of a scenario. `aspect` extracts
     from a run what both paths must have in common (None: nothing here). `unfinished` says that the check also judges
-    runs that came to no end, `without_calls` that it judges sessions, too, that do not show their provider calls.
+    runs that came to no end. `needs` says what has to be seen of a session that does not show its provider calls, so
+    that the check can judge it:
+
+    - `wire`: what every session shows
+    - `history`: the calls that can be derived from the wire and from what the session holds (`judge/view/derived.py`)
+    - `usage`: the same, and the usage that the session tells after a turn
+    - `calls`: the calls themselves, with their callbacks, finish reasons and errors; such a session is not judged
     `callbacks` names those of the provider contract (`on_usage_update`) without which there is nothing to compare.
     """
 
@@ -68,7 +76,7 @@ class Check:
     modes: ModesFunction | None = None
     aspect: Aspect | None = None
     unfinished: bool = False
-    without_calls: bool = False
+    needs: Needs = "history"
     callbacks: tuple[Callback, ...] = ()
 
 
@@ -152,7 +160,7 @@ class Registry:
         *,
         aspect: Aspect | None = None,
         unfinished: bool = False,
-        without_calls: bool = False,
+        needs: Needs = "history",
         callbacks: tuple[Callback, ...] = (),
     ) -> Callable[[_CheckT], _CheckT]:
         """Register a check of single runs. Raises CatalogueError when the id has one already."""
@@ -167,7 +175,7 @@ class Registry:
                 single=function,
                 aspect=aspect,
                 unfinished=unfinished,
-                without_calls=without_calls,
+                needs=needs,
                 callbacks=callbacks,
             )
             return function

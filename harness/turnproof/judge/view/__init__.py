@@ -10,6 +10,7 @@ from ...dialects.tool_pairing import wire_names
 from .aliases import Aliases
 from .asked import Asked
 from .call import Callback, ProviderCall
+from .derived import derived
 from .exchange import HARMLESS_FAULTS, Exchange, broken_rule
 from .place_document import document_of
 from .run import View
@@ -25,6 +26,7 @@ __all__ = [
     "TurnView",
     "View",
     "broken_rule",
+    "derived",
     "document_of",
     "wire_names",
 ]

@@ -138,6 +138,16 @@ class ProviderCall:
         return self._ended if isinstance(self._ended, Failed) else None
 
     @property
+    def knows_messages(self) -> bool:
+        """Whether `began.messages` are what the session held; if not, they are what the request says."""
+        return True
+
+    @property
+    def came_to_nothing(self) -> bool:
+        """Whether the session was given no answer, and had to ask again or to give up."""
+        return self.failed is not None
+
+    @property
     def mutated(self) -> tuple[str, ...]:
         """The arguments that the call changed."""
         return self._ended.mutated if self._ended is not None else ()

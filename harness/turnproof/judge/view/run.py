@@ -43,6 +43,9 @@ class View:
     are parsed by the dialect, when they are first asked for.
     """
 
+    shows_calls: bool = True
+    """Whether its calls are those that the subject made, with all that was seen of them."""
+
     def __init__(self, transcript: Transcript, dialect: Dialect, scenario: Scenario, digest: str = "") -> None:
         self.transcript = transcript
         self.dialect = dialect

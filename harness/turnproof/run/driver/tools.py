@@ -27,9 +27,9 @@ class ToolFailedError(Exception):
 class ScriptedTools:
     """Answers calls by the script of the turn, and cancels the turn where the scenario does that in a tool."""
 
-    def __init__(self, schemas: Sequence[ToolSchema], recorder: Recorder, *, untold: bool = False) -> None:
-        """`untold`: nobody tells of results, so that each tool tells that it ran itself."""
-        self._untold = untold
+    def __init__(self, schemas: Sequence[ToolSchema], recorder: Recorder, *, telling: bool = False) -> None:
+        """`telling`: each tool tells that it ran, for who does not tell of results by `on_tool`."""
+        self._is_telling = telling
         self.declare(schemas)
         self._recorder = recorder
         self._script: dict[str, ToolScript] = {}
@@ -38,13 +38,14 @@ class ScriptedTools:
         self._cut: Cut | None = None
         self._count = itertools.count()
         self._ran: list[ToolRun] = []
+        self._told: list[ToolRun] = []
         self._lock = threading.Lock()
         self._at_work = 0
         self._over = threading.Condition(self._lock)
 
     def declare(self, schemas: Sequence[ToolSchema]) -> None:
         """These are the tools from now on."""
-        tools = self._telling if self._untold else self._running
+        tools = self._telling if self._is_telling else self._running
         self.tools = tuple(Tool(schema, tools(schema)) for schema in schemas)
 
     def begin(self, turn: Turn) -> None:
@@ -63,18 +64,18 @@ class ScriptedTools:
         turn = self._recorder.turn
         event = ToolRun(call_id=call.id, name=call.name, args=call.args, outcome=outcome, turn=turn)
         with self._lock:
-            self._ran.append(event)
+            self._told.append(event)
 
     def flush(self) -> None:
         """Record the tools that ended since the last time, in call order whatever order they ended in."""
         with self._lock:
             # A turn can end before its tools do: of an agent that was killed, or one that does not wait for them.
             self._over.wait_for(lambda: not self._at_work, PATIENCE)
-            ran, self._ran = self._ran, []
-        if self._untold:
-            ran.sort(key=lambda event: (event.name, repr(event.args)))
+            ran, self._ran = sorted(self._ran, key=lambda event: (event.name, repr(event.args))), []
+            told, self._told = self._told, []
         order = {call.id: position for position, call in enumerate(self._recorder.last_calls)}
-        for event in sorted(ran, key=lambda event: order.get(event.call_id, len(order))):
+        # Who tells of results tells of all of them, by the ids of their calls; then it is the one to be believed.
+        for event in sorted(told or ran, key=lambda event: order.get(event.call_id, len(order))):
             self._recorder.event(event)
 
     def _telling(self, schema: ToolSchema) -> Any:

@@ -1,4 +1,4 @@
-"""Tools of an agent tell themselves that they ran: in the turn that they were called in, however late they end."""
+"""Tools tell that they ran, in the turn that they were called in, unless the session tells of their results."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import threading
 from typing import Any
 
 from turnproof.cancel import CancelToken
-from turnproof.messages import ToolSchema
+from turnproof.messages import FunctionCall, ToolResult, ToolSchema
 from turnproof.run.driver.tools import ScriptedTools
 from turnproof.run.transcript import Event, ToolRun
 from turnproof.scenarios.model import ToolScript, Turn
@@ -31,7 +31,7 @@ class Recorder:
 
 def test_a_tool_that_ends_after_its_turn_is_told_with_that_turn() -> None:
     recorder = Recorder()
-    tools = ScriptedTools((ToolSchema(name="count"),), recorder, untold=True)  # type: ignore[arg-type]
+    tools = ScriptedTools((ToolSchema(name="count"),), recorder, telling=True)  # type: ignore[arg-type]
     tools.begin(Turn(user=(), rounds=(), results={"count": ToolScript(result=38)}))
     working = threading.Thread(target=tools.tools[0].run, args=({"shed": "left"}, CancelToken()))
     working.start()
@@ -47,3 +47,26 @@ def test_a_tool_that_ends_after_its_turn_is_told_with_that_turn() -> None:
     (told,) = recorder.events
     assert isinstance(told, ToolRun)
     assert (told.turn, told.name, told.args, told.outcome) == (1, "count", {"shed": "left"}, "ok")
+
+
+def ran(telling: bool, *, told: bool) -> list[Event]:
+    """The events of a tool that ran, of whose result the session told, or did not."""
+    recorder = Recorder()
+    recorder.goes_on.set()
+    tools = ScriptedTools((ToolSchema(name="count"),), recorder, telling=telling)  # type: ignore[arg-type]
+    tools.begin(Turn(user=(), rounds=(), results={"count": ToolScript(result=38)}))
+    tools.tools[0].run({"shed": "left"}, CancelToken())
+    if told:
+        tools.ended(FunctionCall("call_1", "count", {"shed": "left"}), ToolResult("call_1", "count", 38))
+    tools.flush()
+    return recorder.events
+
+
+def test_a_tool_is_told_of_once_and_by_the_session_where_that_tells() -> None:
+    assert ran(telling=True, told=True) == [
+        ToolRun(call_id="call_1", name="count", args={"shed": "left"}, outcome="ok", turn=1)
+    ]
+    assert ran(telling=True, told=False) == [
+        ToolRun(call_id="", name="count", args={"shed": "left"}, outcome="ok", turn=1)
+    ]
+    assert ran(telling=False, told=False) == []

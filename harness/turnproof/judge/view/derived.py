@@ -1,0 +1,347 @@
+"""Provider calls that nobody showed, derived from what is seen of a session from outside.
+
+A framework's session opens its own client. Nobody hands its messages to an adapter, and nobody gets a response back;
+but the wire has each request and each answer, the session tells what it holds after each turn, and the user sees how
+the turn ended. Where these agree on which message came of which answer, that is a call: the messages that the session
+held when it asked, and the message that it made of the answer. Where they do not agree, a call is its request and its
+answer on the wire, and nothing is said of the rest.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import msgspec
+
+from ...messages import (
+    FileRef,
+    FinishReason,
+    FunctionCall,
+    InlineData,
+    Message,
+    Part,
+    ProviderResponse,
+    Text,
+    TokenUsage,
+    ToolResult,
+    ToolSchema,
+    same,
+)
+from ...run.transcript import (
+    CallBegan,
+    Chunk,
+    Event,
+    Failed,
+    HistorySnapshot,
+    Response,
+    RunKey,
+    TurnBegan,
+    UsageReport,
+)
+from ...scenarios.model import Turn
+from ..finding import Place, Side
+from .call import ProviderCall
+from .exchange import Exchange
+from .run import View
+from .turn import TurnView
+
+
+class DerivedCall(ProviderCall):
+    """A call as far as it shows from outside: one request, and what the session made of its answer.
+
+    `response` has the parts of the message that the session holds for the answer. Its finish reason says no more than
+    whether the turn was cancelled, and its usage is known of a turn's last answer alone, where the session tells it.
+    `failed` is what the turn failed with. `chunks` is the text that the user was shown, in one piece. There are no
+    other callbacks, since nobody called back.
+    """
+
+    def __init__(self, call: _Parts, turn: Turn | None, view: TurnView, key: RunKey) -> None:
+        shown = [Chunk(text=call.shown, turn=call.began.turn)] if call.shown else []
+        super().__init__(call.began, (call.exchange,), shown, (), call.ended, call.attempt, turn, key)
+        self._view = view
+        self._held_at = call.held_at
+        self._knows_messages = call.knows_messages
+
+    @cached_property
+    def where(self) -> str:
+        """The place of the call, for messages."""
+        return f"turn {self.began.turn} round {self.began.round} (request {self.exchanges[0].number})"
+
+    @property
+    def knows_messages(self) -> bool:
+        """Whether it is known what the session held: not where it made its history shorter in this turn."""
+        return self._knows_messages
+
+    @property
+    def came_to_nothing(self) -> bool:
+        """Whether the session had to ask again: it made no message of the answer."""
+        return self.response is None and not self.clean
+
+    def at(self, side: Side, *tokens: str | int, **fields: Any) -> Place:
+        """The place in what is held after the turn, or in how it ended, that shows what a call would have shown."""
+        match side:
+            case Side.RESPONSE if tokens[:1] == ("parts",) and self._held_at is not None:
+                return self._view.at(Side.HISTORY, "session", self._held_at, *tokens)
+            case Side.HISTORY:
+                return self._view.at(Side.HISTORY, "session", *tokens)
+            case Side.ERROR if self._view.failed is not None:
+                return self._view.at(Side.ERROR, *tokens)
+            case Side.CALLBACK if self._view.ended is not None:
+                return self._view.at_event(self._view.ended, "shown")
+        return self._view.at_end()
+
+
+def derived(view: View, *, usage: bool = False) -> DerivedView:
+    """The same run with the calls that can be derived, made once for each view."""
+    made = _DERIVED.setdefault(view, {})
+    if usage not in made:
+        made[usage] = DerivedView(view, usage=usage)
+    return made[usage]
+
+
+class DerivedView(View):
+    """A run of a session that does not show its provider calls, with the calls that can be derived.
+
+    With `usage`, only calls whose usage the session has told have a response.
+    """
+
+    shows_calls = False
+
+    def __init__(self, view: View, *, usage: bool = False) -> None:
+        super().__init__(view.transcript, view.dialect, view.scenario, view.digest)
+        self._usage = usage
+
+    @cached_property
+    def turns(self) -> tuple[TurnView, ...]:
+        """The turns in order, each with the calls that could be derived."""
+        found: list[TurnView] = []
+        number = 0
+        for turn in super().turns:
+            held = _held_before(self.transcript.events, turn)
+            reading = _TurnReading(turn, held, self._exchanges_of(turn), self._in_force(turn), self.streamed)
+            calls = list(reading.calls(number, usage=self._usage))
+            number += len(calls)
+            mine = TurnView(turn.index, turn.script, turn.events, (), self.key, live=self.live)
+            mine.calls = tuple(DerivedCall(call, turn.script, mine, self.key) for call in calls)
+            found.append(mine)
+        return tuple(found)
+
+    def _exchanges_of(self, turn: TurnView) -> list[Exchange]:
+        """The requests for an answer that were made while the turn ran: what was sent ahead of it is a child's."""
+        at = next((n for n, event in enumerate(turn.events) if isinstance(event, TurnBegan)), len(turn.events))
+        return [exchange for exchange in self.exchanges_in(turn.events[at:]) if exchange.generates]
+
+    def _in_force(self, turn: TurnView) -> tuple[str | None, tuple[ToolSchema, ...]]:
+        scripts = self.scenario.turns[: turn.index + 1]
+        texts = [script.system for script in scripts if script.system is not None]
+        return texts[-1] if texts else self.scenario.system, self.scenario.tools_in(turn.index)
+
+
+_DERIVED: WeakKeyDictionary[View, dict[bool, DerivedView]] = WeakKeyDictionary()
+
+
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    """What a derived call is made of. `held_at` is where the session holds what it made of the answer."""
+
+    began: CallBegan
+    exchange: Exchange
+    ended: Response | Failed | None
+    attempt: int
+    shown: str
+    held_at: int | None
+    knows_messages: bool
+
+
+def _held_before(events: Sequence[Event], turn: TurnView) -> tuple[Message, ...]:
+    """What the session held when the user spoke, after whatever was done ahead of it."""
+    held: tuple[Message, ...] = ()
+    for event in events:
+        if isinstance(event, TurnBegan) and event.turn == turn.index:
+            break
+        if isinstance(event, HistorySnapshot) and event.owner == "session":
+            held = event.messages
+    return held
+
+
+class _TurnReading:
+    """One turn: which message that is held after it came of which of its answers."""
+
+    def __init__(
+        self,
+        turn: TurnView,
+        before: tuple[Message, ...],
+        exchanges: Sequence[Exchange],
+        in_force: tuple[str | None, tuple[ToolSchema, ...]],
+        streamed: bool,
+    ) -> None:
+        self._turn = turn
+        self._before = before
+        # One that was asked again with a new token is no answer's.
+        self._exchanges = [one for one in exchanges if not one.outdated or one is exchanges[-1]]
+        self._system, self._tools = in_force
+        self._streamed = streamed
+        self._outcome = turn.ended.outcome if turn.ended is not None else "error"
+
+    def calls(self, number: int, *, usage: bool) -> Iterator[_Parts]:
+        """The calls, counted from `number`. Where it cannot be told which message came of which answer, they have
+        requests alone."""
+        exchanges = self._exchanges
+        said, start = self._conversation() or ((), 0)
+        models = [n for n in range(start, len(said)) if said[n].role == "model"]
+        taken = self._answers(len(models)) if said and exchanges else None
+        known_from = self._known_from(exchanges, said) if taken is not None else len(exchanges)
+        if taken is None:
+            models, taken = [], frozenset()
+        elif self._outcome == "error" and not models:
+            # What the turn had brought is gone: only what was asked before its first answer is of the messages held.
+            exchanges = exchanges[: min(taken, default=len(exchanges)) + 1]
+        shown = self._shown(exchanges)
+        given = 0
+        attempts: dict[int, int] = defaultdict(int)
+        for n, exchange in enumerate(exchanges):
+            place = models[given] if given < len(models) else None
+            message = said[place] if place is not None else None
+            messages = said[:place] if n >= known_from else _sent(exchange)
+            rounds = _rounds(messages)
+            began = CallBegan(
+                messages=messages,
+                system=self._system,
+                tools=self._tools,
+                round=rounds,
+                streamed=self._streamed,
+                response_schema=self._turn.script.response_schema if self._turn.script is not None else None,
+                turn=self._turn.index,
+                call=number + n,
+            )
+            ended = self._ended(exchange, message, n in taken, usage=usage)
+            held_at = place if isinstance(ended, Response) else None
+            yield _Parts(began, exchange, ended, attempts[rounds], shown[n], held_at, n >= known_from)
+            attempts[rounds] += 1
+            given += n in taken
+
+    def _answers(self, models: int) -> frozenset[int] | None:
+        """The numbers of the exchanges that brought the messages of the model which are held; None where they cannot be
+        told. An answer whose calls are broken may have been taken or refused."""
+        clean = {n for n, one in enumerate(self._exchanges) if one.clean}
+        whole = {n for n in clean if not _is_broken(self._exchanges[n])}
+        if self._outcome == "error" and not models:
+            return frozenset(whole)
+        # An answer that was cut for the user's sake, or that the session took as it came, may be held in part.
+        cut = {n for n, one in enumerate(self._exchanges) if one.held}
+        last = {len(self._exchanges) - 1} if self._outcome != "error" else set()
+        options = (clean | cut, clean, whole | cut, whole, clean | last, clean | cut | last, whole | last)
+        return next((frozenset(found) for found in options if len(found) == models), None)
+
+    def _known_from(self, exchanges: Sequence[Exchange], said: Sequence[Message]) -> int:
+        """The number of the first request that was made of the messages which are held after the turn.
+
+        A session may make its history shorter while a turn runs, and what it held before is then gone: all of it, where
+        the messages from before the turn are not held any longer; up to a refusal, where the prompt was too long.
+        """
+        if not _says_the_same(self._before, said[: len(self._before)]):
+            return len(exchanges)
+        refused = (n for n, one in enumerate(exchanges, 1) if one.error_meaning == "context-limit")
+        return max(refused, default=0)
+
+    def _conversation(self) -> tuple[tuple[Message, ...], int] | None:
+        """What was said by the end of the turn, and where in it the turn begins; None where that cannot be told."""
+        after, before = self._turn.history, self._before
+        script = self._turn.script
+        if after is None or script is None:
+            return None
+        new = Message.user(*script.user)
+        if len(after) > len(before) and _says_the_same(before, after[: len(before)]):
+            return after, len(before)
+        if _says_the_same(before, after):
+            return ((*before, new), len(before)) if self._outcome != "answer" else None
+        users = [n for n, message in enumerate(after) if message.role == "user" and message.text == new.text]
+        return (after, users[-1]) if users else None
+
+    def _ended(
+        self, exchange: Exchange, message: Message | None, taken: bool, *, usage: bool
+    ) -> Response | Failed | None:
+        """How the call for this exchange ended, as far as it shows."""
+        last = exchange is self._exchanges[-1]
+        if last and self._turn.failed is not None and self._outcome == "error":
+            return self._turn.failed
+        if taken and message is None:
+            return None
+        if not taken and (not last or self._outcome == "error"):
+            return None
+        if not taken and self._outcome == "cancelled" and not exchange.held:
+            return None  # the turn was cancelled while the session waited to ask again
+        figures = self._figures() if last and taken else None
+        if usage and figures is None:
+            return None
+        finish = (
+            FinishReason.CANCELLED
+            if exchange.held and (not last or self._outcome == "cancelled")
+            else FinishReason.UNKNOWN
+        )
+        parts = message.parts if message is not None else ()
+        return Response(response=ProviderResponse(parts, figures or TokenUsage(), finish), turn=self._turn.index)
+
+    def _figures(self) -> TokenUsage | None:
+        reports = [event for event in self._turn.events if isinstance(event, UsageReport)]
+        return reports[-1].usage if reports else None
+
+    def _shown(self, exchanges: Sequence[Exchange]) -> list[str]:
+        """What the user was shown of each answer: the turn's text, cut where one answer's ends on the wire.
+
+        An attempt that goes well says again what an earlier one had shown of the same answer.
+        """
+        left = self._turn.ended.shown if self._turn.ended is not None else ""
+        pieces: list[str] = []
+        before = ""
+        for exchange in exchanges:
+            rest = exchange.text.removeprefix(before)
+            piece = left if exchange is exchanges[-1] else rest if left.startswith(rest) else ""
+            left = left.removeprefix(piece)
+            # Of text that does not go on from an earlier attempt's nobody knows which attempt had it.
+            pieces.append(before + piece if not before or before + piece == exchange.text else "")
+            before = "" if exchange.clean and not _is_broken(exchange) else pieces[-1]
+        return pieces
+
+
+def _says_the_same(some: Sequence[Message], others: Sequence[Message]) -> bool:
+    """Whether messages say the same, whatever their ids are and wherever a session has put its cache marks."""
+    if len(some) != len(others):
+        return False
+    return all(same(_unmarked(one), _unmarked(other), ids=False) for one, other in zip(some, others, strict=True))
+
+
+def _unmarked(message: Message) -> Message:
+    return Message(message.role, tuple(map(_unmarked_part, message.parts)), message.message_id)
+
+
+def _unmarked_part(part: Part) -> Part:
+    match part:
+        case Text() | ToolResult() | InlineData() | FileRef() | FunctionCall():
+            return msgspec.structs.replace(part, cache=None)
+    return part
+
+
+def _is_broken(exchange: Exchange) -> bool:
+    """Whether an answer has calls that nobody can run."""
+    return exchange.answer is not None and bool(exchange.answer.broken_calls)
+
+
+def _sent(exchange: Exchange) -> tuple[Message, ...]:
+    """What a request says, in neutral form; nothing where it cannot be read."""
+    return exchange.call.messages if exchange.call is not None else ()
+
+
+def _rounds(messages: Sequence[Message]) -> int:
+    """The rounds of results since the user spoke last."""
+    rounds = 0
+    for message in reversed(messages):
+        if message.role == "user":
+            break
+        rounds += message.role == "tool"
+    return rounds
