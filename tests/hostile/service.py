@@ -20,6 +20,7 @@ from turnproof_adapters.github_models.binding import COPILOT_RESPONSES, GITHUB
 from turnproof_adapters.google_genai.binding import BINDING as GOOGLE
 from turnproof_adapters.ollama.binding import BINDING as OLLAMA
 from turnproof_adapters.openai.binding import BINDING as OPENAI
+from turnproof_adapters.openai_responses.binding import BINDING as OPENAI_RESPONSES
 from turnproof_adapters.zai.binding import BINDING as ZAI
 
 BINDINGS = {
@@ -30,6 +31,7 @@ BINDINGS = {
     "openai": OPENAI,
     "github_models": GITHUB,
     "copilot_responses": COPILOT_RESPONSES,
+    "openai_responses": OPENAI_RESPONSES,
     "zai": ZAI,
     "ollama": OLLAMA,
 }

@@ -89,7 +89,15 @@ THROUGH_A_SESSION: dict[str, Way] = {
     f"{name}, {path}": make(path) for name, make in {"reset": by_reset, "swap": by_swap}.items() for path in PATHS
 }
 
-ANTHROPIC_AND_OPENAI_FORMS = ("anthropic", "zai", "ollama", "openai", "github_models", "copilot_responses")
+ANTHROPIC_AND_OPENAI_FORMS = (
+    "anthropic",
+    "zai",
+    "ollama",
+    "openai",
+    "github_models",
+    "copilot_responses",
+    "openai_responses",
+)
 GEMINI_FORM = ("google_genai", "antigravity", "antigravity, Claude")
 IN_NO_MESSAGE_OF_THE_MODEL = {"image by the model", "file by the model"}
 REFUSED: dict[str, set[str]] = {

@@ -115,7 +115,7 @@ def test_a_text_arrives_as_it_was_said(service: Service, place: str) -> None:
 
 
 REFUSED_WHEN_MADE = {"name of a parameter", "argument", "name of an argument", "result", "member of a result"}
-OPENAI_FORMS = ("openai", "copilot_responses")
+OPENAI_FORMS = ("openai", "copilot_responses", "openai_responses")
 REWRITTEN = {
     **{name: {"name of a tool", "id of a call"} for name in ("anthropic", "zai", "ollama", "antigravity, Claude")},
     **{name: {"name of a tool"} for name in ("google_genai", "antigravity", *OPENAI_FORMS)},

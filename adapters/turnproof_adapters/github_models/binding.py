@@ -8,13 +8,13 @@ from typing import Any
 
 from turnproof.provider import Binding, Capabilities, Endpoint
 
-from .._open_provider import ALL_CONTENT_CAPABILITIES, DECODER_WORDS, LegacyOpener, PlainCallOpener, StatelessOpener
+from .._open_provider import DECODER_WORDS, LegacyOpener, PlainCallOpener, StatelessOpener
 from ..openai.binding import claims_for
 from ..openai.models import Model as ChatModel
 from ..openai.models import model as chat_model
 from ..openai.service import DIALECT as CHAT
+from ..openai_responses.binding import capabilities as responses_capabilities
 from ..openai_responses.models import DIALECT as RESPONSES
-from ..openai_responses.models import model as responses_model
 from .copilot.models import model as copilot_model
 
 
@@ -31,19 +31,6 @@ def copilot_capabilities(model: str) -> Capabilities:
 def _chat_capabilities(facts: ChatModel) -> Capabilities:
     """Those of OpenAI's API, less documents; and only OpenAI's own models are known to keep a cache here."""
     return replace(claims_for(facts), documents=False, cache="implicit" if facts.known else "none")
-
-
-def responses_capabilities(model: str) -> Capabilities:
-    """What is claimed for a codex model of Copilot."""
-    thinks = responses_model(model).thinks
-    return replace(
-        ALL_CONTENT_CAPABILITIES,
-        thinking=thinks,
-        opaque_thinking=thinks,
-        structured=True,
-        mid_system=True,
-        cache="implicit",
-    )
 
 
 @dataclass(frozen=True)

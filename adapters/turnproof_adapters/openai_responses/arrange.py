@@ -41,6 +41,17 @@ class Arrangement(Generic[V]):
         other._answers = self._answers.copy()
         return other
 
+    def pass_answer(self) -> int:
+        """How many of the items that `finish` gives belong to the messages so far, the last of which is a whole answer:
+        what is added now is said to it. An answer that was blank has no item, and ends what was said before all the
+        same."""
+        if self._answers:
+            self._close()
+        said = len(self._said)
+        while said and self._said[said - 1].kind is Kind.REASONING:
+            said -= 1
+        return len(self._closed) + said
+
     def add(self, row: Row[V]) -> None:
         """Append the items of one neutral message. Results in a message of the model's answer its own calls too."""
         if row.role == "model":

@@ -36,15 +36,17 @@ class ResponsesLegacy(OwnHistory, ResponsesProvider):
         way = self._way(prompt.messages, token)
         restore = restorer(partial(tool_names, prompt.messages, prompt.tools))
         return self._caller.call(
-            partial(way, partial(_ask, kwargs)), partial(way, partial(_open, kwargs)), restore, listeners, token
+            partial(way, partial(ask, kwargs)), partial(way, partial(open_stream, kwargs)), restore, listeners, token
         )
 
 
-def _ask(kwargs: Mapping[str, Any], client: openai.OpenAI, headers: Mapping[str, str]) -> Answer:
+def ask(kwargs: Mapping[str, Any], client: openai.OpenAI, headers: Mapping[str, str]) -> Answer:
+    """The whole answer to a request."""
     return convert_to(_fields(client.responses.create(**kwargs, extra_headers=headers)), Answer)
 
 
-def _open(kwargs: Mapping[str, Any], client: openai.OpenAI, headers: Mapping[str, str]) -> Source[Event]:
+def open_stream(kwargs: Mapping[str, Any], client: openai.OpenAI, headers: Mapping[str, str]) -> Source[Event]:
+    """The answer to a request as it comes."""
     stream = client.responses.create(**kwargs, extra_headers=headers, stream=True)
     return Source((convert_to(_fields(event), Event) for event in stream), stream.close)
 

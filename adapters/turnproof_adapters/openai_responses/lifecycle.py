@@ -56,14 +56,17 @@ class ResponsesProvider(ModelAbilities):
     def _settings(self) -> Settings:
         return Settings(self._require_model(), self._max_tokens, self._reasoning)
 
-    def _kwargs(self, prompt: Prompt) -> dict[str, Any]:
-        """A request as plain data for the SDK's own call."""
+    def _kwargs(self, prompt: Prompt, held: int = 0) -> dict[str, Any]:
+        """A request as plain data for the SDK's own call, without the first `held` messages, which the service has."""
         settings = self._settings()
         arrangement: Arrangement[Item] = Arrangement(_as_it_is)
-        for message in prompt.messages:
+        known = 0
+        for place, message in enumerate(prompt.messages, 1):
             arrangement.add(row(message, _as_it_is, settings.model))
+            if place == held:
+                known = arrangement.pass_answer()
         fields = settings.kwargs(prompt)
-        return {**fields, "input": arrangement.finish()}
+        return {**fields, "input": arrangement.finish()[known:]}
 
 
 def _as_it_is(item: Item) -> Item:

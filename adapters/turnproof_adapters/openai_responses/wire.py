@@ -48,6 +48,7 @@ class Incomplete(msgspec.Struct, frozen=True):
 class Answer(msgspec.Struct, frozen=True):
     """A response at any stage of its life."""
 
+    id: str | None = None
     status: str | None = None
     model: str | None = None
     output: list[dict[str, Any]] | None = None

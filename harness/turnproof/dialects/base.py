@@ -194,7 +194,8 @@ class Call:
     Of an operation on a managed cache, or on what the service keeps of conversations, `action` is what is to be done
     (`create`, `get`, `list`, `update`, `delete`, `cancel`, `compact`) and `resource` the name of it. A generating call
     that names a managed cache has it as `resource`; `system`, `tools` and `messages` then begin with what the cache
-    holds, and `managed_messages` says how many of the messages that is.
+    holds, and `managed_messages` says how many of the messages that is. `kept_answer` says that the service keeps the
+    answer, so that a later request can name it.
     """
 
     operation: Operation
@@ -208,6 +209,7 @@ class Call:
     action: Action = ""
     resource: str | None = None
     managed_messages: int = 0
+    kept_answer: bool = False
 
     @classmethod
     def from_call(cls, call: Call) -> Self:

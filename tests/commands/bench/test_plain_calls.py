@@ -22,7 +22,7 @@ from turnproof.wire.emulator import EmulatorServer
 pytestmark = pytest.mark.filterwarnings("ignore:The model .* is deprecated:DeprecationWarning")
 
 # Google's SDK spells some fields in its own way: that adapter's own tests say which.
-NAMES = ("anthropic", "copilot", "copilot_responses", "github_models", "ollama", "openai", "zai")
+NAMES = ("anthropic", "copilot", "copilot_responses", "github_models", "ollama", "openai", "openai_responses", "zai")
 
 
 @pytest.fixture(scope="module")

@@ -101,6 +101,7 @@ def _read(body: dict[str, Any], address: Address, world: World) -> ResponsesCall
         action=address.action,
         resource=body.get("previous_response_id") or conversation_id(body),
         managed_messages=len(held),
+        kept_answer=address.operation == "generate" and body.get("store") is not False,
         surface=address.surface,
         items=items,
         carried=len(carried),

@@ -1,7 +1,8 @@
 """When is a request the recorded one: by digest of its canonical form, and if not, where the two part.
 
 The canonical form is the dialect's (`match_form`: model, system text, tools, messages) and the operation, so that
-counting the tokens of a conversation is not taken for continuing it.
+counting the tokens of a conversation is not taken for continuing it. An answer that the service did not keep is none to
+a request that wants it kept: a later one could not go on from it.
 """
 
 from __future__ import annotations
@@ -36,7 +37,8 @@ ABSENT: Final = Absent()
 
 def canonical(dialect: Dialect, call: Call) -> JSON:
     """What two requests must share to be the same."""
-    return {"operation": call.operation, "form": dialect.match_form(call)}
+    form = {"operation": call.operation, "form": dialect.match_form(call)}
+    return form | {"kept": True} if call.kept_answer else form
 
 
 def digest(dialect: Dialect, call: Call) -> str:

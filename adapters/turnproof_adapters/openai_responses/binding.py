@@ -1,0 +1,39 @@
+"""How turnproof opens this adapter at OpenAI. Importing it imports no SDK."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from turnproof.provider import Binding, Capabilities
+
+from .._open_provider import ALL_CONTENT_CAPABILITIES, DECODER_WORDS, LegacyOpener, PlainCallOpener, StatelessOpener
+from .models import DIALECT
+from .models import model as facts_of
+
+
+def capabilities(model: str) -> Capabilities:
+    """What is claimed for a model, whoever serves it."""
+    thinks = facts_of(model).thinks
+    return replace(
+        ALL_CONTENT_CAPABILITIES,
+        thinking=thinks,
+        opaque_thinking=thinks,
+        structured=True,
+        mid_system=True,
+        cache="implicit",
+    )
+
+
+BINDING = Binding(
+    name="openai_responses",
+    dialect=DIALECT,
+    model="gpt-5.5",
+    capabilities=capabilities,
+    open_stateless=StatelessOpener("turnproof_adapters.openai_responses.at_openai.stateless:OpenAIResponsesStateless"),
+    open_legacy=LegacyOpener("turnproof_adapters.openai_responses.at_openai.legacy:OpenAIResponsesChain"),
+    declared=[DECODER_WORDS],
+    plain_calls={
+        "responses.create": PlainCallOpener("turnproof_adapters.openai_responses.at_openai.plain:ResponsesCreate")
+    },
+    package="openai",
+)
