@@ -166,6 +166,13 @@ def kill(session: nox.Session) -> None:
 
 
 @nox.session
+def poisons(session: nox.Session) -> None:
+    """Run every adapter that spoils its process beside an innocent one, whose digest may not change."""
+    session.install("-e", ".[all]", *CASSETTES, *group("test"))
+    session.run("pytest", "tests/run/driver/test_neighbours.py", env={"TURNPROOF_EVERY_POISON": "1"})
+
+
+@nox.session
 def lint(session: nox.Session) -> None:
     """Check style and form of the code, and the words of the texts (`docs/style.md`)."""
     session.install(*group("lint"))

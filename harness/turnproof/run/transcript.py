@@ -497,8 +497,8 @@ class RunEnded(_Event, frozen=True, kw_only=True, omit_defaults=True, tag="run_e
 
     `how` says whether by itself. `stdout` is what the adapter printed, `stderr` what was written to standard error
     (warnings, logs), `leaks` where the key was seen outside an auth header, `threads_left` how many threads outlived
-    the adapter's shutdown. `raised` is what ended it early, where that was an exception. `opened` is where the class of
-    what was opened is defined.
+    the adapter's shutdown, and `processes_left` the names of the processes that did, which were killed then. `raised`
+    is what ended it early, where that was an exception. `opened` is where the class of what was opened is defined.
     """
 
     how: Literal["completed", "open-failed", "hung", "died", "harness-fault", "service-fault"]
@@ -507,6 +507,7 @@ class RunEnded(_Event, frozen=True, kw_only=True, omit_defaults=True, tag="run_e
     stderr: str = ""
     leaks: tuple[str, ...] = ()
     threads_left: int = 0
+    processes_left: tuple[str, ...] = ()
     raised: Raised | None = None
     opened: Frame | None = None
 

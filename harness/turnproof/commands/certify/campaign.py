@@ -6,6 +6,7 @@ A campaign is driven by pytest (one item a verdict), but knows nothing of it.
 from __future__ import annotations
 
 import threading
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 from ...dialects import dialect
@@ -64,6 +65,8 @@ class Campaign:
         self._done = 0
         self.broken = ""
         self.stop = threading.Event()
+        self.left_running: dict[str, Counter[str]] = {}
+        """The processes that each subject has left running, by their names; they were ended."""
 
     def measure(self) -> None:
         """Make every run, once; what depends on how others went comes after them."""
@@ -102,6 +105,9 @@ class Campaign:
 
         def store_run(spec: RunSpec, transcript: Transcript) -> None:
             self._done += 1
+            if transcript.end.processes_left:
+                left = self.left_running.setdefault(self.adapters[spec.adapter].name, Counter())
+                left.update(transcript.end.processes_left)
             self._progress(self._done, total, self._name(spec))
             if again and transcript.end.how == "service-fault":
                 failed.append(spec)

@@ -101,6 +101,12 @@ def certify(options: CertifyOptions) -> int:
     swept = sweep.talk({spec: campaign.views(spec) for spec in subjects}) if sweep is not None else []
     for talk in (*backends.service_faults, *backends.mismatches, *backends.unplayed(), *swept):
         print(printable(talk), file=sys.stderr)
+    for name, left in campaign.left_running.items():
+        names = ", ".join(sorted(left))
+        print(
+            printable(f"{name} left {counted(left.total(), 'process')} running ({names}); they were ended"),
+            file=sys.stderr,
+        )
     for talk in left_out_talk(the_plan):
         print(talk, file=sys.stderr)
     return code

@@ -50,5 +50,7 @@ class Job:
     flag: Flag | None = None
     watch: Watch = "nothing"
     options: Mapping[str, Any] = field(default_factory=dict)
+    keys: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """The variables of the environment that hold the subject's own keys: a worker has no others of services."""
     ground: str = ""
     """The folder that an agent's home and working directories are made in."""

@@ -18,6 +18,9 @@ from collections.abc import Iterable
 from multiprocessing import forkserver, get_context
 from multiprocessing.context import BaseContext
 
+from ..._base.environment import environment_with
+from ..._base.secrets import is_secret_name
+
 HANDED_OVER = "TURNPROOF_NURSERY"
 """The environment variable that tells a new fork server what to import, and from where. No worker sees it."""
 
@@ -39,7 +42,8 @@ def prepare(modules: Iterable[str]) -> None:
     os.environ[HANDED_OVER] = json.dumps({"path": sys.path, "modules": module_names})
     try:
         with contextlib.suppress(OSError):
-            forkserver.ensure_running()
+            with environment_with({name: None for name in os.environ if is_secret_name(name)}):
+                forkserver.ensure_running()
             _modules = frozenset(module_names)
     finally:
         del os.environ[HANDED_OVER]

@@ -6,6 +6,7 @@ A hung or dead worker is replaced and its run ends as such; the other runs go on
 from __future__ import annotations
 
 import dataclasses
+import os
 import queue
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -30,7 +31,7 @@ from .job import Backend, Job, RunSpec
 from .merge_transcript import Gathering
 from .mutation import mutant_named
 from .run_folder import RunFolder
-from .worker_pool import ProcessSlot, ThreadSlot, WorkerSlot
+from .worker_pool import ProcessSlot, SubjectSlots, ThreadSlot, WorkerSlot
 
 TIME_LIMIT = 20.0
 """Seconds without any word from a run after which it counts as hung."""
@@ -94,7 +95,7 @@ class Runner:
         self._subjects = {name: subject_of(binding) for name, binding in (bindings or {}).items()}
         self._time_limit = time_limit
         self._server = emulator.EmulatorServer()
-        self._lines: list[WorkerSlot] = []
+        self._lines: list[SubjectSlots] = []
         self._plots: set[RunFolder] = set()
 
     def __enter__(self) -> Runner:
@@ -105,7 +106,7 @@ class Runner:
         """Let the worker processes import what the runs will need, while the caller plans."""
         names = tuple(modules)
         while len(self._lines) < self._jobs:
-            self._lines.append(self._line(names))
+            self._lines.append(SubjectSlots(lambda: self._line(names)))
         for line in self._lines:
             line.warm()
 
@@ -163,7 +164,7 @@ class Runner:
         halts = [over, stop] if stop is not None else [over]
         count = min(self._jobs, len(every))
         while len(self._lines) < count:
-            self._lines.append(self._line())
+            self._lines.append(SubjectSlots(self._line))
         threads = [
             threading.Thread(target=self._feed, args=(line, pending, on_begin, finished, halts), daemon=True)
             for line in self._lines[:count]
@@ -181,7 +182,7 @@ class Runner:
 
     def _feed(
         self,
-        line: WorkerSlot,
+        line: SubjectSlots,
         pending: queue.SimpleQueue[RunSpec],
         on_begin: Callable[[RunSpec], None],
         finished: queue.SimpleQueue[tuple[RunSpec, Transcript] | BaseException],
@@ -199,7 +200,7 @@ class Runner:
                 finished.put(error)
                 return
 
-    def _run_one(self, line: WorkerSlot, spec: RunSpec) -> Transcript:
+    def _run_one(self, line: SubjectSlots, spec: RunSpec) -> Transcript:
         subject = self.subject(spec.adapter)
         binding = subject.adapter
         dialect = dialect_named(binding.dialect)
@@ -239,6 +240,7 @@ class Runner:
             flag=spec.flag,
             watch=spec.watch,
             options=options,
+            keys={name: os.environ[name] for name in dialect.service.key_variables if name in os.environ},
             ground=plot.root if plot is not None else "",
         )
         gathering = Gathering(server_run, spec.scenario)

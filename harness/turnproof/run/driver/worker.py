@@ -33,7 +33,7 @@ from .job import Job
 from .mutation import mutated
 from .ownership import owners_of
 from .parent_channel import Control, ControlLost
-from .process_group import lead_group
+from .process_group import end_children, lead_group
 from .recorder import Recorder
 
 _find_once = cache(resolve_subject)
@@ -45,7 +45,7 @@ def main(
     preload: tuple[str, ...] = (),
     environment: Mapping[str, str] | None = None,
 ) -> None:
-    """Entry of a worker process. One that is forked gets the parent's `environment`; one that is spawned has it."""
+    """Entry of a worker process, which gets this `environment` in place of the one that it was started with."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to act on
     lead_group()
     if environment is not None:
@@ -59,7 +59,9 @@ def main(
             import_module(name)
     while (job := control.next_job.get()) is not None:
         try:
+            os.environ.update(job.keys)
             ended = execute(job, control, capture)
+            ended = msgspec.structs.replace(ended, processes_left=end_children())
         except ControlLost:
             break
         control.notify("done", ended)

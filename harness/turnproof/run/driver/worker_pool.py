@@ -7,10 +7,12 @@ import os
 import sys
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import cache
 from multiprocessing.connection import Connection
 from multiprocessing.context import BaseContext
 
+from ...dialects import dialect, dialect_names, surface_names
 from ...subject import Subject
 from ..transcript import RunEnded
 from . import prefork, worker
@@ -21,6 +23,22 @@ from .process_group import kill_group
 
 OPEN_LIMIT = 60.0
 """Seconds without any word while an adapter is imported and opened: SDKs take seconds to import on a busy machine."""
+
+
+KEPT_WORKERS = 3
+"""Subjects of a place whose workers are kept for later runs: an exploration has two that take turns."""
+
+
+def without_keys(environment: Mapping[str, str]) -> dict[str, str]:
+    """The variables without those that hold the key of a service."""
+    return {name: value for name, value in environment.items() if name not in service_keys()}
+
+
+@cache
+def service_keys() -> frozenset[str]:
+    """The variables from which the services of all dialects and surfaces take their keys."""
+    surfaces = (f"{name}@{surface}" for name in dialect_names() for surface in surface_names(name))
+    return frozenset(name for each in (*dialect_names(), *surfaces) for name in dialect(each).service.key_variables)
 
 
 class WorkerSlot(ABC):
@@ -53,6 +71,8 @@ class WorkerSlot(ABC):
                 if kind == "done":
                     self._opened.add(job.adapter)
                     ended: RunEnded = payload
+                    if ended.processes_left:
+                        self._discard()  # what was killed may be what the next run counts on
                     return ended
                 gathering.add_message(kind, payload)
         except (EOFError, ConnectionError, OSError) as error:
@@ -109,16 +129,16 @@ class ProcessSlot(WorkerSlot):
         forking = prefork.context(self._preload)
         if forking is not None:
             try:
-                return self._open(forking, dict(os.environ))
+                return self._open(forking)
             except (EOFError, OSError):
                 prefork.give_up()
         return self._open(multiprocessing.get_context("spawn"))
 
-    def _open(self, context: BaseContext, environment: dict[str, str] | None = None) -> Connection:
+    def _open(self, context: BaseContext) -> Connection:
         ours, theirs = context.Pipe()
         # mypy knows `Process` of the contexts that are made, not of what they have in common.
         process = context.Process(  # type: ignore[attr-defined]
-            target=worker.main, args=(theirs, list(sys.path), self._preload, environment), daemon=True
+            target=worker.main, args=(theirs, list(sys.path), self._preload, without_keys(os.environ)), daemon=True
         )
         with theirs:
             process.start()
@@ -134,6 +154,52 @@ class ProcessSlot(WorkerSlot):
             if process.pid is not None:
                 kill_group(process.pid)
             process.join(timeout=5)
+
+
+class SubjectSlots:
+    """A place for one run at a time, in which each subject has a worker of its own.
+
+    So nothing that a subject does to its process reaches another one. The workers of the subjects that ran last are
+    kept.
+    """
+
+    def __init__(self, open_slot: Callable[[], WorkerSlot]) -> None:
+        self._open_slot = open_slot
+        self._spare = open_slot()
+        self._slots: dict[str, WorkerSlot] = {}
+        self._lock = threading.Lock()
+        self._closed = False
+
+    def run(self, job: Job, gathering: Gathering) -> RunEnded:
+        """One run in the worker of the job's subject."""
+        return self._slot_of(job.adapter).run(job, gathering)
+
+    def warm(self) -> None:
+        """Be ready for a run as soon as can be, without waiting for it."""
+        self._spare.warm()
+
+    def close(self) -> None:
+        """No more runs."""
+        with self._lock:
+            self._closed = True
+            slots = [self._spare, *self._slots.values()]
+        for slot in slots:
+            slot.close()
+
+    def _slot_of(self, subject: str) -> WorkerSlot:
+        leaving: WorkerSlot | None = None
+        with self._lock:
+            slot = self._slots.pop(subject, None)
+            if slot is None:
+                if len(self._slots) >= KEPT_WORKERS:
+                    leaving = self._slots.pop(next(iter(self._slots)))
+                slot, self._spare = self._spare, self._open_slot()
+                if self._closed:
+                    slot.close()
+            self._slots[subject] = slot  # the one that ran last comes last
+        if leaving is not None:
+            leaving.close()
+        return slot
 
 
 class ThreadSlot(WorkerSlot):
