@@ -29,6 +29,8 @@ class ForeignService:
     broken_texts: tuple[str, ...] = ()
     """Whoever says one of these in a conversation gets status 503."""
     calls_tools: bool = True
+    words: tuple[int, int] = (2, 6)
+    """How many words an answer has: at least, and at most."""
     slow: float = 2.0
     seed: int | None = None
     url: str = ""
@@ -76,7 +78,7 @@ class ForeignService:
                 return web.Response(text="<html>a proxy stands here", content_type="text/html")
             case "slow":
                 await asyncio.sleep(self.slow)
-        words = [self._word() for _ in range(20_000 if trouble == "huge" else self._random.randint(2, 6))]
+        words = [self._word() for _ in range(20_000 if trouble == "huge" else self._random.randint(*self.words))]
         calls = [] if not self._may_call(body) else [self._call(body)]
         if body.get("stream"):
             return await self._stream(request, body, words, calls, endless=trouble == "endless")

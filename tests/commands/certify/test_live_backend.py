@@ -78,6 +78,18 @@ def test_a_cancel_that_the_answer_has_no_place_for_is_nobodys_fault(
     assert measured.accused() == {}
 
 
+def test_a_fault_that_the_answer_has_no_place_for_has_not_happened(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The script breaks answers behind their second piece of text, and these have one."""
+    outcome = "parity/same-outcome-of-each-turn"
+    with serving(ForeignService(words=(1, 1))) as service:
+        measured = certify_live(
+            service, monkeypatch, tmp_path, scenarios=("faults/plain_streams",), path="stateless", only=(outcome,)
+        )
+    assert measured.accused() == {}
+
+
 def test_a_failed_run_leaves_undecided_what_only_it_shows(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """The first run fails again when it is made again; another scenario decides what both show."""
     with serving(ForeignService(broken_texts=("How moist is bed 3?",))) as service:

@@ -190,5 +190,6 @@ class _Recording:
                 model=self._binding.model,
                 recorded="live" if self._live else "emulated",
                 day=datetime.now(UTC).date(),
+                address=live_target(self._binding, self._dialect).address if self._live else "",
             ),
         )

@@ -19,11 +19,20 @@ from .scrub import scrub_request, scrub_response, why_not_written
 class Recorder:
     """One per scenario; both modes (streamed, in one piece) go into the same recorder.
 
+    `address` is the one of the service that answered, where it is not the vendor's own.
     `left_out` names the exchanges that no cassette may hold, with the reason.
     """
 
     def __init__(
-        self, *, adapter: str, scenario: str, dialect: Dialect, model: str, recorded: Provenance, day: date
+        self,
+        *,
+        adapter: str,
+        scenario: str,
+        dialect: Dialect,
+        model: str,
+        recorded: Provenance,
+        day: date,
+        address: str = "",
     ) -> None:
         self.left_out: list[str] = []
         self._adapter = adapter
@@ -32,6 +41,7 @@ class Recorder:
         self._model = model
         self._recorded = recorded
         self._day = day
+        self._address = address or dialect.default_host
         self._exchanges: dict[tuple[str, bool, Place], Interaction] = {}
 
     def add(
@@ -62,7 +72,7 @@ class Recorder:
         if earlier and earlier.response.status < 400 <= status:
             return
         self._exchanges[key] = Interaction(
-            request=scrub_request(request, self._dialect.default_host, self._dialect.service),
+            request=scrub_request(request, self._address, self._dialect.service),
             response=scrub_response(status, headers, body, self._dialect.service),
             turn=turn,
             round=round_,

@@ -81,6 +81,11 @@ class ProxyTarget:
         return (self._key,)
 
     @property
+    def address(self) -> str:
+        """The service's base URL: request paths are appended to it."""
+        return self._base_url
+
+    @property
     def host(self) -> str:
         """The service's host, with its port where the address names one."""
         parts = urlsplit(self._base_url)

@@ -23,6 +23,8 @@ from ...messages import FunctionCall, Text, Thought
 from ...scenarios.model import Cut, Fault
 from .server_run import Arrived, Exchange, ServerRun
 
+_PLACED = frozenset({"truncate", "reset", "stall", "garbage", "error-event"})
+"""Faults that happen at one event of an answer."""
 _POLL = 0.002
 _AWAKE = 0.1
 """Seconds that count at most between two looks: where the machine stood still for longer, so did the client."""
@@ -91,6 +93,8 @@ class Writer:
         dialect = self._run.dialect
         written = spelled(dialect, self._rendered, fault, self._exchange)
         fault_at = locate(dialect, self._rendered, fault.index, fault.after) if fault is not None else NOWHERE
+        if fault is not None and fault_at == NOWHERE and fault.kind in _PLACED and not self._run.judges:
+            self._exchange.fault = None  # the service's answer has no such place, and came as it is
         waits = cut is not None and cut.at == "event"
         cut_at = locate(dialect, self._rendered, cut.index, cut.after) if cut is not None and waits else NOWHERE
         if cut_at == BEFORE_ALL:
