@@ -56,3 +56,9 @@ def on_page_content(html: str, *, page: Page, config: MkDocsConfig, files: Files
 def _counts(html: str) -> dict[str, int]:
     found = Counter(tag for tag in _COMPARED for _ in re.finditer(rf"{tag}[\s>]", html))
     return dict(found)
+
+
+def on_post_page(output: str, *, page: Page, config: MkDocsConfig) -> str:
+    """Name the search, which the theme leaves without a name for screen readers."""
+    search = 'data-md-component="search" role="dialog"'
+    return output.replace(search, f'{search} aria-label="Search"')

@@ -1,6 +1,6 @@
 """Runs the commands of the pages: `python -m website.run_blocks [PAGE...]`, by `nox -s docs -- --commands`.
 
-Each block runs in a folder that has what the pages assume: packages with bindings, an installed adapter `mine`, a
+The blocks of a page run in a folder that has what pages assume: packages with bindings, an installed adapter `mine`, a
 scenario, stored runs. The words of the page are run, with a few more at their end that make a command short. A command
 of turnproof must end as a measurement does (0, 1 or 3), any other with 0.
 """
@@ -8,13 +8,16 @@ of turnproof must end as a measurement does (0, 1 or 3), any other with 0.
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
 
 from .console_blocks import Block, blocks
@@ -24,6 +27,7 @@ ELSEWHERE: Mapping[str, str] = {
     "README.md:1": ".ci/run",
     "README.md:2": ".ci/run",
     "CONTRIBUTING.md:1": ".ci/run",
+    "docs/install.md:4": "tests/commands/cli/test_completion.py",
     "CONTRIBUTING.md:3": "tests/test_outsiders.py",
     **{f"examples/migration/README.md:{number}": "tests/examples/test_migration.py" for number in range(1, 13)},
     "examples/httpx_chat/README.md:1": "tests/examples/test_httpx_chat.py",
@@ -37,7 +41,8 @@ NOT_RUN: Mapping[str, str] = {
     "docs/benchmarks.md:2": "installs four libraries from a package index; nox -s bench_peers",
     "docs/bind-your-agent.md:1": "the page's agent is a program of the reader",
     "docs/claude-cli.md:1": "needs the program of Claude Code; nox -s agents certifies it",
-    "docs/install.md:4": "writes into the shell's files in the home folder; tests/commands/cli/test_completion.py",
+    "docs/gates.md:3": "needs a stored run of phase 2 at full depth: minutes",
+    "docs/reproduce.md:1": "needs an adapter that breaks this requirement; tests/commands/reproduce",
     "docs/sessions.md:1": "needs the program of Claude Code and a stored session",
     "docs/sessions.md:2": "asks the real API, which needs a key",
 }
@@ -79,8 +84,9 @@ _RUNS = ("reports", "before", "after", "my/folder/a")
 """Folders with a run of `my_pkg.binding:BINDING`."""
 
 
-def run_block(block: Block) -> Iterator[str]:
-    """Run the commands of a block in a new folder; what went wrong, one line each."""
+def run_page(some: Sequence[Block]) -> list[str]:
+    """Run the blocks of a page, one after the other in a new folder; what went wrong, one line each."""
+    problems = []
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         for file, text in _FILES.items():
@@ -88,16 +94,21 @@ def run_block(block: Block) -> Iterator[str]:
             (folder / file).write_text(text, "utf-8")
         for run in _RUNS:
             shutil.copytree(stored_run(), folder / run)
-        env = {
-            **os.environ,
-            "PYTHONPATH": name,
-            "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
-        }
-        for command in block.commands:
-            if not command.startswith(BY_NAME):
+        path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+        env = {**os.environ, "PYTHONPATH": name, "PATH": path}
+        for block in some:
+            started = time.monotonic()
+            found = []
+            for command in filter(_is_run, block.commands):
                 folder, problem = _run(command, folder, env)
-                if problem:
-                    yield f"{block}: {command}: {problem}"
+                found += [f"{block}: {command}: {problem}"] if problem else []
+            print(f"{block}: {'FAILED' if found else 'ok'} ({time.monotonic() - started:.0f} s)", flush=True)
+            problems += found
+    return problems
+
+
+def _is_run(command: str) -> bool:
+    return not re.sub(r"^[A-Z_]+=\S* ", "", command).startswith(BY_NAME)
 
 
 def _run(command: str, folder: Path, env: Mapping[str, str]) -> tuple[Path, str]:
@@ -131,11 +142,11 @@ _kept: list[Path] = []
 
 
 def stored_run() -> Path:
-    """A folder with a small run of an adapter that breaks one requirement; it is made once."""
+    """A folder with a small run of an adapter; it is made once."""
     if not _kept:
         folder = Path(tempfile.mkdtemp()) / "reports"
         command = ["turnproof", "certify", "anthropic", "--backend", "emulate", "--out", str(folder)]
-        part = ["--only", "tools/string-results-go-out-unquoted", "--scenario", "tools/one"]
+        part = ["--only", "core/turns-come-to-an-end", "--scenario", "tools/one", "--scenario", "cancel/*"]
         program = str(Path(sys.executable).parent / "turnproof")
         subprocess.run([program, *command[1:], *part], cwd=folder.parent, capture_output=True, check=False)
         _kept.append(folder)
@@ -144,14 +155,12 @@ def stored_run() -> Path:
 
 def main(pages: list[str]) -> int:
     """Run the blocks of these pages, or of all."""
-    problems = []
-    for block in blocks():
-        if str(block) in NOT_RUN or str(block) in ELSEWHERE or (pages and block.page not in pages):
-            continue
-        started = time.monotonic()
-        found = list(run_block(block))
-        print(f"{block}: {'FAILED' if found else 'ok'} ({time.monotonic() - started:.0f} s)", flush=True)
-        problems += found
+    wanted = [
+        block
+        for block in blocks()
+        if str(block) not in NOT_RUN and str(block) not in ELSEWHERE and (not pages or block.page in pages)
+    ]
+    problems = [line for _, some in groupby(wanted, attrgetter("page")) for line in run_page(list(some))]
     print("\n".join(problems) or "every command ran")
     return 1 if problems else 0
 
