@@ -6,6 +6,7 @@ and ends what the run can show; it is never the adapter's.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -25,6 +26,7 @@ REFUSALS = frozenset({400, 404, 405, 409, 410, 411, 413, 414, 415, 422})
 
 _KEY_REFUSED = frozenset({401, 403})
 _NO_MONEY = frozenset({402})
+_TOO_LONG = re.compile(r"exceed\w* .*context")
 _LACKING = ("unsupported", "not supported", "does not support", "not implemented")
 _QUOTA = ("insufficient_quota", "credit balance", "exceeded your current quota", "billing")
 
@@ -59,6 +61,10 @@ class LiveService:
             return self._close(f"the service has no model {self.model!r}, or another address ({said})")
         if answer.status in REFUSALS and self.imitates and any(word in said.lower() for word in _LACKING):
             return f"the service does not have what the request asks for ({said})"
+        if self.imitates and _TOO_LONG.search(said):
+            meaning = dialect.error_meaning(answer.status, read.error_kind, read.error_message)
+            if meaning != "context-limit":
+                return f"the service refuses a long prompt in other words than the API has ({said})"
         if answer.status != 200:
             return "" if answer.status in REFUSALS else f"the service failed ({said})"
         self.answered += 1
