@@ -12,6 +12,7 @@ import itertools
 import logging
 import threading
 import time
+import zlib
 from typing import Unpack
 
 from aiohttp import web
@@ -25,7 +26,13 @@ from .passing_writer import PassingWriter, while_connected
 from .server_run import Exchange, Responder, RunOptions, ServerRun, new_run
 
 log = logging.getLogger(__name__)
-_MAX_BODY = 256 * 1024 * 1024
+
+MAX_BODY = 64 * 1024 * 1024
+"""Bytes of a body, before it is decompressed and after: twice what the largest of the services takes."""
+
+_QUIET = logging.getLogger(f"{__name__}.requests")
+_QUIET.addHandler(logging.NullHandler())
+_QUIET.propagate = False  # what is no HTTP is answered with 400: nobody needs our traceback of it
 
 
 class EmulatorServer:
@@ -94,9 +101,9 @@ class EmulatorServer:
         asyncio.set_event_loop(self._loop)
         runner: web.AppRunner | None = None
         try:
-            app = web.Application(client_max_size=_MAX_BODY)
+            app = web.Application(client_max_size=MAX_BODY)
             app.router.add_route("*", "/{tail:.*}", self._handle)
-            runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.2)
+            runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.2, auto_decompress=False, logger=_QUIET)
             self._loop.run_until_complete(runner.setup())
             site = web.TCPSite(runner, self._host, self._wanted_port, backlog=512)
             self._loop.run_until_complete(site.start())
@@ -121,8 +128,8 @@ class EmulatorServer:
             self.strays.append(f"{request.method} {request.path}")
             return web.json_response({"error": f"no run {name!r} here"}, status=404)
         try:
-            body = await request.read()
-        except web.RequestPayloadError:
+            body = await self._body(request)
+        except (web.RequestPayloadError, zlib.error):
             body = b""  # not encoded as its head says: nobody can read it, and the dialect says so
         headers = {key.lower(): value for key, value in request.headers.items()}
         http = HttpRequest(request.method, path, dict(request.query), headers, body)
@@ -147,6 +154,18 @@ class EmulatorServer:
             exchange.done.set()
             if run.on_exchange is not None:
                 run.on_exchange(exchange)
+
+    async def _body(self, request: web.Request) -> bytes:
+        """The body, decompressed. Raises HTTPRequestEntityTooLarge for one over `MAX_BODY`, packed or unpacked."""
+        body = await request.read()
+        encoding = request.headers.get("content-encoding", "").strip().lower()
+        if not body or encoding not in _WINDOW_BITS:
+            return body
+        # In another thread: what unpacks for seconds holds up no other request.
+        unpacked = await asyncio.to_thread(_unpack, body, _WINDOW_BITS[encoding])
+        if unpacked is None:
+            raise web.HTTPRequestEntityTooLarge(max_size=MAX_BODY, actual_size=MAX_BODY + 1)
+        return unpacked
 
     async def _exchange(self, request: web.Request, run: ServerRun, exchange: Exchange) -> web.StreamResponse:
         answer = await self._answered(request, run, exchange)
@@ -187,6 +206,21 @@ def _broken_off(request: web.Request, exchange: Exchange) -> web.StreamResponse:
     if request.transport is not None:
         request.transport.abort()
     return web.Response(status=502)
+
+
+_WINDOW_BITS = {"gzip": 31, "x-gzip": 31, "deflate": 47}
+"""How zlib reads each encoding; 47 finds out by itself."""
+
+
+def _unpack(body: bytes, window_bits: int) -> bytes | None:
+    """The content of a compressed body; None where it is over the limit. Raises zlib.error for one that is damaged."""
+    unpacker = zlib.decompressobj(window_bits)
+    content = unpacker.decompress(body, MAX_BODY + 1)
+    if len(content) > MAX_BODY:
+        return None
+    if not unpacker.eof:
+        raise zlib.error("the body is cut")
+    return content
 
 
 def _split(path: str) -> tuple[str, str]:

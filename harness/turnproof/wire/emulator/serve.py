@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from ..._base.printable import one_line
 from ...dialects import dialect as dialect_named
 from ...dialects.base import Call, Rendered
 from ...scenarios.model import Scenario
@@ -55,7 +56,12 @@ def serve(
         )
         run.world.clock = time.time
         numbers = itertools.count(1)
-        run.on_exchange = lambda exchange: log(describe(next(numbers), exchange))
+
+        def note(exchange: Exchange) -> None:
+            del run.exchanges[:-KEPT_EXCHANGES]  # a service that is developed against runs for days
+            log(describe(next(numbers), exchange))
+
+        run.on_exchange = note
         out(run.base_url)
         if threading.current_thread() is threading.main_thread():
             signal.signal(signal.SIGTERM, lambda *_: halt.set())
@@ -64,6 +70,10 @@ def serve(
         except KeyboardInterrupt:
             log("stopped")
     return 0
+
+
+KEPT_EXCHANGES = 100
+"""Exchanges that a running service remembers."""
 
 
 class _Conversation:
@@ -82,7 +92,7 @@ class _Conversation:
 
 
 def describe(number: int, exchange: Exchange) -> str:
-    """One readable line (and one per finding) about an exchange."""
+    """One readable line (and one per finding) about an exchange, in which nothing steers a terminal."""
     call = exchange.call
     what = exchange.request.path
     if call is not None and call.operation == "generate":
@@ -94,4 +104,4 @@ def describe(number: int, exchange: Exchange) -> str:
         accepted = "done in silence" if finding.rule.silent else "would perhaps be refused"
         word = "refused" if finding.enforced else accepted
         lines.append(f"    {word}: {finding.message}  [{finding.rule.id}, {finding.rule.evidence.value}]")
-    return "\n".join(lines)
+    return "\n".join(f"{line[: len(line) - len(line.lstrip())]}{one_line(line)}" for line in lines)

@@ -1,0 +1,66 @@
+"""The emulator among strangers: bombs, and requests that would write into its log."""
+
+from __future__ import annotations
+
+import gzip
+import http.client
+import json
+import zlib
+from collections.abc import Iterator
+
+import pytest
+
+from turnproof.dialects import dialect
+from turnproof.dialects.base import HttpRequest
+from turnproof.wire.emulator import EmulatorServer
+from turnproof.wire.emulator.http_server import MAX_BODY
+from turnproof.wire.emulator.responders import EchoResponder
+from turnproof.wire.emulator.serve import describe
+from turnproof.wire.emulator.server_run import CANARY_KEY, Exchange, ServerRun
+
+HEADERS = {"content-type": "application/json", "x-api-key": CANARY_KEY, "anthropic-version": "2023-06-01"}
+QUESTION = json.dumps(
+    {"model": "claude-sonnet-4-5", "max_tokens": 9, "messages": [{"role": "user", "content": "hi"}]}
+).encode()
+
+
+@pytest.fixture
+def run() -> Iterator[ServerRun]:
+    with EmulatorServer() as server:
+        yield server.open_run(dialect("anthropic-messages"), EchoResponder())
+
+
+def post(run: ServerRun, body: bytes, **headers: str) -> tuple[int, bytes]:
+    host, _, path = run.base_url.removeprefix("http://").partition("/")
+    connection = http.client.HTTPConnection(host, timeout=60)
+    names = {name.replace("_", "-"): value for name, value in headers.items()}
+    connection.request("POST", f"/{path}/v1/messages", body, {**HEADERS, **names})
+    response = connection.getresponse()
+    found = response.status, response.read()
+    connection.close()
+    return found
+
+
+@pytest.mark.parametrize(("encoding", "pack"), [("gzip", gzip.compress), ("deflate", zlib.compress)])
+def test_a_compressed_body_is_read(run: ServerRun, encoding: str, pack: object) -> None:
+    assert callable(pack)
+    assert post(run, pack(QUESTION), content_encoding=encoding)[0] == 200
+
+
+@pytest.mark.parametrize("body", [gzip.compress(QUESTION)[:-9], b"no gzip"], ids=["cut", "no gzip"])
+def test_a_compressed_body_that_is_damaged_is_refused(run: ServerRun, body: bytes) -> None:
+    assert post(run, body, content_encoding="gzip")[0] == 400
+
+
+def test_a_body_that_unpacks_to_more_than_the_limit_is_refused(run: ServerRun) -> None:
+    packed = gzip.compress(bytes(MAX_BODY + 1), 1)
+    assert len(packed) < MAX_BODY // 100
+    assert post(run, packed, content_encoding="gzip")[0] == 413
+    assert run.exchanges == []
+
+
+def test_a_line_of_the_log_is_printable_and_cannot_be_forged() -> None:
+    path = "/v1/messages\x1b]0;pwn\x07\n#77 POST fake -> 200"
+    told = describe(1, Exchange(0, HttpRequest("POST", path, {}, {}, b""), status=400))
+    assert "\n" not in told
+    assert told.isprintable()
