@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from foreign_service import ForeignService, Trouble, serving
 
 from turnproof._base.canonical import canonical
+from turnproof.dialects.base import Call, Dialect
 from turnproof.errors import UsageError
 from turnproof.judge.verdict import Status
+from turnproof.wire.emulator.live_answers import LiveAnswers
 
 from .live_runs import certify_live, wait_until
 
@@ -142,6 +145,22 @@ def test_probes_and_the_other_path_are_given_the_services_one_answer(
     assert measured.accused() == {}
     assert measured.status("core/threads-are-not-mixed") is Status.HELD
     assert measured.status("parity/same-history-after-each-turn", "parity") is Status.HELD
+
+
+def test_a_run_whose_paths_were_answered_apart_leaves_the_verdict_to_the_others(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    find = LiveAnswers.find
+
+    def forgetful(self: LiveAnswers, wire: Dialect, call: Call, place: tuple[int, int], attempt: int) -> Any:
+        return find(self, wire, call, place, attempt) if call.tools else None
+
+    monkeypatch.setattr(LiveAnswers, "find", forgetful)
+    history = "parity/same-history-after-each-turn"
+    for scenarios, status in ((("basics/plain",), Status.INCONCLUSIVE), (("basics/plain", TOOLS), Status.HELD)):
+        with serving(ForeignService()) as service:
+            measured = certify_live(service, monkeypatch, tmp_path, scenarios=scenarios, only=(history,))
+        assert measured.status(history, "parity") is status
 
 
 def test_what_turnproof_would_refuse_and_the_service_took_is_an_opinion(

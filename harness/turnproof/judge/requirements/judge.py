@@ -143,13 +143,15 @@ def judge_parity(
     excuses = [difference for difference in declared if difference.name in requirement.differences]
     seconds = _by_run(requirement, again)
     every, firsts = _pairs(_by_run(requirement, stateless), _by_run(requirement, legacy))
-    verdicts = []
+    verdicts: list[Verdict] = []
+    # Runs whose paths the real service answered each for itself: others decide, if there are any.
+    apart: list[Verdict] = []
     for key, view in every.items():
         if key in firsts and not is_point(view.key.scenario):
             verdict = _compare(requirement, aspect, view, firsts[key], seconds.get(key), excuses)
             if verdict is not None:
-                verdicts.append(verdict)
-    return _with_evidence(requirement, combine(verdicts))
+                (apart if _answered_apart(firsts[key]) else verdicts).append(verdict)
+    return _with_evidence(requirement, combine(verdicts or apart))
 
 
 _Runs: TypeAlias = dict[tuple[str, str], View]
