@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from operator import attrgetter
 
 import pytest
 from msgspec.structs import replace
 
+from turnproof.judge.requirements import judge
 from turnproof.judge.verdict import Status
 from turnproof.judge.view import View, derived
+from turnproof.judge.view.plain_content import plain as plain_forms
+from turnproof.messages import TokenUsage
 from turnproof.run.transcript import (
     CallBegan,
     Chunk,
     Failed,
     FunctionCallDetected,
+    HistorySnapshot,
     LateCallback,
     Response,
     Thinking,
+    TurnEnded,
+    UsageReport,
     UsageUpdate,
 )
 
@@ -28,7 +35,9 @@ from . import (
     test_other_checks,
     test_tool_checks,
 )
+from .build import spoilt
 from .cases import Case, points_to_something, suite
+from .conversations import cancelled, cut_off, growing, overloaded, pictures, plain, thinking, tools
 
 MODULES = (
     test_cancellation_checks,
@@ -85,3 +94,55 @@ def test_what_is_wrong_outside_of_a_call_is_found_without_it(case: Case) -> None
     seen = case.id != "tools/call-ids-are-kept"
     if seen and closed(bad).transcript.events != closed(good).transcript.events:
         assert judged(case, bad) in (Status.VIOLATED, None)
+
+
+@pytest.mark.parametrize("run", [plain, tools, thinking, pictures, cancelled, growing, overloaded])
+def test_a_derived_call_is_the_call_that_was_made(run: Callable[[], View]) -> None:
+    view = run()
+    found = derived(closed(view)).calls
+    assert len(found) == len(view.calls)
+    for ours, shown in zip(found, view.calls, strict=True):
+        assert ours.knows_messages
+        assert (ours.place, ours.began.streamed) == (shown.place, shown.began.streamed)
+        assert plain_forms(ours.began.messages) == plain_forms(shown.began.messages)
+        assert (ours.began.system, ours.began.tools) == (shown.began.system, shown.began.tools)
+        assert ours.came_to_nothing == shown.came_to_nothing
+        if shown.response is not None:
+            assert ours.response is not None
+            assert ours.response.parts == shown.response.parts
+            assert "".join(ours.chunks) == "".join(shown.chunks)
+
+
+def test_text_that_the_user_saw_twice_is_found_and_blames_no_callback() -> None:
+    view = spoilt(
+        closed(cut_off("reset")), TurnEnded, lambda event: replace(event, shown="Bed 3 is moist.Bed 3 is moist.")
+    )
+    found = derived(view)
+    first, second = found.calls
+    assert (first.came_to_nothing, second.attempt) == (True, 1)
+    assert (first.chunks, second.chunks) == (("Bed 3 is moist.",), ())
+    verdict = judge(suite().catalogue["recovery/text-is-shown-once"], "stateless", [found])
+    assert verdict.status is Status.VIOLATED
+
+
+def test_where_no_message_can_be_told_for_an_answer_the_request_alone_is_known() -> None:
+    view = spoilt(closed(plain()), HistorySnapshot, lambda event: replace(event, messages=event.messages[:1]))
+    (first, *_) = derived(view).calls
+    assert not first.knows_messages
+    assert (first.response, first.failed) == (None, None)
+    assert first.sent is not None
+    assert first.began.messages == first.sent.messages
+
+
+def test_usage_is_known_of_the_last_answer_of_a_turn_that_tells_it() -> None:
+    shown = tools()
+    usage = TokenUsage(7, 8, 15)
+    view = closed(shown)
+    told = View(
+        replace(view.transcript, events=(*view.transcript.events, UsageReport(usage=usage, turn=1))),
+        view.dialect,
+        view.scenario,
+    )
+    known = [call.response.usage for call in derived(told, usage=True).calls if call.response is not None]
+    assert known == [usage]
+    assert all(call.response is not None for call in derived(told).calls)

@@ -10,7 +10,7 @@ answer on the wire, and nothing is said of the rest.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -201,7 +201,8 @@ class _TurnReading:
         elif self._outcome == "error" and not models:
             # What the turn had brought is gone: only what was asked before its first answer is of the messages held.
             exchanges = exchanges[: min(taken, default=len(exchanges)) + 1]
-        shown = self._shown(exchanges)
+        held = {n: said[place] for n, place in zip(sorted(taken), models, strict=False)}
+        shown = self._shown(exchanges, held)
         given = 0
         attempts: dict[int, int] = defaultdict(int)
         for n, exchange in enumerate(exchanges):
@@ -272,7 +273,7 @@ class _TurnReading:
             return self._turn.failed
         if taken and message is None:
             return None
-        if not taken and (not last or self._outcome == "error"):
+        if not taken and (not last or exchange.clean or self._outcome == "error"):
             return None
         if not taken and self._outcome == "cancelled" and not exchange.held:
             return None  # the turn was cancelled while the session waited to ask again
@@ -291,21 +292,24 @@ class _TurnReading:
         reports = [event for event in self._turn.events if isinstance(event, UsageReport)]
         return reports[-1].usage if reports else None
 
-    def _shown(self, exchanges: Sequence[Exchange]) -> list[str]:
-        """What the user was shown of each answer: the turn's text, cut where one answer's ends on the wire.
+    def _shown(self, exchanges: Sequence[Exchange], messages: Mapping[int, Message]) -> list[str]:
+        """What the user was shown of each answer: the turn's text, cut where one answer's ends.
 
-        An attempt that goes well says again what an earlier one had shown of the same answer.
+        `messages` are those that the answers became. An attempt that goes well says again what an earlier one had shown
+        of the same answer. Where an end cannot be found, nothing is known from there on.
         """
         left = self._turn.ended.shown if self._turn.ended is not None else ""
         pieces: list[str] = []
         before = ""
-        for exchange in exchanges:
-            rest = exchange.text.removeprefix(before)
-            piece = left if exchange is exchanges[-1] else rest if left.startswith(rest) else ""
+        for n, exchange in enumerate(exchanges):
+            ends = [exchange.text] if n not in messages else [exchange.text, messages[n].text]
+            rests = [text.removeprefix(before) for text in ends]
+            piece = left if n == len(exchanges) - 1 else next((one for one in rests if left.startswith(one)), None)
+            if piece is None or (before and before + piece not in ends):
+                return [*pieces, *[""] * (len(exchanges) - n)]
             left = left.removeprefix(piece)
-            # Of text that does not go on from an earlier attempt's nobody knows which attempt had it.
-            pieces.append(before + piece if not before or before + piece == exchange.text else "")
-            before = "" if exchange.clean and not _is_broken(exchange) else pieces[-1]
+            pieces.append(before + piece)
+            before = "" if n in messages else pieces[-1]
         return pieces
 
 
