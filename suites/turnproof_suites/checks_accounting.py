@@ -208,12 +208,15 @@ _EARLIER_CALLS_ADDED = finding(
 @check("accounting/each-call-counts-for-itself", needs="usage")
 def each_call_counts_for_itself(view: View) -> Findings:
     """A later call's prompt holds the earlier ones already; adding them up counts them twice."""
+    answered = {one.call.index: one for one in answered_calls(view)}
     spent = 0
-    for one in answered_calls(view):
-        if one.wire.usage is None:
+    for call in view.calls:
+        wire = call.answer.usage if call.answer is not None else None
+        if wire is None:
             continue
-        own, got = one.wire.usage.prompt_tokens, one.response.usage.prompt_tokens
-        if spent and own and got == own + spent:
+        own, one = wire.prompt_tokens, answered.get(call.index)
+        got = one.response.usage.prompt_tokens if one is not None else None
+        if one is not None and spent and own and got == own + spent:
             yield _EARLIER_CALLS_ADDED(
                 one.at("usage", "prompt_tokens"),
                 expected=own,
@@ -221,6 +224,6 @@ def each_call_counts_for_itself(view: View) -> Findings:
                 related=(one.at_wire(),),
                 earlier=spent,
             )
-        elif spent:
+        elif one is not None and spent:
             yield Compared("later calls")
         spent += own

@@ -267,16 +267,24 @@ _NO_CALL = finding(
 )
 
 
-@check("tools/tool-use-comes-with-calls", needs="calls")
+@check("tools/tool-use-comes-with-calls")
 def tool_use_comes_with_calls(view: View) -> Findings:
     """Nobody can answer a tool use that has no calls."""
     for call in view.calls:
-        if call.response is None or call.response.finish_reason is not FinishReason.TOOL_USE:
+        if call.response is None or _finish(view, call) is not FinishReason.TOOL_USE:
             continue
         if call.response.calls:
             yield Compared("tool uses")
         else:
             yield _NO_CALL(call.at(Side.RESPONSE, "finish_reason"), related=(call.at_answer(),))
+
+
+def _finish(view: View, call: ProviderCall) -> FinishReason | None:
+    """Why an answer ended by the response; by the wire, with calls that can be run, where no response is shown."""
+    if view.shows_calls:
+        return call.response.finish_reason if call.response is not None else None
+    answer = call.answer
+    return answer.finish if answer is not None and calls_in(answer.parts) and not answer.broken_calls else None
 
 
 _CALL_COUNT = finding(

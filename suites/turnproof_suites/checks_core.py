@@ -552,7 +552,7 @@ _TOO_MANY_REQUESTS = finding(
 _FEW = 2
 
 
-@check("core/side-requests-stay-few", needs="calls")
+@check("core/side-requests-stay-few")
 def side_requests_stay_few(view: View) -> Findings:
     """Counting tokens anew for every message of the history would show here."""
     for call in view.calls:

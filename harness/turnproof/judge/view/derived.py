@@ -62,15 +62,16 @@ class DerivedCall(ProviderCall):
 
     def __init__(self, call: _Parts, turn: Turn | None, view: TurnView, key: RunKey) -> None:
         shown = [Chunk(text=call.shown, turn=call.began.turn)] if call.shown else []
-        super().__init__(call.began, (call.exchange,), shown, (), call.ended, call.attempt, turn, key)
+        super().__init__(call.began, call.exchanges, shown, (), call.ended, call.attempt, turn, key)
         self._view = view
+        self._asked = call.exchange
         self._held_at = call.held_at
         self._knows_messages = call.knows_messages
 
     @cached_property
     def where(self) -> str:
         """The place of the call, for messages."""
-        return f"turn {self.began.turn} round {self.began.round} (request {self.exchanges[0].number})"
+        return f"turn {self.began.turn} round {self.began.round} (request {self._asked.number})"
 
     @property
     def knows_messages(self) -> bool:
@@ -132,9 +133,9 @@ class DerivedView(View):
         return tuple(found)
 
     def _exchanges_of(self, turn: TurnView) -> list[Exchange]:
-        """The requests for an answer that were made while the turn ran: what was sent ahead of it is a child's."""
+        """What was sent while the turn ran: what was sent ahead of it is a child's."""
         at = next((n for n, event in enumerate(turn.events) if isinstance(event, TurnBegan)), len(turn.events))
-        return [exchange for exchange in self.exchanges_in(turn.events[at:]) if exchange.generates]
+        return list(self.exchanges_in(turn.events[at:]))
 
     def _in_force(self, turn: TurnView) -> tuple[str | None, tuple[ToolSchema, ...]]:
         scripts = self.scenario.turns[: turn.index + 1]
@@ -151,6 +152,7 @@ class _Parts:
 
     began: CallBegan
     exchange: Exchange
+    exchanges: tuple[Exchange, ...]
     ended: Response | Failed | None
     attempt: int
     shown: str
@@ -182,8 +184,10 @@ class _TurnReading:
     ) -> None:
         self._turn = turn
         self._before = before
+        asked = [one for one in exchanges if one.generates]
         # One that was asked again with a new token is no answer's.
-        self._exchanges = [one for one in exchanges if not one.outdated or one is exchanges[-1]]
+        self._exchanges = [one for one in asked if not one.outdated or one is asked[-1]]
+        self._sent = exchanges
         self._system, self._tools = in_force
         self._streamed = streamed
         self._outcome = turn.ended.outcome if turn.ended is not None else "error"
@@ -198,9 +202,7 @@ class _TurnReading:
         known_from = self._known_from(exchanges, said) if taken is not None else len(exchanges)
         if taken is None:
             models, taken = [], frozenset()
-        elif self._outcome == "error" and not models:
-            # What the turn had brought is gone: only what was asked before its first answer is of the messages held.
-            exchanges = exchanges[: min(taken, default=len(exchanges)) + 1]
+        gone = self._outcome == "error" and not models
         held = {n: said[place] for n, place in zip(sorted(taken), models, strict=False)}
         shown = self._shown(exchanges, held)
         given = 0
@@ -208,7 +210,11 @@ class _TurnReading:
         for n, exchange in enumerate(exchanges):
             place = models[given] if given < len(models) else None
             message = said[place] if place is not None else None
-            messages = said[:place] if n >= known_from else _sent(exchange)
+            known = n >= known_from
+            messages = said[:place] if known else _sent(exchange)
+            if gone and known:
+                # What the turn had brought is no longer held: the answers, and the results that were sent for them.
+                messages = (*said, *_brought([exchanges[one] for one in sorted(taken) if one < n], exchange))
             rounds = _rounds(messages)
             began = CallBegan(
                 messages=messages,
@@ -222,9 +228,20 @@ class _TurnReading:
             )
             ended = self._ended(exchange, message, n in taken, usage=usage)
             held_at = place if isinstance(ended, Response) else None
-            yield _Parts(began, exchange, ended, attempts[rounds], shown[n], held_at, n >= known_from)
+            yield _Parts(began, exchange, self._beside(exchange), ended, attempts[rounds], shown[n], held_at, known)
             attempts[rounds] += 1
             given += n in taken
+
+    def _beside(self, asked: Exchange) -> tuple[Exchange, ...]:
+        """A request for an answer, with what was sent since the one before; the last one with the rest as well."""
+        found: list[Exchange] = []
+        for exchange in self._sent:
+            if asked in found and (exchange.generates or asked is not self._exchanges[-1]):
+                break
+            if found and found[-1].generates and asked not in found:
+                found = []
+            found.append(exchange)
+        return tuple(found)
 
     def _answers(self, models: int) -> frozenset[int] | None:
         """The numbers of the exchanges that brought the messages of the model which are held; None where they cannot be
@@ -277,7 +294,7 @@ class _TurnReading:
             return None
         if not taken and self._outcome == "cancelled" and not exchange.held:
             return None  # the turn was cancelled while the session waited to ask again
-        figures = self._figures() if last and taken else None
+        figures = self._figures() if last and taken and _has_figures(exchange) else None
         if usage and figures is None:
             return None
         finish = (
@@ -311,6 +328,26 @@ class _TurnReading:
             pieces.append(before + piece)
             before = "" if n in messages else pieces[-1]
         return pieces
+
+
+def _brought(answers: Sequence[Exchange], asked: Exchange) -> Iterator[Message]:
+    """The messages that earlier answers of a turn became, as they stood on the wire when it was asked again.
+
+    A result that the request lacks is there all the same: what was called had one.
+    """
+    results = {result.call_id: result for message in _sent(asked) for result in message.results}
+    for exchange in answers:
+        parts = exchange.answer.parts if exchange.answer is not None else ()
+        calls = [part for part in parts if isinstance(part, FunctionCall)]
+        yield Message.model(*parts)
+        if calls:
+            yield Message.tool(*(results.get(call.id, ToolResult(call.id, call.name, None)) for call in calls))
+
+
+def _has_figures(exchange: Exchange) -> bool:
+    """Whether an answer says how many tokens it took: a session keeps the last figures that it heard."""
+    usage = exchange.answer.usage if exchange.answer is not None else None
+    return usage is not None and usage != TokenUsage()
 
 
 def _says_the_same(some: Sequence[Message], others: Sequence[Message]) -> bool:
