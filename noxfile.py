@@ -52,6 +52,7 @@ CERTIFIED_PEERS = {
         ["ANTHROPIC", "OPENAI", "GEMINI"],
     ),
     "pydantic_ai": (["pydantic-ai-slim[anthropic]==2.68.0", "anthropic==2.14.0"], ["BINDING"]),
+    "pydantic_ai_agent": (["pydantic-ai-slim[anthropic]==2.68.0", "anthropic==2.14.0"], ["SESSION"]),
 }
 """Libraries with a page in `docs/findings/`, by the module of their bindings: the page's versions, and the bindings.
 

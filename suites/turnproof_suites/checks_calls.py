@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 from msgspec import UNSET
@@ -209,7 +210,7 @@ def clipped_calls_are_not_returned(view: View) -> Findings:
         clipped = _clipped_in_one_piece(call)
         if wire.broken_calls or clipped:
             what = "calls cut off by the output limit"
-            yield from _never_runs(call, what, _CLIPPED_RETURNED, _CLIPPED_ANNOUNCED, clipped)
+            yield from _never_runs(view, call, what, _CLIPPED_RETURNED, _CLIPPED_ANNOUNCED, clipped)
 
 
 def _clipped_in_one_piece(call: ProviderCall) -> frozenset[str]:
@@ -228,10 +229,12 @@ def broken_arguments_never_run(view: View) -> Findings:
     for call in view.calls:
         wire = call.answer
         if wire is not None and wire.broken_calls and wire.finish is not FinishReason.MAX_TOKENS:
-            yield from _never_runs(call, "calls with arguments that are no JSON", _BROKEN_RETURNED, _BROKEN_ANNOUNCED)
+            what = "calls with arguments that are no JSON"
+            yield from _never_runs(view, call, what, _BROKEN_RETURNED, _BROKEN_ANNOUNCED)
 
 
 def _never_runs(
+    view: View,
     call: ProviderCall,
     what: str,
     returned: FindingCode,
@@ -239,6 +242,9 @@ def _never_runs(
     clipped: frozenset[str] = frozenset(),
 ) -> Findings:
     wire = [made for made in calls_in(call.answer.parts if call.answer is not None else ()) if made.id not in clipped]
+    if not view.shows_calls:
+        yield from _not_run(view, call, what, returned, wire)
+        return
     parts = call.response.parts if call.response is not None else ()
     events = [event for event in call.callbacks if isinstance(event, FunctionCallDetected)]
     heard = [event.function_call for event in events]
@@ -256,6 +262,27 @@ def _never_runs(
             place = call.at_callback(event, "function_call")
             yield announced(place, observed=made.args, related=(call.at_answer(),), tool=made.name)
     if not wrong and (call.response is not None or call.failed is not None):
+        yield Compared(what)
+
+
+def _not_run(
+    view: View, call: ProviderCall, what: str, returned: FindingCode, complete: Sequence[FunctionCall]
+) -> Findings:
+    """The same of a session that shows no calls. It may hold such a call, and tell the model what is wrong with it; its
+    tool runs no more often in the turn than the model has called it in full."""
+    turn = next(one for one in view.turns if one.index == call.began.turn)
+    answers = [one.answer for one in turn.calls if one is not call and one.answer is not None]
+    called = Counter(made.name for made in (*complete, *(made for one in answers for made in calls_in(one.parts))))
+    own_names = call.session_names
+    allowed = Counter({own_names.get(name, name): times for name, times in called.items()})
+    extra = []
+    for run in turn.tool_runs:
+        allowed[run.name] -= 1
+        if allowed[run.name] < 0 and run.outcome != "unknown":
+            extra.append(run)
+    for run in extra:
+        yield returned(turn.at_event(run, "args"), observed=run.args, related=(call.at_answer(),), tool=run.name)
+    if not extra:
         yield Compared(what)
 
 

@@ -263,16 +263,32 @@ _NO_CALL = finding(
 
 @check("history/calls-and-results-stay-paired")
 def calls_and_results_stay_paired(view: View) -> Findings:
-    """After every turn and operation; what was taken over may be mended when it is first used."""
+    """After every turn and operation. What was taken over, and the calls that a turn without an answer has left
+    behind, may be mended when the conversation goes on: then its next request shows whether they were."""
     unused = bool(unpaired(view.scenario.given))
-    for step in steps(view):
+    every, cut = steps(view), False
+    for step, following in zip(every, [*every[1:], None], strict=True):
         unused = unused and step.kind != "turn"
         if unused:
             continue
-        wrong = [_alone(step, one, _NO_RESULT, _NO_CALL) for one in every_unpaired(step.history)]
-        yield from wrong
-        if not wrong and calls_made(step.history):
+        if step.kind == "turn":
+            cut = step.turn.ended is not None and step.turn.ended.outcome != "answer"
+        alone = list(every_unpaired(step.history))
+        if cut and alone and all(_is_left_behind(one, step.history) for one in alone):
+            if following is None or not following.generated or following.generated[0].call is None:
+                continue  # nobody knows what would have been sent
+            if unpaired(following.generated[0].call.messages) is None:
+                yield Compared("calls that are answered when the conversation goes on")
+                continue
+        yield from (_alone(step, one, _NO_RESULT, _NO_CALL) for one in alone)
+        if not alone and calls_made(step.history):
             yield Compared("calls and results held")
+
+
+def _is_left_behind(one: Unpaired, held: Sequence[Message]) -> bool:
+    """Whether it is a call of the last answer, which nobody has answered so far."""
+    last = max((n for n, message in enumerate(held) if message.role == "model"), default=-1)
+    return one.lacks == "result" and one.message == last
 
 
 def _alone(step: Step, one: Unpaired, no_result: FindingCode, no_call: FindingCode) -> Finding:

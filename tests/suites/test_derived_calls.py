@@ -12,7 +12,7 @@ from turnproof.judge.requirements import judge
 from turnproof.judge.verdict import Status
 from turnproof.judge.view import View, derived
 from turnproof.judge.view.plain_content import plain as plain_forms
-from turnproof.messages import TokenUsage
+from turnproof.messages import FinishReason, TokenUsage
 from turnproof.run.transcript import (
     CallBegan,
     Chunk,
@@ -22,6 +22,7 @@ from turnproof.run.transcript import (
     LateCallback,
     Response,
     Thinking,
+    ToolRun,
     TurnEnded,
     UsageReport,
     UsageUpdate,
@@ -37,7 +38,7 @@ from . import (
 )
 from .build import spoilt
 from .cases import Case, points_to_something, suite
-from .conversations import cancelled, cut_off, growing, overloaded, pictures, plain, thinking, tools
+from .conversations import broken, cancelled, cut_off, growing, overloaded, pictures, plain, thinking, tools
 
 MODULES = (
     test_cancellation_checks,
@@ -139,10 +140,37 @@ def test_usage_is_known_of_the_last_answer_of_a_turn_that_tells_it() -> None:
     usage = TokenUsage(7, 8, 15)
     view = closed(shown)
     told = View(
-        replace(view.transcript, events=(*view.transcript.events, UsageReport(usage=usage, turn=1))),
+        replace(
+            view.transcript,
+            events=(*view.transcript.events[:-1], UsageReport(usage=usage, turn=1), view.transcript.end),
+        ),
         view.dialect,
         view.scenario,
     )
     known = [call.response.usage for call in derived(told, usage=True).calls if call.response is not None]
     assert known == [usage]
     assert all(call.response is not None for call in derived(told).calls)
+
+
+@pytest.mark.parametrize(
+    ("finish", "requirement"),
+    [
+        (FinishReason.MAX_TOKENS, "tools/clipped-calls-are-not-returned"),
+        (FinishReason.TOOL_USE, "tools/broken-arguments-never-run"),
+    ],
+)
+def test_a_broken_call_may_be_held_and_never_runs(finish: FinishReason, requirement: str) -> None:
+    view = closed(broken(finish))
+    (call,) = derived(view).calls
+    assert call.answer is not None
+    ran = ToolRun(call_id="", name="read_sensor", args={}, outcome="ok", turn=0)
+    run = View(
+        replace(view.transcript, events=(*view.transcript.events[:-1], ran, view.transcript.end)),
+        view.dialect,
+        view.scenario,
+    )
+    needs = suite().catalogue[requirement]
+    assert judge(needs, "stateless", [derived(view)]).status is Status.HELD
+    verdict = judge(needs, "stateless", [derived(run)])
+    assert verdict.status is Status.VIOLATED
+    points_to_something(verdict.findings[0], derived(run))

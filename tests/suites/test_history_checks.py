@@ -256,6 +256,26 @@ def test_each_way_to_get_it_wrong_is_found(name: str, view: Callable[[], View], 
     assert status(name, spoil(view())) is Status.VIOLATED
 
 
+def left_behind(mended: bool) -> View:
+    """A turn that was cancelled in its tool, whose call has a result, if at all, only from the next turn on."""
+    cut = Cut("tool", index=0)
+    made = Made(
+        scripted([read()], user="How is bed 3?", cancel=cut, expect="cancelled"),
+        scripted([THREE], user="Still there?"),
+        name="history/made",
+        tools=(READ,),
+    )
+    made.turn("How is bed 3?").call(read()).add(Cancelled(at="tool 0", turn=0)).end("cancelled")
+    if mended:
+        made.history.append(Message.tool(result("toolu_1", "unknown", is_error=True)))
+    return uncalled(made.turn("Still there?").call(THREE).end().view())
+
+
+def test_a_call_of_a_cancelled_turn_may_be_answered_when_the_conversation_goes_on() -> None:
+    assert status("history/calls-and-results-stay-paired", left_behind(mended=True)) is Status.HELD
+    assert status("history/calls-and-results-stay-paired", left_behind(mended=False)) is Status.VIOLATED
+
+
 def test_a_request_of_a_tool_round_is_held_against_the_history_up_to_its_results() -> None:
     def unanswered(body: dict[str, list[dict[str, list[object]]]]) -> None:
         del body["messages"][2]["content"][1]

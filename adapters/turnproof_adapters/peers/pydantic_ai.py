@@ -86,16 +86,29 @@ def news(event: Any, stream: models.StreamedResponse) -> tuple[str, Any]:
     return "on_usage_update", other(stream.usage)
 
 
+def typed(error: exceptions.ModelAPIError) -> errors.ProviderError:
+    kind = next(kind for known, kind in ERRORS.items() if isinstance(error, known))
+    status = getattr(error, "status_code", None)
+    kind = errors.TransportError if status == 408 else kind  # a time limit, which has no class of its own
+    told = kind(str(error), status=status, kind=error.provider_error_type)
+    told.retry_after = error.retry_after
+    return told
+
+
+def open_model(endpoint: provider.Endpoint) -> tuple[AnthropicModel, Any]:
+    """The model class of an endpoint, and what closes its client."""
+    # Without the SDK's retries, as wherever something above the model retries: one call is one request.
+    # And nothing before the system text, to explain system messages in mid-conversation where there are none.
+    settings: Any = {"max_retries": 0, "framing_announcement": "when_needed", **endpoint.options}
+    if thinking := settings.pop("thinking", None):
+        settings["anthropic_thinking"] = {"type": "enabled", **thinking}
+    wire = AnthropicProvider(base_url=endpoint.base_url, api_key=endpoint.api_key)
+    return AnthropicModel(endpoint.model, provider=wire, settings=settings), wire.client.close
+
+
 class PydanticAI:
     def __init__(self, endpoint: provider.Endpoint) -> None:
-        # Without the SDK's retries, as wherever something above the model retries: one call is one request.
-        # And nothing before the system text, to explain system messages in mid-conversation where there are none.
-        settings: Any = {"max_retries": 0, "framing_announcement": "when_needed", **endpoint.options}
-        if thinking := settings.pop("thinking", None):
-            settings["anthropic_thinking"] = {"type": "enabled", **thinking}
-        wire = AnthropicProvider(base_url=endpoint.base_url, api_key=endpoint.api_key)
-        self._model = AnthropicModel(endpoint.model, provider=wire, settings=settings)
-        self.shutdown = wire.client.close
+        self._model, self.shutdown = open_model(endpoint)
 
     async def complete(self, history: Any, system: Any = None, offer: Any = None, **given: Any) -> Any:
         rules = [m.InstructionPart(getattr(system, "text", system))] if system else None
@@ -114,12 +127,7 @@ class PydanticAI:
                 return response(stream.get())
             return response(stream.get() if stream else m.ModelResponse([]), cancelled=True)
         except exceptions.ModelAPIError as error:
-            kind = next(kind for known, kind in ERRORS.items() if isinstance(error, known))
-            status = getattr(error, "status_code", None)
-            kind = errors.TransportError if status == 408 else kind  # a time limit, which has no class of its own
-            typed = kind(str(error), status=status, kind=error.provider_error_type)
-            typed.retry_after = error.retry_after
-            raise typed from error
+            raise typed(error) from error
         except ValueError as error:  # arguments of a call that are not JSON
             raise errors.TransportError(str(error)) from error
 

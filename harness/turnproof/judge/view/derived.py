@@ -288,7 +288,7 @@ class _TurnReading:
         last = exchange is self._exchanges[-1]
         if last and self._turn.failed is not None and self._outcome == "error":
             return self._turn.failed
-        if taken and message is None:
+        if self._turn.history is None or (taken and message is None):
             return None
         if not taken and (not last or exchange.clean or self._outcome == "error"):
             return None
