@@ -43,6 +43,7 @@ CERTIFIED_PEERS = {
         ["strands-agents==1.62.0", "anthropic==0.125.0", "openai==2.54.0", "google-genai==2.34.0"],
         ["ANTHROPIC", "OPENAI", "GEMINI"],
     ),
+    "strands_agent": (["strands-agents==1.62.0", "anthropic==0.125.0"], ["SESSION"]),
     "any_llm": (
         ["any-llm-sdk[anthropic,openai,gemini]==1.40.2", "anthropic==0.125.0", "openai==3.57.0", "google-genai==3.6.1"],
         ["ANTHROPIC", "OPENAI", "GEMINI"],
@@ -111,11 +112,18 @@ def tests(session: nox.Session) -> None:
 
 
 @nox.session
+def long(session: nox.Session) -> None:
+    """Run the tests that take minutes each, which `nox -s tests` leaves out."""
+    ready_for_tests(session)
+    session.run("pytest", "-m", "long", *(session.posargs or every_core()))
+
+
+@nox.session
 def coverage(session: nox.Session) -> None:
     """Run the project's own tests and report what they cover. Each line is counted, which takes two thirds longer."""
     ready_for_tests(session)
     session.run("coverage", "erase")
-    session.run("coverage", "run", "-m", "pytest", *(session.posargs or every_core()))
+    session.run("coverage", "run", "-m", "pytest", "-m", "", *(session.posargs or every_core()))
     session.run("coverage", "combine", "--quiet")
     whole = [] if session.posargs else ["--fail-under=95"]
     session.run("coverage", "report", "--skip-covered", *whole)

@@ -226,4 +226,5 @@ def each_call_counts_for_itself(view: View) -> Findings:
             )
         elif one is not None and spent:
             yield Compared("later calls")
-        spent += own
+        if one is not None or not view.shows_calls:
+            spent += own

@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-pytestmark = pytest.mark.timeout(600)
+pytestmark = [pytest.mark.long, pytest.mark.timeout(600)]
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "migration"
 CHANGES = sorted((EXAMPLE / "changes").glob("*.patch"))

@@ -10,9 +10,13 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.skipif(
-    importlib.util.find_spec("pydantic_ai") is None, reason="needs pydantic-ai: pip install 'turnproof[pydantic-ai]'"
-)
+pytestmark = [
+    pytest.mark.long,
+    pytest.mark.skipif(
+        importlib.util.find_spec("pydantic_ai") is None,
+        reason="needs pydantic-ai: pip install 'turnproof[pydantic-ai]'",
+    ),
+]
 
 PEER = "turnproof_adapters.peers.pydantic_ai:BINDING"
 SCENARIOS = ("faults/no_end", "tools/illegal_names", "handoff/from_elsewhere", "basics/four_turns")

@@ -259,4 +259,4 @@ def test_an_outcome_that_cannot_be_written_is_printed_all_the_same(
     assert main([*QUICK_BENCH, "--out", str(tmp_path)]) == 2
     out, err = capsys.readouterr()
     assert "liar" in out
-    assert f"{tmp_path}: cannot write the outcome: Is a directory" in err
+    assert f"cannot write {tmp_path}: Is a directory" in err

@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+pytestmark = pytest.mark.long
+
 pytest_plugins = ["pytester"]
 
 TESTS = Path(__file__).resolve().parents[2]

@@ -15,6 +15,8 @@ from turnproof.commands.certify.options import CertifyOptions
 from turnproof.judge.run_log import read_run
 from turnproof.judge.verdict import Status
 
+pytestmark = pytest.mark.long
+
 
 @dataclass(frozen=True)
 class Case:

@@ -20,6 +20,8 @@ from turnproof.judge.requirements import load_suite
 from turnproof.judge.run_log import Run, read_run
 from turnproof.judge.verdict import Status
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:

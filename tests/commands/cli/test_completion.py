@@ -51,7 +51,7 @@ def shell(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -
     ("line", "offered"),
     [
         ("turnproof cert", ["certify"]),
-        ("turnproof certify open", ["openai"]),
+        ("turnproof certify open", ["openai", "openai_responses"]),
         ("turnproof certify openai anthr", ["anthropic"]),
         ("turnproof certify reference@zai", ["reference@zai"]),
         ("turnproof certify --only tools/results-answer", ["tools/results-answer-every-call"]),

@@ -137,7 +137,7 @@ def test_a_prompt_that_was_cut_is_answered_and_logged(server: EmulatorServer) ->
     assert (status, json.loads(body.splitlines()[-1])["done"]) == (200, True)
     (finding,) = run.exchanges[0].findings
     assert (finding.rule.id, finding.enforced) == ("ollama/prompt-truncated", False)
-    assert f"done in silence: {finding.message}  [ollama/prompt-truncated, SRC]" in describe(1, run.exchanges[0])
+    assert f"done in silence: {finding.message} [ollama/prompt-truncated, SRC]" in describe(1, run.exchanges[0])
 
 
 # -- Anthropic's SDK

@@ -12,6 +12,8 @@ from shared_material import recordings_dir
 
 from turnproof_suites.right.vendor_schemas import DIALECTS, illegal_places
 
+pytestmark = pytest.mark.long
+
 TOOL = {"type": "object", "properties": {"bed": {"type": "integer"}}}
 
 LEGAL: dict[str, dict[str, Any]] = {

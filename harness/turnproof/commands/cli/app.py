@@ -33,7 +33,8 @@ app = typer.Typer(
     help="Certify LLM provider adapters over real HTTP, with evidence.",
     epilog=(
         "Exit codes: 0 all claimed MUSTs held; 1 violations; 2 usage, environment or harness fault; "
-        "3 nothing measured, or a MUST inconclusive; 130 interrupted; 141 the reader of the output has gone."
+        "3 nothing measured, or a MUST inconclusive; 130 interrupted; 141 the reader of the output has gone; "
+        "143 ended by SIGTERM."
     ),
     rich_markup_mode=None,
     pretty_exceptions_enable=False,

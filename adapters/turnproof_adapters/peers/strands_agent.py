@@ -1,0 +1,211 @@
+"""strands' `Agent`, bound as a session: it opens its own client, runs the tools, and has a list of messages.
+
+It is asked and stopped by its own methods, in one event loop, since its client does not outlive the loop that made it
+(`core/event-loops-may-come-and-go` of the model class). The waits between its attempts cannot be given to somebody
+else, so its retries are switched off and not claimed. Its history is not made shorter (`NullConversationManager`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+import json
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+from strands import Agent
+from strands.agent.conversation_manager import NullConversationManager
+from strands.tools.tools import PythonAgentTool
+from strands.types.exceptions import (
+    ContextWindowOverflowException,
+    EventLoopException,
+    MaxTokensReachedException,
+    ModelThrottledException,
+)
+
+from turnproof import errors, messages
+from turnproof.cancel import CancelToken
+from turnproof.provider import Binding
+from turnproof.subject import SessionBinding, SessionReply, SessionSetup, SessionTurn, Tool, ToolOutput
+
+from .sdk_errors import typed_error
+from .strands import ANTHROPIC
+from .strands_calls import model_arguments
+from .strands_messages import StrandsMessages, tool_spec
+
+CLAIMS = replace(
+    ANTHROPIC.claims(), thinking=False, documents=False, result_images=False, retries=False, result_cutting=False
+)
+WIRE = Binding("strands-wire", ANTHROPIC.dialect, ANTHROPIC.model, CLAIMS, package="strands-agents")
+
+
+class Conversation:
+    """An agent with its messages. Other tools or another system text make a new agent with the same messages."""
+
+    def __init__(self, setup: SessionSetup) -> None:
+        from strands.models.anthropic import AnthropicModel
+
+        at = setup.endpoint
+        where = {"base_url": at.base_url, "api_key": at.api_key}
+        self._model: Any = AnthropicModel(**model_arguments("anthropic", at.model, at.options, where))
+        self._read = StrandsMessages(WIRE.dialect, at.model)
+        self._turn = SessionTurn(CancelToken())
+        self._loop = asyncio.new_event_loop()
+        threading.Thread(target=self._loop.run_forever, daemon=True).start()
+        self.messages: list[Any] = []
+        self.configure(setup.system, setup.tools)
+
+    def configure(self, system: str | None, tools: Sequence[Tool]) -> None:
+        self.agent = Agent(
+            self._model,
+            messages=self.messages,
+            tools=[self._tool(one) for one in tools],
+            system_prompt=system,
+            callback_handler=self._heard,
+            conversation_manager=NullConversationManager(),
+            retry_strategy=None,
+        )
+        self.messages = self.agent.messages
+
+    def _heard(self, **event: Any) -> None:
+        if event.get("data") and self._turn.on_chunk:
+            self._turn.on_chunk(event["data"])
+
+    def _tool(self, tool: Tool) -> PythonAgentTool:
+        def run(use: Mapping[str, Any], **_: Any) -> Any:
+            status = "success"
+            try:
+                output = tool.run(use["input"], self._turn.cancel_token)
+            except Exception as error:
+                status, output = "error", str(error)
+            if isinstance(output, ToolOutput):
+                status, output = ("error" if output.is_error else status), output.result
+            text = output if isinstance(output, str) else json.dumps(output, ensure_ascii=False)
+            return {"toolUseId": use["toolUseId"], "status": status, "content": [{"text": text}]}
+
+        return PythonAgentTool(tool.schema.name, tool_spec(tool.schema), run)
+
+    def send(self, said: str | list[Any], turn: SessionTurn) -> SessionReply:
+        self._turn = turn
+        turn.cancel_token.raise_if_cancelled()
+        forget = turn.cancel_token.on_cancel(self.agent.cancel)
+        try:
+            with as_errors():
+                result = asyncio.run_coroutine_threadsafe(self.agent.invoke_async(said), self._loop).result()
+        finally:
+            forget()
+            self.messages = self.agent.messages
+        text = "".join(block.get("text", "") for block in result.message["content"])
+        return SessionReply(text, "cancelled" if result.stop_reason == "cancelled" else "answer")
+
+    def close(self) -> None:
+        self._loop.call_soon_threadsafe(self._loop.stop)
+
+    def history(self) -> list[messages.Message]:
+        return [each for message in self.messages for each in self._neutral(message)]
+
+    def _neutral(self, message: Mapping[str, Any]) -> Iterator[messages.Message]:
+        """A message of the library: what has results of tools is the tools', what else the user has is the user's."""
+        if message["role"] == "assistant":
+            yield messages.Message.model(*self._read.read(message))
+            return
+        results = [block["toolResult"] for block in message["content"] if "toolResult" in block]
+        if results:
+            names = {call["toolUseId"]: call["name"] for call in self._calls()}
+            yield messages.Message.tool(*(result(one, names) for one in results))
+        parts = [part for block in message["content"] if (part := spoken(block)) is not None]
+        if parts:
+            yield messages.Message.user(*parts)
+
+    def _calls(self) -> Iterator[Mapping[str, Any]]:
+        for message in self.messages:
+            yield from (block["toolUse"] for block in message["content"] if "toolUse" in block)
+
+    def revert(self, turn: int) -> None:
+        starts = [n for n, one in enumerate(self.messages) if any(spoken(block) for block in one["content"])]
+        starts = [n for n in starts if self.messages[n]["role"] == "user"]
+        if turn >= len(starts):
+            raise IndexError(f"there is no turn {turn}")
+        del self.messages[(*starts, len(self.messages))[turn + 1] :]
+
+
+@contextmanager
+def as_errors() -> Iterator[None]:
+    """The library's exceptions, and those of the SDK below, as those of the contract."""
+    try:
+        yield
+    except MaxTokensReachedException as error:
+        raise errors.ProviderError(str(error)) from error
+    except (ContextWindowOverflowException, ModelThrottledException, EventLoopException) as error:
+        raise typed(error) from error
+    except Exception as error:
+        if found := typed_error(error):
+            raise found from error
+        raise
+
+
+def typed(error: BaseException) -> BaseException:
+    """The library's exception as one of the contract; itself where no error of the SDK is below it."""
+    if isinstance(error, ContextWindowOverflowException):
+        below = typed_error(error.__cause__) if error.__cause__ else None
+        return errors.ContextLimitError(str(error), status=below.status if below else None)
+    cause = error.original_exception if isinstance(error, EventLoopException) else error.__cause__
+    if isinstance(cause, ContextWindowOverflowException | ModelThrottledException):
+        return typed(cause)
+    return (typed_error(cause) if cause is not None else None) or error
+
+
+def spoken(block: Mapping[str, Any]) -> messages.Part | None:
+    """What a user's block says; None for a result."""
+    match block:
+        case {"text": text}:
+            return messages.Text(text)
+        case {"image": {"format": form, "source": {"bytes": data}}}:
+            return messages.InlineData(f"image/{form}", data)
+    return None
+
+
+def result(block: Mapping[str, Any], names: Mapping[str, str]) -> messages.ToolResult:
+    """A result, which has its text as the tool's function made it."""
+    text = "".join(one.get("text", "") for one in block["content"])
+    name = names.get(block["toolUseId"], "")
+    return messages.ToolResult(block["toolUseId"], name, text, is_error=block["status"] == "error")
+
+
+def part_of(conversation: Conversation, parts: Sequence[messages.Part]) -> list[Any]:
+    """A user's parts as blocks of the library."""
+    (message,) = conversation._read.write([messages.Message.user(*parts)])
+    return list(message["content"])
+
+
+def saved(conversation: Conversation) -> str:
+    return json.dumps(conversation.messages)
+
+
+def load(setup: SessionSetup, text: str) -> Conversation:
+    found = Conversation(setup)
+    found.messages[:] = json.loads(text)
+    return found
+
+
+SESSION = SessionBinding(
+    name="strands-agent",
+    adapter=WIRE,
+    open=Conversation,
+    send=Conversation.send,
+    send_parts=lambda conversation, parts, turn: conversation.send(part_of(conversation, parts), turn),
+    history=lambda conversation: copy.deepcopy(conversation.history()),
+    message_ids=False,
+    stop=lambda conversation: conversation.agent.cancel(),
+    configure=Conversation.configure,
+    reset=lambda conversation: conversation.messages.clear(),
+    revert=Conversation.revert,
+    save=saved,
+    load=load,
+    close=Conversation.close,
+    capabilities=CLAIMS,
+    package="strands-agents",
+)
