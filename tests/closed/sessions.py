@@ -56,6 +56,7 @@ def closed(adapter: Binding, wrap: Wrap = lambda provider: provider) -> SessionB
         load=load,
         swap=None,
         provider_history=None,
+        close=lambda session: session.provider.shutdown(),
         other_path=False,
         paths=("stateless",),
     )
