@@ -41,6 +41,7 @@ from ...run.transcript import (
     Response,
     RunKey,
     TurnBegan,
+    TurnEnded,
     UsageReport,
 )
 from ...scenarios.model import Turn
@@ -133,9 +134,13 @@ class DerivedView(View):
         return tuple(found)
 
     def _exchanges_of(self, turn: TurnView) -> list[Exchange]:
-        """What was sent while the turn ran: what was sent ahead of it is a child's."""
-        at = next((n for n, event in enumerate(turn.events) if isinstance(event, TurnBegan)), len(turn.events))
-        return list(self.exchanges_in(turn.events[at:]))
+        """What was sent while the turn ran: what was sent ahead of it is a child's, and what tidies up behind it no
+        call's."""
+        events = turn.events
+        at = next((n for n, event in enumerate(events) if isinstance(event, TurnBegan)), len(events))
+        end = next((n for n, event in enumerate(events) if isinstance(event, TurnEnded)), len(events))
+        later = [exchange for exchange in self.exchanges_in(events[end:]) if exchange.generates]
+        return [*self.exchanges_in(events[at:end]), *later]
 
     def _in_force(self, turn: TurnView) -> tuple[str | None, tuple[ToolSchema, ...]]:
         scripts = self.scenario.turns[: turn.index + 1]
