@@ -162,8 +162,9 @@ def deep(session: nox.Session) -> None:
 
 @nox.session
 def browser(session: nox.Session) -> None:
-    """Look at the report in the Chromium of this machine: load time, filters, links, injection, accessibility."""
-    session.install("-e", ".[all]", *CASSETTES, *group("test"), *group("browser"))
+    """Look at the report and the site in this machine's Chromium: load time, links, injection, accessibility."""
+    session.install("-e", ".[all]", *CASSETTES, *group("test"), *group("browser"), *group("docs"))
+    session.run("python", "-m", "mkdocs", "build", "--quiet", env=QUIET_MKDOCS)
     session.run("pytest", *(session.posargs or ["tests/browser"]))
 
 

@@ -209,7 +209,7 @@ def read_requests(view: View) -> tuple[ReadRequest, ...]:
 
 
 def requests_of(view: View, call: ProviderCall) -> Iterator[ReadRequest]:
-    """The requests of a call that could be read, where it is known what was to be sent.
+    """The readable requests of a call; none where it is unknown which messages the call was given.
 
     They have the session's ids on tool calls and their results, and its images where the same pictures were sent in
     other bytes.

@@ -94,9 +94,15 @@ class Answer:
 
     @property
     def usage(self) -> TokenUsage | None:
-        """The figures of the last answer, as the session was given them."""
+        """The figures of the last answer, as the session was given them.
+
+        None where it hides its calls and the stream was held for a cancel: the server may have written figures that
+        nobody has read.
+        """
         if self.response is not None:
             return self.response.usage
+        if any(exchange.held for exchange in self.exchanges[-1:]):
+            return None
         return self._seen.usage if self._seen is not None else None
 
     @property

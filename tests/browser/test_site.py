@@ -30,7 +30,7 @@ class Quiet(SimpleHTTPRequestHandler):
 @pytest.fixture(scope="module")
 def address() -> Iterator[str]:
     if not (SITE / "index.html").is_file():
-        pytest.skip("the site is not built: run `nox -s docs` first")
+        pytest.fail("the site is not built: `nox -s browser` builds it, or `python -m mkdocs build`")
     server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(SITE)))
     threading.Thread(target=server.serve_forever, daemon=True).start()
     yield f"http://127.0.0.1:{server.server_port}/"

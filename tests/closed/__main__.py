@@ -58,7 +58,7 @@ def compare_mutants(name: str, out: Path) -> bool:
     opened = outcomes(name, (), out / f"mutants-open-{name}")
     shut = outcomes(
         f"tests.closed.sessions:CLOSED_{name.upper()}",
-        [f"tests.closed.{name}:{attribute}" for attribute in inside],
+        [f"tests.closed.inside:{name}__{attribute}" for attribute in inside],
         out / f"mutants-closed-{name}",
     )
     caught = [one for one in sorted(own) if opened.get(one) == "caught"]

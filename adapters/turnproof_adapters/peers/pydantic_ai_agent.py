@@ -44,6 +44,7 @@ class Conversation:
         self.model, self._close = open_model(setup.endpoint)
         self.messages: list[m.ModelMessage] = []
         self.token = CancelToken()
+        self._runner = asyncio.Runner()
         self.configure(setup.system, setup.tools)
 
     def configure(self, system: str | None, tools: Sequence[OurTool]) -> None:
@@ -71,7 +72,7 @@ class Conversation:
         forget = self.token.on_cancel(own.cancel)
         try:
             with as_errors():
-                result = asyncio.run(self._run(said, turn, own))
+                result = self._runner.run(self._run(said, turn, own))
         except exceptions.RunCancelled as cancelled:
             self.messages = list(cancelled.all_messages())
             return SessionReply("", "cancelled")
@@ -104,7 +105,8 @@ class Conversation:
         del self.messages[(*starts, len(self.messages))[turn + 1] :]
 
     def close(self) -> None:
-        asyncio.run(self._close())
+        self._runner.run(self._close())
+        self._runner.close()
 
 
 @contextmanager

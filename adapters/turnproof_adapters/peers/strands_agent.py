@@ -8,9 +8,7 @@ else, so its retries are switched off and not claimed. Its history is not made s
 from __future__ import annotations
 
 import asyncio
-import copy
 import json
-import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -53,8 +51,7 @@ class Conversation:
         self._model: Any = AnthropicModel(**model_arguments("anthropic", at.model, at.options, where))
         self._read = StrandsMessages(WIRE.dialect, at.model)
         self._turn = SessionTurn(CancelToken())
-        self._loop = asyncio.new_event_loop()
-        threading.Thread(target=self._loop.run_forever, daemon=True).start()
+        self._runner = asyncio.Runner()
         self.messages: list[Any] = []
         self.configure(setup.system, setup.tools)
 
@@ -94,7 +91,7 @@ class Conversation:
         forget = turn.cancel_token.on_cancel(self.agent.cancel)
         try:
             with as_errors():
-                result = asyncio.run_coroutine_threadsafe(self.agent.invoke_async(said), self._loop).result()
+                result = self._runner.run(self.agent.invoke_async(said))
         finally:
             forget()
             self.messages = self.agent.messages
@@ -102,7 +99,7 @@ class Conversation:
         return SessionReply(text, "cancelled" if result.stop_reason == "cancelled" else "answer")
 
     def close(self) -> None:
-        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._runner.close()
 
     def history(self) -> list[messages.Message]:
         return [each for message in self.messages for each in self._neutral(message)]
@@ -140,22 +137,24 @@ def as_errors() -> Iterator[None]:
     except MaxTokensReachedException as error:
         raise errors.ProviderError(str(error)) from error
     except (ContextWindowOverflowException, ModelThrottledException, EventLoopException) as error:
-        raise typed(error) from error
+        if found := typed(error):
+            raise found from error
+        raise
     except Exception as error:
         if found := typed_error(error):
             raise found from error
         raise
 
 
-def typed(error: BaseException) -> BaseException:
-    """The library's exception as one of the contract; itself where no error of the SDK is below it."""
+def typed(error: BaseException) -> errors.ProviderError | None:
+    """The library's exception as one of the contract; None where no error of the SDK is below it."""
     if isinstance(error, ContextWindowOverflowException):
         below = typed_error(error.__cause__) if error.__cause__ else None
         return errors.ContextLimitError(str(error), status=below.status if below else None)
     cause = error.original_exception if isinstance(error, EventLoopException) else error.__cause__
     if isinstance(cause, ContextWindowOverflowException | ModelThrottledException):
         return typed(cause)
-    return (typed_error(cause) if cause is not None else None) or error
+    return typed_error(cause) if cause is not None else None
 
 
 def spoken(block: Mapping[str, Any]) -> messages.Part | None:
@@ -197,7 +196,7 @@ SESSION = SessionBinding(
     open=Conversation,
     send=Conversation.send,
     send_parts=lambda conversation, parts, turn: conversation.send(part_of(conversation, parts), turn),
-    history=lambda conversation: copy.deepcopy(conversation.history()),
+    history=Conversation.history,
     message_ids=False,
     stop=lambda conversation: conversation.agent.cancel(),
     configure=Conversation.configure,

@@ -191,11 +191,11 @@ class Call:
     of the text that shared their wire message. `system` lists the system texts in order. `body` is the parsed
     JSON (None for a GET). `settings` are the sampling and output settings that stood beside the conversation.
 
-    Of an operation on a managed cache, or on what the service keeps of conversations, `action` is what is to be done
-    (`create`, `get`, `list`, `update`, `delete`, `cancel`, `compact`) and `resource` the name of it. A generating call
-    that names a managed cache has it as `resource`; `system`, `tools` and `messages` then begin with what the cache
-    holds, and `managed_messages` says how many of the messages that is. `kept_answer` says that the service keeps the
-    answer, so that a later request can name it.
+    For an operation on a managed cache, or on a conversation or answer that the service stores, `action` is the
+    operation (`create`, `get`, `list`, `update`, `delete`, `cancel`, `compact`) and `resource` the name of its object.
+    A generating call that names a managed cache has it as `resource`; `system`, `tools` and `messages` then begin with
+    what the cache holds, and `managed_messages` says how many of the messages that is. `kept_answer` says that the
+    service stores the answer, so that a later request can name it.
     """
 
     operation: Operation

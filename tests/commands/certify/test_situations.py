@@ -228,7 +228,7 @@ def name_is_taken(folder: Path) -> Done:
 
 
 def limited(size: int) -> Callable[[], None]:
-    """A full disk as the system tells of it: a write beyond so many bytes of a file fails, after a part of it."""
+    """A full disk, imitated by a limit on the size of a file: a larger write fails after its first part."""
     return lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
 
 

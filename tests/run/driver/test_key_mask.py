@@ -1,4 +1,4 @@
-"""No key of a run is kept, whatever form or pieces it came in, and the run's own is told by its place."""
+"""No key gets into the record of a run, in any form or number of pieces; where the run's own key was found is noted."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
 """The legacy path at OpenAI: the service owns the history, as a chain of stored responses.
 
-A request names the response that it goes on from and has only what is new since. What the service holds is mirrored in
-a list, which `get_history()` gives: whatever the chain cannot be gone on with, is told anew from there. The head of the
-chain is the last response that was completed: never one that failed, was blank, cut off or cancelled. It is let go of
-where another model is asked, for a new conversation, and where the service has forgotten it. Instructions and tools do
-not carry over from one response to the next; they are sent each time.
+A request names the response that it continues and has only what is new since. A list mirrors what the service holds,
+and `get_history()` returns it; where the chain cannot be continued, the conversation is sent again from that list. The
+head of the chain is the last completed response: never one that failed, was blank, cut off or cancelled. It is dropped
+when another model is used, when a new conversation begins, and when the service has forgotten it. Instructions and
+tools do not carry over from one response to the next; they are sent each time.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class OpenAIResponsesChain(OwnHistory, OpenAIResponses):
     def __init__(self) -> None:
         super().__init__()
         self._head: Head | None = None
-        self._ended: str | None = None
+        self._completed_id: str | None = None
 
     def _begin(self, history: list[Message], tools: tuple[ToolSchema, ...]) -> None:
         super()._begin(history, tools)
@@ -58,10 +58,10 @@ class OpenAIResponsesChain(OwnHistory, OpenAIResponses):
     def _turn(
         self, said: Message, response_schema: Schema | None, listeners: Listeners, token: CancelToken | None
     ) -> ProviderResponse:
-        self._ended = None
+        self._completed_id = None
         response = super()._turn(said, response_schema, listeners, token)
-        if self._ended is not None and _can_be_gone_on_from(response):
-            self._head = Head(self._ended, self._require_model(), len(self._history))
+        if self._completed_id is not None and _can_be_continued(response):
+            self._head = Head(self._completed_id, self._require_model(), len(self._history))
         return response
 
     def _call(self, prompt: Prompt, listeners: Listeners, token: CancelToken | None) -> ProviderResponse:
@@ -70,17 +70,17 @@ class OpenAIResponsesChain(OwnHistory, OpenAIResponses):
         way = self._way(prompt.messages, token)
         restore = restorer(partial(tool_names, prompt.messages, prompt.tools))
         return self._caller.call(
-            partial(way, self._chained(prompt, self._ask)),
-            partial(way, self._chained(prompt, self._open)),
+            partial(way, self._continuing_chain(prompt, self._ask)),
+            partial(way, self._continuing_chain(prompt, self._open)),
             restore,
             listeners,
             token,
         )
 
-    def _chained(
+    def _continuing_chain(
         self, prompt: Prompt, send: Callable[[Mapping[str, Any], openai.OpenAI, Mapping[str, str]], T]
     ) -> Callable[[openai.OpenAI, Mapping[str, str]], T]:
-        """A request that goes on from the head; where the service has forgotten that, one that tells everything."""
+        """A request that continues the head; where the service has forgotten that, one with the whole conversation."""
 
         def step(client: openai.OpenAI, headers: Mapping[str, str]) -> T:
             try:
@@ -118,13 +118,13 @@ class OpenAIResponsesChain(OwnHistory, OpenAIResponses):
 
     def _note(self, answer: Answer) -> None:
         """Remember the id of a response that was completed."""
-        self._ended = answer.id if answer.status == "completed" else None
+        self._completed_id = answer.id if answer.status == "completed" else None
 
 
-def _can_be_gone_on_from(response: ProviderResponse) -> bool:
-    """Whether the service holds of the response what would be told of it, and a later request can answer all of it.
+def _can_be_continued(response: ProviderResponse) -> bool:
+    """Whether the service holds of a response what a later request would send of it, and all its calls can be answered.
 
-    A blank answer is not told again, and two calls under one id cannot be told apart.
+    A blank answer is never sent again, and two calls under one id cannot be told apart.
     """
     ids = [call.id for call in response.calls]
     is_blank = any(isinstance(part, Text) and not part.text.strip() for part in response.parts)

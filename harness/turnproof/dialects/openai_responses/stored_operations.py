@@ -81,7 +81,7 @@ def _of_response(call: ResponsesCall, found: StoredResponse, world: World, seed:
 
 
 def _next_state(found: StoredResponse) -> Item:
-    """A response as it is told now; one in the background goes on with every question."""
+    """A stored response as it is now. One in the background makes progress each time it is asked for."""
     if found.final is not None:
         if found.told.get("status") == "queued":
             found.told = {**found.told, "status": "in_progress"}

@@ -192,7 +192,7 @@ class _TurnReading:
         asked = [one for one in exchanges if one.generates]
         # One that was asked again with a new token is no answer's.
         self._exchanges = [one for one in asked if not one.outdated or one is asked[-1]]
-        self._sent = exchanges
+        self._groups = _grouped(exchanges, self._exchanges)
         self._system, self._tools = in_force
         self._streamed = streamed
         self._outcome = turn.ended.outcome if turn.ended is not None else "error"
@@ -219,7 +219,7 @@ class _TurnReading:
             messages = said[:place] if known else _sent(exchange)
             if gone and known:
                 # What the turn had brought is no longer held: the answers, and the results that were sent for them.
-                messages = (*said, *_brought([exchanges[one] for one in sorted(taken) if one < n], exchange))
+                messages = (*said, *_forgotten_messages([exchanges[one] for one in sorted(taken) if one < n], exchange))
             rounds = _rounds(messages)
             began = CallBegan(
                 messages=messages,
@@ -233,20 +233,9 @@ class _TurnReading:
             )
             ended = self._ended(exchange, message, n in taken, usage=usage)
             held_at = place if isinstance(ended, Response) else None
-            yield _Parts(began, exchange, self._beside(exchange), ended, attempts[rounds], shown[n], held_at, known)
+            yield _Parts(began, exchange, self._groups[n], ended, attempts[rounds], shown[n], held_at, known)
             attempts[rounds] += 1
             given += n in taken
-
-    def _beside(self, asked: Exchange) -> tuple[Exchange, ...]:
-        """A request for an answer, with what was sent since the one before; the last one with the rest as well."""
-        found: list[Exchange] = []
-        for exchange in self._sent:
-            if asked in found and (exchange.generates or asked is not self._exchanges[-1]):
-                break
-            if found and found[-1].generates and asked not in found:
-                found = []
-            found.append(exchange)
-        return tuple(found)
 
     def _answers(self, models: int) -> frozenset[int] | None:
         """The numbers of the exchanges that brought the messages of the model which are held; None where they cannot be
@@ -335,7 +324,13 @@ class _TurnReading:
         return pieces
 
 
-def _brought(answers: Sequence[Exchange], asked: Exchange) -> Iterator[Message]:
+def _grouped(sent: Sequence[Exchange], asked: Sequence[Exchange]) -> list[tuple[Exchange, ...]]:
+    """For each request for an answer, what was sent since the one before; for the last one the rest as well."""
+    ends = [sent.index(one) + 1 for one in asked]
+    return [tuple(sent[first:end]) for first, end in zip([0, *ends], [*ends[:-1], len(sent)], strict=False)]
+
+
+def _forgotten_messages(answers: Sequence[Exchange], asked: Exchange) -> Iterator[Message]:
     """The messages that earlier answers of a turn became, as they stood on the wire when it was asked again.
 
     A result that the request lacks is there all the same: what was called had one.

@@ -1,8 +1,8 @@
 """Keys are taken out of what a run has recorded, before anything of it is kept.
 
-That are the run's own key, which an adapter may send in its header and nowhere else, and the real ones: those of the
-environment and that of a live service. All of their forms count (`_base.secrets`), also a key whose pieces came in
-several chunks of an answer.
+These keys are the run's own one, which an adapter may send in its header and nowhere else, those of the environment,
+and that of a live service. They are found in every form (`_base.secrets`), and when several chunks of an answer have a
+piece each.
 """
 
 from __future__ import annotations

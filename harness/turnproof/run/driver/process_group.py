@@ -41,7 +41,7 @@ def lead_group() -> None:
 
 def kill_group(leader: int) -> None:
     """Kill the leader and everything in its group. Does nothing where none of it is left."""
-    for kill in (os.killpg, os.kill):  # a leader that has just been born has no group yet
+    for kill in (os.killpg, os.kill):  # a leader that has just started has no group yet
         with contextlib.suppress(ProcessLookupError, PermissionError):
             kill(leader, signal.SIGKILL)
 
@@ -59,7 +59,7 @@ def end_children() -> tuple[str, ...]:
                 os.kill(child, signal.SIGKILL)
             with contextlib.suppress(ChildProcessError):
                 os.waitpid(child, 0)
-        running = _running_children()  # theirs are ours now
+        running = _running_children()  # this process has inherited their children
     return tuple(sorted(names))
 
 

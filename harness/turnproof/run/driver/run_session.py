@@ -49,7 +49,7 @@ class RunSession:
         self.child: Any = None
         self.watcher = ProviderWatch(recorder) if job.watch != "nothing" else None
         self.providers = Providers(job, subject.adapter, recorder, self._spoken, self.watcher)
-        self.tools = ScriptedTools(job.scenario.tools, recorder, telling=subject.kind != "adapter")
+        self.tools = ScriptedTools(job.scenario.tools, recorder, self_reporting=subject.kind != "adapter")
         self._system = job.scenario.system
         self._ids = itertools.count(1)
         self._cut: Cut | None = None

@@ -27,9 +27,9 @@ class ToolFailedError(Exception):
 class ScriptedTools:
     """Answers calls by the script of the turn, and cancels the turn where the scenario does that in a tool."""
 
-    def __init__(self, schemas: Sequence[ToolSchema], recorder: Recorder, *, telling: bool = False) -> None:
-        """`telling`: each tool tells that it ran, for who does not tell of results by `on_tool`."""
-        self._is_telling = telling
+    def __init__(self, schemas: Sequence[ToolSchema], recorder: Recorder, *, self_reporting: bool = False) -> None:
+        """`self_reporting`: each tool records that it ran, for a session that does not call `on_tool`."""
+        self._self_reporting = self_reporting
         self.declare(schemas)
         self._recorder = recorder
         self._script: dict[str, ToolScript] = {}
@@ -38,14 +38,14 @@ class ScriptedTools:
         self._cut: Cut | None = None
         self._count = itertools.count()
         self._ran: list[ToolRun] = []
-        self._told: list[ToolRun] = []
+        self._reported: list[ToolRun] = []
         self._lock = threading.Lock()
         self._at_work = 0
         self._over = threading.Condition(self._lock)
 
     def declare(self, schemas: Sequence[ToolSchema]) -> None:
         """These are the tools from now on."""
-        tools = self._telling if self._is_telling else self._running
+        tools = self._recording if self._self_reporting else self._running
         self.tools = tuple(Tool(schema, tools(schema)) for schema in schemas)
 
     def begin(self, turn: Turn) -> None:
@@ -64,7 +64,7 @@ class ScriptedTools:
         turn = self._recorder.turn
         event = ToolRun(call_id=call.id, name=call.name, args=call.args, outcome=outcome, turn=turn)
         with self._lock:
-            self._told.append(event)
+            self._reported.append(event)
 
     def flush(self) -> None:
         """Record the tools that ended since the last time, in call order whatever order they ended in."""
@@ -72,14 +72,14 @@ class ScriptedTools:
             # A turn can end before its tools do: of an agent that was killed, or one that does not wait for them.
             self._over.wait_for(lambda: not self._at_work, PATIENCE)
             ran, self._ran = sorted(self._ran, key=lambda event: (event.name, repr(event.args))), []
-            told, self._told = self._told, []
+            reported, self._reported = self._reported, []
         order = {call.id: position for position, call in enumerate(self._recorder.last_calls)}
-        # Who tells of results tells of all of them, by the ids of their calls; then it is the one to be believed.
-        for event in sorted(told or ran, key=lambda event: order.get(event.call_id, len(order))):
+        # A session that calls `on_tool` does so for every result, with the id of its call: then its report is used.
+        for event in sorted(reported or ran, key=lambda event: order.get(event.call_id, len(order))):
             self._recorder.event(event)
 
-    def _telling(self, schema: ToolSchema) -> Any:
-        """A tool that tells that it ran, and for which arguments. Of what id the call was, it cannot know."""
+    def _recording(self, schema: ToolSchema) -> Any:
+        """A tool that records that it ran, and with which arguments. It cannot know the id of its call."""
         running = self._running(schema)
 
         def run(args: Any, token: CancelToken) -> Any:

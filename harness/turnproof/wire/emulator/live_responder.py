@@ -36,7 +36,8 @@ class LiveService:
 
     `target` makes a way to it. It `imitates` the API where it is not at the vendor's own address: then it may lack a
     part of the API, and says so, which is no mistake of the request.
-     Belongs to the server's event loop once runs have begun; `closed` may be read anywhere.
+
+    Belongs to the server's event loop once runs have begun; `closed` may be read anywhere.
     """
 
     def __init__(self, target: Callable[[], ProxyTarget], model: str = "", *, imitates: bool = False) -> None:

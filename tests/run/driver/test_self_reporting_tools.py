@@ -1,4 +1,4 @@
-"""Tools tell that they ran, in the turn that they were called in, unless the session tells of their results."""
+"""Tools record that they ran, in the turn in which they were called, unless the session reports their results."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ class Recorder:
         assert self.goes_on.wait(60)
 
 
-def test_a_tool_that_ends_after_its_turn_is_told_with_that_turn() -> None:
+def test_a_tool_that_ends_after_its_turn_is_recorded_with_that_turn() -> None:
     recorder = Recorder()
-    tools = ScriptedTools((ToolSchema(name="count"),), recorder, telling=True)  # type: ignore[arg-type]
+    tools = ScriptedTools((ToolSchema(name="count"),), recorder, self_reporting=True)  # type: ignore[arg-type]
     tools.begin(Turn(user=(), rounds=(), results={"count": ToolScript(result=38)}))
     working = threading.Thread(target=tools.tools[0].run, args=({"shed": "left"}, CancelToken()))
     working.start()
@@ -49,24 +49,24 @@ def test_a_tool_that_ends_after_its_turn_is_told_with_that_turn() -> None:
     assert (told.turn, told.name, told.args, told.outcome) == (1, "count", {"shed": "left"}, "ok")
 
 
-def ran(telling: bool, *, told: bool) -> list[Event]:
-    """The events of a tool that ran, of whose result the session told, or did not."""
+def ran(self_reporting: bool, *, reported: bool) -> list[Event]:
+    """The events of a tool that ran, whose result the session reported, or did not."""
     recorder = Recorder()
     recorder.goes_on.set()
-    tools = ScriptedTools((ToolSchema(name="count"),), recorder, telling=telling)  # type: ignore[arg-type]
+    tools = ScriptedTools((ToolSchema(name="count"),), recorder, self_reporting=self_reporting)  # type: ignore[arg-type]
     tools.begin(Turn(user=(), rounds=(), results={"count": ToolScript(result=38)}))
     tools.tools[0].run({"shed": "left"}, CancelToken())
-    if told:
+    if reported:
         tools.ended(FunctionCall("call_1", "count", {"shed": "left"}), ToolResult("call_1", "count", 38))
     tools.flush()
     return recorder.events
 
 
-def test_a_tool_is_told_of_once_and_by_the_session_where_that_tells() -> None:
-    assert ran(telling=True, told=True) == [
+def test_a_run_of_a_tool_is_recorded_once_and_by_the_session_where_that_reports_it() -> None:
+    assert ran(self_reporting=True, reported=True) == [
         ToolRun(call_id="call_1", name="count", args={"shed": "left"}, outcome="ok", turn=1)
     ]
-    assert ran(telling=True, told=False) == [
+    assert ran(self_reporting=True, reported=False) == [
         ToolRun(call_id="", name="count", args={"shed": "left"}, outcome="ok", turn=1)
     ]
-    assert ran(telling=False, told=False) == []
+    assert ran(self_reporting=False, reported=False) == []

@@ -1,4 +1,4 @@
-"""The mutants of adapters, inside a closed session on `google_genai`, by name in capitals."""
+"""The mutants of adapters inside a closed session: `openai__CALLS_DROPPED` is `calls-dropped` of `openai`."""
 
 from __future__ import annotations
 
@@ -6,11 +6,10 @@ from turnproof.run.driver.mutation import Mutant
 
 from .sessions import ADAPTERS, mutants_inside
 
-MUTANTS = mutants_inside(ADAPTERS["google_genai"])
-
 
 def __getattr__(name: str) -> Mutant:
+    adapter, _, mutant = name.partition("__")
     try:
-        return MUTANTS[name]
+        return mutants_inside(ADAPTERS[adapter])[mutant]
     except KeyError:
         raise AttributeError(name) from None
