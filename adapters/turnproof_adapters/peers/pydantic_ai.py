@@ -132,13 +132,8 @@ class PydanticAI:
             raise errors.TransportError(str(error)) from error
 
 
-capabilities: Any = dict.fromkeys(CLAIMS.split(), True)
+claimed: Any = dict.fromkeys(CLAIMS.split(), True)
+CAN = provider.Capabilities(**claimed)
 BINDING = provider.Binding(
-    "pydantic-ai",
-    DIALECT,
-    MODEL,
-    provider.Capabilities(**capabilities),
-    PydanticAI,
-    package="pydantic-ai-slim",
-    reproducer=PydanticAICalls(),
+    "pydantic-ai", DIALECT, MODEL, CAN, PydanticAI, package="pydantic-ai-slim", reproducer=PydanticAICalls()
 )
