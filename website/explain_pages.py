@@ -17,6 +17,7 @@ from .markdown import code, page, plain, prose, table
 
 _HEADINGS = (
     ("Why", "reason"),
+    ("What a user notices", "effect"),
     ("What the API does", "provider"),
     ("Likely cause", "code"),
 )

@@ -76,6 +76,26 @@ def load(tmp_path: Path, text: str, *ids: str) -> Catalogue:
 # -- the shipped one --------------------------------------------------------------------------------------------------
 
 
+def test_every_requirement_says_in_one_short_sentence_what_a_user_notices() -> None:
+    effects = {one.id: one.effect for one in load_suite().requirements}
+    long_or_several = {
+        name: effect
+        for name, effect in effects.items()
+        if not (effect.endswith(".") and 0 < len(effect) <= 120 and ". " not in effect)
+    }
+    assert not long_or_several
+    assert len(set(effects.values())) == len(effects), "two requirements have the same sentence"
+
+
+JARGON = re.compile(
+    r"\b(adapter|SDK|wire|callback|payload|token set|tool_use|HTTP|JSON|header|dialect|emulator|stop_reason)s?\b|_|`"
+)
+
+
+def test_what_a_user_notices_is_said_without_terms_of_the_wire_or_of_the_contract() -> None:
+    assert {one.id: found[0] for one in load_suite().requirements if (found := JARGON.search(one.effect))} == {}
+
+
 def test_the_shipped_suite_loads_and_covers_the_profiles_that_apply() -> None:
     suite = load_suite()
     profiles = {requirement.profile for requirement in suite.requirements}

@@ -59,6 +59,7 @@ def test_every_page_is_in_the_navigation() -> None:
 
 def test_a_page_explains_what_the_command_explains() -> None:
     page = made()["explain/tools/results-answer-every-call.md"]
+    assert "## What a user notices\n\nAfter a tool call the service refuses the request" in page
     assert "**MUST**" in page
     assert "The API pairs by id within neighbouring messages." in page
     assert "- the mutant `result-sent-twice`" in page

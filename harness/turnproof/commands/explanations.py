@@ -104,6 +104,7 @@ def _of_requirement(name: str) -> dict[str, Any]:
         "level": requirement.level.value,
         "profile": requirement.profile,
         "reason": requirement.reason,
+        "effect": requirement.effect,
         "provider": requirement.provider,
         "code": requirement.code,
         "subject": _asked_of(requirement),

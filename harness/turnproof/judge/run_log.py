@@ -106,7 +106,8 @@ class RequirementLine(_Line, frozen=True, kw_only=True, tag="requirement"):
     """A requirement of the catalogue, whether or not this run measured it, so that a report needs nothing else.
 
     `provider` says what the provider does, `code` what the adapter's code likely did. `findings` are the words for what
-    its check may find, by code. `counts` is what the `asked` of its verdicts counts; empty in logs from before.
+    its check may find, by code. `counts` is what the `asked` of its verdicts counts, `effect` what a user notices of a
+    violation; both are empty in logs from before.
     """
 
     id: str
@@ -120,6 +121,7 @@ class RequirementLine(_Line, frozen=True, kw_only=True, tag="requirement"):
     code: str = ""
     sources: tuple[str, ...] = ()
     counts: str = ""
+    effect: str = ""
     findings: dict[str, Template] = {}
 
     @property
@@ -142,6 +144,7 @@ class RequirementLine(_Line, frozen=True, kw_only=True, tag="requirement"):
             code=requirement.code,
             sources=requirement.sources,
             counts=requirement.asks,
+            effect=requirement.effect,
             findings={
                 code: template for code, template in templates.items() if code.rpartition("/")[0] == requirement.id
             },

@@ -397,7 +397,16 @@ def test_explain_tells_a_requirement_in_full(elsewhere: Path) -> None:
     name = listed[0]["id"]
     done = turnproof("explain", name, folder=elsewhere)
     assert done.returncode == 0, done.stderr
-    for words in (name, listed[0]["title"], "why", "likely cause", "checked by", "may find", "sources"):
+    for words in (
+        name,
+        listed[0]["title"],
+        "why",
+        "what a user notices",
+        "likely cause",
+        "checked by",
+        "may find",
+        "sources",
+    ):
         assert words in done.stdout
     assert json.loads(turnproof("explain", name, "--json", folder=elsewhere).stdout)["id"] == name
 

@@ -130,11 +130,13 @@ def catalogue_agrees(run: Run, suite: Suite) -> Iterator[str]:
             # runs of the earlier format some requirements lack a capability without which no scenario shows them.
             aside = {"findings"}
             if run.earlier or run.header.turnproof != __version__:
-                aside |= {"title", "reason", "provider", "code"}
+                aside |= {"title", "reason", "effect", "provider", "code"}
             if run.earlier:
                 aside |= {"capability"}
             if not recorded.counts:  # in logs from before it was counted
                 aside |= {"counts"}
+            if not recorded.effect:  # as above
+                aside |= {"effect"}
             names = [name for name in meant.__struct_fields__ if name not in aside]
             fields = [name for name in names if getattr(recorded, name) != getattr(meant, name)]
             if fields:

@@ -80,6 +80,7 @@ def _print(explanation: dict[str, Any]) -> None:
     )
     for heading, key in (
         ("why", "reason"),
+        ("what a user notices", "effect"),
         ("what the API does", "provider"),
         ("likely cause", "code"),
         ("asked of", "subject"),

@@ -73,6 +73,8 @@ class Requirement(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     `live` is False where only the emulator can decide: the real service need not do what the requirement is about, and
     may do it in its own way.
 
+    `effect` is what a user of the application notices where it is violated, in one sentence; a suite may leave it out.
+
     `counts` names what has to have happened at the subject's own side in a run before the run can show that it holds
     (see `view.asked`). Without it, `asks` has the least: a request that reached the service, or of what is required of
     sessions and agents a step with one.
@@ -96,6 +98,7 @@ class Requirement(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     rests_on: Evidence | None = None
     counts: Asked | None = None
     live: bool = True
+    effect: str = ""
 
     def __post_init__(self) -> None:
         self._check(self.profile in PROFILES, f"no profile {self.profile!r}{did_you_mean(self.profile, PROFILES)}")
