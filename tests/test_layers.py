@@ -87,7 +87,7 @@ BREACHES = [
     ),
     Breach(
         "a suite knows an adapter",
-        "suites/turnproof_suites/checks_core.py",
+        "suites/turnproof_suites/checks_core_runs.py",
         "import turnproof_adapters.anthropic",
         "Suites judge adapters without knowing them",
     ),

@@ -4,30 +4,9 @@ The order is logical, not temporal: within one provider call the wire exchanges 
 called back, then how it ended. Two runs with the same seed give the same list, so that its digest means something.
 """
 
-from ._agents import (
-    Killed,
-    LeftBehind,
-    SaidBeside,
-    SessionInForce,
-    SessionListed,
-    SessionStepped,
-)
-from ._operations import (
-    Collected,
-    ContextReport,
-    Loaded,
-    Refused,
-    Reset,
-    Reverted,
-    Saved,
-    Swapped,
-    UsageReport,
-)
-from ._transcript import (
-    Event,
-    RunKey,
-    Transcript,
-)
+from ._agents import Killed, LeftBehind, SaidBeside, SessionInForce, SessionListed, SessionStepped
+from ._operations import Collected, ContextReport, Loaded, Refused, Reset, Reverted, Saved, Swapped, UsageReport
+from ._transcript import Event, RunKey, Transcript
 from ._turns import (
     CallBegan,
     Cancelled,
@@ -47,18 +26,8 @@ from ._turns import (
     TurnEnded,
     UsageUpdate,
 )
-from ._watched import (
-    Accounts,
-    ProviderAsked,
-    ProviderHolds,
-    ProviderSeen,
-    ProviderTouched,
-    SpanMade,
-)
-from ._wire import (
-    WireRequest,
-    WireResponse,
-)
+from ._watched import Accounts, ProviderAsked, ProviderHolds, ProviderSeen, ProviderTouched, SpanMade
+from ._wire import WireRequest, WireResponse
 
 __all__ = [
     "Accounts",

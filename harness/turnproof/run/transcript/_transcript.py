@@ -7,25 +7,9 @@ from typing import Literal, TypeAlias, TypeVar
 import msgspec
 
 from ...provider import Path
-from ._agents import (
-    Killed,
-    LeftBehind,
-    SaidBeside,
-    SessionInForce,
-    SessionStepped,
-)
+from ._agents import Killed, LeftBehind, SaidBeside, SessionInForce, SessionStepped
 from ._event import BaseEvent
-from ._operations import (
-    Collected,
-    ContextReport,
-    Loaded,
-    Refused,
-    Reset,
-    Reverted,
-    Saved,
-    Swapped,
-    UsageReport,
-)
+from ._operations import Collected, ContextReport, Loaded, Refused, Reset, Reverted, Saved, Swapped, UsageReport
 from ._turns import (
     CallBegan,
     Cancelled,
@@ -45,18 +29,8 @@ from ._turns import (
     TurnEnded,
     UsageUpdate,
 )
-from ._watched import (
-    Accounts,
-    ProviderAsked,
-    ProviderHolds,
-    ProviderSeen,
-    ProviderTouched,
-    SpanMade,
-)
-from ._wire import (
-    WireRequest,
-    WireResponse,
-)
+from ._watched import Accounts, ProviderAsked, ProviderHolds, ProviderSeen, ProviderTouched, SpanMade
+from ._wire import WireRequest, WireResponse
 
 Event: TypeAlias = (
     SessionOpened

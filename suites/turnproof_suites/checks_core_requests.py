@@ -1,4 +1,4 @@
-"""Core: the conversation goes out whole, the answer comes back as it was, and every turn ends."""
+"""Core: the conversation goes out whole, in requests that the API accepts."""
 
 from __future__ import annotations
 
@@ -7,83 +7,15 @@ from collections.abc import Iterator, Mapping
 from msgspec import UNSET
 
 from turnproof.dialects.base import WireDifference
-from turnproof.errors import ContentFilterError, ContextLimitError
-from turnproof.judge.finding import Compared, Finding, Place, Side
+from turnproof.judge.finding import Compared, Finding, Place
 from turnproof.judge.requirements import FindingCode, Findings, check, finding
 from turnproof.judge.verdict import inconclusive
 from turnproof.judge.view import Exchange, ProviderCall, TurnView, View
 from turnproof.judge.view.diff import show
-from turnproof.messages import JSON, FinishReason, Part, Text
+from turnproof.messages import JSON, Part, Text
 
-from .raised_errors import breaks_contract
-from .reading import (
-    ReadRequest,
-    answered_calls,
-    by_place,
-    calls_in,
-    instructs,
-    names_on_the_wire,
-    part_kinds,
-    read_requests,
-    refusal_finding,
-    spoken_as,
-    spoken_text,
-    system_text,
-)
+from .reading import ReadRequest, by_place, instructs, names_on_the_wire, read_requests, refusal_finding, system_text
 from .words import times_users_say, without_blanks
-
-_NOT_OPENED = finding(
-    "core/turns-come-to-an-end/not-opened",
-    "The adapter could not be opened.",
-    "an adapter that opens",
-    "{observed:words}",
-)
-_HUNG = finding(
-    "core/turns-come-to-an-end/hung",
-    "The adapter hung.",
-    "a run that ends",
-    "a run that hung: {observed:words}",
-)
-_DIED = finding(
-    "core/turns-come-to-an-end/died",
-    "The process of the adapter died.",
-    "a run that ends",
-    "the end of its process: {observed:words}",
-)
-
-
-_CIRCLES = finding(
-    "core/turns-come-to-an-end/circles",
-    "The same round of a turn is asked for again and again, until turnproof ends the turn.",
-    "requests that hold what the model has said since the user's message, so that it can go on",
-    "{observed} requests in one turn, the last of them again without it",
-)
-
-
-@check("core/turns-come-to-an-end", unfinished=True, needs="wire")
-def turns_come_to_an_end(view: View) -> Findings:
-    """The only check that also judges runs that were cut short."""
-    circling = next((one for one in view.exchanges if one.fault == "circle"), None)
-    if circling is not None:
-        of_turn = [one for one in view.exchanges if one.request.turn == circling.request.turn and one.generates]
-        yield _CIRCLES(circling.at(), observed=of_turn.index(circling) + 1)
-    end = view.transcript.end
-    place = view.at_event(end, "detail" if end.detail else "how")
-    related = (view.calls[-1].at_request(),) if view.calls else ()
-    match end.how:
-        case "harness-fault":
-            yield inconclusive("turnproof itself failed in this run", detail=end.detail)
-        case "service-fault":
-            yield inconclusive("the real service failed in this run", detail=end.detail)
-        case "open-failed":
-            yield _NOT_OPENED(place, observed=end.detail or end.how)
-        case "hung":
-            yield _HUNG(place, observed=end.detail or end.how, related=related)
-        case "died":
-            yield _DIED(place, observed=end.detail or end.how, related=related)
-        case "completed":
-            yield Compared("the run")
-
 
 _DIFFERENCES: Mapping[str, FindingCode] = {
     "lost-text": finding(
@@ -335,175 +267,6 @@ def _may_happen(view: View, refusal: Mapping[str, JSON]) -> bool:
     return meaning in ("context-limit", "cache-expired")
 
 
-_TEXT_CHANGED = finding(
-    "core/text-is-what-the-wire-carried/changed",
-    "The adapter returned another text than the API sent.",
-    "the text {expected}",
-    "{observed}",
-)
-
-
-@check(
-    "core/text-is-what-the-wire-carried",
-    aspect=lambda view: by_place(view, ((one.call, spoken_text(one.response.parts)) for one in answered_calls(view))),
-)
-def text_is_what_the_wire_carried(view: View) -> Findings:
-    """Every letter of the visible text, and none besides."""
-    for one in answered_calls(view):
-        sent, got = spoken_text(one.wire.parts), spoken_as(one.response.parts, one.wire.parts)
-        # An adapter may hand structured output over as an object alone.
-        if one.call.began.response_schema is not None and not got:
-            continue
-        if sent == got:
-            yield Compared("texts of answers")
-        else:
-            yield _TEXT_CHANGED(one.at_text(sent), expected=sent, observed=got, related=(one.at_wire_text(got),))
-
-
-_KINDS_MOVED = finding(
-    "core/parts-keep-the-models-order/order",
-    "The adapter returned text and calls in another order.",
-    "the parts {expected}, in this order",
-    "{observed}",
-)
-_CALLS_MOVED = finding(
-    "core/parts-keep-the-models-order/order-of-calls",
-    "The adapter returned the model's calls in another order.",
-    "the calls {expected}, in this order",
-    "{observed}",
-)
-
-
-@check("core/parts-keep-the-models-order")
-def parts_keep_the_models_order(view: View) -> Findings:
-    """The order of text and calls, and of the calls among themselves."""
-    for one in answered_calls(view):
-        sent, got = part_kinds(one.wire.parts), part_kinds(one.response.parts)
-        if len(sent) < 2 or sorted(sent) != sorted(got):
-            continue  # nothing to order, or something is missing: another requirement's business
-        sent_ids = [call.id for call in calls_in(one.wire.parts)]
-        got_ids = [call.id for call in calls_in(one.response.parts)]
-        if sent != got:
-            yield _KINDS_MOVED(one.at("parts"), expected=sent, observed=got, related=(one.at_wire(),))
-        elif sorted(sent_ids) == sorted(got_ids) and sent_ids != got_ids:
-            calls = calls_in(one.response.parts)
-            first = next(call for call, id in zip(calls, sent_ids, strict=True) if call.id != id)
-            yield _CALLS_MOVED(one.at_part(first), expected=sent_ids, observed=got_ids, related=(one.at_wire(),))
-        else:
-            yield Compared("orders of parts")
-
-
-_ALIKE = frozenset({FinishReason.REFUSAL, FinishReason.SAFETY})
-
-_FINISH_WRONG = finding(
-    "core/finish-reason-says-why/wrong",
-    "The adapter returned another finish reason than the API's word means.",
-    "the finish reason {expected}, since the API sent {word}",
-    "{observed}",
-)
-
-
-@check(
-    "core/finish-reason-says-why",
-    needs="calls",
-    aspect=lambda view: by_place(view, ((one.call, str(one.response.finish_reason)) for one in answered_calls(view))),
-)
-def finish_reason_says_why(view: View) -> Findings:
-    """By the dialect's table. Refusal and safety count as the same. OpenAI has a field for refusals and sends the word
-    "stop" beside it: an adapter may return either reason."""
-    for one in answered_calls(view):
-        wire, got = one.wire.finish, one.response.finish_reason
-        if wire is None:
-            continue
-        if got in (wire, one.wire.finish_word) or {wire, got} <= _ALIKE:
-            yield Compared("finish reasons")
-        else:
-            yield _FINISH_WRONG(
-                one.at("finish_reason"),
-                expected=wire,
-                observed=got,
-                related=(one.at_wire(),),
-                word=one.wire.raw_finish,
-            )
-
-
-_WORD_CHANGED = finding(
-    "core/providers-own-finish-word-is-kept/changed",
-    "The API's own word for why the answer ended was changed.",
-    "{expected} as `raw_finish`",
-    "{observed}",
-)
-
-
-@check("core/providers-own-finish-word-is-kept", needs="calls")
-def providers_own_finish_word_is_kept(view: View) -> Findings:
-    """`raw_finish` is the word on the wire. A number is no word: a client hands it on, or names it."""
-    for one in answered_calls(view):
-        if one.wire.raw_finish is None or one.wire.raw_finish.isdecimal():
-            continue
-        if one.response.raw_finish == one.wire.raw_finish:
-            yield Compared("finish words")
-        else:
-            yield _WORD_CHANGED(
-                one.at("raw_finish"),
-                expected=one.wire.raw_finish,
-                observed=one.response.raw_finish,
-                related=(one.at_wire(),),
-            )
-
-
-_GOOD_ANSWER_RAISED = finding(
-    "core/a-good-answer-is-returned/raised",
-    "The adapter raised an exception for a whole answer.",
-    "the answer as the return value",
-    "the exception {error:words}: {observed:words}",
-)
-
-
-_NOT_THE_CONTRACT = finding(
-    "core/a-good-answer-is-returned/contract",
-    "The adapter returned, or passed to a callback, a value of another type than the contract has.",
-    "the types of turnproof.provider.StatelessProvider",
-    "{observed:words}",
-)
-
-
-@check("core/a-good-answer-is-returned")
-def a_good_answer_is_returned(view: View) -> Findings:
-    """A whole answer under status 200 is no reason to raise."""
-    for call in view.calls:
-        wire = call.answer
-        if wire is None or call.last is None or call.last.disturbed or wire.broken_calls:
-            continue
-        if call.failed is None:
-            if call.response is not None:
-                yield Compared("good answers")
-        elif call.failed.from_callback:
-            continue  # the session could not go on with it
-        elif breaks_contract(call.failed):
-            yield _NOT_THE_CONTRACT(
-                call.at(Side.ERROR, "message"), observed=call.failed.message, related=(call.at_answer(),)
-            )
-        elif not _may_raise(call, wire.finish):
-            yield _GOOD_ANSWER_RAISED(
-                call.at(Side.ERROR, "error"),
-                observed=call.failed.message,
-                related=(call.at_answer(),),
-                error=call.failed.error,
-            )
-
-
-def _may_raise(call: ProviderCall, finish: FinishReason | None) -> bool:
-    """A refusal may be raised as the error made for it; a cancelled turn may raise `Cancelled`."""
-    assert call.failed is not None
-    names = {call.failed.error, *call.failed.bases}
-    if "Cancelled" in names:
-        return True
-    if finish in _ALIKE:
-        return ContentFilterError.__name__ in names
-    return finish is FinishReason.CONTEXT_LIMIT and ContextLimitError.__name__ in names
-
-
 _OTHER_MODEL = finding(
     "core/asks-for-the-model-it-was-given/another-model",
     "The request asks for another model.",
@@ -525,24 +288,6 @@ def asks_for_the_model_it_was_given(view: View) -> Findings:
             yield _OTHER_MODEL(request.at("model"), expected=wanted, observed=request.wire.model)
 
 
-_ARGUMENT_CHANGED = finding(
-    "core/arguments-are-left-alone/changed",
-    "The call changed one of its arguments.",
-    "all arguments as they were before the call",
-    "a change of `{observed:words}`",
-)
-
-
-@check("core/arguments-are-left-alone", needs="calls")
-def arguments_are_left_alone(view: View) -> Findings:
-    """Whether the call succeeded, failed or was cancelled."""
-    for call in view.calls:
-        for name in call.mutated:
-            yield _ARGUMENT_CHANGED(call.at(Side.HISTORY), observed=name)
-        if not call.mutated and (call.response is not None or call.failed is not None):
-            yield Compared("arguments after the call")
-
-
 _TOO_MANY_REQUESTS = finding(
     "core/side-requests-stay-few/too-many",
     "A call makes many requests in addition to the one for the answer.",
@@ -561,38 +306,3 @@ def side_requests_stay_few(view: View) -> Findings:
             yield _TOO_MANY_REQUESTS(side[_FEW].at(), expected=_FEW, observed=len(side), path=side[_FEW].request.path)
         elif call.generated:
             yield Compared("side requests")
-
-
-_PRINTED = finding(
-    "core/adapter-prints-nothing/printed",
-    "The adapter printed to standard output.",
-    "nothing on standard output",
-    "{observed}",
-)
-
-
-@check("core/adapter-prints-nothing", needs="wire")
-def adapter_prints_nothing(view: View) -> Findings:
-    """Standard output belongs to the application. Warnings and logs go to standard error, and accuse nobody."""
-    end = view.transcript.end
-    if end.stdout:
-        yield _PRINTED(view.at_event(end, "stdout"), observed=end.stdout)
-    else:
-        yield Compared("standard output")
-
-
-_RAISED_OUTSIDE = finding(
-    "core/shutdown-does-not-fail/raised",
-    "The adapter raised an exception outside of any call.",
-    "no exception",
-    "{error:words}: {observed:words}",
-)
-
-
-@check("core/shutdown-does-not-fail", needs="calls")
-def shutdown_does_not_fail(view: View) -> Findings:
-    """Calls that only tidy up, or only look, do not raise."""
-    for stray in view.strays:
-        yield _RAISED_OUTSIDE(view.at_event(stray, "error"), observed=stray.message, error=stray.error)
-    if not view.strays:
-        yield Compared("shutdown")
