@@ -19,36 +19,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from turnproof import messages as m
 from turnproof._base.frozen import FrozenDict, FrozenList
 from turnproof.errors import PayloadError, UsageError
-from turnproof.messages import (
-    CacheMark,
-    CodeExecutionResult,
-    ExecutableCode,
-    FileRef,
-    FinishReason,
-    FunctionCall,
-    InlineData,
-    Message,
-    Opaque,
-    Part,
-    ProviderData,
-    ProviderResponse,
-    Text,
-    Thought,
-    TokenUsage,
-    ToolResult,
-    ToolSchema,
-    dump_messages,
-    freeze,
-    load_messages,
-    marked,
-    new_message_id,
-    same,
-    same_history,
-    thaw,
-    to_builtins,
-)
 
 # Frozen
 
@@ -80,27 +53,29 @@ from turnproof.messages import (
     ],
 )
 def test_arguments_refuse_every_change_at_any_depth(change: Callable[[Any], object]) -> None:
-    call = FunctionCall("c1", "look", {"a": [1, {"deep": None}]})
+    call = m.FunctionCall("c1", "look", {"a": [1, {"deep": None}]})
     with pytest.raises(TypeError, match="is frozen: build a new message"):
         change(call.args)
     assert call.args == {"a": [1, {"deep": None}]}
 
 
-PARTS: list[Part] = [
-    Text("t"),
-    Thought("t"),
-    FunctionCall("c1", "look", {"a": 1}),
-    ToolResult("c1", "look", ["seen"]),
-    InlineData("image/png", b"\x89"),
-    FileRef("image/png", "https://example.test/a.png"),
-    ExecutableCode("python", "1 + 1"),
-    CodeExecutionResult("ok", "2"),
-    Opaque("d", "k", {"x": 1}),
+PARTS: list[m.Part] = [
+    m.Text("t"),
+    m.Thought("t"),
+    m.FunctionCall("c1", "look", {"a": 1}),
+    m.ToolResult("c1", "look", ["seen"]),
+    m.InlineData("image/png", b"\x89"),
+    m.FileRef("image/png", "https://example.test/a.png"),
+    m.ExecutableCode("python", "1 + 1"),
+    m.CodeExecutionResult("ok", "2"),
+    m.Opaque("d", "k", {"x": 1}),
 ]
 
 
 @pytest.mark.parametrize(
-    "thing", [*PARTS, Message("user", (Text("hi"),), "m1"), ToolSchema("t"), TokenUsage(), ProviderResponse()], ids=repr
+    "thing",
+    [*PARTS, m.Message("user", (m.Text("hi"),), "m1"), m.ToolSchema("t"), m.TokenUsage(), m.ProviderResponse()],
+    ids=repr,
 )
 def test_fields_cannot_be_set(thing: Any) -> None:
     for name in thing.__struct_fields__:
@@ -111,11 +86,11 @@ def test_fields_cannot_be_set(thing: Any) -> None:
 def test_what_the_caller_changes_later_does_not_reach_a_part() -> None:
     mine: dict[str, Any] = {"a": [1]}
     held = [
-        FunctionCall("c", "n", mine).args,
-        ToolResult("c", "n", mine).result,
-        Opaque("d", "k", mine).data,
-        ToolSchema("t", parameters=mine).parameters,
-        ProviderData("d", "m", mine).data,
+        m.FunctionCall("c", "n", mine).args,
+        m.ToolResult("c", "n", mine).result,
+        m.Opaque("d", "k", mine).data,
+        m.ToolSchema("t", parameters=mine).parameters,
+        m.ProviderData("d", "m", mine).data,
     ]
     mine["a"].append(2)
     mine["b"] = 1
@@ -123,11 +98,11 @@ def test_what_the_caller_changes_later_does_not_reach_a_part() -> None:
 
 
 def test_frozen_values_equal_plain_ones_and_hand_out_changeable_copies() -> None:
-    frozen = freeze({"a": [1, {"b": (2, 3)}]})
+    frozen = m.freeze({"a": [1, {"b": (2, 3)}]})
     plain = {"a": [1, {"b": [2, 3]}]}
     assert frozen == plain
     assert (type(frozen), type(frozen["a"]), type(frozen["a"][1])) == (FrozenDict, FrozenList, FrozenDict)
-    thawed = thaw(frozen)
+    thawed = m.thaw(frozen)
     assert thawed == plain
     assert (type(thawed), type(thawed["a"]), type(thawed["a"][1])) == (dict, list, dict)
     thawed["a"][1]["b"].append(4)
@@ -135,7 +110,7 @@ def test_frozen_values_equal_plain_ones_and_hand_out_changeable_copies() -> None
 
 
 def test_frozen_values_are_shared_by_copies_and_survive_pickling() -> None:
-    frozen = freeze({"a": [1, {"b": 2}]})
+    frozen = m.freeze({"a": [1, {"b": 2}]})
     assert copy.copy(frozen) is frozen
     assert copy.deepcopy(frozen) is frozen
     assert copy.copy(frozen["a"]) is copy.deepcopy(frozen["a"]) is frozen["a"]
@@ -145,9 +120,9 @@ def test_frozen_values_are_shared_by_copies_and_survive_pickling() -> None:
 
 
 def test_freezing_again_costs_nothing() -> None:
-    frozen = freeze({"a": 1})
-    assert freeze(frozen) is frozen
-    assert FunctionCall("c", "n", frozen).args is frozen
+    frozen = m.freeze({"a": 1})
+    assert m.freeze(frozen) is frozen
+    assert m.FunctionCall("c", "n", frozen).args is frozen
 
 
 # JSON and nothing else
@@ -178,7 +153,7 @@ class Number(int):
 )
 def test_arguments_that_are_not_a_json_object_are_refused_with_their_path(value: Any, path: str) -> None:
     with pytest.raises(PayloadError) as caught:
-        FunctionCall("c1", "look", value)
+        m.FunctionCall("c1", "look", value)
     assert caught.value.path == path
     assert str(caught.value) == f"{path}: {caught.value.reason}"
     assert isinstance(caught.value, UsageError)
@@ -187,11 +162,11 @@ def test_arguments_that_are_not_a_json_object_are_refused_with_their_path(value:
 @pytest.mark.parametrize(
     ("make", "path"),
     [
-        (lambda bad: ToolResult("c", "n", bad), "$.result"),
-        (lambda bad: ToolResult("c", "n", {"a": [bad]}), "$.result.a[0]"),
-        (lambda bad: Opaque("d", "k", {"a": bad}), "$.data.a"),
-        (lambda bad: ProviderData("d", "m", {"signature": bad}), "$.provider_data.signature"),
-        (lambda bad: ToolSchema("t", parameters={"properties": {"x": bad}}), "$.parameters.properties.x"),
+        (lambda bad: m.ToolResult("c", "n", bad), "$.result"),
+        (lambda bad: m.ToolResult("c", "n", {"a": [bad]}), "$.result.a[0]"),
+        (lambda bad: m.Opaque("d", "k", {"a": bad}), "$.data.a"),
+        (lambda bad: m.ProviderData("d", "m", {"signature": bad}), "$.provider_data.signature"),
+        (lambda bad: m.ToolSchema("t", parameters={"properties": {"x": bad}}), "$.parameters.properties.x"),
     ],
     ids=["result", "deep-in-a-result", "opaque", "provider-data", "schema"],
 )
@@ -218,48 +193,48 @@ def test_every_payload_is_looked_at(make: Callable[[Any], object], path: str) ->
     ids=repr,
 )
 def test_json_in_any_guise_is_accepted(value: Any, frozen: Any) -> None:
-    assert freeze(value) == frozen
-    assert type(freeze(Number(3))) is int
+    assert m.freeze(value) == frozen
+    assert type(m.freeze(Number(3))) is int
 
 
 def test_a_true_stays_a_true_and_a_one_a_one() -> None:
-    assert freeze([True, 1, False, 0]) == [True, 1, False, 0]
-    assert [type(item) for item in freeze([True, 1])] == [bool, int]
+    assert m.freeze([True, 1, False, 0]) == [True, 1, False, 0]
+    assert [type(item) for item in m.freeze([True, 1])] == [bool, int]
 
 
 # Equality and identity
 
 
 def test_parts_compare_by_value() -> None:
-    assert FunctionCall("c", "n", {"a": [1]}) == FunctionCall("c", "n", {"a": [1]})
-    assert Text("a") != Text("b")
-    assert Text("a") != Thought("a")  # type: ignore[comparison-overlap]
-    assert Text("a") != Text("a", cache=CacheMark())
-    assert Text("a", cache=CacheMark("5m")) != Text("a", cache=CacheMark("1h"))
+    assert m.FunctionCall("c", "n", {"a": [1]}) == m.FunctionCall("c", "n", {"a": [1]})
+    assert m.Text("a") != m.Text("b")
+    assert m.Text("a") != m.Thought("a")  # type: ignore[comparison-overlap]
+    assert m.Text("a") != m.Text("a", cache=m.CacheMark())
+    assert m.Text("a", cache=m.CacheMark("5m")) != m.Text("a", cache=m.CacheMark("1h"))
 
 
 def test_messages_compare_and_hash_by_identity() -> None:
-    a = Message("user", (FunctionCall("c", "n", {"unhashable": []}),), "m1")
-    b = Message("user", a.parts, "m1")
+    a = m.Message("user", (m.FunctionCall("c", "n", {"unhashable": []}),), "m1")
+    b = m.Message("user", a.parts, "m1")
     assert a != b
     assert len({a, b}) == 2
-    assert same(a, b)
+    assert m.same(a, b)
 
 
 def test_same_looks_at_role_parts_and_unless_told_otherwise_ids() -> None:
-    a = Message("user", (Text("x"),), "m1")
-    assert not same(a, Message("model", (Text("x"),), "m1"))
-    assert not same(a, Message("user", (Text("y"),), "m1"))
-    assert not same(a, Message("user", (Text("x"),), "m2"))
-    assert same(a, Message("user", (Text("x"),), "m2"), ids=False)
-    assert same_history([a], [Message("user", (Text("x"),), "m2")], ids=False)
-    assert not same_history([a], [a, a])
-    assert same_history([], [])
+    a = m.Message("user", (m.Text("x"),), "m1")
+    assert not m.same(a, m.Message("model", (m.Text("x"),), "m1"))
+    assert not m.same(a, m.Message("user", (m.Text("y"),), "m1"))
+    assert not m.same(a, m.Message("user", (m.Text("x"),), "m2"))
+    assert m.same(a, m.Message("user", (m.Text("x"),), "m2"), ids=False)
+    assert m.same_history([a], [m.Message("user", (m.Text("x"),), "m2")], ids=False)
+    assert not m.same_history([a], [a, a])
+    assert m.same_history([], [])
 
 
 def test_a_message_can_be_the_key_of_a_weak_map() -> None:
-    memo: weakref.WeakKeyDictionary[Message, bytes] = weakref.WeakKeyDictionary()
-    message = Message.user("hi")
+    memo: weakref.WeakKeyDictionary[m.Message, bytes] = weakref.WeakKeyDictionary()
+    message = m.Message.user("hi")
     memo[message] = b"encoded"
     assert memo[message] == b"encoded"
     del message
@@ -268,58 +243,60 @@ def test_a_message_can_be_the_key_of_a_weak_map() -> None:
 
 
 def test_message_ids_are_unique_unless_given() -> None:
-    assert len({Message.user("x").message_id for _ in range(100)}) == 100
-    assert Message("user", (), "mine").message_id == "mine"
-    assert new_message_id() != new_message_id()
+    assert len({m.Message.user("x").message_id for _ in range(100)}) == 100
+    assert m.Message("user", (), "mine").message_id == "mine"
+    assert m.new_message_id() != m.new_message_id()
 
 
 # Making and reading messages
 
 
 def test_texts_and_parts_make_a_message() -> None:
-    picture = InlineData("image/png", b"\x89")
-    message = Message.user("what is ", picture, "?")
+    picture = m.InlineData("image/png", b"\x89")
+    message = m.Message.user("what is ", picture, "?")
     assert message.role == "user"
-    assert message.parts == (Text("what is "), picture, Text("?"))
+    assert message.parts == (m.Text("what is "), picture, m.Text("?"))
     assert message.text == "what is ?"
-    assert Message.system("be brief").parts == (Text("be brief"),)
+    assert m.Message.system("be brief").parts == (m.Text("be brief"),)
 
 
 def test_a_message_shows_its_calls_and_results_in_order() -> None:
-    a, b = FunctionCall("a", "n"), FunctionCall("b", "n")
-    message = Message.model(Thought("not text"), a, "then ", b)
+    a, b = m.FunctionCall("a", "n"), m.FunctionCall("b", "n")
+    message = m.Message.model(m.Thought("not text"), a, "then ", b)
     assert message.calls == (a, b)
     assert message.text == "then "
     assert message.results == ()
-    results = ToolResult("a", "n", 1), ToolResult("b", "n", 2)
-    assert Message.tool(*results).results == results
-    assert Message.tool(*results).role == "tool"
+    results = m.ToolResult("a", "n", 1), m.ToolResult("b", "n", 2)
+    assert m.Message.tool(*results).results == results
+    assert m.Message.tool(*results).role == "tool"
 
 
 def test_a_result_may_be_any_json_value_and_nothing_is_one() -> None:
     values: list[Any] = [None, "x", 0, False, [], {}]
-    assert [ToolResult("c", "n", value).result for value in values] == values
+    assert [m.ToolResult("c", "n", value).result for value in values] == values
 
 
 def test_defaults_say_that_nothing_is_known() -> None:
-    response = ProviderResponse()
-    assert (response.parts, response.finish_reason, response.usage.total_tokens) == ((), FinishReason.UNKNOWN, 0)
+    response = m.ProviderResponse()
+    assert (response.parts, response.finish_reason, response.usage.total_tokens) == ((), m.FinishReason.UNKNOWN, 0)
     assert (response.text, response.calls) == ("", ())
-    assert FinishReason("max_tokens") is FinishReason.MAX_TOKENS
+    assert m.FinishReason("max_tokens") is m.FinishReason.MAX_TOKENS
 
 
 def test_a_response_shows_its_text_and_calls_in_order() -> None:
-    a, b = FunctionCall("a", "n"), FunctionCall("b", "n")
-    response = ProviderResponse((Thought("hidden"), Text("one "), a, Text("two"), b))
+    a, b = m.FunctionCall("a", "n"), m.FunctionCall("b", "n")
+    response = m.ProviderResponse((m.Thought("hidden"), m.Text("one "), a, m.Text("two"), b))
     assert (response.text, response.calls) == ("one two", (a, b))
 
 
-@pytest.mark.parametrize("thing", [Text("x"), ToolResult("c", "n"), InlineData("a/b", b""), ToolSchema("t")], ids=repr)
+@pytest.mark.parametrize(
+    "thing", [m.Text("x"), m.ToolResult("c", "n"), m.InlineData("a/b", b""), m.ToolSchema("t")], ids=repr
+)
 def test_marking_makes_a_marked_copy(thing: Any) -> None:
-    once = marked(thing, CacheMark("1h"))
-    assert once.cache == CacheMark("1h")
+    once = m.marked(thing, m.CacheMark("1h"))
+    assert once.cache == m.CacheMark("1h")
     assert thing.cache is None
-    assert marked(once, None) == thing
+    assert m.marked(once, None) == thing
 
 
 # Through text
@@ -335,22 +312,22 @@ json_values = st.recursive(
     max_leaves=8,
 )
 json_objects = st.dictionaries(st.text(), json_values, max_size=3)
-provider_data = st.none() | st.builds(ProviderData, st.text(), st.text(), json_objects)
-cache = st.none() | st.builds(CacheMark, st.sampled_from(["5m", "1h"]))
+provider_data = st.none() | st.builds(m.ProviderData, st.text(), st.text(), json_objects)
+cache = st.none() | st.builds(m.CacheMark, st.sampled_from(["5m", "1h"]))
 
 
 def part(cls: type[Any], /, **fields: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
     return st.builds(cls, **fields, provider_data=provider_data, cache=cache)
 
 
-inline = part(InlineData, mime_type=st.text(), data=st.binary())
-files = part(FileRef, mime_type=st.text(), uri=st.text())
-parts: st.SearchStrategy[Part] = st.one_of(
-    part(Text, text=st.text()),
-    part(Thought, text=st.text()),
-    part(FunctionCall, id=st.text(), name=st.text(), args=json_objects),
+inline = part(m.InlineData, mime_type=st.text(), data=st.binary())
+files = part(m.FileRef, mime_type=st.text(), uri=st.text())
+parts: st.SearchStrategy[m.Part] = st.one_of(
+    part(m.Text, text=st.text()),
+    part(m.Thought, text=st.text()),
+    part(m.FunctionCall, id=st.text(), name=st.text(), args=json_objects),
     part(
-        ToolResult,
+        m.ToolResult,
         call_id=st.text(),
         name=st.text(),
         result=json_values,
@@ -359,12 +336,12 @@ parts: st.SearchStrategy[Part] = st.one_of(
     ),
     inline,
     files,
-    part(ExecutableCode, language=st.text(), code=st.text()),
-    part(CodeExecutionResult, outcome=st.text(), output=st.text()),
-    part(Opaque, dialect=st.text(), kind=st.text(), data=json_objects),
+    part(m.ExecutableCode, language=st.text(), code=st.text()),
+    part(m.CodeExecutionResult, outcome=st.text(), output=st.text()),
+    part(m.Opaque, dialect=st.text(), kind=st.text(), data=json_objects),
 )
 messages = st.builds(
-    Message,
+    m.Message,
     role=st.sampled_from(["user", "model", "tool", "system"]),
     parts=st.lists(parts, max_size=4).map(tuple),
     message_id=st.text(min_size=1),
@@ -381,25 +358,25 @@ def types_of(value: Any) -> Any:
 
 
 @given(st.lists(messages, max_size=4))
-def test_a_history_through_json_is_the_same_history(history: list[Message]) -> None:
-    data = dump_messages(history)
-    back = load_messages(data)
-    assert same_history(back, history)
-    assert types_of(to_builtins(back)) == types_of(to_builtins(history))
-    assert dump_messages(back) == data
-    assert same_history(load_messages(data.decode()), history)
+def test_a_history_through_json_is_the_same_history(history: list[m.Message]) -> None:
+    data = m.dump_messages(history)
+    back = m.load_messages(data)
+    assert m.same_history(back, history)
+    assert types_of(m.to_builtins(back)) == types_of(m.to_builtins(history))
+    assert m.dump_messages(back) == data
+    assert m.same_history(m.load_messages(data.decode()), history)
 
 
 @given(messages)
-def test_what_was_loaded_is_as_frozen_as_what_was_made(message: Message) -> None:
-    (back,) = load_messages(dump_messages([message]))
+def test_what_was_loaded_is_as_frozen_as_what_was_made(message: m.Message) -> None:
+    (back,) = m.load_messages(m.dump_messages([message]))
     for part in back.parts:
         match part:
-            case FunctionCall():
+            case m.FunctionCall():
                 assert isinstance(part.args, FrozenDict)
-            case Opaque():
+            case m.Opaque():
                 assert isinstance(part.data, FrozenDict)
-            case ToolResult() if isinstance(part.result, dict | list):
+            case m.ToolResult() if isinstance(part.result, dict | list):
                 assert isinstance(part.result, FrozenDict | FrozenList)
             case _:
                 pass
@@ -409,7 +386,7 @@ def test_what_was_loaded_is_as_frozen_as_what_was_made(message: Message) -> None
 
 @given(json_values)
 def test_freezing_and_thawing_change_no_value(value: Any) -> None:
-    assert types_of(thaw(freeze(value))) == types_of(value)
+    assert types_of(m.thaw(m.freeze(value))) == types_of(value)
 
 
 @pytest.mark.parametrize(
@@ -426,12 +403,12 @@ def test_freezing_and_thawing_change_no_value(value: Any) -> None:
 )
 def test_text_that_is_no_list_of_messages_is_refused(data: str | bytes) -> None:
     with pytest.raises(PayloadError, match="not a list of messages"):
-        load_messages(data)
+        m.load_messages(data)
 
 
 def test_the_json_of_a_message_is_readable_and_says_no_more_than_it_must() -> None:
-    message = Message("model", (Text("hi"), FunctionCall("c1", "look", {"a": 1})), "m1")
-    assert msgspec.json.decode(dump_messages([message])) == [
+    message = m.Message("model", (m.Text("hi"), m.FunctionCall("c1", "look", {"a": 1})), "m1")
+    assert msgspec.json.decode(m.dump_messages([message])) == [
         {
             "role": "model",
             "parts": [{"part": "text", "text": "hi"}, {"part": "call", "id": "c1", "name": "look", "args": {"a": 1}}],
@@ -441,7 +418,7 @@ def test_the_json_of_a_message_is_readable_and_says_no_more_than_it_must() -> No
 
 
 def test_bytes_become_base64_in_builtins() -> None:
-    assert to_builtins(InlineData("image/png", b"\x00\xff")) == {
+    assert m.to_builtins(m.InlineData("image/png", b"\x00\xff")) == {
         "part": "inline",
         "mime_type": "image/png",
         "data": "AP8=",

@@ -6,35 +6,26 @@ from typing import Any
 
 import pytest
 
+from turnproof import messages as m
 from turnproof import tokens
-from turnproof.messages import (
-    FileRef,
-    FunctionCall,
-    InlineData,
-    Message,
-    Opaque,
-    Part,
-    ProviderData,
-    Text,
-    Thought,
-    ToolResult,
-    ToolSchema,
-)
 from turnproof.tokens import json_tokens, message_tokens, part_tokens, text_tokens, thought_tokens, tool_tokens
 
-SIGNED = ProviderData("gemini", "m", {"signature": "s" * 400})
+SIGNED = m.ProviderData("gemini", "m", {"signature": "s" * 400})
 
 PARTS: list[tuple[Any, int]] = [
-    (Text("12345678"), 2),
-    (Thought("1234"), 1),
-    (InlineData(mime_type="image/png", data=b"x"), 1500),
-    (InlineData(mime_type="text/plain", data=b"x" * 40), 10),
-    (FileRef(mime_type="application/pdf", uri="https://x"), 3000),
-    (ToolResult(call_id="1", name="t", result="12"), 1),
-    (ToolResult(call_id="1", name="t", result={"a": "b" * 32}), 10),
-    (ToolResult(call_id="1", name="t", result="", attachments=(FileRef("image/png", "u"),)), 1500),
-    (FunctionCall("1", "t", {"a": 1}), 1 + json_tokens({"a": 1})),
-    (Opaque(dialect="d", kind="k", data={}), json_tokens({"part": "opaque", "dialect": "d", "kind": "k", "data": {}})),
+    (m.Text("12345678"), 2),
+    (m.Thought("1234"), 1),
+    (m.InlineData(mime_type="image/png", data=b"x"), 1500),
+    (m.InlineData(mime_type="text/plain", data=b"x" * 40), 10),
+    (m.FileRef(mime_type="application/pdf", uri="https://x"), 3000),
+    (m.ToolResult(call_id="1", name="t", result="12"), 1),
+    (m.ToolResult(call_id="1", name="t", result={"a": "b" * 32}), 10),
+    (m.ToolResult(call_id="1", name="t", result="", attachments=(m.FileRef("image/png", "u"),)), 1500),
+    (m.FunctionCall("1", "t", {"a": 1}), 1 + json_tokens({"a": 1})),
+    (
+        m.Opaque(dialect="d", kind="k", data={}),
+        json_tokens({"part": "opaque", "dialect": "d", "kind": "k", "data": {}}),
+    ),
 ]
 
 
@@ -50,30 +41,30 @@ def test_four_bytes_make_a_token(text: str, size: int) -> None:
 
 def test_a_message_weighs_what_its_parts_do_and_a_little_more() -> None:
     parts = [part for part, _ in PARTS]
-    whole = message_tokens(Message("model", tuple(parts)))
+    whole = message_tokens(m.Message("model", tuple(parts)))
     assert sum(map(part_tokens, parts)) < whole <= sum(map(part_tokens, parts)) + 6 * len(parts)
 
 
 def test_signatures_weigh_something() -> None:
-    bare, signed = Message.model(Thought("hm")), Message.model(Thought("hm", provider_data=SIGNED))
+    bare, signed = m.Message.model(m.Thought("hm")), m.Message.model(m.Thought("hm", provider_data=SIGNED))
     assert message_tokens(signed) - message_tokens(bare) > 100
 
 
 def test_thinking_is_told_from_what_was_said() -> None:
-    message = Message.model(Thought("hm" * 20), "Hello")
-    assert message_tokens(message) - thought_tokens(message) == message_tokens(Message.model("Hello"))
-    assert thought_tokens(Message.model("Hello")) == 0
+    message = m.Message.model(m.Thought("hm" * 20), "Hello")
+    assert message_tokens(message) - thought_tokens(message) == message_tokens(m.Message.model("Hello"))
+    assert thought_tokens(m.Message.model("Hello")) == 0
 
 
 def test_no_message_weighs_nothing() -> None:
-    assert message_tokens(Message("model", ())) == 1
+    assert message_tokens(m.Message("model", ())) == 1
 
 
 def test_a_message_is_measured_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    measured: list[Part] = []
-    message = Message.user("Hello")
+    measured: list[m.Part] = []
+    message = m.Message.user("Hello")
 
-    def watched(part: Part) -> int:
+    def watched(part: m.Part) -> int:
         measured.append(part)
         return 1
 
@@ -81,11 +72,11 @@ def test_a_message_is_measured_once(monkeypatch: pytest.MonkeyPatch) -> None:
     for _ in range(3):
         message_tokens(message)
         thought_tokens(message)
-    assert measured == [Text("Hello")]
+    assert measured == [m.Text("Hello")]
 
 
 def test_what_is_known_of_a_message_goes_with_it() -> None:
-    message = Message.user("Hello")
+    message = m.Message.user("Hello")
     message_tokens(message)
     before = len(tokens._known)
     del message
@@ -93,6 +84,6 @@ def test_what_is_known_of_a_message_goes_with_it() -> None:
 
 
 def test_a_tool_weighs_its_name_description_and_schema() -> None:
-    small = ToolSchema("look")
-    large = ToolSchema("look", "Looks at something. " * 10, {"type": "object"})
+    small = m.ToolSchema("look")
+    large = m.ToolSchema("look", "Looks at something. " * 10, {"type": "object"})
     assert tool_tokens(large) - tool_tokens(small) >= 50

@@ -7,20 +7,9 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import Any, TypeAlias
 
+from turnproof import messages as m
 from turnproof.cancel import CancelToken
 from turnproof.errors import Cancelled
-from turnproof.messages import (
-    FinishReason,
-    FunctionCall,
-    Message,
-    Part,
-    ProviderResponse,
-    Text,
-    Thought,
-    TokenUsage,
-    ToolResult,
-    ToolSchema,
-)
 from turnproof.session import RetryPolicy, Session, SessionObserver, Tool
 
 PATHS = ("stateless", "legacy")
@@ -39,15 +28,15 @@ class Play:
             for piece in pieces:
                 on_chunk(piece)
 
-    def deliver(self, response: ProviderResponse) -> ProviderResponse:
+    def deliver(self, response: m.ProviderResponse) -> m.ProviderResponse:
         """Tell the callbacks of everything in a response, in order, and return it."""
         for part in response.parts:
             match part:
-                case Text():
+                case m.Text():
                     self.stream(*part.text.split("|"))
-                case Thought() if self.kwargs.get("on_thinking"):
+                case m.Thought() if self.kwargs.get("on_thinking"):
                     self.kwargs["on_thinking"](part.text)
-                case FunctionCall() if self.kwargs.get("on_function_call"):
+                case m.FunctionCall() if self.kwargs.get("on_function_call"):
                     self.kwargs["on_function_call"](part)
                 case _:
                     pass
@@ -56,30 +45,30 @@ class Play:
         return joined(response)
 
 
-Step: TypeAlias = ProviderResponse | BaseException | Callable[[Play], ProviderResponse]
+Step: TypeAlias = m.ProviderResponse | BaseException | Callable[[Play], m.ProviderResponse]
 
 
-def joined(response: ProviderResponse) -> ProviderResponse:
+def joined(response: m.ProviderResponse) -> m.ProviderResponse:
     """Text parts are scripted with `|` where the stream is cut; the response has them without."""
-    parts = tuple(Text(part.text.replace("|", "")) if isinstance(part, Text) else part for part in response.parts)
-    return ProviderResponse(
+    parts = tuple(m.Text(part.text.replace("|", "")) if isinstance(part, m.Text) else part for part in response.parts)
+    return m.ProviderResponse(
         parts, response.usage, response.finish_reason, response.raw_finish, response.structured_output
     )
 
 
-def reply(*parts: str | Part, finish: str | None = None, prompt: int = 10, output: int = 2) -> ProviderResponse:
+def reply(*parts: str | m.Part, finish: str | None = None, prompt: int = 10, output: int = 2) -> m.ProviderResponse:
     """A response of texts and parts; it ends with `tool_use` if it holds a call, else with `stop`."""
-    made = Message.model(*parts)
-    reason = FinishReason(finish) if finish else FinishReason.TOOL_USE if made.calls else FinishReason.STOP
-    return ProviderResponse(made.parts, TokenUsage(prompt, output, prompt + output), reason)
+    made = m.Message.model(*parts)
+    reason = m.FinishReason(finish) if finish else m.FinishReason.TOOL_USE if made.calls else m.FinishReason.STOP
+    return m.ProviderResponse(made.parts, m.TokenUsage(prompt, output, prompt + output), reason)
 
 
-def call(name: str = "look", id: str = "c1", **args: Any) -> FunctionCall:
-    return FunctionCall(id, name, args)
+def call(name: str = "look", id: str = "c1", **args: Any) -> m.FunctionCall:
+    return m.FunctionCall(id, name, args)
 
 
 def tool(name: str = "look", run: Callable[[dict[str, Any], CancelToken], Any] = lambda args, token: "seen") -> Tool:
-    return Tool(ToolSchema(name), run)
+    return Tool(m.ToolSchema(name), run)
 
 
 class Script:
@@ -88,7 +77,7 @@ class Script:
     def __init__(self, steps: Sequence[Step]) -> None:
         self.steps = list(steps)
 
-    def play(self, kwargs: dict[str, Any]) -> ProviderResponse:
+    def play(self, kwargs: dict[str, Any]) -> m.ProviderResponse:
         token = kwargs.get("cancel_token") or CancelToken()
         if token.is_cancelled:
             raise Cancelled("before the request was written")
@@ -97,16 +86,16 @@ class Script:
         if isinstance(step, BaseException):
             raise step
         play = Play(token, kwargs)
-        return play.deliver(step) if isinstance(step, ProviderResponse) else joined(step(play))
+        return play.deliver(step) if isinstance(step, m.ProviderResponse) else joined(step(play))
 
 
 @dataclass
 class Request:
     """What a provider was asked, in a form that is the same for both paths."""
 
-    messages: list[Message]
+    messages: list[m.Message]
     system: Any
-    tools: list[ToolSchema]
+    tools: list[m.ToolSchema]
     kwargs: dict[str, Any]
     method: str = "complete"
 
@@ -120,7 +109,7 @@ class FakeStateless:
 
     def complete(
         self, messages: Any, system_instruction: Any = None, tools: Any = None, **kwargs: Any
-    ) -> ProviderResponse:
+    ) -> m.ProviderResponse:
         self.requests.append(Request(list(messages), system_instruction, list(tools or ()), kwargs))
         messages.clear()
         return self.script.play(kwargs)
@@ -132,42 +121,42 @@ class FakeLegacy:
     def __init__(self, *steps: Step) -> None:
         self.script = Script(steps)
         self.requests: list[Request] = []
-        self.created: list[list[Message]] = []
-        self._history: list[Message] = []
+        self.created: list[list[m.Message]] = []
+        self._history: list[m.Message] = []
         self._system: Any = None
-        self._tools: list[ToolSchema] = []
+        self._tools: list[m.ToolSchema] = []
 
     def create_session(self, system_instruction: Any = None, tools: Any = None, history: Any = None) -> None:
         self._system, self._tools, self._history = system_instruction, list(tools or ()), list(history or ())
         self.created.append(list(self._history))
 
-    def get_history(self) -> list[Message]:
+    def get_history(self) -> list[m.Message]:
         return list(self._history)
 
-    def send_message(self, message: str, response_schema: Any = None, cancel_token: Any = None) -> ProviderResponse:
+    def send_message(self, message: str, response_schema: Any = None, cancel_token: Any = None) -> m.ProviderResponse:
         return self._send(
-            "send_message", Message.user(message), response_schema=response_schema, cancel_token=cancel_token
+            "send_message", m.Message.user(message), response_schema=response_schema, cancel_token=cancel_token
         )
 
-    def send_message_with_parts(self, parts: Sequence[Part], response_schema: Any = None) -> ProviderResponse:
-        return self._send("send_message_with_parts", Message.user(*parts), response_schema=response_schema)
+    def send_message_with_parts(self, parts: Sequence[m.Part], response_schema: Any = None) -> m.ProviderResponse:
+        return self._send("send_message_with_parts", m.Message.user(*parts), response_schema=response_schema)
 
     def send_tool_results(
-        self, results: Sequence[ToolResult], response_schema: Any = None, cancel_token: Any = None
-    ) -> ProviderResponse:
+        self, results: Sequence[m.ToolResult], response_schema: Any = None, cancel_token: Any = None
+    ) -> m.ProviderResponse:
         return self._send(
-            "send_tool_results", Message.tool(*results), response_schema=response_schema, cancel_token=cancel_token
+            "send_tool_results", m.Message.tool(*results), response_schema=response_schema, cancel_token=cancel_token
         )
 
-    def send_message_streaming(self, message: str, on_chunk: Any, **kwargs: Any) -> ProviderResponse:
-        return self._send("send_message_streaming", Message.user(message), on_chunk=on_chunk, **kwargs)
+    def send_message_streaming(self, message: str, on_chunk: Any, **kwargs: Any) -> m.ProviderResponse:
+        return self._send("send_message_streaming", m.Message.user(message), on_chunk=on_chunk, **kwargs)
 
     def send_tool_results_streaming(
-        self, results: Sequence[ToolResult], on_chunk: Any, **kwargs: Any
-    ) -> ProviderResponse:
-        return self._send("send_tool_results_streaming", Message.tool(*results), on_chunk=on_chunk, **kwargs)
+        self, results: Sequence[m.ToolResult], on_chunk: Any, **kwargs: Any
+    ) -> m.ProviderResponse:
+        return self._send("send_tool_results_streaming", m.Message.tool(*results), on_chunk=on_chunk, **kwargs)
 
-    def _send(self, method: str, message: Message, **kwargs: Any) -> ProviderResponse:
+    def _send(self, method: str, message: m.Message, **kwargs: Any) -> m.ProviderResponse:
         before = list(self._history)
         self._history.append(message)
         self.requests.append(Request(list(self._history), self._system, self._tools, kwargs, method))
@@ -177,7 +166,7 @@ class FakeLegacy:
             self._history = before
             raise
         if response.parts:
-            self._history.append(Message("model", response.parts))
+            self._history.append(m.Message("model", response.parts))
         return response
 
 
@@ -208,22 +197,22 @@ def numbered() -> Callable[[], str]:
     return lambda: f"m{next(ids)}"
 
 
-def shape(session: Session) -> list[tuple[str, tuple[Part, ...]]]:
+def shape(session: Session) -> list[tuple[str, tuple[m.Part, ...]]]:
     """The history by value, ids aside."""
     return [(message.role, message.parts) for message in session.history.messages]
 
 
 def user(text: str) -> tuple[str, tuple[Any, ...]]:
     """The shape of a message of the user."""
-    return ("user", (Text(text),))
+    return ("user", (m.Text(text),))
 
 
 def model(*parts: Any) -> tuple[str, tuple[Any, ...]]:
     """The shape of a message of the model."""
-    return ("model", tuple(Text(part) if isinstance(part, str) else part for part in parts))
+    return ("model", tuple(m.Text(part) if isinstance(part, str) else part for part in parts))
 
 
-def results(*parts: ToolResult) -> tuple[str, tuple[Any, ...]]:
+def results(*parts: m.ToolResult) -> tuple[str, tuple[Any, ...]]:
     """The shape of a message of results."""
     return ("tool", parts)
 

@@ -15,20 +15,10 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec.structs import replace
 
+from turnproof import messages as m
 from turnproof.dialects import dialect
 from turnproof.dialects.base import Call, HttpRequest, PromptUsage, Refusal, Rendered, Reply, ReplyPart, Rule, World
 from turnproof.judge.view import View
-from turnproof.messages import (
-    FinishReason,
-    FunctionCall,
-    Message,
-    Part,
-    ProviderResponse,
-    Text,
-    TokenUsage,
-    ToolResult,
-    ToolSchema,
-)
 from turnproof.run.transcript import (
     CallBegan,
     Cancelled,
@@ -66,7 +56,7 @@ class Made:
         self,
         *turns: Turn,
         system: str | None = "You keep a greenhouse log.",
-        tools: Sequence[ToolSchema] = (),
+        tools: Sequence[m.ToolSchema] = (),
         mode: str = "stream",
         path: str = "stateless",
         repeat: int = 0,
@@ -80,7 +70,7 @@ class Made:
         )
         self.key = RunKey(name, path, mode, repeat)  # type: ignore[arg-type]
         self.events: list[Event] = []
-        self.history: list[Message] = []
+        self.history: list[m.Message] = []
         self.system, self.tools = system, tuple(tools)
         self.options = dict(options or {})
         self.names = dict(names or {})
@@ -91,17 +81,17 @@ class Made:
 
     # -- turns --------------------------------------------------------------------------------------------------
 
-    def turn(self, *said: str | Part) -> Made:
+    def turn(self, *said: str | m.Part) -> Made:
         """The user says something."""
         self._turn, self._round, self._shown = self._turn + 1, 0, ""
-        message = Message.user(*said)
+        message = m.Message.user(*said)
         self.history.append(message)
         self.add(TurnBegan(text=message.text, turn=self._turn))
         return self
 
-    def results(self, *results: ToolResult) -> Made:
+    def results(self, *results: m.ToolResult) -> Made:
         """The tools of the last answer have run."""
-        self.history.append(Message.tool(*results))
+        self.history.append(m.Message.tool(*results))
         self._round += 1
         return self
 
@@ -124,7 +114,7 @@ class Made:
             )
         return self
 
-    def operated(self, done: str, *events: Event, held: Sequence[Message] | None = None) -> Made:
+    def operated(self, done: str, *events: Event, held: Sequence[m.Message] | None = None) -> Made:
         """An operation ahead of the next turn, by the word that scenarios have for it, and what is held after it."""
         self.history = list(self.history if held is None else held)
         where = self._turn + 1
@@ -140,8 +130,8 @@ class Made:
 
     def call(
         self,
-        *answer: str | Part | ReplyPart,
-        finish: FinishReason | None = None,
+        *answer: str | m.Part | ReplyPart,
+        finish: m.FinishReason | None = None,
         usage: dict[str, int] | None = None,
         prompt: PromptUsage | None = None,
         schema: Any = None,
@@ -153,8 +143,8 @@ class Made:
         """One provider call. `cut` holds the stream after that many events and cancels; a `fault` leaves the answer
         as it is, save that it is named; with `returns=False` nothing is returned (add a `Failed` yourself)."""
         parts = tuple(self._spoken(_reply_part(part)) for part in answer)
-        calls = any(isinstance(part.part, FunctionCall) and not part.broken for part in parts)
-        reply = Reply(parts, finish or (FinishReason.TOOL_USE if calls else FinishReason.STOP), usage=usage or {})
+        calls = any(isinstance(part.part, m.FunctionCall) and not part.broken for part in parts)
+        reply = Reply(parts, finish or (m.FinishReason.TOOL_USE if calls else m.FinishReason.STOP), usage=usage or {})
         call, where = self._request(schema, probe)
         counted = prompt or PromptUsage(DIALECT.count(call))
         rendered = DIALECT.render(call, reply, counted, self._world, f"{self._turn}/{self._round}")
@@ -199,7 +189,7 @@ class Made:
         return self
 
     def _spoken(self, part: ReplyPart) -> ReplyPart:
-        if not isinstance(part.part, FunctionCall):
+        if not isinstance(part.part, m.FunctionCall):
             return part
         return dataclasses.replace(part, part=replace(part.part, name=self.names.get(part.part.name, part.part.name)))
 
@@ -272,27 +262,27 @@ class Made:
             self._call_back(response, events, where)
         self.add(Response(response=response, **where))
         if response.parts:
-            self.history.append(Message("model", response.parts, f"m{len(self.events)}"))
+            self.history.append(m.Message("model", response.parts, f"m{len(self.events)}"))
         self._shown += response.text
 
-    def _response(self, rendered: Rendered, events: Sequence[Any], cancelled: bool, schema: Any) -> ProviderResponse:
+    def _response(self, rendered: Rendered, events: Sequence[Any], cancelled: bool, schema: Any) -> m.ProviderResponse:
         wire = DIALECT.read_response(rendered.status, rendered.headers, b"".join(event.data for event in events))
         own = {sent: name for name, sent in self.names.items()}
-        parts: tuple[Part, ...] = tuple(
-            replace(part, name=own.get(part.name, part.name)) if isinstance(part, FunctionCall) else part
+        parts: tuple[m.Part, ...] = tuple(
+            replace(part, name=own.get(part.name, part.name)) if isinstance(part, m.FunctionCall) else part
             for part in wire.parts
-            if not cancelled or isinstance(part, Text)
+            if not cancelled or isinstance(part, m.Text)
         )
-        text = "".join(part.text for part in parts if isinstance(part, Text))
-        return ProviderResponse(
+        text = "".join(part.text for part in parts if isinstance(part, m.Text))
+        return m.ProviderResponse(
             parts=parts,
-            usage=wire.usage or TokenUsage(),
-            finish_reason=FinishReason.CANCELLED if cancelled else wire.finish or FinishReason.UNKNOWN,
+            usage=wire.usage or m.TokenUsage(),
+            finish_reason=m.FinishReason.CANCELLED if cancelled else wire.finish or m.FinishReason.UNKNOWN,
             raw_finish=wire.raw_finish,
             structured_output=msgspec.json.decode(text) if schema is not None and text else None,
         )
 
-    def _call_back(self, response: ProviderResponse, events: Sequence[Any], where: dict[str, Any]) -> None:
+    def _call_back(self, response: m.ProviderResponse, events: Sequence[Any], where: dict[str, Any]) -> None:
         calls = iter(response.calls)
         kind = ""
         for event in events:
@@ -352,10 +342,10 @@ def body_with(change: Callable[[Any], Any]) -> Callable[[WireRequest], WireReque
     return changed
 
 
-def scripted(*rounds: Sequence[str | Part | ReplyPart], user: str = "", **fields: Any) -> Turn:
+def scripted(*rounds: Sequence[str | m.Part | ReplyPart], user: str = "", **fields: Any) -> Turn:
     """A scenario turn with these answers."""
-    answers = tuple(ScriptRound(tuple(map(_reply_part, parts)), FinishReason.STOP) for parts in rounds)
-    return Turn(user=(Text(user),) if user else (), rounds=answers, **fields)
+    answers = tuple(ScriptRound(tuple(map(_reply_part, parts)), m.FinishReason.STOP) for parts in rounds)
+    return Turn(user=(m.Text(user),) if user else (), rounds=answers, **fields)
 
 
 def error(name: str, *bases: str, typed: bool = True, **fields: Any) -> Failed:
@@ -364,7 +354,7 @@ def error(name: str, *bases: str, typed: bool = True, **fields: Any) -> Failed:
     return Failed(scope="call", error=name, message=f"{name} was raised", typed=typed, bases=tree, **fields)
 
 
-def _reply_part(part: str | Part | ReplyPart) -> ReplyPart:
+def _reply_part(part: str | m.Part | ReplyPart) -> ReplyPart:
     if isinstance(part, ReplyPart):
         return part
-    return ReplyPart(Text(part) if isinstance(part, str) else part)
+    return ReplyPart(m.Text(part) if isinstance(part, str) else part)

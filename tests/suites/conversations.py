@@ -2,44 +2,32 @@
 
 from __future__ import annotations
 
+from turnproof import messages as m
 from turnproof.dialects.base import PromptUsage, ReplyPart
 from turnproof.judge.view import View
-from turnproof.messages import (
-    CacheMark,
-    FinishReason,
-    FunctionCall,
-    InlineData,
-    Message,
-    Part,
-    ProviderData,
-    Text,
-    Thought,
-    ToolResult,
-    ToolSchema,
-)
 from turnproof.run.transcript import Cancelled, Collected, Loaded, Saved, Swapped, TurnEnded
 from turnproof.scenarios.model import Cut, Fault
 
 from .build import Made, error, scripted
 
 BED = {"type": "object", "properties": {"bed": {"type": "string"}, "litres": {"type": "number"}}, "required": ["bed"]}
-READ = ToolSchema("read_sensor", "Read the moisture of one bed", BED)
-WATER = ToolSchema("water_bed", "Water one bed", BED)
-DOTTED = ToolSchema("bed.water", "Water by the can", BED)
-COLON = ToolSchema("bed:water", "Water by the clock", BED)
+READ = m.ToolSchema("read_sensor", "Read the moisture of one bed", BED)
+WATER = m.ToolSchema("water_bed", "Water one bed", BED)
+DOTTED = m.ToolSchema("bed.water", "Water by the can", BED)
+COLON = m.ToolSchema("bed:water", "Water by the clock", BED)
 SCHEMA = {"type": "object", "properties": {"bed": {"type": "string"}, "moist": {"type": "boolean"}}}
-PNG = InlineData(mime_type="image/png", data=b"\x89PNG picture")
-PDF = InlineData(mime_type="application/pdf", data=b"%PDF-1.7 list")
+PNG = m.InlineData(mime_type="image/png", data=b"\x89PNG picture")
+PDF = m.InlineData(mime_type="application/pdf", data=b"%PDF-1.7 list")
 
-THREE = ReplyPart(Text("Bed 3 is moist."), ("Bed 3 ", "is ", "moist."))
-
-
-def read(bed: str = "3", name: str = "toolu_1") -> FunctionCall:
-    return FunctionCall(id=name, name="read_sensor", args={"bed": bed, "litres": 50})
+THREE = ReplyPart(m.Text("Bed 3 is moist."), ("Bed 3 ", "is ", "moist."))
 
 
-def result(name: str = "toolu_1", value: object = "41 %", **fields: object) -> ToolResult:
-    return ToolResult(call_id=name, name="read_sensor", result=value, **fields)  # type: ignore[arg-type]
+def read(bed: str = "3", name: str = "toolu_1") -> m.FunctionCall:
+    return m.FunctionCall(id=name, name="read_sensor", args={"bed": bed, "litres": 50})
+
+
+def result(name: str = "toolu_1", value: object = "41 %", **fields: object) -> m.ToolResult:
+    return m.ToolResult(call_id=name, name="read_sensor", result=value, **fields)  # type: ignore[arg-type]
 
 
 def plain(**how: object) -> View:
@@ -64,11 +52,11 @@ def tools(**how: object) -> View:
 
 def no_arguments() -> View:
     """A call without arguments."""
-    made = Made(scripted([FunctionCall(id="toolu_1", name="forecast")]), tools=(ToolSchema("forecast"),))
-    return made.turn("Rain?").call(FunctionCall(id="toolu_1", name="forecast")).end().view()
+    made = Made(scripted([m.FunctionCall(id="toolu_1", name="forecast")]), tools=(m.ToolSchema("forecast"),))
+    return made.turn("Rain?").call(m.FunctionCall(id="toolu_1", name="forecast")).end().view()
 
 
-def broken(finish: FinishReason, mode: str = "stream") -> View:
+def broken(finish: m.FinishReason, mode: str = "stream") -> View:
     """An answer whose call breaks off inside its arguments; in one piece, it is returned with what was complete."""
     cut = ReplyPart(read(), ('{"bed": "3", ', '"lit'), broken=True)
     made = Made(scripted(["Well.", cut]), tools=(READ,), mode=mode)
@@ -77,8 +65,8 @@ def broken(finish: FinishReason, mode: str = "stream") -> View:
 
 def odd_names() -> View:
     """Two tools whose names are rewritten for the wire, called in turn."""
-    first = FunctionCall(id="toolu_1", name="bed.water", args={"bed": "3"})
-    second = FunctionCall(id="toolu_2", name="bed:water", args={"bed": "4"})
+    first = m.FunctionCall(id="toolu_1", name="bed.water", args={"bed": "3"})
+    second = m.FunctionCall(id="toolu_2", name="bed:water", args={"bed": "4"})
     made = Made(
         scripted([first, second], ["Done."], user="Water!"),
         tools=(DOTTED, COLON),
@@ -201,15 +189,15 @@ def disturbed(fault: str) -> View:
 def thinking(**how: object) -> View:
     """Thinking, signed and redacted, before a call."""
     made = Made(
-        scripted([Thought(text="I must look."), read()], [THREE], user="How is bed 3?"),
+        scripted([m.Thought(text="I must look."), read()], [THREE], user="How is bed 3?"),
         tools=(READ,),
         options={"thinking": {"budget_tokens": 1024}},
         **how,  # type: ignore[arg-type]
     )
-    secret = Thought(provider_data=ProviderData("anthropic-messages", "claude-sonnet-4-5", {"redacted": "RW5j"}))
-    thought = ReplyPart(Thought(text="I must look."), ("I must ", "look."))
+    secret = m.Thought(provider_data=m.ProviderData("anthropic-messages", "claude-sonnet-4-5", {"redacted": "RW5j"}))
+    thought = ReplyPart(m.Thought(text="I must look."), ("I must ", "look."))
     made.turn("How is bed 3?").call(thought, secret, read()).results(result())
-    return made.call(Thought(text="It is known."), THREE).end().view()
+    return made.call(m.Thought(text="It is known."), THREE).end().view()
 
 
 def structured() -> View:
@@ -272,15 +260,15 @@ def growing(turns: int = 6) -> View:
     return made.view()
 
 
-def _marked(message: Message, mark: bool) -> Message:
+def _marked(message: m.Message, mark: bool) -> m.Message:
     parts = tuple(
-        Text(part.text, cache=CacheMark() if mark else None) if isinstance(part, Text) else part
+        m.Text(part.text, cache=m.CacheMark() if mark else None) if isinstance(part, m.Text) else part
         for part in message.parts
     )
-    return Message(message.role, parts, message.message_id)
+    return m.Message(message.role, parts, message.message_id)
 
 
-def probed(probe: str, answer: str | Part | ReplyPart = THREE) -> View:
+def probed(probe: str, answer: str | m.Part | ReplyPart = THREE) -> View:
     """A call, and the same call made again by a probe."""
     made = Made(scripted([answer], user="Hi."), tools=(READ,))
     made.turn("Hi.")

@@ -9,17 +9,7 @@ from typing import Any
 
 import pytest
 
-from turnproof.messages import (
-    FinishReason,
-    FunctionCall,
-    Message,
-    Opaque,
-    Part,
-    ProviderData,
-    Text,
-    Thought,
-    TokenUsage,
-)
+from turnproof import messages as m
 
 from ..callback_recorder import CallbackRecorder
 from ..contract.adapter_kit import outcome
@@ -49,8 +39,8 @@ COMPACTION = {"type": "compaction", "content": "so far"}
 CITATION = {"type": "char_location", "cited_text": "x"}
 
 
-def issued(**data: Any) -> ProviderData:
-    return ProviderData(OURS, DATED, data)
+def issued(**data: Any) -> m.ProviderData:
+    return m.ProviderData(OURS, DATED, data)
 
 
 @dataclass(frozen=True)
@@ -58,8 +48,8 @@ class Case:
     id: str
     whole: dict[str, Any]
     events: list[bytes]
-    parts: tuple[Part, ...]
-    finish: FinishReason = FinishReason.STOP
+    parts: tuple[m.Part, ...]
+    finish: m.FinishReason = m.FinishReason.STOP
     kinds: list[str] = field(default_factory=list)
 
 
@@ -72,7 +62,7 @@ CASES = [
         "text",
         answer(text("Hello ’北🌍")),
         stream(text_block(0, "Hel", "lo ", "’北🌍")),
-        (Text("Hello ’北🌍"),),
+        (m.Text("Hello ’北🌍"),),
         kinds=["text"],
     ),
     Case(
@@ -89,24 +79,24 @@ CASES = [
             call_block(2, "b", "read", '{"n": [1, 2', ".5, null]}"),
             stop="tool_use",
         ),
-        (Text("look"), FunctionCall("a", "read", {"p": "é"}), FunctionCall("b", "read", {"n": [1, 2.5, None]})),
-        FinishReason.TOOL_USE,
+        (m.Text("look"), m.FunctionCall("a", "read", {"p": "é"}), m.FunctionCall("b", "read", {"n": [1, 2.5, None]})),
+        m.FinishReason.TOOL_USE,
         ["text", "call", "call"],
     ),
     Case(
         "call-without-arguments",
         answer(tool_use("a", "now", {}), stop="tool_use"),
         stream(call_block(0, "a", "now"), stop="tool_use"),
-        (FunctionCall("a", "now", {}),),
-        FinishReason.TOOL_USE,
+        (m.FunctionCall("a", "now", {}),),
+        m.FinishReason.TOOL_USE,
         ["call"],
     ),
     Case(
         "call-given-whole-at-its-start",
         answer(tool_use("a", "read", {"p": 1}), stop="tool_use"),
         stream(block(0, tool_use("a", "read", {"p": 1})), stop="tool_use"),
-        (FunctionCall("a", "read", {"p": 1}),),
-        FinishReason.TOOL_USE,
+        (m.FunctionCall("a", "read", {"p": 1}),),
+        m.FinishReason.TOOL_USE,
         ["call"],
     ),
     Case(
@@ -116,45 +106,45 @@ CASES = [
             block(0, {**tool_use("a", "read", {}), "caller": {"type": "code_execution", "tool_id": "x"}}),
             stop="tool_use",
         ),
-        (FunctionCall("a", "read", {}, provider_data=issued(caller={"type": "code_execution", "tool_id": "x"})),),
-        FinishReason.TOOL_USE,
+        (m.FunctionCall("a", "read", {}, provider_data=issued(caller={"type": "code_execution", "tool_id": "x"})),),
+        m.FinishReason.TOOL_USE,
         ["call"],
     ),
     Case(
         "thinking-then-call",
         answer(THINKING, tool_use("a", "read", {}), stop="tool_use"),
         stream(thinks(), call_block(1, "a", "read"), stop="tool_use"),
-        (Thought("hm so", provider_data=issued(signature="sig==")), FunctionCall("a", "read", {})),
-        FinishReason.TOOL_USE,
+        (m.Thought("hm so", provider_data=issued(signature="sig==")), m.FunctionCall("a", "read", {})),
+        m.FinishReason.TOOL_USE,
         ["thinking", "call"],
     ),
     Case(
         "call-that-the-limit-left-open-at-its-very-end",
         answer(text("look"), tool_use("a", "read", {"p": 1}), stop="max_tokens"),
         stream(text_block(0, "look"), call_block(1, "a", "read", '{"p": 1}', closed=False), stop="max_tokens"),
-        (Text("look"),),
-        FinishReason.MAX_TOKENS,
+        (m.Text("look"),),
+        m.FinishReason.MAX_TOKENS,
         ["text"],
     ),
     Case(
         "thinking-given-whole-at-its-start",
         answer(THINKING, text("so")),
         stream(block(0, THINKING), text_block(1, "so")),
-        (Thought("hm so", provider_data=issued(signature="sig==")), Text("so")),
+        (m.Thought("hm so", provider_data=issued(signature="sig==")), m.Text("so")),
         kinds=["thinking", "text"],
     ),
     Case(
         "hidden-thinking",
         answer({**THINKING, "thinking": ""}, text("so")),
         stream(thinking_block(0), text_block(1, "so")),
-        (Thought("", provider_data=issued(signature="sig==")), Text("so")),
+        (m.Thought("", provider_data=issued(signature="sig==")), m.Text("so")),
         kinds=["text"],
     ),
     Case(
         "redacted-thinking",
         answer(REDACTED, text("so")),
         stream(block(0, REDACTED), text_block(1, "so")),
-        (Thought(provider_data=issued(redacted="EqkE==")), Text("so")),
+        (m.Thought(provider_data=issued(redacted="EqkE==")), m.Text("so")),
         kinds=["text"],
     ),
     Case(
@@ -172,9 +162,9 @@ CASES = [
             ),
         ),
         (
-            Opaque(OURS, "server_tool_use", SEARCH),
-            Opaque(OURS, "web_search_tool_result", FOUND),
-            Text("so", provider_data=issued(citations=[CITATION])),
+            m.Opaque(OURS, "server_tool_use", SEARCH),
+            m.Opaque(OURS, "web_search_tool_result", FOUND),
+            m.Text("so", provider_data=issued(citations=[CITATION])),
         ),
         kinds=["text"],
     ),
@@ -185,7 +175,7 @@ CASES = [
             block(0, {"type": "compaction", "content": None}, {"type": "compaction_delta", "content": "so far"}),
             text_block(1, "hello"),
         ),
-        (Opaque(OURS, "compaction", COMPACTION), Text("hello")),
+        (m.Opaque(OURS, "compaction", COMPACTION), m.Text("hello")),
         kinds=["text"],
     ),
     Case("nothing", answer(), stream(), ()),
@@ -199,14 +189,14 @@ CASES = [
                 call_block(2, "b", "write", '{"path": "x", "content": "on', closed=False),
                 stop=stop,
             ),
-            (Text("look"), FunctionCall("a", "read", {})),
+            (m.Text("look"), m.FunctionCall("a", "read", {})),
             finish,
             ["text", "call"],
         )
         for stop, finish in {
-            "max_tokens": FinishReason.MAX_TOKENS,
-            "model_context_window_exceeded": FinishReason.CONTEXT_LIMIT,
-            "stop_sequence": FinishReason.STOP,
+            "max_tokens": m.FinishReason.MAX_TOKENS,
+            "model_context_window_exceeded": m.FinishReason.CONTEXT_LIMIT,
+            "stop_sequence": m.FinishReason.STOP,
         }.items()
     ),
     *(
@@ -214,22 +204,22 @@ CASES = [
             f"stopped-by-{stop}",
             answer(text("so"), stop=stop),
             stream(text_block(0, "so"), stop=stop),
-            (Text("so"),),
+            (m.Text("so"),),
             finish,
         )
         for stop, finish in {
-            "end_turn": FinishReason.STOP,
-            "stop_sequence": FinishReason.STOP,
-            "max_tokens": FinishReason.MAX_TOKENS,
-            "pause_turn": FinishReason.PAUSED,
-            "refusal": FinishReason.REFUSAL,
-            "model_context_window_exceeded": FinishReason.CONTEXT_LIMIT,
-            "something_new": FinishReason.UNKNOWN,
+            "end_turn": m.FinishReason.STOP,
+            "stop_sequence": m.FinishReason.STOP,
+            "max_tokens": m.FinishReason.MAX_TOKENS,
+            "pause_turn": m.FinishReason.PAUSED,
+            "refusal": m.FinishReason.REFUSAL,
+            "model_context_window_exceeded": m.FinishReason.CONTEXT_LIMIT,
+            "something_new": m.FinishReason.UNKNOWN,
         }.items()
     ),
 ]
 
-WHOLE_USAGE = TokenUsage(125, 7, 132, cache_read_tokens=100, cache_creation_tokens=5)
+WHOLE_USAGE = m.TokenUsage(125, 7, 132, cache_read_tokens=100, cache_creation_tokens=5)
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
@@ -242,8 +232,8 @@ def test_every_way_of_asking_gives_the_same_answer(case: Case) -> None:
     on_chunk = heard_by_legacy.callbacks.pop("on_chunk")
     others = {name: call for name, call in heard_by_legacy.callbacks.items() if name != "on_chunk"}
     readings = [
-        pure.complete([Message.user("hi")]),
-        pure.complete([Message.user("hi")], **recorder.callbacks),
+        pure.complete([m.Message.user("hi")]),
+        pure.complete([m.Message.user("hi")], **recorder.callbacks),
         stateful.send_message("hi"),
         stateful.send_message_streaming("hi", on_chunk, **others),
     ]
@@ -262,7 +252,7 @@ def test_a_batch_answer_is_told_to_the_callbacks_in_model_order() -> None:
     recorder = CallbackRecorder()
     callbacks = {name: call for name, call in recorder.callbacks.items() if name != "on_chunk"}
     provider = stateless("http://example.invalid", transport=Capture(reply).transport)
-    provider.complete([Message.user("hi")], **callbacks)
+    provider.complete([m.Message.user("hi")], **callbacks)
     assert recorder.kinds == ["thinking", "call"]
     assert recorder.usage == [WHOLE_USAGE]
 
@@ -276,9 +266,9 @@ def test_usage_keeps_what_the_end_of_a_stream_does_not_repeat() -> None:
     recorder = CallbackRecorder()
     transport = Capture(events=[*events, event("message_stop")]).transport
     response = stateless("http://example.invalid", transport=transport).complete(
-        [Message.user("hi")], **recorder.callbacks
+        [m.Message.user("hi")], **recorder.callbacks
     )
-    assert response.usage == TokenUsage(125, 9, 134, cache_read_tokens=100, cache_creation_tokens=5)
+    assert response.usage == m.TokenUsage(125, 9, 134, cache_read_tokens=100, cache_creation_tokens=5)
     assert [usage.output_tokens for usage in recorder.usage] == [1, 9]
 
 
@@ -286,14 +276,14 @@ def test_the_end_of_a_stream_without_figures_leaves_those_of_its_start() -> None
     events = [*stream(text_block(0, "so"))[:-2], event("message_delta", delta={"stop_reason": "end_turn"}, usage={})]
     transport = Capture(events=[*events, event("message_stop")]).transport
     provider = stateless("http://example.invalid", transport=transport)
-    assert provider.complete([Message.user("hi")], **CallbackRecorder().callbacks).usage.output_tokens == 1
+    assert provider.complete([m.Message.user("hi")], **CallbackRecorder().callbacks).usage.output_tokens == 1
 
 
 def test_the_end_of_a_stream_without_a_reason_has_no_word_for_it() -> None:
     events = [*stream(text_block(0, "so"))[:-2], event("message_stop")]
     provider = stateless("http://example.invalid", transport=Capture(events=events).transport)
-    response = provider.complete([Message.user("hi")], **CallbackRecorder().callbacks)
-    assert (response.finish_reason, response.raw_finish) == (FinishReason.UNKNOWN, None)
+    response = provider.complete([m.Message.user("hi")], **CallbackRecorder().callbacks)
+    assert (response.finish_reason, response.raw_finish) == (m.FinishReason.UNKNOWN, None)
 
 
 def test_pieces_that_are_null_add_nothing() -> None:
@@ -309,11 +299,11 @@ def test_pieces_that_are_null_add_nothing() -> None:
     blocks = (block(0, shell, *deltas), block(1, text(""), *words), block(2, tool_use("a", "read", {}), *args))
     transport = Capture(events=stream(*blocks, stop="tool_use")).transport
     provider = stateless("http://example.invalid", transport=transport)
-    response = provider.complete([Message.user("hi")], **CallbackRecorder().callbacks)
+    response = provider.complete([m.Message.user("hi")], **CallbackRecorder().callbacks)
     assert response.parts == (
-        Thought("hm", provider_data=issued(signature="sig==")),
-        Text("so"),
-        FunctionCall("a", "read", {"p": 1}),
+        m.Thought("hm", provider_data=issued(signature="sig==")),
+        m.Text("so"),
+        m.FunctionCall("a", "read", {"p": 1}),
     )
 
 
@@ -322,7 +312,7 @@ def test_an_answer_names_the_model_that_gave_it(streamed: bool) -> None:
     transport = Capture(answer(text("hi")), stream(text_block(0, "hi"))).transport
     callbacks = CallbackRecorder().callbacks if streamed else {}
     provider = stateless("http://example.invalid", transport=transport)
-    assert provider.complete([Message.user("hi")], **callbacks).model == DATED
+    assert provider.complete([m.Message.user("hi")], **callbacks).model == DATED
 
 
 def test_figures_at_the_end_of_a_stream_replace_those_at_its_start_and_no_callback_sees_one_fall() -> None:
@@ -333,9 +323,9 @@ def test_figures_at_the_end_of_a_stream_replace_those_at_its_start_and_no_callba
     recorder = CallbackRecorder()
     transport = Capture(events=events).transport
     response = stateless("http://example.invalid", transport=transport).complete(
-        [Message.user("hi")], **recorder.callbacks
+        [m.Message.user("hi")], **recorder.callbacks
     )
-    assert response.usage == TokenUsage(186, 7, 193, cache_creation_tokens=5, thinking_tokens=3)
+    assert response.usage == m.TokenUsage(186, 7, 193, cache_creation_tokens=5, thinking_tokens=3)
     for earlier, later in itertools.pairwise(recorder.usage):
         assert later.cache_read_tokens >= earlier.cache_read_tokens
         assert later.prompt_tokens >= earlier.prompt_tokens
@@ -349,8 +339,8 @@ def test_null_figures_count_as_nothing() -> None:
         "output_tokens": 2,
     }
     transport = Capture(answer(text("so"), usage=usage)).transport
-    response = stateless("http://example.invalid", transport=transport).complete([Message.user("hi")])
-    assert response.usage == TokenUsage(3, 2, 5)
+    response = stateless("http://example.invalid", transport=transport).complete([m.Message.user("hi")])
+    assert response.usage == m.TokenUsage(3, 2, 5)
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
@@ -361,11 +351,11 @@ def test_a_response_schema_gives_parsed_output(streamed: bool) -> None:
     schema = {"type": "object"}
     callbacks = CallbackRecorder().callbacks if streamed else {}
     pure = stateless("http://example.invalid", transport=transport)
-    assert pure.complete([Message.user("hi")], response_schema=schema, **callbacks).structured_output == {
+    assert pure.complete([m.Message.user("hi")], response_schema=schema, **callbacks).structured_output == {
         "city": "Köln"
     }
     assert legacy("http://example.invalid", transport=transport).send_message("hi", schema).structured_output
-    assert pure.complete([Message.user("hi")], **callbacks).structured_output is None
+    assert pure.complete([m.Message.user("hi")], **callbacks).structured_output is None
 
 
 @pytest.mark.parametrize(
@@ -374,6 +364,6 @@ def test_a_response_schema_gives_parsed_output(streamed: bool) -> None:
 def test_an_answer_that_does_not_follow_the_schema_has_no_parsed_output(words: str, stop: str) -> None:
     transport = Capture(answer(text(words), stop=stop)).transport
     provider = stateless("http://example.invalid", transport=transport)
-    response = provider.complete([Message.user("hi")], response_schema={"type": "object"})
+    response = provider.complete([m.Message.user("hi")], response_schema={"type": "object"})
     assert response.structured_output is None
     assert response.text == words

@@ -9,29 +9,15 @@ from typing import Any
 
 import pytest
 
+from turnproof import messages as m
 from turnproof.errors import InvalidRequestError
-from turnproof.messages import (
-    CacheMark,
-    CodeExecutionResult,
-    ExecutableCode,
-    FileRef,
-    FunctionCall,
-    InlineData,
-    Message,
-    Opaque,
-    Part,
-    ProviderData,
-    Text,
-    Thought,
-    ToolResult,
-)
 from turnproof_adapters.anthropic.blocks import row
 from turnproof_adapters.anthropic.plain_conversation import DictCodec
 from turnproof_adapters.anthropic.service import ANTHROPIC
 
 from .kit import DATED, MODEL, OURS, answered, call, result, signed, text, use
 
-IMAGE = InlineData("image/png", b"\x89PNG")
+IMAGE = m.InlineData("image/png", b"\x89PNG")
 IMAGE_BLOCK = {
     "type": "image",
     "source": {"type": "base64", "media_type": "image/png", "data": b64encode(b"\x89PNG").decode()},
@@ -41,7 +27,7 @@ IMAGE_BLOCK = {
 @dataclass(frozen=True)
 class PartCase:
     id: str
-    part: Part
+    part: m.Part
     block: dict[str, Any] | None
 
 
@@ -49,7 +35,7 @@ USER_PARTS = [
     PartCase("image", IMAGE, IMAGE_BLOCK),
     PartCase(
         "pdf",
-        InlineData("application/pdf", b"%PDF"),
+        m.InlineData("application/pdf", b"%PDF"),
         {
             "type": "document",
             "source": {"type": "base64", "media_type": "application/pdf", "data": b64encode(b"%PDF").decode()},
@@ -57,58 +43,58 @@ USER_PARTS = [
     ),
     PartCase(
         "text-file",
-        InlineData("text/csv", b"a;b"),
+        m.InlineData("text/csv", b"a;b"),
         {"type": "document", "source": {"type": "text", "media_type": "text/plain", "data": "a;b"}},
     ),
     PartCase(
         "image-by-url",
-        FileRef("image/jpeg", "https://example.com/a.jpg"),
+        m.FileRef("image/jpeg", "https://example.com/a.jpg"),
         {"type": "image", "source": {"type": "url", "url": "https://example.com/a.jpg"}},
     ),
     PartCase(
         "stored-file",
-        FileRef("application/pdf", "file_011"),
+        m.FileRef("application/pdf", "file_011"),
         {"type": "document", "source": {"type": "file", "file_id": "file_011"}},
     ),
     PartCase(
         "image-of-the-stores",
-        FileRef("image/png", "file_012"),
+        m.FileRef("image/png", "file_012"),
         {"type": "image", "source": {"type": "file", "file_id": "file_012"}},
     ),
     PartCase(
         "page-by-url",
-        FileRef("text/html", "https://example.com/file_1"),
+        m.FileRef("text/html", "https://example.com/file_1"),
         {"type": "document", "source": {"type": "url", "url": "https://example.com/file_1"}},
     ),
     PartCase(
         "text-file-that-is-no-utf-8",
-        InlineData("text/plain", b"caf\xe9"),
+        m.InlineData("text/plain", b"caf\xe9"),
         {"type": "document", "source": {"type": "text", "media_type": "text/plain", "data": "caf\ufffd"}},
     ),
     PartCase(
         "marked-image",
-        InlineData(IMAGE.mime_type, IMAGE.data, cache=CacheMark()),
+        m.InlineData(IMAGE.mime_type, IMAGE.data, cache=m.CacheMark()),
         {**IMAGE_BLOCK, "cache_control": {"type": "ephemeral"}},
     ),
-    PartCase("unknown-block-of-ours", Opaque(OURS, "x", {"type": "x", "y": 1}), {"type": "x", "y": 1}),
-    PartCase("block-of-another-dialect", Opaque("gemini", "x", {"y": 1}), None),
-    PartCase("blank-text", Text(" \n\t"), None),
-    PartCase("code-another-service-ran", ExecutableCode("PYTHON", "1+1"), text("```python\n1+1\n```")),
-    PartCase("what-that-code-gave", CodeExecutionResult("OK", "2"), text("```\n2\n```")),
+    PartCase("unknown-block-of-ours", m.Opaque(OURS, "x", {"type": "x", "y": 1}), {"type": "x", "y": 1}),
+    PartCase("block-of-another-dialect", m.Opaque("gemini", "x", {"y": 1}), None),
+    PartCase("blank-text", m.Text(" \n\t"), None),
+    PartCase("code-another-service-ran", m.ExecutableCode("PYTHON", "1+1"), text("```python\n1+1\n```")),
+    PartCase("what-that-code-gave", m.CodeExecutionResult("OK", "2"), text("```\n2\n```")),
     PartCase(
         "marked-text",
-        Text("keep", cache=CacheMark()),
+        m.Text("keep", cache=m.CacheMark()),
         {**text("keep"), "cache_control": {"type": "ephemeral"}},
     ),
     PartCase(
         "text-marked-for-an-hour",
-        Text("keep", cache=CacheMark("1h")),
+        m.Text("keep", cache=m.CacheMark("1h")),
         {**text("keep"), "cache_control": {"type": "ephemeral", "ttl": "1h"}},
     ),
 ]
 
 
-def blocks(message: Message) -> list[dict[str, Any]]:
+def blocks(message: m.Message) -> list[dict[str, Any]]:
     return [unit.value for unit in row(message, DictCodec(), ANTHROPIC, MODEL).units]
 
 
@@ -118,7 +104,7 @@ def only(block: dict[str, Any] | None) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("case", USER_PARTS, ids=attrgetter("id"))
 def test_a_user_part_becomes_its_block(case: PartCase) -> None:
-    assert blocks(Message.user("see", case.part, "so")) == [text("see"), *only(case.block), text("so")]
+    assert blocks(m.Message.user("see", case.part, "so")) == [text("see"), *only(case.block), text("so")]
 
 
 CITATIONS = {"citations": [{"type": "char_location"}]}
@@ -129,37 +115,37 @@ SIGNED = {"type": "thinking", "thinking": "hm", "signature": "sig=="}
 MODEL_PARTS = [
     PartCase(
         "text-with-citations",
-        Text("so", provider_data=ProviderData(OURS, DATED, CITATIONS)),
+        m.Text("so", provider_data=m.ProviderData(OURS, DATED, CITATIONS)),
         {**text("so"), **CITATIONS},
     ),
     PartCase(
         "text-with-citations-of-another-service",
-        Text("so", provider_data=ProviderData("gemini", DATED, CITATIONS)),
+        m.Text("so", provider_data=m.ProviderData("gemini", DATED, CITATIONS)),
         text("so"),
     ),
     PartCase("call", call(path="/a"), use(path="/a")),
     PartCase(
         "call-by-the-services-own-code",
-        FunctionCall("toolu_1", "read", {}, provider_data=ProviderData(OURS, DATED, CALLER)),
+        m.FunctionCall("toolu_1", "read", {}, provider_data=m.ProviderData(OURS, DATED, CALLER)),
         {**use(), **CALLER},
     ),
     PartCase(
         "call-by-another-services-code",
-        FunctionCall("toolu_1", "read", {}, provider_data=ProviderData("gemini", DATED, CALLER)),
+        m.FunctionCall("toolu_1", "read", {}, provider_data=m.ProviderData("gemini", DATED, CALLER)),
         use(),
     ),
     PartCase(
         "marked-call",
-        FunctionCall("toolu_1", "read", {}, cache=CacheMark()),
+        m.FunctionCall("toolu_1", "read", {}, cache=m.CacheMark()),
         {**use(), "cache_control": {"type": "ephemeral"}},
     ),
-    PartCase("what-the-service-ran-itself", Opaque(OURS, "server_tool_use", SERVED), SERVED),
+    PartCase("what-the-service-ran-itself", m.Opaque(OURS, "server_tool_use", SERVED), SERVED),
 ]
 
 
 @pytest.mark.parametrize("case", MODEL_PARTS, ids=attrgetter("id"))
 def test_a_part_of_an_answer_goes_back_as_it_came(case: PartCase) -> None:
-    assert blocks(Message.model(case.part)) == only(case.block)
+    assert blocks(m.Message.model(case.part)) == only(case.block)
 
 
 RESULTS = [
@@ -172,14 +158,14 @@ RESULTS = [
     PartCase("failed", result(value="no", is_error=True), answered(content="no", is_error=True)),
     PartCase("with-image", result(value="look", attachments=(IMAGE,)), answered(content=[text("look"), IMAGE_BLOCK])),
     PartCase("image-alone", result(value=None, attachments=(IMAGE,)), answered(content=[IMAGE_BLOCK])),
-    PartCase("marked", result(cache=CacheMark()), answered(cache_control={"type": "ephemeral"})),
+    PartCase("marked", result(cache=m.CacheMark()), answered(cache_control={"type": "ephemeral"})),
 ]
 
 
 @pytest.mark.parametrize("case", RESULTS, ids=attrgetter("id"))
 def test_a_tool_result_becomes_its_block(case: PartCase) -> None:
-    assert isinstance(case.part, ToolResult)
-    assert blocks(Message.tool(case.part)) == only(case.block)
+    assert isinstance(case.part, m.ToolResult)
+    assert blocks(m.Message.tool(case.part)) == only(case.block)
 
 
 THOUGHTS = [
@@ -187,43 +173,45 @@ THOUGHTS = [
     PartCase("signed-and-silent", signed(""), {"type": "thinking", "thinking": "", "signature": "sig=="}),
     PartCase(
         "redacted",
-        Thought(provider_data=ProviderData(OURS, DATED, {"redacted": "EqkE=="})),
+        m.Thought(provider_data=m.ProviderData(OURS, DATED, {"redacted": "EqkE=="})),
         {"type": "redacted_thinking", "data": "EqkE=="},
     ),
     PartCase("asked-for-by-an-alias", signed("hm", model=MODEL), SIGNED),
-    PartCase("unsigned", Thought("hm"), None),
+    PartCase("unsigned", m.Thought("hm"), None),
     PartCase("with-an-empty-signature", signed("hm", signature=""), None),
     PartCase("of-another-model", signed("hm", model="claude-opus-4-5-20251101"), None),
     PartCase("of-another-service", signed("hm", dialect="gemini"), None),
     PartCase(
-        "encrypted-by-another-service", Thought(provider_data=ProviderData("gemini", DATED, {"redacted": "x"})), None
+        "encrypted-by-another-service",
+        m.Thought(provider_data=m.ProviderData("gemini", DATED, {"redacted": "x"})),
+        None,
     ),
 ]
 
 
 @pytest.mark.parametrize("case", THOUGHTS, ids=attrgetter("id"))
 def test_thinking_goes_back_verbatim_to_the_model_that_signed_it_and_to_no_other(case: PartCase) -> None:
-    assert blocks(Message.model(case.part, Text("so"), call())) == [*only(case.block), text("so"), use()]
+    assert blocks(m.Message.model(case.part, m.Text("so"), call())) == [*only(case.block), text("so"), use()]
 
 
 @pytest.mark.parametrize(
     ("message", "words"),
     [
-        (Message.user("hear", InlineData("audio/wav", b"RIFF")), "'audio/wav'"),
-        (Message.model("see", IMAGE), r"message '.+' of the model: \$\.parts\[1\] is a 'image/png'"),
-        (Message.user("see", "half a pair: \ud83d"), r"of the user: \$\.parts\[1\] is a text with half of"),
+        (m.Message.user("hear", m.InlineData("audio/wav", b"RIFF")), "'audio/wav'"),
+        (m.Message.model("see", IMAGE), r"message '.+' of the model: \$\.parts\[1\] is a 'image/png'"),
+        (m.Message.user("see", "half a pair: \ud83d"), r"of the user: \$\.parts\[1\] is a text with half of"),
     ],
     ids=["sound", "image-of-the-model", "broken-text"],
 )
-def test_what_the_api_has_no_place_for_is_refused_with_its_place(message: Message, words: str) -> None:
+def test_what_the_api_has_no_place_for_is_refused_with_its_place(message: m.Message, words: str) -> None:
     with pytest.raises(InvalidRequestError, match=words):
         blocks(message)
 
 
 def test_a_message_says_whether_it_carries_a_mark() -> None:
-    marked = Text("keep", cache=CacheMark())
+    marked = m.Text("keep", cache=m.CacheMark())
     assert [
-        row(Message.user(*parts), DictCodec(), ANTHROPIC, MODEL).marked for parts in (("a", marked), ("a", "b"), ())
+        row(m.Message.user(*parts), DictCodec(), ANTHROPIC, MODEL).marked for parts in (("a", marked), ("a", "b"), ())
     ] == [
         True,
         False,

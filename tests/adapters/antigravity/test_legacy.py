@@ -7,20 +7,9 @@ from typing import Any
 import httpx2
 import pytest
 
+from turnproof import messages as m
 from turnproof.cancel import CancelToken
 from turnproof.errors import InvalidRequestError, OverloadedError, TransportError, UsageError
-from turnproof.messages import (
-    FinishReason,
-    FunctionCall,
-    InlineData,
-    Message,
-    Text,
-    Thought,
-    TokenUsage,
-    ToolResult,
-    ToolSchema,
-    same_history,
-)
 from turnproof_adapters.antigravity.legacy import AntigravityLegacy
 
 from ..google_genai.legacy_conversation import LegacyConversation as GeminiConversation
@@ -66,10 +55,13 @@ def test_a_conversation_grows_by_what_is_said_on_both_sides(streamed: bool) -> N
         reply(thought("hm"), text("Hel"), text("lo"), streamed=streamed), reply(text("Bye"), streamed=streamed)
     )
     assert talk.say("hi", streamed=streamed).text == "Hello"
-    assert talk.history == [("user", (Text("hi"),)), ("model", (Thought("hm", provider_data=mark()), Text("Hello")))]
+    assert talk.history == [
+        ("user", (m.Text("hi"),)),
+        ("model", (m.Thought("hm", provider_data=mark()), m.Text("Hello"))),
+    ]
     talk.say("bye", streamed=streamed)
     assert talk.contents == [("user", ["hi"]), ("model", ["hm", "Hello"]), ("user", ["bye"])]
-    assert talk.provider.get_token_usage() == TokenUsage(96, 32, 128, cache_read_tokens=40, thinking_tokens=10)
+    assert talk.provider.get_token_usage() == m.TokenUsage(96, 32, 128, cache_read_tokens=40, thinking_tokens=10)
 
 
 @STREAMED
@@ -78,9 +70,9 @@ def test_tools_are_called_and_answered_under_their_ids_and_own_names(streamed: b
         reply(call("f", {"x": 1}, "a", SIGNATURE), call("f", {}), streamed=streamed),
         reply(text("ok"), streamed=streamed),
     )
-    talk.provider.create_session("rules", [ToolSchema("f")])
+    talk.provider.create_session("rules", [m.ToolSchema("f")])
     first, second = talk.say("hi", streamed=streamed).calls
-    results = [ToolResult(second.id, "f", 2), ToolResult(first.id, "f", 1)]
+    results = [m.ToolResult(second.id, "f", 2), m.ToolResult(first.id, "f", 1)]
     if streamed:
         talk.provider.send_tool_results_streaming(results, lambda piece: None)
     else:
@@ -129,8 +121,8 @@ def test_a_cancelled_turn_keeps_what_was_said_and_no_call() -> None:
         token.cancel()
 
     response = talk.provider.send_message_streaming("hi", stop, cancel_token=token)
-    assert response.finish_reason is FinishReason.CANCELLED
-    assert talk.history == [("user", (Text("hi"),)), ("model", (Text("so far"),))]
+    assert response.finish_reason is m.FinishReason.CANCELLED
+    assert talk.history == [("user", (m.Text("hi"),)), ("model", (m.Text("so far"),))]
     talk.say("go on")
     assert talk.contents == [("user", ["hi"]), ("model", ["so far"]), ("user", ["go on"])]
 
@@ -138,7 +130,7 @@ def test_a_cancelled_turn_keeps_what_was_said_and_no_call() -> None:
 def test_an_answer_without_a_word_leaves_the_question() -> None:
     talk = LegacyConversation(envelope(finish="STOP"), envelope(text("ok")))
     talk.say("hi")
-    assert talk.history == [("user", (Text("hi"),))]
+    assert talk.history == [("user", (m.Text("hi"),))]
     talk.say("well?")
     assert talk.contents == [("user", ["hi"]), ("user", ["well?"])]
 
@@ -146,7 +138,7 @@ def test_an_answer_without_a_word_leaves_the_question() -> None:
 def test_an_answer_that_is_nothing_but_thinking_is_kept_and_not_sent_again() -> None:
     talk = LegacyConversation(stream(thought("h"), thought("m")), envelope(text("ok")))
     talk.say("hi", streamed=True)
-    assert talk.history == [("user", (Text("hi"),)), ("model", (Thought("hm", provider_data=mark()),))]
+    assert talk.history == [("user", (m.Text("hi"),)), ("model", (m.Thought("hm", provider_data=mark()),))]
     talk.say("well?")
     assert talk.contents == [("user", ["hi"]), ("user", ["well?"])]
 
@@ -165,14 +157,14 @@ def test_what_says_nothing_is_not_sent() -> None:
     with pytest.raises(InvalidRequestError, match="a message that says nothing"):
         talk.say("")
     with pytest.raises(InvalidRequestError, match="results that answer no open call"):
-        talk.provider.send_tool_results([ToolResult("a", "f", 1)])
+        talk.provider.send_tool_results([m.ToolResult("a", "f", 1)])
     assert (talk.history, talk.bodies) == ([], [])
 
 
 def test_files_are_said_too() -> None:
     talk = LegacyConversation(envelope(text("ok")), stream(text("ok")))
-    image = InlineData("image/png", b"\x01")
-    talk.provider.send_message_with_parts([image, Text("?")])
+    image = m.InlineData("image/png", b"\x01")
+    talk.provider.send_message_with_parts([image, m.Text("?")])
     talk.provider.send_message_with_parts_streaming([image], lambda piece: None)
     assert talk.contents[0] == ("user", ["inlineData", "?"])
     assert talk.history[2] == ("user", (image,))
@@ -180,32 +172,32 @@ def test_files_are_said_too() -> None:
 
 def test_a_history_that_is_given_is_gone_on_from() -> None:
     given = [
-        Message.user("hi"),
-        Message.model(FunctionCall("a", "f", {}, provider_data=issued())),
-        Message.tool(ToolResult("a", "f", 1)),
-        Message.model("ok"),
+        m.Message.user("hi"),
+        m.Message.model(m.FunctionCall("a", "f", {}, provider_data=issued())),
+        m.Message.tool(m.ToolResult("a", "f", 1)),
+        m.Message.model("ok"),
     ]
     talk = LegacyConversation(envelope(text("ok")))
     talk.provider.create_session("rules", None, given)
-    assert same_history(talk.provider.get_history(), given, ids=False)
+    assert m.same_history(talk.provider.get_history(), given, ids=False)
     talk.say("more")
     assert [role for role, _ in talk.contents] == ["user", "model", "user", "model", "user"]
     assert talk.bodies[0]["request"]["contents"][1]["parts"][0]["thoughtSignature"] == SIGNATURE
     talk.provider.create_session()
     assert talk.history == []
-    assert talk.provider.get_token_usage() == TokenUsage()
+    assert talk.provider.get_token_usage() == m.TokenUsage()
 
 
 def test_open_calls_of_a_history_that_is_given_can_be_answered() -> None:
     talk = LegacyConversation(envelope(text("ok")))
-    talk.provider.create_session(None, None, [Message.user("hi"), Message.model(FunctionCall("a", "f", {}))])
-    talk.provider.send_tool_results([ToolResult("a", "f", 1)])
+    talk.provider.create_session(None, None, [m.Message.user("hi"), m.Message.model(m.FunctionCall("a", "f", {}))])
+    talk.provider.send_tool_results([m.ToolResult("a", "f", 1)])
     assert talk.contents == [("user", ["hi"]), ("model", ["functionCall"]), ("user", ["functionResponse"])]
 
 
 def test_a_history_that_nobody_would_go_on_with_is_refused() -> None:
     with pytest.raises(InvalidRequestError, match="begins with a call"):
-        legacy().create_session(None, None, [Message.model(FunctionCall("a", "f", {}))])
+        legacy().create_session(None, None, [m.Message.model(m.FunctionCall("a", "f", {}))])
 
 
 def test_another_model_takes_over_what_it_can() -> None:
@@ -215,7 +207,7 @@ def test_another_model_takes_over_what_it_can() -> None:
     )
     talk.say("hi")
     talk.provider.connect(GEMINI)
-    talk.provider.send_tool_results([ToolResult("functions.f:0", "f", 1)])
+    talk.provider.send_tool_results([m.ToolResult("functions.f:0", "f", 1)])
     assert talk.bodies[0]["model"] == CLAUDE
     assert talk.bodies[1]["model"] == GEMINI
     first, second = talk.bodies[1]["request"]["contents"][1:]

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from turnproof import messages as m
 from turnproof.errors import (
     AuthenticationError,
     ContentFilterError,
@@ -21,7 +22,6 @@ from turnproof.errors import (
     RateLimitError,
     TransportError,
 )
-from turnproof.messages import InlineData, Message, ProviderData, Text, Thought, ToolResult
 from turnproof_adapters.github_models.copilot.models import model as facts_of
 
 from ..contract.adapter_kit import outcome
@@ -48,14 +48,14 @@ from .kit import (
     wire_call,
 )
 
-HI = Message.user("hi")
-PIXEL = InlineData("image/png", b"\x89")
-PDF = InlineData("application/pdf", b"%")
-LOOP = [HI, Message.model(call()), Message.tool(result())]
+HI = m.Message.user("hi")
+PIXEL = m.InlineData("image/png", b"\x89")
+PDF = m.InlineData("application/pdf", b"%")
+LOOP = [HI, m.Message.model(call()), m.Message.tool(result())]
 CLAUDE = "claude-sonnet-4.5"
 
 
-def headers(*messages: Message) -> dict[str, str]:
+def headers(*messages: m.Message) -> dict[str, str]:
     capture = Capture(response_of_codex())
     codex(transport=capture.transport).complete(messages)
     return {name: capture.requests[0].headers.get(name, "") for name in ("x-initiator", "copilot-vision-request")}
@@ -66,12 +66,12 @@ def headers(*messages: Message) -> dict[str, str]:
     [
         ([HI], "user", ""),
         (LOOP, "agent", ""),
-        ([*LOOP, Message.model("so"), HI], "user", ""),
-        ([Message.user("see", PIXEL)], "user", "true"),
-        ([Message.user("see", PDF)], "user", ""),
-        ([Message.user(PIXEL), Message.model("so"), HI], "user", "true"),
-        ([*LOOP[:2], Message.tool(result(attachments=(PDF, PIXEL)))], "agent", "true"),
-        ([*LOOP[:2], Message.tool(result(attachments=(PDF,)))], "agent", ""),
+        ([*LOOP, m.Message.model("so"), HI], "user", ""),
+        ([m.Message.user("see", PIXEL)], "user", "true"),
+        ([m.Message.user("see", PDF)], "user", ""),
+        ([m.Message.user(PIXEL), m.Message.model("so"), HI], "user", "true"),
+        ([*LOOP[:2], m.Message.tool(result(attachments=(PDF, PIXEL)))], "agent", "true"),
+        ([*LOOP[:2], m.Message.tool(result(attachments=(PDF,)))], "agent", ""),
     ],
     ids=["user", "results", "user-again", "image", "pdf", "earlier-image", "image-of-a-tool", "pdf-of-a-tool"],
 )
@@ -82,8 +82,8 @@ def test_who_began_a_request_and_whether_it_shows_images(messages: Any, initiato
 def test_an_image_is_remembered_while_its_conversation_grows_and_in_no_other() -> None:
     capture = Capture(response_of_codex())
     provider = codex(transport=capture.transport)
-    begun = [HI, Message.model("so")]
-    shown = [*begun, Message.user("see", PIXEL), Message.model("I see")]
+    begun = [HI, m.Message.model("so")]
+    shown = [*begun, m.Message.user("see", PIXEL), m.Message.model("I see")]
     for messages in ([HI], shown, [*shown, HI], [*begun, HI]):
         provider.complete(messages)
     assert ["copilot-vision-request" in each.headers for each in capture.requests] == [False, True, True, False]
@@ -130,8 +130,8 @@ def test_text_and_calls_in_choices_of_their_own_are_one_answer() -> None:
     }
     reply = answer() | {"choices": [first, second], "model": CLAUDE}
     for provider in (chat(model=CLAUDE, transport=Capture(reply).transport),):
-        assert provider.complete([HI]).parts == (Text("look"), call(bed=3))
-    assert chat_legacy(transport=Capture(reply).transport).send_message("hi").parts == (Text("look"), call(bed=3))
+        assert provider.complete([HI]).parts == (m.Text("look"), call(bed=3))
+    assert chat_legacy(transport=Capture(reply).transport).send_message("hi").parts == (m.Text("look"), call(bed=3))
 
 
 def test_sealed_thinking_comes_in_pieces_and_goes_back() -> None:
@@ -139,9 +139,9 @@ def test_sealed_thinking_comes_in_pieces_and_goes_back() -> None:
     capture = Capture(events=[each.replace(b"gpt-4.1-2025-04-14", CLAUDE.encode()) for each in events])
     provider = chat(model=CLAUDE, transport=capture.transport)
     response = provider.complete([HI], on_chunk=unheard)
-    data = ProviderData("openai-chat", CLAUDE, {"field": "reasoning_text", "encrypted": "seal=="})
-    assert response.parts == (Thought("hm", provider_data=data), Text("so"))
-    provider.complete([HI, Message("model", response.parts), HI])
+    data = m.ProviderData("openai-chat", CLAUDE, {"field": "reasoning_text", "encrypted": "seal=="})
+    assert response.parts == (m.Thought("hm", provider_data=data), m.Text("so"))
+    provider.complete([HI, m.Message("model", response.parts), HI])
     assert capture.body["messages"][1] == {
         "role": "assistant",
         "content": "so",
@@ -329,7 +329,7 @@ def test_a_code_means_the_same_inside_a_stream(code: str, expected: type[Provide
             ask()
         assert type(failure.value) is expected
         assert (failure.value.kind, failure.value.status) == (code, 200)
-        assert failure.value.partial == (Text("so far"),)
+        assert failure.value.partial == (m.Text("so far"),)
 
 
 @pytest.mark.parametrize("name", WAYS)
@@ -344,5 +344,5 @@ def test_a_page_of_a_proxy_under_status_200_is_no_answer(name: str, httpx2_mock:
 def test_tool_results_without_a_call_cost_no_premium_request_either() -> None:
     """What began the request counts, not what of it is sent."""
     capture = Capture()
-    chat(transport=capture.transport).complete([HI, Message.tool(ToolResult("gone", "read", "ok"))])
+    chat(transport=capture.transport).complete([HI, m.Message.tool(m.ToolResult("gone", "read", "ok"))])
     assert capture.requests[0].headers["x-initiator"] == "agent"

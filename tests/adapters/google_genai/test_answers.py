@@ -8,24 +8,9 @@ from typing import Any
 import pytest
 from google.genai import types
 
+from turnproof import messages as m
 from turnproof.dialects.gemini import DIALECT
 from turnproof.errors import ContentFilterError, TransportError
-from turnproof.messages import (
-    CodeExecutionResult,
-    ExecutableCode,
-    FileRef,
-    FinishReason,
-    FunctionCall,
-    InlineData,
-    Message,
-    Opaque,
-    Part,
-    ProviderData,
-    ProviderResponse,
-    Text,
-    Thought,
-    TokenUsage,
-)
 from turnproof_adapters._answers import Listeners
 from turnproof_adapters.google_genai.answers import other_part, read
 from turnproof_adapters.google_genai.assembling import Assembler
@@ -34,18 +19,18 @@ from turnproof_adapters.google_genai.models import target
 from ..callback_recorder import CallbackRecorder
 from .kit import MARK, MODEL, SIGNATURE, Capture, answer, call, stateless, text, thought
 
-HI = [Message.user("hi")]
+HI = [m.Message.user("hi")]
 
 
-def got(reply: dict[str, Any], recorder: CallbackRecorder | None = None, **kwargs: Any) -> ProviderResponse:
+def got(reply: dict[str, Any], recorder: CallbackRecorder | None = None, **kwargs: Any) -> m.ProviderResponse:
     """The response for an answer in one piece; what `heard` is told beside it."""
     callbacks = {} if recorder is None else {key: each for key, each in recorder.callbacks.items() if key != "on_chunk"}
     provider = stateless(transport=Capture(reply).transport)
     return provider.complete(HI, **callbacks, **kwargs)
 
 
-def issued(signature: str = SIGNATURE) -> ProviderData:
-    return ProviderData("gemini", MODEL, {"signature": signature})
+def issued(signature: str = SIGNATURE) -> m.ProviderData:
+    return m.ProviderData("gemini", MODEL, {"signature": signature})
 
 
 def test_parts_come_in_model_order_each_with_its_signature() -> None:
@@ -60,13 +45,13 @@ def test_parts_come_in_model_order_each_with_its_signature() -> None:
         )
     )
     assert response.parts == (
-        Thought("hm", provider_data=MARK),
-        Text("Let me see. "),
-        FunctionCall("a1", "berth_free", {"berth": "9"}, provider_data=issued()),
-        FunctionCall("a2", "berth_free", {"berth": "10"}),
-        Text("Soon."),
+        m.Thought("hm", provider_data=MARK),
+        m.Text("Let me see. "),
+        m.FunctionCall("a1", "berth_free", {"berth": "9"}, provider_data=issued()),
+        m.FunctionCall("a2", "berth_free", {"berth": "10"}),
+        m.Text("Soon."),
     )
-    assert response.finish_reason is FinishReason.TOOL_USE
+    assert response.finish_reason is m.FinishReason.TOOL_USE
     assert response.raw_finish == "STOP"
 
 
@@ -74,23 +59,27 @@ def test_a_signed_text_is_joined_with_nothing() -> None:
     response = got(answer(text("a"), text("b", "AAAA"), text("c"), text("d"), text("e", "BBBB"), text("", "CCCC")))
     assert response.text == "abcde"
     assert response.parts == (
-        Text("a"),
-        Text("b", provider_data=issued("AAAA")),
-        Text("cd"),
-        Text("e", provider_data=issued("BBBB")),
-        Text("", provider_data=issued("CCCC")),
+        m.Text("a"),
+        m.Text("b", provider_data=issued("AAAA")),
+        m.Text("cd"),
+        m.Text("e", provider_data=issued("BBBB")),
+        m.Text("", provider_data=issued("CCCC")),
     )
 
 
 def test_thoughts_and_texts_are_never_joined_and_empty_ones_are_nothing() -> None:
     response = got(answer(text(""), thought("a"), thought("b"), text("c"), thought(""), thought("d", "AAAA")))
-    assert response.parts == (Thought("ab", provider_data=MARK), Text("c"), Thought("d", provider_data=issued("AAAA")))
+    assert response.parts == (
+        m.Thought("ab", provider_data=MARK),
+        m.Text("c"),
+        m.Thought("d", provider_data=issued("AAAA")),
+    )
 
 
 def test_a_signature_alone_is_an_empty_text() -> None:
     assert got(answer(text("a"), {"thoughtSignature": SIGNATURE})).parts == (
-        Text("a"),
-        Text("", provider_data=issued()),
+        m.Text("a"),
+        m.Text("", provider_data=issued()),
     )
 
 
@@ -112,13 +101,13 @@ def test_code_files_and_unnamed_parts_are_kept() -> None:
             {**unnamed, "thoughtSignature": SIGNATURE},
         )
     )
-    ran = ProviderData("gemini", MODEL, {"id": "x"})
+    ran = m.ProviderData("gemini", MODEL, {"id": "x"})
     assert response.parts == (
-        ExecutableCode("PYTHON", "1+1", provider_data=ran),
-        CodeExecutionResult("OUTCOME_OK", "2", provider_data=ran),
-        InlineData("image/png", b"\xfb\xff", provider_data=issued()),
-        FileRef("text/csv", "https://x/y", provider_data=issued()),
-        Opaque("gemini", "toolCall", unnamed, provider_data=issued()),
+        m.ExecutableCode("PYTHON", "1+1", provider_data=ran),
+        m.CodeExecutionResult("OUTCOME_OK", "2", provider_data=ran),
+        m.InlineData("image/png", b"\xfb\xff", provider_data=issued()),
+        m.FileRef("text/csv", "https://x/y", provider_data=issued()),
+        m.Opaque("gemini", "toolCall", unnamed, provider_data=issued()),
     )
 
 
@@ -132,7 +121,7 @@ def test_of_a_part_that_nothing_names_plain_json_is_kept() -> None:
         for part in (types.Part(function_response=answered), types.Part(tool_call=called))
     ]
     assert kept == [
-        Opaque(
+        m.Opaque(
             "gemini",
             "functionResponse",
             {
@@ -142,7 +131,7 @@ def test_of_a_part_that_nothing_names_plain_json_is_kept() -> None:
                 }
             },
         ),
-        Opaque("gemini", "toolCall", {"toolCall": {"id": "s1", "toolType": "GOOGLE_SEARCH_WEB"}}),
+        m.Opaque("gemini", "toolCall", {"toolCall": {"id": "s1", "toolType": "GOOGLE_SEARCH_WEB"}}),
     ]
 
 
@@ -152,20 +141,20 @@ def test_a_part_that_nobody_could_send_back_is_a_transport_error() -> None:
         other_part(half, target(MODEL))
 
 
-RAN = ProviderData("gemini", MODEL, {})
+RAN = m.ProviderData("gemini", MODEL, {})
 
 
 @pytest.mark.parametrize(
     ("kind", "expected"),
     [
-        ("functionCall", FunctionCall("a", "")),
-        ("executableCode", ExecutableCode("", "", provider_data=RAN)),
-        ("codeExecutionResult", CodeExecutionResult("", "", provider_data=RAN)),
-        ("inlineData", InlineData("", b"")),
-        ("fileData", FileRef("", "")),
+        ("functionCall", m.FunctionCall("a", "")),
+        ("executableCode", m.ExecutableCode("", "", provider_data=RAN)),
+        ("codeExecutionResult", m.CodeExecutionResult("", "", provider_data=RAN)),
+        ("inlineData", m.InlineData("", b"")),
+        ("fileData", m.FileRef("", "")),
     ],
 )
-def test_what_a_part_lacks_is_empty(kind: str, expected: Part) -> None:
+def test_what_a_part_lacks_is_empty(kind: str, expected: m.Part) -> None:
     held = {"id": "a"} if kind == "functionCall" else {}
     assert got(answer({kind: held})).parts == (expected,)
 
@@ -186,7 +175,7 @@ def test_what_came_goes_back_as_it_came() -> None:
     ]
     capture = Capture(answer(*parts))
     provider = stateless(transport=capture.transport)
-    said = Message.model(*provider.complete(HI).parts)
+    said = m.Message.model(*provider.complete(HI).parts)
     provider.complete([*HI, said])
     assert capture.body["contents"][1]["parts"] == parts
 
@@ -209,19 +198,19 @@ def test_calls_of_answers_without_a_name_get_ids_that_no_other_answer_has() -> N
 
 
 def test_a_call_without_arguments_has_none() -> None:
-    assert got(answer({"functionCall": {"name": "f", "id": "a"}})).calls == (FunctionCall("a", "f", {}),)
+    assert got(answer({"functionCall": {"name": "f", "id": "a"}})).calls == (m.FunctionCall("a", "f", {}),)
 
 
 @pytest.mark.parametrize("name", ["SAFETY", "MAX_TOKENS", "RECITATION"])
 def test_what_ended_early_is_not_taken_for_a_tool_use(name: str) -> None:
-    assert got(answer(text("a"), finish=name)).finish_reason is not FinishReason.TOOL_USE
-    assert got(answer(call("f", {}, "a"), finish=name)).finish_reason is not FinishReason.TOOL_USE
+    assert got(answer(text("a"), finish=name)).finish_reason is not m.FinishReason.TOOL_USE
+    assert got(answer(call("f", {}, "a"), finish=name)).finish_reason is not m.FinishReason.TOOL_USE
 
 
 def test_a_call_of_an_undeclared_tool_is_a_call() -> None:
     response = got(answer(call("nope", {}, "a"), finish="UNEXPECTED_TOOL_CALL"))
     assert response.calls[0].name == "nope"
-    assert response.finish_reason is FinishReason.TOOL_USE
+    assert response.finish_reason is m.FinishReason.TOOL_USE
     assert response.raw_finish == "UNEXPECTED_TOOL_CALL"
 
 
@@ -232,21 +221,21 @@ def test_a_call_of_an_undeclared_tool_is_a_call() -> None:
 @pytest.mark.parametrize(
     ("raw", "expected"),
     [
-        ("STOP", FinishReason.STOP),
-        ("MAX_TOKENS", FinishReason.MAX_TOKENS),
-        ("SAFETY", FinishReason.SAFETY),
-        ("PROHIBITED_CONTENT", FinishReason.SAFETY),
-        ("MODEL_ARMOR", FinishReason.SAFETY),
-        ("LANGUAGE", FinishReason.REFUSAL),
-        ("CONTINUATION", FinishReason.PAUSED),
-        ("OTHER", FinishReason.ERROR),
-        ("UNEXPECTED_TOOL_CALL", FinishReason.ERROR),
-        ("A_WORD_OF_TOMORROW", FinishReason.UNKNOWN),
-        (None, FinishReason.UNKNOWN),
+        ("STOP", m.FinishReason.STOP),
+        ("MAX_TOKENS", m.FinishReason.MAX_TOKENS),
+        ("SAFETY", m.FinishReason.SAFETY),
+        ("PROHIBITED_CONTENT", m.FinishReason.SAFETY),
+        ("MODEL_ARMOR", m.FinishReason.SAFETY),
+        ("LANGUAGE", m.FinishReason.REFUSAL),
+        ("CONTINUATION", m.FinishReason.PAUSED),
+        ("OTHER", m.FinishReason.ERROR),
+        ("UNEXPECTED_TOOL_CALL", m.FinishReason.ERROR),
+        ("A_WORD_OF_TOMORROW", m.FinishReason.UNKNOWN),
+        (None, m.FinishReason.UNKNOWN),
     ],
 )
 def test_the_reason_for_the_end_is_told_in_neutral_and_in_the_apis_words(
-    raw: str | None, expected: FinishReason
+    raw: str | None, expected: m.FinishReason
 ) -> None:
     response = got(answer(text("a"), finish=raw))
     assert response.finish_reason is expected
@@ -262,7 +251,7 @@ def test_every_reason_that_the_sdk_knows_is_read_as_the_dialect_reads_it(said: d
         try:
             found = got(reply).finish_reason
         except TransportError:
-            found = FinishReason.ERROR
+            found = m.FinishReason.ERROR
             no_answers.append(reason)
         if found is not expected:
             wrong.append((reason, found, expected))
@@ -276,7 +265,7 @@ def test_one_request_is_made_where_the_sdk_would_go_on_by_itself() -> None:
     reply["candidates"][0]["continuationToken"] = "AAAA"
     capture = Capture(reply)
     response = stateless(transport=capture.transport).complete(HI)
-    assert response.finish_reason is FinishReason.PAUSED
+    assert response.finish_reason is m.FinishReason.PAUSED
     assert len(capture.requests) == 1
 
 
@@ -347,10 +336,10 @@ def test_of_an_answer_that_is_cancelled_what_stands_alone_is_kept() -> None:
     parts = [thought("a"), thought("b", SIGNATURE), text("c"), call("f", {}, "1"), text("d", SIGNATURE), thought("e")]
     reply = types.GenerateContentResponse.model_validate(answer(*parts, finish=None, modelVersion="gemini-x"))
     assembler.feed(read(reply, target(MODEL)))
-    assert assembler.cancelled() == ProviderResponse(
-        parts=(Thought("b", provider_data=issued()), Text("c"), Text("d", provider_data=issued())),
-        usage=TokenUsage(61, 29, 90, cache_read_tokens=40, thinking_tokens=23),
-        finish_reason=FinishReason.CANCELLED,
+    assert assembler.cancelled() == m.ProviderResponse(
+        parts=(m.Thought("b", provider_data=issued()), m.Text("c"), m.Text("d", provider_data=issued())),
+        usage=m.TokenUsage(61, 29, 90, cache_read_tokens=40, thinking_tokens=23),
+        finish_reason=m.FinishReason.CANCELLED,
         model="gemini-x",
     )
     assert not assembler.complete
@@ -381,15 +370,15 @@ def test_half_a_character_is_told_as_what_it_ended(piece: Any, kind: str) -> Non
                 "cachedContentTokenCount": 40,
                 "totalTokenCount": 99,
             },
-            TokenUsage(70, 29, 99, cache_read_tokens=40, thinking_tokens=23),
+            m.TokenUsage(70, 29, 99, cache_read_tokens=40, thinking_tokens=23),
         ),
-        ({"promptTokenCount": 61, "totalTokenCount": 61}, TokenUsage(61, 0, 61)),
-        ({"promptTokenCount": None, "candidatesTokenCount": None, "thoughtsTokenCount": None}, TokenUsage()),
-        ({"trafficType": "ON_DEMAND"}, TokenUsage()),
-        ({}, TokenUsage()),
+        ({"promptTokenCount": 61, "totalTokenCount": 61}, m.TokenUsage(61, 0, 61)),
+        ({"promptTokenCount": None, "candidatesTokenCount": None, "thoughtsTokenCount": None}, m.TokenUsage()),
+        ({"trafficType": "ON_DEMAND"}, m.TokenUsage()),
+        ({}, m.TokenUsage()),
     ],
 )
-def test_usage_adds_up(usage: dict[str, Any], expected: TokenUsage) -> None:
+def test_usage_adds_up(usage: dict[str, Any], expected: m.TokenUsage) -> None:
     recorder = CallbackRecorder()
     response = got(answer(text("a"), usage=usage), recorder)
     assert response.usage == expected
@@ -398,7 +387,7 @@ def test_usage_adds_up(usage: dict[str, Any], expected: TokenUsage) -> None:
 
 
 def test_no_usage_at_all_counts_as_nothing() -> None:
-    assert got(answer(text("a"), usage=None)).usage == TokenUsage()
+    assert got(answer(text("a"), usage=None)).usage == m.TokenUsage()
 
 
 # -- structured output and callbacks

@@ -9,23 +9,10 @@ import httpx2
 import pytest
 from google.genai import chats
 
+from turnproof import messages as m
 from turnproof.dialects.base import Call, HttpRequest, World
 from turnproof.dialects.gemini import DIALECT
 from turnproof.errors import InvalidRequestError, UsageError
-from turnproof.messages import (
-    FunctionCall,
-    InlineData,
-    Message,
-    Opaque,
-    Part,
-    Text,
-    Thought,
-    TokenUsage,
-    ToolResult,
-    ToolSchema,
-    same_history,
-    to_builtins,
-)
 from turnproof_adapters.google_genai import legacy as legacy_module
 from turnproof_adapters.google_genai.names import is_made_up, wire_name
 
@@ -62,23 +49,23 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[chats.Chat]:
 def test_a_conversation_with_tools_is_held_as_it_goes(streamed: bool) -> None:
     asked = [thought("hm", SIGNATURE), text("look"), call("read", {"p": 1}, "a", "AAAA")]
     talk = LegacyConversation(reply(*asked, streamed=streamed), reply(text("done"), streamed=streamed))
-    talk.provider.create_session("rules", [ToolSchema("read")])
+    talk.provider.create_session("rules", [m.ToolSchema("read")])
     talk.say("hi", streamed=streamed)
     results = [
-        ToolResult("a", "read", {"rows": [1, None]}, is_error=True, attachments=(InlineData("image/png", b"\xff"),))
+        m.ToolResult("a", "read", {"rows": [1, None]}, is_error=True, attachments=(m.InlineData("image/png", b"\xff"),))
     ]
     if streamed:
         talk.provider.send_tool_results_streaming(results, lambda piece: None)
     else:
         talk.provider.send_tool_results(results)
-    called = FunctionCall("a", "read", {"p": 1}, provider_data=issued(signature="AAAA"))
+    called = m.FunctionCall("a", "read", {"p": 1}, provider_data=issued(signature="AAAA"))
     assert talk.history == [
-        ("user", (Text("hi"),)),
-        ("model", (Thought("hm", provider_data=issued()), Text("look"), called)),
+        ("user", (m.Text("hi"),)),
+        ("model", (m.Thought("hm", provider_data=issued()), m.Text("look"), called)),
         ("tool", tuple(results)),
-        ("model", (Text("done"),)),
+        ("model", (m.Text("done"),)),
     ]
-    assert talk.provider.get_token_usage() == TokenUsage(61, 29, 90, cache_read_tokens=40, thinking_tokens=23)
+    assert talk.provider.get_token_usage() == m.TokenUsage(61, 29, 90, cache_read_tokens=40, thinking_tokens=23)
 
 
 def test_an_ordinary_turn_goes_through_one_chat(started: list[chats.Chat]) -> None:
@@ -89,7 +76,7 @@ def test_an_ordinary_turn_goes_through_one_chat(started: list[chats.Chat]) -> No
     talk.provider.create_session(None, TOOLS)
     chat = started[-1]
     talk.say("hi", streamed=True)
-    talk.provider.send_tool_results([ToolResult("a", name, 1)])
+    talk.provider.send_tool_results([m.ToolResult("a", name, 1)])
     talk.say("thanks", streamed=True)
     assert started[-1] is chat
     assert [content.role for content in chat.get_history()] == [
@@ -107,7 +94,7 @@ def test_an_ordinary_turn_goes_through_one_chat(started: list[chats.Chat]) -> No
 def test_a_streamed_answer_comes_back_as_one_message_and_goes_out_in_its_pieces() -> None:
     talk = LegacyConversation(stream(text("Hel"), text("lo"), text("!", SIGNATURE)), answer(text("bye")))
     talk.say("hi", streamed=True)
-    assert talk.history[1:] == [("model", (Text("Hello"), Text("!", provider_data=issued())))]
+    assert talk.history[1:] == [("model", (m.Text("Hello"), m.Text("!", provider_data=issued())))]
     talk.say("more", streamed=False)
     assert talk.contents == [
         ("user", ["hi"]),
@@ -123,25 +110,25 @@ def test_texts_side_by_side_in_one_piece_are_one_text_as_in_the_response(streame
     whole = answer(text("Hel"), text("lo"))
     talk = LegacyConversation([event(whole)] if streamed else whole)
     response = talk.say("hi", streamed=streamed)
-    assert talk.history[1:] == [("model", response.parts)] == [("model", (Text("Hello"),))]
+    assert talk.history[1:] == [("model", response.parts)] == [("model", (m.Text("Hello"),))]
 
 
 @pytest.mark.parametrize("history", [rich(), *map(grown, (1, 2, 3, 20))])
-def test_a_history_that_is_given_is_held_and_gone_on_from(history: list[Message]) -> None:
+def test_a_history_that_is_given_is_held_and_gone_on_from(history: list[m.Message]) -> None:
     talk = LegacyConversation(answer(text("so")))
     talk.provider.create_session(None, TOOLS, history)
     before = talk.provider.get_history()
     assert [message.text for message in before] == [message.text for message in history]
     if not before[-1].calls:
         talk.say("and?", streamed=False)
-        assert same_history(talk.provider.get_history()[:-2], before, ids=False)
+        assert m.same_history(talk.provider.get_history()[:-2], before, ids=False)
 
 
-CALLED = FunctionCall("a", "f", {})
+CALLED = m.FunctionCall("a", "f", {})
 
 
-@pytest.mark.parametrize("history", [[Message.model(CALLED)], [Message.model("so", CALLED), Message.user("hi")]])
-def test_a_history_that_begins_with_a_call_is_refused_and_the_last_conversation_stays(history: list[Message]) -> None:
+@pytest.mark.parametrize("history", [[m.Message.model(CALLED)], [m.Message.model("so", CALLED), m.Message.user("hi")]])
+def test_a_history_that_begins_with_a_call_is_refused_and_the_last_conversation_stays(history: list[m.Message]) -> None:
     talk = LegacyConversation()
     talk.provider.create_session(None, None, grown(1))
     before = talk.history
@@ -152,9 +139,13 @@ def test_a_history_that_begins_with_a_call_is_refused_and_the_last_conversation_
 
 @pytest.mark.parametrize(
     "history",
-    [[Message.model("so")], [Message.user("hi"), Message.model(CALLED)], [Message.model("so"), Message.model(CALLED)]],
+    [
+        [m.Message.model("so")],
+        [m.Message.user("hi"), m.Message.model(CALLED)],
+        [m.Message.model("so"), m.Message.model(CALLED)],
+    ],
 )
-def test_a_history_may_begin_with_words_of_either_side(history: list[Message]) -> None:
+def test_a_history_may_begin_with_words_of_either_side(history: list[m.Message]) -> None:
     talk = LegacyConversation()
     talk.provider.create_session(None, None, history)
     assert talk.provider.get_history()[0].text == history[0].text
@@ -165,7 +156,7 @@ def test_a_new_session_begins_anew() -> None:
     talk.provider.create_session("rules", TOOLS)
     talk.say("hi", streamed=False)
     talk.provider.create_session()
-    assert talk.provider.get_token_usage() == TokenUsage()
+    assert talk.provider.get_token_usage() == m.TokenUsage()
     talk.say("hello", streamed=False)
     assert talk.bodies[-1].keys() == {"contents", "generationConfig"}
     assert talk.contents == [("user", ["hello"])]
@@ -174,7 +165,7 @@ def test_a_new_session_begins_anew() -> None:
 def test_a_history_without_a_session_is_empty_and_a_session_without_a_client_is_refused() -> None:
     provider = legacy_module.GoogleLegacy()
     assert provider.get_history() == []
-    assert provider.get_token_usage() == TokenUsage()
+    assert provider.get_token_usage() == m.TokenUsage()
     with pytest.raises(UsageError, match="initialize"):
         provider.send_message("hi")
     provider.initialize({"api_key": "k"})
@@ -195,7 +186,9 @@ def test_a_provider_without_a_session_starts_one() -> None:
 def test_the_conversation_goes_on_with_another_client_and_another_model() -> None:
     capture = Capture()
     provider = legacy(transport=capture.transport)
-    provider.create_session("rules", None, [Message.user("hi"), Message.model(Text("ho", provider_data=issued()))])
+    provider.create_session(
+        "rules", None, [m.Message.user("hi"), m.Message.model(m.Text("ho", provider_data=issued()))]
+    )
     provider.initialize({"api_key": "other", "transport": capture.transport})
     provider.send_message("again")
     assert capture.requests[-1].headers["x-goog-api-key"] == "other"
@@ -211,7 +204,7 @@ def test_a_serialised_history_comes_back_without_loss() -> None:
     provider = legacy()
     provider.create_session(None, None, rich())
     held = provider.get_history()
-    assert same_history(provider.deserialize_history(provider.serialize_history(held)), held)
+    assert m.same_history(provider.deserialize_history(provider.serialize_history(held)), held)
 
 
 # Calls: ids, names, and who answers them
@@ -226,7 +219,7 @@ def test_calls_without_ids_keep_those_made_up_for_them(streamed: bool) -> None:
     assert is_made_up(first.id)
     assert is_made_up(second.id)
     assert talk.history[-1] == ("model", response.parts)
-    results = [ToolResult(each.id, each.name, n) for n, each in enumerate((first, second, third))]
+    results = [m.ToolResult(each.id, each.name, n) for n, each in enumerate((first, second, third))]
     talk.provider.send_tool_results(results[::-1])
     assert talk.history[-2] == ("tool", tuple(results))
     functions = [part["functionResponse"] for part in talk.bodies[-1]["contents"][-1]["parts"]]
@@ -245,15 +238,15 @@ def test_tools_come_back_under_their_own_names() -> None:
     talk.provider.create_session(None, TOOLS)
     response = talk.say("hi", streamed=False)
     assert [each.name for each in response.calls] == [tool.name, plain.name]
-    talk.provider.send_tool_results([ToolResult("a", tool.name, 1), ToolResult("b", "plain", 2)])
+    talk.provider.send_tool_results([m.ToolResult("a", tool.name, 1), m.ToolResult("b", "plain", 2)])
     assert [result.name for result in talk.provider.get_history()[2].results] == [tool.name, "plain"]
     assert tool.name not in talk.requests[-1].content.decode()
 
 
 def test_a_tool_that_is_offered_no_more_keeps_its_name_in_the_history() -> None:
-    results = Message.tool(ToolResult("a", TOOLS[0].name, 1))
+    results = m.Message.tool(m.ToolResult("a", TOOLS[0].name, 1))
     talk = LegacyConversation()
-    talk.provider.create_session(None, None, [FIRST, Message.model(FunctionCall("a", TOOLS[0].name)), results])
+    talk.provider.create_session(None, None, [FIRST, m.Message.model(m.FunctionCall("a", TOOLS[0].name)), results])
     _, called, answered = talk.provider.get_history()
     assert called.calls[0].name == answered.results[0].name == TOOLS[0].name
 
@@ -274,10 +267,10 @@ def test_calls_that_nobody_answered_are_answered_before_something_else_is_said()
 def test_results_that_are_missing_are_made_up_in_their_place() -> None:
     talk = LegacyConversation(answer(call("f", {}, "a"), call("g", {}, "b")), answer(text("done")))
     talk.say("hi", streamed=False)
-    talk.provider.send_tool_results([ToolResult("b", "g", "ok")])
+    talk.provider.send_tool_results([m.ToolResult("b", "g", "ok")])
     (first, second) = talk.provider.get_history()[2].results
     assert (first.call_id, first.is_error) == ("a", True)
-    assert second == ToolResult("b", "g", "ok")
+    assert second == m.ToolResult("b", "g", "ok")
 
 
 @both
@@ -294,7 +287,7 @@ def test_a_user_who_says_nothing_is_sent_as_an_empty_text(streamed: bool) -> Non
 @pytest.mark.parametrize(
     ("ask", "reason"),
     [
-        (lambda provider: provider.send_tool_results([ToolResult("a", "f", 1)]), "results that answer no open call"),
+        (lambda provider: provider.send_tool_results([m.ToolResult("a", "f", 1)]), "results that answer no open call"),
         (lambda provider: provider.send_message_with_parts([]), "a message that says nothing"),
     ],
 )
@@ -343,21 +336,24 @@ def test_one_message_is_one_request_whatever_the_answer_asks_for() -> None:
     goes_on = {**answer(text("so")), "continuationToken": "AAAA"}
     goes_on["candidates"][0] |= {"finishReason": "CONTINUATION", "continuationToken": "AAAA"}
     talk = LegacyConversation(answer(call("f", {}, "a")), goes_on)
-    talk.provider.create_session(None, [ToolSchema("f")])
+    talk.provider.create_session(None, [m.ToolSchema("f")])
     talk.say("hi", streamed=False)
-    talk.provider.send_tool_results([ToolResult("a", "f", 1)])
+    talk.provider.send_tool_results([m.ToolResult("a", "f", 1)])
     assert len(talk.requests) == 2
 
 
 @both
 @pytest.mark.parametrize("history", [rich(), *map(grown, (1, 3, 20)), *map(arbitrary, range(40))])
-def test_both_paths_say_the_same_on_the_wire(history: list[Message], streamed: bool) -> None:
+def test_both_paths_say_the_same_on_the_wire(history: list[m.Message], streamed: bool) -> None:
     # Of what the API did on its own side the SDK sends names in another spelling, two levels down.
     history = [
         FIRST,
-        *(Message(each.role, tuple(part for part in each.parts if not isinstance(part, Opaque))) for each in history),
+        *(
+            m.Message(each.role, tuple(part for part in each.parts if not isinstance(part, m.Opaque)))
+            for each in history
+        ),
     ]
-    old, new, last = Capture(), Capture(), Message.user("so?")
+    old, new, last = Capture(), Capture(), m.Message.user("so?")
     provider = legacy(transport=old.transport)
     provider.create_session("rules", TOOLS, history)
     if streamed:
@@ -376,7 +372,7 @@ def read(request: httpx2.Request) -> Any:
     world = World(frozenset(), DIALECT.models, lambda: 0.0, any_key=True)
     found = DIALECT.parse(HttpRequest("POST", path, query, headers, request.content), world)
     assert isinstance(found, Call), found
-    said = [(message.role, to_builtins(message.parts)) for message in found.messages]
+    said = [(message.role, m.to_builtins(message.parts)) for message in found.messages]
     return found.operation, found.model, found.stream, found.system, found.tools, said, dict(found.settings)
 
 
@@ -394,21 +390,21 @@ def test_both_paths_give_the_same_answer(streamed: bool) -> None:
     talk = LegacyConversation(reply(*parts, streamed=streamed))
     capture = Capture(answer(*parts), stream(*parts))
     callbacks: Any = told.callbacks if streamed else {}
-    expected = stateless(transport=capture.transport).complete([Message.user("hi")], **callbacks)
+    expected = stateless(transport=capture.transport).complete([m.Message.user("hi")], **callbacks)
     response = talk.say("hi", streamed=streamed, **(recorder.callbacks if streamed else {}))
     assert outcome(response) == outcome(expected)
     assert (recorder.events, recorder.usage) == (told.events, told.usage)
 
 
 def test_files_are_sent_either_way() -> None:
-    parts: list[Part] = [Text("what is"), InlineData("image/png", b"\xfb\xff\xfe")]
+    parts: list[m.Part] = [m.Text("what is"), m.InlineData("image/png", b"\xfb\xff\xfe")]
     talk = LegacyConversation(answer(text("a ship")), stream(text("a "), text("ship")))
     talk.provider.send_message_with_parts(parts)
     talk.provider.send_message_with_parts_streaming(parts, lambda piece: None)
     said = ("user", ["what is", "inlineData"])
     assert talk.contents == [said, ("model", ["a ship"]), said]
     assert urlsafe_b64encode(b"\xfb\xff\xfe").decode() in talk.requests[-1].content.decode()
-    assert talk.history[2:] == [("user", tuple(parts)), ("model", (Text("a ship"),))]
+    assert talk.history[2:] == [("user", tuple(parts)), ("model", (m.Text("a ship"),))]
 
 
 def test_text_that_is_not_valid_unicode_is_refused_before_anything_is_sent() -> None:

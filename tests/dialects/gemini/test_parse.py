@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from properties import examples
 
+from turnproof import messages as m
 from turnproof.dialects.base import Call, HttpRequest, Refusal
 from turnproof.dialects.base64_text import decode_base64
 from turnproof.dialects.gemini import DIALECT
@@ -19,21 +20,6 @@ from turnproof.dialects.gemini.fields import FIELDS, Field
 from turnproof.dialects.gemini.ids import is_positional
 from turnproof.dialects.gemini.parts import part_of, signature_of, standard_base64
 from turnproof.dialects.gemini.surfaces import GeminiCall, Surface
-from turnproof.messages import (
-    JSON,
-    CodeExecutionResult,
-    ExecutableCode,
-    FileRef,
-    FunctionCall,
-    InlineData,
-    Opaque,
-    Part,
-    ProviderData,
-    Text,
-    Thought,
-    ToolResult,
-    ToolSchema,
-)
 
 from .builders import (
     ASKED,
@@ -72,42 +58,42 @@ def parsed(asked: Ask) -> GeminiCall:
     return found
 
 
-def data(**fields: JSON) -> ProviderData:
-    return ProviderData(NAME, MODEL, fields)
+def data(**fields: m.JSON) -> m.ProviderData:
+    return m.ProviderData(NAME, MODEL, fields)
 
 
 # -- one part
 
 
-PARTS: list[tuple[dict[str, Any], Part]] = [
-    ({"text": "Hello"}, Text("Hello")),
-    ({"text": ""}, Text("")),
-    ({"text": "Hello", "thoughtSignature": SIGNATURE}, Text("Hello", provider_data=data(signature=SIGNATURE))),
-    ({"text": "Hm.", "thought": True}, Thought("Hm.")),
-    ({"text": "Hm.", "thought": False}, Text("Hm.")),
-    ({"thought": True, "thoughtSignature": SIGNATURE}, Thought(provider_data=data(signature=SIGNATURE))),
+PARTS: list[tuple[dict[str, Any], m.Part]] = [
+    ({"text": "Hello"}, m.Text("Hello")),
+    ({"text": ""}, m.Text("")),
+    ({"text": "Hello", "thoughtSignature": SIGNATURE}, m.Text("Hello", provider_data=data(signature=SIGNATURE))),
+    ({"text": "Hm.", "thought": True}, m.Thought("Hm.")),
+    ({"text": "Hm.", "thought": False}, m.Text("Hm.")),
+    ({"thought": True, "thoughtSignature": SIGNATURE}, m.Thought(provider_data=data(signature=SIGNATURE))),
     (
         {"functionCall": {"id": "a", "name": "read_sensor", "args": {"bed": "3"}}},
-        FunctionCall("a", "read_sensor", {"bed": "3"}),
+        m.FunctionCall("a", "read_sensor", {"bed": "3"}),
     ),
-    ({"functionCall": {"name": "look"}}, FunctionCall("", "look", {})),
+    ({"functionCall": {"name": "look"}}, m.FunctionCall("", "look", {})),
     (
         {"functionCall": {"name": "look", "args": None, "willContinue": True}},
-        FunctionCall("", "look", {}, provider_data=data(willContinue=True)),
+        m.FunctionCall("", "look", {}, provider_data=data(willContinue=True)),
     ),
     (
         {"functionResponse": {"id": "a", "name": "look", "response": {"output": [1]}}},
-        ToolResult("a", "look", {"output": [1]}),
+        m.ToolResult("a", "look", {"output": [1]}),
     ),
     (
         {"functionResponse": {"name": "look", "response": {"error": "broken"}}},
-        ToolResult("", "look", {"error": "broken"}, is_error=True),
+        m.ToolResult("", "look", {"error": "broken"}, is_error=True),
     ),
     (
         {"functionResponse": {"name": "look", "response": {"output": 1, "error": None}}},
-        ToolResult("", "look", {"output": 1, "error": None}),
+        m.ToolResult("", "look", {"output": 1, "error": None}),
     ),
-    ({"functionResponse": {"name": "look", "response": {}}}, ToolResult("", "look", {})),
+    ({"functionResponse": {"name": "look", "response": {}}}, m.ToolResult("", "look", {})),
     (
         {
             "functionResponse": {
@@ -119,36 +105,36 @@ PARTS: list[tuple[dict[str, Any], Part]] = [
                 ],
             }
         },
-        ToolResult(
+        m.ToolResult(
             "",
             "look",
             {},
-            attachments=(InlineData("image/png", b"\0\1"), FileRef("image/png", "https://garden.example/a")),
+            attachments=(m.InlineData("image/png", b"\0\1"), m.FileRef("image/png", "https://garden.example/a")),
         ),
     ),
-    ({"inlineData": {"mimeType": "image/png", "data": "+/8="}}, InlineData("image/png", b"\xfb\xff")),
-    ({"inlineData": {"mimeType": "image/png", "data": "-_8"}}, InlineData("image/png", b"\xfb\xff")),
+    ({"inlineData": {"mimeType": "image/png", "data": "+/8="}}, m.InlineData("image/png", b"\xfb\xff")),
+    ({"inlineData": {"mimeType": "image/png", "data": "-_8"}}, m.InlineData("image/png", b"\xfb\xff")),
     (
         {"inlineData": {"mimeType": "image/png", "data": "", "displayName": "a"}, "videoMetadata": {"fps": 1}},
-        InlineData("image/png", b"", provider_data=data(videoMetadata={"fps": 1}, displayName="a")),
+        m.InlineData("image/png", b"", provider_data=data(videoMetadata={"fps": 1}, displayName="a")),
     ),
-    ({"fileData": {"fileUri": "gs://a/b"}}, FileRef("", "gs://a/b")),
+    ({"fileData": {"fileUri": "gs://a/b"}}, m.FileRef("", "gs://a/b")),
     (
         {"executableCode": {"language": "PYTHON", "code": "1 + 1", "id": "c"}, "thoughtSignature": SIGNATURE},
-        ExecutableCode("PYTHON", "1 + 1", provider_data=data(id="c", signature=SIGNATURE)),
+        m.ExecutableCode("PYTHON", "1 + 1", provider_data=data(id="c", signature=SIGNATURE)),
     ),
-    ({"codeExecutionResult": {"outcome": "OUTCOME_OK"}}, CodeExecutionResult("OUTCOME_OK", "")),
+    ({"codeExecutionResult": {"outcome": "OUTCOME_OK"}}, m.CodeExecutionResult("OUTCOME_OK", "")),
     (
         {"toolCall": {"id": "a"}, "thoughtSignature": SIGNATURE_URL_SAFE},
-        Opaque(NAME, "toolCall", {"toolCall": {"id": "a"}}, provider_data=data(signature=SIGNATURE)),
+        m.Opaque(NAME, "toolCall", {"toolCall": {"id": "a"}}, provider_data=data(signature=SIGNATURE)),
     ),
-    ({"hologram": 1}, Opaque(NAME, "hologram", {"hologram": 1})),
-    ({}, Opaque(NAME, "", {})),
+    ({"hologram": 1}, m.Opaque(NAME, "hologram", {"hologram": 1})),
+    ({}, m.Opaque(NAME, "", {})),
 ]
 
 
 @pytest.mark.parametrize(("wire", "part"), PARTS)
-def test_a_part_is_read_as_what_it_is(wire: dict[str, Any], part: Part) -> None:
+def test_a_part_is_read_as_what_it_is(wire: dict[str, Any], part: m.Part) -> None:
     assert part_of(wire, MODEL) == part
 
 
@@ -171,12 +157,12 @@ def test_a_part_is_read_as_what_it_is(wire: dict[str, Any], part: Part) -> None:
 )
 def test_what_cannot_be_read_is_kept_as_it_is(wire: dict[str, Any]) -> None:
     (kind,) = wire
-    assert part_of(wire, MODEL) == Opaque(NAME, kind, wire)
+    assert part_of(wire, MODEL) == m.Opaque(NAME, kind, wire)
 
 
 def test_parts_of_no_known_form_within_a_response_are_left_out() -> None:
     read = part_of({"functionResponse": {"name": "look", "response": {}, "parts": [1, {"text": "a"}]}}, MODEL)
-    assert read == ToolResult("", "look", {})
+    assert read == m.ToolResult("", "look", {})
 
 
 @pytest.mark.parametrize("content", [b"", b"\xfb", b"\xfb\xff", b"\xfb\xff\xbf", bytes(range(256))])
@@ -194,9 +180,9 @@ def test_what_is_no_base64_is_known_and_kept(text: str) -> None:
 
 
 def test_only_a_signature_of_this_api_is_one() -> None:
-    assert signature_of(Text("a", provider_data=data(signature="AAAA"))) == "AAAA"
-    assert signature_of(Text("a", provider_data=ProviderData("other", "", {"signature": "AAAA"}))) is None
-    assert signature_of(Text("a")) is None
+    assert signature_of(m.Text("a", provider_data=data(signature="AAAA"))) == "AAAA"
+    assert signature_of(m.Text("a", provider_data=m.ProviderData("other", "", {"signature": "AAAA"}))) is None
+    assert signature_of(m.Text("a")) is None
 
 
 # -- the conversation
@@ -267,7 +253,10 @@ def test_equal_requests_get_equal_positional_ids_and_longer_ones_keep_them() -> 
 
 
 def test_system_text_comes_in_its_parts() -> None:
-    assert parsed(ask(systemInstruction=user("Be brief.", "Be kind."))).system == (Text("Be brief."), Text("Be kind."))
+    assert parsed(ask(systemInstruction=user("Be brief.", "Be kind."))).system == (
+        m.Text("Be brief."),
+        m.Text("Be kind."),
+    )
     assert parsed(ask()).system == ()
 
 
@@ -310,7 +299,7 @@ def test_settings_are_the_configuration_and_what_stands_beside_it() -> None:
         ({"type": "OBJECT", "additionalProperties": False}, {"type": "object", "additionalProperties": False}),
     ],
 )
-def test_parameters_are_read_as_the_json_schema_that_means_the_same(schema: JSON, read: JSON) -> None:
+def test_parameters_are_read_as_the_json_schema_that_means_the_same(schema: m.JSON, read: m.JSON) -> None:
     (tool,) = parsed(parameters(**schema)).tools
     assert tool.parameters["properties"]["bed"] == read
 
@@ -318,11 +307,11 @@ def test_parameters_are_read_as_the_json_schema_that_means_the_same(schema: JSON
 def test_a_json_schema_is_taken_as_it_stands() -> None:
     schema = {"type": "object", "properties": {"bed": {"type": ["string", "null"], "const": "A"}}, "$defs": {}}
     for spelled in ("parametersJsonSchema", "parameters_json_schema"):
-        assert parsed(declared({"name": "look", spelled: schema})).tools == (ToolSchema("look", "", schema),)
+        assert parsed(declared({"name": "look", spelled: schema})).tools == (m.ToolSchema("look", "", schema),)
 
 
 def test_a_tool_without_parameters_has_an_empty_schema() -> None:
-    assert parsed(declared({"name": "look", "description": "Look"})).tools == (ToolSchema("look", "Look", {}),)
+    assert parsed(declared({"name": "look", "description": "Look"})).tools == (m.ToolSchema("look", "Look", {}),)
 
 
 def test_tools_of_several_entries_and_of_the_service_itself_come_in_order() -> None:
@@ -389,9 +378,9 @@ def test_there_is_nothing_at_another_address(path: str) -> None:
 
 
 def test_any_call_is_one_of_this_api() -> None:
-    plain = Call("generate", MODEL, stream=True, tools=(ToolSchema("look"),), body={"a": 1})
+    plain = Call("generate", MODEL, stream=True, tools=(m.ToolSchema("look"),), body={"a": 1})
     assert GeminiCall.from_call(plain) == GeminiCall(
-        "generate", MODEL, stream=True, tools=(ToolSchema("look"),), body={"a": 1}
+        "generate", MODEL, stream=True, tools=(m.ToolSchema("look"),), body={"a": 1}
     )
     found = parsed(vertex(ask()))
     assert GeminiCall.from_call(found) is found
@@ -437,7 +426,7 @@ def test_a_cache_that_is_gone_holds_nothing() -> None:
 def test_a_cache_to_be_made_is_read_like_a_request() -> None:
     found = parsed(created(systemInstruction=user("Be brief."), tools=TOOLS, ttl="300s"))
     assert (found.operation, found.action, found.model) == ("cache", "create", MODEL)
-    assert (found.system, found.messages[0].text) == ((Text("Be brief."),), HANDBOOK)
+    assert (found.system, found.messages[0].text) == ((m.Text("Be brief."),), HANDBOOK)
     assert found.settings == {"ttl": "300s"}
     assert parsed(on_cache(CACHE, "PATCH", ttl="5s")).body == {"ttl": "5s"}
 

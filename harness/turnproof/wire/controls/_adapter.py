@@ -9,6 +9,7 @@ from email.utils import parsedate_to_datetime
 from http.client import HTTPMessage
 from typing import Any
 
+from ... import messages as m
 from ...cancel import CancelToken
 from ...errors import (
     AuthenticationError,
@@ -19,17 +20,6 @@ from ...errors import (
     ProviderError,
     RateLimitError,
     TransportError,
-)
-from ...messages import (
-    FinishReason,
-    FunctionCall,
-    Message,
-    Part,
-    ProviderResponse,
-    Text,
-    TokenUsage,
-    ToolResult,
-    ToolSchema,
 )
 from ...provider import Binding, Capabilities, Endpoint
 from ._http import Line
@@ -44,9 +34,9 @@ CLAIMS = Capabilities(
 class Request:
     """What one call is given."""
 
-    messages: Sequence[Message]
+    messages: Sequence[m.Message]
     system: str
-    tools: Sequence[ToolSchema]
+    tools: Sequence[m.ToolSchema]
     streamed: bool
 
 
@@ -55,8 +45,8 @@ class Answer(ABC):
     """An answer while it arrives: `read_document` reads a JSON document of it, which is all of it or one event."""
 
     callbacks: Mapping[str, Any]
-    pieces: list[list[str] | FunctionCall] = field(default_factory=list)
-    usage: TokenUsage = field(default_factory=TokenUsage)
+    pieces: list[list[str] | m.FunctionCall] = field(default_factory=list)
+    usage: m.TokenUsage = field(default_factory=m.TokenUsage)
     raw_finish: str | None = None
     model: str | None = None
     complete: bool = False
@@ -66,38 +56,38 @@ class Answer(ABC):
         """One document."""
 
     @abstractmethod
-    def finish(self) -> FinishReason:
+    def finish(self) -> m.FinishReason:
         """Why the answer ended, once it is complete."""
 
     def write(self, text: str, *, block: bool = False) -> None:
         """Text of the model; a `block` is not joined with what came before."""
-        if block or not self.pieces or isinstance(self.pieces[-1], FunctionCall):
+        if block or not self.pieces or isinstance(self.pieces[-1], m.FunctionCall):
             self.pieces.append([])
         last = self.pieces[-1]
         if text and isinstance(last, list):
             last.append(text)
             self._call_back("on_chunk", text)
 
-    def call(self, call: FunctionCall) -> None:
+    def call(self, call: m.FunctionCall) -> None:
         """A call whose arguments are all there."""
         self.pieces.append(call)
         self._call_back("on_function_call", call)
 
     def count(self, prompt: int, output: int, cache_read: int = 0, cache_creation: int = 0) -> None:
         """Figures so far."""
-        self.usage = TokenUsage(prompt, output, prompt + output, cache_read, cache_creation)
+        self.usage = m.TokenUsage(prompt, output, prompt + output, cache_read, cache_creation)
         self._call_back("on_usage_update", self.usage)
 
-    def response(self, finish: FinishReason) -> ProviderResponse:
+    def response(self, finish: m.FinishReason) -> m.ProviderResponse:
         """The answer as it is now; without calls if it was cancelled."""
-        parts: list[Part] = []
+        parts: list[m.Part] = []
         for piece in self.pieces:
-            if isinstance(piece, FunctionCall):
-                parts += [piece] if finish is not FinishReason.CANCELLED else []
+            if isinstance(piece, m.FunctionCall):
+                parts += [piece] if finish is not m.FinishReason.CANCELLED else []
             elif piece:
-                parts.append(Text("".join(piece)))
-        raw = self.raw_finish if finish is not FinishReason.CANCELLED else None
-        return ProviderResponse(tuple(parts), self.usage, finish, raw, model=self.model)
+                parts.append(m.Text("".join(piece)))
+        raw = self.raw_finish if finish is not m.FinishReason.CANCELLED else None
+        return m.ProviderResponse(tuple(parts), self.usage, finish, raw, model=self.model)
 
     def _call_back(self, callback: str, value: object) -> None:
         if (function := self.callbacks.get(callback)) is not None:
@@ -120,7 +110,7 @@ class Api(ABC):
         """The kind and the words of an error document."""
 
 
-def ask(api: Api, endpoint: Endpoint, request: Request, options: Mapping[str, Any]) -> ProviderResponse:
+def ask(api: Api, endpoint: Endpoint, request: Request, options: Mapping[str, Any]) -> m.ProviderResponse:
     """One call. Raises as the contract of providers says."""
     token = options.get("cancel_token") or CancelToken()
     answer = api.answer(request, options)
@@ -142,7 +132,7 @@ def ask(api: Api, endpoint: Endpoint, request: Request, options: Mapping[str, An
     finally:
         line.close()
     if token.is_cancelled:
-        return answer.response(FinishReason.CANCELLED)
+        return answer.response(m.FinishReason.CANCELLED)
     if not answer.complete:
         raise TransportError("the stream ended before its answer did")
     return answer.response(answer.finish())
@@ -183,7 +173,7 @@ class StatelessControl:
 
     def complete(
         self, messages: Any, system_instruction: Any = None, tools: Any = None, **options: Any
-    ) -> ProviderResponse:
+    ) -> m.ProviderResponse:
         """See `turnproof.provider.StatelessProvider`."""
         streamed = options.get("on_chunk") is not None
         request = Request(tuple(messages), _text_of(system_instruction), tuple(tools or ()), streamed)
@@ -199,53 +189,53 @@ class LegacyControl:
     def __init__(self, api: Api, endpoint: Endpoint) -> None:
         self._api = api
         self._endpoint = endpoint
-        self._held: list[Message] = []
+        self._held: list[m.Message] = []
         self._system = ""
-        self._tools: tuple[ToolSchema, ...] = ()
+        self._tools: tuple[m.ToolSchema, ...] = ()
 
     def create_session(self, system_instruction: Any = None, tools: Any = None, history: Any = None) -> None:
         """Begin anew, with what was said elsewhere."""
         self._system, self._tools, self._held = _text_of(system_instruction), tuple(tools or ()), list(history or ())
 
-    def get_history(self) -> list[Message]:
+    def get_history(self) -> list[m.Message]:
         """A copy of what was said."""
         return list(self._held)
 
-    def send_message(self, message: str, response_schema: Any = None, **options: Any) -> ProviderResponse:
+    def send_message(self, message: str, response_schema: Any = None, **options: Any) -> m.ProviderResponse:
         """Say a text."""
-        return self._send(Message.user(message), options)
+        return self._send(m.Message.user(message), options)
 
     def send_message_with_parts(
-        self, parts: Sequence[Part], response_schema: Any = None, **options: Any
-    ) -> ProviderResponse:
+        self, parts: Sequence[m.Part], response_schema: Any = None, **options: Any
+    ) -> m.ProviderResponse:
         """Say something that is not just text."""
-        return self._send(Message.user(*parts), options)
+        return self._send(m.Message.user(*parts), options)
 
     def send_tool_results(
-        self, results: Sequence[ToolResult], response_schema: Any = None, **options: Any
-    ) -> ProviderResponse:
+        self, results: Sequence[m.ToolResult], response_schema: Any = None, **options: Any
+    ) -> m.ProviderResponse:
         """Answer the calls."""
-        return self._send(Message.tool(*results), options)
+        return self._send(m.Message.tool(*results), options)
 
-    def send_message_streaming(self, message: str, on_chunk: Any, **options: Any) -> ProviderResponse:
+    def send_message_streaming(self, message: str, on_chunk: Any, **options: Any) -> m.ProviderResponse:
         """Say a text, and hear the answer in pieces."""
-        return self._send(Message.user(message), {**options, "on_chunk": on_chunk})
+        return self._send(m.Message.user(message), {**options, "on_chunk": on_chunk})
 
     def send_tool_results_streaming(
-        self, results: Sequence[ToolResult], on_chunk: Any, **options: Any
-    ) -> ProviderResponse:
+        self, results: Sequence[m.ToolResult], on_chunk: Any, **options: Any
+    ) -> m.ProviderResponse:
         """Answer the calls, and hear what comes in pieces."""
-        return self._send(Message.tool(*results), {**options, "on_chunk": on_chunk})
+        return self._send(m.Message.tool(*results), {**options, "on_chunk": on_chunk})
 
     def shutdown(self) -> None:
         """Nothing stays open between calls."""
 
-    def _send(self, message: Message, options: Mapping[str, Any]) -> ProviderResponse:
+    def _send(self, message: m.Message, options: Mapping[str, Any]) -> m.ProviderResponse:
         request = Request((*self._held, message), self._system, self._tools, options.get("on_chunk") is not None)
         response = ask(self._api, self._endpoint, request, options)
         self._held.append(message)
         if response.parts:
-            self._held.append(Message("model", response.parts))
+            self._held.append(m.Message("model", response.parts))
         return response
 
 
@@ -262,4 +252,4 @@ def control(dialect: str, model: str, api: Api) -> Binding:
 
 
 def _text_of(system: Any) -> str:
-    return system.text if isinstance(system, Text) else system or ""
+    return system.text if isinstance(system, m.Text) else system or ""
