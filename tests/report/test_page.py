@@ -149,7 +149,7 @@ def test_the_page_fetches_nothing_and_runs_its_own_script_alone(tmp_path: Path, 
     assert not [attributes for _, attributes in found.tags if any(name.startswith("on") for name in attributes)]
     assert not found.attributes("style")
     links = [*found.attributes("href"), *found.attributes("src")]
-    assert all(link.startswith(("#", "evidence/", "data:")) for link in links)
+    assert all(link.startswith(("#", "evidence/", "data:", "brief-")) for link in links)
     style = raw(folder).partition("<style>")[2].partition("</style>")[0]
     assert "url(" not in style
     assert "@import" not in style

@@ -29,7 +29,7 @@ from ..run.transcript import RunKey
 from ..subject import SubjectKind
 from .finding import UNSTRUCTURED, Finding
 from .finding_words import Template, Words, words_of
-from .requirements import Requirement
+from .requirements import AllowedOnly, Requirement
 from .verdict import NOTHING, Status, Verdict
 from .verdict_words import message_of
 
@@ -84,6 +84,8 @@ class Header(_Line, frozen=True, kw_only=True, omit_defaults=False, tag="header"
     where the run was made to compare: the two `paths` of one adapter, or two `adapters`, the first with the second.
     `controls` has the control of each dialect that takes part, in a run that certifies. `files` are the scenarios that
     are not the suite's, by absolute path. `docs` is the address of the site that explains the names, or empty.
+    `allowed_only` are the scenarios in which the service does what its API allows and no service is known to do; None
+    in logs from before.
     """
 
     turnproof: str
@@ -99,6 +101,7 @@ class Header(_Line, frozen=True, kw_only=True, omit_defaults=False, tag="header"
     controls: tuple[ControlResult, ...] = ()
     files: tuple[str, ...] = ()
     docs: str = ""
+    allowed_only: tuple[AllowedOnly, ...] | None = None
     schema: str = SCHEMA
 
 

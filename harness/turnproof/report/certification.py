@@ -36,6 +36,7 @@ from ..scenarios.sweep import is_point
 from ..subject import SubjectKind
 from .cache_economics import RunEconomics, economics
 from .claims import unproven_claims
+from .layers import Layers, layers
 
 SCHEMA = "turnproof.certification/1"
 
@@ -118,7 +119,8 @@ class AdapterReport(msgspec.Struct, frozen=True):
     in the middle of the run. `processes` counts those that an agent had in all runs; None for what is no agent.
     `unproven` are claims of an adapter's binding that no requirement of a whole run decided; empty for a run in part.
     `decided_on` counts the requirements by what decided them behind a real service: its `answers`, or `faults` that
-    turnproof made itself, of which nothing is proved of the service. Empty for any other adapter.
+    turnproof made itself, of which nothing is proved of the service. Empty for any other adapter. `layers` says whether
+    it works with today's models and whether it keeps the whole contract; None in reports from before.
     """
 
     kind: SubjectKind
@@ -136,6 +138,7 @@ class AdapterReport(msgspec.Struct, frozen=True):
     processes: Processes | None = None
     unproven: tuple[str, ...] = ()
     decided_on: dict[str, int] = {}
+    layers: Layers | None = None
 
 
 class Certification(msgspec.Struct, frozen=True, kw_only=True):
@@ -255,6 +258,7 @@ def _adapter(run: Run, adapter: AdapterLine, cache: tuple[RunEconomics, ...]) ->
         programs=tuple(sorted({line.program for line in runs if line.program})),
         processes=_in_all([line.processes for line in runs if line.processes is not None]),
         unproven=_unproven(run, adapter, requirements) if not unmeasured else (),
+        layers=layers(run, adapter, sum(profile.unmeasured for profile in profiles.values())),
         decided_on=dict(sorted(Counter(one.decided_on for one in requirements.values() if one.decided_on).items())),
     )
 

@@ -13,7 +13,7 @@ from functools import cache
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
 from .._base.counts import counted
-from ._inline_text import LOOKS, printable
+from ._inline_text import LOOKS, file_name, printable
 from .kill_matrix_image import CELL
 
 _CLAIMED = {"emulate": "emulated", "replay": "replayed"}
@@ -52,6 +52,11 @@ def anchor(*words: str) -> str:
         return path
     digest = hashlib.sha256("\0".join(words).encode("utf-8", "backslashreplace")).hexdigest()[:12]
     return re.sub(r"[^A-Za-z0-9._/-]+", "-", path).strip("-")[:60] + "~" + digest
+
+
+def brief_file(name: str) -> str:
+    """The name of the page of one screen of an adapter."""
+    return f"brief-{file_name(name)}.html"
 
 
 @cache

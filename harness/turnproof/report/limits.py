@@ -67,6 +67,9 @@ RAW_BYTES = 2400
 RAW_BYTES_BEFORE = 600
 """Bytes that are shown in front of the place, of a longer one."""
 
+BRIEF_LINES = 12
+"""Sentences of a kind that an adapter's page of one screen shows; the rest is folded."""
+
 COLOURED_CHARACTERS = 100_000
 """Characters that are coloured; colours are of no help in a longer text."""
 

@@ -10,19 +10,25 @@ from ..judge.run_log import Run
 from ..run.evidence import EvidenceStore
 from ._inline_text import file_name
 from .badge import badge_json
+from .brief import brief_html
 from .certification import Certification, certification, certification_json
 from .compare_html import compare_html
 from .comparison import ComparisonReport, comparison_json
+from .html import brief_file
 from .junit import junit_xml
 from .other_documents import read_other_documents
 from .page import index_html
+from .picture import picture_svg
 from .sarif import sarif_json
 from .summary import summary_md
 
+_OF_ADAPTERS = ("badge-*.json", "brief-*.html", "picture-*.svg")
+
 CERTIFICATION_REPORTS = (
-    "certification.json", "junit.xml", "turnproof.sarif", "summary.md", "index.html", "badge-*.json",
+    "certification.json", "junit.xml", "turnproof.sarif", "summary.md", "index.html", *_OF_ADAPTERS,
 )  # fmt: skip
 """What `write_reports` writes, as patterns of names."""
+
 
 COMPARISON_REPORTS = ("comparison.json", "compare.html")
 """What `write_comparison` writes."""
@@ -31,23 +37,29 @@ COMPARISON_REPORTS = ("comparison.json", "compare.html")
 def write_reports(run: Run, folder: Path, store: EvidenceStore) -> Certification:
     """Write the reports of a run into `folder`; what it certifies.
 
-    Writes `certification.json`, `junit.xml`, `turnproof.sarif`, `summary.md`, `index.html` and a `badge-<adapter>.json`
-    each, every file in one step: a reader never sees half of one. Badges of adapters that take no part in this run are
-    removed: they would speak for a run that is gone. Raises UsageError for a file that cannot be written.
+    Writes `certification.json`, `junit.xml`, `turnproof.sarif`, `summary.md`, `index.html` and for each adapter a
+    `badge-<adapter>.json`, a `brief-<adapter>.html` and a `picture-<adapter>.svg`, every file in one step: a reader
+    never sees half of one. Those of adapters that take no part in this run are removed: they would speak for a run that
+    is gone. Raises UsageError for a file that cannot be written.
     """
     folder = Path(folder)
     report = certification(run, store)
-    badges = {f"badge-{file_name(name)}.json": badge_json(report, name) for name in report.adapters}
-    for stale in folder.glob("badge-*.json"):
-        if stale.name not in badges:
-            stale.unlink()
+    own: dict[str, bytes] = {}
+    for name in report.adapters:
+        own[f"badge-{file_name(name)}.json"] = badge_json(report, name)
+        own[brief_file(name)] = brief_html(run, report, name).encode()
+        own[f"picture-{file_name(name)}.svg"] = picture_svg(report, name).encode()
+    for pattern in _OF_ADAPTERS:
+        for stale in folder.glob(pattern):
+            if stale.name not in own:
+                stale.unlink()
     files = {
         "certification.json": certification_json(report),
         "junit.xml": junit_xml(run),
         "turnproof.sarif": sarif_json(run),
         "summary.md": summary_md(run, report).encode(),
         "index.html": index_html(run, report, store, read_other_documents(folder)).encode(),
-        **badges,
+        **own,
     }
     for name, content in files.items():
         write_whole(folder / name, content)

@@ -16,7 +16,16 @@ from turnproof.commands.certify import consistency, verify
 from turnproof.commands.certify.decide import Claimed, decide
 from turnproof.commands.certify.verify import verify_run
 from turnproof.dialects import dialect
-from turnproof.judge.requirements import Catalogue, Findings, Level, ProfileSet, Registry, Requirement, Suite
+from turnproof.judge.requirements import (
+    AllowedOnly,
+    Catalogue,
+    Findings,
+    Level,
+    ProfileSet,
+    Registry,
+    Requirement,
+    Suite,
+)
 from turnproof.judge.run_log import (
     Footer,
     Header,
@@ -212,6 +221,11 @@ def _requirement_added(run: Forgery) -> None:
     run.requirements = [*run.requirements, RequirementLine.of(requirement("core/is-nice"), {})]
 
 
+def _more_is_set_aside(run: Forgery) -> None:
+    everything = AllowedOnly(name="core/*", reason="Nobody does that.")
+    run.header = msgspec.structs.replace(run.header, allowed_only=(everything,))
+
+
 def _swapped(run: Forgery) -> None:
     one, other = run.transcripts[1], run.transcripts[3]
     run.transcripts = [
@@ -305,6 +319,7 @@ FORGERIES: list[tuple[Callable[[Forgery], None], str]] = [
     (_requirement_dropped, "core/says-good-day: profiles 2026.11 have this requirement, and the run does not"),
     (_made_a_should, "core/says-good-day: the run has another level than profiles 2026.11"),
     (_reworded, "core/says-good-day: the run has another title than profiles 2026.11"),
+    (_more_is_set_aside, "another list of scenarios that no service shows today than its suite"),
     (_requirement_added, "core/is-nice: profiles 2026.11 do not have this requirement"),
     (_swapped, "the run has run 'core/bye/legacy/stream', its evidence 'core/hello/legacy/stream'"),
     (_borrowed, "the run has run 'core/bye/legacy/stream', its evidence 'core/hello/legacy/stream'"),

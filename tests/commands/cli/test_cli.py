@@ -150,7 +150,7 @@ def test_report_writes_all_reports_again_and_is_loud_about_a_cut_run(
     written = {file.name for file in (elsewhere / "reports").iterdir()}
     assert written == {
         "run.ndjson", "certification.json", "junit.xml", "turnproof.sarif", "summary.md", "index.html",
-            "badge-anthropic.json",
+            "badge-anthropic.json", "brief-anthropic.html", "picture-anthropic.svg",
     }  # fmt: skip
 
 

@@ -38,6 +38,7 @@ def header(suite: Suite, subjects: Iterable[Subject], backends: Backends, option
         depth=options.depth,
         seed=options.seed,
         command=options.command,
+        allowed_only=suite.allowed_only,
         **fields,
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .allowed_only import ALLOWED_ONLY_FILE, AllowedOnly
 from .catalogue import Catalogue, ProfileSet, Suite, load_suite
 from .judge import judge, judge_parity
 from .model import PROFILES, Level, Requirement, concerns, in_words
@@ -9,9 +10,11 @@ from .registry import REGISTRY, Aspect, Check, FindingCode, Findings, Registry, 
 from .scenario_index import SHOWN_FILE, Shown, ShownFile
 
 __all__ = [
+    "ALLOWED_ONLY_FILE",
     "PROFILES",
     "REGISTRY",
     "SHOWN_FILE",
+    "AllowedOnly",
     "Aspect",
     "Catalogue",
     "Check",

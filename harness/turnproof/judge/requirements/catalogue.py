@@ -20,6 +20,7 @@ import msgspec
 from ..._base.suggestions import did_you_mean
 from ...errors import CatalogueError
 from ..parity import KIND_NAMES
+from .allowed_only import AllowedOnly, load_allowed_only
 from .model import PROFILES, Requirement
 from .registry import REGISTRY, Registry
 from .scenario_index import SHOWN_FILE, Shown
@@ -132,7 +133,8 @@ class Catalogue:
 class Suite:
     """A catalogue with the profile set it is certified under, and the package it came from.
 
-    `shown` says which scenarios show which requirement; None for a suite that has no such index.
+    `shown` says which scenarios show which requirement; None for a suite that has no such index. `allowed_only` are the
+    scenarios in which the service does what no service is known to do today.
     """
 
     package: str
@@ -140,6 +142,7 @@ class Suite:
     profiles: ProfileSet
     registry: Registry = REGISTRY
     shown: Shown | None = None
+    allowed_only: tuple[AllowedOnly, ...] = ()
 
     @property
     def requirements(self) -> tuple[Requirement, ...]:
@@ -169,7 +172,7 @@ def load_suite(package: str | ModuleType = "turnproof_suites", profiles: str | N
     catalogue.check_frozen(frozen)
     index = folder / SHOWN_FILE
     shown = Shown.load(index, (one.id for one in catalogue)) if index.exists() else None
-    return Suite(module.__name__, catalogue, frozen, shown=shown)
+    return Suite(module.__name__, catalogue, frozen, shown=shown, allowed_only=load_allowed_only(folder))
 
 
 def _module(package: str | ModuleType) -> ModuleType:

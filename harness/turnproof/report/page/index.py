@@ -14,7 +14,7 @@ from ..cache_bars import bars
 from ..cache_economics import RunEconomics
 from ..certification import Certification
 from ..failures import SHOWN
-from ..html import policy_hash, source, template
+from ..html import brief_file, policy_hash, source, template
 from ..kill_matrix_image import Picture, kill_picture
 from ..limits import HEADLINE_FAILURES, OPEN_REQUIREMENTS
 from ..other_documents import NOTHING, OtherDocuments
@@ -82,6 +82,7 @@ def index_html(run: Run, report: Certification, store: EvidenceStore, beside: Ot
         shown=SHOWN,
         words={status: f"{look.symbol} {look.word}" for status, look in LOOKS.items()},
         date=day(report.started),
+        brief_file=brief_file,
         bars=bars,
         explain_page=explain_page,
         kill_picture=_kill_picture,
