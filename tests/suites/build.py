@@ -342,6 +342,11 @@ def body_with(change: Callable[[Any], Any]) -> Callable[[WireRequest], WireReque
     return changed
 
 
+def changed_request(change: Callable[[Any], Any], nth: int = 0, *, every: bool = False) -> Callable[[View], View]:
+    """A change of a run: the body of its `nth` request, or of every one, is another."""
+    return lambda view: spoilt(view, WireRequest, body_with(change), nth, every=every)
+
+
 def scripted(*rounds: Sequence[str | m.Part | ReplyPart], user: str = "", **fields: Any) -> Turn:
     """A scenario turn with these answers."""
     answers = tuple(ScriptRound(tuple(map(_reply_part, parts)), m.FinishReason.STOP) for parts in rounds)

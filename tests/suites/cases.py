@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
+from operator import attrgetter
+
+import pytest
 
 from turnproof.judge.finding import Finding, resolve
 from turnproof.judge.requirements import Suite, judge, load_suite
@@ -33,7 +36,7 @@ class Case:
     pointer: str | None = None
 
     def verdict(self, *views: View) -> Verdict:
-        """What the requirement's own check says."""
+        """The verdict of the requirement's own check."""
         return judge(suite().catalogue[self.id], views[0].key.path, views)
 
 
@@ -54,6 +57,21 @@ def decide(case: Case) -> None:
         assert first.place.pointer == case.pointer, first
     for finding in bad.findings:
         points_to_something(finding, spoilt)
+
+
+def good_runs_hold(cases: Sequence[Case]) -> Callable[[Case], None]:
+    """A test of each case, to be given a name in the module that has the cases: `decide`."""
+
+    @pytest.mark.parametrize("case", cases, ids=attrgetter("id", "code", "said"))
+    def test(case: Case) -> None:
+        decide(case)
+
+    return test
+
+
+def status(requirement: str, *views: View) -> Status:
+    """What the requirement's own check says of these runs."""
+    return judge(suite().catalogue[requirement], views[0].key.path, views).status
 
 
 def points_to_something(finding: Finding, view: View) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from operator import attrgetter
 from typing import Any
 
 import pytest
@@ -25,7 +24,7 @@ from turnproof.run.transcript import (
 )
 
 from .build import Made, body_with, error, response_with, scripted, spoilt
-from .cases import Case, decide, points_to_something, suite
+from .cases import Case, good_runs_hold, points_to_something, suite
 from .conversations import (
     cancelled,
     cancelled_batch,
@@ -175,9 +174,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize("case", CASES, ids=attrgetter("id"))
-def test_the_good_run_holds_and_the_spoilt_one_does_not(case: Case) -> None:
-    decide(case)
+test_the_good_run_holds_and_the_spoilt_one_does_not = good_runs_hold(CASES)
 
 
 def status(name: str, view: View) -> Status:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -287,3 +288,12 @@ def test_lacking_capabilities_are_named() -> None:
 def test_two_checks_for_one_requirement_are_refused() -> None:
     with pytest.raises(CatalogueError, match="two checks"):
         registry("core/turns-end", "core/turns-end")
+
+
+def test_every_requirement_of_the_frozen_profiles_has_a_case() -> None:
+    assert __package__ is not None
+    folder = Path(__file__).parent
+    modules = [import_module(f"{__package__}.{path.stem}") for path in sorted(folder.glob("test_*_check*.py"))]
+    covered = {case.id for module in modules for case in getattr(module, "CASES", ())}
+    # The comparison of modes takes two runs and has tests of its own.
+    assert covered | {"streaming/stream-and-batch-agree"} == set(load_suite().profiles.ids)

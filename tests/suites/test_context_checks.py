@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from operator import attrgetter
 from typing import Any
 
 import pytest
@@ -17,7 +16,7 @@ from turnproof.scenarios.model import Scenario
 from turnproof.tokens import text_tokens
 
 from .build import Made, body_with, error, scripted, spoilt
-from .cases import Case, decide
+from .cases import Case, good_runs_hold, status
 from .conversations import READ, THREE, read, result
 from .test_history_checks import held, uncalled
 
@@ -174,13 +173,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize("case", CASES, ids=attrgetter("id", "said"))
-def test_a_kept_requirement_holds_and_a_broken_one_is_named(case: Case) -> None:
-    decide(case)
-
-
-def status(requirement: str, view: View) -> Status:
-    return Case(requirement, lambda: view, lambda view: view).verdict(view).status
+test_a_kept_requirement_holds_and_a_broken_one_is_named = good_runs_hold(CASES)
 
 
 # -- what must not be accused ----------------------------------------------------------------------------------------

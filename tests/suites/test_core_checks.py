@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from operator import attrgetter
 from typing import Any
 
 import pytest
@@ -13,17 +12,10 @@ from turnproof.judge.requirements import judge
 from turnproof.judge.verdict import Status
 from turnproof.judge.view import View
 from turnproof.messages import FinishReason, FunctionCall, Opaque, ProviderData, Text, Thought
-from turnproof.run.transcript import (
-    Chunk,
-    FunctionCallDetected,
-    LateCallback,
-    Response,
-    WireRequest,
-    WireResponse,
-)
+from turnproof.run.transcript import Chunk, FunctionCallDetected, LateCallback, Response, WireRequest, WireResponse
 
 from .build import Made, body_with, error, response_with, scripted, spoilt
-from .cases import Case, decide, suite
+from .cases import Case, good_runs_hold, suite
 from .conversations import THREE, disturbed, plain, probed, read, tools
 
 
@@ -337,9 +329,9 @@ def _moved(view: View) -> View:
     return View(replace(view.transcript, events=tuple(events)), view.dialect, view.scenario)
 
 
-@pytest.mark.parametrize("case", CORE + STREAMING, ids=attrgetter("id"))
-def test_the_good_run_holds_and_the_spoilt_one_does_not(case: Case) -> None:
-    decide(case)
+CASES = CORE + STREAMING
+
+test_the_good_run_holds_and_the_spoilt_one_does_not = good_runs_hold(CASES)
 
 
 def modes(view: View, other: View) -> Status:

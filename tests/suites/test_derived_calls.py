@@ -29,11 +29,19 @@ from turnproof.run.transcript import (
 )
 
 from . import (
+    test_accounting_checks,
+    test_cache_checks,
     test_cancellation_checks,
     test_core_checks,
     test_error_checks,
+    test_gc_checks,
     test_handoff_checks,
-    test_other_checks,
+    test_multimodal_checks,
+    test_parity_checks,
+    test_persistence_checks,
+    test_security_checks,
+    test_structured_checks,
+    test_thinking_checks,
     test_tool_checks,
 )
 from .build import spoilt
@@ -41,23 +49,27 @@ from .cases import Case, points_to_something, suite
 from .conversations import broken, cancelled, cut_off, growing, overloaded, pictures, plain, thinking, tools
 
 MODULES = (
+    test_accounting_checks,
+    test_cache_checks,
     test_cancellation_checks,
     test_core_checks,
     test_error_checks,
+    test_gc_checks,
     test_handoff_checks,
-    test_other_checks,
+    test_multimodal_checks,
+    test_parity_checks,
+    test_persistence_checks,
+    test_security_checks,
+    test_structured_checks,
+    test_thinking_checks,
     test_tool_checks,
 )
 
 CASES = [
     case
     for module in MODULES
-    for cases in vars(module).values()
-    if isinstance(cases, list)
-    for case in cases
-    if isinstance(case, Case)
-    and suite().catalogue[case.id].subject == "adapter"
-    and suite().registry[case.id].needs in ("history", "usage")
+    for case in module.CASES
+    if suite().catalogue[case.id].subject == "adapter" and suite().registry[case.id].needs in ("history", "usage")
 ]
 
 

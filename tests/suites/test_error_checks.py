@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from operator import attrgetter
 from typing import Any
 
 import pytest
@@ -17,7 +16,7 @@ from turnproof.run.transcript import Chunk, Failed, HistorySnapshot, Response, T
 from turnproof.scenarios.model import Fault
 
 from .build import DIALECT, Made, body_with, error, scripted, spoilt
-from .cases import Case, decide, points_to_something, suite
+from .cases import Case, good_runs_hold, points_to_something, status, suite
 from .conversations import THREE, cut_off, overloaded, refused, resent_results, too_long
 
 
@@ -286,13 +285,9 @@ def asked_again(*, with_another_token: bool, status: int = 401) -> View:
     return View(replace(view.transcript, events=(*events[: at + 2], *rest)), view.dialect, view.scenario)
 
 
-@pytest.mark.parametrize("case", ERRORS + RECOVERY, ids=attrgetter("id"))
-def test_the_good_run_holds_and_the_spoilt_one_does_not(case: Case) -> None:
-    decide(case)
+CASES = ERRORS + RECOVERY
 
-
-def status(name: str, view: View) -> Status:
-    return judge(suite().catalogue[name], view.key.path, [view]).status
+test_the_good_run_holds_and_the_spoilt_one_does_not = good_runs_hold(CASES)
 
 
 def findings(name: str, view: View) -> tuple[Finding, ...]:

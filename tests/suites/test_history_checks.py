@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from operator import attrgetter
 
 import pytest
 from msgspec.structs import replace
@@ -29,7 +28,7 @@ from turnproof.run.transcript import (
 from turnproof.scenarios.model import Cut
 
 from .build import DIALECT, Made, body_with, error, scripted, spoilt
-from .cases import Case, decide, suite
+from .cases import Case, good_runs_hold, status, suite
 from .conversations import DOTTED, READ, THREE, cancelled, plain, read, result, tools
 
 
@@ -225,13 +224,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize("case", CASES, ids=attrgetter("id", "code"))
-def test_a_good_session_holds_and_a_spoilt_one_is_found(case: Case) -> None:
-    decide(case)
-
-
-def status(name: str, view: View) -> Status:
-    return Case(name, lambda: view, lambda view: view).verdict(view).status
+test_a_good_session_holds_and_a_spoilt_one_is_found = good_runs_hold(CASES)
 
 
 # -- what must not be missed ----------------------------------------------------------------------------------------

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from functools import cache
-from operator import attrgetter
 from pathlib import Path
 
-import pytest
 from msgspec.structs import replace
 
 import turnproof_suites
@@ -18,7 +16,7 @@ from turnproof.run.transcript import RunKey, Transcript, TurnEnded, WireRequest,
 from turnproof.scenarios import Scenario, load
 
 from .build import spoilt
-from .cases import Case, decide
+from .cases import Case, good_runs_hold
 
 SCENARIO = "cache/managed_expiry"
 
@@ -87,9 +85,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize("case", CASES, ids=attrgetter("id"))
-def test_the_good_run_holds_and_the_spoilt_one_does_not(case: Case) -> None:
-    decide(case)
+test_the_good_run_holds_and_the_spoilt_one_does_not = good_runs_hold(CASES)
 
 
 def test_a_name_that_the_service_had_lost_is_not_named_again() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from operator import attrgetter
 
 import pytest
 from msgspec.structs import replace
@@ -27,7 +26,7 @@ from turnproof.run.transcript import (
 from turnproof.scenarios.model import Turn
 
 from .build import DIALECT, Made, scripted, spoilt
-from .cases import Case, decide, points_to_something
+from .cases import Case, good_runs_hold, points_to_something
 from .conversations import THREE, plain, read, result
 
 FIRST = scripted([read()], [THREE], user="How is bed 3?")
@@ -199,9 +198,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize("case", CASES, ids=attrgetter("id"))
-def test_a_good_session_holds_and_a_spoilt_one_is_found(case: Case) -> None:
-    decide(case)
+test_a_good_session_holds_and_a_spoilt_one_is_found = good_runs_hold(CASES)
 
 
 def status(name: str, view: View) -> Status:

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from operator import attrgetter
-
-import pytest
-
 from turnproof.judge.verdict import Status
 from turnproof.judge.view import View
 from turnproof.run.transcript import Loaded, Saved, WireRequest
 
 from .build import body_with, spoilt
-from .cases import Case, decide
+from .cases import Case, good_runs_hold
 from .test_operation_checks import between, now_held, refused, talk
 
 OTHER = "persistence/other-path-continues"
@@ -48,9 +44,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize("case", CASES, ids=attrgetter("code"))
-def test_a_session_that_goes_on_holds_and_one_that_does_not_is_named(case: Case) -> None:
-    decide(case)
+test_a_session_that_goes_on_holds_and_one_that_does_not_is_named = good_runs_hold(CASES)
 
 
 def test_a_run_that_stays_on_its_path_decides_nothing() -> None:

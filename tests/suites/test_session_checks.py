@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from operator import attrgetter
 from typing import Any
 
 import pytest
@@ -12,7 +11,7 @@ from turnproof.judge.view import View
 from turnproof.messages import Message
 from turnproof.run.transcript import SessionInForce, TurnEnded
 
-from .cases import Case, decide
+from .cases import Case, decide, good_runs_hold
 from .stored_runs import Change, besides, body, ended, event, held, in_force, ran, sent, stepped
 
 
@@ -233,9 +232,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize("case", CASES, ids=attrgetter("id"))
-def test_a_good_run_holds_and_a_spoilt_one_is_found(case: Case) -> None:
-    decide(case)
+test_a_good_run_holds_and_a_spoilt_one_is_found = good_runs_hold(CASES)
 
 
 REFUSED: dict[str, Any] = {"outcome": "refused", "error": "KeyError", "message": "'first'"}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from operator import attrgetter
 
 import pytest
 from msgspec.structs import replace
@@ -12,7 +11,7 @@ from msgspec.structs import replace
 from turnproof.judge.view import View
 from turnproof.run.transcript import SessionListed, SessionStepped, WireRequest
 
-from .cases import Case, decide
+from .cases import Case, decide, good_runs_hold
 from .stored_runs import Change, besides, body, in_force, inserted, ran, sent, stepped
 
 PROJECT, ELSEWHERE, NOWHERE, EVERYWHERE = range(4)
@@ -142,9 +141,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize("case", CASES, ids=attrgetter("id"))
-def test_a_good_run_holds_and_a_spoilt_one_is_found(case: Case) -> None:
-    decide(case)
+test_a_good_run_holds_and_a_spoilt_one_is_found = good_runs_hold(CASES)
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from operator import attrgetter
 from typing import Any
 
 import pytest
@@ -16,7 +15,7 @@ from turnproof.run.transcript import HistorySnapshot, WireRequest
 from turnproof.scenarios.model import Turn
 
 from .build import Made, body_with, scripted, spoilt
-from .cases import Case, decide
+from .cases import Case, good_runs_hold
 from .conversations import THREE, read, result
 from .test_history_checks import uncalled
 from .test_operation_checks import now_held, refused
@@ -131,9 +130,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize("case", CASES, ids=attrgetter("id", "said"))
-def test_a_good_family_holds_and_a_spoilt_one_is_named(case: Case) -> None:
-    decide(case)
+test_a_good_family_holds_and_a_spoilt_one_is_named = good_runs_hold(CASES)
 
 
 @pytest.mark.parametrize("requirement", [EMPTY, PARENT, CHILD])

@@ -16,7 +16,7 @@ from turnproof.messages import FunctionCall, ToolResult
 from turnproof.run.transcript import Collected, Response, SpanMade
 
 from .build import Made, response_with, scripted, spoilt
-from .cases import Case, decide, suite
+from .cases import Case, good_runs_hold, status, suite
 from .conversations import (
     READ,
     cancelled,
@@ -404,13 +404,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize("case", CASES, ids=attrgetter("id", "said"))
-def test_good_spans_hold_and_spoilt_ones_are_named(case: Case) -> None:
-    decide(case)
-
-
-def status(requirement: str, view: View) -> Status:
-    return Case(requirement, lambda: view, lambda view: view).verdict(view).status
+test_good_spans_hold_and_spoilt_ones_are_named = good_runs_hold(CASES)
 
 
 def accused(view: View) -> list[str]:

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from operator import attrgetter
 from typing import Any
 
 import pytest
 from msgspec.structs import replace
 
-from turnproof.judge.requirements import judge
 from turnproof.judge.verdict import Status
 from turnproof.judge.view import View
 from turnproof.messages import JSON, FinishReason, FunctionCall, Part, Text, ToolResult, ToolSchema
@@ -18,7 +16,7 @@ from turnproof.run.transcript import CallBegan, FunctionCallDetected, Response, 
 from turnproof_suites.checks_tools import is_unquoted
 
 from .build import Made, body_with, error, response_with, scripted, spoilt
-from .cases import Case, decide, suite
+from .cases import Case, good_runs_hold, status
 from .conversations import READ, WATER, broken, no_arguments, odd_names, read, result, tools
 
 CLIPPED, BROKEN = FinishReason.MAX_TOKENS, FinishReason.TOOL_USE
@@ -295,13 +293,7 @@ def test_a_tool_that_is_gone_keeps_the_name_that_it_had_on_the_wire(name: str, e
     assert status("tools/replayed-calls-use-declared-names", view) is expected
 
 
-@pytest.mark.parametrize("case", CASES, ids=attrgetter("id"))
-def test_the_good_run_holds_and_the_spoilt_one_does_not(case: Case) -> None:
-    decide(case)
-
-
-def status(name: str, view: View) -> Status:
-    return judge(suite().catalogue[name], "stateless", [view]).status
+test_the_good_run_holds_and_the_spoilt_one_does_not = good_runs_hold(CASES)
 
 
 @pytest.mark.parametrize(

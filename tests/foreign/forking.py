@@ -1,13 +1,14 @@
-"""A process that forks while a provider's loop runs in it; tests/test_foreign.py runs this in a process of its own."""
+"""A process that forks while a provider's loop runs in it; test_loops.py runs this in a process of its own."""
 
 from __future__ import annotations
 
 import os
 
 import pytest
-from test_foreign import ASKS, HI, FullCoroutine
 
 from turnproof import foreign
+
+from .providers import ASKS, HI, FullCoroutine
 
 
 @pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")

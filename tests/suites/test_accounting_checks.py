@@ -1,0 +1,110 @@
+"""Checks of accounting: figures are the wire's, each call counts for itself."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec.structs import replace
+
+from turnproof.judge.view import View
+from turnproof.messages import TokenUsage
+from turnproof.run.transcript import (
+    Response,
+    UsageUpdate,
+)
+
+from .build import spoilt
+from .cases import Case, good_runs_hold
+from .conversations import growing, plain
+
+
+def usage(nth: int = 0, **figures: Any) -> Any:
+    """Figures of a response, changed by name: a number, or what to add to the present one."""
+
+    def change(event: Response) -> Response:
+        return replace(event, response=replace(event.response, usage=replace(event.response.usage, **figures)))
+
+    return lambda view: spoilt(view, Response, change, nth)
+
+
+def summed(view: View) -> View:
+    """The second response adds the prompt of the first."""
+    first, second = (event.response.usage for event in view.transcript.of(Response))
+    prompt = first.prompt_tokens + second.prompt_tokens
+    return usage(1, prompt_tokens=prompt, total_tokens=prompt + second.output_tokens)(view)  # type: ignore[no-any-return]
+
+
+def fallen(view: View) -> View:
+    """An update without the prompt's figures comes after one that had them."""
+    at = next(n for n, event in enumerate(view.transcript.events) if isinstance(event, UsageUpdate))
+    events = view.transcript.events
+    late = UsageUpdate(usage=TokenUsage(output_tokens=9, total_tokens=9), turn=0, call=0)
+    return View(
+        replace(view.transcript, events=(*events[: at + 1], late, *events[at + 1 :])), view.dialect, view.scenario
+    )
+
+
+def rising(view: View) -> View:
+    """An update comes before the one that there is."""
+    at = next(n for n, event in enumerate(view.transcript.events) if isinstance(event, UsageUpdate))
+    events = view.transcript.events
+    first = replace(events[at], usage=TokenUsage(prompt_tokens=1, total_tokens=1))
+    return View(replace(view.transcript, events=(*events[:at], first, *events[at:])), view.dialect, view.scenario)
+
+
+CASES = [
+    Case(
+        "accounting/prompt-counts-everything",
+        growing,
+        usage(2, prompt_tokens=5),
+        "prompt tokens",
+        "wrong-count",
+        "/usage/prompt_tokens",
+    ),
+    Case(
+        "accounting/output-is-what-the-wire-says",
+        plain,
+        usage(output_tokens=1),
+        "4 output tokens; got 1",
+        "wrong-count",
+        "/usage/output_tokens",
+    ),
+    Case(
+        "accounting/total-is-prompt-plus-output",
+        plain,
+        usage(total_tokens=7),
+        "22 total tokens",
+        "wrong-sum",
+        "/usage/total_tokens",
+    ),
+    Case(
+        "accounting/cache-figures-are-kept",
+        growing,
+        usage(2, cache_read_tokens=0),
+        "2500 as `cache_read_tokens`",
+        "wrong-count",
+        "/usage",
+    ),
+    Case(
+        "accounting/updates-never-fall",
+        lambda: rising(plain()),
+        fallen,
+        "at least 1 as `prompt_tokens`; got 0",
+        "fell",
+        "/4/usage",
+    ),
+    Case(
+        "accounting/response-has-the-last-update", plain, usage(prompt_tokens=0), "last usage update", "lower", "/usage"
+    ),
+    Case(
+        "accounting/each-call-counts-for-itself",
+        plain,
+        summed,
+        "the sum with 18",
+        "earlier-calls-added",
+        "/usage/prompt_tokens",
+    ),
+]
+
+
+test_a_good_run_holds_and_a_spoilt_one_is_found = good_runs_hold(CASES)

@@ -1,0 +1,56 @@
+"""Checks of images, documents and attachments."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .build import changed_request
+from .cases import Case, good_runs_hold
+from .conversations import pictures
+
+
+def without(kind: str, message: int) -> Any:
+    def change(body: Any) -> None:
+        content = body["messages"][message]["content"]
+        body["messages"][message]["content"] = [block for block in content if block["type"] != kind]
+
+    return change
+
+
+CASES = [
+    Case(
+        "multimodal/images-reach-the-wire",
+        pictures,
+        changed_request(without("image", 0), 1),
+        "image/png",
+        "missing",
+        "/messages/0/content",
+    ),
+    Case(
+        "multimodal/documents-reach-the-wire",
+        pictures,
+        changed_request(without("document", 0), 1),
+        "application/pdf",
+        "missing",
+        "/messages/0/content",
+    ),
+    Case(
+        "multimodal/attachments-of-results-reach-the-wire",
+        pictures,
+        changed_request(lambda body: body["messages"][2]["content"][0]["content"].pop() and None, 1),
+        'in the result of the call "toolu_1"',
+        "missing",
+        "/messages/2/content/0",
+    ),
+    Case(
+        "multimodal/content-keeps-its-order",
+        pictures,
+        changed_request(lambda body: body["messages"][0]["content"].reverse()),
+        "another order",
+        "order",
+        "/messages/0/content",
+    ),
+]
+
+
+test_a_good_run_holds_and_a_spoilt_one_is_found = good_runs_hold(CASES)
