@@ -70,6 +70,12 @@ RAW_BYTES_BEFORE = 600
 BRIEF_LINES = 12
 """Sentences of a kind that an adapter's page of one screen shows; the rest is folded."""
 
+HISTORY_NAMES = 6
+"""Requirements that a line of a history names."""
+
+HISTORY_RUNS = 30
+"""Runs that a badge over time shows, the newest of them."""
+
 COLOURED_CHARACTERS = 100_000
 """Characters that are coloured; colours are of no help in a longer text."""
 

@@ -18,6 +18,7 @@ from .explain import explain
 from .explore import explore
 from .gate import gate
 from .handoff import handoff
+from .history import history
 from .inventory import inventory
 from .merge import merge
 from .mutants import mutants
@@ -74,6 +75,7 @@ _COMMANDS: tuple[Callable[..., Exit | None], ...] = (
     report,
     merge,
     diff,
+    history,
     verify,
     reproduce,
     doctor,
