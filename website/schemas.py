@@ -32,6 +32,7 @@ _SETTINGS_TABLES: Mapping[str, str] = {
     "`[tool.turnproof.gates]`": "GateSettings",
     "`[[tool.turnproof.gates.exemption]]`": "Exemption",
     "`[tool.turnproof.agents.NAME]`": "AgentSettings",
+    "`[tool.turnproof.workers]`": "WorkerSettings",
 }
 
 

@@ -33,6 +33,10 @@
     program = "tools/claude"
     continue_last = true
 
+    [tool.turnproof.workers]                    # limits of a subject's processes
+    memory-mib = 2048
+    processes = 20
+
 A key that is not known is refused: a typo must not switch anything off. In `turnproof.toml` the same keys stand at the
 top, without `tool.turnproof`.
 """
@@ -191,6 +195,17 @@ class AgentSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     continue_last: bool = False
 
 
+class WorkerSettings(msgspec.Struct, frozen=True, rename="kebab", forbid_unknown_fields=True):
+    """What the worker processes of a subject may take; Linux keeps these limits.
+
+    memory_mib: MiB of data that each process may have; an allocation beyond it fails in that process.
+    processes:  how many processes a worker may have running; with more, the run ends.
+    """
+
+    memory_mib: Annotated[int, msgspec.Meta(ge=64)] | None = None
+    processes: Annotated[int, msgspec.Meta(ge=0)] | None = None
+
+
 class Settings(msgspec.Struct, frozen=True, rename="kebab", forbid_unknown_fields=True):
     """What a project may set; a command-line option wins over each. None: not set here.
 
@@ -208,6 +223,7 @@ class Settings(msgspec.Struct, frozen=True, rename="kebab", forbid_unknown_field
     declared_difference: tuple[DeclaredDifference, ...] = ()
     gates: GateSettings = GateSettings()
     agents: dict[str, AgentSettings] = {}
+    workers: WorkerSettings = WorkerSettings()
     docs_url: Annotated[str, msgspec.Meta(pattern=r"^(https?://\S+)?$")] = ""
 
 
@@ -260,6 +276,8 @@ def _settings(file: Path, table: Any, path: str) -> Settings:
     gates = table.get("gates") if isinstance(table, dict) else None
     _refuse_unknown(file, gates, GateSettings, f"{path}.gates")
     _refuse_unknown_in(file, gates, "exemption", Exemption, f"{path}.gates")
+    workers = table.get("workers") if isinstance(table, dict) else None
+    _refuse_unknown(file, workers, WorkerSettings, f"{path}.workers")
     agents = table.get("agents") if isinstance(table, dict) else None
     for name, agent in agents.items() if isinstance(agents, dict) else ():
         _refuse_unknown(file, agent, AgentSettings, f"{path}.agents.{name}")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import sys
 from importlib import import_module
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from .._base.suggestions import did_you_mean
@@ -15,6 +14,7 @@ from ..provider import Binding
 from ..session.binding import REFERENCE
 from ..session.delegated import adapter_of, session_of
 from ..subject import SessionBinding, Subject
+from .project_folder import project_folder
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -186,7 +186,7 @@ def _attribute(name: str, target: str, expected: type | tuple[type, ...]) -> Any
 
 
 def _import(name: str, module: str) -> Any:
-    here = str(Path.cwd())
+    here = project_folder()
     if here not in sys.path:
         sys.path.insert(0, here)
     try:

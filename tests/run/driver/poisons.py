@@ -17,6 +17,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from toys import Plain  # type: ignore[import-not-found]
@@ -76,6 +77,21 @@ def _daemons() -> None:
         subprocess.run(["sh", "-c", "setsid sleep 300 >/dev/null 2>&1 &"], check=True)
 
 
+def _litter() -> None:
+    Path("notes.txt").write_text("kept for the next run")
+    Path("folder/empty").mkdir(parents=True)
+    tempfile.mkstemp(prefix="litter-", suffix=".tmp")
+
+
+def _daemon_and_silence() -> None:
+    subprocess.run(["sh", "-c", "setsid sleep 399 >/dev/null 2>&1 &"], check=True)
+    os.kill(os.getpid(), signal.SIGSTOP)
+
+
+def _much_memory() -> None:
+    bytearray(1024 * 1024 * 1024)
+
+
 def _blocked_signals() -> None:
     signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
 
@@ -96,6 +112,9 @@ POISONS: dict[str, Callable[[], object]] = {
     "RECURSION_LIMIT": lambda: sys.setrecursionlimit(60),
     "FOLDER": _removed_folder,
     "CHILDREN": _children,
+    "LITTER": _litter,
+    "DAEMONS_OF_STOPPED": _daemon_and_silence,
+    "MEMORY": _much_memory,
     "DAEMONS": _daemons,
     "JSON": _broken_json,
     "OPEN": _no_open,
@@ -150,6 +169,17 @@ class Keys(Plain):  # type: ignore[misc]
         return response
 
 
+class Places(Plain):  # type: ignore[misc]
+    """Prints where it is, and what it finds there."""
+
+    def complete(self, *args: Any, **kwargs: Any) -> ProviderResponse:
+        folder, temporary = Path.cwd(), Path(tempfile.gettempdir())
+        print(os.getpid(), folder, temporary, len([*folder.iterdir(), *temporary.iterdir()]))
+        response: ProviderResponse = super().complete(*args, **kwargs)
+        return response
+
+
+PLACES = _binding("places", Places)
 KEYS = _binding("keys", Keys)
 INNOCENT = _binding("innocent", Plain)
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import os
 import sys
-from pathlib import Path
 from typing import Any
 
 from toys import Plain  # type: ignore[import-not-found]
 
 from turnproof.messages import ProviderResponse
 from turnproof.provider import Binding, Capabilities
+from turnproof.run.project_folder import project_folder
 
 SEEN = ("TOLD_EARLY", "TOLD_LATE", "TURNPROOF_NURSERY")
 
@@ -21,7 +21,7 @@ class Telling(Plain):  # type: ignore[misc]
         told = {
             "parent": os.getppid(),
             "environment": {name: os.environ[name] for name in SEEN if name in os.environ},
-            "folder": str(Path.cwd()),
+            "folder": project_folder(),
             "guarded": "turnproof.commands.doctor.audit_hook" in sys.modules,
             "imported in": getattr(sys.modules.get("early_sdk"), "PROCESS", None),
         }

@@ -6,7 +6,6 @@ A campaign is driven by pytest (one item a verdict), but knows nothing of it.
 from __future__ import annotations
 
 import threading
-from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 from ...dialects import dialect
@@ -21,6 +20,7 @@ from ...run.transcript import Killed, LeftBehind, RunKey, SessionInForce, Transc
 from ...scenarios import Scenario
 from ...subject import Subject
 from .decide import Claimed, decide, decided_on
+from .leftovers import Leftovers
 from .plan import Item, Plan
 from .second_runs import SecondRuns
 from .sweep import Sweep
@@ -65,8 +65,7 @@ class Campaign:
         self._done = 0
         self.broken = ""
         self.stop = threading.Event()
-        self.left_running: dict[str, Counter[str]] = {}
-        """The processes that each subject has left running, by their names; they were ended."""
+        self.leftovers = Leftovers()
 
     def measure(self) -> None:
         """Make every run, once; what depends on how others went comes after them."""
@@ -105,9 +104,7 @@ class Campaign:
 
         def store_run(spec: RunSpec, transcript: Transcript) -> None:
             self._done += 1
-            if transcript.end.processes_left:
-                left = self.left_running.setdefault(self.adapters[spec.adapter].name, Counter())
-                left.update(transcript.end.processes_left)
+            self.leftovers.add(self.adapters[spec.adapter].name, transcript.end)
             self._progress(self._done, total, self._name(spec))
             if again and transcript.end.how == "service-fault":
                 failed.append(spec)

@@ -26,6 +26,7 @@ from ...report.begin_run import begin_run
 from ...report.progress import progress
 from ...run.bindings import resolve_subject
 from ...run.driver import Runner
+from ...run.driver.limits import limits_of
 from ...run.evidence import EvidenceStore
 from ...scenarios import Scenario
 from ...scenarios.sweep import is_point
@@ -57,7 +58,13 @@ def certify(options: CertifyOptions) -> int:
     requested = options.backend or ("emulate" if options.depth == "full" or own else None)
     backends = Backends({spec: choose_backend(spec, subject, requested) for spec, subject in subjects.items()})
     here = options.in_process or options.watching
-    runner = Runner(jobs=options.jobs or 2, seed=options.seed, in_process=here, responders=backends)
+    runner = Runner(
+        jobs=options.jobs or 2,
+        seed=options.seed,
+        in_process=here,
+        responders=backends,
+        limits=limits_of(options.config.settings.workers),
+    )
     with ExitStack() as held, runner, progress("certify") as tracker:
         tracker.stage("controls")
         runner.warm(module for subject in subjects.values() for module in subject.modules)
@@ -99,14 +106,14 @@ def certify(options: CertifyOptions) -> int:
         tracker.stage("reports")
         write_reports(read_run(options.out / "run.ndjson"), options.out, store)
     swept = sweep.talk({spec: campaign.views(spec) for spec in subjects}) if sweep is not None else []
-    for talk in (*backends.service_faults, *backends.mismatches, *backends.unplayed(), *swept):
+    for talk in (
+        *backends.service_faults,
+        *backends.mismatches,
+        *backends.unplayed(),
+        *swept,
+        *campaign.leftovers.sentences(),
+    ):
         print(printable(talk), file=sys.stderr)
-    for name, left in campaign.left_running.items():
-        names = ", ".join(sorted(left))
-        print(
-            printable(f"{name} left {counted(left.total(), 'process')} running ({names}); they were ended"),
-            file=sys.stderr,
-        )
     for talk in left_out_talk(the_plan):
         print(talk, file=sys.stderr)
     return code

@@ -27,6 +27,7 @@ from ...report.progress import progress
 from ...report.write import COMPARISON_REPORTS
 from ...run.bindings import resolve_subject
 from ...run.driver import Runner
+from ...run.driver.limits import limits_of
 from ...run.evidence import EvidenceStore
 from ...run.transcript import RunKey
 from ...scenarios import Scenario
@@ -163,7 +164,13 @@ def _measured(
 ) -> Views:
     """Make every run that the pairs need, once."""
     runs = tuple({(run.adapter, run.key): run for pair in pairs for run in pair.runs}.values())
-    runner = Runner(jobs=options.jobs or 2, seed=options.seed, in_process=options.in_process, responders=backends)
+    runner = Runner(
+        jobs=options.jobs or 2,
+        seed=options.seed,
+        in_process=options.in_process,
+        responders=backends,
+        limits=limits_of(options.config.settings.workers),
+    )
     with runner, progress("compare") as tracker:
         campaign = Campaign(Plan((), runs), subjects, runner, store, (), writer, progress=tracker)
         try:

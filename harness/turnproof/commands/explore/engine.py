@@ -14,6 +14,7 @@ from ...judge.declarations import excused_for, with_settings
 from ...judge.requirements import Level, Requirement, load_suite
 from ...run.bindings import resolve_subject
 from ...run.driver import Runner
+from ...run.driver.limits import limits_of
 from ...scenarios.documents import Document
 from ...subject import Subject
 from ...wire.controls import CONTROLS
@@ -40,7 +41,8 @@ def explore(options: ExploreOptions, progress: Progress = lambda done, total, wh
     subject = with_settings(options.subject, resolve_subject(options.subject), declared)
     found = select(load_suite(), options.only, options.skip, ())
     judged = {one.id: one for one in found if options.only or one.level is Level.MUST}
-    with Runner(jobs=options.jobs or 2, in_process=options.in_process, time_limit=TIME_LIMIT) as runner:
+    limits = limits_of(options.config.settings.workers)
+    with Runner(jobs=options.jobs or 2, in_process=options.in_process, time_limit=TIME_LIMIT, limits=limits) as runner:
         bench = _bench(options, runner, subject, judged.values())
         exploring = Exploring(options, bench, _control(runner, subject, judged.values()), judged, progress)
         interrupted = False

@@ -15,6 +15,7 @@ from ...judge.view import View
 from ...report.begin_run import begin_run
 from ...report.progress import progress
 from ...run.driver import Runner, RunSpec, Watch
+from ...run.driver.limits import limits_of
 from ...run.evidence import EvidenceStore
 from ...run.transcript import RunKey
 from ...scenarios import Scenario
@@ -103,6 +104,7 @@ class GateRunner:
             seed=options.seed,
             in_process=options.in_process,
             responders=self.backends,
+            limits=limits_of(options.config.settings.workers),
             bindings={candidate.spec: subject.session} if "@" in subject.name else {},
         )
         with environment_with({flag.flag.variable: flag.value(setting)}), runner, progress("gate") as tracker:

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from functools import cache
 from importlib import import_module
-from pathlib import Path as Folder
 from typing import Any, Literal, TypeAlias
 
 from ..._base.suggestions import did_you_mean
@@ -21,6 +20,7 @@ from ...foreign import normalise, normalise_legacy
 from ...provider import Binding, Endpoint, Path
 from ...subject import SessionBinding, Subject
 from ...wire.emulator.server_run import WireFilter
+from ..project_folder import project_folder
 
 Seam: TypeAlias = Literal["inputs", "outputs", "callbacks", "wire", "session", "agent"]
 
@@ -94,7 +94,7 @@ def mutant_named(name: str) -> Mutant:
 
 def _foreign(name: str) -> Mutant:
     module, _, attribute = name.partition(":")
-    here = str(Folder.cwd())
+    here = project_folder()
     if here not in sys.path:  # as `python -m` finds modules, and bindings are found
         sys.path.insert(0, here)
     try:

@@ -10,6 +10,7 @@ import contextlib
 import ctypes
 import multiprocessing
 import os
+import shutil
 import signal
 import sys
 import threading
@@ -25,10 +26,10 @@ _PAUSE = 0.01
 _SET_CHILD_SUBREAPER = 36
 
 
-def lead_group() -> None:
+def lead_group(ends_with: str) -> None:
     """Make this process the leader of a new group, which ends as soon as the process that asked for us has ended.
 
-    However that ended: nothing of a run outlives a command that was killed.
+    However that ended: nothing of a run outlives a command that was killed, nor does the folder `ends_with`.
     """
     os.setpgid(0, 0)
     if sys.platform == "linux":
@@ -36,7 +37,9 @@ def lead_group() -> None:
             ctypes.CDLL(None).prctl(_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     parent = multiprocessing.parent_process()
     if parent is not None:
-        threading.Thread(target=_end_with, args=(parent.sentinel,), name="turnproof-parent", daemon=True).start()
+        threading.Thread(
+            target=_end_with, args=(parent.sentinel, ends_with), name="turnproof-parent", daemon=True
+        ).start()
 
 
 def kill_group(leader: int) -> None:
@@ -76,6 +79,57 @@ def _running_children() -> dict[int, str]:
     return found
 
 
-def _end_with(sentinel: int) -> None:
+def end_processes_in(folder: str) -> None:
+    """Kill every process that works below the folder, or was started with a variable that names it. Linux alone.
+
+    So whatever a worker had started is found after the worker has ended, in whatever session it is.
+    """
+    if sys.platform != "linux":
+        return
+    while found := [process for process in _processes() if _belongs_to(process, folder)]:
+        for process in found:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(process, signal.SIGKILL)
+        time.sleep(_PAUSE)
+
+
+def descendants(process: int) -> list[int]:
+    """The process ids of what a process has started, and of what that has. Empty where the system does not tell."""
+    found: list[int] = []
+    for task in Path(f"/proc/{process}/task").glob("*/children"):
+        with contextlib.suppress(OSError):
+            found += map(int, task.read_text().split())
+    return found + [below for child in found for below in descendants(child)]
+
+
+def limit_memory(size: int) -> None:
+    """Let this process and each that it starts have no more data than `size` bytes.
+
+    Data is what can be written and is not shared: what a program reserves without using it, as node does, is free.
+    """
+    import resource
+
+    _, most = resource.getrlimit(resource.RLIMIT_DATA)
+    size = size if most == resource.RLIM_INFINITY else min(size, most)
+    resource.setrlimit(resource.RLIMIT_DATA, (size, size))
+
+
+def _processes() -> list[int]:
+    return [int(name) for name in os.listdir("/proc") if name.isdecimal() and int(name) != os.getpid()]  # noqa: PTH208
+
+
+def _belongs_to(process: int, folder: str) -> bool:
+    with contextlib.suppress(OSError):
+        if " Z " in Path(f"/proc/{process}/stat").read_text().rpartition(")")[2][:4]:
+            return False
+        working = os.readlink(f"/proc/{process}/cwd").removesuffix(" (deleted)")  # noqa: PTH115
+        if working == folder or working.startswith(f"{folder}/"):
+            return True
+        return folder.encode() in Path(f"/proc/{process}/environ").read_bytes()
+    return False
+
+
+def _end_with(sentinel: int, folder: str) -> None:
     wait([sentinel])
+    shutil.rmtree(folder, ignore_errors=True)
     os.killpg(0, signal.SIGKILL)

@@ -28,10 +28,11 @@ from ...wire.emulator.server_run import CANARY_KEY
 from ..bindings import resolve_subject, subject_of
 from ..transcript import Event, RunEnded, Transcript
 from .job import Backend, Job, RunSpec
+from .limits import Limits
 from .merge_transcript import Gathering
 from .mutation import mutant_named
 from .run_folder import RunFolder
-from .worker_pool import ProcessSlot, SubjectSlots, ThreadSlot, WorkerSlot
+from .worker_pool import NO_LIMITS, ProcessSlot, SubjectSlots, ThreadSlot, WorkerSlot
 
 TIME_LIMIT = 20.0
 """Seconds without any word from a run after which it counts as hung."""
@@ -87,6 +88,7 @@ class Runner:
         responders: Responders | None = None,
         bindings: Mapping[str, Binding | SessionBinding | AgentBinding] | None = None,
         time_limit: float = TIME_LIMIT,
+        limits: Limits = NO_LIMITS,
     ) -> None:
         self._jobs = 1 if in_process else max(1, jobs)
         self._seed = seed
@@ -94,6 +96,7 @@ class Runner:
         self._responders = responders or Emulated()
         self._subjects = {name: subject_of(binding) for name, binding in (bindings or {}).items()}
         self._time_limit = time_limit
+        self._limits = limits
         self._server = emulator.EmulatorServer()
         self._lines: list[SubjectSlots] = []
         self._plots: set[RunFolder] = set()
@@ -279,7 +282,7 @@ class Runner:
     def _line(self, preload: tuple[str, ...] = ()) -> WorkerSlot:
         if self._in_process:
             return ThreadSlot(self._time_limit, self.subject)
-        return ProcessSlot(self._time_limit, preload)
+        return ProcessSlot(self._time_limit, preload, self._limits)
 
 
 def _models(dialect: Dialect, model: str, context_tokens: int | None) -> Any:

@@ -14,7 +14,8 @@ import os
 import signal
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
 from multiprocessing.connection import Connection
@@ -26,6 +27,7 @@ from ...errors import TurnproofError
 from ...subject import Subject
 from ...wire.emulator.server_run import CANARY_KEY
 from ..bindings import resolve_subject
+from ..project_folder import set_project_folder
 from ..tracebacks import text_of
 from ..transcript import RunEnded
 from .drive import drive
@@ -33,33 +35,51 @@ from .job import Job
 from .mutation import mutated
 from .ownership import owners_of
 from .parent_channel import Control, ControlLost
-from .process_group import end_children, lead_group
+from .process_group import end_children, lead_group, limit_memory
 from .recorder import Recorder
+from .worker_folder import enter
 
 _find_once = cache(resolve_subject)
 
 
-def main(
-    conn: Connection,
-    import_path: list[str],
-    preload: tuple[str, ...] = (),
-    environment: Mapping[str, str] | None = None,
-) -> None:
-    """Entry of a worker process, which gets this `environment` in place of the one that it was started with."""
+@dataclass(frozen=True, slots=True)
+class Place:
+    """What a worker process finds itself in, in place of what it was started with.
+
+    work, temporary: its working directory, and that of temporary files.
+    project:         the folder of the command.
+    memory:          bytes of data that each of its processes may have; None for no limit.
+    """
+
+    import_path: tuple[str, ...]
+    environment: dict[str, str] = field(repr=False)
+    preload: tuple[str, ...]
+    work: str
+    temporary: str
+    project: str
+    memory: int | None = None
+
+
+def main(conn: Connection, place: Place) -> None:
+    """Entry of a worker process."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to act on
-    lead_group()
-    if environment is not None:
-        os.environ.clear()
-        os.environ.update(environment)
-    sys.path[:] = import_path
+    lead_group(ends_with=os.path.dirname(place.temporary))  # noqa: PTH120
+    os.environ.clear()
+    os.environ.update(place.environment)
+    sys.path[:] = place.import_path
+    set_project_folder(place.project)
+    enter(place.work, place.temporary)
     control = Control(conn)
     capture = DescriptorCapture()
-    for name in preload:
+    if place.memory is not None:
+        limit_memory(place.memory)
+    for name in place.preload:
         with contextlib.suppress(Exception):  # whatever is wrong with it, the first run that needs it will say
             import_module(name)
     while (job := control.next_job.get()) is not None:
         try:
             os.environ.update(job.keys)
+            enter(place.work, place.temporary)  # an earlier run may have gone elsewhere
             ended = execute(job, control, capture)
             ended = msgspec.structs.replace(ended, processes_left=end_children())
         except ControlLost:

@@ -6,24 +6,34 @@ import multiprocessing
 import os
 import sys
 import threading
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from functools import cache
 from multiprocessing.connection import Connection
 from multiprocessing.context import BaseContext
 
+import msgspec
+
+from ..._base.counts import counted
 from ...dialects import dialect, dialect_names, surface_names
 from ...subject import Subject
+from ..project_folder import project_folder
 from ..transcript import RunEnded
 from . import prefork, worker
 from .job import Job
+from .limits import Limits
 from .merge_transcript import Gathering
 from .parent_channel import Control, poller
-from .process_group import kill_group
+from .process_group import descendants, end_processes_in, kill_group
+from .worker_folder import WorkerFolder
 
 OPEN_LIMIT = 60.0
 """Seconds without any word while an adapter is imported and opened: SDKs take seconds to import on a busy machine."""
 
+NO_LIMITS = Limits()
+_LOOK = 0.1
+"""Seconds between two looks at how many processes a run has."""
 
 KEPT_WORKERS = 3
 """Subjects of a place whose workers are kept for later runs: an exploration has two that take turns."""
@@ -39,6 +49,10 @@ def service_keys() -> frozenset[str]:
     """The variables from which the services of all dialects and surfaces take their keys."""
     surfaces = (f"{name}@{surface}" for name in dialect_names() for surface in surface_names(name))
     return frozenset(name for each in (*dialect_names(), *surfaces) for name in dialect(each).service.key_variables)
+
+
+class TooMuch(Exception):
+    """A run has taken more than the settings let it."""
 
 
 class WorkerSlot(ABC):
@@ -60,7 +74,7 @@ class WorkerSlot(ABC):
         limit = self._time_limit if job.adapter in self._opened else max(OPEN_LIMIT, self._time_limit)
         try:
             while True:
-                if not poll(limit):
+                if not self._wait(poll, limit):
                     if gathering.waits_for_service(limit):
                         continue
                     self._discard()
@@ -70,11 +84,14 @@ class WorkerSlot(ABC):
                 limit = self._time_limit
                 if kind == "done":
                     self._opened.add(job.adapter)
-                    ended: RunEnded = payload
-                    if ended.processes_left:
-                        self._discard()  # what was killed may be what the next run counts on
+                    ended = self._left(payload)
+                    if ended.processes_left or ended.files_left or ended.threads_left:
+                        self._discard()  # the next run neither finds it nor counts on it
                     return ended
                 gathering.add_message(kind, payload)
+        except TooMuch as error:
+            self._discard()
+            return RunEnded(how="died", detail=f"{error}, {gathering.place()}")
         except (EOFError, ConnectionError, OSError) as error:
             self._discard()
             return RunEnded(how="died", detail=f"the run's process ended ({type(error).__name__}), {gathering.place()}")
@@ -85,6 +102,14 @@ class WorkerSlot(ABC):
     def warm(self) -> None:
         """Be ready for a run as soon as can be, without waiting for it."""
         self._ready()
+
+    def _left(self, ended: RunEnded) -> RunEnded:
+        """The end of a run, with what it has left in its place."""
+        return ended
+
+    def _wait(self, poll: Callable[[float], bool], limit: float) -> bool:
+        """Whether the run says something within so many seconds. Raises TooMuch for one that takes more than it may."""
+        return poll(limit)
 
     def _ready(self) -> Connection:
         if self._conn is None:
@@ -115,9 +140,11 @@ class WorkerSlot(ABC):
 class ProcessSlot(WorkerSlot):
     """Runs in a worker process, which imports `preload` as soon as it starts."""
 
-    def __init__(self, time_limit: float, preload: tuple[str, ...] = ()) -> None:
+    def __init__(self, time_limit: float, preload: tuple[str, ...] = (), limits: Limits = NO_LIMITS) -> None:
         super().__init__(time_limit)
         self._preload = preload
+        self._limits = limits
+        self._folder: WorkerFolder | None = None
         self._process: multiprocessing.process.BaseProcess | None = None
 
     def warm(self) -> None:
@@ -136,24 +163,61 @@ class ProcessSlot(WorkerSlot):
 
     def _open(self, context: BaseContext) -> Connection:
         ours, theirs = context.Pipe()
+        folder = WorkerFolder()
+        place = worker.Place(
+            import_path=tuple(os.path.abspath(one) for one in sys.path),  # noqa: PTH100 (`""` is the current folder)
+            environment=without_keys(os.environ),
+            preload=self._preload,
+            work=folder.work,
+            temporary=folder.temporary,
+            project=project_folder(),
+            memory=self._limits.memory,
+        )
         # mypy knows `Process` of the contexts that are made, not of what they have in common.
         process = context.Process(  # type: ignore[attr-defined]
-            target=worker.main, args=(theirs, list(sys.path), self._preload, without_keys(os.environ)), daemon=True
+            target=worker.main, args=(theirs, place), daemon=True
         )
-        with theirs:
-            process.start()
+        self._folder = folder
+        try:
+            with theirs:
+                process.start()
+        except BaseException:
+            folder.clear()
+            raise
         self._process = process
         return ours
+
+    def _left(self, ended: RunEnded) -> RunEnded:
+        files = self._folder.files_left() if self._folder is not None else ()
+        return msgspec.structs.replace(ended, files_left=files) if files else ended
+
+    def _wait(self, poll: Callable[[float], bool], limit: float) -> bool:
+        if self._limits.processes is None:
+            return poll(limit)
+        until = time.monotonic() + limit
+        while not (came := poll(min(_LOOK, max(0.0, until - time.monotonic())))) and time.monotonic() < until:
+            self._count_processes(self._limits.processes)
+        self._count_processes(self._limits.processes)
+        return came
+
+    def _count_processes(self, most: int) -> None:
+        pid = self._process.pid if self._process is not None else None
+        if pid is not None and (count := len(descendants(pid))) > most:
+            raise TooMuch(f"the run had {counted(count, 'process')} running; `workers.processes` allows {most}")
 
     def _discard(self) -> None:
         super()._discard()
         with self._closing:
             process, self._process = self._process, None
+            folder, self._folder = self._folder, None
         if process is not None:
             process.join(timeout=0.5)
             if process.pid is not None:
                 kill_group(process.pid)
             process.join(timeout=5)
+        if folder is not None:
+            end_processes_in(folder.root)
+            folder.clear()
 
 
 class SubjectSlots:

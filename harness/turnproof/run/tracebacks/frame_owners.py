@@ -16,6 +16,7 @@ from functools import lru_cache
 from pathlib import Path, PureWindowsPath
 from typing import NamedTuple
 
+from ..project_folder import project_folder
 from .model import Frame, Owner, Root
 
 _OURS = frozenset({"turnproof", "turnproof_suites", "turnproof_cassettes"})
@@ -50,16 +51,13 @@ def package_of(module: str) -> str:
 class Owners:
     """Tells the owner of a frame. `own` are the subject's packages, `imported` those of others that it is known to use.
 
-    Paths are taken relative to the working directory of the moment when this is made.
+    Paths are taken relative to the project's folder of the moment when this is made.
     """
 
     def __init__(self, own: Iterable[str] = (), imported: Iterable[str] = ()) -> None:
         self._own = set(own)
         self._imported = frozenset(imported)
-        try:
-            self._folder = str(Path.cwd())
-        except OSError:  # it was removed: nothing lies in it
-            self._folder = ""
+        self._folder = project_folder()
 
     def add(self, value: object) -> None:
         """Count the class of this object as the subject's own, with its package, unless it is ours or Python's."""

@@ -158,7 +158,8 @@ class RunEnded(BaseEvent, frozen=True, kw_only=True, omit_defaults=True, tag="ru
 
     `how` says whether by itself. `stdout` is what the adapter printed, `stderr` what was written to standard error
     (warnings, logs), `leaks` where the key was seen outside an auth header, `threads_left` how many threads outlived
-    the adapter's shutdown, and `processes_left` the names of the processes that did, which were killed then. `raised`
+    the adapter's shutdown, and `processes_left` the names of the processes that did, which were killed then.
+    `files_left` are the first files in the worker's own folders (`work/...`, `tmp/...`), which are removed. `raised`
     is what ended it early, where that was an exception. `opened` is where the class of what was opened is defined.
     """
 
@@ -169,5 +170,6 @@ class RunEnded(BaseEvent, frozen=True, kw_only=True, omit_defaults=True, tag="ru
     leaks: tuple[str, ...] = ()
     threads_left: int = 0
     processes_left: tuple[str, ...] = ()
+    files_left: tuple[str, ...] = ()
     raised: Raised | None = None
     opened: Frame | None = None

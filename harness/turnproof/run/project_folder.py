@@ -1,0 +1,26 @@
+"""The folder that the command runs in, which modules are found from and files are named by.
+
+A worker process works in a folder of its own, and is told this one.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+_told = ""
+
+
+def project_folder() -> str:
+    """The command's folder, in a worker as well; empty where the current one was removed."""
+    if _told:
+        return _told
+    try:
+        return str(Path.cwd())
+    except OSError:
+        return ""
+
+
+def set_project_folder(folder: str) -> None:
+    """From now on this process's project is there, wherever the process works."""
+    global _told
+    _told = folder
