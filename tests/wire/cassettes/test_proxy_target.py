@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -11,6 +12,7 @@ from dataclasses import dataclass, field, replace
 import pytest
 from aiohttp import web
 
+from turnproof.dialects import dialect
 from turnproof.dialects.base import HttpRequest
 from turnproof.errors import HarnessError, UsageError
 from turnproof.wire.cassettes.recording_proxy import ProxyTarget
@@ -260,3 +262,21 @@ def test_a_target_that_cannot_be_used_is_refused_at_once(base_url: str, key: str
 def test_a_target_is_used_inside_its_context() -> None:
     with pytest.raises(HarnessError, match="outside of its `async with`"):
         asyncio.run(ProxyTarget("http://localhost:9", REAL_KEY, pocket()).forward(said("hi")))
+
+
+@pytest.mark.parametrize(
+    ("headers", "opened"),
+    [
+        ({"x-api-key": "tp-canary-of-this-run"}, True),
+        ({"authorization": "Bearer tp-canary-of-this-run"}, True),
+        ({"Authorization": "Basic " + base64.b64encode(b"user:tp-canary-of-this-run").decode()}, True),
+        ({"x-api-key": "sk-of-a-stranger"}, False),
+        ({"authorization": "Bearer sk-of-a-stranger"}, False),
+        ({"cookie": "tp-canary-of-this-run", "x-api-key": "sk-of-a-stranger"}, False),
+        ({"accept": "*/*"}, True),
+    ],
+)
+def test_the_real_key_stands_in_for_the_key_of_the_run_alone(headers: dict[str, str], opened: bool) -> None:
+    target = ProxyTarget("https://api.example", "sk-real", dialect("anthropic-messages"))
+    request = HttpRequest("POST", "/v1/messages", {}, headers, b"")
+    assert target.is_opened_by(request, {"tp-canary-of-this-run"}) is opened

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import http.client
 import json
+import socket
 import zlib
 from collections.abc import Iterator
 
@@ -13,7 +15,7 @@ import pytest
 from turnproof.dialects import dialect
 from turnproof.dialects.base import HttpRequest
 from turnproof.wire.emulator import EmulatorServer
-from turnproof.wire.emulator.http_server import MAX_BODY
+from turnproof.wire.emulator.http_server import MAX_BODY, is_own_host
 from turnproof.wire.emulator.responders import EchoResponder
 from turnproof.wire.emulator.serve import describe
 from turnproof.wire.emulator.server_run import CANARY_KEY, Exchange, ServerRun
@@ -64,3 +66,62 @@ def test_a_line_of_the_log_is_printable_and_cannot_be_forged() -> None:
     told = describe(1, Exchange(0, HttpRequest("POST", path, {}, {}, b""), status=400))
     assert "\n" not in told
     assert told.isprintable()
+
+
+def test_findings_stand_in_the_line_of_their_request(run: ServerRun) -> None:
+    assert post(run, QUESTION.replace(b'"user"', b'"nobody\\n#2"'))[0] == 400
+    (exchange,) = run.exchanges
+    assert exchange.findings
+    told = describe(1, exchange)
+    assert told.isprintable()
+    assert f"refused: {exchange.findings[0].message.splitlines()[0][:20]}" in told
+
+
+@pytest.mark.parametrize(
+    ("host", "status"),
+    [
+        ("evil.example", 403),
+        ("evil.example:80", 403),
+        ("localhost.evil.example", 403),
+        ("127.0.0.1.evil.example", 403),
+        ("", 403),
+        ("localhost:{port}", 200),
+        ("LOCALHOST", 200),
+        ("a.localhost", 200),
+        ("127.0.0.1:{port}", 200),
+        ("[::1]:{port}", 200),
+    ],
+)
+def test_a_page_whose_name_was_made_to_lead_here_is_refused(run: ServerRun, host: str, status: int) -> None:
+    port = run.base_url.rpartition(":")[2].partition("/")[0]
+    assert post(run, QUESTION, host=host.format(port=port))[0] == status
+    assert len(run.exchanges) == (status == 200)
+
+
+def test_who_listens_for_others_is_known_by_any_name() -> None:
+    assert is_own_host("emulator.internal:8080", listening_on="0.0.0.0")
+    assert not is_own_host("emulator.internal:8080", listening_on="localhost")
+
+
+HEAD = b"POST /run/r1/v1/messages HTTP/1.1\r\nHost: localhost\r\n"
+
+
+@pytest.mark.parametrize(
+    ("sent", "answer"),
+    [
+        (b"", b""),
+        (HEAD, b""),
+        (HEAD + b"Content-Length: 90\r\n\r\n{", b"HTTP/1.1 408"),
+    ],
+    ids=["nothing", "half a head", "half a body"],
+)
+def test_what_never_comes_is_not_waited_for(sent: bytes, answer: bytes) -> None:
+    with EmulatorServer(idle_limit=0.3) as server:
+        server.open_run(dialect("anthropic-messages"), EchoResponder())
+        with socket.create_connection(("127.0.0.1", server.port), timeout=30) as connection:
+            connection.sendall(sent)
+            got = b""
+            with contextlib.suppress(ConnectionResetError):
+                while more := connection.recv(4096):
+                    got += more
+            assert got.startswith(answer) if answer else got == b""

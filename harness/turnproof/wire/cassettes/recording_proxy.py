@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ipaddress
 import socket
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Iterable, Mapping
 from dataclasses import dataclass
 from types import TracebackType
 from urllib.parse import urlencode, urlsplit
@@ -16,6 +16,7 @@ from urllib.request import getproxies
 
 import aiohttp
 
+from ..._base.secrets import secret_in
 from ...dialects.base import Dialect, HttpRequest
 from ...errors import HarnessError, ServiceError, UsageError
 from .scrub import REQUEST_HEADERS, RESPONSE_HEADERS, select_headers
@@ -126,6 +127,12 @@ class ProxyTarget:
         if self._session:
             await self._session.close()
             self._session = None
+
+    def is_opened_by(self, request: HttpRequest, keys: Iterable[str]) -> bool:
+        """Whether the real key may stand in for what the request has: one of these keys, or none at all."""
+        known = tuple(keys)
+        own = [value for name, value in request.headers.items() if name.lower() in AUTHENTICATION]
+        return not own or any(secret_in(value, known) for value in own)
 
     async def forward(self, request: HttpRequest) -> ProxyAnswer:
         """Send the request to the real API and return as soon as the head of its answer is there.

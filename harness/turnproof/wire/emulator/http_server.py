@@ -8,12 +8,15 @@ driver only after the exchange is done.
 from __future__ import annotations
 
 import asyncio
+import ipaddress
 import itertools
 import logging
 import threading
 import time
 import zlib
+from collections.abc import Callable
 from typing import Unpack
+from urllib.parse import urlsplit
 
 from aiohttp import web
 
@@ -30,6 +33,9 @@ log = logging.getLogger(__name__)
 MAX_BODY = 64 * 1024 * 1024
 """Bytes of a body, before it is decompressed and after: twice what the largest of the services takes."""
 
+IDLE_LIMIT = 60.0
+"""Seconds in which a connection has to bring the rest of a head or of a body, or its next request."""
+
 _QUIET = logging.getLogger(f"{__name__}.requests")
 _QUIET.addHandler(logging.NullHandler())
 _QUIET.propagate = False  # what is no HTTP is answered with 400: nobody needs our traceback of it
@@ -38,14 +44,17 @@ _QUIET.propagate = False  # what is no HTTP is answered with 400: nobody needs o
 class EmulatorServer:
     """A loopback server. `with EmulatorServer() as server: run = server.open_run(dialect, responder)`."""
 
-    def __init__(self, host: str = "127.0.0.1", port: int = 0) -> None:
+    def __init__(self, host: str = "127.0.0.1", port: int = 0, *, idle_limit: float = IDLE_LIMIT) -> None:
         self._host, self._wanted_port = host, port
+        self._idle_limit = idle_limit
         self._runs: dict[str, ServerRun] = {}
         self._ids = itertools.count(1)
         self._loop = asyncio.new_event_loop()
         self._started = threading.Event()
         self._failure: BaseException | None = None
         self._thread = threading.Thread(target=self._serve, name="turnproof-emulator", daemon=True)
+        self._silent: set[web.RequestHandler] = set()
+        """New connections that have brought no head yet."""
         self.port = 0
         self.requests = 0
         self.strays: list[str] = []
@@ -103,11 +112,20 @@ class EmulatorServer:
         try:
             app = web.Application(client_max_size=MAX_BODY)
             app.router.add_route("*", "/{tail:.*}", self._handle)
-            runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.2, auto_decompress=False, logger=_QUIET)
+            runner = web.AppRunner(
+                app,
+                access_log=None,
+                shutdown_timeout=0.2,
+                auto_decompress=False,
+                logger=_QUIET,
+                keepalive_timeout=self._idle_limit,
+            )
             self._loop.run_until_complete(runner.setup())
-            site = web.TCPSite(runner, self._host, self._wanted_port, backlog=512)
-            self._loop.run_until_complete(site.start())
-            self.port = runner.addresses[0][1]
+            assert runner.server is not None
+            listener = self._loop.run_until_complete(
+                self._loop.create_server(self._connections(runner.server), self._host, self._wanted_port, backlog=512)
+            )
+            self.port = listener.sockets[0].getsockname()[1]
         except OSError as error:
             self._failure = error
             return
@@ -116,12 +134,33 @@ class EmulatorServer:
         try:
             self._loop.run_forever()
         finally:
+            listener.close()
             self._loop.run_until_complete(runner.cleanup())
             self._loop.run_until_complete(self._loop.shutdown_asyncgens())
             self._loop.close()
 
+    def _connections(self, server: web.Server) -> Callable[[], web.RequestHandler]:
+        """What makes the protocol of a new connection, which is ended where no whole head comes in time."""
+
+        def give_up(connection: web.RequestHandler) -> None:
+            if connection in self._silent and connection.transport is not None:
+                connection.transport.abort()
+            self._silent.discard(connection)
+
+        def connect() -> web.RequestHandler:
+            connection = server()
+            self._silent.add(connection)
+            self._loop.call_later(self._idle_limit, give_up, connection)
+            return connection
+
+        return connect
+
     async def _handle(self, request: web.Request) -> web.StreamResponse:
         self.requests += 1
+        self._silent.discard(request.protocol)
+        if not is_own_host(request.headers.get("host", ""), listening_on=self._host):
+            self.strays.append(f"{request.method} {request.path}")
+            return web.json_response({"error": "this server answers for localhost alone"}, status=403)
         name, path = _split(request.path)
         run = self._runs.get(name)
         if run is None:
@@ -129,6 +168,8 @@ class EmulatorServer:
             return web.json_response({"error": f"no run {name!r} here"}, status=404)
         try:
             body = await self._body(request)
+        except TimeoutError:
+            return web.json_response({"error": "the request's body did not come"}, status=408)
         except (web.RequestPayloadError, zlib.error):
             body = b""  # not encoded as its head says: nobody can read it, and the dialect says so
         headers = {key.lower(): value for key, value in request.headers.items()}
@@ -156,8 +197,9 @@ class EmulatorServer:
                 run.on_exchange(exchange)
 
     async def _body(self, request: web.Request) -> bytes:
-        """The body, decompressed. Raises HTTPRequestEntityTooLarge for one over `MAX_BODY`, packed or unpacked."""
-        body = await request.read()
+        """The body, decompressed. Raises HTTPRequestEntityTooLarge for one over `MAX_BODY`, packed or unpacked,
+        TimeoutError for one that does not come."""
+        body = await asyncio.wait_for(request.read(), self._idle_limit)
         encoding = request.headers.get("content-encoding", "").strip().lower()
         if not body or encoding not in _WINDOW_BITS:
             return body
@@ -221,6 +263,24 @@ def _unpack(body: bytes, window_bits: int) -> bytes | None:
     if not unpacker.eof:
         raise zlib.error("the body is cut")
     return content
+
+
+def is_own_host(header: str, *, listening_on: str) -> bool:
+    """Whether a Host header names this machine: a page whose name was made to lead here names itself.
+
+    Whoever listens on an address that others reach has opened it to the names that they know it by.
+    """
+    if not _is_loopback(listening_on):
+        return True
+    name = urlsplit(f"//{header}").hostname or ""
+    return name == listening_on.lower() or name.endswith(".localhost") or _is_loopback(name)
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host.lower() == "localhost"
 
 
 def _split(path: str) -> tuple[str, str]:

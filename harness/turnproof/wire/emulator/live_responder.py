@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ..._base.secrets import mask
-from ...dialects.base import Call, Dialect, Rendered
+from ...dialects.base import Call, Dialect, Refusal, Rendered, Rule
 from ...errors import ServiceError
 from .incoming import Incoming, KeptAnswer, ServiceAnswer
 from .live_answers import LiveAnswers
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 REFUSALS = frozenset({400, 404, 405, 409, 410, 411, 413, 414, 415, 422})
 """Statuses by which a service says that the request itself is wrong."""
 
+_FOREIGN_KEY = Rule("emulator/foreign-key", note="the real key stands in for the key of the run alone")
 _KEY_REFUSED = frozenset({401, 403})
 _NO_MONEY = frozenset({402})
 _TOO_LONG = re.compile(r"exceed\w* .*context")
@@ -92,7 +93,9 @@ class LiveResponder:
         """The key of the real service."""
         return self._service.target().secrets
 
-    async def answer(self, run: ServerRun, exchange: Exchange, call: Call) -> Incoming:
+    async def answer(self, run: ServerRun, exchange: Exchange, call: Call) -> Rendered | Incoming:
+        if not self._service.target().is_opened_by(exchange.request, run.world.keys):
+            return run.dialect.render_refusal(Refusal(_FOREIGN_KEY, 401, *run.dialect.error_kind(401)), run.seed)
         exchange.extra = call.operation != "generate"
         exchange.prompt_tokens = run.dialect.count(call)
         known = None if exchange.extra else self._known(run, exchange, call)

@@ -92,16 +92,16 @@ class _Conversation:
 
 
 def describe(number: int, exchange: Exchange) -> str:
-    """One readable line (and one per finding) about an exchange, in which nothing steers a terminal."""
+    """One readable line about an exchange and its findings, in which nothing steers a terminal."""
     call = exchange.call
     what = exchange.request.path
     if call is not None and call.operation == "generate":
         stream = "stream" if call.stream else "batch"
         what += f"  {call.model}  {len(call.messages)} messages, {len(call.tools)} tools, {stream}"
     usage = f"  {exchange.prompt_tokens} prompt tokens" if exchange.prompt_tokens else ""
-    lines = [f"#{number} {exchange.request.method} {what}  -> {exchange.status} {exchange.ended}{usage}"]
+    parts = [f"#{number} {exchange.request.method} {what}  -> {exchange.status} {exchange.ended}{usage}"]
     for finding in exchange.findings:
         accepted = "done in silence" if finding.rule.silent else "would perhaps be refused"
         word = "refused" if finding.enforced else accepted
-        lines.append(f"    {word}: {finding.message}  [{finding.rule.id}, {finding.rule.evidence.value}]")
-    return "\n".join(f"{line[: len(line) - len(line.lstrip())]}{one_line(line)}" for line in lines)
+        parts.append(f"{word}: {finding.message} [{finding.rule.id}, {finding.rule.evidence.value}]")
+    return " | ".join(one_line(part) for part in parts)
