@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 REFUSALS = frozenset({400, 404, 405, 409, 410, 411, 413, 414, 415, 422})
 """Statuses by which a service says that the request itself is wrong."""
 
-_FOREIGN_KEY = Rule("emulator/foreign-key", note="the real key stands in for the key of the run alone")
+_FOREIGN_KEY = Rule("emulator/foreign-key", note="only the key of the run is replaced by the real one")
 _KEY_REFUSED = frozenset({401, 403})
 _NO_MONEY = frozenset({402})
 _TOO_LONG = re.compile(r"exceed\w* .*context")
