@@ -62,7 +62,7 @@ def decide(case: Case) -> None:
 def good_runs_hold(cases: Sequence[Case]) -> Callable[[Case], None]:
     """A test of each case, to be given a name in the module that has the cases: `decide`."""
 
-    @pytest.mark.parametrize("case", cases, ids=attrgetter("id", "code", "said"))
+    @pytest.mark.parametrize("case", cases, ids=attrgetter("id"))
     def test(case: Case) -> None:
         decide(case)
 

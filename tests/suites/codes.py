@@ -23,8 +23,13 @@ def registered() -> list[str]:
     return sorted(load_suite().registry.templates)
 
 
-if __name__ == "__main__":
+def main(*, write: bool) -> None:
+    """Count the codes, and list the new ones if asked to."""
     codes = sorted({*(listed() if LIST.exists() else ()), *registered()})
-    if "--write" in sys.argv:
+    if write:
         LIST.write_text("".join(f"{code}\n" for code in codes), "utf-8")
     print(f"{len(codes)} codes")
+
+
+if __name__ == "__main__":
+    main(write="--write" in sys.argv)

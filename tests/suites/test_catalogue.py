@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
@@ -27,7 +28,7 @@ from turnproof.judge.requirements import (
 from turnproof.judge.view import View
 from turnproof.provider import Capabilities
 
-from . import codes
+from . import codes, profile
 
 FOLDER = Path(next(iter(turnproof_suites.__path__)))
 FROZEN = FOLDER / "profiles" / "2026.11.toml"
@@ -112,7 +113,7 @@ def test_no_id_of_the_frozen_profiles_has_vanished() -> None:
 
 
 def test_no_code_of_a_finding_has_vanished_and_none_is_unlisted() -> None:
-    """Known issues, baselines and alerts go by codes. A new one is listed by `python -m tests.suites.codes --write`."""
+    """Known issues, baselines and alerts go by codes. A new one is listed by `python -m tests.suites --write`."""
     assert codes.registered() == codes.listed()
 
 
@@ -126,7 +127,19 @@ def test_every_code_belongs_to_a_requirement_and_says_what_is_wrong_in_a_sentenc
 
 def test_every_requirement_stands_in_the_newest_profiles() -> None:
     suite = load_suite()
-    assert set(suite.profiles.ids) == {requirement.id for requirement in suite.catalogue}
+    missing = "run: python -m tests.suites.profile --write"
+    assert set(suite.profiles.ids) == {requirement.id for requirement in suite.catalogue}, missing
+
+
+def test_a_new_requirement_is_added_to_its_list_in_the_newest_profile() -> None:
+    text = 'name = "x"\n\n[profiles]\ncore = [\n    "core/a",\n]\ntools = [\n    "tools/a",\n]\n'
+    with_more = profile.extended(text, {"core": ["core/b", "core/c"], "new": ["new/a"]})
+    assert tomllib.loads(with_more)["profiles"] == {
+        "core": ["core/a", "core/b", "core/c"],
+        "tools": ["tools/a"],
+        "new": ["new/a"],
+    }
+    assert profile.missing() == {}
 
 
 def test_every_profile_has_a_requirement_that_decides() -> None:

@@ -22,6 +22,7 @@ from turnproof.judge.requirements import load_suite
 SUITE = Path(__file__).resolve().parents[2] / "suites" / "turnproof_suites"
 FILE = SUITE / "traceability.toml"
 SOURCES = SUITE / "sources.toml"
+SHARED = Path(os.environ.get("TURNPROOF_SHARED", SUITE.parents[2] / "shared"))
 LISTS: Mapping[str, tuple[str, str]] = {
     "defects": ("defects.md", r"^\| ([A-Z]{2}\d+) \|"),
     "behaviours": ("behaviours.md", r"^- \*\*([A-P]\d+)\*\*"),
@@ -137,7 +138,7 @@ _READERS: Mapping[str, Callable[[Path, str], tuple[str, list[str]]]] = {
 }
 
 
-def main(*, write: bool, shared: Path) -> None:
+def main(*, write: bool, shared: Path = SHARED) -> None:
     """Write what there is to write, and print what is open."""
     has_lists = all((shared / name).is_file() for name, _ in LISTS.values())
     if write:
@@ -155,7 +156,4 @@ def main(*, write: bool, shared: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(
-        write=sys.argv[1:] == ["--write"],
-        shared=Path(os.environ.get("TURNPROOF_SHARED", SUITE.parents[2] / "shared")),
-    )
+    main(write=sys.argv[1:] == ["--write"])
