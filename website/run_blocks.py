@@ -30,6 +30,7 @@ ELSEWHERE: Mapping[str, str] = {
     "docs/install.md:4": "tests/commands/cli/test_completion.py",
     "CONTRIBUTING.md:3": "tests/test_outsiders.py",
     **{f"examples/migration/README.md:{number}": "tests/examples/test_migration.py" for number in range(1, 13)},
+    **{f"docs/adapter-from-nothing.md:{n}": "tests/examples/test_adapter_from_nothing.py" for n in range(1, 17)},
     "examples/httpx_chat/README.md:1": "tests/examples/test_httpx_chat.py",
 }
 """Blocks that CI runs anyway, and where."""

@@ -70,6 +70,9 @@ RAW_BYTES_BEFORE = 600
 BRIEF_LINES = 12
 """Sentences of a kind that an adapter's page of one screen shows; the rest is folded."""
 
+COVERAGE_FIELDS = 12
+"""Fields and rules that a coverage names without being asked for all."""
+
 HISTORY_NAMES = 6
 """Requirements that a line of a history names."""
 

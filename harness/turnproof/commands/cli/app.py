@@ -12,6 +12,7 @@ from .bench import bench
 from .catalogues import listing
 from .certify import certify
 from .compare import compare
+from .coverage import coverage
 from .diff import diff
 from .doctor import doctor
 from .explain import explain
@@ -76,6 +77,7 @@ _COMMANDS: tuple[Callable[..., Exit | None], ...] = (
     merge,
     diff,
     history,
+    coverage,
     verify,
     reproduce,
     doctor,
