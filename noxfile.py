@@ -169,6 +169,18 @@ def browser(session: nox.Session) -> None:
 
 
 @nox.session
+def editors(session: nox.Session) -> None:
+    """Try schemas and reports in the language services of VS Code's editors for YAML, TOML and JSON; needs npm."""
+    session.install("-e", ".[all]", *group("test"))
+    folder = pathlib.Path(session.virtualenv.location).resolve() / "editors"
+    services = ["yaml-language-server@1.25.0", "vscode-json-languageservice@5.7.2", "@taplo/lib@0.5.0"]
+    services += ["@microsoft/sarif-multitool-linux@5.7.0"] if sys.platform == "linux" else []
+    session.run("npm", "install", "--silent", "--no-audit", "--prefix", str(folder), *services, external=True)
+    session.env["TURNPROOF_EDITOR_SERVICES"] = str(folder / "node_modules")
+    session.run("pytest", *(session.posargs or ["tests/editors"]))
+
+
+@nox.session
 def kill(session: nox.Session) -> None:
     """Kill a process that takes turns a thousand times, and look for lost ones (`nox -s kill -- --times 50`)."""
     session.install("-e", ".")

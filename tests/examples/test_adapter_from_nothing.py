@@ -1,7 +1,7 @@
 """`docs/adapter-from-nothing.md`: its code put together step by step, its commands run, and what they said compared.
 
-A block of Python with a file's name is a version of what it defines: of the file, of a function, a class, a constant or
-a setting of the binding. Real processes, as a reader has them.
+A block of Python with a file's name is a version of what it defines: of the file, of a function, a class or a constant.
+Real processes, as a reader has them.
 """
 
 from __future__ import annotations
@@ -64,24 +64,18 @@ def put_in(file: Path, text: str) -> None:
     """Put a block into its file, as the page says: over what has its names, and what is new in front of the class."""
     if not file.exists():
         file.write_text(text, "utf-8")
-    elif text.startswith("    capabilities="):
-        before = file.read_text("utf-8")
-        after = re.sub(r"    capabilities=.*\n", text, before)
-        assert after != before
-        file.write_text(after, "utf-8")
-    else:
-        parts = defined(file.read_text("utf-8"))
-        last = {name: parts.pop(name) for name in list(parts) if name == "HttpxChat"}
-        parts.update(defined(text))
-        last["HttpxChat"] = parts.pop("HttpxChat", last["HttpxChat"])
-        order = sorted({**parts, **last}.items(), key=lambda part: _place(part[0]))
-        file.write_text("\n\n\n".join(text for _, text in order) + "\n", "utf-8")
+        return
+    parts = defined(file.read_text("utf-8")) | defined(text)
+    order = sorted(parts.items(), key=lambda part: _place(part[0]))
+    file.write_text("\n\n\n".join(text for _, text in order) + "\n", "utf-8")
 
 
 def _place(name: str) -> int:
     if name in ("docstring", "import __future__"):
         return 0 if name == "docstring" else 1
-    return 2 if name.startswith("import ") else 3
+    if name.startswith("import "):
+        return 2
+    return 4 if name == "HttpxChat" else 3
 
 
 def run(folder: Path, command: str) -> str:
