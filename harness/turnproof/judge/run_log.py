@@ -22,6 +22,7 @@ import msgspec
 
 from .._base.canonical import canonical
 from .._base.closeable import Closeable
+from .._base.foreign_files import read_regular
 from .._base.whole_files import part_of, writing
 from ..errors import HarnessError, UsageError
 from ..run.tracebacks import Frame
@@ -385,7 +386,7 @@ def read_run(path: Path) -> Run:
     what cannot be read is never left out silently.
     """
     try:
-        text = Path(path).read_bytes()
+        text = read_regular(Path(path))
     except OSError as error:
         raise UsageError(f"{path}: cannot read the run: {error.strerror}") from error
     rows = text.split(b"\n")

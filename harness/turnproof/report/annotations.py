@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TextIO, TypeAlias
 
-from .._base.printable import one_line
+from .._base.printable import one_line, printable
+from .._base.workflow_commands import commands, runs_on_github
 from ..judge.run_log import Run
 from ..judge.verdict import Status, Verdict
 
@@ -79,19 +80,20 @@ _LEVELS: Mapping[Status, Level] = {
 
 def on_github(asked: bool = False) -> bool:
     """Whether annotations are wanted: by an option, or because GitHub Actions runs this."""
-    return asked or os.environ.get("GITHUB_ACTIONS") == "true"
+    return asked or runs_on_github()
 
 
 def write(annotations: Sequence[Annotation], stream: TextIO) -> None:
     """Write them, a line each: of each level as many as GitHub shows, and how many there are more."""
     levels: tuple[Level, ...] = ("error", "warning", "notice")
-    for level in levels:
-        found = [one for one in annotations if one.level == level]
-        shown = found if len(found) <= _MOST else found[: _MOST - 1]
-        for one in shown:
-            print(one, file=stream)
-        if left := len(found) - len(shown):
-            print(Annotation(level, "turnproof", f"and {left} more in the summary"), file=stream)
+    with commands(stream):
+        for level in levels:
+            found = [one for one in annotations if one.level == level]
+            shown = found if len(found) <= _MOST else found[: _MOST - 1]
+            for one in shown:
+                print(one, file=stream)
+            if left := len(found) - len(shown):
+                print(Annotation(level, "turnproof", f"and {left} more in the summary"), file=stream)
 
 
 def add_to_step_summary(markdown: str) -> None:
@@ -127,7 +129,8 @@ def _fitting(markdown: str, room: int) -> bytes:
 
 
 def _data(text: str) -> str:
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    shown = "\r".join(map(printable, text.split("\r")))
+    return shown.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
 def _property(text: str) -> str:

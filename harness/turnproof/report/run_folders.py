@@ -9,6 +9,7 @@ from pathlib import Path
 
 import msgspec
 
+from .._base.foreign_files import read_regular
 from ..errors import UsageError
 from ..judge.run_log import Run, read_run
 from .certification import SCHEMA, Certification
@@ -64,7 +65,7 @@ def unedited_run(folder: Path) -> Run:
 
 def run_in(folder: Path) -> Run:
     """The run in a folder, whatever made it. Raises UsageError that says what else there is."""
-    if not (folder / RUN_FILE).is_file():
+    if not (folder / RUN_FILE).exists():
         raise UsageError(_without_run(folder))
     return read_run(folder / RUN_FILE)
 
@@ -72,7 +73,7 @@ def run_in(folder: Path) -> Run:
 def read_certification(file: Path) -> Certification:
     """A `certification.json`. Raises UsageError for one that is missing, damaged, or of another schema."""
     try:
-        data = file.read_bytes()
+        data = read_regular(file)
         schema = msgspec.json.decode(data, type=_Head).schema
         if not schema:
             raise UsageError(f"{file} is no certification: it names no schema")

@@ -13,6 +13,7 @@ from .certification import Certification, reproduce, show_alone
 from .failures import advice, group_rows, reasons_of
 from .finding_groups import groups, scenarios
 from .overview import Overview, overview
+from .proof import NOT_PROVEN
 from .standing import held_of_all, model_of, profile_standing, proof_of, standing, wire_of
 
 _FAILING = (Status.VIOLATED, Status.INCONCLUSIVE, Status.KNOWN_ISSUE)
@@ -48,6 +49,9 @@ def _lines(run: Run, report: Certification) -> Iterator[str]:
     for adapter in run.adapters.values() if not report.broken else ():
         yield ""
         yield from _adapter(run, report, adapter)
+    if run.results:
+        yield ""
+        yield escape(NOT_PROVEN)
 
 
 def _overview(matrix: Overview) -> Iterator[str]:

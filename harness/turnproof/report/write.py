@@ -30,8 +30,21 @@ CERTIFICATION_REPORTS = (
 """What `write_reports` writes, as patterns of names."""
 
 
+MACHINE_REPORTS = ("junit.xml", "turnproof.sarif", "summary.md", "badge-*.json")
+"""What `machine_reports` makes, as patterns of names."""
+
 COMPARISON_REPORTS = ("comparison.json", "compare.html")
 """What `write_comparison` writes."""
+
+
+def machine_reports(run: Run, report: Certification) -> dict[str, bytes]:
+    """The reports that programs and other pages read, by their names in the folder."""
+    return {
+        "junit.xml": junit_xml(run),
+        "turnproof.sarif": sarif_json(run),
+        "summary.md": summary_md(run, report).encode(),
+        **{f"badge-{file_name(name)}.json": badge_json(report, name) for name in report.adapters},
+    }
 
 
 def write_reports(run: Run, folder: Path, store: EvidenceStore) -> Certification:
@@ -46,21 +59,18 @@ def write_reports(run: Run, folder: Path, store: EvidenceStore) -> Certification
     report = certification(run, store)
     own: dict[str, bytes] = {}
     for name in report.adapters:
-        own[f"badge-{file_name(name)}.json"] = badge_json(report, name)
         own[brief_file(name)] = brief_html(run, report, name).encode()
         own[f"picture-{file_name(name)}.svg"] = picture_svg(report, name).encode()
-    for pattern in _OF_ADAPTERS:
-        for stale in folder.glob(pattern):
-            if stale.name not in own:
-                stale.unlink()
     files = {
         "certification.json": certification_json(report),
-        "junit.xml": junit_xml(run),
-        "turnproof.sarif": sarif_json(run),
-        "summary.md": summary_md(run, report).encode(),
+        **machine_reports(run, report),
         "index.html": index_html(run, report, store, read_other_documents(folder)).encode(),
         **own,
     }
+    for pattern in _OF_ADAPTERS:
+        for stale in folder.glob(pattern):
+            if stale.name not in files:
+                stale.unlink()
     for name, content in files.items():
         write_whole(folder / name, content)
     return report

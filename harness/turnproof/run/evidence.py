@@ -18,6 +18,7 @@ from pathlib import Path
 import msgspec
 
 from .._base.canonical import canonical_plain
+from .._base.foreign_files import read_regular, unpack
 from .._base.volatile import Volatile
 from .._base.whole_files import PART, part_of, remove, writing
 from ..errors import HarnessError, UsageError
@@ -95,7 +96,7 @@ class EvidenceStore:
         """The transcript with this digest. Raises UsageError if it is missing or cannot be read; checks no digest."""
         path = self.path(digest)
         try:
-            return _decoder.decode(gzip.decompress(path.read_bytes()))
+            return _decoder.decode(unpack(read_regular(path)))
         except FileNotFoundError:
             raise UsageError(f"evidence {digest[:12]} is missing: no file {path}") from None
         except (OSError, EOFError, zlib.error, msgspec.MsgspecError, RecursionError) as error:

@@ -257,8 +257,24 @@ def test_verifying_judges_the_control_again(sound: tuple[Path, int, Run]) -> Non
     blamed = verify_run(with_control(problem="bad luck"), store).problems
     assert any("was 'bad luck'" in problem for problem in blamed)
     assert sum("nothing could be judged" in problem for problem in blamed) == len(run.results)
-    (gone,) = verify_run(with_control(evidence={"control/talk/stateless/stream": "0" * 64}), store).problems
-    assert "is missing" in gone
+    gone = verify_run(with_control(evidence={"control/talk/stateless/stream": "0" * 64}), store).problems
+    assert "is missing" in gone[-1]
+
+
+def test_verifying_asks_for_every_control_and_all_of_its_runs(sound: tuple[Path, int, Run]) -> None:
+    folder, _, run = sound
+    (control,) = run.header.controls
+
+    def problems(*controls: ControlResult) -> tuple[str, ...]:
+        header = msgspec.structs.replace(run.header, controls=controls)
+        return verify_run(dataclasses.replace(run, header=header), EvidenceStore(folder / "evidence")).problems
+
+    assert any("the control of anthropic-messages has to be there and is not" in one for one in problems())
+    (first, *rest) = control.evidence
+    fewer = msgspec.structs.replace(control, evidence={key: control.evidence[key] for key in rest})
+    assert any(f"{first}: this run has to be there and is not" in one for one in problems(fewer))
+    stranger = msgspec.structs.replace(control, dialect="nobody's")
+    assert any('there is no control of "nobody\'s"' in one for one in problems(control, stranger))
 
 
 # -- how a control is judged -----------------------------------------------------------------------------------------

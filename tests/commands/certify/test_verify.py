@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gzip
+import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +14,7 @@ from report.runs import ADAPTER, write_run
 
 from turnproof._base.canonical import canonical
 from turnproof.commands.certify import verify
-from turnproof.commands.certify.verify import Verification, verify_run
+from turnproof.commands.certify.verify import Verification, report_agrees, verify_run
 from turnproof.dialects import dialect
 from turnproof.errors import UsageError
 from turnproof.judge.requirements import (
@@ -30,6 +32,8 @@ from turnproof.judge.run_log import RequirementLine, ResultLine, Run, Transcript
 from turnproof.judge.verdict import Status, Verdict, accept_codes, violated
 from turnproof.judge.view import View
 from turnproof.messages import Message
+from turnproof.report.proof import NOT_PROVEN
+from turnproof.report.write import write_reports
 from turnproof.run.evidence import EvidenceStore
 from turnproof.run.transcript import Chunk, HistorySnapshot, RunEnded, RunKey, Transcript, TurnBegan
 from turnproof.scenarios.model import Scenario
@@ -67,6 +71,7 @@ def suite(monkeypatch: pytest.MonkeyPatch) -> Suite:
     suite = Suite("a_suite", Catalogue((REQUIREMENT,)), profiles, registry)
     monkeypatch.setattr(verify, "load_suite", lambda *_: suite)
     monkeypatch.setattr(verify, "suite_scenarios", lambda _: [SCENARIO])
+    monkeypatch.setattr(verify, "missing_controls", lambda *_: ())  # such a run has none
     return suite
 
 
@@ -214,3 +219,54 @@ def test_a_scenario_that_is_gone_is_said(tmp_path: Path, suite: Suite, monkeypat
     monkeypatch.setattr(verify, "suite_scenarios", lambda _: [])
     with pytest.raises(UsageError, match="scenario 'core/hello' of this run is no longer part of its suite"):
         verified(run, tmp_path)
+
+
+@pytest.mark.parametrize("path", ["/dev/zero", "/etc/passwd", "a pipe"])
+def test_no_path_of_a_run_is_opened_but_in_its_folder(tmp_path: Path, suite: Suite, path: str) -> None:
+    if path == "a pipe":
+        os.mkfifo(tmp_path / path)
+        path = str(tmp_path / path)
+    run = a_run(tmp_path, suite, "good day")
+    run = replace(run, header=msgspec.structs.replace(run.header, files=(path,)))
+    assert verified(run, tmp_path).problems == ()
+
+
+def beside(run: Run, folder: Path) -> list[str]:
+    return report_agrees(run, EvidenceStore(folder / "evidence"), folder)
+
+
+@pytest.mark.parametrize("name", ["junit.xml", "turnproof.sarif", "summary.md", "badge-anthropic.json"])
+def test_a_report_that_says_something_else_is_named(tmp_path: Path, suite: Suite, name: str) -> None:
+    run = a_run(tmp_path, suite, "good day")
+    write_reports(run, tmp_path, EvidenceStore(tmp_path / "evidence"))
+    assert beside(run, tmp_path) == []
+    file = tmp_path / name
+    file.write_bytes(file.read_bytes() + b" ")
+    (problem,) = beside(run, tmp_path)
+    assert problem.startswith(f"{file} is not what the run comes to")
+    file.unlink()
+    assert beside(run, tmp_path) == []
+    os.mkfifo(file)
+    assert beside(run, tmp_path) == [f"{file} is no regular file: it is not read"]
+
+
+def test_a_badge_of_an_adapter_that_took_no_part_is_named(tmp_path: Path, suite: Suite) -> None:
+    run = a_run(tmp_path, suite, "good day")
+    write_reports(run, tmp_path, EvidenceStore(tmp_path / "evidence"))
+    (tmp_path / "badge-other.json").write_text("{}")
+    assert beside(run, tmp_path) == [
+        f"{tmp_path / 'badge-other.json'} speaks for an adapter that is no part of the run"
+    ]
+
+
+def test_the_reports_of_another_version_may_be_worded_otherwise(tmp_path: Path, suite: Suite) -> None:
+    run = a_run(tmp_path, suite, "good day")
+    run = replace(run, header=msgspec.structs.replace(run.header, turnproof="0.0.1"))
+    (tmp_path / "junit.xml").write_text("older")
+    assert beside(run, tmp_path) == []
+
+
+def test_every_report_says_what_it_does_not_prove(tmp_path: Path, suite: Suite) -> None:
+    write_reports(a_run(tmp_path, suite, "good day"), tmp_path, EvidenceStore(tmp_path / "evidence"))
+    for name in ("summary.md", "index.html"):
+        assert NOT_PROVEN in (tmp_path / name).read_text("utf-8")

@@ -57,8 +57,24 @@ def control_problem(controls: Iterable[ControlResult]) -> str:
     return ""
 
 
+def missing_controls(controls: Sequence[ControlResult], dialects: Iterable[str]) -> Iterator[str]:
+    """Which controls a certification of adapters of these dialects has, and this one has not; and runs of theirs."""
+    there = {control.dialect: control for control in controls}
+    planned = {name: {str(spec.key) for spec in _specs(CONTROLS[name], control_scenarios())} for name in CONTROLS}
+    for name in dict.fromkeys(map(api_of, dialects)):
+        if name not in there:
+            yield f"the control of {name} has to be there and is not: nothing says that the harness was right"
+            continue
+        made = there[name].evidence.keys()
+        for key in sorted(planned[name] - made):
+            yield f"the control of {name} {key}: this run has to be there and is not"
+    yield from (f"there is no control of {name!r}" for name in there if name not in CONTROLS)
+
+
 def judged_again(result: ControlResult, store: EvidenceStore, suite: Suite) -> list[str]:
     """What a control's evidence does not say, and its result does; a line each."""
+    if result.dialect not in CONTROLS:
+        return []  # `missing_controls` names it
     wrong = [problem for digest in result.evidence.values() if (problem := store.verify(digest))]
     if wrong:
         return wrong

@@ -23,6 +23,7 @@ from ...judge.run_log import ControlResult, RequirementLine, RunWriter, read_run
 from ...report import write_reports
 from ...report._inline_text import printable
 from ...report.begin_run import begin_run
+from ...report.kept_scenarios import keep_scenarios
 from ...report.progress import progress
 from ...run.bindings import resolve_subject
 from ...run.driver import Runner
@@ -85,6 +86,7 @@ def certify(options: CertifyOptions) -> int:
         if controls is None:
             controls = certify_controls(runner, suite, (subject.dialect for subject in subjects.values()), store)
         with begin_run(options.out, store) as writer:
+            keep_scenarios(options.out, files_among(options.scenarios))
             _write_head(writer, options, suite, subjects, backends, controls)
             campaign = Campaign(
                 the_plan,

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from ..._base.workflow_commands import without_commands
 from ...judge.requirements import REGISTRY, Level
 from ...judge.verdict import Status, Verdict
 from ...judge.verdict_words import details_of
@@ -56,7 +57,7 @@ class RequirementItem(pytest.Item):
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         if isinstance(excinfo.value, RequirementViolatedError | RequirementUndecidedError):
-            return str(excinfo.value)
+            return without_commands(str(excinfo.value))
         return super().repr_failure(excinfo)
 
     def reportinfo(self) -> tuple[str, None, str]:

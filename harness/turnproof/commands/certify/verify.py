@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import msgspec
 
 from ... import __version__
+from ..._base.foreign_files import read_regular
 from ...errors import TurnproofError, UsageError
 from ...judge.requirements import Shown, Suite, load_suite
 from ...judge.run_log import AdapterLine, ResultLine, Run
@@ -19,6 +20,7 @@ from ...messages import JSON
 from ...provider import Difference
 from ...report.certification import Certification, certification
 from ...report.run_folders import CERTIFICATION_FILE, read_certification
+from ...report.write import MACHINE_REPORTS, machine_reports
 from ...run.evidence import EvidenceStore
 from ...scenarios import Scenario, load
 from .consistency import (
@@ -29,7 +31,7 @@ from .consistency import (
     lines_agree,
     nothing_is_missing,
 )
-from .control import control_problem, judged_again
+from .control import control_problem, judged_again, missing_controls
 from .decide import Claimed, decide
 from .scenarios import recorded_view, suite_scenarios
 
@@ -44,8 +46,13 @@ class Verification:
     problems: tuple[str, ...]
 
 
-def verify_run(run: Run, store: EvidenceStore) -> Verification:
-    """Check every digest, then run the same checks over the same evidence and compare what they say."""
+def verify_run(run: Run, store: EvidenceStore, files: Sequence[str] = ()) -> Verification:
+    """Check every digest, then run the same checks over the same evidence and compare what they say.
+
+    `files` are the scenarios of the run that are not the suite's, where they are to be read: those that the run itself
+    names may be anywhere.
+    """
+    run = replace(run, header=msgspec.structs.replace(run.header, files=tuple(files)))
     problems = [*lines_agree(run), *(unreadable := list(claims_unreadable(run)))]
     sound = {line.digest for line in run.transcripts}
     for digest in sorted(sound):
@@ -61,20 +68,53 @@ def verify_run(run: Run, store: EvidenceStore) -> Verification:
 
 
 def report_agrees(run: Run, store: EvidenceStore, folder: Path) -> list[str]:
-    """Whether the `certification.json` beside a run, if there is one, says what the run comes to."""
+    """Whether the reports beside a run, those that are there, say what the run comes to.
+
+    Those that another version of turnproof wrote may be worded otherwise: of them, only `certification.json` is read.
+    """
     file = folder / CERTIFICATION_FILE
-    if not run.results or not file.exists():
+    if not run.results:
         return []
+    others = [] if run.header.turnproof != __version__ else list(_reports_agree(run, store, folder))
+    if not file.exists():
+        return others
     try:
         beside = read_certification(file)
         report = msgspec.json.encode(certification(run, store))
         if beside == msgspec.json.decode(report, type=Certification):
-            return []
-        if run.earlier and _contains(msgspec.json.decode(report), msgspec.json.decode(file.read_bytes())):
-            return []
+            return others
+        if run.earlier and _contains(msgspec.json.decode(report), msgspec.json.decode(read_regular(file))):
+            return others
     except UsageError as error:
-        return [str(error)]
-    return [f"{file} is not what the run comes to: turnproof report {folder} writes it again"]
+        return [*others, str(error)]
+    return [*others, _not_what_it_comes_to(file, folder)]
+
+
+def _reports_agree(run: Run, store: EvidenceStore, folder: Path) -> Iterator[str]:
+    """What programs and READMEs read of a run: `junit.xml`, `turnproof.sarif`, `summary.md` and the badges."""
+    try:
+        report = certification(run, store)
+        true = machine_reports(run, report)
+    except UsageError as error:
+        yield str(error)
+        return
+    there = {path.name for pattern in MACHINE_REPORTS for path in folder.glob(pattern)}
+    for name in sorted(there):
+        file = folder / name
+        if name not in true:
+            yield f"{file} speaks for an adapter that is no part of the run"
+            continue
+        try:
+            if read_regular(file) != true[name]:
+                yield _not_what_it_comes_to(file, folder)
+        except OSError as error:
+            yield f"{file}: cannot be read: {error.strerror}"
+        except UsageError as error:
+            yield str(error)
+
+
+def _not_what_it_comes_to(file: Path, folder: Path) -> str:
+    return f"{file} is not what the run comes to: turnproof report {folder} writes it again"
 
 
 def _contains(current: JSON, stored: JSON, name: str = "") -> bool:
@@ -95,6 +135,8 @@ def _judged_again(run: Run, store: EvidenceStore) -> list[str]:
     problems = list(catalogue_agrees(run, suite))
     if run.complete and not control_problem(run.header.controls):
         problems += nothing_is_missing(run, suite, scenarios, views)
+    if run.complete:
+        problems += missing_controls(run.header.controls, {one.dialect for one in run.adapters.values()})
     problems += [problem for control in run.header.controls for problem in judged_again(control, store, suite)]
     if nothing_judged := control_problem(run.header.controls):
         wrong = inconclusive(nothing_judged)

@@ -21,6 +21,7 @@ from typer.exceptions import TyperException
 from ..._base.exit_codes import Exit
 from ..._base.printable import one_line
 from ..._base.secrets import environment_secrets, mask
+from ..._base.workflow_commands import runs_on_github
 from ...errors import TurnproofError
 from . import standard_streams
 from .app import app
@@ -47,10 +48,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     if argv is None:
         gc.set_threshold(*_SELDOM)
-    standard_streams.prepare()
+    words = list(sys.argv[1:] if argv is None else argv) or ["--help"]
+    standard_streams.prepare(guarded=runs_on_github() or "--annotations" in words)
     if os.environ.get(_COMPLETE):
         return _complete()
-    words = list(sys.argv[1:] if argv is None else argv) or ["--help"]
     with termination_as_interrupt() as termination:
         code = _run(words)
     if termination.came and code is Exit.INTERRUPTED:

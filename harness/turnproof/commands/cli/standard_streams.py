@@ -9,15 +9,18 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, TextIO
 
+from ..._base.workflow_commands import GuardedText
+
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
 
 
-def prepare() -> None:
+def prepare(*, guarded: bool = False) -> None:
     """Make stdout and stderr writable with any text, and let `failure` know what could not be written.
 
     A stream that was closed before we started leads nowhere: otherwise the next file or socket would take its place and
     get our output. A stream that knows only ASCII gets `?` for a symbol, which always has its word beside it.
+    `guarded` streams write nothing that GitHub's runner obeys (`workflow_commands`).
     """
     if sys.stdin is None or sys.stdout is None or sys.stderr is None:
         while (descriptor := os.open(os.devnull, os.O_RDWR)) <= 2:
@@ -26,7 +29,7 @@ def prepare() -> None:
         sys.stdin = sys.stdin or os.fdopen(0, closefd=False)
         sys.stdout = sys.stdout or os.fdopen(1, "w", closefd=False)
         sys.stderr = sys.stderr or os.fdopen(2, "w", closefd=False)
-    sys.stdout, sys.stderr = _watched(sys.stdout), _watched(sys.stderr)
+    sys.stdout, sys.stderr = _watched(sys.stdout, guarded), _watched(sys.stderr, guarded)
 
 
 def write_line(line: str) -> None:
@@ -79,16 +82,19 @@ class _Output(io.BufferedWriter):
             raise
 
 
-def _watched(stream: TextIO) -> TextIO:
+def _watched(stream: TextIO, guarded: bool) -> TextIO:
     if not isinstance(stream, io.TextIOWrapper):  # what a test put in its place
         return stream
     stream.reconfigure(errors="replace")
     buffer = stream.buffer
-    # Watched already, or the console of Windows.
-    if isinstance(buffer, _Output) or type(getattr(buffer, "raw", buffer)) is not io.FileIO:
+    # The console of Windows has another one.
+    if isinstance(buffer, _Output):
+        return stream
+    if type(getattr(buffer, "raw", buffer)) is not io.FileIO:
         return stream
     stream.flush()
-    return io.TextIOWrapper(
+    kind = GuardedText if guarded else io.TextIOWrapper
+    return kind(
         _Output(io.FileIO(stream.fileno(), "w", closefd=False)),
         encoding=stream.encoding,
         errors="replace",

@@ -18,15 +18,18 @@ def verify(
     """Give the verdicts again from the evidence.
 
     Checks the digest of every transcript, then runs the same checks over them, and looks for whatever such a run has to
-    hold. Runs no adapter.
+    hold. Runs no adapter, and opens nothing outside of the folder.
     """
+    from ..._base.foreign_files import refuse_links
     from ...report._inline_text import printable
+    from ...report.kept_scenarios import kept_scenarios
     from ...report.run_folders import run_in
     from ...run.evidence import EvidenceStore
     from ..certify.verify import report_agrees, verify_run
 
+    refuse_links(folder, "evidence")
     run, store = run_in(folder), EvidenceStore(folder / "evidence")
-    verification = verify_run(run, store)
+    verification = verify_run(run, store, kept_scenarios(folder, run.header.files))
     problems = [*verification.problems, *report_agrees(run, store, folder)]
     for problem in problems:
         typer.echo(printable(problem))

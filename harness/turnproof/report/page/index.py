@@ -20,6 +20,7 @@ from ..limits import HEADLINE_FAILURES, OPEN_REQUIREMENTS
 from ..other_documents import NOTHING, OtherDocuments
 from ..other_documents.documents import Mutants
 from ..overview import PATHS
+from ..proof import NOT_PROVEN
 from .cases import Cases
 from .colours import colour_json
 from .evidence_marks import EVIDENCE, SYMBOLS
@@ -55,6 +56,7 @@ def index_html(run: Run, report: Certification, store: EvidenceStore, beside: Ot
     return template("page/index.html.j2").render(
         run=run,
         report=report,
+        not_proven=NOT_PROVEN,
         sentence=sentence(report),
         matrix=matrix(report),
         groups=pages,

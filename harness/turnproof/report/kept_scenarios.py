@@ -1,0 +1,45 @@
+"""The scenarios of a run that are not the suite's: kept in its folder, so that whoever verifies it opens no other path.
+
+Each is at `scenarios/<number>/<name>.yaml`, in the order of the header's `files`.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+from .._base.foreign_files import read_regular, refuse_links
+from .._base.whole_files import write_whole, writing
+from ..errors import UsageError
+
+FOLDER = "scenarios"
+
+
+def keep_scenarios(folder: Path, files: Sequence[str]) -> None:
+    """Copy the files into the folder of their run, in place of those that an earlier run kept."""
+    with writing(folder / FOLDER):
+        if (folder / FOLDER).exists():
+            shutil.rmtree(folder / FOLDER)
+    for number, file in enumerate(files):
+        write_whole(_place(folder, number, file), Path(file).read_bytes())
+
+
+def kept_scenarios(folder: Path, files: Sequence[str]) -> tuple[str, ...]:
+    """Where the folder of a run has its files. Raises UsageError for one that it lacks, or that is no regular file."""
+    found = []
+    for number, file in enumerate(files):
+        path = _place(folder, number, file)
+        refuse_links(folder, FOLDER, f"{FOLDER}/{number}")
+        try:
+            read_regular(path)
+        except OSError as error:
+            raise UsageError(
+                f"{path}: the run's own scenario is not in its folder ({error.strerror}): certify again"
+            ) from error
+        found.append(str(path))
+    return tuple(found)
+
+
+def _place(folder: Path, number: int, file: str) -> Path:
+    return folder / FOLDER / str(number) / Path(file).name
