@@ -19,7 +19,7 @@ def missing() -> dict[str, list[str]]:
     """The ids of the catalogue that the newest profile lacks, by profile."""
     suite = load_suite()
     found: dict[str, list[str]] = {}
-    for requirement in suite.requirements:
+    for requirement in suite.catalogue:
         if requirement.id not in suite.profiles.ids:
             found.setdefault(requirement.profile, []).append(requirement.id)
     return found
