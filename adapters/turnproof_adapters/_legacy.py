@@ -8,7 +8,7 @@ from typing import Any, TypeAlias, Unpack
 
 from turnproof.cancel import CancelToken
 from turnproof.messages import Message, Part, ProviderResponse, TokenUsage, ToolResult, ToolSchema
-from turnproof.provider import OnChunk, OnFunctionCall, OnThinking, OnUsage, StreamOptions, SystemInstruction
+from turnproof.provider import OnChunk, StreamOptions, SystemInstruction
 
 from ._answers import Listeners, with_structured_output
 from ._calling import Prompt
@@ -68,19 +68,11 @@ class LegacySends(ABC):
         """Answer the calls of the last response and hear the answer as it comes."""
         return self._stream(Message.tool(*results), on_chunk, **options)
 
-    def _stream(
-        self,
-        said: Message,
-        on_chunk: OnChunk,
-        *,
-        cancel_token: CancelToken | None = None,
-        on_usage_update: OnUsage | None = None,
-        on_function_call: OnFunctionCall | None = None,
-        on_thinking: OnThinking | None = None,
-        response_schema: Schema | None = None,
-    ) -> ProviderResponse:
-        listeners = Listeners(on_chunk, on_usage_update, on_function_call, on_thinking)
-        return self._turn(said, response_schema, listeners, cancel_token)
+    def _stream(self, said: Message, on_chunk: OnChunk, **options: Unpack[StreamOptions]) -> ProviderResponse:
+        listeners = Listeners(
+            on_chunk, options.get("on_usage_update"), options.get("on_function_call"), options.get("on_thinking")
+        )
+        return self._turn(said, options.get("response_schema"), listeners, options.get("cancel_token"))
 
 
 class LegacySession(LegacySends):

@@ -8,49 +8,36 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from turnproof import messages as m
 from turnproof.dialects.base import Dialect, WireDifference
-from turnproof.messages import (
-    CacheMark,
-    CodeExecutionResult,
-    ExecutableCode,
-    FileRef,
-    FunctionCall,
-    InlineData,
-    Message,
-    Part,
-    ProviderData,
-    Text,
-    ToolResult,
-    ToolSchema,
-)
 
 from .requests import Json
 
 
-def inline(content: bytes, media_type: str = "image/png") -> InlineData:
-    return InlineData(media_type, content)
+def inline(content: bytes, media_type: str = "image/png") -> m.InlineData:
+    return m.InlineData(media_type, content)
 
 
-def linked(uri: str, media_type: str = "image/png") -> FileRef:
-    return FileRef(media_type, uri)
+def linked(uri: str, media_type: str = "image/png") -> m.FileRef:
+    return m.FileRef(media_type, uri)
 
 
-user, model = Message.user, Message.model
+user, model = m.Message.user, m.Message.model
 
 ASKED, THANKS = user("How moist is bed 3?"), user("Thanks")
-CALL, RESULT = FunctionCall("call_1", "read_sensor", {"bed": "3"}), ToolResult("call_1", "read_sensor", "41 %")
-HELD_LOOP: tuple[Message, ...] = (ASKED, model("Let me look.", CALL), Message.tool(RESULT))
-SENSOR = ToolSchema("read_sensor", "Read one sensor", {"type": "object", "properties": {"bed": {"type": "string"}}})
-MARKED = user(Text("How moist is bed 3?", cache=CacheMark()))
+CALL, RESULT = m.FunctionCall("call_1", "read_sensor", {"bed": "3"}), m.ToolResult("call_1", "read_sensor", "41 %")
+HELD_LOOP: tuple[m.Message, ...] = (ASKED, model("Let me look.", CALL), m.Message.tool(RESULT))
+SENSOR = m.ToolSchema("read_sensor", "Read one sensor", {"type": "object", "properties": {"bed": {"type": "string"}}})
+MARKED = user(m.Text("How moist is bed 3?", cache=m.CacheMark()))
 PNG, PDF = inline(b"png"), linked("https://a/b.pdf", "application/pdf")
 READING: Json = {"percent": 41, "ok": True, "beds": ["3", None]}
 
 
 def code_run(
-    code: str, output: str, *, outcome: str = "ok", by: ProviderData | None = None
-) -> tuple[ExecutableCode, CodeExecutionResult]:
+    code: str, output: str, *, outcome: str = "ok", by: m.ProviderData | None = None
+) -> tuple[m.ExecutableCode, m.CodeExecutionResult]:
     """Code that another service ran, and what it printed."""
-    return ExecutableCode("python", code, provider_data=by), CodeExecutionResult(outcome, output, provider_data=by)
+    return m.ExecutableCode("python", code, provider_data=by), m.CodeExecutionResult(outcome, output, provider_data=by)
 
 
 @dataclass(frozen=True)
@@ -62,11 +49,11 @@ class Case:
     """
 
     id: str
-    held: Sequence[Message]
+    held: Sequence[m.Message]
     sent: Sequence[Json]
     expect: tuple[str, ...] = ()
-    system: Part | str | None = None
-    tools: Sequence[ToolSchema] = ()
+    system: m.Part | str | None = None
+    tools: Sequence[m.ToolSchema] = ()
     wire: Json = field(default_factory=dict)
     model: str | None = None
     allows: str = ""

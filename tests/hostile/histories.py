@@ -7,44 +7,31 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from turnproof.messages import (
-    CodeExecutionResult,
-    ExecutableCode,
-    FileRef,
-    FunctionCall,
-    InlineData,
-    Message,
-    Opaque,
-    ProviderData,
-    Text,
-    Thought,
-    ToolResult,
-    ToolSchema,
-)
+from turnproof import messages as m
 
-TOOLS = [ToolSchema("read", "Reads.", {"type": "object", "properties": {"bed": {"type": "string"}}})]
+TOOLS = [m.ToolSchema("read", "Reads.", {"type": "object", "properties": {"bed": {"type": "string"}}})]
 PNG = bytes.fromhex("89504e470d0a1a0a0000000d49484452000000010000000108060000001f15c489")
 
-user, model, system = Message.user, Message.model, Message.system
+user, model, system = m.Message.user, m.Message.model, m.Message.system
 
 
-def call(id: str = "c1", bed: str = "3", name: str = "read") -> FunctionCall:
-    return FunctionCall(id, name, {"bed": bed})
+def call(id: str = "c1", bed: str = "3", name: str = "read") -> m.FunctionCall:
+    return m.FunctionCall(id, name, {"bed": bed})
 
 
-def result(id: str = "c1", value: object = "41 %", name: str = "read") -> ToolResult:
-    return ToolResult(id, name, value)
+def result(id: str = "c1", value: object = "41 %", name: str = "read") -> m.ToolResult:
+    return m.ToolResult(id, name, value)
 
 
-def tool(*results: ToolResult) -> Message:
-    return Message.tool(*results)
+def tool(*results: m.ToolResult) -> m.Message:
+    return m.Message.tool(*results)
 
 
-FOREIGN = ProviderData("elsewhere", "model-x", {"signature": "c2ln"})
+FOREIGN = m.ProviderData("elsewhere", "model-x", {"signature": "c2ln"})
 
-SOUND: Sequence[Message] = (user("hi"), model("hello", call()), tool(result()), model("41 %"))
+SOUND: Sequence[m.Message] = (user("hi"), model("hello", call()), tool(result()), model("41 %"))
 
-BROKEN: dict[str, Sequence[Message]] = {
+BROKEN: dict[str, Sequence[m.Message]] = {
     # calls and results
     "orphan result first": (tool(result()), user("hi"), model("hello")),
     "orphan result in the middle": (user("hi"), model("hello"), tool(result()), user("so"), model("yes")),
@@ -116,12 +103,12 @@ BROKEN: dict[str, Sequence[Message]] = {
     "call by the user": (user("hi", call()), model("hello")),
     "result by the user": (user("hi"), model(call()), user(result(), "and?"), model("hm")),
     "result by the model": (user("hi"), model(call(), result()), user("and?"), model("hm")),
-    "text beside results": (user("hi"), model(call()), Message("tool", (result(), Text("so"))), model("hm")),
-    "thought by the user": (user(Thought("hm"), "hi"), model("hello")),
-    "image by the model": (user("hi"), model("look:", InlineData("image/png", PNG)), user("nice"), model("yes")),
+    "text beside results": (user("hi"), model(call()), m.Message("tool", (result(), m.Text("so"))), model("hm")),
+    "thought by the user": (user(m.Thought("hm"), "hi"), model("hello")),
+    "image by the model": (user("hi"), model("look:", m.InlineData("image/png", PNG)), user("nice"), model("yes")),
     "file by the model": (
         user("hi"),
-        model(FileRef("image/png", "https://example.com/a.png")),
+        model(m.FileRef("image/png", "https://example.com/a.png")),
         user("nice"),
         model("yes"),
     ),
@@ -141,26 +128,26 @@ BROKEN: dict[str, Sequence[Message]] = {
     # what others have issued
     "foreign signatures": (
         user("hi"),
-        model(Thought("hm", provider_data=FOREIGN), FunctionCall("c1", "read", {}, provider_data=FOREIGN)),
+        model(m.Thought("hm", provider_data=FOREIGN), m.FunctionCall("c1", "read", {}, provider_data=FOREIGN)),
         tool(result()),
-        model(Text("41 %", provider_data=FOREIGN)),
+        model(m.Text("41 %", provider_data=FOREIGN)),
     ),
-    "unsigned thought": (user("hi"), model(Thought("hm"), "hello")),
-    "only a thought": (user("hi"), model(Thought("hm")), user("so"), model("yes")),
-    "thought at the end": (user("hi"), model("hello", Thought("hm"))),
-    "foreign opaque block": (user("hi"), model(Opaque("elsewhere", "web", {"a": 1})), user("so"), model("yes")),
+    "unsigned thought": (user("hi"), model(m.Thought("hm"), "hello")),
+    "only a thought": (user("hi"), model(m.Thought("hm")), user("so"), model("yes")),
+    "thought at the end": (user("hi"), model("hello", m.Thought("hm"))),
+    "foreign opaque block": (user("hi"), model(m.Opaque("elsewhere", "web", {"a": 1})), user("so"), model("yes")),
     "code that ran elsewhere": (
         user("hi"),
-        model(ExecutableCode("PYTHON", "1+1"), CodeExecutionResult("OUTCOME_OK", "2")),
+        model(m.ExecutableCode("PYTHON", "1+1"), m.CodeExecutionResult("OUTCOME_OK", "2")),
         user("so"),
         model("yes"),
     ),
     # ids
     "one message id twice": (
-        Message("user", (Text("hi"),), "m1"),
-        Message("model", (Text("hello"),), "m1"),
-        Message("user", (Text("so"),), "m1"),
-        Message("model", (Text("yes"),), "m1"),
+        m.Message("user", (m.Text("hi"),), "m1"),
+        m.Message("model", (m.Text("hello"),), "m1"),
+        m.Message("user", (m.Text("so"),), "m1"),
+        m.Message("model", (m.Text("yes"),), "m1"),
     ),
     "one message twice": (SOUND[0], *SOUND[1:], SOUND[0], *SOUND[1:]),
     "ids of other providers": (

@@ -15,39 +15,32 @@ from typing import Any
 
 import pytest
 
+from turnproof import messages as m
 from turnproof.cancel import CancelToken
 from turnproof.errors import Cancelled, OverloadedError, ProviderError, TransportError
-from turnproof.messages import (
-    FinishReason,
-    FunctionCall,
-    Part,
-    ProviderResponse,
-    Text,
-    Thought,
-    TokenUsage,
-    ToolResult,
-    same_history,
-)
 from turnproof.session import Approval, RequestPacer, RetryPolicy, is_paired
 
 from .fakes import PATHS, Naps, Play, Step, Watching, call, open_session, reply, shape, tool
 
-HI = ("user", (Text("Hi"),))
+HI = ("user", (m.Text("Hi"),))
 GONE = "cancelled"
 
 
-def model(*parts: str | Part) -> tuple[str, tuple[Part, ...]]:
-    return ("model", tuple(Text(part) if isinstance(part, str) else part for part in parts))
+def model(*parts: str | m.Part) -> tuple[str, tuple[m.Part, ...]]:
+    return ("model", tuple(m.Text(part) if isinstance(part, str) else part for part in parts))
 
 
-def results(*given: str) -> tuple[str, tuple[Part, ...]]:
-    return ("tool", tuple(ToolResult(f"c{n}", "look", text, is_error=text == GONE) for n, text in enumerate(given, 1)))
+def results(*given: str) -> tuple[str, tuple[m.Part, ...]]:
+    return (
+        "tool",
+        tuple(m.ToolResult(f"c{n}", "look", text, is_error=text == GONE) for n, text in enumerate(given, 1)),
+    )
 
 
-def cut(*parts: str | Part, say: Sequence[str] = ()) -> Step:
+def cut(*parts: str | m.Part, say: Sequence[str] = ()) -> Step:
     """The token is set while the call runs; the provider hands back these parts."""
 
-    def step(play: Play) -> ProviderResponse:
+    def step(play: Play) -> m.ProviderResponse:
         play.stream(*say)
         play.token.cancel()
         return reply(*parts, finish="cancelled")
@@ -55,10 +48,10 @@ def cut(*parts: str | Part, say: Sequence[str] = ()) -> Step:
     return step
 
 
-def ends_anyway(response: ProviderResponse) -> Step:
+def ends_anyway(response: m.ProviderResponse) -> Step:
     """The token is set while the call runs, and the answer comes whole all the same."""
 
-    def step(play: Play) -> ProviderResponse:
+    def step(play: Play) -> m.ProviderResponse:
         play.token.cancel()
         return play.deliver(response)
 
@@ -66,7 +59,7 @@ def ends_anyway(response: ProviderResponse) -> Step:
 
 
 def fails(error: ProviderError, *say: str, cancel: bool = False) -> Step:
-    def step(play: Play) -> ProviderResponse:
+    def step(play: Play) -> m.ProviderResponse:
         play.stream(*say)
         if cancel:
             play.token.cancel()
@@ -108,7 +101,7 @@ def paced(token: CancelToken, *, requests: int) -> dict[str, Any]:
 def asking(token: CancelToken) -> dict[str, Any]:
     """The turn is cancelled while somebody is asked whether the second tool may run, and the answer is yes."""
 
-    def approve(asked: FunctionCall, turn: CancelToken) -> Approval:
+    def approve(asked: m.FunctionCall, turn: CancelToken) -> Approval:
         if asked.args["n"] == 2:
             token.cancel()
         return Approval(True)
@@ -121,7 +114,7 @@ POINTS = [
     Point("before-the-request-is-written", [Cancelled("in time")], []),
     Point("in-mid-text", [cut("Hel", say=["Hel"])], [HI, model("Hel")], "Hel"),
     Point("in-silence", [cut()], [HI]),
-    Point("after-a-signed-thought", [cut(Thought("hm"))], [HI, model(Thought("hm"))]),
+    Point("after-a-signed-thought", [cut(m.Thought("hm"))], [HI, model(m.Thought("hm"))]),
     Point("call-returned-although-cancelled", [cut("Hel", call())], [HI, model("Hel")], "Hel"),
     Point("only-a-call-returned-although-cancelled", [cut(call())], [HI]),
     Point("answer-came-whole-all-the-same", [ends_anyway(reply("Hello"))], [HI, model("Hello")], "Hello"),
@@ -179,7 +172,7 @@ def test_a_turn_cancelled_here_leaves_a_history_that_goes_on(point: Point, path:
             assert turn_token.wait(30), "it would be done before the other one cancels"
         return "seen"
 
-    def on_tool(asked: FunctionCall, result: ToolResult) -> None:
+    def on_tool(asked: m.FunctionCall, result: m.ToolResult) -> None:
         if asked.args["n"] == point.tool_after_which:
             token.cancel()
 
@@ -204,7 +197,7 @@ def test_a_turn_cancelled_here_leaves_a_history_that_goes_on(point: Point, path:
     assert len(provider.requests) == point.requests
     assert result.attempts == point.requests
     if path == "legacy":
-        assert same_history(provider.get_history(), session.history.messages, ids=False)
+        assert m.same_history(provider.get_history(), session.history.messages, ids=False)
 
     provider.script.steps = [reply("fine")]
     assert session.send("and now?").text == "fine"
@@ -230,15 +223,15 @@ def test_the_last_attempts_failure_under_a_set_token_is_a_cancel_too(path: str) 
 
 
 def test_the_usage_of_a_cancelled_turn_is_the_last_that_was_good() -> None:
-    def step(play: Play) -> ProviderResponse:
-        play.kwargs["on_usage_update"](TokenUsage(9, 1, 10))
+    def step(play: Play) -> m.ProviderResponse:
+        play.kwargs["on_usage_update"](m.TokenUsage(9, 1, 10))
         play.stream("Hel")
         raise TransportError("cut")
 
     token = CancelToken()
     session, _ = open_session("stateless", step, sleep=Naps(during=token.cancel))
     result = session.send("Hi", cancel_token=token, on_chunk=lambda text: None, on_usage_update=lambda usage: None)
-    assert (result.usage, session.usage) == (TokenUsage(9, 1, 10), TokenUsage(9, 1, 10))
+    assert (result.usage, session.usage) == (m.TokenUsage(9, 1, 10), m.TokenUsage(9, 1, 10))
 
 
 def test_a_turn_that_reached_no_model_leaves_the_sessions_usage_as_it_was() -> None:
@@ -246,8 +239,8 @@ def test_a_turn_that_reached_no_model_leaves_the_sessions_usage_as_it_was() -> N
     token.cancel()
     session, _ = open_session("stateless", reply("a", prompt=40))
     session.send("Hi")
-    assert session.send("Hi", cancel_token=token).usage == TokenUsage()
-    assert session.usage == TokenUsage(40, 2, 42)
+    assert session.send("Hi", cancel_token=token).usage == m.TokenUsage()
+    assert session.usage == m.TokenUsage(40, 2, 42)
 
 
 def test_a_callback_may_cancel_by_raising_cancelled() -> None:
@@ -266,7 +259,7 @@ def test_a_callback_may_cancel_by_raising_cancelled() -> None:
 
 
 def until_cancelled(started: threading.Event) -> Step:
-    def step(play: Play) -> ProviderResponse:
+    def step(play: Play) -> m.ProviderResponse:
         play.stream("Hel")
         started.set()
         assert play.token.wait(30), "stop() never arrived"
@@ -325,4 +318,4 @@ def test_tools_that_still_run_are_told_when_the_turn_fails() -> None:
 def test_finish_cancelled_without_a_token_ends_the_turn_all_the_same() -> None:
     session, _ = open_session("stateless", reply("Hel", finish="cancelled"))
     result = session.send("Hi")
-    assert (result.outcome, result.response.finish_reason) == ("cancelled", FinishReason.CANCELLED)
+    assert (result.outcome, result.response.finish_reason) == ("cancelled", m.FinishReason.CANCELLED)

@@ -14,7 +14,7 @@ from typing import TypeVar
 from msgspec.structs import astuple
 
 from ..messages import FunctionCall, ProviderResponse, TokenUsage
-from ..provider import OnChunk, OnFunctionCall, OnThinking, OnUsage
+from ..provider import CallOptions, OnChunk, OnFunctionCall, OnThinking, OnUsage
 from .observer import SessionObserver, Source
 
 T = TypeVar("T")
@@ -28,6 +28,16 @@ class Callbacks:
     on_usage_update: OnUsage | None = None
     on_function_call: OnFunctionCall | None = None
     on_thinking: OnThinking | None = None
+
+    @classmethod
+    def of(cls, options: CallOptions) -> Callbacks:
+        """Those among the options of a call."""
+        return cls(
+            options.get("on_chunk"),
+            options.get("on_usage_update"),
+            options.get("on_function_call"),
+            options.get("on_thinking"),
+        )
 
 
 class Diverged(Exception):

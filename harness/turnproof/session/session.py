@@ -13,18 +13,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Unpack
 
 from ..budget import ContextUsage, InstructionBudget
-from ..cancel import CancelToken
 from ..errors import UsageError
 from ..gc import Collector, GCConfig, GCResult, TruncateGC, turn_starts
 from ..messages import Message, MessageIds, Part, Text, TokenUsage, new_message_id
 from ..provider import (
     CallOptions,
-    JSONSchema,
     LegacyProvider,
-    OnChunk,
-    OnFunctionCall,
-    OnThinking,
-    OnUsage,
     Path,
     StatelessProvider,
     SystemInstruction,
@@ -407,25 +401,19 @@ class Session:
         self,
         user: Message | None,
         first: Message,
-        *,
-        cancel_token: CancelToken | None = None,
-        on_chunk: OnChunk | None = None,
-        on_usage_update: OnUsage | None = None,
-        on_function_call: OnFunctionCall | None = None,
-        on_thinking: OnThinking | None = None,
-        response_schema: JSONSchema | None = None,
+        **options: Unpack[CallOptions],
     ) -> TurnResult:
-        callbacks = Callbacks(on_chunk, on_usage_update, on_function_call, on_thinking)
+        callbacks = Callbacks.of(options)
         held, running = self._held, self._running
         with (
             running.exclusively(),
-            running.cancellable(cancel_token) as token,
+            running.cancellable(options.get("cancel_token")) as token,
             self._tracing.turn(held.path) as span,
             running.told_of(first, held.history) as end,
         ):
             held.make_sound()
             with self._room.turn(token) as room:
-                turn = Turn(self._setup(room), callbacks, token, response_schema)
+                turn = Turn(self._setup(room), callbacks, token, options.get("response_schema"))
 
                 def run() -> TurnResult:
                     self._room.before_turn([*self.waiting, *([user] if user else [])], token)

@@ -10,17 +10,8 @@ from typing import Any
 
 import pytest
 
+from turnproof import messages as m
 from turnproof.errors import OverloadedError, TransportError
-from turnproof.messages import (
-    FunctionCall,
-    InlineData,
-    Message,
-    ProviderResponse,
-    Text,
-    ToolResult,
-    ToolSchema,
-    same_history,
-)
 from turnproof.provider import LegacyProvider, StatelessProvider
 
 from ..background_call import BackgroundCall, write_and_hold
@@ -66,13 +57,13 @@ def test_a_conversation_with_tools_is_recorded_as_it_goes(kit: AdapterKit) -> No
     used, done = kit.answer(text("look"), call("a", "read", '{"p": 1}'), ending="calls"), kit.stream(text("do", "ne"))
     with scripted(lambda exchange: exchange.answer(used), lambda exchange: exchange.stream(*done)) as server:
         provider = kit.open("legacy", server.url)
-        provider.create_session("rules", [ToolSchema("read")])
+        provider.create_session("rules", [m.ToolSchema("read")])
         first = provider.send_message("hi")
         assert (first.text, first.calls[0].name, first.calls[0].args) == ("look", "read", {"p": 1})
-        result = ToolResult(first.calls[0].id, "read", "ok")
+        result = m.ToolResult(first.calls[0].id, "read", "ok")
         second = provider.send_tool_results_streaming([result], discard)
         assert history_of(provider) == [
-            ("user", (Text("hi"),)),
+            ("user", (m.Text("hi"),)),
             ("model", first.parts),
             ("tool", (result,)),
             ("model", second.parts),
@@ -85,10 +76,12 @@ def test_a_conversation_with_tools_is_recorded_as_it_goes(kit: AdapterKit) -> No
 SENDS: dict[str, Callable[[Any], object]] = {
     "message": lambda provider: provider.send_message("again"),
     "message-streamed": lambda provider: provider.send_message_streaming("again", discard),
-    "parts": lambda provider: provider.send_message_with_parts([Text("again"), InlineData("image/png", b"\x89")]),
-    "parts-streamed": lambda provider: provider.send_message_with_parts_streaming([Text("again")], discard),
-    "results": lambda provider: provider.send_tool_results([ToolResult("a", "read", "ok")]),
-    "results-streamed": lambda provider: provider.send_tool_results_streaming([ToolResult("a", "read", "ok")], discard),
+    "parts": lambda provider: provider.send_message_with_parts([m.Text("again"), m.InlineData("image/png", b"\x89")]),
+    "parts-streamed": lambda provider: provider.send_message_with_parts_streaming([m.Text("again")], discard),
+    "results": lambda provider: provider.send_tool_results([m.ToolResult("a", "read", "ok")]),
+    "results-streamed": lambda provider: provider.send_tool_results_streaming(
+        [m.ToolResult("a", "read", "ok")], discard
+    ),
 }
 
 
@@ -97,7 +90,7 @@ SENDS: dict[str, Callable[[Any], object]] = {
 def test_a_refused_call_leaves_the_history_as_it_was(kit: AdapterKit, send: str) -> None:
     with scripted(lambda exchange: exchange.answer({"error": {"message": "busy"}}, 503)) as server:
         provider = kit.open("legacy", server.url)
-        provider.create_session(None, None, [Message.user("hi"), Message.model(FunctionCall("a", "read", {}))])
+        provider.create_session(None, None, [m.Message.user("hi"), m.Message.model(m.FunctionCall("a", "read", {}))])
         before = history_of(provider)
         with pytest.raises(OverloadedError):
             SENDS[send](provider)
@@ -137,9 +130,9 @@ def test_a_cancelled_call_keeps_the_users_side_and_what_the_model_had_said(subje
         running.wait_until_reading(after=lambda: recorder.text == moment.text)
         running.token.cancel()
         response = running.result()
-    assert isinstance(response, ProviderResponse)
+    assert isinstance(response, m.ProviderResponse)
     asked, *said = history_of(opened.provider)
-    assert asked == ("user", (Text("hi"),))
+    assert asked == ("user", (m.Text("hi"),))
     assert said == ([("model", response.parts)] if response.parts else [])
 
 
@@ -151,14 +144,14 @@ def test_a_call_that_the_limit_cut_is_not_recorded(kit: AdapterKit) -> None:
         with scripted(lambda exchange: exchange.stream(*events)) as server:
             opened = Subject(kit, "legacy").open(server.url)
             opened.stream(recorder)
-        assert history_of(opened.provider)[1:] == [("model", (Text("so"),))]
+        assert history_of(opened.provider)[1:] == [("model", (m.Text("so"),))]
         assert recorder.calls == []
 
 
 @each_kit
 def test_the_history_handed_out_is_the_callers_own(kit: AdapterKit) -> None:
     provider = kit.open("legacy", URL)
-    given = [Message.user("hi"), Message.model("ho")]
+    given = [m.Message.user("hi"), m.Message.model("ho")]
     provider.create_session(None, None, given)
     given.clear()
     provider.get_history().clear()
@@ -171,21 +164,21 @@ def test_the_history_handed_out_is_the_callers_own(kit: AdapterKit) -> None:
 def test_a_serialised_history_comes_back_without_loss(kit: AdapterKit) -> None:
     provider = kit.open("legacy", URL)
     history = [
-        Message.user("question", InlineData("image/png", b"\x89")),
-        Message.model("let me look", FunctionCall("a", "read", {"n": 1})),
-        Message.tool(ToolResult("a", "read", {"rows": [1, None, "’北"]})),
-        Message.model("answer"),
+        m.Message.user("question", m.InlineData("image/png", b"\x89")),
+        m.Message.model("let me look", m.FunctionCall("a", "read", {"n": 1})),
+        m.Message.tool(m.ToolResult("a", "read", {"rows": [1, None, "’北"]})),
+        m.Message.model("answer"),
     ]
-    assert same_history(provider.deserialize_history(provider.serialize_history(history)), history)
+    assert m.same_history(provider.deserialize_history(provider.serialize_history(history)), history)
 
 
 @each_kit
 @pytest.mark.parametrize("streamed", [False, True], ids=["batch", "stream"])
 def test_both_paths_send_the_same_request(kit: AdapterKit, streamed: bool) -> None:
-    tools = [ToolSchema("mcp.ls", "List files", {"type": "object", "properties": {"at": {"type": "string"}}})]
-    earlier = [Message.user("see"), Message.model("look", FunctionCall("a", "mcp.ls", {"at": "’北"}))]
-    earlier.append(Message.tool(ToolResult("a", "mcp.ls", {"n": [1.5, None]})))
-    earlier.append(Message.model("so"))
+    tools = [m.ToolSchema("mcp.ls", "List files", {"type": "object", "properties": {"at": {"type": "string"}}})]
+    earlier = [m.Message.user("see"), m.Message.model("look", m.FunctionCall("a", "mcp.ls", {"at": "’北"}))]
+    earlier.append(m.Message.tool(m.ToolResult("a", "mcp.ls", {"n": [1.5, None]})))
+    earlier.append(m.Message.model("so"))
 
     def reply(exchange: Exchange) -> None:
         if streamed:
@@ -198,7 +191,7 @@ def test_both_paths_send_the_same_request(kit: AdapterKit, streamed: bool) -> No
         stateful.create_session("rules", tools, earlier)
         stateful.send_message_streaming("so?", discard) if streamed else stateful.send_message("so?")
         callbacks = {"on_chunk": discard} if streamed else {}
-        kit.open("stateless", server.url).complete([*earlier, Message.user("so?")], "rules", tools, **callbacks)
+        kit.open("stateless", server.url).complete([*earlier, m.Message.user("so?")], "rules", tools, **callbacks)
         by_legacy, by_stateless = server.requests
     assert by_legacy.path == by_stateless.path
     assert kit.comparable(by_legacy.json) == kit.comparable(by_stateless.json)

@@ -6,25 +6,14 @@ from typing import Any
 
 import pytest
 
+from turnproof import messages as m
 from turnproof.errors import InvalidRequestError
-from turnproof.messages import (
-    CodeExecutionResult,
-    ExecutableCode,
-    FileRef,
-    InlineData,
-    Message,
-    Opaque,
-    Part,
-    Text,
-    Thought,
-    ToolSchema,
-)
 from turnproof_adapters.openai import convert
 from turnproof_adapters.openai.service import OPENAI, Service
 
 from .kit import DATED, OURS, Json, arranged, asked, call, result, thought
 
-PNG, PDF = InlineData("image/png", b"\x89PNG"), InlineData("application/pdf", b"%PDF")
+PNG, PDF = m.InlineData("image/png", b"\x89PNG"), m.InlineData("application/pdf", b"%PDF")
 PNG_URL, PDF_URL = "data:image/png;base64,iVBORw==", "data:application/pdf;base64,JVBERg=="
 
 
@@ -39,34 +28,34 @@ def image(url: str) -> Json:
 @pytest.mark.parametrize(
     ("parts", "content"),
     [
-        ([Text("hi")], "hi"),
-        ([Text("")], ""),
-        ([Text(" ")], " "),
-        ([Text(""), Text("")], ""),
-        ([Text("a"), Text("b")], [text("a"), text("b")]),
-        ([Text(""), PNG], [image(PNG_URL)]),
+        ([m.Text("hi")], "hi"),
+        ([m.Text("")], ""),
+        ([m.Text(" ")], " "),
+        ([m.Text(""), m.Text("")], ""),
+        ([m.Text("a"), m.Text("b")], [text("a"), text("b")]),
+        ([m.Text(""), PNG], [image(PNG_URL)]),
         ([PNG], [image(PNG_URL)]),
-        ([Text("see"), PNG, Text("?")], [text("see"), image(PNG_URL), text("?")]),
-        ([FileRef("image/jpeg", "https://x.invalid/a.jpg")], [image("https://x.invalid/a.jpg")]),
+        ([m.Text("see"), PNG, m.Text("?")], [text("see"), image(PNG_URL), text("?")]),
+        ([m.FileRef("image/jpeg", "https://x.invalid/a.jpg")], [image("https://x.invalid/a.jpg")]),
         ([PDF], [{"type": "file", "file": {"filename": "document.pdf", "file_data": PDF_URL}}]),
-        ([FileRef("application/pdf", "file-123")], [{"type": "file", "file": {"file_id": "file-123"}}]),
+        ([m.FileRef("application/pdf", "file-123")], [{"type": "file", "file": {"file_id": "file-123"}}]),
         (
-            [InlineData("audio/wav", b"RIFF")],
+            [m.InlineData("audio/wav", b"RIFF")],
             [{"type": "input_audio", "input_audio": {"data": "UklGRg==", "format": "wav"}}],
         ),
         (
-            [InlineData("audio/mpeg", b"ID3")],
+            [m.InlineData("audio/mpeg", b"ID3")],
             [{"type": "input_audio", "input_audio": {"data": "SUQz", "format": "mp3"}}],
         ),
-        ([ExecutableCode("PYTHON", "print(1)")], "```python\nprint(1)\n```"),
-        ([CodeExecutionResult("OUTCOME_OK", "1")], "```\n1\n```"),
-        ([Opaque(OURS, "video_url", {"type": "video_url"})], [{"type": "video_url"}]),
-        ([Opaque("gemini", "x", {"x": 1}), Text("hi")], "hi"),
+        ([m.ExecutableCode("PYTHON", "print(1)")], "```python\nprint(1)\n```"),
+        ([m.CodeExecutionResult("OUTCOME_OK", "1")], "```\n1\n```"),
+        ([m.Opaque(OURS, "video_url", {"type": "video_url"})], [{"type": "video_url"}]),
+        ([m.Opaque("gemini", "x", {"x": 1}), m.Text("hi")], "hi"),
     ],
     ids=lambda value: "",
 )
-def test_what_the_user_says_is_a_string_or_blocks(parts: list[Part], content: Any) -> None:
-    assert arranged([Message("user", tuple(parts))]) == [{"role": "user", "content": content}]
+def test_what_the_user_says_is_a_string_or_blocks(parts: list[m.Part], content: Any) -> None:
+    assert arranged([m.Message("user", tuple(parts))]) == [{"role": "user", "content": content}]
 
 
 @pytest.mark.parametrize(
@@ -74,32 +63,36 @@ def test_what_the_user_says_is_a_string_or_blocks(parts: list[Part], content: An
     [
         (
             "user",
-            InlineData("text/plain", b"x"),
+            m.InlineData("text/plain", b"x"),
             r"parts\[0\] is a 'text/plain', and the API takes images, PDF, WAV and MP3",
         ),
         (
             "user",
-            FileRef("application/pdf", "https://x.invalid/a.pdf"),
+            m.FileRef("application/pdf", "https://x.invalid/a.pdf"),
             "is a 'application/pdf', by an address, and the API fetches only images itself",
         ),
-        ("tool", result(attachments=(InlineData("text/csv", b"x"),)), r"parts\[0\] is a 'text/csv', and the API takes"),
+        (
+            "tool",
+            result(attachments=(m.InlineData("text/csv", b"x"),)),
+            r"parts\[0\] is a 'text/csv', and the API takes",
+        ),
         ("model", PNG, r"parts\[0\] is a 'image/png', which the API takes from the user only"),
-        ("model", FileRef("image/png", "https://x"), "from the user only"),
+        ("model", m.FileRef("image/png", "https://x"), "from the user only"),
         ("system", PNG, "from the user only"),
-        ("model", Opaque(OURS, "custom", {}), "a 'custom' block, which an answer has no place for"),
+        ("model", m.Opaque(OURS, "custom", {}), "a 'custom' block, which an answer has no place for"),
         ("user", call(), "only the model calls tools"),
         ("system", result(), "belongs into a tool message"),
-        ("user", Text("\ud83d"), "not valid Unicode"),
+        ("user", m.Text("\ud83d"), "not valid Unicode"),
     ],
     ids=lambda value: "",
 )
-def test_what_has_no_form_is_refused_with_its_place(role: Any, part: Part, why: str) -> None:
+def test_what_has_no_form_is_refused_with_its_place(role: Any, part: m.Part, why: str) -> None:
     with pytest.raises(InvalidRequestError, match=why):
-        arranged([Message(role, (part,))])
+        arranged([m.Message(role, (part,))])
 
 
 def test_an_answer_has_one_text_in_front_of_its_calls() -> None:
-    said = Message.model("one ", call("call_1", p="’北"), "two", call("call_2"))
+    said = m.Message.model("one ", call("call_1", p="’北"), "two", call("call_2"))
     (wire, *_) = arranged([said])
     arguments = '{"p":"’北"}'
     assert wire == {
@@ -110,14 +103,14 @@ def test_an_answer_has_one_text_in_front_of_its_calls() -> None:
 
 
 def test_code_that_another_service_ran_is_told_as_text() -> None:
-    ran = ExecutableCode("PYTHON", "print(1)"), CodeExecutionResult("OUTCOME_OK", "1")
-    (wire,) = arranged([Message("model", ran)])
+    ran = m.ExecutableCode("PYTHON", "print(1)"), m.CodeExecutionResult("OUTCOME_OK", "1")
+    (wire,) = arranged([m.Message("model", ran)])
     assert wire["content"] == "\n```python\nprint(1)\n```\n\n```\n1\n```\n"
 
 
 @pytest.mark.parametrize("blank", ["", "  ", "\n"])
 def test_a_call_alone_has_no_content(blank: str) -> None:
-    (wire, *_) = arranged([Message.model(blank, call())])
+    (wire, *_) = arranged([m.Message.model(blank, call())])
     assert wire["content"] is None
 
 
@@ -143,7 +136,7 @@ def test_a_result_is_text_and_says_itself_that_a_tool_failed(value: Any, is_erro
 
 
 def test_tools_are_sorted_and_have_parameters_that_the_api_takes() -> None:
-    schemas = [ToolSchema("b.c", "B", {"type": "object", "properties": {"x": {}}}), ToolSchema("a")]
+    schemas = [m.ToolSchema("b.c", "B", {"type": "object", "properties": {"x": {}}}), m.ToolSchema("a")]
     a, b = convert.tools(schemas)
     assert a == {"type": "function", "function": {"name": "a", "parameters": {"type": "object", "properties": {}}}}
     assert b["function"]["parameters"] == {"type": "object", "properties": {"x": {}}}
@@ -151,16 +144,16 @@ def test_tools_are_sorted_and_have_parameters_that_the_api_takes() -> None:
     assert b["function"]["name"].startswith("b_c-x")
 
 
-@pytest.mark.parametrize("instruction", [None, "", "  ", Text(" ")])
+@pytest.mark.parametrize("instruction", [None, "", "  ", m.Text(" ")])
 def test_a_blank_system_text_is_none(instruction: Any) -> None:
     assert convert.system(instruction, OPENAI) is None
 
 
 def test_instructions_have_the_role_that_the_service_wants() -> None:
     service = Service(instructions="developer")
-    assert convert.system(Text("rules"), service) == {"role": "developer", "content": "rules"}
-    assert arranged([Message.system("be brief")], service) == [{"role": "developer", "content": "be brief"}]
-    assert arranged([Message.system("be brief")]) == [{"role": "system", "content": "be brief"}]
+    assert convert.system(m.Text("rules"), service) == {"role": "developer", "content": "rules"}
+    assert arranged([m.Message.system("be brief")], service) == [{"role": "developer", "content": "be brief"}]
+    assert arranged([m.Message.system("be brief")]) == [{"role": "system", "content": "be brief"}]
 
 
 # -- thinking
@@ -175,28 +168,28 @@ SEALED = thought("hm", field="reasoning_text", encrypted="abc==")
         (thought("hm"), True, {"reasoning_content": "hm"}),
         (thought("hm", model="gpt-5"), True, {}),
         (thought("hm", dialect="anthropic-messages", signature="s"), True, {}),
-        (Thought("hm"), True, {}),
+        (m.Thought("hm"), True, {}),
         (SEALED, False, {"reasoning_text": "hm", "reasoning_opaque": "abc=="}),
         (thought("", encrypted="abc=="), False, {"reasoning_opaque": "abc=="}),
     ],
     ids=["not-asked", "own", "other-model", "foreign", "unissued", "sealed", "sealed-alone"],
 )
-def test_thinking_goes_back_to_who_issued_it_and_wants_it(part: Thought, back: bool, fields: Json) -> None:
-    (wire,) = arranged([Message.model(part, "so")], Service(thoughts_back=back))
+def test_thinking_goes_back_to_who_issued_it_and_wants_it(part: m.Thought, back: bool, fields: Json) -> None:
+    (wire,) = arranged([m.Message.model(part, "so")], Service(thoughts_back=back))
     assert wire == {"role": "assistant", "content": "so", **fields}
 
 
 def test_thoughts_of_one_message_are_sent_as_one() -> None:
-    (wire,) = arranged([Message.model(thought("a"), "so", thought("b"))], Service(thoughts_back=True))
+    (wire,) = arranged([m.Message.model(thought("a"), "so", thought("b"))], Service(thoughts_back=True))
     assert wire["reasoning_content"] == "ab"
 
 
 def test_thinking_alone_is_nothing_that_was_said() -> None:
-    assert len(arranged([Message.user("hi"), Message.model(thought("hm"))], Service(thoughts_back=True))) == 1
+    assert len(arranged([m.Message.user("hi"), m.Message.model(thought("hm"))], Service(thoughts_back=True))) == 1
 
 
 def test_an_alias_thinks_what_its_dated_version_thought() -> None:
-    (wire,) = arranged([Message.model(thought("hm", model=DATED), "so")], Service(thoughts_back=True), "gpt-4.1")
+    (wire,) = arranged([m.Message.model(thought("hm", model=DATED), "so")], Service(thoughts_back=True), "gpt-4.1")
     assert "reasoning_content" in wire
 
 

@@ -8,19 +8,8 @@ from typing import Any
 
 import msgspec
 
+from turnproof import messages as m
 from turnproof.errors import InvalidRequestError, ProviderError
-from turnproof.messages import (
-    FileRef,
-    FinishReason,
-    FunctionCall,
-    Message,
-    Part,
-    ProviderResponse,
-    Text,
-    Thought,
-    TokenUsage,
-    ToolResult,
-)
 from turnproof.provider import Binding, Capabilities, Endpoint, Outcome
 from turnproof_adapters.anthropic.binding import BINDING as ANTHROPIC
 from turnproof_adapters.google_genai.binding import BINDING as GOOGLE
@@ -65,11 +54,11 @@ def as_it_is(inner: Any, *args: Any, **kwargs: Any) -> Any:
     return inner.complete(*args, **kwargs)
 
 
-def returning(change: Callable[[ProviderResponse], Any]) -> Complete:
+def returning(change: Callable[[m.ProviderResponse], Any]) -> Complete:
     return lambda inner, *args, **kwargs: change(inner.complete(*args, **kwargs))
 
 
-def with_parts(change: Callable[[tuple[Part, ...]], tuple[Part, ...]]) -> Complete:
+def with_parts(change: Callable[[tuple[m.Part, ...]], tuple[m.Part, ...]]) -> Complete:
     return returning(lambda response: msgspec.structs.replace(response, parts=change(response.parts)))
 
 
@@ -82,7 +71,7 @@ def without(**options: Any) -> Complete:
     return lambda inner, *args, **kwargs: inner.complete(*args, **kwargs | options)
 
 
-def sending(change: Callable[[Part], Part | None]) -> Complete:
+def sending(change: Callable[[m.Part], m.Part | None]) -> Complete:
     """With each part of the conversation changed before it is sent; None leaves it out."""
 
     def complete(inner: Any, messages: Any, *args: Any, **kwargs: Any) -> Any:
@@ -95,37 +84,37 @@ def sending(change: Callable[[Part], Part | None]) -> Complete:
     return complete
 
 
-def _drops_mime(kind: str) -> Callable[[Part], Part | None]:
+def _drops_mime(kind: str) -> Callable[[m.Part], m.Part | None]:
     return lambda part: None if getattr(part, "mime_type", "").startswith(kind) else part
 
 
-def _drops_attachments(part: Part) -> Part:
-    return msgspec.structs.replace(part, attachments=()) if isinstance(part, ToolResult) else part
+def _drops_attachments(part: m.Part) -> m.Part:
+    return msgspec.structs.replace(part, attachments=()) if isinstance(part, m.ToolResult) else part
 
 
-def _first_call_only(parts: tuple[Part, ...]) -> tuple[Part, ...]:
-    calls = [part for part in parts if isinstance(part, FunctionCall)]
+def _first_call_only(parts: tuple[m.Part, ...]) -> tuple[m.Part, ...]:
+    calls = [part for part in parts if isinstance(part, m.FunctionCall)]
     return tuple(part for part in parts if part not in calls[1:])
 
 
-def _no_calls(parts: tuple[Part, ...]) -> tuple[Part, ...]:
-    return tuple(part for part in parts if not isinstance(part, FunctionCall))
+def _no_calls(parts: tuple[m.Part, ...]) -> tuple[m.Part, ...]:
+    return tuple(part for part in parts if not isinstance(part, m.FunctionCall))
 
 
-def _thoughts_as_text(parts: tuple[Part, ...]) -> tuple[Part, ...]:
-    return tuple(Text(part.text) if isinstance(part, Thought) else part for part in parts)
+def _thoughts_as_text(parts: tuple[m.Part, ...]) -> tuple[m.Part, ...]:
+    return tuple(m.Text(part.text) if isinstance(part, m.Thought) else part for part in parts)
 
 
-def _thoughts_joined(parts: tuple[Part, ...]) -> tuple[Part, ...]:
-    thoughts = [part for part in parts if isinstance(part, Thought)]
+def _thoughts_joined(parts: tuple[m.Part, ...]) -> tuple[m.Part, ...]:
+    thoughts = [part for part in parts if isinstance(part, m.Thought)]
     if not thoughts:
         return parts
-    whole = Thought("".join(part.text for part in thoughts))
-    return (whole, *(part for part in parts if not isinstance(part, Thought)))
+    whole = m.Thought("".join(part.text for part in thoughts))
+    return (whole, *(part for part in parts if not isinstance(part, m.Thought)))
 
 
 def _refuses_urls(inner: Any, messages: Any, *args: Any, **kwargs: Any) -> Any:
-    if any(isinstance(part, FileRef) for message in messages for part in message.parts):
+    if any(isinstance(part, m.FileRef) for message in messages for part in message.parts):
         raise InvalidRequestError("images are sent as bytes")
     return inner.complete(messages, *args, **kwargs)
 
@@ -211,8 +200,8 @@ ATTACHMENTS_DROPPED = lie(sending(_drops_attachments))
 CANCEL_IGNORED = lie(without(cancel_token=None))
 OWN_ERRORS = lie(_other_error(RuntimeError))
 ONE_CLASS_OF_ERRORS = lie(_other_error(ProviderError))
-NO_USAGE = lie(with_fields(usage=TokenUsage()), usage=True)
-NO_FINISH = lie(with_fields(finish_reason=FinishReason.UNKNOWN))
+NO_USAGE = lie(with_fields(usage=m.TokenUsage()), usage=True)
+NO_FINISH = lie(with_fields(finish_reason=m.FinishReason.UNKNOWN))
 TEXT_AFTER_CALLS = lie(_text_at_the_end)
 NO_MARKS = lie(as_it_is, cache="explicit")
 
@@ -231,12 +220,12 @@ OWN_MODEL = binding("lie", _own_model)
 RETURNS_NONE = lie(returning(lambda response: None))
 RETURNS_DICT = lie(returning(lambda response: {"text": response.text}))
 RETURNS_PARTS = lie(returning(lambda response: response.parts))
-RETURNS_MESSAGE = lie(returning(lambda response: Message("model", response.parts)))
+RETURNS_MESSAGE = lie(returning(lambda response: m.Message("model", response.parts)))
 RETURNS_GENERATOR = lie(_generator)
 RETURNS_OUTCOME = lie(returning(lambda response: Outcome(response)))
 EMPTY_OUTCOME = replace(lie(returning(lambda response: Outcome())), errors="returned")
-PARTS_OF_DICTS = lie(returning(lambda response: ProviderResponse(({"text": response.text},))))  # type: ignore[arg-type]
-NO_SUCH_FINISH = lie(returning(lambda response: ProviderResponse(response.parts, finish_reason="end_turn")))  # type: ignore[arg-type]
+PARTS_OF_DICTS = lie(returning(lambda response: m.ProviderResponse(({"text": response.text},))))  # type: ignore[arg-type]
+NO_SUCH_FINISH = lie(returning(lambda response: m.ProviderResponse(response.parts, finish_reason="end_turn")))  # type: ignore[arg-type]
 CHUNKS_OF_BYTES = lie(_bytes)
 USAGE_AS_DICT = lie(_usage_as_dict)
 SDK_OPTION = binding("lie", _refuses_to_open)

@@ -9,23 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from ... import messages as m
 from ...dialects.atoms import Atom, atoms, media_key
 from ...dialects.base import Call
 from ...dialects.pictures import with_held_pictures
-from ...messages import (
-    CodeExecutionResult,
-    ExecutableCode,
-    FileRef,
-    FunctionCall,
-    InlineData,
-    Message,
-    Opaque,
-    ProviderData,
-    Text,
-    Thought,
-    ToolResult,
-    to_builtins,
-)
 from ...report.handoff import Fate, Loss
 
 _SHOWN = 60
@@ -35,7 +22,7 @@ class Arrival:
     """A history, and the request that it went out with. `body` is the request's text, `issuer` and `model` say whose
     provider data counts as the receiver's own."""
 
-    def __init__(self, history: Sequence[Message], call: Call, body: str, issuer: str, model: str) -> None:
+    def __init__(self, history: Sequence[m.Message], call: Call, body: str, issuer: str, model: str) -> None:
         self._held = atoms(history, root="$.messages")
         self._sent = atoms(with_held_pictures(call.messages, history), root="$.sent")
         self._body = body
@@ -46,7 +33,7 @@ class Arrival:
         self._issuer = issuer
         self._model = model
         self._said = "\n".join(atom.text for atom in self._sent if atom.kind == "text")
-        self._above = "\n".join(part.text for part in call.system if isinstance(part, Text))
+        self._above = "\n".join(part.text for part in call.system if isinstance(part, m.Text))
 
     def losses(self) -> tuple[Loss, ...]:
         """Everything that did not arrive as it was, in the order of the history."""
@@ -58,16 +45,16 @@ class Arrival:
         return len(own), sum(self._is_back(data) for data in own)
 
     def _losses(self) -> Iterator[Loss]:
-        calls = [atom.part for atom in self._sent if isinstance(atom.part, FunctionCall)]
-        results = [atom.part for atom in self._sent if isinstance(atom.part, ToolResult)]
+        calls = [atom.part for atom in self._sent if isinstance(atom.part, m.FunctionCall)]
+        results = [atom.part for atom in self._sent if isinstance(atom.part, m.ToolResult)]
         for atom in self._held:
             match atom.part:
-                case FunctionCall() as call:
+                case m.FunctionCall() as call:
                     if not calls:
                         yield self._loss(atom, "left-out")
                     elif (call.id, call.name) != ((twin := calls.pop(0)).id, twin.name):
                         yield self._loss(atom, "renamed")
-                case ToolResult() as result:
+                case m.ToolResult() as result:
                     answer = results.pop(0) if results else None
                     if answer is None:
                         yield self._loss(atom, "left-out")
@@ -75,17 +62,17 @@ class Arrival:
                         yield from self._attached(atom, result)
                         if result.is_error and not answer.is_error:
                             yield self._loss(atom, "told")
-                case Text(text=text):
+                case m.Text(text=text):
                     if text.strip() and text.strip() not in self._said and text.strip() not in self._above:
                         yield self._loss(atom, "left-out")
-                case Thought() as thought:
+                case m.Thought() as thought:
                     if fate := self._fate_of(thought):
                         yield self._loss(atom, fate)
                     continue
-                case ExecutableCode(code=words) | CodeExecutionResult(output=words):
+                case m.ExecutableCode(code=words) | m.CodeExecutionResult(output=words):
                     if not self._has_arrived(atom):
                         yield self._loss(atom, "told" if words and words in self._said else "left-out")
-                case InlineData() | FileRef() | Opaque():
+                case m.InlineData() | m.FileRef() | m.Opaque():
                     if not self._has_arrived(atom):
                         yield self._loss(atom, "left-out")
                         continue
@@ -93,7 +80,7 @@ class Arrival:
             if data is not None and not self._is_back(data):
                 yield self._loss(atom, "unsigned")
 
-    def _fate_of(self, thought: Thought) -> Fate | None:
+    def _fate_of(self, thought: m.Thought) -> Fate | None:
         data = thought.provider_data
         back = data is not None and self._is_back(data)
         thoughts = [atom for atom in self._sent if atom.kind == "thought"]
@@ -104,10 +91,10 @@ class Arrival:
             return None if data is None or back else "unsigned"
         return "told" if thought.text and thought.text in self._said else "left-out"
 
-    def _attached(self, atom: Atom, result: ToolResult) -> Iterator[Loss]:
-        media = {media_key(each.part) for each in self._sent if isinstance(each.part, InlineData | FileRef)}
+    def _attached(self, atom: Atom, result: m.ToolResult) -> Iterator[Loss]:
+        media = {media_key(each.part) for each in self._sent if isinstance(each.part, m.InlineData | m.FileRef)}
         for each in self._sent:
-            if isinstance(each.part, ToolResult):
+            if isinstance(each.part, m.ToolResult):
                 media |= {media_key(item) for item in each.part.attachments}
         if any(media_key(item) not in media for item in result.attachments):
             yield self._loss(atom, "left-out")
@@ -115,12 +102,12 @@ class Arrival:
     def _has_arrived(self, atom: Atom) -> bool:
         return any(other.key == atom.key for other in self._sent)
 
-    def _is_own(self, data: ProviderData) -> bool:
+    def _is_own(self, data: m.ProviderData) -> bool:
         return (
             data.dialect == self._issuer and bool(list(_provider_texts(data))) and _same_model(data.model, self._model)
         )
 
-    def _is_back(self, data: ProviderData) -> bool:
+    def _is_back(self, data: m.ProviderData) -> bool:
         return all(word in self._body or word in self._words for word in _provider_texts(data))
 
     def _loss(self, atom: Atom, fate: Fate) -> Loss:
@@ -130,7 +117,7 @@ class Arrival:
         return Loss(fate, type(atom.part).__name__, atom.path, _atom_text(atom), issuer, own)
 
 
-def _provider_texts(data: ProviderData) -> Iterator[str]:
+def _provider_texts(data: m.ProviderData) -> Iterator[str]:
     """What of provider data can be looked for in a request."""
     return (value for value in data.data.values() if isinstance(value, str) and value)
 
@@ -142,12 +129,12 @@ def _same_model(issued_by: str | None, model: str) -> bool:
 
 def _atom_text(atom: Atom) -> str:
     match atom.part:
-        case FunctionCall(id=call_id, name=name):
+        case m.FunctionCall(id=call_id, name=name):
             text = f"{name} ({call_id})"
-        case ToolResult(call_id=call_id, name=name):
+        case m.ToolResult(call_id=call_id, name=name):
             text = f"{name} ({call_id})"
-        case Text(text=words) | Thought(text=words):
+        case m.Text(text=words) | m.Thought(text=words):
             text = words
         case part:
-            text = str(to_builtins(part))
+            text = str(m.to_builtins(part))
     return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 3]}..."

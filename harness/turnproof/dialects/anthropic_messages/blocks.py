@@ -11,19 +11,7 @@ from binascii import Error as Base64Error
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from ...messages import (
-    JSON,
-    CacheMark,
-    FileRef,
-    FunctionCall,
-    InlineData,
-    Opaque,
-    Part,
-    ProviderData,
-    Text,
-    Thought,
-    ToolResult,
-)
+from ... import messages as m
 
 _UNKNOWN_IMAGE = "image/*"
 _PDF = "application/pdf"
@@ -35,9 +23,9 @@ class Issuer(NamedTuple):
     dialect: str
     model: str = ""
 
-    def sealed(self, data: Mapping[str, Any]) -> ProviderData:
+    def sealed(self, data: Mapping[str, Any]) -> m.ProviderData:
         """Such data, tagged."""
-        return ProviderData(self.dialect, self.model, dict(data))
+        return m.ProviderData(self.dialect, self.model, dict(data))
 
 
 class Unreadable(Exception):
@@ -49,7 +37,7 @@ class Unreadable(Exception):
         self.expected = expected
 
 
-def part_of(block: Mapping[str, Any], issuer: Issuer, names: Mapping[str, str] | None = None) -> Part:
+def part_of(block: Mapping[str, Any], issuer: Issuer, names: Mapping[str, str] | None = None) -> m.Part:
     """One block as a part. `names` gives the tool name of each call id seen so far, for results."""
     kind = block.get("type")
     if kind == "tool_result":
@@ -58,7 +46,7 @@ def part_of(block: Mapping[str, Any], issuer: Issuer, names: Mapping[str, str] |
     return reader(block, issuer) if reader else opaque(block, issuer)
 
 
-def read_block(block: Mapping[str, Any], issuer: Issuer) -> Part:
+def read_block(block: Mapping[str, Any], issuer: Issuer) -> m.Part:
     """As `part_of`, for answers: what cannot be read is kept as it is."""
     try:
         return part_of(block, issuer)
@@ -66,21 +54,21 @@ def read_block(block: Mapping[str, Any], issuer: Issuer) -> Part:
         return opaque(block, issuer)
 
 
-def opaque(block: Mapping[str, Any], issuer: Issuer) -> Opaque:
+def opaque(block: Mapping[str, Any], issuer: Issuer) -> m.Opaque:
     """A block that no part names, verbatim except its cache mark, which is kept as a mark."""
     data = {key: value for key, value in block.items() if key != "cache_control"}
-    return Opaque(issuer.dialect, str(block.get("type", "")), data, cache=mark_of(block))
+    return m.Opaque(issuer.dialect, str(block.get("type", "")), data, cache=mark_of(block))
 
 
-def mark_of(thing: Mapping[str, Any]) -> CacheMark | None:
+def mark_of(thing: Mapping[str, Any]) -> m.CacheMark | None:
     """The breakpoint on a block or tool, or None."""
     control = thing.get("cache_control")
     if not isinstance(control, dict):
         return None
-    return CacheMark("1h" if control.get("ttl") == "1h" else "5m")
+    return m.CacheMark("1h" if control.get("ttl") == "1h" else "5m")
 
 
-def result_text(content: JSON) -> str | None:
+def result_text(content: m.JSON) -> str | None:
     """The text of a tool result's content, exactly as it stood; None where there is no text at all."""
     if isinstance(content, str):
         return content
@@ -90,7 +78,7 @@ def result_text(content: JSON) -> str | None:
     return "".join(texts) if texts else None
 
 
-def _is_text(item: JSON) -> bool:
+def _is_text(item: m.JSON) -> bool:
     return isinstance(item, dict) and item.get("type") == "text" and isinstance(item.get("text"), str)
 
 
@@ -101,39 +89,39 @@ def _string(block: Mapping[str, Any], field: str) -> str:
     return value
 
 
-def _text(block: Mapping[str, Any], issuer: Issuer) -> Part:
+def _text(block: Mapping[str, Any], issuer: Issuer) -> m.Part:
     text = _string(block, "text")
     citations = block.get("citations")
     data = issuer.sealed({"citations": citations}) if citations else None
-    return Text(text, provider_data=data, cache=mark_of(block) if "cache_control" in block else None)
+    return m.Text(text, provider_data=data, cache=mark_of(block) if "cache_control" in block else None)
 
 
-def _thinking(block: Mapping[str, Any], issuer: Issuer) -> Part:
+def _thinking(block: Mapping[str, Any], issuer: Issuer) -> m.Part:
     signature = _string(block, "signature")
     data = issuer.sealed({"signature": signature}) if signature else None
-    return Thought(_string(block, "thinking"), provider_data=data)
+    return m.Thought(_string(block, "thinking"), provider_data=data)
 
 
-def _redacted(block: Mapping[str, Any], issuer: Issuer) -> Part:
-    return Thought("", provider_data=issuer.sealed({"redacted": _string(block, "data")}))
+def _redacted(block: Mapping[str, Any], issuer: Issuer) -> m.Part:
+    return m.Thought("", provider_data=issuer.sealed({"redacted": _string(block, "data")}))
 
 
-def _call(block: Mapping[str, Any], issuer: Issuer) -> Part:
+def _call(block: Mapping[str, Any], issuer: Issuer) -> m.Part:
     args = block.get("input", {})
     if not isinstance(args, dict):
         raise Unreadable("input", "dictionary")
     caller = block.get("caller")
     direct = caller is None or caller == {"type": "direct"}
     data = None if direct else issuer.sealed({"caller": caller})
-    return FunctionCall(_string(block, "id"), _string(block, "name"), args, provider_data=data, cache=mark_of(block))
+    return m.FunctionCall(_string(block, "id"), _string(block, "name"), args, provider_data=data, cache=mark_of(block))
 
 
-def _result(block: Mapping[str, Any], issuer: Issuer, names: Mapping[str, str]) -> Part:
+def _result(block: Mapping[str, Any], issuer: Issuer, names: Mapping[str, str]) -> m.Part:
     call_id = _string(block, "tool_use_id")
     content = block.get("content")
     if not isinstance(content, str | list | None):
         raise Unreadable("content", "list")
-    attachments: tuple[InlineData | FileRef, ...] = ()
+    attachments: tuple[m.InlineData | m.FileRef, ...] = ()
     data = None
     if isinstance(content, list):
         for n, item in enumerate(content):
@@ -144,10 +132,12 @@ def _result(block: Mapping[str, Any], issuer: Issuer, names: Mapping[str, str]) 
         items = [item for item in content if not _is_text(item)]
         nobody = Issuer(issuer.dialect)
         read = [part_of(item, nobody) for item in items]
-        attachments = tuple(part for part in read if isinstance(part, InlineData | FileRef))
-        others = [item for item, part in zip(items, read, strict=True) if not isinstance(part, InlineData | FileRef)]
+        attachments = tuple(part for part in read if isinstance(part, m.InlineData | m.FileRef))
+        others = [
+            item for item, part in zip(items, read, strict=True) if not isinstance(part, m.InlineData | m.FileRef)
+        ]
         data = nobody.sealed({"content": others}) if others else None
-    return ToolResult(
+    return m.ToolResult(
         call_id,
         names.get(call_id, ""),
         result_text(content),
@@ -158,15 +148,15 @@ def _result(block: Mapping[str, Any], issuer: Issuer, names: Mapping[str, str]) 
     )
 
 
-def _image(block: Mapping[str, Any], issuer: Issuer) -> Part:
+def _image(block: Mapping[str, Any], issuer: Issuer) -> m.Part:
     return _media(block, issuer, _UNKNOWN_IMAGE, extras=())
 
 
-def _document(block: Mapping[str, Any], issuer: Issuer) -> Part:
+def _document(block: Mapping[str, Any], issuer: Issuer) -> m.Part:
     return _media(block, issuer, _PDF, extras=("title", "context", "citations"))
 
 
-def _media(block: Mapping[str, Any], issuer: Issuer, default_type: str, extras: tuple[str, ...]) -> Part:
+def _media(block: Mapping[str, Any], issuer: Issuer, default_type: str, extras: tuple[str, ...]) -> m.Part:
     source = block.get("source")
     if not isinstance(source, dict):
         raise Unreadable("source", "dictionary")
@@ -176,20 +166,20 @@ def _media(block: Mapping[str, Any], issuer: Issuer, default_type: str, extras: 
     match source:
         case {"type": "base64", "media_type": str(mime), "data": str(encoded)}:
             try:
-                return InlineData(mime, b64decode(encoded, validate=True), provider_data=data, cache=mark)
+                return m.InlineData(mime, b64decode(encoded, validate=True), provider_data=data, cache=mark)
             except (Base64Error, ValueError):
                 return opaque(block, issuer)
         case {"type": "text", "media_type": str(mime), "data": str(text)}:
-            return InlineData(mime, text.encode(), provider_data=data, cache=mark)
+            return m.InlineData(mime, text.encode(), provider_data=data, cache=mark)
         case {"type": "url", "url": str(url)}:
-            return FileRef(default_type, url, provider_data=data, cache=mark)
+            return m.FileRef(default_type, url, provider_data=data, cache=mark)
         case {"type": "file", "file_id": str(file_id)}:
-            return FileRef(default_type, file_id, provider_data=data, cache=mark)
+            return m.FileRef(default_type, file_id, provider_data=data, cache=mark)
         case _:
             return opaque(block, issuer)
 
 
-_READERS: dict[str, Callable[[Mapping[str, Any], Issuer], Part]] = {
+_READERS: dict[str, Callable[[Mapping[str, Any], Issuer], m.Part]] = {
     "text": _text,
     "thinking": _thinking,
     "redacted_thinking": _redacted,

@@ -12,20 +12,7 @@ from base64 import b64encode
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ...messages import (
-    JSON,
-    CodeExecutionResult,
-    ExecutableCode,
-    FileRef,
-    FunctionCall,
-    InlineData,
-    Opaque,
-    Part,
-    ProviderData,
-    Text,
-    Thought,
-    ToolResult,
-)
+from ... import messages as m
 from ..base64_text import decode_base64
 from .rules import NAME
 
@@ -34,7 +21,7 @@ WirePart = Mapping[str, Any]
 _SIGNATURE = "thoughtSignature"
 
 
-def part_of(wire: WirePart, model: str) -> Part:
+def part_of(wire: WirePart, model: str) -> m.Part:
     """One wire part as a neutral part. A call or result without an id has the id `""`: `ids.py` gives it one.
 
     The whole `response` of a function response is the result, as it stood; it is an error if it has an `error` that
@@ -44,11 +31,11 @@ def part_of(wire: WirePart, model: str) -> Part:
         if field in wire:
             return reader(wire, _provider_data(wire, field, model)) or _opaque(wire, field, model)
     if wire.get("thought") is True:
-        return Thought(provider_data=_provider_data(wire, "", model))
+        return m.Thought(provider_data=_provider_data(wire, "", model))
     return _opaque(wire, next((key for key in wire if key != _SIGNATURE), ""), model)
 
 
-def signature_of(part: Part) -> str | None:
+def signature_of(part: m.Part) -> str | None:
     """The signature that a part carries, as standard base64; None without one."""
     data = part.provider_data
     found = data.data.get("signature") if data is not None and data.dialect == NAME else None
@@ -61,7 +48,7 @@ def standard_base64(text: str) -> str:
     return text if data is None else b64encode(data).decode()
 
 
-def _provider_data(wire: WirePart, field: str, model: str) -> ProviderData | None:
+def _provider_data(wire: WirePart, field: str, model: str) -> m.ProviderData | None:
     if field == "text" and len(wire) == 1:
         return None
     other_fields = {key: value for key, value in wire.items() if key not in (field, "thought", _SIGNATURE)}
@@ -71,75 +58,75 @@ def _provider_data(wire: WirePart, field: str, model: str) -> ProviderData | Non
     return _issued(wire, other_fields, model)
 
 
-def _issued(wire: WirePart, other_fields: dict[str, Any], model: str) -> ProviderData | None:
+def _issued(wire: WirePart, other_fields: dict[str, Any], model: str) -> m.ProviderData | None:
     signature = wire.get(_SIGNATURE)
     if isinstance(signature, str) and signature:
         other_fields["signature"] = standard_base64(signature)
-    return ProviderData(NAME, model, other_fields) if other_fields else None
+    return m.ProviderData(NAME, model, other_fields) if other_fields else None
 
 
-def _opaque(wire: WirePart, field: str, model: str) -> Opaque:
+def _opaque(wire: WirePart, field: str, model: str) -> m.Opaque:
     data = {key: value for key, value in wire.items() if key != _SIGNATURE}
-    return Opaque(NAME, field, data, provider_data=_issued(wire, {}, model))
+    return m.Opaque(NAME, field, data, provider_data=_issued(wire, {}, model))
 
 
-def _text(wire: WirePart, data: ProviderData | None) -> Part | None:
+def _text(wire: WirePart, data: m.ProviderData | None) -> m.Part | None:
     text = wire["text"]
     if not isinstance(text, str):
         return None
-    return Thought(text, provider_data=data) if wire.get("thought") is True else Text(text, provider_data=data)
+    return m.Thought(text, provider_data=data) if wire.get("thought") is True else m.Text(text, provider_data=data)
 
 
-def _call(wire: WirePart, data: ProviderData | None) -> Part | None:
+def _call(wire: WirePart, data: m.ProviderData | None) -> m.Part | None:
     call = _object(wire, "functionCall")
     name, args = call.get("name"), _value(call, "args", {})
     if not isinstance(name, str) or not isinstance(args, dict):
         return None
-    return FunctionCall(_identity(call), name, args, provider_data=data)
+    return m.FunctionCall(_identity(call), name, args, provider_data=data)
 
 
-def _result(wire: WirePart, data: ProviderData | None) -> Part | None:
+def _result(wire: WirePart, data: m.ProviderData | None) -> m.Part | None:
     result = _object(wire, "functionResponse")
     name, response, inside = result.get("name"), _value(result, "response", {}), _value(result, "parts", [])
     if not isinstance(name, str) or not isinstance(response, dict) or not isinstance(inside, list):
         return None
     attachments = tuple(part for part in map(_attachment, inside) if part is not None)
     failed = response.get("error") is not None
-    return ToolResult(_identity(result), name, response, failed, attachments, provider_data=data)
+    return m.ToolResult(_identity(result), name, response, failed, attachments, provider_data=data)
 
 
-def _attachment(wire: object) -> InlineData | FileRef | None:
+def _attachment(wire: object) -> m.InlineData | m.FileRef | None:
     if not isinstance(wire, dict):
         return None
     found = _inline(wire, None) if "inlineData" in wire else _file(wire, None)
-    return found if isinstance(found, InlineData | FileRef) else None
+    return found if isinstance(found, m.InlineData | m.FileRef) else None
 
 
-def _inline(wire: WirePart, data: ProviderData | None) -> Part | None:
+def _inline(wire: WirePart, data: m.ProviderData | None) -> m.Part | None:
     blob = _object(wire, "inlineData")
     encoded = blob.get("data")
     content = decode_base64(encoded) if isinstance(encoded, str) else None
-    return None if content is None else InlineData(str(blob.get("mimeType", "")), content, provider_data=data)
+    return None if content is None else m.InlineData(str(blob.get("mimeType", "")), content, provider_data=data)
 
 
-def _file(wire: WirePart, data: ProviderData | None) -> Part | None:
+def _file(wire: WirePart, data: m.ProviderData | None) -> m.Part | None:
     file = _object(wire, "fileData")
     uri = file.get("fileUri")
-    return FileRef(str(file.get("mimeType", "")), uri, provider_data=data) if isinstance(uri, str) else None
+    return m.FileRef(str(file.get("mimeType", "")), uri, provider_data=data) if isinstance(uri, str) else None
 
 
-def _code(wire: WirePart, data: ProviderData | None) -> Part | None:
+def _code(wire: WirePart, data: m.ProviderData | None) -> m.Part | None:
     ran = _object(wire, "executableCode")
     code = ran.get("code")
-    return ExecutableCode(str(ran.get("language", "")), code, provider_data=data) if isinstance(code, str) else None
+    return m.ExecutableCode(str(ran.get("language", "")), code, provider_data=data) if isinstance(code, str) else None
 
 
-def _code_result(wire: WirePart, data: ProviderData | None) -> Part | None:
+def _code_result(wire: WirePart, data: m.ProviderData | None) -> m.Part | None:
     gave = _object(wire, "codeExecutionResult")
     outcome, output = gave.get("outcome"), gave.get("output", "")
     if not isinstance(outcome, str) or not isinstance(output, str):
         return None
-    return CodeExecutionResult(outcome, output, provider_data=data)
+    return m.CodeExecutionResult(outcome, output, provider_data=data)
 
 
 def _object(wire: WirePart, field: str) -> Mapping[str, Any]:
@@ -147,7 +134,7 @@ def _object(wire: WirePart, field: str) -> Mapping[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _value(fields: Mapping[str, Any], name: str, default: JSON) -> JSON:
+def _value(fields: Mapping[str, Any], name: str, default: m.JSON) -> m.JSON:
     """A field's value; a null is as good as none."""
     value = fields.get(name)
     return default if value is None else value
@@ -168,7 +155,7 @@ _NAMED: Mapping[str, frozenset[str]] = {
 }
 """What the neutral part says itself; other fields of the data go to `provider_data`."""
 
-_READERS: dict[str, Callable[[WirePart, ProviderData | None], Part | None]] = {
+_READERS: dict[str, Callable[[WirePart, m.ProviderData | None], m.Part | None]] = {
     "text": _text,
     "functionCall": _call,
     "functionResponse": _result,

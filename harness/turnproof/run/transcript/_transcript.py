@@ -7,74 +7,51 @@ from typing import Literal, TypeAlias, TypeVar
 import msgspec
 
 from ...provider import Path
-from ._agents import Killed, LeftBehind, SaidBeside, SessionInForce, SessionStepped
-from ._event import BaseEvent
-from ._operations import Collected, ContextReport, Loaded, Refused, Reset, Reverted, Saved, Swapped, UsageReport
-from ._turns import (
-    CallBegan,
-    Cancelled,
-    Chunk,
-    Failed,
-    FunctionCallDetected,
-    HistorySnapshot,
-    Interjected,
-    LateCallback,
-    Response,
-    Retried,
-    RunEnded,
-    SessionOpened,
-    Thinking,
-    ToolRun,
-    TurnBegan,
-    TurnEnded,
-    UsageUpdate,
-)
-from ._watched import Accounts, ProviderAsked, ProviderHolds, ProviderSeen, ProviderTouched, SpanMade
-from ._wire import WireRequest, WireResponse
+from . import _agents, _event, _operations, _turns, _watched, _wire
 
 Event: TypeAlias = (
-    SessionOpened
-    | TurnBegan
-    | CallBegan
-    | WireRequest
-    | WireResponse
-    | Chunk
-    | Thinking
-    | FunctionCallDetected
-    | UsageUpdate
-    | LateCallback
-    | Response
-    | Failed
-    | Cancelled
-    | Interjected
-    | ToolRun
-    | Retried
-    | Collected
-    | Saved
-    | Loaded
-    | Swapped
-    | Reset
-    | Reverted
-    | Refused
-    | UsageReport
-    | ContextReport
-    | SpanMade
-    | ProviderSeen
-    | ProviderTouched
-    | ProviderHolds
-    | ProviderAsked
-    | Accounts
-    | SessionStepped
-    | SessionInForce
-    | SaidBeside
-    | Killed
-    | LeftBehind
-    | HistorySnapshot
-    | TurnEnded
-    | RunEnded
+    _turns.SessionOpened
+    | _turns.TurnBegan
+    | _turns.CallBegan
+    | _wire.WireRequest
+    | _wire.WireResponse
+    | _turns.Chunk
+    | _turns.Thinking
+    | _turns.FunctionCallDetected
+    | _turns.UsageUpdate
+    | _turns.LateCallback
+    | _turns.Response
+    | _turns.Failed
+    | _turns.Cancelled
+    | _turns.Interjected
+    | _turns.ToolRun
+    | _turns.Retried
+    | _operations.Collected
+    | _operations.Saved
+    | _operations.Loaded
+    | _operations.Swapped
+    | _operations.Reset
+    | _operations.Reverted
+    | _operations.Refused
+    | _operations.UsageReport
+    | _operations.ContextReport
+    | _watched.SpanMade
+    | _watched.ProviderSeen
+    | _watched.ProviderTouched
+    | _watched.ProviderHolds
+    | _watched.ProviderAsked
+    | _watched.Accounts
+    | _agents.SessionStepped
+    | _agents.SessionInForce
+    | _agents.SaidBeside
+    | _agents.Killed
+    | _agents.LeftBehind
+    | _turns.HistorySnapshot
+    | _turns.TurnEnded
+    | _turns.RunEnded
 )
 
-E = TypeVar("E", bound=BaseEvent)
+E = TypeVar("E", bound=_event.BaseEvent)
 
 
 class RunKey(msgspec.Struct, frozen=True, order=True):
@@ -105,8 +82,8 @@ class Transcript(msgspec.Struct, frozen=True):
         return [event for event in self.events if isinstance(event, kinds)]
 
     @property
-    def end(self) -> RunEnded:
+    def end(self) -> _turns.RunEnded:
         """How the run ended."""
         last = self.events[-1]
-        assert isinstance(last, RunEnded)
+        assert isinstance(last, _turns.RunEnded)
         return last

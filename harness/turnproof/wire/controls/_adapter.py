@@ -9,18 +9,9 @@ from email.utils import parsedate_to_datetime
 from http.client import HTTPMessage
 from typing import Any
 
+from ... import errors
 from ... import messages as m
 from ...cancel import CancelToken
-from ...errors import (
-    AuthenticationError,
-    ContentFilterError,
-    ContextLimitError,
-    InvalidRequestError,
-    OverloadedError,
-    ProviderError,
-    RateLimitError,
-    TransportError,
-)
 from ...provider import Binding, Capabilities, Endpoint
 from ._http import Line
 
@@ -126,7 +117,7 @@ def ask(api: Api, endpoint: Endpoint, request: Request, options: Mapping[str, An
             answer.read_document(document)
             if answer.complete or token.is_cancelled:
                 break
-    except ProviderError:
+    except errors.ProviderError:
         if not token.is_cancelled:
             raise
     finally:
@@ -134,7 +125,7 @@ def ask(api: Api, endpoint: Endpoint, request: Request, options: Mapping[str, An
     if token.is_cancelled:
         return answer.response(m.FinishReason.CANCELLED)
     if not answer.complete:
-        raise TransportError("the stream ended before its answer did")
+        raise errors.TransportError("the stream ended before its answer did")
     return answer.response(answer.finish())
 
 
@@ -145,23 +136,23 @@ def _wait(headers: HTTPMessage) -> float | None:
     return (parsedate_to_datetime(hint) - parsedate_to_datetime(headers["date"])).total_seconds()
 
 
-def _refusal(api: Api, status: int, after: float | None, document: Any) -> ProviderError:
+def _refusal(api: Api, status: int, after: float | None, document: Any) -> errors.ProviderError:
     kind, words = api.complaint(document)
     match status:
         case 401 | 403:
-            return AuthenticationError(words, status=status, kind=kind)
+            return errors.AuthenticationError(words, status=status, kind=kind)
         case 408:
-            return TransportError(words, status=status, kind=kind, retry_after=after)
+            return errors.TransportError(words, status=status, kind=kind, retry_after=after)
         case 413:
-            return ContextLimitError(words, status=status, kind=kind)
+            return errors.ContextLimitError(words, status=status, kind=kind)
         case 429:
-            return RateLimitError(words, status=status, kind=kind, retry_after=after)
+            return errors.RateLimitError(words, status=status, kind=kind, retry_after=after)
         case 451:
-            return ContentFilterError(words, status=status, kind=kind)
+            return errors.ContentFilterError(words, status=status, kind=kind)
         case _ if status >= 500:
-            return OverloadedError(words, status=status, kind=kind, retry_after=after)
+            return errors.OverloadedError(words, status=status, kind=kind, retry_after=after)
         case _:
-            return InvalidRequestError(words, status=status, kind=kind)
+            return errors.InvalidRequestError(words, status=status, kind=kind)
 
 
 class StatelessControl:
