@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from turnproof.judge.finding import Compared, Finding, Place, Side
 from turnproof.judge.requirements import Findings, check, finding
 from turnproof.judge.view import TurnView, View
-from turnproof.messages import Message, Text
+from turnproof.messages import Message, Text, same
 
 from .reading import ReadRequest, calls_made, instructs, makes_room, refusal_finding, results_in, system_text, too_long
+from .steps import Step, operations_done
 from .words import user_words, without_blanks
 
 
@@ -136,17 +137,19 @@ _SENT_AGAIN = finding(
 @check("gc/removed-history-stays-removed")
 def removed_history_stays_removed(view: View) -> Findings:
     """Nobody but the session remembers: what it removed is in no later request."""
-    known: dict[str, Message] = {}
-    gone: list[Message] = []
+    collections = list(operations_done(view, "gc"))
     for turn in view.turns:
-        if turn.collected is not None:
-            left = set(turn.collected.after)
-            gone += [known[name] for name in turn.collected.before if name not in left and name in known]
+        gone = [message for one in collections if one.turn.index <= turn.index for message in _removed(one)]
         for call in turn.calls:
             if gone and call.sent is not None:
                 yield from _forgotten(ReadRequest(call, call.generated[-1], call.sent), gone)
-            known.update((message.message_id, message) for message in call.began.messages)
-        known.update((message.message_id, message) for message in turn.history or ())
+
+
+def _removed(collection: Step) -> Iterator[Message]:
+    """What the session held before a collection and not after it, whatever its messages' ids are."""
+    for message in collection.history_before:
+        if not any(same(message, left, ids=False) for left in collection.history):
+            yield message
 
 
 def _forgotten(request: ReadRequest, gone: list[Message]) -> Iterator[Compared | Finding]:

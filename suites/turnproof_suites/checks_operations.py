@@ -9,7 +9,7 @@ from msgspec import UNSET
 from turnproof.gc import turn_starts
 from turnproof.judge.finding import Compared, Finding
 from turnproof.judge.requirements import FindingCode, Findings, check, finding
-from turnproof.judge.view import View
+from turnproof.judge.view import Exchange, View
 from turnproof.judge.view.plain_content import plain
 from turnproof.messages import JSON, Message, same_history
 from turnproof.run.transcript import Loaded, Saved
@@ -53,12 +53,23 @@ _RESET_ASKS = finding(
 
 @check("history/reset-asks-nobody")
 def reset_asks_nobody(view: View) -> Findings:
-    """The session forgets by itself."""
+    """The session forgets by itself. What it still counts in the background, of what it had sent, is no part of it."""
     for step in operations_done(view, "reset"):
-        for exchange in step.exchanges:
+        asked = [one for one in step.exchanges if not _counts_what_was_sent(view, one)]
+        for exchange in asked:
             yield _RESET_ASKS(exchange.at(), observed=exchange.request.path, method=exchange.request.method)
-        if not step.exchanges and step.refusal is None:
+        if not asked and step.refusal is None:
             yield Compared("resets")
+
+
+def _counts_what_was_sent(view: View, exchange: Exchange) -> bool:
+    """Whether it only counts the tokens of a conversation that went out before, perhaps with the answer to it: that may
+    come at any time."""
+    counted = exchange.call
+    if exchange.generates or counted is None:
+        return False
+    sent = (one.call.messages for one in view.exchanges if one.generates and one.call is not None)
+    return any(one and same_history(one, counted.messages[: len(one)], ids=False) for one in sent)
 
 
 _REVERT_REFUSED = finding(

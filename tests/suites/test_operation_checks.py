@@ -124,6 +124,16 @@ def asking(view: View) -> View:
     return between(view, Reset, Reset(), replace(request, **moved), replace(response, **moved))
 
 
+def counting(view: View, messages: int = -1) -> View:
+    """The reset counts tokens, of so many messages of what was last sent."""
+    sent = [one for one in view.transcript.of(WireRequest) if one.operation == "generate"][-2]
+    body = {name: sent.body[name] for name in ("model", "messages")}
+    body["messages"] = body["messages"][:messages] if messages >= 0 else body["messages"]
+    path = "/v1/messages/count_tokens"
+    count = replace(sent, call=-1, exchange=99, operation="count_tokens", path=path, body=body)
+    return between(view, Reset, Reset(), count)
+
+
 def provider_behind(view: View) -> View:
     at = next(n for n, one in enumerate(view.transcript.of(HistorySnapshot)) if one.owner == "provider")
     return spoilt(view, HistorySnapshot, lambda event: replace(event, messages=event.messages[:-1]), at)
@@ -265,6 +275,14 @@ def test_saving_that_fails_offers_nothing_damaged() -> None:
 def test_a_revert_beyond_the_last_turn_says_nothing_of_one_within() -> None:
     assert status("revert-keeps-the-earlier-turns", out_of_range()) is Status.INCONCLUSIVE
     assert status("revert-out-of-range-is-refused", reverted()) is Status.INCONCLUSIVE
+
+
+def test_a_count_of_what_was_sent_that_comes_during_a_reset_is_no_request_of_it() -> None:
+    assert status("reset-asks-nobody", counting(reset())) is Status.HELD
+
+
+def test_a_count_of_less_than_was_sent_is_a_request_of_the_reset() -> None:
+    assert status("reset-asks-nobody", counting(reset(), 0)) is Status.VIOLATED
 
 
 def test_a_reset_of_nothing_shows_nothing() -> None:

@@ -174,6 +174,22 @@ def test_every_difference_of_a_conversation_is_in_the_detail() -> None:
     assert first.endswith("(and 1 more)")
 
 
+def with_tools(view: View, *names: str) -> View:
+    """The same run, whose first request declares these tools."""
+
+    def change(body: Any) -> None:
+        body["tools"] = [{"name": name, "input_schema": {"type": "object"}} for name in names]
+
+    return spoilt(view, WireRequest, body_with(change), nth=0)
+
+
+def test_another_order_of_the_same_tools_closes_nothing() -> None:
+    legacy = with_tools(run("legacy"), "read_sensor", "forecast")
+    stateless = with_tools(run("stateless"), "forecast", "read_sensor")
+    assert "tool-order" in measured([legacy], [stateless]).comparisons[0].names
+    assert judged("2/paths-agree", [legacy], [stateless]).status is Status.HELD
+
+
 def test_a_declared_difference_is_no_violation() -> None:
     found = measured([run("legacy")], [emptied(run("stateless"))])
     (name,) = found.comparisons[0].names

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from foreign_framework.providers import Stateless, TokenMeter
+from foreign_framework.sessions import Synchronises
+
+from turnproof.commands.inventory import take_inventory
 
 from .kit import Take
 
@@ -198,3 +202,11 @@ def test_a_name_that_is_one_of_several_counts_for_all_of_them(take: Take) -> Non
         "Session",
     )
     assert taken.does("send") == {"provider-call send_message()", "provider-call send_message_streaming()"}
+
+
+def test_a_session_that_copies_from_its_provider_is_seen_and_a_helper_without_a_history_is_left_alone() -> None:
+    """The framework of `tests/foreign_framework`."""
+    copies = take_inventory(Synchronises)
+    assert {"synchronise", "send", "replace"} <= {use.name for use in copies.methods}
+    assert not take_inventory(TokenMeter).methods
+    assert not take_inventory(Stateless).methods

@@ -251,3 +251,69 @@ def test_a_binding_may_say_how_something_is_called_and_that_it_does_not_work() -
     found = asked(binding)
     assert found["shutdown"] == ("works", "")
     assert found["usage"][0] == "fails"
+
+
+# -- a provider behind what a binding opens ----------------------------------------------------------------------------
+
+
+class Own:
+    """A framework's provider, which takes messages of its own."""
+
+    def complete(self, chat: list[dict[str, str]]) -> str:
+        return chat[-1]["text"]
+
+    def count_tokens(self, chat: list[dict[str, str]]) -> int:
+        return sum(len(one["text"]) for one in chat)
+
+    def get_context_limit(self) -> int:
+        return 1000
+
+    def classify_error(self, error: BaseException) -> str:
+        return "transient"
+
+    def shutdown(self) -> None:
+        raise RuntimeError("it cannot be closed")
+
+
+class InFront:
+    """Translates for it, and does nothing else."""
+
+    def __init__(self) -> None:
+        self.session_id = "s1"
+        self._provider = Own()
+
+    def complete(self, messages: list[Message], system: Any = None, tools: Any = None, **options: Any) -> str:
+        return self._provider.complete([{"text": one.text} for one in messages])
+
+
+@pytest.mark.parametrize(
+    ("what", "outcome", "says"),
+    [
+        ("context limit", "works", ""),
+        ("count_tokens", "unknown", "count_tokens() is called in a way of its own"),
+        ("error classification", "works", "it has no get_retry_after()"),
+        ("shutdown", "fails", "it raised RuntimeError: it cannot be closed"),
+        ("thinking", "none", "it has no set_thinking_config()"),
+    ],
+)
+def test_what_the_object_in_front_lacks_is_asked_of_the_provider_behind_it(what: str, outcome: str, says: str) -> None:
+    found = next(one for one in ask(InFront(), BINDING, ENDPOINT) if one.what == what)
+    assert (found.outcome, says in found.said) == (outcome, True)
+
+
+def test_a_way_to_call_it_in_the_binding_is_given_what_the_binding_opened() -> None:
+    from dataclasses import replace
+
+    binding = replace(BINDING, retained={"count_tokens": lambda front: front._provider.count_tokens([{"text": "a"}])})
+    found = {one.what: one.outcome for one in ask(InFront(), binding, ENDPOINT)}
+    assert found["count_tokens"] == "works"
+
+
+def test_a_client_of_an_sdk_is_no_provider_behind_it() -> None:
+    class Client:
+        def shutdown(self) -> None:
+            raise RuntimeError("not asked")
+
+    front = InFront()
+    front._provider = Client()  # type: ignore[assignment]
+    assert {one.outcome for one in ask(front, BINDING, ENDPOINT)} == {"none"}

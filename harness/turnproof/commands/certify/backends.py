@@ -82,6 +82,10 @@ class Backends:
         """What answers an adapter; a control, which is no subject of the run, is always emulated."""
         return self._choice(spec).backend
 
+    def answer_alike(self, spec: str, other: str) -> None:
+        """Let another subject be answered by what answers this `other` one."""
+        self._choices.setdefault(spec, self._choices[other])
+
     def recorded(self, spec: str) -> str | None:
         """What the cassettes of an adapter were recorded from, in the words of a claim; None without a replay."""
         choice = self._choices[spec]

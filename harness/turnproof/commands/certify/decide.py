@@ -103,7 +103,7 @@ def decide(
     subject claims, the requirement is not claimed either; the verdict names what is missing. Nor is what a session
     cannot do, or does not show. Whatever else could not be decided says what would have decided it.
     """
-    every = _as_needed(requirement, list(views), subject, registry)
+    every = with_needed_calls(requirement, list(views), subject.kind, registry)
     live = any(view.live for view in every)
     if live and not requirement.live:
         return not_claimed("the emulator alone can decide it: what is asked of a real service shows nothing about it")
@@ -194,10 +194,12 @@ def _of_a_session(verdict: Verdict) -> Verdict:
     return msgspec.structs.replace(verdict, findings=findings)
 
 
-def _as_needed(requirement: Requirement, views: Sequence[View], subject: Claimed, registry: Registry) -> Sequence[View]:
+def with_needed_calls(
+    requirement: Requirement, views: Sequence[View], kind: SubjectKind, registry: Registry
+) -> Sequence[View]:
     """The runs; of a session that does not show its provider calls with derived ones, where these will do."""
     needs = registry[requirement.id].needs
-    if subject.kind != "session" or requirement.subject != "adapter" or needs not in ("history", "usage"):
+    if kind != "session" or requirement.subject != "adapter" or needs not in ("history", "usage"):
         return views
     return [derived(view, usage=needs == "usage") for view in views] if _hides_calls(views) else views
 

@@ -19,7 +19,7 @@ from .existing_tests import CommandRun
 from .histories import histories_agree
 from .measurement import Measured
 from .one_sided import one_path_only
-from .path_differences import PATHS_DIFFER, comparison_reason, not_compared
+from .path_differences import PATHS_DIFFER, comparison_reason, gating, not_compared
 from .phases import CheckName, Criterion
 from .provider_events import settings_and_runs
 from .provider_state import history_held, plugin_with_session, what_stays
@@ -145,7 +145,7 @@ def _paths_agree(measured: Measured, criterion: Criterion) -> Decision:
 
 def _differences(measured: Measured) -> Iterator[Reason]:
     """Each difference that nobody declared; those in what is said before those in how it is written."""
-    differ = [(one, found) for one in measured.comparisons if (found := violations(one, measured.excused))]
+    differ = [(one, found) for one in measured.comparisons if (found := gating(violations(one, measured.excused)))]
     views = {view.key: view for setting in ("off", "on") for view in measured.runs.get(setting, ())}
     for one, found in sorted(differ, key=lambda pair: all(each.form for each in pair[1])):
         for each in sorted(found, key=lambda each: each.form):

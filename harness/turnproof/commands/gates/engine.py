@@ -141,6 +141,7 @@ def _measurement(
         flag=candidate.flag,
         suite=suite,
         runs=runs.first[candidate.spec],
+        alone=runs.alone[candidate.spec],
         again=runs.again[candidate.spec],
         excused=excused_for(candidate.subject, options.config.settings.declared_difference),
         declared=candidate.subject.declared,

@@ -14,6 +14,7 @@ from ...judge.run_log import RunWriter
 from ...judge.view import View
 from ...report.begin_run import begin_run
 from ...report.progress import progress
+from ...run.bindings import subject_of
 from ...run.driver import Runner, RunSpec, Watch
 from ...run.driver.limits import limits_of
 from ...run.evidence import EvidenceStore
@@ -63,6 +64,17 @@ class Candidate:
                     key = RunKey(scenario.name, path, mode, repeat)
                     yield RunSpec(self.spec, scenario, key, flag=self.flag.flag, watch=watch)
                     watch = "session" if watch == "everything" else watch
+
+
+def adapter_name(spec: str, subject: Subject) -> str | None:
+    """The name by which a worker finds the adapter under a session; None where it has none."""
+    session, at, adapter = spec.partition("@")
+    if at:
+        return adapter
+    bound = subject.session.adapter
+    if isinstance(bound, str):
+        return bound
+    return f"{session}.adapter" if ":" in session else None
 
 
 _FEW = 100
@@ -119,10 +131,28 @@ class GateRunner:
                 raise
         return list(campaign.views(candidate.spec))
 
+    def measure_adapter(
+        self, candidate: Candidate, setting: Setting, writer: RunWriter, store: EvidenceStore
+    ) -> list[View]:
+        """Make the runs of a candidate's adapter by itself in which its calls are made again. None where nothing can be
+        opened by the adapter's binding, or it has no name by which a worker finds it."""
+        name = adapter_name(candidate.spec, candidate.subject)
+        if name is None or candidate.subject.adapter.open_stateless is None:
+            return []
+        subject = subject_of(candidate.subject.adapter)
+        probed = [scenario for scenario in candidate.scenarios if scenario.probes]
+        adapter = Candidate.of(name, subject, candidate.flag, probed)
+        self.backends.answer_alike(name, candidate.spec)
+        writer.write(adapter_line(name, subject, self.backends))
+        return self.measure(adapter, setting, 1, "nothing", writer, store)
+
 
 @dataclass
 class Runs:
     """The runs of a gate: `first` by subject and setting of the flag, `again` the second ones with the flag off.
+
+    `alone` are those of its adapter by itself, where criteria are about it and the session shows no calls of its
+    provider.
 
     `writers` are the files that they were written to, by folder, still without their last line. Runs with the flag not
     set have a folder of their own: they are on the path that the off or the on ones are on, and would pass for theirs.
@@ -132,6 +162,7 @@ class Runs:
     started: str = ""
     first: dict[str, dict[Setting, list[View]]] = field(default_factory=lambda: defaultdict(dict))
     again: dict[str, list[View]] = field(default_factory=lambda: defaultdict(list))
+    alone: dict[str, list[View]] = field(default_factory=lambda: defaultdict(list))
     writers: dict[Path, RunWriter] = field(default_factory=dict)
 
     @classmethod
@@ -149,6 +180,7 @@ class Runs:
         asked = {setting for criterion in reading for setting in criterion.flag}
         compared = any(criterion.check == "paths-agree" for criterion in reading)
         watched = {setting for criterion in reading if criterion.check in WATCHING for setting in criterion.flag}
+        of_adapter = {setting for criterion in reading if criterion.of_adapter for setting in criterion.flag}
         phase = laboratory.options.phase
         for group, place in (_PLACES if phase < GONE else _PLACES_WITHOUT_FLAG).items():
             settings = [setting for setting in group if setting in asked]
@@ -165,6 +197,8 @@ class Runs:
                     views = laboratory.measure(candidate, setting, times, watch, writer, store)
                     runs.first[spec][setting] = [view for view in views if view.key.repeat == 0]
                     runs.again[spec] += [view for view in views if view.key.repeat]
+                    if setting in of_adapter and not any(view.calls for view in views):
+                        runs.alone[spec] = laboratory.measure_adapter(candidate, setting, writer, store)
         return runs
 
 

@@ -26,6 +26,7 @@ class Measured:
     """Everything that the criteria of a phase read.
 
     runs:     the first run of each scenario and mode, by setting of the flag.
+    alone:    the runs of the adapter by itself, where the session shows no calls of its provider.
     again:    a second run of each with the flag off, which tells noise from difference.
     excused:  the differences between the paths that are meant.
     declared: those of them that are declared for this very subject, and so have to occur.
@@ -42,6 +43,7 @@ class Measured:
     flag: FlagPlan
     suite: Suite
     runs: Mapping[Setting, Sequence[View]]
+    alone: Sequence[View] = ()
     again: Sequence[View] = ()
     excused: Sequence[Difference] = ()
     declared: Sequence[Difference] = ()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from ...judge.finding import Place, Side
 from ...judge.parity import KINDS, Comparison, Found
@@ -43,6 +43,15 @@ RUN_DIFFERS: Mapping[str, ReasonCode] = {
     for kind in KINDS
 }
 _NOT_COMPARED = leaves_undecided("runs/not-compared", "Two runs could not be compared.", observed="{problem:words}")
+
+
+_SAME_TO_THE_MODEL = frozenset({"tool-order"})
+
+
+def gating(differences: Iterable[Found]) -> list[Found]:
+    """The differences that can close a gate. Every API takes tools in any order, so a path may list them in its own;
+    whether that order stays the same from request to request is asked by `cache/tool-order-is-stable`."""
+    return [one for one in differences if one.name not in _SAME_TO_THE_MODEL]
 
 
 def comparison_reason(

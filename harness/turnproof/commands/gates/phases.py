@@ -80,7 +80,8 @@ class Criterion(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     `check` names what decides it and `flag` the runs that it reads, by how the flag stands in them. `requirements` are
     ids of the suite, for the check of that name alone, and `situations` for `provider-untouched`. `remedy` says what to
-    look at when it does not hold.
+    look at when it does not hold. `of_adapter`: it is asked of the adapter, which is run by itself where the session
+    shows no calls of its provider.
     """
 
     id: str
@@ -92,6 +93,7 @@ class Criterion(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     sources: tuple[str, ...]
     requirements: tuple[str, ...] = ()
     situations: tuple[Situation, ...] = ()
+    of_adapter: bool = False
 
     def __post_init__(self) -> None:
         if not _ID.fullmatch(self.id):

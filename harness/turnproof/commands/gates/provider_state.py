@@ -11,7 +11,7 @@ from ...provider import RETAINED
 from ...run.driver.retention import METHODS
 from ...run.transcript import ProviderAsked, ProviderHolds, ProviderSeen, ProviderTouched, UsageReport
 from .class_source import Source, line_of
-from .codes import closes, leaves_undecided
+from .codes import closes, is_not_asked, leaves_undecided
 from .combined_runs import seen_in
 from .decision import Decision, Reason, decided, with_counts
 from .measurement import Measured
@@ -56,6 +56,9 @@ _UNKNOWN = leaves_undecided(
 _CANNOT_ASK = leaves_undecided(
     "what-stays/no-provider",
     "The adapter's binding opens no provider that could be asked: give it open_stateless.",
+)
+_NONE_THERE = is_not_asked(
+    "what-stays/nothing-there", "The adapter's provider does nothing beside answering, and need not: it claims nothing."
 )
 _TAKES_PLUGIN = closes(
     "plugin-with-session/takes-plugin",
@@ -131,7 +134,7 @@ def what_stays(measured: Measured, criterion: Criterion) -> Decision:
         name = f"{what}: {one.said}"
         facts: dict[str, Any] = {"what": what, "said": one.said}
         usage = _usage_shown(views) if what == "usage" and one.outcome == "none" else None
-        if one.outcome == "works" or usage:
+        if (one.outcome == "works" and not _lacks(measured, one)) or usage:
             works.append(what)
         elif usage is False:
             name = f"{what}: the session gives no figures after any turn"
@@ -140,8 +143,10 @@ def what_stays(measured: Measured, criterion: Criterion) -> Decision:
             reasons.append(seen_in(_BROKEN(place, name=name, **facts), view))
         elif one.outcome == "unknown":
             reasons.append(seen_in(_UNKNOWN(place, **facts), view))
-        elif what in demanded:
+        elif one.outcome == "works" or what in demanded:
             reasons.append(seen_in(_MISSING(place, name=name, **facts), view))
+    if not reasons and not works:
+        reasons.append(_NONE_THERE())
     return decided(sorted(reasons, key=lambda one: one.name), works)
 
 
@@ -152,6 +157,12 @@ def _demanded(measured: Measured) -> set[str]:
     if protocol is not None:
         demanded |= {what for what, methods in METHODS.items() if any(map(protocol.has, methods))}
     return demanded
+
+
+def _lacks(measured: Measured, one: ProviderAsked) -> bool:
+    """Whether a provider lacks one of several methods, and the protocol has it."""
+    protocol = measured.protocol
+    return protocol is not None and any(protocol.has(name) and f"{name}()" in one.said for name in METHODS[one.what])
 
 
 def _usage_shown(views: Sequence[View]) -> bool | None:

@@ -14,7 +14,7 @@ from .codes import closes, leaves_undecided
 from .combined_runs import RunReasons, over_runs
 from .decision import Decision, Reason, Spot, decided
 from .measurement import Measured
-from .path_differences import RUN_DIFFERS, comparison_reason, not_compared
+from .path_differences import RUN_DIFFERS, comparison_reason, gating, not_compared
 from .phases import Criterion, Setting
 from .provider_events import nothing_seen, providers, runs_of, short
 from .taken_path import path_taken
@@ -83,11 +83,12 @@ def _unchanged(off: View, unset: View, labels: tuple[str, str]) -> RunReasons:
         yield from wrong
         return
     comparison = compare_views(off, unset, labels=labels)
+    differences = gating(comparison.differences)
     if not signs:
         yield _PATH_HIDDEN(off.at(Side.PROCESS))
     elif comparison.problem:
         yield not_compared(comparison)
-    elif comparison.equal:
+    elif not differences:
         yield Compared("runs that are the same with the flag off")
-    for found in comparison.differences if signs else ():
+    for found in differences if signs else ():
         yield comparison_reason(RUN_DIFFERS[found.name], found, comparison, off, unset)

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from msgspec.structs import replace
 
 from ...judge.requirements import judge
+from ...judge.view import View
+from ..certify.decide import with_needed_calls
 from .codes import is_not_asked
 from .decision import Decision, combined, decided
 from .exemptions import accepted
@@ -21,13 +25,18 @@ def requirements_hold(measured: Measured, criterion: Criterion) -> Decision:
     names = [name for name in criterion.requirements if _shows(measured, name)]
     if not names:
         return decided([OWNS_ITS_HISTORY()])
-    return combined(_judge(measured, name, setting) for setting in criterion.flag for name in names)
+    alone = measured.alone if criterion.of_adapter else ()
+    return combined(
+        _judge(measured, name, setting, alone or measured.runs[setting]) for setting in criterion.flag for name in names
+    )
 
 
-def _judge(measured: Measured, requirement: str, setting: Setting) -> Decision:
+def _judge(measured: Measured, requirement: str, setting: Setting, runs: Sequence[View]) -> Decision:
     path = measured.flag.path(setting, measured.phase)
     claims = measured.subject.claims()
-    verdict = judge(measured.suite.catalogue[requirement], path, measured.runs[setting], claims=claims)
+    asked = measured.suite.catalogue[requirement]
+    views = with_needed_calls(asked, runs, measured.subject.kind, measured.suite.registry)
+    verdict = judge(asked, path, views, claims=claims)
     decision = accepted(measured, requirement, path, verdict)
     return replace(decision, reasons=tuple(replace(reason, setting=setting) for reason in decision.reasons))
 

@@ -1,7 +1,8 @@
 """What stays of a provider when its history has gone: each of these things is tried on the adapter's own object.
 
-They are called as turnproof's contract has them, or as the binding says (`Binding.retained`). What a provider does not
-have is put down as such: whether it should is for the reader to say.
+They are called as turnproof's contract has them, or as the binding says (`Binding.retained`). An object that a binding
+puts in front of a framework's provider need not have them: then the provider behind it is asked. What a provider does
+not have is put down as such: whether it should is for the reader to say.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from ...errors import RateLimitError
 from ...messages import Message, same
 from ...provider import RETAINED, Binding, Endpoint
 from ..transcript import ProviderAsked
-from .provider_surface import has_method
+from .provider_surface import has_method, owns_history
 
 METHODS: Mapping[str, tuple[str, ...]] = {
     "initialize": ("initialize",),
@@ -34,6 +35,9 @@ METHODS: Mapping[str, tuple[str, ...]] = {
 
 assert tuple(METHODS) == RETAINED
 
+_IN_PARTS = frozenset({"error classification"})
+"""What is tried with those of its methods that are there."""
+
 
 class _CannotCallError(Exception):
     """It is not known how a method is called."""
@@ -41,24 +45,41 @@ class _CannotCallError(Exception):
 
 def ask(own: Any, binding: Binding, endpoint: Endpoint) -> list[ProviderAsked]:
     """Try everything, shutdown last. Whatever a method raises is what is told of it."""
-    tried = _Tried(own, endpoint)
-    return [_outcome(method, own, binding.retained.get(method), tried) for method in RETAINED]
+    behind = provider_behind(own)
+    return [_outcome(what, own, behind, binding.retained.get(what), endpoint) for what in RETAINED]
 
 
-def _outcome(method: str, own: Any, own_test: Callable[[Any], object] | None, tried: _Tried) -> ProviderAsked:
-    names = METHODS[method]
-    if own_test is None and not all(has_method(own, name) for name in names):
-        lacking = ", ".join(f"{name}()" for name in names if not has_method(own, name))
-        return ProviderAsked(what=method, outcome="none", said=f"it has no {lacking}")
+def provider_behind(own: Any) -> Any:
+    """The provider that an object stands in front of: an attribute of it that can be called for an answer, as
+    `complete()` or by the legacy methods. None where there is none."""
+    values = [*getattr(own, "__dict__", {}).values(), *(getattr(own, name, None) for name in _slots(own))]
+    return next((one for one in values if has_method(one, "complete") or owns_history(one)), None)
+
+
+def _slots(own: Any) -> list[str]:
+    slots = getattr(type(own), "__slots__", ())
+    return [slots] if isinstance(slots, str) else list(slots)
+
+
+def _outcome(
+    what: str, own: Any, behind: Any, own_test: Callable[[Any], object] | None, endpoint: Endpoint
+) -> ProviderAsked:
+    names = METHODS[what]
+    target = own if any(has_method(own, name) for name in names) else behind
+    lacking = [name for name in names if not has_method(target, name)] if own_test is None else []
+    said = f"it has no {', '.join(f'{name}()' for name in lacking)}" if lacking else ""
+    if lacking and (what not in _IN_PARTS or len(lacking) == len(names)):
+        return ProviderAsked(what=what, outcome="none", said=said)
+    tried = _Tried(target, endpoint, by_contract=target is own)
     try:
-        problem = _by_binding(own, own_test) if own_test is not None else tried.by_contract(method)
+        problem = _by_binding(own, own_test) if own_test is not None else tried.call(what)
     except _CannotCallError as error:
-        return ProviderAsked(what=method, outcome="unknown", said=str(error))
+        return ProviderAsked(what=what, outcome="unknown", said=str(error))
     except Exception as error:
-        return ProviderAsked(what=method, outcome="fails", said=f"it raised {type(error).__name__}: {error}")
+        return ProviderAsked(what=what, outcome="fails", said=f"it raised {type(error).__name__}: {error}")
     finally:
         tried.user.release()
-    return ProviderAsked(what=method, outcome="fails" if problem else "works", said=problem)
+    return ProviderAsked(what=what, outcome="fails" if problem else "works", said=problem or said)
 
 
 def _by_binding(own: Any, own_test: Callable[[Any], object]) -> str:
@@ -66,14 +87,19 @@ def _by_binding(own: Any, own_test: Callable[[Any], object]) -> str:
 
 
 class _Tried:
-    """The calls as the contract has them; each gives what is wrong, or nothing."""
+    """The calls as the contract has them; each gives what is wrong, or nothing.
 
-    def __init__(self, own: Any, endpoint: Endpoint) -> None:
+    An object that is bound keeps the contract (`by_contract`). A framework's own provider behind it need not: what it
+    makes of arguments in neutral form says nothing of it.
+    """
+
+    def __init__(self, own: Any, endpoint: Endpoint, *, by_contract: bool) -> None:
         self._own = own
         self._endpoint = endpoint
+        self._by_contract = by_contract
         self.user = LoopUser()
 
-    def by_contract(self, method: str) -> str:
+    def call(self, what: str) -> str:
         """Try one of them."""
         tried: dict[str, Callable[[], str]] = {
             "initialize": self._initialize,
@@ -88,17 +114,20 @@ class _Tried:
             "error classification": self._errors,
             "shutdown": self._shutdown,
         }
-        return tried[method]()
+        return tried[what]()
 
     def _call(self, name: str, *arguments: Any) -> Any:
         method = getattr(self._own, name)
         try:
             inspect.signature(method).bind(*arguments)
         except (TypeError, ValueError) as error:
-            raise _CannotCallError(
-                f"{name}() is called in a way of its own ({error}): say how in the binding's `retained`"
-            ) from error
-        return self.user.result(method(*arguments))
+            raise _own_way(name, error) from error
+        try:
+            return self.user.result(method(*arguments))
+        except Exception as error:
+            if arguments and not self._by_contract:
+                raise _own_way(name, error) from error
+            raise
 
     def _initialize(self) -> str:
         at = self._endpoint
@@ -151,8 +180,10 @@ class _Tried:
 
     def _errors(self) -> str:
         error = RateLimitError("too many requests", status=429, retry_after=3.0)
-        kind, wait = self._call("classify_error", error), self._call("get_retry_after", error)
-        if kind is not None and not isinstance(kind, Mapping):
+        kind, wait = (
+            self._call(name, error) if has_method(self._own, name) else None for name in METHODS["error classification"]
+        )
+        if self._by_contract and kind is not None and not isinstance(kind, Mapping):
             return f"classify_error() returned {kind!r}"
         return "" if wait is None or _is_number(wait) else f"get_retry_after() returned {wait!r}"
 
@@ -163,6 +194,10 @@ class _Tried:
         except Exception as error:
             return f"called twice, it raised {type(error).__name__}: {error}"
         return ""
+
+
+def _own_way(name: str, error: Exception) -> _CannotCallError:
+    return _CannotCallError(f"{name}() is called in a way of its own ({error}): say how in the binding's `retained`")
 
 
 def _is_number(value: object) -> bool:

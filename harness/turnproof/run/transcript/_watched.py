@@ -89,6 +89,7 @@ class ProviderAsked(BaseEvent, frozen=True, kw_only=True, omit_defaults=True, ta
     """Something that a provider does beside answering was tried, in a run that is watched.
 
     `outcome`: it `works`, it `fails` (`said` tells how), the provider has `none`, or it is `unknown` how it is called.
+    Of what works, `said` names the methods that it lacks.
     """
 
     what: str
