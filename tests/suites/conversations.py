@@ -226,9 +226,7 @@ def collected(**how: object) -> View:
     made.turn("How is bed 3?").call(read()).results(result()).call("Moist.").end()
     made.turn("And bed 4?").call(read("4", "toolu_2")).results(result("toolu_2")).call("Dry.").end()
     before = tuple(message.message_id for message in made.history)
-    del made.history[:4]
-    after = tuple(message.message_id for message in made.history)
-    made.add(Collected(before=before, after=after, turn=2))
+    made.operated("gc", Collected(before=before, after=before[4:]), held=made.history[4:])
     return made.turn("So?").call("Water bed 4.").end().view()
 
 
