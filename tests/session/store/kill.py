@@ -1,4 +1,4 @@
-"""Kills a process that takes turns, over and over, and looks at what it left: `python -m tests.store.kill`.
+"""Kills a process that takes turns, over and over, and looks at what it left: `python -m tests.session.store.kill`.
 
 A server process imports everything once and forks a child for each life, so that a life costs milliseconds. The child
 opens the session that the one before it left, takes turns, and says `ack` for each that `send` has returned from. It

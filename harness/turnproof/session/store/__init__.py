@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..persistence import Connection, InterruptedTurn, SessionState
 from .client import Client
 from .conversations import ConversationManager, ConversationReply, ConversationRequest, complete_with, converse_with
-from .errors import SessionBusyError, StoreError, StoreFullError, UnknownSessionError
+from .errors import ForkedSessionError, SessionBusyError, StoreError, StoreFullError, UnknownSessionError
 from .file_store import FileStore, Loaded
 from .files import Files, Handle, LocalFiles
 from .journal import Problem
@@ -22,6 +22,7 @@ __all__ = [
     "ConversationRequest",
     "FileStore",
     "Files",
+    "ForkedSessionError",
     "Handle",
     "InterruptedTurn",
     "KeptSession",

@@ -3,6 +3,7 @@
 StoreError                    the store, or the disk under it, failed
 ├── StoreFullError            no room left: what is on disk is what was there before
 ├── SessionBusyError          another process has the session open; .owner says which
+├── ForkedSessionError        this process is a copy of the one that opened the session; .owner says which
 └── UnknownSessionError       no session by that name or number
 
 A file that is there and cannot be read raises `SavedSessionError`, as text from anywhere does.
@@ -42,6 +43,18 @@ class SessionBusyError(StoreError):
         super().__init__(
             f"session {session_id!r} is open in {owner}: two writers would spoil it. "
             "Close it there, or attach to it through one SessionManager"
+        )
+        self.session_id = session_id
+        self.owner = owner
+
+
+class ForkedSessionError(StoreError):
+    """A session that was open when the process was forked belongs to the process that opened it, not to the copy."""
+
+    def __init__(self, session_id: str, owner: int) -> None:
+        super().__init__(
+            f"session {session_id!r} was opened in process {owner}, and this is a copy of that process: two writers "
+            "would spoil it. Send there, or open a session here after the fork"
         )
         self.session_id = session_id
         self.owner = owner

@@ -111,6 +111,10 @@ class Journal:
     def __init__(self, files: Files, path: Path, seq: int, size: int) -> None:
         self._files = files
         self._path = path
+        self.last_checksum = ""
+        """That of the last record which was appended here."""
+        self.appended = 0
+        """Bytes that were appended here."""
         # One value, replaced at one stroke: a Ctrl-C may come between any two steps.
         self._place = _Place(seq, size)
 
@@ -144,7 +148,8 @@ class Journal:
         With `sync` they, and all before them, are on the disk when this returns. Raises StoreError.
         """
         place = self._place
-        lines = b"".join(seal(seq, body) for seq, body in enumerate(bodies, place.seq + 1))
+        sealed = [seal(seq, body) for seq, body in enumerate(bodies, place.seq + 1)]
+        lines = b"".join(sealed)
         with reported("writing the log", self._path):
             # After a failed sync nobody knows what is on the disk: everything since the last one is written again.
             self._place = replace(place, handle=None)
@@ -159,6 +164,8 @@ class Journal:
                     self._files.truncate(self._path, place.safe + len(place.unsafe))
                 raise
         seq = place.seq + len(bodies)
+        self.last_checksum = _SEAL.match(sealed[-1])[2].decode() if sealed else self.last_checksum  # type: ignore[index]
+        self.appended += len(lines)
         if sync:
             self._place = _Place(seq, place.safe + len(place.unsafe) + len(lines), handle=handle)
         else:
@@ -202,6 +209,11 @@ def _read_row(row: bytes, foreign: bool) -> tuple[int, bytes] | str:
     if foreign and (stripped := row.strip())[:1] == b"{" and stripped[-1:] == b"}":
         return 0, stripped
     return "this is no record"
+
+
+def checksum_of(entry: Entry) -> str:
+    """The checksum of a record, as its line has it."""
+    return f"{_checksum(entry.seq, entry.body[1:]):08x}"
 
 
 def _checksum(seq: int, body: bytes) -> int:

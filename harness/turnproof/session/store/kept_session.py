@@ -142,12 +142,20 @@ class KeptSession(Closeable):
             self._save()
 
     def close(self) -> None:
-        """Save, and let others open the session, even if saving fails. Calling it twice is harmless."""
+        """Store what has changed, and let others open the session, even if that fails. Calling it twice is harmless.
+
+        In a process that was forked from the one which opened the session nothing is stored, and it stays open there.
+        """
         if self._log.closed:
+            return
+        if self._log.is_copy:
+            self._log.close()
             return
         with self._alone():
             try:
-                self._save()
+                self._store_changes()
+                if self._log.due:
+                    self._log.checkpoint()
             finally:
                 self._forget()
                 self._log.close()
@@ -156,6 +164,7 @@ class KeptSession(Closeable):
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
+        self._log.refuse_copies()  # before the lock, whose holder may not be in this process
         if not self._busy.acquire(blocking=False):
             raise UsageError("a turn of this session is running: wait for it, or stop() it first")
         try:
@@ -236,7 +245,7 @@ class KeptSession(Closeable):
     def _checkpoint_if_due(self, turn: int) -> None:
         self._since_checkpoint += 1
         # The first turn gives a session its title in lists, which are made of states.
-        if self._since_checkpoint < self._keeping.checkpoint_every and turn > 0:
+        if turn > 0 and (self._since_checkpoint < self._keeping.checkpoint_every or not self._log.due):
             return
         try:
             self._log.checkpoint()

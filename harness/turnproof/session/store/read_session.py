@@ -6,21 +6,23 @@ still use is given back, with everything that is wrong told; what another versio
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from dataclasses import dataclass
 from pathlib import Path
 
+import msgspec
 from msgspec.structs import replace
 
 from ...errors import PayloadError, UsageError
-from ...messages import MessageIds
-from .. import persistence
+from ...messages import MessageIds, dump_messages
 from ..pairing import is_paired, repair
 from ..persistence import SavedSessionError, SessionState
 from .errors import UnknownSessionError, reported
 from .files import Files
-from .journal import Entry, Problem, Scan, scan
+from .journal import Entry, Problem, Scan, checksum_of, scan
 from .log_records import LOG_FORMAT, Opened, read_record
+from .state_file import StateFile, read_state
 from .state_from_log import LeftOut, StateBuilder
 
 
@@ -69,7 +71,7 @@ class Found:
     """A session as it was read. `problems` is empty unless something is not as it was written.
 
     `folding` is where the records led to, `mended` says that `state` differs from that: calls and results were paired
-    again. `damaged` is a state file that could not be read.
+    again. `damaged` is a state file that could not be read, or says something else than the log.
     """
 
     state: SessionState
@@ -78,6 +80,12 @@ class Found:
     log: Scan | None
     mended: bool = False
     damaged: bytes | None = None
+    checksum: str = ""
+    """That of the log's last record."""
+    state_size: int = 0
+    """Bytes of the state file."""
+    behind: int = 0
+    """Bytes of the log that the state file does not contain."""
 
 
 def read_session(files: Files, paths: Paths, ids: MessageIds) -> Found:
@@ -92,19 +100,28 @@ def read_session(files: Files, paths: Paths, ids: MessageIds) -> Found:
         raise UnknownSessionError(f"there is no session {paths.session_id!r} in {paths.folder}")
     problems: list[Problem] = []
     state, damaged, mended = None, None, False
+    log = None if data is None else scan(data, str(paths.log))
     if stored is not None:
         try:
-            state = persistence.load(stored, file=str(paths.state))
+            file = read_state(stored, str(paths.state))
         except SavedSessionError as error:
             if data is None or error.path == "$.format":
                 raise
-            damaged = stored
-            problems.append(Problem(str(paths.state), f"damaged, and built anew from the log: {error.reason}"))
-    log = None if data is None else scan(data, str(paths.log))
-    folding = StateBuilder(state)
+            damaged, reason = stored, error.reason
+        else:
+            state, reason = _believed(file, log, paths)
+            damaged = stored if reason and state is None else None
+        if reason:
+            told = f"damaged, and built anew from the log: {reason}" if state is None else reason
+            problems.append(Problem(str(paths.state), told))
+    folding, after = StateBuilder(state), state.log_seq if state else 0
     if log is not None:
         problems += log.problems
-        _fold(folding, log, state.log_seq if state else 0, problems, paths)
+        if log.entries and not _begins(log):
+            first = log.entries[0]
+            reason = f"its beginning is missing: the first record that is there is number {first.seq}"
+            problems.append(Problem(str(paths.log), reason, first.line, first.offset))
+        _fold(folding, log, after, problems, paths)
     if state is not None and state.log_seq > (last := log.last_seq if log else 0):
         there = f"ends with record {last}" if last else "has no record"
         problems.append(Problem(str(paths.log), f"the log {there}, and the stored state holds {state.log_seq}"))
@@ -113,7 +130,60 @@ def read_session(files: Files, paths: Paths, ids: MessageIds) -> Found:
     if problems and not is_paired(state.messages):
         state, mended = replace(state, messages=tuple(repair(state.messages, ids))), True
         problems.append(Problem(str(paths.log), "tool calls and results that had lost each other were paired again"))
-    return Found(state, tuple(problems), folding, log, mended, damaged)
+    entries = log.entries if log is not None else ()
+    behind = sum(len(entry.body) for entry in entries if entry.seq > after)
+    return Found(
+        state,
+        tuple(problems),
+        folding,
+        log,
+        mended,
+        damaged,
+        checksum_of(entries[-1]) if entries else "",
+        len(stored or b""),
+        behind,
+    )
+
+
+def _believed(file: StateFile, log: Scan | None, paths: Paths) -> tuple[SessionState | None, str]:
+    """The state of a file, as far as it may be believed beside the log, and what is wrong with it.
+
+    Never where the log can tell the same by itself and tells something else.
+    """
+    whole = log is not None and _begins(log)
+    if file.problem:
+        return (None, file.problem) if whole else (file.state, file.problem)
+    if log is None or not whole:
+        return file.state, ""
+    if file.sealed:
+        at = next((entry for entry in log.entries if entry.seq == file.state.log_seq), None)
+        if at is not None and checksum_of(at) != file.record:
+            return None, f"it belongs to another log: record {at.seq} is not the one that it was written after"
+        return file.state, ""
+    if log.problems or log.last_seq < file.state.log_seq:
+        return file.state, ""  # it may have what the log has lost, and the log's damage is told
+    told, upto = StateBuilder(), [entry for entry in log.entries if entry.seq <= file.state.log_seq]
+    _fold(told, dataclasses.replace(log, entries=tuple(upto)), 0, [], paths)
+    true = told.state(file.state.log_seq)
+    same = all(getattr(true, name) == getattr(file.state, name) for name in _COMPARED)
+    if same and dump_messages(true.messages) == dump_messages(file.state.messages):
+        return file.state, ""
+    return None, "it says something else than the log"
+
+
+_COMPARED = ("description", "workspace", "system", "turn_count")
+
+
+def _begins(log: Scan) -> bool:
+    """Whether the first record of the log is there, from which the rest follows."""
+    try:
+        return bool(log.entries) and msgspec.json.decode(log.entries[0].body, type=_Kind).type == "opened"
+    except msgspec.MsgspecError:
+        return False
+
+
+class _Kind(msgspec.Struct):
+    type: str = ""
 
 
 def _fold(folding: StateBuilder, log: Scan, after: int, problems: list[Problem], paths: Paths) -> None:

@@ -6,19 +6,25 @@ quick. The state in memory is at any moment what would be read from the disk.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from contextlib import suppress
 
+from msgspec import UNSET
+
 from ...messages import MessageIds
-from .. import persistence
 from ..persistence import InterruptedTurn, SessionState
-from .errors import StoreError, reported
+from .errors import ForkedSessionError, StoreError, reported
 from .files import scratch, write_whole
-from .journal import SPOILED, Journal, Problem, keep_beside, seal
+from .journal import SPOILED, Journal, Problem, checksum_of, keep_beside, scan, seal
 from .locking import Place, locked
-from .log_records import LOG_FORMAT, Changed, Changes, Opened, Record, write_record
+from .log_records import LOG_FORMAT, Changed, Changes, Ended, Opened, Record, write_record
 from .read_session import Found, read_session
+from .state_file import write_state
 from .state_from_log import StateBuilder
+
+_SMALL = 64 * 1024
+"""Bytes of a state that may be written whenever the number of turns says so."""
 
 
 class SessionLog:
@@ -39,6 +45,10 @@ class SessionLog:
         self._journal = journal
         self._owed: tuple[tuple[Record, bytes], ...] = ()
         self._checkpoint_seq = -1
+        self._checkpoint_at = 0
+        self._state_size = 0
+        self._heading_changed = False
+        self._process = os.getpid()
         self._closed = False
 
     @classmethod
@@ -75,6 +85,8 @@ class SessionLog:
                 return cls._begin(place, release, found.state, found.problems, found)
             journal = Journal.open(place.files, place.paths.log, found.log, seq=found.state.log_seq)
             log = cls(place, release, found.folding, journal, found.problems)
+            journal.last_checksum = found.checksum
+            log._state_size, log._checkpoint_at = found.state_size, -found.behind
             if (state := found.state) and found.mended:
                 log.keep(Changed(at=state.updated_at, changes=Changes(history=state.messages, typed=state.typed)))
             if found.damaged is not None:
@@ -121,7 +133,9 @@ class SessionLog:
             if found is not None and found.log is not None:
                 Journal.open(files, paths.log, found.log).close()
             write_whole(files, paths.log, line)
-        log = cls(place, release, StateBuilder(state), Journal(files, paths.log, seq, len(line)), problems)
+        journal = Journal(files, paths.log, seq, len(line))
+        journal.last_checksum = checksum_of(scan(line, "").entries[0])
+        log = cls(place, release, StateBuilder(state), journal, problems)
         log.checkpoint()
         return log
 
@@ -167,11 +181,13 @@ class SessionLog:
 
     def flush(self) -> None:
         """Write what earlier attempts could not. Raises StoreError."""
+        self.refuse_copies()
         if owed := self._owed:
             self._journal.append([body for _, body in owed])
             self._owed = ()
             for record, _ in owed:
                 self._folding.apply(record)
+                self._heading_changed |= _changes_heading(record)
 
     def checkpoint(self) -> None:
         """Write the whole state, unless it is written. Raises StoreError."""
@@ -179,18 +195,47 @@ class SessionLog:
         if self._checkpoint_seq == (seq := self._journal.seq):
             return
         path = self._place.paths.state
-        data = persistence.dump(self.state).encode()
+        data = write_state(self.state, self._journal.last_checksum)
         with reported("writing the state", path):
             write_whole(self._place.files, path, data)
         self._checkpoint_seq = seq
+        self._state_size, self._checkpoint_at, self._heading_changed = len(data), self._journal.appended, False
+
+    @property
+    def due(self) -> bool:
+        """Whether the whole state is worth writing: the log has grown by as much since, or what a list shows is new.
+
+        So all states together are no larger than twice the log, however long the session becomes. A small one costs
+        nothing.
+        """
+        grown = self._journal.appended - self._checkpoint_at
+        return self._heading_changed or self._state_size <= _SMALL or grown >= self._state_size
+
+    @property
+    def is_copy(self) -> bool:
+        """Whether this process was forked from the one that opened the session."""
+        return os.getpid() != self._process
+
+    def refuse_copies(self) -> None:
+        """Raise ForkedSessionError in a process that was forked from the one which opened the session."""
+        if self.is_copy:
+            raise ForkedSessionError(self.session_id, self._process)
 
     def close(self) -> None:
         """Let others write. What is not on the disk by now will not be."""
         self._closed = True
+        if self.is_copy:
+            return  # lock and files are those of the process that opened them
         try:
             self._journal.close()
         finally:
             self._release()
+
+
+def _changes_heading(record: Record) -> bool:
+    if isinstance(record, Ended | Changed) and (changes := record.changes) is not None:
+        return any(one is not UNSET for one in (changes.description, changes.connection, changes.workspace))
+    return False
 
 
 def delete_files(place: Place) -> None:

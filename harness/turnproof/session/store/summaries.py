@@ -12,6 +12,7 @@ from ..persistence import Heading, SavedSessionError, SessionState
 from .errors import StoreError
 from .files import Files
 from .read_session import Paths, read_if_there, read_session
+from .state_file import without_seal
 
 _FIRST_LOOK = 4096
 
@@ -25,6 +26,7 @@ def read_summary(files: Files, paths: Paths) -> SessionInfo:
         if stored is None:
             state = read_session(files, paths, ids=lambda: "").state
             return _info(paths, state, state.updated_at)
+        stored = without_seal(stored)
         heading = persistence.load_heading(stored, file=str(paths.state))
         updated = heading.updated_at or persistence.load(stored, file=str(paths.state)).updated_at
     except (SavedSessionError, StoreError) as error:
