@@ -23,12 +23,11 @@ from ...scenarios.sweep import scenario_named
 from ..certify.scenarios import suite_scenarios
 from .contract_code import BEFORE, ContractCall, ContractCode
 from .file_source import Story, file_source
-from .found import Found, find
+from .found import Found, UnreproducibleError, find
 from .packages import are_installed, clean_python, requirements
 from .question import Question, question_of
 from .recorded_answers import RecordedAnswer, answers_of, exchanges_of
 from .trial import Trial, try_file
-from .unreproducible import UnreproducibleError
 
 _MOST_TRIED = 6
 """Runs of a finding that are tried, until one shows it."""

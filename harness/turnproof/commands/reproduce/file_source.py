@@ -9,9 +9,9 @@ from typing import Any
 from ..._base.counts import counted
 from ..._base.printable import one_line
 from ...reproducer import LibraryCode
+from .found import UnreproducibleError
 from .question import ERROR_FIELDS, Question
 from .recorded_answers import End, RecordedAnswer
-from .unreproducible import UnreproducibleError
 
 MOST_LINES = 60
 

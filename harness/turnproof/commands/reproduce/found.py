@@ -8,13 +8,17 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from ..._base.suggestions import did_you_mean
-from ...errors import UsageError
+from ...errors import TurnproofError, UsageError
 from ...judge.finding import Finding
 from ...judge.run_log import AdapterLine, Run
 from ...judge.verdict import Status
 from ...report.run_folders import certified_run
 from ...run.evidence import EvidenceStore
 from ...run.transcript import CallBegan, Transcript
+
+
+class UnreproducibleError(TurnproofError):
+    """No file can show this finding with the library alone. The text is the reason."""
 
 
 @dataclass(frozen=True)

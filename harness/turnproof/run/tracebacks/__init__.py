@@ -4,8 +4,7 @@
 project lies. `own_frame` is where in its own code the subject raised it; `format_raised` is the whole as text.
 """
 
-from .capture import capture
-from .exception_text import text_of
+from .capture import capture, text_of
 from .frame_owners import Owners, package_of
 from .model import Frame, Owner, Raised, Root
 from .text import format_frame, format_raised

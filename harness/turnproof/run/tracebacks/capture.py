@@ -14,7 +14,6 @@ from types import CodeType, TracebackType
 from typing import Any, TypeVar
 
 from ..._base.secrets import mask
-from .exception_text import text_of
 from .frame_owners import Owners
 from .model import Frame, Raised
 
@@ -186,3 +185,17 @@ def _members(error: BaseException) -> list[BaseException]:
         return []
     members = _attribute(error, "exceptions", tuple) or ()
     return [member for member in members if isinstance(member, BaseException)]
+
+
+def text_of(value: object) -> str:
+    """`str(value)`, or a phrase in its place that says why it cannot be had.
+
+    The text of an exception is code of whoever wrote its class. This never raises for what the value does, and is always
+    a plain `str`: an instance of a subclass could not be sent to every other process.
+    """
+    try:
+        return "".join((str(value),))
+    except (KeyboardInterrupt, GeneratorExit):
+        raise
+    except BaseException as wrong:
+        return f"(its text cannot be had: {type(wrong).__name__})"

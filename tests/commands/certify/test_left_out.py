@@ -1,12 +1,14 @@
-"""A requirement that has a row and no line in a profile is not certified: whoever asks for it hears what is missing."""
+"""What a certification says of what it leaves out: requirements that no profile names, scenarios that it could not run."""
 
 from __future__ import annotations
 
 import dataclasses
+from collections import Counter
 
 import pytest
 
-from turnproof.commands.certify.plan import select
+from turnproof.commands.certify.engine import left_out_talk
+from turnproof.commands.certify.plan import Plan, select
 from turnproof.errors import CatalogueError
 from turnproof.judge.requirements import load_suite
 
@@ -32,3 +34,28 @@ def test_a_requirement_with_its_line_is_found_and_another_name_gets_a_hint() -> 
     assert [one.id for one in select(SUITE, [UNLISTED], [], [])] == [UNLISTED]
     with pytest.raises(CatalogueError, match="did you mean 'tools/call-ids-are-kept'"):
         select(SUITE, ["tools/call-ids-are-kep"], [], [])
+
+
+def a_plan(subjects: int) -> Plan:
+    names = [f"adapter{number}" for number in range(subjects)]
+    return Plan(
+        (),
+        (),
+        considered=dict.fromkeys(names, 48),
+        left_out={name: Counter({"thinking, cache": 2, "documents": 1}) for name in names},
+    )
+
+
+def test_of_a_few_subjects_each_is_told_what_it_lacks() -> None:
+    assert left_out_talk(a_plan(1)) == [
+        "adapter0: 3 of 48 scenarios left out; they need capabilities that are not claimed: cache, documents, thinking"
+    ]
+
+
+def test_many_subjects_share_a_line() -> None:
+    (line,) = left_out_talk(a_plan(9))
+    assert line.endswith("adapter7 3 of 48, adapter8 3 of 48")
+
+
+def test_nothing_left_out_is_nothing_to_say() -> None:
+    assert left_out_talk(Plan((), ())) == []
