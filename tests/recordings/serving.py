@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any
+
+import httpx2
+import pytest
 
 from turnproof.dialects.base import Call, Dialect, Rendered
 from turnproof.scenarios.model import Fault, Turn
@@ -39,6 +43,17 @@ def replaying(dialect: Dialect) -> Iterator[tuple[str, Replayer]]:
         run.judges = False
         run.arm(0, split)
         yield run.base_url, replayer
+
+
+@contextmanager
+def replaying_to_openai(dialect: Dialect) -> Iterator[tuple[Any, Replayer]]:
+    """OpenAI's own client of such a server, and the replayer. Skips where the client is not installed."""
+    openai = pytest.importorskip("openai")
+    with (
+        replaying(dialect) as (base_url, replayer),
+        openai.OpenAI(base_url=base_url, api_key="recorded", max_retries=0, http_client=httpx2.Client()) as client,
+    ):
+        yield client, replayer
 
 
 def serve_each(

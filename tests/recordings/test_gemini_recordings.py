@@ -31,11 +31,11 @@ from turnproof.messages import (
 )
 
 from .apis import GEMINI
-from .judge import Judged, table
+from .contract import Json, assert_counts, assert_judged_as_the_service_did, assert_split_without_loss, incomplete_cuts
+from .judge import Judged
 from .material import Exchange, Recording
 from .serving import Replayer, replaying, serve_each
 
-Json = dict[str, Any]
 API = GEMINI
 
 
@@ -43,17 +43,13 @@ API = GEMINI
 
 
 def test_every_recorded_request_is_judged_as_the_service_judged_it(judged: list[Judged]) -> None:
-    print("\n" + table(judged))
-    assert [f"{each.where}: {each.wrong}" for each in judged if each.wrong] == []
+    assert_judged_as_the_service_did(judged)
 
 
 def test_the_classes_are_all_measured(judged: list[Judged], recorded: list[Recording]) -> None:
     assert len(recorded) >= 92
     assert len(judged) >= 157
-    assert sum(each.kind == "derivable" and each.accepted for each in judged) >= 151
-    assert sum(each.kind == "derivable" and not each.accepted for each in judged) >= 1
-    assert sum(each.kind == "environmental" for each in judged) >= 5
-    assert [each for each in judged if each.kind == "not honoured"] == []
+    assert_counts(judged, accepted=151, refused=1, environmental=5, unheard=0)
 
 
 # -- what is read
@@ -193,20 +189,10 @@ def test_the_answer_to_a_prompt_that_was_blocked_is_a_filtered_one(exchanges: li
 
 
 def test_every_cut_of_a_recorded_stream_is_read_as_incomplete(exchanges: list[Exchange]) -> None:
-    cuts = 0
-    for exchange in exchanges:
-        events = DIALECT.split_stream(exchange.headers, exchange.body)
-        assert b"".join(event.data for event in events) == exchange.body, exchange.where
-        if not exchange.streamed:
-            assert [event.kind for event in events] == ["body"], exchange.where
-            continue
-        assert len(events) == len(exchange.chunks), exchange.where
-        assert events[-1].kind == "end", exchange.where
-        for cut in range(len(events)):
-            body = b"".join(event.data for event in events[:cut])
-            assert not DIALECT.read_response(exchange.status, exchange.headers, body).complete, (exchange.where, cut)
-            cuts += 1
-    assert cuts >= 90
+    assert_split_without_loss(DIALECT, exchanges)
+    assert incomplete_cuts(DIALECT, exchanges) >= 90
+    whole = [each for each in exchanges if not each.streamed]
+    assert {event.kind for each in whole for event in DIALECT.split_stream(each.headers, each.body)} == {"body"}
 
 
 # -- what is sent again

@@ -17,11 +17,11 @@ from turnproof.dialects.ollama import DIALECT
 from turnproof.messages import Text
 
 from .apis import OLLAMA_NATIVE
-from .judge import Judged, table
+from .contract import Json, assert_judged_as_the_service_did
+from .judge import Judged
 from .material import Exchange
 from .serving import Replayer, replaying
 
-Json = dict[str, Any]
 API = OLLAMA_NATIVE
 
 
@@ -44,8 +44,7 @@ def answered(exchange: Exchange) -> WireAnswer:
 
 
 def test_every_recorded_request_is_judged_as_the_server_judged_it(judged: list[Judged]) -> None:
-    print("\n" + table(judged))
-    assert [f"{each.where}: {each.wrong}" for each in judged if each.wrong] == []
+    assert_judged_as_the_service_did(judged)
 
 
 def test_all_of_them_are_measured(judged: list[Judged], exchanges: list[Exchange]) -> None:

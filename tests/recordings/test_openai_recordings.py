@@ -12,7 +12,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import httpx2
 import pytest
 from shared_material import recordings_dir
 
@@ -21,14 +20,21 @@ from turnproof.dialects.openai_chat import DIALECT, SURFACES
 from turnproof.dialects.openai_chat.content import is_refusal
 from turnproof.dialects.openai_chat.surface_table import SURFACE_TABLE
 from turnproof.dialects.openai_chat.surfaces import ChatCall, Surface
-from turnproof.messages import FinishReason, FunctionCall, Opaque, Part, Text, Thought, thaw
+from turnproof.messages import FinishReason, FunctionCall, Part, Text, Thought
 
 from .apis import OLLAMA_CHAT, OPENAI_CHAT, ZAI_CHAT, Api
-from .judge import Judged, judge, table
+from .contract import (
+    Json,
+    assert_counts,
+    assert_judged_as_the_service_did,
+    assert_split_without_loss,
+    call_or_block,
+    incomplete_cuts,
+)
+from .judge import judge
 from .material import Exchange, Recording
-from .serving import Replayer, replaying, serve_each
+from .serving import Replayer, replaying_to_openai, serve_each
 
-Json = dict[str, Any]
 APIS = (OPENAI_CHAT, ZAI_CHAT, OLLAMA_CHAT)
 
 
@@ -68,18 +74,14 @@ def test_every_recorded_request_is_judged_as_the_service_judged_it(
     expected: Expected, recorded: Mapping[str, list[Recording]]
 ) -> None:
     judged = judge(recorded[expected.api.name], expected.api)
-    print("\n" + table(judged))
-    assert [f"{each.where}: {each.wrong}" for each in judged if each.wrong] == []
-    assert _number(judged, "derivable", accepted=True) >= expected.accepted
-    assert _number(judged, "derivable", accepted=False) >= expected.refused
-    assert sum(each.kind == "environmental" for each in judged) >= expected.environmental
-    unheard = [each for each in judged if each.kind == "not honoured"]
-    assert all(each.reason for each in unheard)
-    assert len(unheard) <= expected.unheard
-
-
-def _number(judged: list[Judged], kind: str, *, accepted: bool) -> int:
-    return sum(each.kind == kind and each.accepted is accepted for each in judged)
+    assert_judged_as_the_service_did(judged)
+    assert_counts(
+        judged,
+        accepted=expected.accepted,
+        refused=expected.refused,
+        environmental=expected.environmental,
+        unheard=expected.unheard,
+    )
 
 
 def test_every_surface_that_was_recorded_is_known_by_its_address(exchanges: list[Exchange]) -> None:
@@ -164,12 +166,8 @@ def read_as(part: Part) -> Json:
             return {"thought": text}
         case Text(text=text):
             return {"refusal" if is_refusal(part) else "text": text}
-        case FunctionCall():
-            return {"id": part.id, "name": part.name, "args": thaw(part.args)}
-        case Opaque():
-            return dict(thaw(part.data))
         case _:
-            raise AssertionError(f"an answer holds no {type(part).__name__}")
+            return call_or_block(part)
 
 
 def read(exchange: Exchange) -> WireAnswer:
@@ -217,25 +215,11 @@ def test_a_recorded_refusal_is_read_as_one(exchanges: list[Exchange]) -> None:
 
 
 def test_every_recorded_stream_is_split_without_losing_a_byte(exchanges: list[Exchange]) -> None:
-    for exchange in exchanges:
-        events = DIALECT.split_stream(exchange.headers, exchange.body)
-        assert b"".join(event.data for event in events) == exchange.body, exchange.where
-        if exchange.streamed:
-            assert len(events) == len(exchange.chunks), exchange.where
-            assert events[-1].kind == "end", exchange.where
+    assert_split_without_loss(DIALECT, exchanges)
 
 
 def test_a_recorded_stream_that_is_cut_before_it_says_how_it_ended_is_incomplete(exchanges: list[Exchange]) -> None:
-    cuts = 0
-    for exchange in exchanges:
-        events = DIALECT.split_stream(exchange.headers, exchange.body) if exchange.streamed else ()
-        ended = next((n for n, event in enumerate(events) if event.kind == "end"), 0)
-        for cut in range(0, ended + 1, max(1, ended // 8)):
-            body = b"".join(event.data for event in events[:cut])
-            answer = DIALECT.read_response(exchange.status, exchange.headers, body)
-            assert not answer.complete, (exchange.where, cut)
-            cuts += 1
-    assert cuts >= 200
+    assert incomplete_cuts(DIALECT, exchanges, of_each=8) >= 200
 
 
 # -- what is rendered of it
@@ -280,12 +264,8 @@ def _rendered_again(call: ChatCall, answer: WireAnswer, *, stream: bool) -> Wire
 
 @pytest.fixture(scope="module")
 def served() -> Iterator[tuple[Any, Replayer]]:
-    openai = pytest.importorskip("openai")
-    with (
-        replaying(DIALECT) as (base_url, replayer),
-        openai.OpenAI(base_url=base_url, api_key="recorded", max_retries=0, http_client=httpx2.Client()) as client,
-    ):
-        yield client, replayer
+    with replaying_to_openai(DIALECT) as served:
+        yield served
 
 
 ASKED: Json = {"model": "gpt-4o-mini", "messages": [{"role": "user", "content": "Hello"}]}

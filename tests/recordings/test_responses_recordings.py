@@ -12,34 +12,35 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-import httpx2
 import pytest
 
 from turnproof.dialects.base import PromptUsage, Rendered, Reply, ReplyPart, WireAnswer, World
 from turnproof.dialects.openai_responses import DIALECT
 from turnproof.dialects.openai_responses.surfaces import ResponsesCall
-from turnproof.messages import FinishReason, FunctionCall, Opaque, Part, Text, Thought, thaw
+from turnproof.messages import FinishReason, Opaque, Part, Text, Thought
 
 from .apis import OPENAI_RESPONSES
-from .judge import Judged, table
+from .contract import (
+    Json,
+    assert_counts,
+    assert_judged_as_the_service_did,
+    assert_split_without_loss,
+    call_or_block,
+    incomplete_cuts,
+)
+from .judge import Judged
 from .material import Exchange
-from .serving import Replayer, replaying, serve_each
+from .serving import Replayer, replaying_to_openai, serve_each
 
 API = OPENAI_RESPONSES
-Json = dict[str, Any]
 
 
 # -- what is decided
 
 
 def test_every_recorded_request_is_judged_as_the_service_judged_it(judged: list[Judged]) -> None:
-    print("\n" + table(judged))
-    assert [f"{each.where}: {each.wrong}" for each in judged if each.wrong] == []
-    derivable = [each for each in judged if each.kind == "derivable"]
-    assert sum(each.accepted for each in derivable) >= 269
-    assert sum(not each.accepted for each in derivable) >= 5
-    assert sum(each.kind == "environmental" for each in judged) >= 2
-    assert sum(each.kind == "not honoured" for each in judged) <= 1
+    assert_judged_as_the_service_did(judged)
+    assert_counts(judged, accepted=269, refused=5, environmental=2, unheard=1)
 
 
 def test_every_operation_that_was_recorded_is_known_by_its_address(exchanges: list[Exchange]) -> None:
@@ -99,12 +100,8 @@ def read_as(part: Part) -> Json:
             return {"thought": text, "sealed": part.provider_data is not None}
         case Text(text=text):
             return {"text": text}
-        case FunctionCall():
-            return {"id": part.id, "name": part.name, "args": thaw(part.args)}
-        case Opaque():
-            return dict(thaw(part.data))
         case _:
-            raise AssertionError(f"an answer holds no {type(part).__name__}")
+            return call_or_block(part)
 
 
 def read(exchange: Exchange) -> WireAnswer:
@@ -144,23 +141,11 @@ def assert_usage(answer: WireAnswer, usage: Mapping[str, Any], where: str) -> No
 
 
 def test_every_recorded_stream_is_split_without_losing_a_byte(exchanges: list[Exchange]) -> None:
-    for exchange in exchanges:
-        events = DIALECT.split_stream(exchange.headers, exchange.body)
-        assert b"".join(event.data for event in events) == exchange.body, exchange.where
-        if exchange.streamed:
-            assert len(events) == len(exchange.chunks), exchange.where
-            assert events[-1].kind == "end", exchange.where
+    assert_split_without_loss(DIALECT, exchanges)
 
 
 def test_a_recorded_stream_that_is_cut_before_it_says_how_it_ended_is_incomplete(exchanges: list[Exchange]) -> None:
-    cuts = 0
-    for exchange in exchanges:
-        events = DIALECT.split_stream(exchange.headers, exchange.body) if exchange.streamed else ()
-        for cut in range(0, len(events), max(1, len(events) // 8)):
-            body = b"".join(event.data for event in events[:cut])
-            assert not DIALECT.read_response(exchange.status, exchange.headers, body).complete, (exchange.where, cut)
-            cuts += 1
-    assert cuts >= 300
+    assert incomplete_cuts(DIALECT, exchanges, of_each=8) >= 300
 
 
 # -- what is rendered of it
@@ -217,12 +202,8 @@ def test_rendered_answers_have_every_member_that_the_newest_recordings_have(exch
 
 @pytest.fixture(scope="module")
 def served() -> Iterator[tuple[Any, Replayer]]:
-    openai = pytest.importorskip("openai")
-    with (
-        replaying(DIALECT) as (base_url, replayer),
-        openai.OpenAI(base_url=base_url, api_key="recorded", max_retries=0, http_client=httpx2.Client()) as client,
-    ):
-        yield client, replayer
+    with replaying_to_openai(DIALECT) as served:
+        yield served
 
 
 ASKED: Json = {"model": "gpt-5-nano", "input": "Hello"}

@@ -1,4 +1,4 @@
-"""What a certification says of what it leaves out: requirements that no profile names, scenarios that it could not run."""
+"""What a certification says of what it leaves out: requirements in no profile, scenarios that it could not run."""
 
 from __future__ import annotations
 

@@ -190,8 +190,8 @@ def _members(error: BaseException) -> list[BaseException]:
 def text_of(value: object) -> str:
     """`str(value)`, or a phrase in its place that says why it cannot be had.
 
-    The text of an exception is code of whoever wrote its class. This never raises for what the value does, and is always
-    a plain `str`: an instance of a subclass could not be sent to every other process.
+    The text of an exception is code of whoever wrote its class. This never raises for what the value does, and is
+    always a plain `str`: an instance of a subclass could not be sent to every other process.
     """
     try:
         return "".join((str(value),))
