@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +14,14 @@ from turnproof.dialects import dialect_names
 from turnproof.judge.requirements import AllowedOnly, load_suite
 from turnproof.judge.run_log import ResultLine
 from turnproof.judge.verdict import Status, Verdict
+from turnproof.report import write_reports
 from turnproof.report.certification import certification
 from turnproof.report.layers import Layers
+from turnproof.report.standing import today_apart
+from turnproof.report.terminal import print_summary
+from turnproof.run.evidence import EvidenceStore
 
+from .page import Page
 from .runs import ADAPTER, BAD, GOOD, HEADER, OK, UNSURE, result, seen_in, write_run
 
 DRIP = AllowedOnly(name="faults/drip", reason="Nobody writes single bytes.")
@@ -133,3 +139,20 @@ def test_the_shipped_list_names_scenarios_and_wire_apis_that_there_are() -> None
     assert {one.name for one in table} <= {scenario.name for scenario in suite_scenarios(suite)}
     assert {name for one in table for name in one.dialects} <= set(dialect_names())
     assert len({one.name for one in table}) == len(table)
+
+
+def test_reports_say_so_where_the_two_answers_differ(tmp_path: Path) -> None:
+    results = [violated_in("faults/drip") if (one.requirement, one.path) == (CALLS, "legacy") else one for one in GOOD]
+    run = write_run(tmp_path / "run.ndjson", results, header=TABLE)
+    report = write_reports(run, tmp_path, EvidenceStore(tmp_path / "evidence"))
+    words = "works with today's models: yes, with 1 MUST set aside"
+    out = io.StringIO()
+    print_summary(run, report, out)
+    assert words in out.getvalue()
+    assert f"W{words[1:]}" in (tmp_path / "summary.md").read_text()
+    assert words in Page((tmp_path / "index.html").read_text()).text
+
+
+def test_reports_say_nothing_more_where_the_answers_are_the_same(tmp_path: Path) -> None:
+    run = write_run(tmp_path / "run.ndjson", GOOD, header=TABLE)
+    assert today_apart(certification(run).adapters["anthropic"]) == ""

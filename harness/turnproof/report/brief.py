@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final
 
 from ..judge.requirements import PROFILES
 from ..judge.run_log import AdapterLine, RequirementLine, Run
@@ -16,18 +15,10 @@ from ..judge.verdict import Status
 from .areas import area, claim_in_words
 from .certification import AdapterReport, Certification, RequirementReport
 from .html import anchor, policy_hash, source, template
-from .layers import Answer, Layer
+from .layers import Layer
 from .limits import BRIEF_LINES
 from .page.phrases import day
-from .standing import model_of, proof_of, standing, wire_of
-
-ANSWERS: Final[dict[Answer, tuple[Status, str]]] = {
-    "yes": (Status.HELD, "yes"),
-    "known-issues": (Status.KNOWN_ISSUE, "yes, but for known issues"),
-    "no": (Status.VIOLATED, "no"),
-    "unknown": (Status.INCONCLUSIVE, "not known"),
-}
-"""How each answer of a layer looks, and its words."""
+from .standing import ANSWERS, model_of, proof_of, standing, wire_of
 
 
 @dataclass(frozen=True, slots=True)

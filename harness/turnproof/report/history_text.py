@@ -7,12 +7,12 @@ from typing import Final
 
 from ._inline_text import one_line, printable
 from ._markdown import escape
-from .brief import ANSWERS
 from .certification_diff import Kind
 from .certification_diff_text import LOOKS
 from .history import Changes, History, Moment
 from .limits import HISTORY_NAMES
 from .page.phrases import day
+from .standing import ANSWERS
 
 COLUMNS: Final = (
     "day",

@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from .._base.counts import counted
 from ..dialects import dialect
 from ..dialects.catalogue import table_date
 from ..errors import BindingError
+from ..judge.verdict import Status
 from .certification import AdapterReport, ProfileReport
+from .layers import Answer
+
+ANSWERS: Final[dict[Answer, tuple[Status, str]]] = {
+    "yes": (Status.HELD, "yes"),
+    "known-issues": (Status.KNOWN_ISSUE, "yes, but for known issues"),
+    "no": (Status.VIOLATED, "no"),
+    "unknown": (Status.INCONCLUSIVE, "not known"),
+}
+"""How each answer of a layer looks, and its words."""
 
 
 def wire_of(found: AdapterReport) -> str:
@@ -46,6 +58,15 @@ def standing(found: AdapterReport, *, complete: bool) -> str:
         return "unknown: the run was cut"
     unmeasured = any(profile.unmeasured for profile in found.profiles.values())
     return _certificate(found) or ("not certified: not everything was measured" if unmeasured else "not certified")
+
+
+def today_apart(found: AdapterReport) -> str:
+    """Whether it works with today's models, where the answer is not that of the whole contract; else nothing."""
+    layers = found.layers
+    if layers is None or layers.today is None or layers.today.answer == layers.contract.answer:
+        return ""
+    aside = counted(len(layers.today.set_aside), "MUST")
+    return f"works with today's models: {ANSWERS[layers.today.answer][1]}, with {aside} set aside"
 
 
 def _certificate(found: AdapterReport | ProfileReport) -> str:

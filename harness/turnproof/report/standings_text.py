@@ -12,7 +12,7 @@ from ..judge.verdict import Status
 from ._inline_text import LOOKS, one_line
 from .certification import AdapterReport, Certification, ProfileReport
 from .overview import Cell, Overview, overview
-from .standing import held_of_all, model_of, profile_standing, proof_of, standing, wire_of
+from .standing import held_of_all, model_of, profile_standing, proof_of, standing, today_apart, wire_of
 
 _ABBREVIATED = 4
 """Letters of a profile at the head of a column: with all of it no adapter's row would fit on a line."""
@@ -157,6 +157,8 @@ def _adapter(console: Console, report: Certification, adapter: AdapterLine) -> N
         Text(f"{one_line(wire_of(found))}, {one_line(model_of(found))}, {proof_of(found)}, profiles {report.profiles}"),
         sep="\n",
     )
+    if apart := today_apart(found):
+        console.print(Text(apart))
     table = _table("profile", "MUST", "SHOULD", "standing")
     left_out = [name for name, profile in found.profiles.items() if profile.unmeasured and not profile.must[1]]
     for name, profile in found.profiles.items():

@@ -14,7 +14,7 @@ from .failures import advice, group_rows, reasons_of
 from .finding_groups import groups, scenarios
 from .overview import Overview, overview
 from .proof import NOT_PROVEN
-from .standing import held_of_all, model_of, profile_standing, proof_of, standing, wire_of
+from .standing import held_of_all, model_of, profile_standing, proof_of, standing, today_apart, wire_of
 
 _FAILING = (Status.VIOLATED, Status.INCONCLUSIVE, Status.KNOWN_ISSUE)
 
@@ -68,6 +68,9 @@ def _adapter(run: Run, report: Certification, adapter: AdapterLine) -> Iterator[
     yield f"## {escape(adapter.name)}: {standing(found, complete=report.complete)}"
     yield ""
     yield f"{escape(wire_of(found))}, model {escape(model_of(found))}, {escape(proof_of(found))}"
+    if apart := today_apart(found):
+        yield ""
+        yield f"{apart[:1].upper()}{apart[1:]}"
     yield ""
     yield "| profile | standing | MUST held | SHOULD held |"
     yield "|---|---|---|---|"

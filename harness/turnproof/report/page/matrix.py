@@ -9,7 +9,7 @@ from ...judge.requirements import PROFILES
 from ...judge.verdict import Status
 from ..certification import AdapterReport, Certification, ProfileReport
 from ..overview import PATHS
-from ..standing import model_of, proof_of, standing, wire_of
+from ..standing import model_of, proof_of, standing, today_apart, wire_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +37,7 @@ class AdapterRow:
     wire: str
     model: str
     claim: str
+    today: str
     must: tuple[int, int]
     should: tuple[int, int]
     cells: tuple[Cell | None, ...]
@@ -75,6 +76,7 @@ def _row(name: str, found: AdapterReport, profiles: tuple[str, ...], *, complete
         wire=wire_of(found),
         model=model_of(found),
         claim=proof_of(found),
+        today=today_apart(found),
         must=must,
         should=should,
         cells=tuple(_cell(found, profile, short.get(profile, {}), complete=complete) for profile in profiles),
