@@ -65,6 +65,7 @@ def certify(options: CertifyOptions) -> int:
         in_process=here,
         responders=backends,
         limits=limits_of(options.config.settings.workers),
+        on_starved=_report_starved,
     )
     with ExitStack() as held, runner, progress("certify") as tracker:
         tracker.stage("controls")
@@ -119,6 +120,10 @@ def certify(options: CertifyOptions) -> int:
     for talk in left_out_talk(the_plan):
         print(talk, file=sys.stderr)
     return code
+
+
+def _report_starved(words: str) -> None:
+    print(f"{words}. Runs wait and go on; fewer programs beside this one, or -j 1, make them quicker", file=sys.stderr)
 
 
 def _known_controls(

@@ -1,13 +1,14 @@
 """What the process of `prefork` does before the first worker is forked from it. Anywhere else this module does nothing.
 
 It ends, and the workers are spawned, where its imports started a thread, which a fork would not take along with the
-locks that it holds, or where they take longer than any adapter may take to open.
+locks that it holds, or where they take longer than any adapter may take to open, though it had a processor.
 """
 
 from __future__ import annotations
 
 import contextlib
 import gc
+import itertools
 import json
 import os
 import signal
@@ -16,6 +17,7 @@ from importlib import import_module
 from pathlib import Path
 
 from .prefork import HANDED_OVER
+from .starvation import own_wait
 
 IMPORT_LIMIT = 60
 """Seconds. An import that hangs would be waited for without end by whoever wants a worker."""
@@ -31,6 +33,7 @@ def _prepare() -> None:
     if told is None:
         os._exit(1)  # multiprocessing starts another one where the first has ended: nobody has asked for that
     _let_go_of_the_terminal()
+    signal.signal(signal.SIGALRM, _give_up_unless_starved)
     signal.alarm(IMPORT_LIMIT)
     handed_over = json.loads(told)
     sys.path[:] = handed_over["path"]
@@ -39,12 +42,23 @@ def _prepare() -> None:
         with contextlib.suppress(Exception):  # whatever is wrong with it, the first run that needs it will say
             import_module(name)
     signal.alarm(0)
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
     sys.stdout.flush()
     sys.stderr.flush()
     if len([*Path("/proc/self/task").iterdir()]) > 1:
         os._exit(1)
     gc.freeze()  # a collection that walked what was imported would copy it into each worker
     gc.enable()
+
+
+def _give_up_unless_starved(*_: object) -> None:
+    """End the process, whose imports took too long; on a machine that gave it no processor, wait on."""
+    if own_wait() < next(_alarms) * IMPORT_LIMIT / 2:
+        os._exit(1)
+    signal.alarm(IMPORT_LIMIT)
+
+
+_alarms = itertools.count(1)
 
 
 def _let_go_of_the_terminal() -> None:

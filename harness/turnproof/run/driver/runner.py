@@ -76,7 +76,8 @@ class Runner:
     """Runs scenarios. `with Runner() as runner: transcript = runner.run(spec)`.
 
     `jobs` worker processes run side by side; `in_process=True` runs everything in threads of this process, for
-    debugging and for bindings, of whatever kind of subject, that exist only here (`bindings`).
+    debugging and for bindings, of whatever kind of subject, that exist only here (`bindings`). `on_starved` is called
+    once, from any thread, when the machine has too little processor time for the runs.
     """
 
     def __init__(
@@ -89,6 +90,7 @@ class Runner:
         bindings: Mapping[str, Binding | SessionBinding | AgentBinding] | None = None,
         time_limit: float = TIME_LIMIT,
         limits: Limits = NO_LIMITS,
+        on_starved: Callable[[str], None] = lambda words: None,
     ) -> None:
         self._jobs = 1 if in_process else max(1, jobs)
         self._seed = seed
@@ -97,6 +99,8 @@ class Runner:
         self._subjects = {name: subject_of(binding) for name, binding in (bindings or {}).items()}
         self._time_limit = time_limit
         self._limits = limits
+        self._on_starved = on_starved
+        self._starved = False
         self._server = emulator.EmulatorServer()
         self._lines: list[SubjectSlots] = []
         self._plots: set[RunFolder] = set()
@@ -279,10 +283,15 @@ class Runner:
         plot.clear(orderly=orderly)
         self._plots.discard(plot)
 
+    def _report_starved(self, words: str) -> None:
+        if not self._starved:
+            self._starved = True
+            self._on_starved(words)
+
     def _line(self, preload: tuple[str, ...] = ()) -> WorkerSlot:
         if self._in_process:
             return ThreadSlot(self._time_limit, self.subject)
-        return ProcessSlot(self._time_limit, preload, self._limits)
+        return ProcessSlot(self._time_limit, preload, self._limits, self._report_starved)
 
 
 def _models(dialect: Dialect, model: str, context_tokens: int | None) -> Any:

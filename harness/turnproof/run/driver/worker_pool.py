@@ -6,7 +6,6 @@ import multiprocessing
 import os
 import sys
 import threading
-import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from functools import cache
@@ -26,14 +25,18 @@ from .limits import Limits
 from .merge_transcript import Gathering
 from .parent_channel import Control, poller
 from .process_group import descendants, end_processes_in, kill_group
+from .starvation import MOST, Patience, Starved
 from .worker_folder import WorkerFolder
 
 OPEN_LIMIT = 60.0
 """Seconds without any word while an adapter is imported and opened: SDKs take seconds to import on a busy machine."""
 
 NO_LIMITS = Limits()
-_LOOK = 0.1
-"""Seconds between two looks at how many processes a run has."""
+_AT_ONCE = 0.3
+"""Seconds in which nearly every word comes; what is silent for longer is looked at."""
+
+_LOOK = 0.2
+"""Seconds between two looks at a silent run."""
 
 KEPT_WORKERS = 3
 """Subjects of a place whose workers are kept for later runs: an exploration has two that take turns."""
@@ -89,6 +92,9 @@ class WorkerSlot(ABC):
                         self._discard()  # the next run neither finds it nor counts on it
                     return ended
                 gathering.add_message(kind, payload)
+        except Starved as error:
+            self._discard()
+            return RunEnded(how="harness-fault", detail=f"{error}, {gathering.place()}")
         except TooMuch as error:
             self._discard()
             return RunEnded(how="died", detail=f"{error}, {gathering.place()}")
@@ -140,8 +146,15 @@ class WorkerSlot(ABC):
 class ProcessSlot(WorkerSlot):
     """Runs in a worker process, which imports `preload` as soon as it starts."""
 
-    def __init__(self, time_limit: float, preload: tuple[str, ...] = (), limits: Limits = NO_LIMITS) -> None:
+    def __init__(
+        self,
+        time_limit: float,
+        preload: tuple[str, ...] = (),
+        limits: Limits = NO_LIMITS,
+        on_starved: Callable[[str], None] = lambda words: None,
+    ) -> None:
         super().__init__(time_limit)
+        self._on_starved = on_starved
         self._preload = preload
         self._limits = limits
         self._folder: WorkerFolder | None = None
@@ -192,17 +205,29 @@ class ProcessSlot(WorkerSlot):
         return msgspec.structs.replace(ended, files_left=files) if files else ended
 
     def _wait(self, poll: Callable[[float], bool], limit: float) -> bool:
-        if self._limits.processes is None:
-            return poll(limit)
-        until = time.monotonic() + limit
-        while not (came := poll(min(_LOOK, max(0.0, until - time.monotonic())))) and time.monotonic() < until:
-            self._count_processes(self._limits.processes)
-        self._count_processes(self._limits.processes)
-        return came
-
-    def _count_processes(self, most: int) -> None:
+        """As long as the run could have gone on: what it waits for a processor does not count."""
+        if poll(first := min(_AT_ONCE, limit)):
+            self._count_processes()
+            return True
         pid = self._process.pid if self._process is not None else None
-        if pid is not None and (count := len(descendants(pid))) > most:
+        if pid is None:
+            return poll(limit - first)
+        patience = Patience(pid, already=first)
+        while not poll(_LOOK):
+            self._count_processes()
+            if starved := patience.starved():
+                self._on_starved(starved)
+            if (silence := patience.silence) >= limit:
+                if silence - patience.waited >= limit:
+                    return False
+                if silence >= MOST * limit:
+                    raise Starved(patience.starved() or f"this machine is starved: {silence:.0f} s without a word")
+        self._count_processes()
+        return True
+
+    def _count_processes(self) -> None:
+        pid, most = self._process.pid if self._process is not None else None, self._limits.processes
+        if pid is not None and most is not None and (count := len(descendants(pid))) > most:
             raise TooMuch(f"the run had {counted(count, 'process')} running; `workers.processes` allows {most}")
 
     def _discard(self) -> None:

@@ -1,0 +1,95 @@
+"""A machine without processor time is reported as that, and no adapter is accused of it.
+
+Nothing here burns a processor: what the system counts is put in its place, so that no test depends on the machine.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from turnproof.run.driver import Runner, RunSpec, starvation
+from turnproof.run.driver.starvation import Patience, own_wait
+from turnproof.run.transcript import RunEnded, RunKey
+
+from .talks import scenario
+
+HERE = str(Path(__file__).parent)
+
+
+class Waiting:
+    """Waiting times that grow by so many seconds a second, until they stop."""
+
+    def __init__(self, share: float, until: float = 1e9) -> None:
+        self._share, self._until, self._began = share, until, time.monotonic()
+
+    def __call__(self, process: int) -> dict[str, float]:
+        return {"1": self._share * min(time.monotonic() - self._began, self._until), "2": 0.0}
+
+
+@pytest.fixture
+def path() -> Iterator[None]:
+    sys.path.insert(0, HERE)
+    yield
+    sys.path.remove(HERE)
+
+
+def hanging(told: list[str]) -> RunEnded:
+    """How a run of an adapter that never returns ends, with a limit of half a second."""
+    made = scenario("answer")
+    with Runner(jobs=1, time_limit=0.5, on_starved=told.append) as runner:
+        runner.run(RunSpec("toys:PLAIN", made, RunKey(made.name, "stateless", "batch")))  # it is imported then
+        return runner.run(RunSpec("toys:HANGS", made, RunKey(made.name, "stateless", "batch"))).end
+
+
+@pytest.mark.usefixtures("path")
+def test_a_run_that_waits_for_a_processor_does_not_hang(monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[str] = []
+    monkeypatch.setattr(starvation, "_waits", Waiting(share=0.99))
+    monkeypatch.setattr(starvation, "SOON", 0.4)
+    monkeypatch.setattr("turnproof.run.driver.worker_pool.MOST", 3)
+    monkeypatch.setattr("turnproof.run.driver.worker_pool.OPEN_LIMIT", 0.5)
+    end = hanging(told)
+    assert end.how == "harness-fault"
+    assert end.detail.startswith("this machine is starved: for ")
+    assert len(told) == 1
+    assert "waited for a processor" in told[0]
+
+
+@pytest.mark.usefixtures("path")
+def test_a_run_that_had_a_processor_hangs(monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[str] = []
+    monkeypatch.setattr(starvation, "_waits", Waiting(share=0.2))
+    monkeypatch.setattr(starvation, "SOON", 0.4)
+    monkeypatch.setattr("turnproof.run.driver.worker_pool.MOST", 3)
+    monkeypatch.setattr("turnproof.run.driver.worker_pool.OPEN_LIMIT", 0.5)
+    assert hanging(told).how == "hung"
+    assert told == []
+
+
+@pytest.mark.usefixtures("path")
+def test_a_run_that_hangs_after_it_has_waited_is_found_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(starvation, "_waits", Waiting(share=0.99, until=2.0))
+    monkeypatch.setattr("turnproof.run.driver.worker_pool.OPEN_LIMIT", 0.5)
+    assert hanging([]).how == "hung"
+
+
+def test_the_longest_wait_counts_and_threads_come_and_go(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = [{"a": 1.0, "gone": 9.0}, {"a": 1.5, "new": 2.0}]
+    monkeypatch.setattr(starvation, "_waits", lambda process: found.pop(0))
+    patience = Patience(1, already=10.0)
+    assert patience.silence >= 10.0
+    assert patience.waited == 2.0
+
+
+@pytest.mark.skipif(not Path("/proc/self/schedstat").exists(), reason="this system does not count waiting times")
+def test_the_system_counts_what_a_process_waits() -> None:
+    import os
+
+    waits = starvation._waits(os.getpid())
+    assert str(os.getpid()) in waits
+    assert 0 <= own_wait() < 1e6
