@@ -86,7 +86,7 @@ class Header(_Line, frozen=True, kw_only=True, omit_defaults=False, tag="header"
     `controls` has the control of each dialect that takes part, in a run that certifies. `files` are the scenarios that
     are not the suite's, by absolute path. `docs` is the address of the site that explains the names, or empty.
     `allowed_only` are the scenarios in which the service does what its API allows and no service is known to do; None
-    in logs from before.
+    in logs from before. `sources` is a digest of the code that takes part: turnproof, the suite and the subjects.
     """
 
     turnproof: str
@@ -103,6 +103,7 @@ class Header(_Line, frozen=True, kw_only=True, omit_defaults=False, tag="header"
     files: tuple[str, ...] = ()
     docs: str = ""
     allowed_only: tuple[AllowedOnly, ...] | None = None
+    sources: str = ""
     schema: str = SCHEMA
 
 

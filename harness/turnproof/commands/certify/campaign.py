@@ -30,7 +30,8 @@ class Campaign:
     """Makes the plan's runs in a runner, then gives the verdict of each item.
 
     `control` is asked first. Where it says why the harness is `broken`, no run is made, and every verdict is
-    inconclusive for that reason. `live` are the adapters that the real service answers.
+    inconclusive for that reason. `live` are the adapters that the real service answers. `known` are runs that are there
+    already, by the adapter's name: they are not made again.
     """
 
     def __init__(
@@ -46,6 +47,7 @@ class Campaign:
         sweep: Sweep | None = None,
         shown: Shown | None = None,
         live: Collection[str] = (),
+        known: Mapping[tuple[str, RunKey], TranscriptLine] | None = None,
     ) -> None:
         self.plan = plan
         self.adapters = adapters
@@ -61,6 +63,9 @@ class Campaign:
         self._sweep = sweep
         self._shown = shown
         self._live = live
+        self._known = known or {}
+        self.taken_over = 0
+        """Runs that an interrupted campaign had made."""
         self._ended: dict[tuple[str, RunKey], View] = {}
         self._done = 0
         self.broken = ""
@@ -99,6 +104,7 @@ class Campaign:
     ) -> list[RunSpec]:
         """Make these runs; those that the service failed, if they can be made `again`."""
         total = self._done + len(runs)
+        runs = [spec for spec in runs if not self._take_over(spec, look)]
         self._progress.stage("runs")
         failed: list[RunSpec] = []
 
@@ -116,6 +122,21 @@ class Campaign:
 
         self._runner.run_all(runs, store_run, self.stop, on_begin=lambda spec: self._progress.begun(self._name(spec)))
         return failed
+
+    def _take_over(self, spec: RunSpec, look: Callable[[RunSpec, View], None]) -> bool:
+        """Whether an interrupted campaign has made this run."""
+        subject = self.adapters[spec.adapter]
+        line = self._known.get((subject.name, spec.key))
+        if line is None:
+            return False
+        self._done += 1
+        self.taken_over += 1
+        if self._writer is not None:
+            self._writer.write(line)
+        view = View(self._store.get(line.digest), dialect(subject.dialect), spec.scenario, line.digest)
+        self._ended[spec.adapter, spec.key] = view
+        look(spec, view)
+        return True
 
     def _name(self, spec: RunSpec) -> str:
         return f"{self.adapters[spec.adapter].name} {spec.key}"

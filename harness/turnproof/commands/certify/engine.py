@@ -8,18 +8,21 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from datetime import date
 
+import msgspec
+
 from ... import __version__
 from ..._base.counts import counted
 from ..._base.exit_codes import Exit
 from ..._base.folder_lock import locked
 from ..._base.site_address import site_base
+from ..._base.whole_files import remove
 from ...dialects import api_of
 from ...errors import UsageError
 from ...judge.declarations import with_settings
 from ...judge.known_issues import accept, append_accepted, apply_known_issues
 from ...judge.parity import compare_paths, stale
 from ...judge.requirements import Level, Requirement, Suite, load_suite
-from ...judge.run_log import ControlResult, RequirementLine, RunWriter, read_run
+from ...judge.run_log import AdapterLine, ControlResult, Header, RequirementLine, RunWriter, read_run
 from ...report import write_reports
 from ...report._inline_text import printable
 from ...report.begin_run import begin_run
@@ -28,7 +31,10 @@ from ...report.progress import progress
 from ...run.bindings import resolve_subject
 from ...run.driver import Runner
 from ...run.driver.limits import limits_of
+from ...run.driver.ownership import own_modules
 from ...run.evidence import EvidenceStore
+from ...run.sources import sources_digest
+from ...run.tracebacks import package_of
 from ...scenarios import Scenario
 from ...scenarios.sweep import is_point
 from ...subject import Subject
@@ -38,6 +44,7 @@ from .control import certify_controls, control_problem
 from .options import CertifyOptions
 from .plan import Plan, in_part, plan, select
 from .pytest_run import run_items
+from .resume import ASIDE, Earlier, earlier_runs, set_aside
 from .run_head import adapter_line, header
 from .scenarios import chosen_scenarios, files_among, suite_scenarios
 from .sweep import Sweep, base_patterns
@@ -83,12 +90,16 @@ def certify(options: CertifyOptions) -> int:
             backends.prepare(spec, subject, {run.scenario.name for run in the_plan.runs if run.adapter == spec})
         held.enter_context(locked(options.out))  # only now: a mistake in usage leaves no folder behind
         store = EvidenceStore(options.out / "evidence")
-        controls = _known_controls(options, subjects.values(), store)
+        lines = [adapter_line(spec, subject, backends) for spec, subject in subjects.items()]
+        head = _header(options, suite, subjects, backends)
+        earlier = earlier_runs(options.out, head, lines, store) if options.resume else Earlier()
+        controls = earlier.controls or _known_controls(options, subjects.values(), store)
         if controls is None:
             controls = certify_controls(runner, suite, (subject.dialect for subject in subjects.values()), store)
-        with begin_run(options.out, store) as writer:
+        set_aside(options.out, earlier)
+        with begin_run(options.out, store, () if options.resume else (ASIDE,)) as writer:
             keep_scenarios(options.out, files_among(options.scenarios))
-            _write_head(writer, options, suite, subjects, backends, controls)
+            _write_head(writer, msgspec.structs.replace(head, controls=controls), suite, lines)
             campaign = Campaign(
                 the_plan,
                 subjects,
@@ -101,18 +112,22 @@ def certify(options: CertifyOptions) -> int:
                 sweep=sweep,
                 shown=suite.shown,
                 live=[spec for spec in subjects if backends.backend_of(spec) == "live"],
+                known=earlier.lines,
             )
             _run(campaign, writer, options, store)
             # What is judged on the scenarios alone that show it is not judged on all.
             partly = {one.id for one in requirements} if showing else _in_part(requirements, every, scenarios, options)
             code = _conclude(campaign, writer, options, suite, requirements, partly, started)
+        remove(options.out, ASIDE)
         tracker.stage("reports")
         write_reports(read_run(options.out / "run.ndjson"), options.out, store)
+    resumed = [f"resumed: {counted(campaign.taken_over, 'run')} taken over"] if options.resume else []
     swept = sweep.talk({spec: campaign.views(spec) for spec in subjects}) if sweep is not None else []
     for talk in (
         *backends.service_faults,
         *backends.mismatches,
-        *backends.unplayed(),
+        *(backends.unplayed() if not earlier.lines else ()),  # what was taken over has played its own
+        *resumed,
         *swept,
         *campaign.leftovers.sentences(),
     ):
@@ -226,31 +241,27 @@ def _conclude(
     return code
 
 
-def _write_head(
-    writer: RunWriter,
-    options: CertifyOptions,
-    suite: Suite,
-    subjects: Mapping[str, Subject],
-    backends: Backends,
-    controls: tuple[ControlResult, ...],
-) -> None:
-    writer.write(
-        header(
-            suite,
-            subjects.values(),
-            backends,
-            options,
-            reproduce=options.reproduce,
-            controls=controls,
-            files=files_among(options.scenarios),
-            docs=site_base(options.config.settings),
-        )
+def _header(options: CertifyOptions, suite: Suite, subjects: Mapping[str, Subject], backends: Backends) -> Header:
+    own = {package_of(module) for subject in subjects.values() for module in own_modules(subject)}
+    return header(
+        suite,
+        subjects.values(),
+        backends,
+        options,
+        reproduce=options.reproduce,
+        files=files_among(options.scenarios),
+        docs=site_base(options.config.settings),
+        sources=sources_digest({"turnproof", suite.package, *own}),
     )
+
+
+def _write_head(writer: RunWriter, head: Header, suite: Suite, adapters: Iterable[AdapterLine]) -> None:
+    writer.write(head)
     templates = suite.registry.templates
     for requirement in suite.requirements:
         writer.write(RequirementLine.of(requirement, templates))
-    for spec, subject in subjects.items():
-        writer.write(adapter_line(spec, subject, backends))
+    for line in adapters:
+        writer.write(line)
 
 
 def _in_part(

@@ -23,6 +23,7 @@ class CertifyOptions:
     seed:       every random choice follows from it.
     accept:     write the violations found into the settings file as known issues.
     in_process: run adapters in this process instead of in workers, for debugging.
+    resume:     take over the runs that an interrupted certification has left in `out`.
     watching:   a file of the subject has changed: this process is a fork that runs it, and the controls that the
                 earlier measurement in `out` has judged are taken over.
     config:     the project's settings with their file; `config.settings.known_issue` has the accepted violations.
@@ -42,6 +43,7 @@ class CertifyOptions:
     seed: int = 0
     accept: bool = False
     in_process: bool = False
+    resume: bool = False
     watching: bool = False
     config: Config = field(default_factory=Config)
     command: tuple[str, ...] = ()

@@ -53,6 +53,10 @@ def certify(
     failed: Annotated[
         bool, typer.Option("--failed", help="Only what was violated or undecided in the last run in --out.")
     ] = False,
+    resume: Annotated[
+        bool,
+        typer.Option("--resume", help="Go on with an interrupted run in --out: what it has is not measured again."),
+    ] = False,
     watch: Annotated[
         bool, typer.Option("--watch", help="Measure again whenever a file of the subject changes (extra `watch`).")
     ] = False,
@@ -87,6 +91,7 @@ def certify(
     subjects = requested or tuple(dict.fromkeys(settings.adapters or runnable_adapters()))
     if not watch:
         prepare_workers(subjects, in_process=in_process)
+    from ...errors import UsageError
     from ...judge.run_log import read_run
     from ...report.annotations import add_to_step_summary, on_github, run_annotations, write
     from ..certify.last_failures import PART
@@ -107,10 +112,13 @@ def certify(
         jobs=jobs or settings.jobs,
         seed=seed if seed is not None else settings.seed or 0,
         accept=accept,
+        resume=resume,
         in_process=in_process,
         config=config,
         command=("turnproof", *sys.argv[1:]),
     )
+    if watch and resume:
+        raise UsageError("--watch measures again by itself: --resume goes on with a run that was interrupted")
     if watch:
         return _watch(options, json=json, verbose=verbose)
     code = _measure(options, json=json, verbose=verbose)
