@@ -11,7 +11,6 @@ import httpx2
 
 from turnproof import errors
 from turnproof.messages import FunctionCall, Message, ProviderData, Text, Thought, ToolResult
-from turnproof.provider import Endpoint
 from turnproof_adapters.anthropic.arrange import Arrangement
 from turnproof_adapters.anthropic.binding import BINDING
 from turnproof_adapters.anthropic.blocks import row
@@ -22,7 +21,7 @@ from turnproof_adapters.anthropic.plain_conversation import DictCodec
 from turnproof_adapters.anthropic.service import ANTHROPIC
 from turnproof_adapters.anthropic.stateless import AnthropicStateless
 
-from ..contract.adapter_kit import AdapterKit, CancelMoment, KeyCheck, Path, RequestRecorder, open_as
+from ..contract.adapter_kit import AdapterKit, CancelMoment, KeyCheck, Opener, Path, RequestRecorder
 from ..contract.wire_parts import Ending, WireCall, WirePart, WireText, WireThinking
 
 OURS = "anthropic-messages"
@@ -40,16 +39,8 @@ DATED = "claude-sonnet-4-5-20250929"
 USAGE = {"input_tokens": 20, "cache_creation_input_tokens": 5, "cache_read_input_tokens": 100, "output_tokens": 7}
 
 
-def endpoint(url: str, model: str = MODEL, **options: Any) -> Endpoint:
-    return Endpoint(url, KEY, model, options)
-
-
-def stateless(url: str, model: str = MODEL, **options: Any) -> AnthropicStateless:
-    return open_as(AnthropicStateless, BINDING.open_stateless, endpoint(url, model, **options))
-
-
-def legacy(url: str, model: str = MODEL, **options: Any) -> AnthropicLegacy:
-    return open_as(AnthropicLegacy, BINDING.open_legacy, endpoint(url, model, **options))
+stateless = Opener(AnthropicStateless, BINDING.open_stateless, KEY, MODEL)
+legacy = Opener(AnthropicLegacy, BINDING.open_legacy, KEY, MODEL)
 
 
 def answer(*content: dict[str, Any], stop: str | None = "end_turn", usage: dict[str, Any] = USAGE) -> dict[str, Any]:

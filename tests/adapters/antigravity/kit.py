@@ -16,7 +16,7 @@ from turnproof_adapters.antigravity.binding import BINDING
 from turnproof_adapters.antigravity.legacy import AntigravityLegacy
 from turnproof_adapters.antigravity.stateless import AntigravityStateless
 
-from ..contract.adapter_kit import CancelMoment, Path, open_as
+from ..contract.adapter_kit import CancelMoment, Opener, Path
 from ..google_genai.kit import SIGNATURE as SIGNATURE
 from ..google_genai.kit import Capture as GeminiCapture
 from ..google_genai.kit import GeminiKit
@@ -45,12 +45,8 @@ def endpoint(url: str, model: str = GEMINI, **options: Any) -> Endpoint:
     return Endpoint(url, KEY, model, {"project": PROJECT, **options})
 
 
-def stateless(url: str = URL, model: str = GEMINI, **options: Any) -> AntigravityStateless:
-    return open_as(AntigravityStateless, BINDING.open_stateless, endpoint(url, model, **options))
-
-
-def legacy(url: str = URL, model: str = GEMINI, **options: Any) -> AntigravityLegacy:
-    return open_as(AntigravityLegacy, BINDING.open_legacy, endpoint(url, model, **options))
+stateless = Opener(AntigravityStateless, BINDING.open_stateless, KEY, GEMINI, URL, settings={"project": PROJECT})
+legacy = Opener(AntigravityLegacy, BINDING.open_legacy, KEY, GEMINI, URL, settings={"project": PROJECT})
 
 
 def asking(path: str, url: str = URL, *, streamed: bool = False, **options: Any) -> Callable[[], ProviderResponse]:

@@ -10,7 +10,7 @@ import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias, TypeVar
+from typing import Any, Generic, Literal, TypeAlias, TypeVar
 
 import httpx2
 import pytest
@@ -150,6 +150,23 @@ def open_as(kind: type[T], opener: Callable[[Endpoint], Any] | None, endpoint: E
     provider = opener(endpoint)
     assert isinstance(provider, kind)
     return provider
+
+
+@dataclass(frozen=True)
+class Opener(Generic[T]):
+    """Opens one path of an adapter; what it is called with besides the address and the model are settings."""
+
+    kind: type[T]
+    open_path: Callable[[Endpoint], Any] | None
+    key: str
+    model: str
+    url: str = "http://example.invalid"
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+    def __call__(self, url: str | None = None, model: str | None = None, **settings: Any) -> T:
+        address, name = self.url if url is None else url, self.model if model is None else model
+        endpoint = Endpoint(address, self.key, name, {**self.settings, **settings})
+        return open_as(self.kind, self.open_path, endpoint)
 
 
 def outcome(response: ProviderResponse) -> tuple[Any, ...]:

@@ -9,7 +9,6 @@ from typing import Any
 import httpx2
 
 from turnproof.messages import FunctionCall, Text, ToolResult
-from turnproof.provider import Endpoint
 from turnproof_adapters.github_models.binding import COPILOT, COPILOT_RESPONSES, GITHUB
 from turnproof_adapters.github_models.copilot.legacy import CopilotChatLegacy, CopilotResponsesLegacy
 from turnproof_adapters.github_models.copilot.stateless import CopilotChatStateless, CopilotResponsesStateless
@@ -17,7 +16,7 @@ from turnproof_adapters.github_models.legacy import GitHubModelsLegacy
 from turnproof_adapters.github_models.stateless import GitHubModelsStateless
 from turnproof_adapters.openai.names import wire_name
 
-from ..contract.adapter_kit import AdapterKit, CancelMoment, Path, RequestRecorder, open_as
+from ..contract.adapter_kit import AdapterKit, CancelMoment, Opener, Path, RequestRecorder
 from ..contract.wire_parts import Ending, WireCall, WirePart, WireText, WireThinking
 
 KEY = "ghp_canary0123456789"
@@ -43,32 +42,14 @@ def unheard(piece: str) -> None:
 STREAMED: dict[str, Any] = {"on_chunk": unheard}
 
 
-def endpoint(url: str, model: str, **options: Any) -> Endpoint:
-    return Endpoint(url, KEY, model, options)
+stateless = Opener(GitHubModelsStateless, GITHUB.open_stateless, KEY, MODEL, URL)
+legacy = Opener(GitHubModelsLegacy, GITHUB.open_legacy, KEY, MODEL, URL)
 
 
-def stateless(url: str = URL, model: str = MODEL, **options: Any) -> GitHubModelsStateless:
-    return open_as(GitHubModelsStateless, GITHUB.open_stateless, endpoint(url, model, **options))
-
-
-def legacy(url: str = URL, model: str = MODEL, **options: Any) -> GitHubModelsLegacy:
-    return open_as(GitHubModelsLegacy, GITHUB.open_legacy, endpoint(url, model, **options))
-
-
-def chat(url: str = URL, model: str = "gpt-4.1", **options: Any) -> CopilotChatStateless:
-    return open_as(CopilotChatStateless, COPILOT.open_stateless, endpoint(url, model, **options))
-
-
-def chat_legacy(url: str = URL, model: str = "gpt-4.1", **options: Any) -> CopilotChatLegacy:
-    return open_as(CopilotChatLegacy, COPILOT.open_legacy, endpoint(url, model, **options))
-
-
-def codex(url: str = URL, model: str = "gpt-5.3-codex", **options: Any) -> CopilotResponsesStateless:
-    return open_as(CopilotResponsesStateless, COPILOT_RESPONSES.open_stateless, endpoint(url, model, **options))
-
-
-def codex_legacy(url: str = URL, model: str = "gpt-5.3-codex", **options: Any) -> CopilotResponsesLegacy:
-    return open_as(CopilotResponsesLegacy, COPILOT_RESPONSES.open_legacy, endpoint(url, model, **options))
+chat = Opener(CopilotChatStateless, COPILOT.open_stateless, KEY, "gpt-4.1", URL)
+chat_legacy = Opener(CopilotChatLegacy, COPILOT.open_legacy, KEY, "gpt-4.1", URL)
+codex = Opener(CopilotResponsesStateless, COPILOT_RESPONSES.open_stateless, KEY, "gpt-5.3-codex", URL)
+codex_legacy = Opener(CopilotResponsesLegacy, COPILOT_RESPONSES.open_legacy, KEY, "gpt-5.3-codex", URL)
 
 
 def call(call_id: str = "call_1", name: str = "read", **args: Any) -> FunctionCall:

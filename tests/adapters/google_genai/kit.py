@@ -9,14 +9,13 @@ from typing import Any
 import httpx2
 
 from turnproof.messages import ProviderData, Text, Thought
-from turnproof.provider import Endpoint
 from turnproof_adapters.google_genai.binding import BINDING
 from turnproof_adapters.google_genai.legacy import GoogleLegacy
 from turnproof_adapters.google_genai.models import model as facts_of
 from turnproof_adapters.google_genai.names import wire_name
 from turnproof_adapters.google_genai.stateless import GoogleStateless
 
-from ..contract.adapter_kit import AdapterKit, CancelMoment, KeyCheck, Path, RequestRecorder, open_as
+from ..contract.adapter_kit import AdapterKit, CancelMoment, KeyCheck, Opener, Path, RequestRecorder
 from ..contract.wire_parts import Ending, WireCall, WirePart, WireText, WireThinking
 
 KEY = "key-canary-0123456789"
@@ -38,16 +37,8 @@ USAGE = {
 }
 
 
-def endpoint(url: str, model: str = MODEL, **options: Any) -> Endpoint:
-    return Endpoint(url, KEY, model, options)
-
-
-def stateless(url: str = URL, model: str = MODEL, **options: Any) -> GoogleStateless:
-    return open_as(GoogleStateless, BINDING.open_stateless, endpoint(url, model, **options))
-
-
-def legacy(url: str = URL, model: str = MODEL, **options: Any) -> GoogleLegacy:
-    return open_as(GoogleLegacy, BINDING.open_legacy, endpoint(url, model, **options))
+stateless = Opener(GoogleStateless, BINDING.open_stateless, KEY, MODEL, URL)
+legacy = Opener(GoogleLegacy, BINDING.open_legacy, KEY, MODEL, URL)
 
 
 def answer(*parts: dict[str, Any], finish: str | None = "STOP", usage: Any = USAGE, **fields: Any) -> dict[str, Any]:

@@ -11,14 +11,13 @@ from typing import Any
 import httpx2
 
 from turnproof.messages import ProviderData, Thought
-from turnproof.provider import Endpoint
 from turnproof_adapters.ollama.binding import BINDING
 from turnproof_adapters.ollama.legacy import OllamaLegacy
 from turnproof_adapters.ollama.stateless import OllamaStateless
 
 from ..anthropic.kit import MessagesKit, event, text, text_block, unsigned_cancel_moments
 from ..call_modes import CallModes
-from ..contract.adapter_kit import CancelMoment, Path, RequestRecorder, open_as
+from ..contract.adapter_kit import CancelMoment, Opener, Path, RequestRecorder
 
 KEY = "ollama-canary-0123456789"
 MODEL = "qwen3:8b"
@@ -28,12 +27,8 @@ ESTIMATE = {"input_tokens": 198, "output_tokens": 0}
 USAGE = {"input_tokens": 212, "output_tokens": 31}
 
 
-def stateless(url: str = URL, model: str = MODEL, **options: Any) -> OllamaStateless:
-    return open_as(OllamaStateless, BINDING.open_stateless, Endpoint(url, KEY, model, options))
-
-
-def legacy(url: str = URL, model: str = MODEL, **options: Any) -> OllamaLegacy:
-    return open_as(OllamaLegacy, BINDING.open_legacy, Endpoint(url, KEY, model, options))
+stateless = Opener(OllamaStateless, BINDING.open_stateless, KEY, MODEL, URL)
+legacy = Opener(OllamaLegacy, BINDING.open_legacy, KEY, MODEL, URL)
 
 
 def answer(content: list[dict[str, Any]] | None, stop: str | None = "end_turn", **fields: Any) -> dict[str, Any]:

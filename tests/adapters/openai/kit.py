@@ -10,7 +10,6 @@ import httpx2
 
 from turnproof import errors
 from turnproof.messages import FunctionCall, Message, ProviderData, Text, Thought, ToolResult
-from turnproof.provider import Endpoint
 from turnproof_adapters.openai.arrange import Arrangement
 from turnproof_adapters.openai.binding import BINDING
 from turnproof_adapters.openai.legacy import OpenAILegacy
@@ -20,7 +19,7 @@ from turnproof_adapters.openai.rows import row
 from turnproof_adapters.openai.service import OPENAI, Service
 from turnproof_adapters.openai.stateless import OpenAIStateless
 
-from ..contract.adapter_kit import AdapterKit, CancelMoment, KeyCheck, Path, RequestRecorder, open_as
+from ..contract.adapter_kit import AdapterKit, CancelMoment, KeyCheck, Opener, Path, RequestRecorder
 from ..contract.wire_parts import Ending, WireCall, WirePart, WireText, WireThinking
 
 OURS = "openai-chat"
@@ -40,16 +39,8 @@ USAGE = {
 Json = dict[str, Any]
 
 
-def endpoint(url: str, model: str = MODEL, **options: Any) -> Endpoint:
-    return Endpoint(url, KEY, model, options)
-
-
-def stateless(url: str, model: str = MODEL, **options: Any) -> OpenAIStateless:
-    return open_as(OpenAIStateless, BINDING.open_stateless, endpoint(url, model, **options))
-
-
-def legacy(url: str, model: str = MODEL, **options: Any) -> OpenAILegacy:
-    return open_as(OpenAILegacy, BINDING.open_legacy, endpoint(url, model, **options))
+stateless = Opener(OpenAIStateless, BINDING.open_stateless, KEY, MODEL, URL)
+legacy = Opener(OpenAILegacy, BINDING.open_legacy, KEY, MODEL, URL)
 
 
 def answer(content: Any = None, *calls: Json, finish: str | None = "stop", usage: Any = USAGE, **said: Any) -> Json:

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from turnproof.messages import ProviderData, Thought
-from turnproof.provider import Endpoint
 from turnproof_adapters.zai.binding import BINDING
 from turnproof_adapters.zai.legacy import ZaiLegacy
 from turnproof_adapters.zai.models import model as facts_of
@@ -18,7 +17,7 @@ from turnproof_adapters.zai.stateless import ZaiStateless
 
 from ..anthropic.kit import MessagesKit, event, text, text_block, unsigned_cancel_moments
 from ..call_modes import CallModes
-from ..contract.adapter_kit import CancelMoment, Path, RequestRecorder, open_as
+from ..contract.adapter_kit import CancelMoment, Opener, Path, RequestRecorder
 
 KEY = "3f2a9c0d1e4b5a69.zaiCanary0123456"
 MODEL = "glm-4.7"
@@ -28,12 +27,8 @@ USAGE = {"input_tokens": 14, "output_tokens": 9, "cache_read_input_tokens": 64}
 ZERO = {"input_tokens": 0, "output_tokens": 0}
 
 
-def stateless(url: str = URL, model: str = MODEL, **options: Any) -> ZaiStateless:
-    return open_as(ZaiStateless, BINDING.open_stateless, Endpoint(url, KEY, model, options))
-
-
-def legacy(url: str = URL, model: str = MODEL, **options: Any) -> ZaiLegacy:
-    return open_as(ZaiLegacy, BINDING.open_legacy, Endpoint(url, KEY, model, options))
+stateless = Opener(ZaiStateless, BINDING.open_stateless, KEY, MODEL, URL)
+legacy = Opener(ZaiLegacy, BINDING.open_legacy, KEY, MODEL, URL)
 
 
 def answer(*content: dict[str, Any], stop: str | None = "end_turn", usage: Any = USAGE) -> dict[str, Any]:

@@ -6,7 +6,6 @@ Bytes that only our reader understands would certify nobody.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -34,9 +33,8 @@ class Service(ScriptedService):
 
 
 @pytest.fixture(scope="module")
-def running() -> Iterator[Service]:
-    with EmulatorServer() as server:
-        yield Service(server)
+def running(server: EmulatorServer) -> Service:
+    return Service(server)
 
 
 @pytest.fixture

@@ -5,12 +5,10 @@ are not among its own.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any
 
 import anthropic
-import httpx2
 import msgspec
 import pytest
 
@@ -21,8 +19,8 @@ from turnproof.wire.emulator import EmulatorServer
 
 from ..anthropic_messages.builders import KEY, Ask, Pair
 from ..anthropic_messages.refusals import judge as judge_as_anthropic
+from ..anthropic_sdk import SdkClient, sdk_client
 from ..refusals import Accepted
-from ..responders import open_run_in
 from .refusals import ACCEPTED, PAIRS, ask, judge, world
 
 encode = msgspec.json.encode
@@ -100,31 +98,10 @@ def test_each_status_has_a_code_that_is_read_back(status: int) -> None:
 # -- through the SDK
 
 
-@dataclass
-class Service:
-    """A client of the emulated service."""
-
-    client: anthropic.Anthropic
-
-    def send(self, asked: Ask) -> Any:
-        request = asked.request()
-        headers: Any = {"authorization": anthropic.Omit(), "anthropic-version": anthropic.Omit()}
-        return self.client.post(
-            request.path.removeprefix(BASE_PATH),
-            cast_to=httpx2.Response,
-            content=request.body,
-            options={"headers": headers | request.headers},
-        )
-
-
 @pytest.fixture(scope="module")
-def service() -> Iterator[Service]:
-    with EmulatorServer() as server:
-        run = open_run_in(world(), server, DIALECT)
-        with anthropic.Anthropic(
-            base_url=run.base_url, api_key=KEY, max_retries=0, http_client=httpx2.Client()
-        ) as client:
-            yield Service(client)
+def service(server: EmulatorServer) -> Iterator[SdkClient]:
+    with sdk_client(server, DIALECT, world(), KEY, BASE_PATH) as client:
+        yield client
 
 
 SENDABLE = [
@@ -135,19 +112,19 @@ SENDABLE = [
 
 
 @pytest.mark.parametrize("pair", SENDABLE, ids=attrgetter("id"))
-def test_the_sdk_raises_the_refusal_and_not_for_its_neighbour(pair: Pair, service: Service) -> None:
+def test_the_sdk_raises_the_refusal_and_not_for_its_neighbour(pair: Pair, service: SdkClient) -> None:
     if pair.enforced:
         with pytest.raises(anthropic.APIStatusError) as raised:
-            service.send(pair.illegal)
+            service.send(pair.illegal.request())
         body: Any = raised.value.body
         assert (raised.value.status_code, body["error"]["code"]) == (pair.status, pair.kind)
         assert pair.message in body["error"]["message"]
     else:
-        assert service.send(pair.illegal).status_code == 200
-    assert service.send(pair.legal).status_code == 200
+        assert service.send(pair.illegal.request()).status_code == 200
+    assert service.send(pair.legal.request()).status_code == 200
 
 
-def test_the_sdk_takes_the_error_of_a_wrong_route_for_an_answer(service: Service) -> None:
+def test_the_sdk_takes_the_error_of_a_wrong_route_for_an_answer(service: SdkClient) -> None:
     """A base URL without `/api/anthropic` is not refused: what comes is a message without anything of one."""
     body = ask().body
     elsewhere = service.client.with_options(base_url=str(service.client.base_url).replace(BASE_PATH, ""))
