@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from shared_material import shared_dir
 
 from turnproof.commands.gates.phases import load_phases
 from turnproof.judge.requirements import load_suite
@@ -36,6 +37,21 @@ def contract() -> Iterator[str]:
         found = member.fget if isinstance(member, property) else member
         if inspect.isfunction(found) and found.__doc__:
             yield from sentences(found.__doc__)
+
+
+def plan() -> Iterator[str]:
+    """What the plans of the migration say of `complete()`, from their code blocks: each docstring by its sentences."""
+    for text in sorted((shared_dir() / "seeds").glob("*.txt")):
+        for found in re.findall(
+            r'def complete\(.*?\) -> ProviderResponse:\s+"""(.*?)"""', text.read_text("utf-8"), re.DOTALL
+        ):
+            for paragraph in re.split(r"\n\s*\n|\n(?=\s+\w+: )|(?:Args|Returns):\s*\n", inspect.cleandoc(found)):
+                yield from (one for one in sentences(paragraph) if one)
+
+
+def test_every_sentence_of_the_plans_is_on_the_page() -> None:
+    assert set(plan()) - set(rows(PLAN)) == set()
+    assert len(set(plan())) >= 15
 
 
 def test_every_sentence_of_the_contract_is_on_the_page_and_no_other() -> None:

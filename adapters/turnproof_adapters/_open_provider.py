@@ -90,6 +90,7 @@ COMMON_CAPABILITIES = Capabilities(
     cancel_batch=True,
     typed_errors=True,
     lifecycle=True,
+    serialisers=True,
 )
 """What adapters claim for most models; a binding replaces and adds what its models can."""
 

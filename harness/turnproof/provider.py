@@ -273,7 +273,8 @@ class Capabilities:
     """What an adapter claims for a model. Claimed but absent is a violation; unclaimed is reported as such.
 
     `opaque_thinking` is thinking that comes as blocks without readable text, encrypted or only signed; `service_tools`
-    are searches, code and the like that the service runs by itself, whose parts go back as they came. `wire` is no
+    are searches, code and the like that the service runs by itself, whose parts go back as they came. `serialisers` are
+    `serialize_history()` and `deserialize_history()`. `wire` is no
     claim: it holds the traits of the wire API (`Dialect.traits`), which turnproof fills in.
 
     The fields from `usage` on (`ASSUMED`) are claimed unless they are set to False:
@@ -301,6 +302,7 @@ class Capabilities:
     cancel: bool = False
     cancel_batch: bool = False
     count_tokens: bool = False
+    serialisers: bool = False
     typed_errors: bool = False
     lifecycle: bool = False
     cache: Literal["none", "explicit", "managed", "implicit"] = "none"

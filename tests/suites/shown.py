@@ -2,7 +2,8 @@
 
 `python -m tests.suites.shown --write` certifies the reference adapters with all that they claim, the reference session
 and an agent with a process of its own, every scenario at any depth but no point of a sweep, and writes `shown.json`.
-It takes some minutes.
+It takes some minutes. `--only REQUIREMENT ...` behind it certifies the adapters by these alone, and leaves the other
+rows as they are: enough where requirements of adapters are new and no scenario has changed for others.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import sys
 import tempfile
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -114,28 +115,42 @@ def text(found: ShownFile) -> str:
     return f'{{"dialects": {quoted(found.dialects)}, "shown": {{\n' + ",\n".join(blocks) + "\n}}\n"
 
 
-def certified(subject: str, folder: Path) -> Run:
+def certified(subject: str, folder: Path, only: tuple[str, ...] = ()) -> Run:
     """A certification of a subject with every scenario by name: so no point of a sweep is made."""
     names = tuple(scenario.name for scenario in suite_scenarios(load_suite()))
-    code = certify(CertifyOptions((subject,), scenarios=names, backend="emulate", depth="full", out=folder))
+    code = certify(CertifyOptions((subject,), scenarios=names, only=only, backend="emulate", depth="full", out=folder))
     if code != Exit.OK:
         raise SystemExit(f"{subject} is not right (exit {code}): an index of what it shows would be wrong")
     return read_run(folder / "run.ndjson")
 
 
-def measured(subjects: Iterable[str]) -> ShownFile:
-    """The index that certifications of these subjects give."""
+def measured(subjects: Iterable[str], only: tuple[str, ...] = ()) -> ShownFile:
+    """The index that certifications of these subjects give, by all requirements or by some."""
     compared = Compared()
     for subject in subjects:
         with tempfile.TemporaryDirectory() as folder:
-            compared.add(certified(subject, Path(folder)))
+            compared.add(certified(subject, Path(folder), only))
     known = {scenario.name: scenario.modes for scenario in suite_scenarios(load_suite())}
     return index(compared, known)
 
 
-if __name__ == "__main__":
-    made = text(measured(SUBJECTS))
-    if sys.argv[1:] == ["--write"]:
+def with_rows_of(found: ShownFile, only: Iterable[str], file: Path = FILE) -> ShownFile:
+    """The index as it stands, with what was found for some requirements instead of what it has for them."""
+    before = msgspec.json.decode(file.read_bytes(), type=ShownFile)
+    kept = {one: sides for one, sides in before.shown.items() if one not in set(only)}
+    return msgspec.structs.replace(before, shown={**kept, **found.shown})
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Print the index, or write it."""
+    words = [word for word in arguments if word not in ("--write", "--only")]
+    found = measured(ADAPTERS if words else SUBJECTS, tuple(words))
+    made = text(with_rows_of(found, words) if words else found)
+    if "--write" in arguments:
         FILE.write_text(made)
     else:
         print(made, end="")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

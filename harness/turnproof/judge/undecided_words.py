@@ -18,6 +18,7 @@ _NEVER: Final[Mapping[str, str]] = {
     "answers": "no call returned what the API had answered",
     "callbacks": "no callback was called",
     "failures": "no request failed",
+    "helpers": "no method beside `complete()` was called",
     "steps": "nothing was done with a session",
 }
 """What did not happen, by what a requirement counts."""

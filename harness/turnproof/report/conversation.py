@@ -23,6 +23,7 @@ from ..run.transcript import (
     Event,
     Failed,
     FunctionCallDetected,
+    HelperCalled,
     HistorySnapshot,
     Interjected,
     Killed,
@@ -171,6 +172,8 @@ def _entries(event: Event) -> Iterator[Entry]:
             yield from _ended(event)
         case Refused():
             yield Entry("session", f"{event.operation} was refused: {event.error}", event.message)
+        case HelperCalled():
+            yield _helper_entry(event)
         case UsageReport():
             yield Entry("session", "usage that the session gives", _usage(event.usage))
         case ContextReport():
@@ -269,6 +272,14 @@ def _returned(event: Response) -> Iterator[Entry]:
     yield Entry("adapter", f"returned, finish reason {answer.finish_reason}", f"{parts}\n{_usage(answer.usage)}")
     if event.mutated:
         yield Entry("trouble", "the call changed its arguments", "\n".join(event.mutated))
+
+
+def _helper_entry(event: HelperCalled) -> Entry:
+    label = f"{event.method}() with the messages of call {event.call}"
+    if event.error:
+        return Entry("trouble", f"{label} raised {event.error}", event.said)
+    found = counted(len(event.messages), "message") if event.returned is None else str(event.returned)
+    return Entry("adapter", f"{label}{', alone' if event.alone else ''}", found)
 
 
 def _ended(event: RunEnded) -> Iterator[Entry]:

@@ -63,7 +63,7 @@ from __future__ import annotations
 
 from dataclasses import fields
 from pathlib import Path
-from typing import Any, Final, Literal, TypeAlias, get_args
+from typing import Any, Final, Literal, get_args
 
 from msgspec.structs import replace
 
@@ -79,7 +79,7 @@ from ._document import read_document
 from ._earlier_conversation import GivenReader
 from ._located_value import LocatedValue
 from ._turns import TurnReader
-from .model import Scenario, Turn
+from .model import Probe, Scenario, Turn
 from .sweep import read_sweep
 
 FEATURES: Final = tuple(field.name for field in fields(Capabilities))
@@ -90,8 +90,7 @@ _KEYS: Final = (
     "keep_turns", "system", "tools", "results", "given", "sweep", "turns",
 )  # fmt: skip
 MODES: Final[tuple[Literal["stream", "batch"], ...]] = ("stream", "batch")
-_Probe: TypeAlias = Literal["fresh", "reversed", "threads", "loops", "cancelled"]
-PROBES: Final[tuple[_Probe, ...]] = get_args(_Probe)
+PROBES: Final[tuple[Probe, ...]] = get_args(Probe)
 SUBJECTS: Final[tuple[SubjectKind, ...]] = get_args(SubjectKind)
 DEPTHS: Final[tuple[Literal["quick", "full"], ...]] = ("quick", "full")
 MAX_TIMES: Final = 1000

@@ -32,6 +32,9 @@ NEEDED: Final[Mapping[Action, tuple[Operation, ...]]] = {
 """What a session must be able to do for each action."""
 
 
+Probe = Literal["fresh", "reversed", "threads", "loops", "cancelled", "broken", "helpers", "shutdown"]
+"""What is done with the calls of a run when the conversation is over, at the adapter and past the session."""
+
 Doing = Literal["open", "new", "resume", "continue", "fork", "delete", "list", "damage", "later"]
 
 STEPS: Final[Mapping[Doing, tuple[Operation, ...]]] = {
@@ -272,11 +275,12 @@ class Scenario(msgspec.Struct, frozen=True):
     `max_tokens`, `timeout`), but for `context_tokens`: it narrows the service's window for this run, so that a prompt
     can be too long without being large. `probes` re-send the run's calls afterwards on a fresh object, in reverse
     order, from several threads, in event loops that come and go, or with a cancel token that is set already, on both
-    paths. `cache` says whether the session uses the binding's
-    cache plugin. `debug_logs` says that the application logs at level DEBUG. `keep_turns` is how many turns a
-    collection leaves. `given` is a conversation that was held elsewhere: the session goes on from it, and no model of
-    this run has signed anything in it. A scenario whose `subject` is `session` or `agent` tells these apart, and
-    adapters not: they are certified without it.
+    paths; `broken` sends the last one with a history that no API accepts, and `helpers` has the adapter count and
+    serialise the messages of each; `shutdown` counts the connections that are open behind it. `cache` says whether the
+    session uses the binding's cache plugin. `debug_logs` says that the application logs at level DEBUG. `keep_turns` is
+    how many turns a collection leaves. `given` is a conversation that was held elsewhere: the session goes on from it,
+    and no model of this run has signed anything in it. A scenario whose `subject` is `session` or `agent` tells these
+    apart, and adapters not: they are certified without it.
     """
 
     name: str
@@ -290,7 +294,7 @@ class Scenario(msgspec.Struct, frozen=True):
     options: dict[str, Any] = {}
     cache: bool = False
     debug_logs: bool = False
-    probes: tuple[Literal["fresh", "reversed", "threads", "loops", "cancelled"], ...] = ()
+    probes: tuple[Probe, ...] = ()
     depth: Literal["quick", "full"] = "quick"
     keep_turns: int = 2
     subject: SubjectKind = "adapter"

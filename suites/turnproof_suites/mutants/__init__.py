@@ -21,14 +21,17 @@ from . import (
     context,
     core_inputs,
     core_outputs,
+    direct_calls,
     failures,
     handoff,
     media,
     memory,
     operations,
     paths,
+    schemas,
     secrets,
     sessions,
+    settings,
     spans,
     streaming,
     structured,
@@ -86,6 +89,9 @@ _AREAS = (
     agent_lists,
     agent_turns,
     agent_remains,
+    direct_calls,
+    schemas,
+    settings,
 )
 
 MUTANTS: tuple[Mutant, ...] = tuple(

@@ -12,10 +12,12 @@ from . import (
     callbacks,
     calling,
     declarations,
+    direct_calls,
     errors,
     instructions,
     pictures,
     results,
+    schemas,
     settings,
     spelling,
     texts,
@@ -36,6 +38,8 @@ _AREAS = (
     answers,
     callbacks,
     errors,
+    direct_calls,
+    schemas,
 )
 
 RIGHT: dict[str, RightAdapter] = {

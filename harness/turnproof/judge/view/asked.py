@@ -15,6 +15,7 @@ from ...run.transcript import (
     Collected,
     Event,
     FunctionCallDetected,
+    HelperCalled,
     Loaded,
     Refused,
     Reset,
@@ -32,7 +33,7 @@ from ...run.transcript import (
 )
 from .exchange import Exchange
 
-Asked: TypeAlias = Literal["calls", "requests", "answers", "callbacks", "failures", "steps"]
+Asked: TypeAlias = Literal["calls", "requests", "answers", "callbacks", "failures", "helpers", "steps"]
 """What is counted. Probes and children of a session count like any other part of the run.
 
 - `calls`: provider calls that reached the adapter, whether or not it sent anything
@@ -40,6 +41,7 @@ Asked: TypeAlias = Literal["calls", "requests", "answers", "callbacks", "failure
 - `answers`: requests that the service answered, whole or up to a cancel, and whose call returned a response
 - `callbacks`: what the adapter passed on in calls that asked for an answer
 - `failures`: requests that came to nothing on the wire: refused, broken, cut or answered with an error
+- `helpers`: methods of the adapter beside `complete()` that a probe called
 - `steps`: what was done with a session or an agent: opening it, a turn, an operation
 """
 
@@ -74,6 +76,8 @@ def count(transcript: Transcript, exchanges: Sequence[Exchange], what: Asked) ->
             return sum((event.probe, event.call) in calls for event in told)
         case "failures":
             return sum(not exchange.clean for exchange in asked)
+        case "helpers":
+            return len(transcript.of(HelperCalled))
         case "steps":
             return len(transcript.of(*_STEPS))
 

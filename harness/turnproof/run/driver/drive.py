@@ -40,5 +40,7 @@ def drive(job: Job, subject: Subject, recorder: Recorder) -> RunEnded:
         run.look()
     finally:
         run.close()
+    if "shutdown" in job.scenario.probes:
+        recorder.control.ask("shut-down")
     threads_left = max(0, threading.active_count() - threads_before)
     return RunEnded(how="completed", threads_left=threads_left, opened=recorder.opened)

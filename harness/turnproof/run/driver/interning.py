@@ -12,7 +12,7 @@ from typing import Any, Final
 import msgspec
 
 from ...messages import Message, Part, Text, Thought, ToolResult, same
-from ..transcript import CallBegan, Event, HistorySnapshot, Loaded
+from ..transcript import CallBegan, Event, HelperCalled, HistorySnapshot, Loaded
 
 _LONG: Final = 4096
 
@@ -26,7 +26,7 @@ class Shared:
 
     def event(self, event: Event) -> Event:
         """The event, with messages that were seen before."""
-        if isinstance(event, CallBegan | HistorySnapshot | Loaded):
+        if isinstance(event, CallBegan | HelperCalled | HistorySnapshot | Loaded):
             return msgspec.structs.replace(event, messages=tuple(map(self._message, event.messages)))
         return event
 

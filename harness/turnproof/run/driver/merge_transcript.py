@@ -45,6 +45,9 @@ _LONGEST_REFUSAL = 1000
 _ACK = pickle.dumps(("ack", None))
 """What the run waits for, thousands of times: written once."""
 
+_CLOSING_LIMIT = 3.0
+"""Seconds in which an adapter that has shut down must have closed its connections, as seen from the server."""
+
 _DEEPEST = 150
 """Levels of a body that is kept as JSON: a payload at its deepest, and the request around it."""
 
@@ -69,6 +72,7 @@ class Gathering:
         self._calls: dict[tuple[str, int], _Times] = {}
         self._called = ("", -1)
         self._lock = threading.Lock()
+        self._connections_left: int | None = None
 
     def attach(self, conn: Connection) -> None:
         """Connect the server's holds to the run's end of the line."""
@@ -117,6 +121,8 @@ class Gathering:
                 self._events[self._insert_at : self._insert_at] = self._wire(exchanges)
             case "probe":
                 self._run.probe = payload
+            case "shut-down":
+                self._connections_left = self._run.open_connections(_CLOSING_LIMIT)
             case _:
                 raise HarnessError(f"the run sent {kind!r}, which nobody knows")
         with self._lock:
@@ -138,7 +144,7 @@ class Gathering:
             self._run.call_returned.set()
             self._events.extend(self._wire(rest))
         events = self._keys.events([self._timed(event) for event in self._events])
-        return (*events, self._keys.end(end))
+        return (*events, self._keys.end(msgspec.structs.replace(end, connections_left=self._connections_left)))
 
     def _elapsed(self) -> float:
         """Milliseconds since the run began."""

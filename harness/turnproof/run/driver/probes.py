@@ -3,7 +3,8 @@
 Most are about purity: on a fresh object, in another order, from several threads and loops. `complete()` must send the
 same bytes each time; the server gives an identical request the identical reply, so only the requests are of interest.
 `cancelled` calls with a token that is set already, on both paths: a session may look at it first, and then nobody
-knows what the adapter would have done.
+knows what the adapter would have done. `broken` and `helpers` do what no session does (`direct_calls`); `shutdown`
+makes no call, and looks at what is open when the adapter has shut down.
 """
 
 from __future__ import annotations
@@ -21,9 +22,15 @@ from ...messages import ProviderResponse
 from ...provider import Path
 from ...session.ports import takes
 from ..transcript import CallBegan, Response
+from .direct_calls import broken_histories, call_helpers
 from .job import Job
 from .recorder import Recorder
 from .tap import failed
+
+_ON_BOTH_PATHS = ("cancelled", "helpers")
+
+_IN_ONE_MODE = ("broken", "helpers")
+"""Whether the answer would stream makes no difference to these: they are done once, in one piece where that is."""
 
 LOOPS = 2
 """Calls that are made again in an event loop of their own: what belongs to the first shows in the second."""
@@ -36,7 +43,10 @@ def run_probes(job: Job, recorder: Recorder, calls: Sequence[CallBegan], open_pr
     """
     path = job.key.path
     mine = [call for call in calls if call.path == path]
-    probes = [probe for probe in job.scenario.probes if path == "stateless" or probe == "cancelled"]
+    wanted = [probe for probe in job.scenario.probes if probe != "shutdown"]
+    probes = [probe for probe in wanted if path == "stateless" or probe in _ON_BOTH_PATHS]
+    if job.key.mode == "stream" and "batch" in job.scenario.modes:
+        probes = [probe for probe in probes if probe not in _IN_ONE_MODE]
     if not probes or not mine:
         return
     for probe in probes:
@@ -57,6 +67,12 @@ def run_probes(job: Job, recorder: Recorder, calls: Sequence[CallBegan], open_pr
             case "cancelled":
                 for call in mine:
                     _call_cancelled(open_provider(path), call, recorder)
+            case "broken":
+                provider = open_provider(path)
+                for call in broken_histories(mine):
+                    _resend(provider, call, recorder)
+            case "helpers":
+                call_helpers(open_provider(path), mine, recorder)
     recorder.probe = ""
     recorder.control.ask("probe", "")
 

@@ -5,7 +5,18 @@ called back, then how it ended. Two runs with the same seed give the same list, 
 """
 
 from ._agents import Killed, LeftBehind, SaidBeside, SessionInForce, SessionListed, SessionStepped
-from ._operations import Collected, ContextReport, Loaded, Refused, Reset, Reverted, Saved, Swapped, UsageReport
+from ._operations import (
+    Collected,
+    ContextReport,
+    HelperCalled,
+    Loaded,
+    Refused,
+    Reset,
+    Reverted,
+    Saved,
+    Swapped,
+    UsageReport,
+)
 from ._transcript import Event, RunKey, Transcript
 from ._turns import (
     CallBegan,
@@ -39,6 +50,7 @@ __all__ = [
     "Event",
     "Failed",
     "FunctionCallDetected",
+    "HelperCalled",
     "HistorySnapshot",
     "Interjected",
     "Killed",

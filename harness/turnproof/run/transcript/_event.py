@@ -13,4 +13,4 @@ class BaseEvent(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", om
     call: int = -1
     """Index of the provider call within the run; -1 where there is none."""
     probe: str = ""
-    """Not empty for what a probe did after the conversation: `fresh`, `reversed`, `threads`, `loops`, `cancelled`."""
+    """Not empty for what a probe did after the conversation, by the name that scenarios have for it."""

@@ -59,6 +59,23 @@ class Refused(BaseEvent, frozen=True, kw_only=True, omit_defaults=True, tag="ref
     raised: Raised | None = None
 
 
+class HelperCalled(BaseEvent, frozen=True, kw_only=True, omit_defaults=True, tag="helper_called"):
+    """A probe called one of the adapter's methods beside `complete()`, with the messages of the call of this number.
+
+    `method` is `count_tokens`, with `returned` as what it counted (with `alone` without system text and tools),
+    or `deserialize_history`, with `messages` as what came back of the text of `serialize_history`.
+    `returned` is a text where that is something else than the contract says. `error` and `said` tell what was raised.
+    """
+
+    method: str
+    returned: int | str | None = None
+    messages: tuple[Message, ...] = ()
+    alone: bool = False
+    error: str = ""
+    said: str = ""
+    raised: Raised | None = None
+
+
 class UsageReport(BaseEvent, frozen=True, kw_only=True, omit_defaults=True, tag="usage_report"):
     """What the session gives as its provider's last figures, after a turn."""
 

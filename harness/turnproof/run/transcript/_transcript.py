@@ -33,6 +33,7 @@ Event: TypeAlias = (
     | _operations.Reset
     | _operations.Reverted
     | _operations.Refused
+    | _operations.HelperCalled
     | _operations.UsageReport
     | _operations.ContextReport
     | _watched.SpanMade

@@ -26,8 +26,9 @@ class CallBegan(BaseEvent, frozen=True, kw_only=True, omit_defaults=True, tag="c
     """The session hands these messages, system text and tools to the adapter. `round` counts tool-result rounds.
 
     `path` is that of the provider which is called. `child`: a child of the session calls it, which has a conversation
-    of its own. `at_ms` is when the call began, in milliseconds since the run did, and `ms` how long it took; None where
-    nobody measured it, or the call never came to its end. No time is in any digest.
+    of its own. `broken` names what a probe has broken in the history on purpose. `at_ms` is when the call began, in
+    milliseconds since the run did, and `ms` how long it took; None where nobody measured it, or the call never came to
+    its end. No time is in any digest.
     """
 
     messages: tuple[Message, ...]
@@ -39,6 +40,7 @@ class CallBegan(BaseEvent, frozen=True, kw_only=True, omit_defaults=True, tag="c
     response_schema: Any = None
     path: Path | None = None
     child: bool = False
+    broken: str = ""
     at_ms: float | None = None
     ms: float | None = None
 
@@ -158,9 +160,10 @@ class RunEnded(BaseEvent, frozen=True, kw_only=True, omit_defaults=True, tag="ru
 
     `how` says whether by itself. `stdout` is what the adapter printed, `stderr` what was written to standard error
     (warnings, logs), `leaks` where the key was seen outside an auth header, `threads_left` how many threads outlived
-    the adapter's shutdown, and `processes_left` the names of the processes that did, which were killed then.
-    `files_left` are the first files in the worker's own folders (`work/...`, `tmp/...`), which are removed. `raised`
-    is what ended it early, where that was an exception. `opened` is where the class of what was opened is defined.
+    the adapter's shutdown, `connections_left` how many connections did (None where nobody looked), and `processes_left`
+    the names of the processes that did, which were killed then. `files_left` are the first files in the worker's own
+    folders (`work/...`, `tmp/...`), which are removed. `raised` is what ended it early, where that was an exception.
+    `opened` is where the class of what was opened is defined.
     """
 
     how: Literal["completed", "open-failed", "hung", "died", "harness-fault", "service-fault"]
@@ -169,6 +172,7 @@ class RunEnded(BaseEvent, frozen=True, kw_only=True, omit_defaults=True, tag="ru
     stderr: str = ""
     leaks: tuple[str, ...] = ()
     threads_left: int = 0
+    connections_left: int | None = None
     processes_left: tuple[str, ...] = ()
     files_left: tuple[str, ...] = ()
     raised: Raised | None = None

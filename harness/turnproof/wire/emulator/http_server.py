@@ -166,6 +166,8 @@ class EmulatorServer:
         if run is None:
             self.strays.append(f"{request.method} {request.path}")
             return web.json_response({"error": f"no run {name!r} here"}, status=404)
+        if request.transport is not None:
+            run.transports.add(request.transport)
         try:
             body = await self._body(request)
         except TimeoutError:

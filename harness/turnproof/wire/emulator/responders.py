@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
@@ -15,7 +15,7 @@ from ..cassettes.scrub import UNRECORDED
 from .server_run import Exchange, Responder, ServerRun
 
 if TYPE_CHECKING:
-    from ...scenarios.model import Turn
+    from ...scenarios.model import Probe, Turn
     from ..cassettes.replay import Player
 
 __all__ = [
@@ -165,12 +165,20 @@ class EchoResponder:
         return rendered
 
 
+DIRECT: Final[tuple[Probe, ...]] = ("broken", "helpers")
+"""Probes that send what no conversation does: no recording has it."""
+
+
 class CassetteResponder:
-    """Answers from recorded exchanges, matched by digest; a miss is shown, and never taken for an answer."""
+    """Answers from recorded exchanges, matched by digest; a miss is shown, and never taken for an answer.
+
+    What a probe of `DIRECT` sends is answered by the script where it was not recorded.
+    """
 
     def __init__(self, player: Player) -> None:
         self.player = player
         self.mismatches: list[str] = []
+        self._script = ScriptResponder()
 
     async def answer(self, run: ServerRun, exchange: Exchange, call: Call) -> Rendered:
         exchange.extra = call.operation != "generate"
@@ -181,6 +189,8 @@ class CassetteResponder:
         if isinstance(found, Rendered):
             run.dialect.observe(call, found.status, found.headers, _joined(found), run.world)
             return found
+        if run.probe in DIRECT:
+            return await self._script.answer(run, exchange, call)
         self.mismatches.append(str(found))
         exchange.fault = CASSETTE_MISMATCH
         return _notice("cassette_mismatch", str(found))

@@ -5,6 +5,7 @@ A run belongs to the server's event loop; the few methods that other threads may
 
 from __future__ import annotations
 
+import asyncio
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -27,6 +28,9 @@ STALL_LIMIT = 6.0
 
 DONE_LIMIT = 10.0
 """Seconds in which the server is done with an exchange whose call has returned: longer than it waits for anything."""
+
+_LOOK = 0.01
+"""Seconds between two looks at connections that are still open."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +125,7 @@ class ServerRun:
     answers: then our own findings are opinions. `secrets` are the real keys that nothing of the run may keep.
     `failure` says what went wrong in the server itself, if anything, and `service_fault` what did in the real service.
     `awaited` counts the requests that wait for the service just now, and `heard` is when it last sent something
-    (monotonic clock).
+    (monotonic clock). `transports` are the connections that its requests came by.
     """
 
     id: str
@@ -147,6 +151,7 @@ class ServerRun:
     exchanges: list[Exchange] = field(default_factory=list)
     call_returned: threading.Event = field(default_factory=threading.Event)
     secrets: tuple[str, ...] = field(default=(), repr=False)
+    transports: set[asyncio.Transport] = field(default_factory=set)
     hold_limit: float = HOLD_LIMIT
     stall_limit: float = STALL_LIMIT
     _attempts: dict[tuple[int, int], int] = field(default_factory=dict)
@@ -176,6 +181,13 @@ class ServerRun:
         for exchange in mine:
             exchange.done.wait(DONE_LIMIT)
         return mine
+
+    def open_connections(self, limit: float) -> int:
+        """How many connections of its requests are open, as soon as none is or so many seconds later."""
+        end = time.monotonic() + limit
+        while (left := sum(not one.is_closing() for one in self.transports)) and time.monotonic() < end:
+            time.sleep(_LOOK)
+        return left
 
     # -- called from the server's loop -----------------------------------------------------------------------
 

@@ -1,0 +1,111 @@
+"""Schemas of tools and of answers: what they demand arrives at the API, and what they explain."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from turnproof.judge.finding import Compared, Finding
+from turnproof.judge.requirements import FindingCode, Findings, check, finding
+from turnproof.judge.view import View
+from turnproof.messages import JSON, ToolSchema
+
+from .reading import ReadRequest, read_requests
+from .schema_members import lost_members
+
+_CONSTRAINT_LOST = finding(
+    "tools/schemas-keep-their-constraints/lost",
+    "A constraint of a tool's parameters is missing from the request.",
+    "`{member:words}` {expected} at {at:words} of the tool {tool}",
+    "{observed}",
+)
+_ANNOTATION_LOST = finding(
+    "tools/schemas-keep-their-explanations/lost",
+    "A description, a default or a format of a tool's parameter is missing from the request.",
+    "`{member:words}` {expected} at {at:words} of the tool {tool}",
+    "{observed}",
+)
+
+
+@check("tools/schemas-keep-their-constraints")
+def schemas_keep_their_constraints(view: View) -> Findings:
+    """Types, enumerations, bounds, unions, references, nested objects and lists: at their place, or in its words."""
+    yield from _lost(view, _CONSTRAINT_LOST, annotations=False)
+
+
+@check("tools/schemas-keep-their-explanations")
+def schemas_keep_their_explanations(view: View) -> Findings:
+    """What tells the model how a parameter is meant."""
+    yield from _lost(view, _ANNOTATION_LOST, annotations=True)
+
+
+def _lost(view: View, code: FindingCode, *, annotations: bool) -> Findings:
+    for request in read_requests(view):
+        sent = {tool.name: tool for tool in request.wire.tools}
+        for tool in request.call.began.tools:
+            name = request.call.wire_names.get(tool.name)
+            if name is None or not tool.parameters.get("properties"):
+                continue
+            wrong = list(_lost_of(request, tool, sent[name], code, annotations=annotations))
+            yield from wrong
+            if not wrong:
+                yield Compared("schemas of tools")
+
+
+def _lost_of(
+    request: ReadRequest, tool: ToolSchema, sent: ToolSchema, code: FindingCode, *, annotations: bool
+) -> Iterator[Finding]:
+    declared, found = _schema(tool), _schema(sent)
+    for lost in lost_members(declared, found, annotations=annotations):
+        yield code(
+            request.at_tool(sent.name, "parameters"),
+            expected=lost.wanted,
+            observed=lost.found,
+            member=lost.member,
+            at=lost.path.lstrip(".") or "the whole",
+            tool=tool.name,
+        )
+
+
+def _schema(tool: ToolSchema) -> Mapping[str, Any]:
+    """The parameters; what a tool says of itself counts as said above them."""
+    return {**tool.parameters, "description": tool.description or tool.parameters.get("description", "")}
+
+
+_ANSWER_LOST = finding(
+    "structured/schema-keeps-its-constraints/lost",
+    "A constraint of the schema for the answer is missing from the request.",
+    "`{member:words}` {expected} at {at:words}",
+    "{observed}",
+)
+
+
+@check("structured/schema-keeps-its-constraints")
+def schema_keeps_its_constraints(view: View) -> Findings:
+    """Wherever the schema stands in the request, it demands what the caller's does, or says so in words."""
+    for request in read_requests(view):
+        schema = request.call.began.response_schema
+        if schema is None:
+            continue
+        found = list(_alike(request.exchange.body, frozenset(schema.get("properties", {}))))
+        if not found:
+            continue  # `structured/schema-is-on-the-wire` says so
+        lost = min((list(lost_members(schema, one)) for one in found), key=len)
+        for one in lost:
+            at = one.path.lstrip(".") or "the whole"
+            yield _ANSWER_LOST(request.at(), expected=one.wanted, observed=one.found, member=one.member, at=at)
+        if not lost:
+            yield Compared("schemas for answers")
+
+
+def _alike(value: JSON, names: frozenset[str]) -> Iterator[Mapping[str, Any]]:
+    """The schemas in a request with at least these properties."""
+    if isinstance(value, dict):
+        properties = value.get("properties")
+        if isinstance(properties, dict) and names <= properties.keys():
+            yield value
+        for inner in value.values():
+            yield from _alike(inner, names)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _alike(inner, names)

@@ -1,0 +1,47 @@
+"""Adapters that set what nobody asked for, lose what was asked for, or leave something open."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ._broken import Broken
+from ._mutant import suite_mutant
+from ._rewriting import Rewriting
+from ._wire import Json, Wire
+
+_LIMITS = ("max_tokens", "max_completion_tokens", "max_output_tokens", "maxOutputTokens", "num_predict")
+
+
+@suite_mutant("setting-of-its-own")
+class SettingOfItsOwn(Rewriting):
+    """One tool at a time, or a temperature of 0.7: a default of the adapter and not of the API."""
+
+    def change_request(self, wire: Wire, body: Json) -> None:
+        content = body.get("request", body)
+        if "contents" in content:
+            content.setdefault("generationConfig", {})["temperature"] = 0.7
+        elif "system" in body:
+            body["tool_choice"] = {"type": "auto", "disable_parallel_tool_use": True}
+        else:
+            body["parallel_tool_calls"] = False
+
+
+@suite_mutant("limit-replaced")
+class LimitReplaced(Rewriting):
+    """The limit of the output is the adapter's own, whatever was set."""
+
+    def change_request(self, wire: Wire, body: Json) -> None:
+        for place in self._places(body):
+            place.update((name, 4096) for name in _LIMITS if name in place)
+
+    def _places(self, body: Json) -> list[dict[str, Any]]:
+        content = body.get("request", body)
+        return [content, content.get("generationConfig", {}), content.get("options", {})]
+
+
+@suite_mutant("connections-left-open")
+class ConnectionsLeftOpen(Broken):
+    """Shutting down only forgets the client, and does not close it."""
+
+    def shutdown(self) -> None:
+        """Nothing happens."""

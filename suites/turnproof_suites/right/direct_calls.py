@@ -1,0 +1,62 @@
+"""Freedoms of what no session does: what becomes of a broken history, and how tokens are counted and texts written."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Sequence
+
+from turnproof.errors import InvalidRequestError
+from turnproof.messages import Message, ProviderResponse, ToolSchema, dump_messages
+from turnproof.provider import SystemInstruction
+
+from ..mutants import Broken, CallInputs, Proceed
+from ._right import right
+
+
+@right("broken-histories-refused", "errors", scenarios=("basics/four_turns", "tools/parallel"), paths=("stateless",))
+class _BrokenHistoriesRefused(Broken):
+    """A history that the API would refuse is refused by the adapter itself, and not mended."""
+
+    def call(self, inputs: CallInputs, proceed: Proceed) -> ProviderResponse:
+        called = [call.id for message in inputs.messages for call in message.calls]
+        answered = [result.call_id for message in inputs.messages for result in message.results]
+        if not inputs.messages or not all(message.parts for message in inputs.messages):
+            raise InvalidRequestError("a conversation needs messages, and each of them a part", status=None)
+        if called != answered and sorted(called) != sorted(answered):
+            raise InvalidRequestError("each call needs one result, and each result its call", status=None)
+        return super().call(inputs, proceed)
+
+
+@right("tokens-counted-by-characters", "usage", scenarios=("basics/four_turns",), capability=("count_tokens",))
+class _TokensCountedByCharacters(Broken):
+    """`count_tokens()` estimates by the characters of the prompt, as the contract allows."""
+
+    def count_tokens(
+        self,
+        messages: Sequence[Message],
+        system_instruction: SystemInstruction = None,
+        tools: Sequence[ToolSchema] | None = None,
+    ) -> int:
+        """The estimate."""
+        system = system_instruction if isinstance(system_instruction, str) else getattr(system_instruction, "text", "")
+        return 1 + (len(dump_messages(messages)) + len(system or "") + len(repr(tools or ""))) // 4
+
+
+@right(
+    "history-serialised-in-base64",
+    "answers",
+    scenarios=("basics/four_turns",),
+    capability=("serialisers",),
+    in_evidence=False,
+)
+class _HistorySerialisedInBase64(Broken):
+    """The text of a history is no JSON: only that it comes back counts."""
+
+    def serialize_history(self, history: Sequence[Message]) -> str:
+        """The text."""
+        return base64.b64encode(self.inner.serialize_history(history).encode()).decode()
+
+    def deserialize_history(self, data: str) -> list[Message]:
+        """Its messages."""
+        loaded: list[Message] = self.inner.deserialize_history(base64.b64decode(data).decode())
+        return loaded

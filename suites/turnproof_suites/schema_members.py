@@ -1,0 +1,213 @@
+"""What a JSON Schema says, member by member: what the caller declared against what stands in the request.
+
+An API has its own spelling of a schema, so both are read into the same small form first: types in lower case, `null` as
+a type however it is written, `const` as an `enum` of one, references to `$defs` followed. What a schema has in
+addition is the adapter's right. What it lacks may stand in words, in the description of the place or above it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import msgspec
+
+from turnproof.judge.view.diff import equal
+from turnproof.messages import JSON
+
+CONSTRAINTS: Final = (
+    "enum",
+    "minimum",
+    "maximum",
+    "exclusiveMinimum",
+    "exclusiveMaximum",
+    "multipleOf",
+    "minLength",
+    "maxLength",
+    "pattern",
+    "minItems",
+    "maxItems",
+    "uniqueItems",
+)
+"""Members that forbid values, beside those that are read in a way of their own."""
+
+ANNOTATIONS: Final = ("description", "default", "format")
+"""Members that forbid nothing, and tell the model what is meant."""
+
+_DEEPEST: Final = 12
+"""Levels that are read: a schema may refer to itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """A member of a schema that did not arrive: its path, its name, what was declared and what stands there."""
+
+    path: str
+    member: str
+    wanted: JSON
+    found: JSON
+
+
+def lost_members(declared: Mapping[str, Any], sent: Mapping[str, Any], *, annotations: bool = False) -> Iterator[Lost]:
+    """What of a declared schema the sent one lacks: constraints, or annotations instead."""
+    yield from _Reading(declared, sent, annotations).compare(declared, sent, "", "", 0, required=True)
+
+
+class _Reading:
+    """Two schemas, with the definitions that each refers to."""
+
+    def __init__(self, declared: Mapping[str, Any], sent: Mapping[str, Any], annotations: bool) -> None:
+        self._declared = declared
+        self._sent = sent
+        self._annotations = annotations
+
+    def compare(self, held: Any, sent: Any, path: str, words: str, depth: int, *, required: bool) -> Iterator[Lost]:
+        """What is lost of one schema in the other, and below it. `words` are the descriptions above this place."""
+        if depth > _DEEPEST or not isinstance(held, Mapping):
+            return
+        held, sent = _plain(held, self._declared), _plain(sent, self._sent)
+        words = f"{words} {sent.get('description', '')}"
+        if held["branches"]:
+            yield from self._union(held, sent, path, words, depth)
+        elif self._annotations:
+            yield from self._members(ANNOTATIONS, held, sent, path, words)
+        else:
+            yield from self._types(held, sent, path, words, required=required)
+            yield from self._members(CONSTRAINTS, held, sent, path, words)
+        for name, inner in held["properties"].items():
+            below = sent["properties"].get(name)
+            if below is None:
+                if not self._annotations:
+                    yield Lost(f"{path}.{name}", "properties", name, sorted(sent["properties"]))
+                continue
+            must = name in held["required"]
+            if must and name not in sent["required"] and not self._annotations:
+                yield Lost(f"{path}.{name}", "required", name, sorted(sent["required"]))
+            yield from self.compare(inner, below, f"{path}.{name}", words, depth + 1, required=must)
+        if held["items"] is not None:
+            if sent["items"] is None and not self._annotations:
+                yield Lost(f"{path}[]", "items", _brief(held["items"]), None)
+            elif sent["items"] is not None:
+                yield from self.compare(held["items"], sent["items"], f"{path}[]", words, depth + 1, required=True)
+
+    def _union(
+        self, held: Mapping[str, Any], sent: Mapping[str, Any], path: str, words: str, depth: int
+    ) -> Iterator[Lost]:
+        branches: Sequence[Any] = sent["branches"]
+        if len(branches) != len(held["branches"]):
+            if not self._annotations:
+                yield Lost(path, "anyOf", [_brief(one) for one in held["branches"]], [_brief(one) for one in branches])
+            return
+        for number, (one, other) in enumerate(zip(held["branches"], branches, strict=True)):
+            yield from self.compare(one, other, f"{path}|{number}", words, depth + 1, required=True)
+
+    def _types(
+        self, held: Mapping[str, Any], sent: Mapping[str, Any], path: str, words: str, *, required: bool
+    ) -> Iterator[Lost]:
+        wanted, found = held["types"], sent["types"]
+        # A mode that requires every property lets those be null that may be left out.
+        also = frozenset() if required else frozenset({"null"})
+        differs = not found or not found <= wanted | also or not wanted <= found
+        if wanted and differs and not all(name in words for name in wanted):
+            yield Lost(path, "type", sorted(wanted), sorted(found))
+
+    def _members(
+        self, names: Sequence[str], held: Mapping[str, Any], sent: Mapping[str, Any], path: str, words: str
+    ) -> Iterator[Lost]:
+        for name in names:
+            wanted = held.get(name)
+            if wanted is None or (name == "description" and not wanted):
+                continue
+            found = sent.get(name)
+            if not _is_kept(name, wanted, found) and not _in_words(wanted, words):
+                yield Lost(path, name, wanted, found)
+
+
+def _is_kept(name: str, wanted: Any, found: Any) -> bool:
+    if name == "description":
+        return isinstance(found, str) and wanted in found
+    if name == "enum":
+        values = found if isinstance(found, list) else []
+        return {_text(one) for one in wanted} == {_text(one) for one in values if one is not None or None in wanted}
+    return equal(wanted, found) or _text(wanted) == _text(found)
+
+
+def _in_words(wanted: Any, words: str) -> bool:
+    """Whether the words above a place name the value, or each value of an enumeration."""
+    values = wanted if isinstance(wanted, list) else [wanted]
+    return all(_text(value) in words for value in values)
+
+
+def _text(value: Any) -> str:
+    """A value as text: an API may want the values of an enumeration, or a bound, as texts."""
+    return value if isinstance(value, str) else msgspec.json.encode(value).decode().removesuffix(".0")
+
+
+def _brief(schema: Any) -> JSON:
+    return schema.get("type") or schema.get("$ref") or "..." if isinstance(schema, Mapping) else schema
+
+
+def _plain(schema: Any, root: Mapping[str, Any]) -> dict[str, Any]:
+    """One level of a schema in the form that both are compared in."""
+    schema = _followed(schema if isinstance(schema, Mapping) else {}, root)
+    types = _types_of(schema)
+    branches: list[Any] = []
+    for one in schema.get("anyOf") or schema.get("any_of") or schema.get("oneOf") or ():
+        inner = _followed(one, root) if isinstance(one, Mapping) else {}
+        if _types_of(inner) == {"null"}:
+            types.add("null")
+        else:
+            branches.append(one)
+    if len(branches) == 1:
+        own = {name: value for name, value in schema.items() if name not in ("anyOf", "any_of", "oneOf")}
+        inner = _plain(branches[0], root)
+        inner["types"] = inner["types"] | types
+        return {
+            **inner,
+            **own,
+            **{name: inner[name] for name in ("types", "branches", "properties", "required", "items")},
+        }
+    plain = {_SPELLINGS.get(name, name): value for name, value in schema.items()}
+    if "const" in plain:
+        plain.setdefault("enum", [plain["const"]])
+    plain["types"] = types
+    plain["branches"] = branches
+    plain["properties"] = _mapping(plain.get("properties"))
+    plain["required"] = tuple(plain.get("required") or ())
+    plain["items"] = plain.get("items")
+    return plain
+
+
+_SPELLINGS: Final = {
+    "min_length": "minLength",
+    "max_length": "maxLength",
+    "min_items": "minItems",
+    "max_items": "maxItems",
+    "unique_items": "uniqueItems",
+}
+
+
+def _types_of(schema: Mapping[str, Any]) -> set[str]:
+    named = schema.get("type")
+    found = {str(one).lower() for one in (named if isinstance(named, list) else [named] if named else [])}
+    return found | ({"null"} if schema.get("nullable") is True else set())
+
+
+def _followed(schema: Mapping[str, Any], root: Mapping[str, Any]) -> dict[str, Any]:
+    """The schema with what it refers to in its place; what stands beside the reference counts first."""
+    found, seen = dict(schema), set[str]()
+    while isinstance(address := found.pop("$ref", found.pop("ref", None)), str) and address not in seen:
+        seen.add(address)
+        target: Any = root
+        for step in address.removeprefix("#").strip("/").split("/"):
+            target = target.get(step, {}) if isinstance(target, Mapping) else {}
+        found = {**_mapping(target), **found}
+    for one in found.get("allOf") or ():
+        if isinstance(one, Mapping) and len(found["allOf"]) == 1:
+            found = {**_followed(one, root), **{name: value for name, value in found.items() if name != "allOf"}}
+    return found
+
+
+def _mapping(value: Any) -> dict[str, Any]:
+    return dict(value) if isinstance(value, Mapping) else {}
