@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import random
 import shutil
@@ -159,39 +160,55 @@ def test_the_digest_of_sources_changes_with_any_of_them(tmp_path: Path, monkeypa
     assert sources_digest(["three_module"]) != third
 
 
-def kills(folder: Path, draw: random.Random, at_most: int) -> list[int]:
-    """Go on with a run, killing it at random moments; how many runs were there after each kill."""
-    words = [sys.executable, "-m", "turnproof", "certify", "anthropic", "--scenario", "basics/*", "--out", str(folder)]
+def runs_in(folder: Path) -> int:
+    """How many runs a folder has, in both of its logs."""
+    there: set[str] = set()
+    for name in (LOG, ASIDE):
+        with contextlib.suppress(UsageError):  # it may go between two looks
+            there |= {str(line.key) for line in read_run(folder / name).transcripts}
+    return len(there)
+
+
+def kills(words: list[str], folder: Path, draw: random.Random, count: int) -> list[int]:
+    """Go on with a run, and kill it: after some more runs, or at any moment. How many runs were there after each."""
     there: list[int] = []
-    for attempt in range(at_most + 1):
-        process = subprocess.Popen(
-            [*words, "--resume"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
-        )
-        if attempt == at_most:
-            process.wait(600)
-            return there
-        until = time.monotonic() + draw.uniform(0.5, 12.0)
-        while process.poll() is None and time.monotonic() < until:
-            time.sleep(0.02)
-        if process.poll() is None:
+    for _ in range(count):
+        before, more = (there or [0])[-1], draw.choice((0, 1, 1, 2))
+        process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+        while process.poll() is None and runs_in(folder) < before + more:
+            time.sleep(0.05)
+        time.sleep(draw.uniform(0, 0.5 if more else 6))
+        with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()
-        logs = [read_run(file) for name in (LOG, ASIDE) if (file := folder / name).exists()]
-        there.append(len({str(line.key) for run in logs for line in run.transcripts}))
-    raise AssertionError("it returns from the loop")
+        there.append(runs_in(folder))
+    return there
 
 
 @pytest.mark.long
 def test_killed_at_twenty_random_moments_it_comes_to_the_same(tmp_path: Path) -> None:
-    words = [sys.executable, "-m", "turnproof", "certify", "anthropic", "--scenario", "basics/*"]
-    subprocess.run([*words, "--out", str(tmp_path / "unbroken")], check=False, capture_output=True, timeout=600)
-    there = kills(tmp_path / "killed", random.Random(0), 20)
+    words = [
+        sys.executable,
+        "-m",
+        "turnproof",
+        "certify",
+        "anthropic",
+        "--scenario",
+        "basics/*",
+        "--scenario",
+        "tools/*",
+    ]
+    whole, folder = tmp_path / "unbroken", tmp_path / "killed"
+    subprocess.run([*words, "--out", str(whole)], check=False, capture_output=True, timeout=900)
+    resuming = [*words, "--out", str(folder), "--resume"]
+    there = kills(resuming, folder, random.Random(0), 20)
     print("runs after each kill:", there)
     assert there == sorted(there), "what is there stays there"
-    unbroken, killed = (read_run(tmp_path / name / LOG) for name in ("unbroken", "killed"))
+    assert 10 < there[-1] < runs_in(whole), "it was killed in the middle of its runs"
+    last = subprocess.run(resuming, check=False, capture_output=True, text=True, timeout=900)
+    assert f"resumed: {there[-1]} runs taken over" in last.stderr
+    unbroken, killed = read_run(whole / LOG), read_run(folder / LOG)
     assert killed.digest == unbroken.digest
     assert killed.footer is not None
-    verified = subprocess.run(
-        [sys.executable, "-m", "turnproof", "verify", str(tmp_path / "killed")], capture_output=True, timeout=600
-    )
+    verified = subprocess.run([*words[:3], "verify", str(folder)], check=False, capture_output=True, timeout=900)
     assert verified.returncode == 0, verified.stdout

@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
@@ -17,7 +18,9 @@ import msgspec
 
 from ... import __version__
 from ..._base.canonical import canonical
+from ..._base.counts import counted
 from ..._base.exit_codes import Exit
+from ..._base.folder_lock import locked
 from ..._base.suggestions import did_you_mean
 from ..._base.whole_files import write_whole
 from ...dialects import dialect
@@ -34,6 +37,7 @@ from ...run.transcript import RunKey, Transcript
 from ...scenarios.model import Scenario
 from ...subject import Subject, SubjectKind
 from .decide import lacking_for, spelled
+from .kept_runs import KeptRuns, MadeWith
 from .kill_matrix import Bench, Judge, Matrix, Outcome, Row, median_others, not_claimed_row, standings
 from .kill_matrix_reports import matrix_page, print_matrix
 from .options import MutantsOptions
@@ -69,8 +73,8 @@ def mutants(options: MutantsOptions) -> int:
     if not options.only:
         selection = {name: mutant for name, mutant in selection.items() if not _misplaced(mutant, suite, subject.kind)}
     trials = plan(options.adapter, subject, suite, suite_scenarios(suite), selection)
-    with progress("mutants") as tracker:
-        runs = Runs(tracker)
+    with progress("mutants") as tracker, locked(options.out) if options.resume else nullcontext():
+        runs = Runs(tracker, kept=_kept_runs(options, suite, subject) if options.resume else None)
         runs.make(options, subject, trials)
     requirements = tuple(
         one for one in suite.requirements if one.concerns(subject.kind) and not one.lacks(subject.claims())
@@ -102,11 +106,23 @@ def mutants(options: MutantsOptions) -> int:
     text = msgspec.json.format(canonical(matrix), indent=2).decode()
     write_whole(options.out / "mutants.json", text + "\n")
     write_whole(options.out / "mutants.html", matrix_page(matrix))
+    if runs.kept is not None:
+        runs.kept.remove()
+        print(f"resumed: {counted(runs.taken_over, 'run')} taken over", file=sys.stderr)
     if options.json:
         print(text)
     else:
         print_matrix(matrix, sys.stdout)
     return matrix.exit_code
+
+
+KEPT = "mutants.kept"
+"""The folder of runs that `--resume` goes on with; it goes when the matrix is there."""
+
+
+def _kept_runs(options: MutantsOptions, suite: Suite, subject: Subject) -> KeptRuns:
+    foreign = [name.partition(":")[0] for name in options.only if ":" in name]
+    return KeptRuns(options.out / KEPT, MadeWith.here(suite, subject, options.seed, foreign))
 
 
 def select(only: Sequence[str]) -> dict[str, Mutant]:
@@ -229,6 +245,8 @@ class Runs:
     total: int = 0
     control: dict[RunKey, View] = field(default_factory=dict)
     broken: dict[str, dict[RunKey, View]] = field(default_factory=dict)
+    kept: KeptRuns | None = None
+    taken_over: int = 0
 
     def make(self, options: MutantsOptions, subject: Subject, trials: Iterable[Trial]) -> None:
         """Make every run of the trials, and of the control on all its paths where they take place."""
@@ -239,18 +257,31 @@ class Runs:
         keys |= {spec.key: spec.scenario for spec in hanging}
         control = [RunSpec(options.adapter, scenario, key) for key, scenario in keys.items()]
         self.total = len(control) + len(broken) + len(hanging)
-        if control:
+        missing = [spec for spec in (*control, *broken) if not self._take_over(spec)]
+        hanging = [spec for spec in hanging if not self._take_over(spec)]
+        if missing:
             with Runner(jobs=options.jobs or 2, seed=options.seed) as runner:
-                runner.run_all(
-                    [*control, *broken], self.add_run, on_begin=lambda spec: self.progress.begun(_name(spec))
-                )
+                runner.run_all(missing, self._keep, on_begin=lambda spec: self.progress.begun(_name(spec)))
         if hanging:
             with Runner(jobs=1, seed=options.seed, time_limit=HANG_LIMIT) as runner:
                 # The short limit counts from a worker's second run on: only then is its SDK imported for sure. The
                 # first is no control: on a busy machine it may be silent for that long without hanging.
                 for spec in hanging:
                     runner.run(replace(spec, mutant=None))
-                    self.add_run(spec, runner.run(spec))
+                    self._keep(spec, runner.run(spec))
+
+    def _take_over(self, spec: RunSpec) -> bool:
+        transcript = self.kept.find(spec) if self.kept is not None else None
+        if transcript is None:
+            return False
+        self.taken_over += 1
+        self.add_run(spec, transcript)
+        return True
+
+    def _keep(self, spec: RunSpec, transcript: Transcript) -> None:
+        if self.kept is not None:
+            self.kept.add(spec, transcript)
+        self.add_run(spec, transcript)
 
     def add_run(self, spec: RunSpec, transcript: Transcript) -> None:
         """Take a run in."""

@@ -75,6 +75,7 @@ class MutantsOptions:
     seed, jobs: as for a certification.
     json:    print JSON instead of the matrix.
     combine: how many pairs and triples of right adapters are drawn beside the single ones.
+    resume:  take over the runs that an interrupted command has kept in `out`, and keep those that are made.
     """
 
     adapter: str = "anthropic"
@@ -84,3 +85,4 @@ class MutantsOptions:
     jobs: int | None = None
     json: bool = False
     combine: int = 0
+    resume: bool = False

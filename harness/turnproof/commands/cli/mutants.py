@@ -24,6 +24,10 @@ def mutants(
     out: Annotated[Path | None, typer.Option(metavar="DIR", help="Where mutants.json goes. Default: reports.")] = None,
     seed: Annotated[int, typer.Option(metavar="N", help="Every random choice follows from it.")] = 0,
     jobs: Jobs = None,
+    resume: Annotated[
+        bool,
+        typer.Option("--resume", help="Keep runs in --out, and go on with those of an interrupted command."),
+    ] = False,
     json: Annotated[bool, typer.Option("--json", help="Print JSON instead of the matrix.")] = False,
     right: Annotated[
         bool, typer.Option("--right", help="Run adapters that are right in an unusual way: nothing may accuse them.")
@@ -41,6 +45,8 @@ def mutants(
         raise UsageError("--combine goes with --right")
     if out is not None and right:
         raise UsageError("--right prints what it finds and writes no file: leave --out away")
+    if resume and right:
+        raise UsageError("--right keeps no runs: leave --resume away")
     prepare_workers((adapter,))
     from ..certify.mutants import mutants as break_adapter
     from ..certify.options import MutantsOptions
@@ -54,5 +60,6 @@ def mutants(
         jobs=jobs,
         json=json,
         combine=combine,
+        resume=resume,
     )
     return Exit(change_adapter(options) if right else break_adapter(options))
