@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 from msgspec import UNSET
@@ -13,7 +13,7 @@ from turnproof.judge.finding import Compared, Side
 from turnproof.judge.requirements import FindingCode, Findings, check, finding
 from turnproof.judge.view import ProviderCall, View
 from turnproof.judge.view.diff import ABSENT, Steps, equal, present, walk_steps
-from turnproof.messages import JSON, FinishReason, FunctionCall
+from turnproof.messages import JSON, FinishReason, FunctionCall, Part
 from turnproof.run.transcript import FunctionCallDetected
 
 from .reading import AnsweredCall, answered_calls, by_place, calls_in, calls_made, issued_ids
@@ -139,6 +139,12 @@ _NOT_EMPTY = finding(
 )
 
 
+def _only_declared_tools(call: ProviderCall, parts: Iterable[Part]) -> bool:
+    """Whether every tool that an answer calls stands in the request."""
+    declared = {tool.name for tool in call.sent.tools} if call.sent is not None else set()
+    return all(made.name in declared for made in calls_in(parts))
+
+
 @check("tools/no-arguments-are-an-empty-object")
 def no_arguments_are_an_empty_object(view: View) -> Findings:
     """A call without arguments is a call with `{}`, in whatever form the wire leaves them out."""
@@ -148,6 +154,8 @@ def no_arguments_are_an_empty_object(view: View) -> Findings:
             continue
         for made in (made for made in calls_in(wire.parts) if not made.args):
             if call.failed is not None:
+                if not _only_declared_tools(call, wire.parts):
+                    continue  # that may be what it was raised for
                 yield _NO_ARGUMENTS_RAISED(
                     call.at(Side.ERROR, "error"),
                     observed=call.failed.message,

@@ -1,7 +1,8 @@
 """Items to neutral parts: the same reading for requests and for answers.
 
-What no part names becomes `Opaque`, verbatim, and so does a call whose arguments are no JSON object. Ids of items are
-left behind: they may go back or not, and say nothing to the model (who needs them looks at `ResponsesCall.items`).
+What no part names becomes `Opaque`, verbatim. A call whose arguments are no JSON object has them in its provider data.
+Ids of items are left behind: they may go back or not, and say nothing to the model (who needs them looks at
+`ResponsesCall.items`).
 A value of another type than the API allows raises `Unreadable`, which a request turns into a refusal and an answer into
 an `Opaque` part.
 """
@@ -145,10 +146,10 @@ def _media(url: str, kind: str) -> InlineData | FileRef | None:
 def _call(item: Item) -> Part:
     if not isinstance(item.get("arguments", ""), str):
         raise Unreadable("arguments", "a string", item["arguments"])
-    args = arguments_of(item)
+    call_id, name, args = _string(item, "call_id"), _string(item, "name"), arguments_of(item)
     if args is None:
-        return Opaque(NAME, "function_call", dict(item))
-    return FunctionCall(_string(item, "call_id"), _string(item, "name"), args)
+        return FunctionCall(call_id, name, provider_data=ProviderData(NAME, "", {"arguments": item["arguments"]}))
+    return FunctionCall(call_id, name, args)
 
 
 def _output(item: Item, names: Mapping[str, str]) -> Part:
