@@ -99,7 +99,7 @@ def test_a_link_to_nothing_does_no_harm(report: Path, open_page: Any) -> None:
 
 def test_a_command_can_be_copied(report: Path, open_page: Any) -> None:
     page = open_page(report, CASE, permissions=["clipboard-read", "clipboard-write"])
-    page.locator(f"{ARTICLE} .command button").click()
+    page.locator(f"{ARTICLE} .command button").first.click()
     page.locator(f"{ARTICLE} .command button", has_text="Copied").wait_for()
     assert page.evaluate("navigator.clipboard.readText()") == "turnproof certify anthropic --only tools/pairs"
 

@@ -56,7 +56,7 @@ def test_no_element_comes_from_what_was_injected(hostile: Path, open_page: Any) 
     )
     assert page.evaluate(f"{handlers}.length") == 0
     links = page.evaluate("[...document.links].map((one) => one.getAttribute('href'))")
-    assert [link for link in links if not link.startswith(("#", "evidence/", "%3C"))] == []
+    assert [link for link in links if not link.startswith(("#", "evidence/", "%3C", "brief-"))] == []
 
 
 @pytest.mark.parametrize("place", PLACES, ids=PLACES.values())
