@@ -63,7 +63,7 @@ SHORTER: Mapping[str, tuple[str, ...]] = {
 }
 """What is added to a command that does not have this option."""
 
-_PLACEHOLDERS = {"PATH_OF_THE_CHECKOUT": str(ROOT), "<name>": "openai"}
+_PLACEHOLDERS = {"PATH_OF_THE_CHECKOUT": str(ROOT), "--dialect <name>": "--dialect openai-chat", "<name>": "openai"}
 
 _FILES: Mapping[str, str] = {
     "my_pkg/__init__.py": "from turnproof.session.binding import REFERENCE as SESSION\n",
