@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from turnproof.dialects import anthropic_messages, gemini, ollama, openai_chat, openai_responses
-from turnproof.dialects.base import Dialect, ModelFacts, Refusal, WireAnswer, World
+from turnproof.dialects.base import Dialect, ModelFacts, Refusal, Rule, WireAnswer, World
 from turnproof.dialects.openai_chat.surfaces import ChatCall, Surface
 
 from .material import Exchange, Recording, recordings
@@ -51,6 +51,11 @@ _TOO_LONG = re.compile(r"prompt is too long: (\d+) tokens")
 _ENVIRONMENTAL = {"authentication_error", "rate_limit_error", "overloaded_error", "api_error", "timeout_error"}
 
 
+def _is_refused_by_us_alone(ours: Refusal | None, answer: WireAnswer, *rules: Rule) -> bool:
+    """Whether the service accepted what we refuse by one of these rules."""
+    return answer.error_kind is None and ours is not None and ours.rule in rules
+
+
 def _anthropic_lacks(exchange: Exchange, ours: Refusal | None, answer: WireAnswer) -> str:
     too_long = _TOO_LONG.match(answer.error_message or "")
     if too_long and int(too_long[1]) > len(exchange.request.body):
@@ -59,7 +64,7 @@ def _anthropic_lacks(exchange: Exchange, ours: Refusal | None, answer: WireAnswe
             "the recorder replaced its texts"
         )
     unknown = (anthropic_messages.rules.INVALID_SIGNATURE, anthropic_messages.rules.INVALID_REDACTED)
-    return _ISSUED_BEFORE if answer.error_kind is None and ours is not None and ours.rule in unknown else ""
+    return _ISSUED_BEFORE if _is_refused_by_us_alone(ours, answer, *unknown) else ""
 
 
 ANTHROPIC = Api(
@@ -88,7 +93,7 @@ def _gemini_from_outside(answer: WireAnswer) -> bool:
 
 def _gemini_lacks(exchange: Exchange, ours: Refusal | None, answer: WireAnswer) -> str:
     unknown = gemini.rules.INVALID_SIGNATURE
-    return _ISSUED_BEFORE if answer.error_kind is None and ours is not None and ours.rule is unknown else ""
+    return _ISSUED_BEFORE if _is_refused_by_us_alone(ours, answer, unknown) else ""
 
 
 GEMINI = Api(
@@ -117,7 +122,7 @@ def _chat_from_outside(answer: WireAnswer) -> bool:
 
 def _chat_lacks(exchange: Exchange, ours: Refusal | None, answer: WireAnswer) -> str:
     withdrawn = openai_chat.rules.WITHDRAWN_MODEL
-    return _BEFORE_WITHDRAWN if answer.error_kind is None and ours is not None and ours.rule is withdrawn else ""
+    return _BEFORE_WITHDRAWN if _is_refused_by_us_alone(ours, answer, withdrawn) else ""
 
 
 def _deployments(dialect: Dialect, recording: Recording) -> Mapping[str, ModelFacts]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -36,35 +37,7 @@ def test_any_word_is_read_back_as_it_was_given(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("url", ["http://127.0.0.1:1", "http://127.0.0.1:1/", "http://127.0.0.1:1/v1/"])
 def test_the_program_runs_nothing_of_its_own_and_asks_the_given_service(tmp_path: Path, url: str) -> None:
-    assert config(tmp_path, url=url) == {
-        "model": "gpt-5.5",
-        "model_provider": "turnproof",
-        "approval_policy": "never",
-        "sandbox_mode": "read-only",
-        "web_search": "disabled",
-        "check_for_update_on_startup": False,
-        "project_doc_max_bytes": 0,
-        "include_apply_patch_tool": False,
-        "model_providers": {
-            "turnproof": {
-                "name": "turnproof",
-                "base_url": "http://127.0.0.1:1/v1",
-                "env_key": "TURNPROOF_AGENT_KEY",
-                "wire_api": "responses",
-                "request_max_retries": 0,
-                "stream_max_retries": 0,
-                "supports_websockets": False,
-            }
-        },
-        "features": {
-            "plugins": False,
-            "apps": False,
-            "shell_tool": False,
-            "unified_exec": False,
-            "multi_agent": False,
-        },
-        "analytics": {"enabled": False},
-    }
+    assert config(tmp_path, url=url) == json.loads(Path(__file__).with_name("codex_settings.json").read_text("utf-8"))
 
 
 def test_token_counts_are_not_claimed_as_the_program_sends_none() -> None:

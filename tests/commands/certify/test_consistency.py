@@ -20,10 +20,8 @@ from turnproof.judge.requirements import (
     AllowedOnly,
     Catalogue,
     Findings,
-    Level,
     ProfileSet,
     Registry,
-    Requirement,
     Suite,
 )
 from turnproof.judge.run_log import (
@@ -43,24 +41,12 @@ from turnproof.run.evidence import EvidenceStore
 from turnproof.run.transcript import Chunk, RunEnded, RunKey, Transcript, TurnBegan
 from turnproof.scenarios.model import Scenario
 
+from .politeness import requirement
+
 PATHS = ("stateless", "legacy")
 SCENARIOS = [Scenario(name=f"core/{name}", title=name, turns=(), modes=("stream",)) for name in ("bye", "hello")]
 LONG = Scenario(name="core/long", title="long", turns=(), modes=("stream",), depth="full")
 SUBJECT = msgspec.structs.replace(ADAPTER, paths=PATHS, capabilities={"streaming": True})
-
-
-def requirement(id: str, level: Level = Level.MUST) -> Requirement:
-    return Requirement(
-        id=id,
-        title=id,
-        level=level,
-        profile="core",
-        reason="Politeness.",
-        provider="It hears it.",
-        code="Say it.",
-        sources=("design:politeness",),
-        counts="steps",
-    )
 
 
 REQUIREMENTS = (requirement("core/says-good-day"), requirement("core/says-anything"))

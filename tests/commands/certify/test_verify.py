@@ -21,7 +21,6 @@ from turnproof.judge.requirements import (
     Catalogue,
     Check,
     Findings,
-    Level,
     ProfileSet,
     Registry,
     Requirement,
@@ -38,20 +37,12 @@ from turnproof.run.evidence import EvidenceStore
 from turnproof.run.transcript import Chunk, HistorySnapshot, RunEnded, RunKey, Transcript, TurnBegan
 from turnproof.scenarios.model import Scenario
 
+from .politeness import requirement
+
 KEY = RunKey("core/hello", "stateless")
 SCENARIO = Scenario(name="core/hello", title="Hello", turns=(), modes=("stream",))
 SUBJECT = msgspec.structs.replace(ADAPTER, paths=("stateless",), capabilities={"streaming": True})
-REQUIREMENT = Requirement(
-    id="core/says-good-day",
-    title="It says good day",
-    level=Level.MUST,
-    profile="core",
-    reason="Politeness.",
-    provider="It hears it.",
-    code="Say it.",
-    sources=("design:politeness",),
-    counts="steps",
-)
+REQUIREMENT = requirement("core/says-good-day", title="It says good day")
 
 
 def says_good_day(view: View) -> Findings:
