@@ -13,6 +13,7 @@ import msgspec
 
 from turnproof.messages import FinishReason, ProviderResponse, Text
 from turnproof.provider import Binding, Capabilities, Endpoint
+from turnproof.run.project_folder import project_folder
 from turnproof_adapters.anthropic.binding import BINDING as REFERENCE
 
 
@@ -49,7 +50,7 @@ def _shouting(response: ProviderResponse) -> ProviderResponse:
 
 
 def _hang(response: ProviderResponse) -> ProviderResponse:
-    Path("hanging").touch()  # for whoever waits until a run is under way
+    Path(project_folder(), "hanging").touch()  # for whoever waits until a run is under way
     threading.Event().wait()
     return response
 

@@ -186,6 +186,7 @@ def kills(words: list[str], folder: Path, draw: random.Random, count: int) -> li
 
 
 @pytest.mark.long
+@pytest.mark.timeout(3600)
 def test_killed_at_twenty_random_moments_it_comes_to_the_same(tmp_path: Path) -> None:
     words = [
         sys.executable,
