@@ -81,7 +81,7 @@ _FILES: Mapping[str, str] = {
     "sessions/4be1c0.jsonl": "{}\n",
 }
 
-_RUNS = ("reports", "before", "after", "my/folder/a")
+_RUNS = ("reports", "before", "after", "my/folder/a", "reports/kept/first")
 """Folders with a run of `my_pkg.binding:BINDING`."""
 
 
