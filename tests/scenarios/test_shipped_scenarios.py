@@ -13,6 +13,7 @@ from turnproof.messages import FinishReason, FunctionCall, Message, Text
 from turnproof.provider import ASSUMED, Capabilities
 from turnproof.scenarios import Scenario, load_all
 from turnproof.scenarios._turns import BEFORE, ERRORS, EVENTS
+from turnproof.scenarios.loader import PROBES
 from turnproof.scenarios.model import CutPoint, FaultKind, Turn
 
 SCENARIOS = load_all(Path(next(iter(turnproof_suites.__path__))) / "scenarios")
@@ -84,17 +85,18 @@ def test_every_way_to_finish_happens(reason: str) -> None:
 @pytest.mark.parametrize(
     "feature",
     sorted(
-        {field.name for field in fields(Capabilities)} - {"mid_system", "count_tokens", "lifecycle", *ASSUMED}
+        {field.name for field in fields(Capabilities)}
+        - {"mid_system", "count_tokens", "serialisers", "lifecycle", *ASSUMED}
         | {"image_urls"}
     ),
 )
 def test_every_capability_of_a_conversation_is_needed_somewhere(feature: str) -> None:
-    """Counting, lifecycle, instructions in mid-conversation and the form of a response are not in a scripted turn."""
+    """Counting, serialising, lifecycle, instructions in mid-conversation and the form of a response are not in a scripted turn."""
     needed = {name.partition(":")[0] for scenario in SCENARIOS.values() for name in scenario.features}
     assert feature in needed
 
 
-@pytest.mark.parametrize("probe", ["fresh", "reversed", "threads"])
+@pytest.mark.parametrize("probe", PROBES)
 @pytest.mark.parametrize("depth", ["quick"])
 def test_every_probe_is_made_in_a_quick_run(probe: str, depth: str) -> None:
     assert any(probe in scenario.probes for scenario in SCENARIOS.values() if scenario.depth == depth)

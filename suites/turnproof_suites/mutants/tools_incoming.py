@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import unicodedata
 from collections.abc import Callable
 from dataclasses import replace as replace_inputs
 
+import msgspec
 from msgspec.structs import replace
 
 from turnproof.errors import TransportError
@@ -160,6 +162,44 @@ class FragmentsJoinTheLastCall(Broken):
             {name: value for call in response.calls for name, value in call.args.items()},
         )
         return with_calls(response, lambda call: replace(call, args=all_args if call is last else {}))
+
+
+class _ValuesEdited(Broken):
+    """Edits every value in the arguments of calls, announced and returned."""
+
+    def edited(self, value: JSON) -> JSON:
+        """A number or a text instead."""
+        return value
+
+    def change_inputs(self, inputs: CallInputs) -> CallInputs:
+        return _announcing(inputs, self._edit)
+
+    def change_response(self, inputs: CallInputs, response: ProviderResponse) -> ProviderResponse:
+        return with_calls(response, self._edit)
+
+    def _edit(self, call: FunctionCall) -> FunctionCall:
+        return replace(call, args=self._deep(msgspec.to_builtins(call.args)))
+
+    def _deep(self, value: JSON) -> JSON:
+        if isinstance(value, dict):
+            return {key: self._deep(item) for key, item in value.items()}
+        return [self._deep(item) for item in value] if isinstance(value, list) else self.edited(value)
+
+
+@suite_mutant("large-integers-rounded")
+class LargeIntegersRounded(_ValuesEdited):
+    """Integers go through a float, which has no more than 53 bits for them."""
+
+    def edited(self, value: JSON) -> JSON:
+        return int(float(value)) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+@suite_mutant("letters-composed")
+class LettersComposed(_ValuesEdited):
+    """A letter and its accent become one character."""
+
+    def edited(self, value: JSON) -> JSON:
+        return unicodedata.normalize("NFC", value) if isinstance(value, str) else value
 
 
 def with_calls(response: ProviderResponse, edit: Callable[[FunctionCall], FunctionCall]) -> ProviderResponse:
