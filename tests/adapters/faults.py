@@ -4,11 +4,22 @@ from __future__ import annotations
 
 import socket
 import traceback
+from collections.abc import Callable
 from typing import Any
 
 import httpx2
+import pytest
+
+from turnproof.errors import ProviderError
 
 from .scripted_server import Exchange
+
+
+def raised_by(ask: Callable[[], object]) -> ProviderError:
+    """The error that a question raises."""
+    with pytest.raises(ProviderError) as failure:
+        ask()
+    return failure.value
 
 
 def nothing(exchange: Exchange) -> None:

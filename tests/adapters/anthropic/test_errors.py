@@ -16,6 +16,7 @@ from turnproof_adapters.anthropic.stateless import AnthropicStateless
 from turnproof_adapters.anthropic.wire import Failure
 
 from ..callback_recorder import CallbackRecorder
+from ..faults import raised_by
 from ..scripted_server import Exchange, scripted
 from .kit import KEY, legacy, stateless, stream, text_block
 from .refusals import INVALID
@@ -25,9 +26,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 
 
 def fails(provider: Any, call: Callable[[Any], object]) -> errors.ProviderError:
-    with pytest.raises(errors.ProviderError) as failure:
-        call(provider)
-    return failure.value
+    return raised_by(lambda: call(provider))
 
 
 @pytest.mark.parametrize(

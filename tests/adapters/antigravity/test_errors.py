@@ -13,16 +13,9 @@ from turnproof import errors
 from turnproof_adapters._encoded_messages import encode
 from turnproof_adapters.antigravity.errors import from_exception
 
-from ..faults import everything, exceptions_of
+from ..faults import everything, exceptions_of, raised_by
 from ..scripted_server import scripted
 from .kit import KEY, PATHS, PROJECT, STREAMED, URL, asking, envelope, legacy, stateless, stream, text
-
-
-def fails(ask: Any) -> errors.ProviderError:
-    with pytest.raises(errors.ProviderError) as failure:
-        ask()
-    return failure.value
-
 
 WAYS = [(path, streamed) for path in ("stateless", "legacy") for streamed in (False, True)]
 """Both paths, whole and in pieces."""
@@ -49,7 +42,7 @@ WAYS = [(path, streamed) for path in ("stateless", "legacy") for streamed in (Fa
 def test_a_proxys_page_is_typed_by_its_status(body: bytes, message: str, httpx2_mock: Any) -> None:
     httpx2_mock.route().respond(503, content=body)
     for path, streamed in WAYS:
-        failure = fails(asking(path, streamed=streamed))
+        failure = raised_by(asking(path, streamed=streamed))
         assert type(failure) is errors.OverloadedError
         assert (failure.status, failure.message) == (503, message)
 
@@ -57,7 +50,7 @@ def test_a_proxys_page_is_typed_by_its_status(body: bytes, message: str, httpx2_
 def test_a_proxy_may_say_in_a_header_how_long_to_wait(httpx2_mock: Any) -> None:
     httpx2_mock.route().respond(429, headers={"retry-after": "17"})
     provider = stateless()
-    failure = fails(asking("stateless"))
+    failure = raised_by(asking("stateless"))
     assert failure.retry_after == provider.get_retry_after(failure) == 17
     assert provider.classify_error(failure) == {"transient": True, "rate_limit": True, "infra": False}
 
@@ -69,7 +62,7 @@ def test_an_answer_that_cannot_be_unpacked_is_typed_by_its_status(
 ) -> None:
     with scripted(lambda exchange: exchange.answer(packed, status, **{"content-encoding": "gzip"})) as server:
         for path, streamed in WAYS:
-            failure = fails(asking(path, server.url, streamed=streamed))
+            failure = raised_by(asking(path, server.url, streamed=streamed))
             assert type(failure) is expected
             # Of what was cut off, the stream that it would have been says no more than that it has no end.
             assert failure.status == (None if streamed and status == 200 and packed != b"no archive" else status)
@@ -79,7 +72,7 @@ def test_an_answer_that_cannot_be_unpacked_is_typed_by_its_status(
 def test_a_status_under_which_there_is_no_answer_is_a_transport_error(status: int, httpx2_mock: Any) -> None:
     httpx2_mock.route().respond(status)
     for path, streamed in WAYS:
-        failure = fails(asking(path, streamed=streamed))
+        failure = raised_by(asking(path, streamed=streamed))
         assert (type(failure), failure.status) == (errors.TransportError, status)
 
 
@@ -95,7 +88,7 @@ def test_an_answer_elsewhere_is_fetched_and_a_circle_of_them_is_an_error(
     assert asking(path, streamed=streamed)().text == "hi"
     assert "authorization" not in there.calls.last.request.headers, "the token is for nobody else"
     moved.respond(307, headers={"location": f"{URL}/v1internal:generateContent"})
-    assert type(fails(asking(path, streamed=streamed))) is errors.TransportError
+    assert type(raised_by(asking(path, streamed=streamed))) is errors.TransportError
 
 
 @pytest.mark.parametrize("made", exceptions_of(httpx2, httpx2.HTTPError), ids=lambda each: each.__name__)
@@ -134,7 +127,7 @@ def test_no_secret_is_in_an_error_a_log_or_a_repr(
         "token_url": f"{URL}/token",
         "accounts": [ACCOUNT],
     }
-    failure = fails(asking(path, streamed=streamed, **options))
+    failure = raised_by(asking(path, streamed=streamed, **options))
     shown = everything(failure) + caplog.text + repr(vars(stateless(**options))) + repr(vars(legacy(**options)))
     assert not [secret for secret in SECRETS if secret in shown]
     assert type(failure) is errors.AuthenticationError

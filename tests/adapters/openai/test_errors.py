@@ -15,7 +15,7 @@ from turnproof_adapters.openai.errors import from_failure, from_status
 from turnproof_adapters.openai.wire import Failure
 
 from ..callback_recorder import CallbackRecorder
-from ..faults import everything, reset
+from ..faults import everything, raised_by, reset
 from ..scripted_server import Exchange, scripted
 from .kit import KEY, URL, answer, legacy, stateless
 from .refusals import error
@@ -29,12 +29,6 @@ def asks(url: str, **options: Any) -> Iterator[Callable[[], object]]:
     yield lambda: stateless(url, **options).complete(HI, **CallbackRecorder().callbacks)
     yield lambda: legacy(url, **options).send_message("hi")
     yield lambda: legacy(url, **options).send_message_streaming("hi", print)
-
-
-def fails(ask: Callable[[], object]) -> errors.ProviderError:
-    with pytest.raises(errors.ProviderError) as failure:
-        ask()
-    return failure.value
 
 
 @pytest.mark.parametrize(
@@ -53,7 +47,7 @@ def fails(ask: Callable[[], object]) -> errors.ProviderError:
 def test_a_body_of_another_form_is_typed_by_its_status(body: bytes, message: str) -> None:
     transport = httpx2.MockTransport(lambda _: httpx2.Response(503, content=body))
     for ask in asks(URL, transport=transport):
-        failure = fails(ask)
+        failure = raised_by(ask)
         assert isinstance(failure, errors.OverloadedError)
         assert (failure.message, failure.status) == (message, 503)
 
@@ -61,7 +55,7 @@ def test_a_body_of_another_form_is_typed_by_its_status(body: bytes, message: str
 @pytest.mark.parametrize(("advice", "status", "retryable"), [("false", 503, False), ("true", 400, True)])
 def test_the_service_may_say_itself_whether_to_try_again(advice: str, status: int, retryable: bool) -> None:
     answers = httpx2.MockTransport(lambda _: httpx2.Response(status, json={}, headers={"x-should-retry": advice}))
-    assert all(fails(ask).retryable is retryable for ask in asks(URL, transport=answers))
+    assert all(raised_by(ask).retryable is retryable for ask in asks(URL, transport=answers))
 
 
 @pytest.mark.parametrize(
@@ -100,7 +94,7 @@ def page(
 )
 def test_a_page_in_an_answers_place_is_a_transport_error(transport: httpx2.MockTransport) -> None:
     for ask in asks(URL, transport=transport):
-        failure = fails(ask)
+        failure = raised_by(ask)
         assert type(failure) is errors.TransportError
         assert failure.retryable
 
@@ -111,7 +105,7 @@ def test_a_compressed_answer_that_was_cut_is_a_transport_error() -> None:
 
     with scripted(cut) as server:
         for ask in asks(server.url):
-            assert type(fails(ask)) is errors.TransportError
+            assert type(raised_by(ask)) is errors.TransportError
 
 
 @pytest.mark.parametrize("status", [307, 308])
@@ -143,7 +137,7 @@ def test_no_key_shows_anywhere(script: Callable[[Exchange], None], caplog: pytes
     other, third = "azure-canary-1", "query-canary-2"
     options: dict[str, Any] = {"headers": {"api-key": other}, "query": {"api_key": third}}
     with scripted(script) as server, caplog.at_level(logging.DEBUG):
-        shown = [everything(fails(ask)) for ask in asks(server.url, **options)]
+        shown = [everything(raised_by(ask)) for ask in asks(server.url, **options)]
         assert server.requests[0].headers["api-key"] == other
         assert third in server.requests[0].path
     shown += [repr(stateless(URL, **options)), repr(legacy(URL, **options))]
