@@ -91,7 +91,7 @@ def test_every_way_to_finish_happens(reason: str) -> None:
     ),
 )
 def test_every_capability_of_a_conversation_is_needed_somewhere(feature: str) -> None:
-    """Counting, serialising, lifecycle, instructions in mid-conversation and the form of a response are not in a scripted turn."""
+    """Counting, serialising, lifecycle, late instructions and the form of a response are not in a scripted turn."""
     needed = {name.partition(":")[0] for scenario in SCENARIOS.values() for name in scenario.features}
     assert feature in needed
 
