@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from .._base.counts import counted
 from ._inline_text import one_line, printable
 from .limits import COVERAGE_FIELDS
 from .wire_coverage import AdapterCoverage, Coverage, Fields
@@ -16,7 +17,7 @@ def coverage_text(report: Coverage, *, verbose: bool = False) -> str:
 
 def _lines(report: Coverage, *, verbose: bool) -> Iterator[str]:
     for name, found in report.adapters.items():
-        yield f"{one_line(name)}: {found.dialect}, {found.exchanges} requests"
+        yield f"{one_line(name)}: {found.dialect}, {counted(found.exchanges, 'request')}"
         yield from _fields("fields of requests", found.requests, verbose=verbose)
         yield from _fields("fields of answers", found.answers, verbose=verbose)
         yield from _rules(found, verbose=verbose)
