@@ -47,7 +47,7 @@ _LIMIT_LOST = finding(
 )
 
 
-@check("core/no-setting-goes-out-unasked", needs="wire")
+@check("core/no-setting-goes-out-unasked", needs="history")
 def no_setting_goes_out_unasked(view: View) -> Findings:
     """Neither sampling nor stop sequences nor a choice of tools, but for a value that is the API's default."""
     for request in read_requests(view):
@@ -84,7 +84,7 @@ def _has(body: JSON, steps: tuple[str, ...]) -> bool:
     return True
 
 
-@check("core/limit-of-output-goes-out", needs="wire")
+@check("core/limit-of-output-goes-out", needs="history")
 def limit_of_output_goes_out(view: View) -> Findings:
     """`max_tokens` of the endpoint's options, under whatever name the API has for it."""
     limit = view.scenario.options.get("max_tokens") if view.scenario is not None else None
