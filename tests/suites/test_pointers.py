@@ -51,6 +51,9 @@ EVERY = tuple(mutant for mutant in MUTANTS if _rewrites_bodies(mutant))
 TRIED = EVERY if os.environ.get("TURNPROOF_EVERY_MUTANT") else EVERY[1::3]
 """`nox -s mutants` tries them all; otherwise every third does."""
 
+ASKED_DIRECTLY = {"tools/broken-pairs-are-not-sent"}
+"""What only the probes of an adapter show, which are in batch runs."""
+
 
 @dataclass
 class Rewritten:
@@ -151,7 +154,8 @@ def shown() -> list[Shown]:
                 one = Shown(mutant, adapter, Rewritten())
                 patch.setitem(all_mutants(), mutant.name, replace(mutant, filter=one.rewritten.filter(mutant)))
                 for trial in plan(adapter, subject, suite(), scenarios, {mutant.name: mutant}):
-                    runs = [run for run in trial.runs if run.key.path == "stateless" and run.key.mode == "stream"]
+                    mode = "batch" if mutant.caught_by in ASKED_DIRECTLY else "stream"
+                    runs = [run for run in trial.runs if run.key.path == "stateless" and run.key.mode == mode]
                     specs += runs
                     if runs:
                         mine[mutant.name] = one
