@@ -86,19 +86,26 @@ class _ParallelCallsAllowed(OfEachAPI):
 
 @right("other-limit-of-tokens", "settings", scenarios=_PLAIN, seen_in=PYDANTIC_AI_ANTHROPIC)
 class _OtherLimitOfTokens(OfEachAPI):
-    """An answer may have another number of tokens at most, more than any here has."""
+    """An answer may have another number of tokens at most, more than any here has. What the caller set stays: it is
+    smaller than what adapters set by themselves."""
+
+    OWN = 4096
 
     def change_messages(self, body: Json) -> None:
-        body["max_tokens"] = 4096
+        self._limit(body, "max_tokens")
 
     def change_chat(self, body: Json) -> None:
-        body["max_completion_tokens"] = 4096
+        self._limit(body, "max_completion_tokens")
 
     def change_responses(self, body: Json) -> None:
-        body["max_output_tokens"] = 4096
+        self._limit(body, "max_output_tokens")
 
     def change_gemini(self, body: Json) -> None:
-        body.setdefault("generationConfig", {})["maxOutputTokens"] = 4096
+        self._limit(body.setdefault("generationConfig", {}), "maxOutputTokens")
+
+    def _limit(self, settings: Json, name: str) -> None:
+        if settings.get(name, self.OWN) >= 1024:
+            settings[name] = self.OWN
 
 
 @right(

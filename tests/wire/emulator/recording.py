@@ -52,7 +52,7 @@ class Form:
         query = f"?{urlencode(asked.query)}" if asked.query else ""
         framing = ("host", "content-length", "connection", "transfer-encoding", "accept-encoding")
         kept = {name: value for name, value in asked.headers.items() if name not in framing}
-        headers = {**kept, "host": "emulator", "content-length": str(len(asked.body)), "connection": "close"}
+        headers = {**kept, "host": "localhost", "content-length": str(len(asked.body)), "connection": "close"}
         head = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
         return f"{method} /run/{run.id}{asked.path}{query} HTTP/1.1\r\n{head}\r\n".encode() + asked.body
 
