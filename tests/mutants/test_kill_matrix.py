@@ -21,6 +21,8 @@ from turnproof.run.driver import Runner, RunSpec
 from turnproof.run.evidence import digest
 from turnproof.run.transcript import RunKey
 
+pytestmark = pytest.mark.long
+
 FIVE = (
     "only-first-text-kept",  # outputs
     "system-dropped-with-history",  # inputs

@@ -35,6 +35,8 @@ from turnproof.run.transcript import RunKey
 
 from .runs import ADAPTER, result, write_run
 
+pytestmark = pytest.mark.long
+
 TODAY = date(2026, 11, 23)
 SCENARIOS = ("tools/one", "tools/two", "tools/late")
 """The later run does not make the last one."""

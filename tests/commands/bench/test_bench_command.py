@@ -18,7 +18,7 @@ from turnproof.wire.emulator.server_run import CANARY_KEY
 
 SCHEMA = json.loads((files("turnproof.commands.bench") / "bench.schema.json").read_text())
 # The SDK says so of the model at every call.
-pytestmark = pytest.mark.filterwarnings("ignore:The model .* is deprecated:DeprecationWarning")
+pytestmark = [pytest.mark.long, pytest.mark.filterwarnings("ignore:The model .* is deprecated:DeprecationWarning")]
 
 PATHS = ("stateless", "legacy")
 QUICK_BENCH = ("bench", "commands.bench.sample_outcomes:LIAR", "-n", "2", "--quick", "--rounds", "1")

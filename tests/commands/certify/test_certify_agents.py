@@ -23,6 +23,8 @@ from turnproof.run.evidence import EvidenceStore
 from turnproof.session.store.agent import stored_agent
 from turnproof_adapters.anthropic.binding import BINDING
 
+pytestmark = pytest.mark.long
+
 STORED = stored_agent(BINDING)
 SCHEMA = json.loads((files("turnproof.report") / "certification.schema.json").read_text())
 KILLS = {

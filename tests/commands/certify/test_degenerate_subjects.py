@@ -13,6 +13,8 @@ from turnproof.judge.requirements import load_suite
 from turnproof.judge.run_log import ResultLine, Run, read_run
 from turnproof.judge.verdict import Status
 
+pytestmark = pytest.mark.long
+
 ASK_NOBODY = ("RAISES", "ANSWERS_BY_ITSELF", "ECHOES", "REFUSES_ALL")
 NAMES = (*ASK_NOBODY, "RAISES_AFTER_THE_ANSWER", "NEVER_STREAMS")
 SCENARIOS = (

@@ -9,7 +9,7 @@ import pytest
 pytest_plugins = ["pytester"]
 HERE = Path(__file__).parent
 
-pytestmark = pytest.mark.usefixtures("adapters_on_path")
+pytestmark = [pytest.mark.long, pytest.mark.usefixtures("adapters_on_path")]
 
 
 @pytest.fixture

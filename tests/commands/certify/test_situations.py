@@ -25,6 +25,8 @@ from turnproof.run.evidence import EvidenceStore
 
 from ..command_line import run_turnproof, start_turnproof
 
+pytestmark = pytest.mark.long
+
 HERE = Path(__file__).parent
 PAGE = Path(__file__).parents[3] / "docs" / "commands.md"
 

@@ -14,6 +14,8 @@ from report.runs import write_run
 
 from turnproof.commands.cli import main
 
+pytestmark = pytest.mark.long
+
 MAIN = [sys.executable, "-c", "import sys; from turnproof.commands.cli import main; sys.exit(main())"]
 
 

@@ -17,6 +17,8 @@ from turnproof.judge.run_log import read_run
 
 from ..command_line import interrupt, run_turnproof, start_turnproof
 
+pytestmark = pytest.mark.long
+
 HERE = Path(__file__).parent
 SCHEMA = json.loads((files("turnproof.report") / "comparison.schema.json").read_text())
 ONE = ("--scenario", "basics/plain", "--in-process")

@@ -15,6 +15,8 @@ from turnproof.run.driver import Runner
 
 from . import lies
 
+pytestmark = pytest.mark.long
+
 BINDINGS = {name: value for name, value in vars(lies).items() if isinstance(value, Binding)}
 INSTALLED = ("ANTHROPIC", "GOOGLE", "OPENAI")
 

@@ -13,6 +13,8 @@ import pytest
 from ..command_line import interrupt, run_turnproof, start_turnproof
 from .test_documents import SCHEMA
 
+pytestmark = pytest.mark.long
+
 TESTS = Path(__file__).parents[2]
 
 

@@ -14,6 +14,8 @@ import pytest
 
 from ..command_line import run_turnproof
 
+pytestmark = pytest.mark.long
+
 EXAMPLE = Path(__file__).resolve().parents[3] / "examples" / "httpx_chat"
 
 BREAKS = {
