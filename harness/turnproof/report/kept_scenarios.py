@@ -1,6 +1,6 @@
 """The scenarios of a run that are not the suite's: kept in its folder, so that whoever verifies it opens no other path.
 
-Each is at `scenarios/<number>/<name>.yaml`, in the order of the header's `files`.
+Each is at `scenarios/<number>/<folder>/<name>.yaml`, in the order of the header's `files`: its name is made of both.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def kept_scenarios(folder: Path, files: Sequence[str]) -> tuple[str, ...]:
     found = []
     for number, file in enumerate(files):
         path = _place(folder, number, file)
-        refuse_links(folder, FOLDER, f"{FOLDER}/{number}")
+        refuse_links(folder, FOLDER, f"{FOLDER}/{number}", f"{FOLDER}/{number}/{Path(file).parent.name}")
         try:
             read_regular(path)
         except OSError as error:
@@ -42,4 +42,5 @@ def kept_scenarios(folder: Path, files: Sequence[str]) -> tuple[str, ...]:
 
 
 def _place(folder: Path, number: int, file: str) -> Path:
-    return folder / FOLDER / str(number) / Path(file).name
+    own = Path(file)
+    return folder / FOLDER / str(number) / own.parent.name / own.name
