@@ -1,4 +1,4 @@
-"""The framework at twelve moments of its migration, as its owners would bind it, and what is wrong at each."""
+"""The framework at twelve stages of its migration, as its owners would bind it, and what is wrong at each."""
 
 from __future__ import annotations
 
@@ -210,8 +210,8 @@ def adapter(provider: type[providers.Wire]) -> Binding:
 
 
 @dataclass(frozen=True)
-class Moment:
-    """The framework at one moment: its providers, its session with the flag off and on, and what is wrong with it.
+class Stage:
+    """The framework at one stage: its providers, its session with the flag off and on, and what is wrong with it.
 
     `closed` is the criterion that has to close the gate of `phase`, and `says` stands in its message; `also_closed` are
     those that the same mistake closes. Without one the gate is open. `others` are providers that the session has to run
@@ -281,15 +281,15 @@ class Moment:
 class Handle:
     """A session of the framework, which opens a provider of its own, with what its setup says."""
 
-    def __init__(self, setup: SessionSetup, moment: Moment) -> None:
+    def __init__(self, setup: SessionSetup, stage: Stage) -> None:
         self.setup = setup
         self.token = CancelToken()
-        self.owns = moment.owns_history(setup)
+        self.owns = stage.owns_history(setup)
         self._by_name: dict[str, Tool] = {}
-        kind = moment.on if self.owns else moment.off
+        kind = stage.on if self.owns else stage.off
         assert kind is not None, "a path that the binding does not have"
         at = setup.endpoint
-        provider = setup.watch(moment.provider_of(at)(at.base_url, at.api_key, at.model))
+        provider = setup.watch(stage.provider_of(at)(at.base_url, at.api_key, at.model))
         host = sessions.Host(self._run, lambda seconds: setup.sleep(seconds, self.token), setup.attempts)
         self.session = kind(provider, host, setup.system, self.tools(setup.tools))
 
@@ -323,36 +323,36 @@ def send(handle: Handle, text: str, turn: SessionTurn) -> SessionReply:
 
 _BOTH = (sessions.Synchronises, sessions.SessionKeeps)
 
-MOMENTS = (
-    Moment("nothing-begun", 1, providers.KeepsHistory, sessions.ProviderKeeps, closed="1/histories-agree",
+STAGES = (
+    Stage("nothing-begun", 1, providers.KeepsHistory, sessions.ProviderKeeps, closed="1/histories-agree",
            says="got nothing"),
-    Moment("phase-1", 1, providers.KeepsHistory, sessions.Synchronises),
-    Moment("phase-1-stopped-turns", 1, providers.KeepsHistory, sessions.ForgetsStoppedTurns,
+    Stage("phase-1", 1, providers.KeepsHistory, sessions.Synchronises),
+    Stage("phase-1-stopped-turns", 1, providers.KeepsHistory, sessions.ForgetsStoppedTurns,
            closed="1/histories-agree", says="after a cancelled turn"),
-    Moment("phase-2", 2, providers.Both, *_BOTH),
-    Moment("phase-2-lost-results", 2, providers.LosesResults, *_BOTH, closed="2/paths-agree",
+    Stage("phase-2", 2, providers.Both, *_BOTH),
+    Stage("phase-2-lost-results", 2, providers.LosesResults, *_BOTH, closed="2/paths-agree",
            says="messages[2].content[0].content"),
-    Moment("phase-2-deaf-flag", 2, providers.Both, *_BOTH, reads_flag=False, closed="2/flag-on-is-stateless",
+    Stage("phase-2-deaf-flag", 2, providers.Both, *_BOTH, reads_flag=False, closed="2/flag-on-is-stateless",
            says="legacy path"),
-    Moment("phase-3", 3, providers.Both, *_BOTH),
-    Moment("phase-3-old-provider", 3, providers.Both, *_BOTH, others=(providers.KeepsHistory,),
+    Stage("phase-3", 3, providers.Both, *_BOTH),
+    Stage("phase-3-old-provider", 3, providers.Both, *_BOTH, others=(providers.KeepsHistory,),
            closed="3/every-adapter-has-complete", says="complete()",
            also_closed=("2/flag-on-is-stateless", "3/default-is-stateless", "3/nothing-on-one-path-only")),
-    Moment("phase-4", 4, providers.Stateless, on=sessions.SessionKeeps),
-    Moment("phase-4-memory", 4, providers.Remembers, on=sessions.SessionKeeps,
+    Stage("phase-4", 4, providers.Stateless, on=sessions.SessionKeeps),
+    Stage("phase-4-memory", 4, providers.Remembers, on=sessions.SessionKeeps,
            closed="4/providers-hold-no-history", says="_last_request",
            also_closed=("4/no-history-in-the-source",)),
-    Moment("phase-5", 5, providers.Stateless, on=sessions.SessionKeeps),
-    Moment("phase-5-save", 5, providers.Stateless, on=sessions.AsksToSave, closed="5/save-asks-no-provider",
+    Stage("phase-5", 5, providers.Stateless, on=sessions.SessionKeeps),
+    Stage("phase-5-save", 5, providers.Stateless, on=sessions.AsksToSave, closed="5/save-asks-no-provider",
            says="serialize_history()"),
 )  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:
-    """The binding of a session, by the name of its moment: `PHASE_1`; or of an adapter, by that of its provider."""
-    for moment in MOMENTS:
-        if name == moment.attribute:
-            return moment.session()
+    """The binding of a session, by the name of its stage: `PHASE_1`; or of an adapter, by that of its provider."""
+    for stage in STAGES:
+        if name == stage.attribute:
+            return stage.session()
     if isinstance(provider := getattr(providers, name, None), type):
         return adapter(provider)
     raise AttributeError(name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -20,7 +21,7 @@ class Host:
     attempts: int = 3
 
 
-class Session:
+class Session(ABC):
     """`send` takes a turn: it asks, runs the tools that are called, and asks again until none is called.
 
     A turn that fails leaves no trace. One that was stopped keeps what was said until then.
@@ -82,14 +83,17 @@ class Session:
 
     # -- the conversation
 
+    @abstractmethod
     def ask(self, message: dict[str, Any], on_text: OnText | None) -> Answer:
-        raise NotImplementedError
+        """The answer to a message; what it leads to is held."""
 
+    @abstractmethod
     def held(self) -> Chat:
-        raise NotImplementedError
+        """The conversation, as a list of its own."""
 
+    @abstractmethod
     def replace(self, chat: Chat) -> None:
-        raise NotImplementedError
+        """Go on from this conversation."""
 
     # -- between turns
 

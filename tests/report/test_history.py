@@ -19,7 +19,7 @@ from turnproof.judge.run_log import Environment
 from turnproof.judge.verdict import Status
 from turnproof.report import write_reports
 from turnproof.report.certification_diff import Kind
-from turnproof.report.history import History, Moment, history, history_json
+from turnproof.report.history import History, RunStanding, history, history_json
 from turnproof.report.history_html import history_badge, history_html, status_of
 from turnproof.report.history_text import changes_in_words, history_md, history_text
 from turnproof.run.evidence import EvidenceStore
@@ -199,14 +199,14 @@ def test_markup_in_names_is_text_everywhere(tmp_path: Path) -> None:
 
 
 def test_the_look_of_a_run_is_its_certificates() -> None:
-    moment = Moment(
+    stood = RunStanding(
         run="a", started="", turnproof="", packages={}, profiles="", depth="", dialect="", model="", proof="",
         complete=True, standing="", certified=False, conditional=False, must=(1, 2),
     )  # fmt: skip
-    assert status_of(moment) is Status.VIOLATED
-    assert status_of(msgspec.structs.replace(moment, contract="unknown")) is Status.INCONCLUSIVE
-    assert status_of(msgspec.structs.replace(moment, conditional=True)) is Status.KNOWN_ISSUE
-    assert status_of(msgspec.structs.replace(moment, certified=True)) is Status.HELD
+    assert status_of(stood) is Status.VIOLATED
+    assert status_of(msgspec.structs.replace(stood, contract="unknown")) is Status.INCONCLUSIVE
+    assert status_of(msgspec.structs.replace(stood, conditional=True)) is Status.KNOWN_ISSUE
+    assert status_of(msgspec.structs.replace(stood, certified=True)) is Status.HELD
 
 
 def test_the_command_prints_writes_and_judges_nothing(kept: Path, capsys: pytest.CaptureFixture[str]) -> None:

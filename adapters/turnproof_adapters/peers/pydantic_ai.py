@@ -133,7 +133,7 @@ class PydanticAI:
 
 
 claimed: Any = dict.fromkeys(CLAIMS.split(), True)
-CAN = provider.Capabilities(**claimed)
+CAPABILITIES = provider.Capabilities(**claimed)
 BINDING = provider.Binding(
-    "pydantic-ai", DIALECT, MODEL, CAN, PydanticAI, package="pydantic-ai-slim", reproducer=PydanticAICalls()
+    "pydantic-ai", DIALECT, MODEL, CAPABILITIES, PydanticAI, package="pydantic-ai-slim", reproducer=PydanticAICalls()
 )

@@ -51,6 +51,7 @@ _CLAIMS: Final[Mapping[str, str]] = {
     "part_order": "the model's order of texts and calls",
     "separate_thoughts": "each thought by itself",
     "image_urls": "images by address",
+    "serialisers": "a conversation saved as text by the adapter",
     "retries": "trying again after a failure",
     "result_cutting": "cutting tool results that are too long",
 }

@@ -1,6 +1,6 @@
 """`brief-<adapter>.html`: one adapter on one screen, in the words of its users. It needs no script.
 
-What does not work is told by the `effect` of the requirements that are violated, the areas with the worst first.
+The `effect` of each violated requirement says what does not work; the areas with the most violations come first.
 Everything on the page follows from the run's log; `index.html` beside it has the details.
 """
 

@@ -32,7 +32,7 @@ SCHEMA = "turnproof.history/1"
 WhySkipped: TypeAlias = Literal["damaged", "comparison", "copy"]
 
 
-class Moment(msgspec.Struct, frozen=True, kw_only=True):
+class RunStanding(msgspec.Struct, frozen=True, kw_only=True):
     """Where one adapter stood in one run. `run` is its folder, below the folder that was asked about.
 
     `must` is [held, claimed]. `today` and `contract` are the two answers; null where the run does not have them.
@@ -72,7 +72,7 @@ class Changes(msgspec.Struct, frozen=True, kw_only=True):
 class AdapterHistory(msgspec.Struct, frozen=True):
     """One adapter: its runs from the first to the last, and what changed between each two."""
 
-    runs: tuple[Moment, ...]
+    runs: tuple[RunStanding, ...]
     changes: tuple[Changes, ...]
 
 
@@ -134,7 +134,7 @@ def _sides(folder: Path, skipped: list[Skipped]) -> Iterator[tuple[str, Side]]:
                     skipped.append(Skipped(name, "comparison", "the runs of a comparison or of a gate certify nothing"))
                     continue
             side = read_side(each)
-            _moment(side)
+            _started(side)
         except UsageError as error:
             skipped.append(Skipped(name, "damaged", str(error)))
             continue
@@ -142,10 +142,10 @@ def _sides(folder: Path, skipped: list[Skipped]) -> Iterator[tuple[str, Side]]:
 
 
 def _in_order(sides: Iterator[tuple[str, Side]]) -> dict[str, Side]:
-    return dict(sorted(sides, key=lambda pair: (_moment(pair[1]), pair[0])))
+    return dict(sorted(sides, key=lambda pair: (_started(pair[1]), pair[0])))
 
 
-def _moment(side: Side) -> datetime:
+def _started(side: Side) -> datetime:
     try:
         found = datetime.fromisoformat(side.report.started)
     except ValueError as error:
@@ -173,16 +173,16 @@ def _of_adapter(name: str, sides: Mapping[str, Side]) -> AdapterHistory:
     mine = {run: side for run, side in sides.items() if name in side.report.adapters}
     runs = list(mine)
     return AdapterHistory(
-        runs=tuple(_stand(run, side, side.report.adapters[name]) for run, side in mine.items()),
+        runs=tuple(_run_standing(run, side, side.report.adapters[name]) for run, side in mine.items()),
         changes=tuple(_changes(name, one, other, mine) for one, other in pairwise(runs)),
     )
 
 
-def _stand(run: str, side: Side, found: AdapterReport) -> Moment:
+def _run_standing(run: str, side: Side, found: AdapterReport) -> RunStanding:
     report = side.report
     must = [profile.must for profile in found.profiles.values()]
     layers = found.layers
-    return Moment(
+    return RunStanding(
         run=run,
         started=report.started,
         turnproof=report.turnproof,

@@ -7,7 +7,7 @@ from html import escape
 from .._base.printable import one_line
 from ..judge.verdict import Status
 from ._inline_text import LOOKS, file_name
-from .history import AdapterHistory, History, Moment
+from .history import AdapterHistory, History, RunStanding
 from .history_text import COLUMNS, cells, changes_in_words
 from .html import policy_hash, source, template
 from .limits import HISTORY_RUNS
@@ -45,13 +45,13 @@ def history_badge_file(name: str) -> str:
     return f"history-{file_name(name)}.svg"
 
 
-def status_of(moment: Moment) -> Status:
+def status_of(stood: RunStanding) -> Status:
     """How the standing of a run looks: unknown where it was cut or measured in part."""
-    if moment.certified:
+    if stood.certified:
         return Status.HELD
-    if moment.conditional:
+    if stood.conditional:
         return Status.KNOWN_ISSUE
-    return Status.VIOLATED if moment.contract in (None, "no") and moment.complete else Status.INCONCLUSIVE
+    return Status.VIOLATED if stood.contract in (None, "no") and stood.complete else Status.INCONCLUSIVE
 
 
 def history_badge(name: str, found: AdapterHistory) -> str:

@@ -9,7 +9,7 @@ from ._inline_text import one_line, printable
 from ._markdown import escape
 from .certification_diff import Kind
 from .certification_diff_text import LOOKS
-from .history import Changes, History, Moment
+from .history import Changes, History, RunStanding
 from .limits import HISTORY_NAMES
 from .page.phrases import day
 from .standing import ANSWERS
@@ -27,18 +27,18 @@ COLUMNS: Final = (
 )
 
 
-def cells(moment: Moment) -> tuple[str, ...]:
+def cells(stood: RunStanding) -> tuple[str, ...]:
     """One line about one run, in the order of the columns."""
     return (
-        day(moment.started),
-        f"{moment.must[0]}/{moment.must[1]}",
-        ANSWERS[moment.today][1] if moment.today else "–",
-        ANSWERS[moment.contract][1] if moment.contract else "–",
-        moment.standing,
-        f"{moment.turnproof}, {moment.profiles}",
-        ", ".join(f"{name} {version}" for name, version in sorted(moment.packages.items())) or "–",
-        f"{moment.proof}, {moment.depth}",
-        moment.run,
+        day(stood.started),
+        f"{stood.must[0]}/{stood.must[1]}",
+        ANSWERS[stood.today][1] if stood.today else "–",
+        ANSWERS[stood.contract][1] if stood.contract else "–",
+        stood.standing,
+        f"{stood.turnproof}, {stood.profiles}",
+        ", ".join(f"{name} {version}" for name, version in sorted(stood.packages.items())) or "–",
+        f"{stood.proof}, {stood.depth}",
+        stood.run,
     )
 
 
@@ -97,8 +97,8 @@ def _markdown(report: History) -> Iterator[str]:
         yield ""
         yield f"| {' | '.join(COLUMNS)} |"
         yield f"|{'---|' * len(COLUMNS)}"
-        for moment in found.runs:
-            yield f"| {' | '.join(map(escape, cells(moment)))} |"
+        for stood in found.runs:
+            yield f"| {' | '.join(map(escape, cells(stood)))} |"
         for changes in found.changes:
             if lines := list(changes_in_words(changes, most=10**6)):
                 yield ""

@@ -1,6 +1,6 @@
 """The folder that the command runs in, which modules are found from and files are named by.
 
-A worker process works in a folder of its own, and is told this one.
+A worker process has another working directory, so it is given this one.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A framework that is not ours, at twelve moments of its migration: the gate of each is right, for the right reason."""
+"""A framework that is not ours, at twelve stages of its migration: the gate of each is right, for the right reason."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from foreign_framework.bindings import MOMENTS, Moment
+from foreign_framework.bindings import STAGES, Stage
 
 from turnproof.commands.gates import GateReport, State
 
@@ -18,38 +18,38 @@ TURNS = ("basics/cleared", "basics/plain", "cancel/in_text", "faults/unavailable
 OPERATIONS = ("basics/four_turns", "gc/context_limit", "gc/tool_pairs", "history/reset", "persistence/save_load_tools")
 """What the last phases ask about as well: calls that are made again, collections, resets and saves."""
 
-WRONG = [moment for moment in MOMENTS if moment.closed]
-RIGHT = [moment for moment in MOMENTS if not moment.closed]
+WRONG = [stage for stage in STAGES if stage.closed]
+RIGHT = [stage for stage in STAGES if not stage.closed]
 
 
-def report_of(moment: Moment, out: Path) -> GateReport:
+def report_of(stage: Stage, out: Path) -> GateReport:
     """The gate of the phase that the framework is in."""
-    session = f"foreign_framework.bindings:{moment.attribute}"
-    providers = [f"foreign_framework.bindings:{one.__name__}" for one in moment.others]
+    session = f"foreign_framework.bindings:{stage.attribute}"
+    providers = [f"foreign_framework.bindings:{one.__name__}" for one in stage.others]
     settings: dict[str, Any] = {}
-    if moment.phase >= 4:
+    if stage.phase >= 4:
         settings["protocol"] = "foreign_framework.providers:Wire"
-    if moment.phase == 5 and moment.on is not None:
-        settings["session_class"] = f"foreign_framework.sessions:{moment.on.__name__}"
+    if stage.phase == 5 and stage.on is not None:
+        settings["session_class"] = f"foreign_framework.sessions:{stage.on.__name__}"
     subjects = [session, *(f"{session}@{one}" for one in providers)]
     return gated(
-        moment.phase, *subjects, out=out, gates=settings, names=TURNS if moment.phase < 4 else TURNS + OPERATIONS
+        stage.phase, *subjects, out=out, gates=settings, names=TURNS if stage.phase < 4 else TURNS + OPERATIONS
     )
 
 
-@pytest.mark.parametrize("moment", RIGHT, ids=lambda moment: moment.name)
-def test_a_phase_that_is_done_opens_its_gate(moment: Moment, tmp_path: Path) -> None:
-    report = report_of(moment, tmp_path)
+@pytest.mark.parametrize("stage", RIGHT, ids=lambda stage: stage.name)
+def test_a_phase_that_is_done_opens_its_gate(stage: Stage, tmp_path: Path) -> None:
+    report = report_of(stage, tmp_path)
     messages = {id: criterion(report, id).message for id in (*closed(report), *undecided(report))}
     assert messages == {}
     assert report.state is State.OPEN
 
 
-@pytest.mark.parametrize("moment", WRONG, ids=lambda moment: moment.name)
-def test_what_is_wrong_closes_the_gate_where_it_is_wrong(moment: Moment, tmp_path: Path) -> None:
-    report = report_of(moment, tmp_path)
+@pytest.mark.parametrize("stage", WRONG, ids=lambda stage: stage.name)
+def test_what_is_wrong_closes_the_gate_where_it_is_wrong(stage: Stage, tmp_path: Path) -> None:
+    report = report_of(stage, tmp_path)
     assert report.state is State.CLOSED
     closing = [one for subject in report.subjects for one in subject.criteria if one.state is State.CLOSED]
-    assert any(moment.says in one.message for one in closing if one.id == moment.closed)
+    assert any(stage.says in one.message for one in closing if one.id == stage.closed)
     # What is closed beside it follows from the same cause.
-    assert {one.id for one in closing} == {moment.closed, *moment.also_closed}
+    assert {one.id for one in closing} == {stage.closed, *stage.also_closed}

@@ -31,10 +31,7 @@ from ...report.progress import progress
 from ...run.bindings import resolve_subject
 from ...run.driver import Runner
 from ...run.driver.limits import limits_of
-from ...run.driver.ownership import own_modules
 from ...run.evidence import EvidenceStore
-from ...run.sources import sources_digest
-from ...run.tracebacks import package_of
 from ...scenarios import Scenario
 from ...scenarios.sweep import is_point
 from ...subject import Subject
@@ -45,7 +42,7 @@ from .options import CertifyOptions
 from .plan import Plan, in_part, plan, select
 from .pytest_run import run_items
 from .resume import ASIDE, Earlier, earlier_runs, set_aside
-from .run_head import adapter_line, header
+from .run_head import adapter_line, header, sources_of
 from .scenarios import chosen_scenarios, files_among, suite_scenarios
 from .sweep import Sweep, base_patterns
 
@@ -242,7 +239,6 @@ def _conclude(
 
 
 def _header(options: CertifyOptions, suite: Suite, subjects: Mapping[str, Subject], backends: Backends) -> Header:
-    own = {package_of(module) for subject in subjects.values() for module in own_modules(subject)}
     return header(
         suite,
         subjects.values(),
@@ -251,7 +247,7 @@ def _header(options: CertifyOptions, suite: Suite, subjects: Mapping[str, Subjec
         reproduce=options.reproduce,
         files=files_among(options.scenarios),
         docs=site_base(options.config.settings),
-        sources=sources_digest({"turnproof", suite.package, *own}),
+        sources=sources_of(suite, subjects.values()),
     )
 
 

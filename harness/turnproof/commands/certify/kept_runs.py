@@ -20,12 +20,10 @@ from ...errors import UsageError
 from ...judge.requirements import Suite
 from ...judge.run_log import Environment
 from ...run.driver import RunSpec
-from ...run.driver.ownership import own_modules
 from ...run.evidence import EvidenceStore
-from ...run.sources import sources_digest
-from ...run.tracebacks import package_of
 from ...run.transcript import RunKey, Transcript
 from ...subject import Subject
+from .run_head import sources_of
 
 
 class MadeWith(msgspec.Struct, frozen=True):
@@ -41,10 +39,9 @@ class MadeWith(msgspec.Struct, frozen=True):
     @classmethod
     def here(cls, suite: Suite, subject: Subject, seed: int, modules: Iterable[str] = ()) -> MadeWith:
         """What runs of this subject are made with now; `modules` take part beside the subject's own."""
-        own = {package_of(module) for module in (*own_modules(subject), *modules)}
         return cls(
             turnproof=__version__,
-            sources=sources_digest({"turnproof", suite.package, *own}),
+            sources=sources_of(suite, [subject], modules),
             environment=Environment.here(subject.packages),
             seed=seed,
             subject=subject.name,

@@ -1,4 +1,4 @@
-"""What subjects leave behind in their runs: counted while runs end, and told once they are over."""
+"""What subjects leave behind in their runs: counted while runs end, reported when all are over."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Leftovers:
             self._files.setdefault(subject, Counter()).update(end.files_left)
 
     def sentences(self) -> Iterator[str]:
-        """What is to be told, a line for each subject and kind."""
+        """One sentence for each subject and kind of leftover."""
         for subject, processes in self._processes.items():
             names = ", ".join(sorted(processes))
             yield f"{subject} left {counted(processes.total(), 'process')} running ({names}); they were ended"

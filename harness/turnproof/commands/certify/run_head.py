@@ -10,6 +10,9 @@ from ... import __version__
 from ..._base.settings import Depth
 from ...judge.requirements import Suite
 from ...judge.run_log import AdapterLine, Environment, Header
+from ...run.driver.ownership import own_modules
+from ...run.sources import sources_digest
+from ...run.tracebacks import package_of
 from ...subject import Subject
 from .backends import Backends
 
@@ -62,3 +65,9 @@ def adapter_line(spec: str, subject: Subject, backends: Backends) -> AdapterLine
         capabilities={name: getattr(claims, name) for name in type(claims).__slots__},
         operations=tuple(sorted(subject.operations)) if subject.kind != "adapter" else (),
     )
+
+
+def sources_of(suite: Suite, subjects: Iterable[Subject], modules: Iterable[str] = ()) -> str:
+    """One digest of the code that runs depend on: turnproof, the suite, the subjects and more `modules`."""
+    own = [module for subject in subjects for module in own_modules(subject)]
+    return sources_digest({"turnproof", suite.package, *map(package_of, (*own, *modules))})

@@ -49,8 +49,8 @@ class Verification:
 def verify_run(run: Run, store: EvidenceStore, files: Sequence[str] = ()) -> Verification:
     """Check every digest, then run the same checks over the same evidence and compare what they say.
 
-    `files` are the scenarios of the run that are not the suite's, where they are to be read: those that the run itself
-    names may be anywhere.
+    `files` are the paths of the run's scenarios that do not belong to the suite. The paths that the run itself names
+    are not opened: they may lead anywhere.
     """
     run = replace(run, header=msgspec.structs.replace(run.header, files=tuple(files)))
     problems = [*lines_agree(run), *(unreadable := list(claims_unreadable(run)))]

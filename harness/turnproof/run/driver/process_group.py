@@ -23,6 +23,7 @@ GRACE = 0.5
 """Seconds that a process has to end after the subject was shut down."""
 
 _PAUSE = 0.01
+_MOST_SECONDS = 5.0
 _SET_CHILD_SUBREAPER = 36
 
 
@@ -82,11 +83,13 @@ def _running_children() -> dict[int, str]:
 def end_processes_in(folder: str) -> None:
     """Kill every process that works below the folder, or was started with a variable that names it. Linux alone.
 
-    So whatever a worker had started is found after the worker has ended, in whatever session it is.
+    So whatever a worker had started is found after the worker has ended, in whatever session it is. Gives up on what
+    cannot be killed (it waits inside the system, say) after some seconds.
     """
     if sys.platform != "linux":
         return
-    while found := [process for process in _processes() if _belongs_to(process, folder)]:
+    end = time.monotonic() + _MOST_SECONDS
+    while time.monotonic() < end and (found := [one for one in _processes() if _belongs_to(one, folder)]):
         for process in found:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.kill(process, signal.SIGKILL)

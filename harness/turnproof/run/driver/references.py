@@ -155,11 +155,12 @@ def _named_values(value: object, place: str) -> Iterator[tuple[Any, str]]:
         for item in (*(value.__defaults__ or ()), *(value.__kwdefaults__ or {}).values()):
             yield item, f"{place}()"
     else:
-        for name, item in _attributes(value):
+        for name, item in attributes(value):
             yield item, f"{place}.{name}"
 
 
-def _attributes(value: object) -> Iterator[tuple[str, Any]]:
+def attributes(value: object) -> Iterator[tuple[str, Any]]:
+    """What an object itself holds, by name: its `__dict__` and the slots of its classes. Calls none of its code."""
     try:
         own = dict(object.__getattribute__(value, "__dict__"))
     except (AttributeError, TypeError):

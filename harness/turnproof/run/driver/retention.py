@@ -17,6 +17,7 @@ from ...messages import Message, same
 from ...provider import RETAINED, Binding, Endpoint
 from ..transcript import ProviderAsked
 from .provider_surface import has_method, owns_history
+from .references import attributes
 
 METHODS: Mapping[str, tuple[str, ...]] = {
     "initialize": ("initialize",),
@@ -52,13 +53,8 @@ def ask(own: Any, binding: Binding, endpoint: Endpoint) -> list[ProviderAsked]:
 def provider_behind(own: Any) -> Any:
     """The provider that an object stands in front of: an attribute of it that can be called for an answer, as
     `complete()` or by the legacy methods. None where there is none."""
-    values = [*getattr(own, "__dict__", {}).values(), *(getattr(own, name, None) for name in _slots(own))]
-    return next((one for one in values if has_method(one, "complete") or owns_history(one)), None)
-
-
-def _slots(own: Any) -> list[str]:
-    slots = getattr(type(own), "__slots__", ())
-    return [slots] if isinstance(slots, str) else list(slots)
+    held = (value for _, value in attributes(own))
+    return next((one for one in held if has_method(one, "complete") or owns_history(one)), None)
 
 
 def _outcome(

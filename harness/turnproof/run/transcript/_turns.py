@@ -1,4 +1,4 @@
-"""Events of a run's turns: what was called, what came of it, and how the run ended."""
+"""Events of a run's turns: the calls, their results, and how the run ended."""
 
 from __future__ import annotations
 

@@ -12,13 +12,13 @@ from ._event import BaseEvent
 
 
 class SpanMade(BaseEvent, frozen=True, kw_only=True, omit_defaults=True, tag="span"):
-    """An OpenTelemetry span of the session. All of a run's are told when it is over, parents first.
+    """An OpenTelemetry span of the session. All spans of a run are recorded when it is over, parents first.
 
     `span` counts them in that order; `parent` is the count of the one above it, -1 where there is none. Siblings stand
     in the order in which they began; tool calls beside each other by what they say, since they may begin at once.
     `during` is what was being done when it began: `turn`, or an operation by the word that scenarios have for it.
     `calls` are how many provider calls had been made when it began, and when it ended. `notes` are the events in it,
-    each `{"name", "attributes"}`. One that never `ended` is told as it stood at the end of the run.
+    each `{"name", "attributes"}`. One that never `ended` is recorded as it was at the end of the run.
 
     Those named `turnproof.work` are turnproof's own: made where a provider is called, or where the tool runs that
     `turnproof.work.tool` names, so that their parents show which span was the current one.
@@ -60,7 +60,7 @@ class ProviderTouched(BaseEvent, frozen=True, kw_only=True, omit_defaults=True, 
     """The session used something of its provider, in a run that is watched.
 
     `during` is what was being done: `open`, `turn`, `context`, `usage`, or an operation by the word that scenarios have
-    for it. `call` is that of the last provider call so far. What is used again in the same place is told once.
+    for it. `call` is that of the last provider call so far. A repeated use in the same place is recorded once.
     """
 
     name: str
