@@ -201,12 +201,23 @@ def passing_failures_are_retryable(view: View) -> Findings:
             )
 
 
+def _advice(call: ProviderCall) -> str | None:
+    """What the service says about another attempt (`true` or `false`), which its SDK obeys. Anthropic sends `false`
+    with a 429 for a request that is over the limit by itself (recorded)."""
+    last = call.last
+    return last.response.headers.get("x-should-retry") if last is not None and last.response is not None else None
+
+
+def _waiting_is_useless(call: ProviderCall) -> bool:
+    return _advice(call) == "false" or meaning_of(call) == "oversized"
+
+
 def _passing(call: ProviderCall) -> str | None:
     last = call.last
     if last is None or last.response is None:
         return None
     answer = last.answer
-    if answer is not None and answer.status in _PASSING:
+    if answer is not None and answer.status in _PASSING and not _waiting_is_useless(call):
         return f"the API answered {answer.status}"
     return f"the connection broke ({last.fault})" if last.fault in SOCKET_FAULTS else None
 
@@ -223,7 +234,7 @@ _RETRYABLE = finding(
 def lasting_failures_are_not_retryable(view: View) -> Findings:
     """The same request would be refused again, as often as it is sent."""
     for call, failed, answer in refused_calls(view):
-        if answer.status not in _LASTING or not failed.typed:
+        if answer.status not in _LASTING or not failed.typed or _advice(call) == "true":
             continue
         if failed.retryable:
             yield _RETRYABLE(

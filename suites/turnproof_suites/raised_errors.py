@@ -40,6 +40,7 @@ CLASSES_BY_MEANING: dict[ErrorMeaning, tuple[type[Exception], ...]] = {
     "context-limit": (errors.ContextLimitError,),
     "invalid-request": (errors.InvalidRequestError,),
     "overloaded": _OVERLOADED,
+    "oversized": (errors.RateLimitError, errors.ContextLimitError),
     "rate-limit": (errors.RateLimitError,),
 }
 """Which errors say what the API's own words say, where they say more than the status."""

@@ -101,3 +101,39 @@ def _event(event: Mapping[str, Any]) -> bytes:
     text = data if isinstance(data, str) else json.dumps(data, ensure_ascii=False, separators=(",", ":"))
     named = f"event: {event['event']}\n" if "event" in event else ""
     return f"{named}data: {text}\n\n".encode()
+
+
+def har_files(folder: Path, api: str, out: Path) -> list[Path]:
+    """The recordings of an API as HAR files in the folder `out`."""
+    out.mkdir(parents=True)
+    files = []
+    for path in sorted((folder / api).glob("*.json")):
+        recorded = msgspec.json.decode(path.read_bytes())
+        entries = [_har_entry(each) for each in recorded["interactions"]]
+        file = out / f"{path.stem}.har"
+        file.write_bytes(msgspec.json.encode({"log": {"version": "1.2", "entries": entries}}))
+        files.append(file)
+    return files
+
+
+def _har_entry(recorded: Mapping[str, Any]) -> dict[str, Any]:
+    request, response = recorded["request"], recorded["response"]
+    body = msgspec.json.encode(request["json"]).decode() if "json" in request else request.get("text", "")
+    known = {"raw", "sse", "ndjson", "json"} & response.keys()
+    return {
+        "request": {
+            "method": request["method"],
+            "url": request["url"],
+            "headers": _har_headers(request["headers"]),
+            "postData": {"text": body},
+        },
+        "response": {
+            "status": response["status"],
+            "headers": _har_headers(response["headers"]),
+            "content": {"text": _body(response).decode() if known else response.get("text", "")},
+        },
+    }
+
+
+def _har_headers(headers: Mapping[str, str]) -> list[dict[str, str]]:
+    return [{"name": name, "value": value} for name, value in headers.items()]

@@ -6,6 +6,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from turnproof.judge.verdict import Status
 from turnproof.judge.view import View
 from turnproof.messages import TokenUsage
 from turnproof.run.transcript import (
@@ -14,7 +15,7 @@ from turnproof.run.transcript import (
 )
 
 from .build import spoilt
-from .cases import Case, good_runs_hold
+from .cases import Case, good_runs_hold, status
 from .conversations import growing, plain
 
 
@@ -108,3 +109,27 @@ CASES = [
 
 
 test_a_good_run_holds_and_a_spoilt_one_is_found = good_runs_hold(CASES)
+
+
+def compacted_on_the_way(view: View) -> View:
+    """The first update has the prompt before the service made it shorter; the wire's last figures are without it."""
+    at = next(n for n, event in enumerate(view.transcript.events) if isinstance(event, UsageUpdate))
+    events = view.transcript.events
+    first = replace(events[at], usage=TokenUsage(prompt_tokens=55_196, total_tokens=55_196))
+    return View(replace(view.transcript, events=(*events[:at], first, *events[at:])), view.dialect, view.scenario)
+
+
+def last_update_before_the_compaction(view: View) -> View:
+    """The only update has the prompt before the service made it shorter."""
+    return spoilt(view, UsageUpdate, lambda event: replace(event, usage=TokenUsage(prompt_tokens=55_196)))
+
+
+def test_figures_may_fall_where_those_of_the_service_fall() -> None:
+    assert status("accounting/updates-never-fall", compacted_on_the_way(plain())) is Status.HELD
+    assert status("accounting/response-has-the-last-update", last_update_before_the_compaction(plain())) is Status.HELD
+
+
+def test_figures_that_fall_to_something_else_than_the_service_said_are_found() -> None:
+    lost = usage(prompt_tokens=1)(last_update_before_the_compaction(plain()))
+
+    assert status("accounting/response-has-the-last-update", lost) is Status.VIOLATED

@@ -374,3 +374,29 @@ def test_an_error_event_is_raised_as_what_it_names(raised: str, codes: list[str]
     found = judge(suite().catalogue["errors/error-events-end-the-call"], "stateless", [view])
     assert (found.status is Status.HELD) is (not codes)
     assert [one.code.rpartition("/")[2] for one in found.findings] == codes
+
+
+def advised(view: View, advice: str) -> View:
+    """The service says with its answers whether another attempt makes sense."""
+    events = tuple(
+        replace(event, headers={**event.headers, "x-should-retry": advice})
+        if isinstance(event, WireResponse)
+        else event
+        for event in view.transcript.events
+    )
+    return View(replace(view.transcript, events=events), view.dialect, view.scenario)
+
+
+def test_a_service_that_advises_against_another_attempt_is_believed() -> None:
+    final = changed(retryable=False)(overloaded())
+
+    assert status("errors/passing-failures-are-retryable", final) is Status.VIOLATED
+    assert status("errors/passing-failures-are-retryable", advised(final, "false")) is Status.INCONCLUSIVE
+    assert status("errors/passing-failures-are-retryable", advised(final, "true")) is Status.VIOLATED
+
+
+def test_a_service_that_advises_another_attempt_is_believed() -> None:
+    again = changed(retryable=True)(refused())
+
+    assert status("errors/lasting-failures-are-not-retryable", again) is Status.VIOLATED
+    assert status("errors/lasting-failures-are-not-retryable", advised(again, "true")) is Status.INCONCLUSIVE

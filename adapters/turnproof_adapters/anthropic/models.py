@@ -13,7 +13,8 @@ DEFAULT_MAX_TOKENS = 8192
 # claude-sonnet-4-5-20250929, claude-opus-5, claude-3-5-haiku-20241022, claude-3-opus-latest
 _NEW_STYLE = re.compile(r"claude-(?P<line>[a-z]+)-(?P<major>\d+)(?:-(?P<minor>\d{1,2}))?(?:-|$)")
 _OLD_STYLE = re.compile(r"claude-(?P<major>\d+)(?:-(?P<minor>\d{1,2}))?-(?P<line>[a-z]+)")
-_DATE = re.compile(r"-(?:\d{8}|latest)$")
+_DATE = re.compile(r"-(?:\d{8}|latest|0)$")
+"""What tells the names of one model apart: `claude-sonnet-4-0` is an alias of `claude-sonnet-4-20250514`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -134,7 +134,7 @@ class Assembler:
         return cancelled_response(filter(stands_alone, self._words()), self._usage, self._model)
 
     def _take(self, choice: Choice) -> None:
-        self._finish = choice.finish_reason or self._finish
+        self._finish = choice.finish or self._finish
         said = choice.delta or choice.message
         if said is None:
             return

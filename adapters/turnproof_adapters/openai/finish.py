@@ -12,6 +12,8 @@ FINISH: Mapping[str | None, FinishReason] = {
     "function_call": FinishReason.TOOL_USE,
     "length": FinishReason.MAX_TOKENS,
     "content_filter": FinishReason.SAFETY,
+    # Of the first models with eyes, in `finish_details`.
+    "max_tokens": FinishReason.MAX_TOKENS,
     # Z.ai's own.
     "sensitive": FinishReason.SAFETY,
     "network_error": FinishReason.ERROR,

@@ -53,6 +53,12 @@ THINKING: Final = ("reasoning_content", "reasoning_text", "reasoning")
 """The fields that thinking stands in: Z.ai's and most servers', Copilot's, Ollama's and newer ones'."""
 
 
+class FinishDetails(msgspec.Struct, frozen=True):
+    """How an answer ended, as the first models with eyes said it."""
+
+    type: str | None = None
+
+
 class Choice(msgspec.Struct, frozen=True):
     """One of the answers; nobody here asks for more than one."""
 
@@ -60,6 +66,12 @@ class Choice(msgspec.Struct, frozen=True):
     message: Said | None = None
     delta: Said | None = None
     finish_reason: str | None = None
+    finish_details: FinishDetails | None = None
+
+    @property
+    def finish(self) -> str | None:
+        """The service's word for why the answer ended."""
+        return self.finish_reason or (self.finish_details.type if self.finish_details is not None else None)
 
 
 class PromptDetails(msgspec.Struct, frozen=True):

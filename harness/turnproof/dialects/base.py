@@ -141,8 +141,17 @@ class Refusal:
 
 
 ErrorMeaning: TypeAlias = Literal[
-    "authentication", "context-limit", "cache-expired", "content-filter", "invalid-request", "overloaded", "rate-limit"
+    "authentication",
+    "cache-expired",
+    "content-filter",
+    "context-limit",
+    "invalid-request",
+    "overloaded",
+    "oversized",
+    "rate-limit",
 ]
+"""What an error answer means where its status does not tell. `oversized` is a request that is over a limit by itself:
+it is refused in the words of a rate limit, but waiting does not help."""
 
 Trait: TypeAlias = Literal[
     "blocked-prompts",

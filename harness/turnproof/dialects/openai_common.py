@@ -60,6 +60,16 @@ def _not_null(schema: dict[str, Any]) -> dict[str, Any]:
 
 TOKEN_LIFETIME = 1800
 TOKEN_REFRESH_IN = 1500
+
+
+def is_oversized(status: int, message: str | None) -> bool:
+    """Whether an error says that the request alone is over the limit of tokens a minute.
+
+    Recorded: "Request too large for gpt-5-nano ... The input or output tokens must be reduced in order to run".
+    """
+    return status == 429 and (message or "").startswith("Request too large")
+
+
 _ISSUED = "copilot"
 
 

@@ -163,8 +163,10 @@ class AdapterLine(_Line, frozen=True, kw_only=True, tag="adapter"):
     Of a session, `run_with` is the adapter whose provider it was given, and `operations` what can be done with it.
     `paths` are all that it has, also those this run left out; a requirement without a result for one of them counts
     as unmeasured. `backend` is what answered it; `recorded` says of a replay what the cassettes were recorded from
-    (`emulated`, or `live, 2026-11-02`). `service` is the host of the real service, with its port. `declared` names
-    the differences between its paths that are intended, `reasons` say why, by name.
+    (`emulated`, or `live, 2026-11-02`). `service` is the host of the real service, with its port. `real` says where
+    the recorded answers of imported scenarios come from (`api.anthropic.com, 2026-11-02`), and `real_only` that no
+    other scenario was run. `declared` names the differences between its paths that are intended, `reasons` say why, by
+    name.
     """
 
     name: str
@@ -177,6 +179,8 @@ class AdapterLine(_Line, frozen=True, kw_only=True, tag="adapter"):
     paths: tuple[str, ...] = ()
     recorded: str | None = None
     service: str = ""
+    real: tuple[str, ...] = ()
+    real_only: bool = False
     capabilities: dict[str, Any] = {}
     declared: tuple[str, ...] = ()
     reasons: dict[str, str] = {}

@@ -210,6 +210,9 @@ def claim(adapter: AdapterLine) -> str:
     match adapter.backend:
         case "replay":
             return f"replayed (recorded from {adapter.recorded or 'unknown'})"
+        case "emulate" if adapter.real:
+            replayed = f"replayed (real, {'; '.join(adapter.real)})"
+            return replayed if adapter.real_only else f"emulated, and {replayed}"
         case "emulate":
             return "emulated"
         case "live" if adapter.service:

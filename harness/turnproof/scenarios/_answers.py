@@ -12,7 +12,7 @@ from ..messages import FinishReason, FunctionCall, Opaque, ProviderData, Text, T
 from ._arguments import call_arguments
 from ._content import head_of, read_pieces
 from ._located_value import LocatedValue
-from .model import ScriptRound
+from .model import RecordedAnswer, ScriptRound
 
 STOP_SEQUENCE: Final = "stop_sequence"
 FINISHES: Final = (*(str(reason) for reason in FinishReason if reason not in ("error", "cancelled")), STOP_SEQUENCE)
@@ -39,12 +39,13 @@ class RoundReader:
         return rounds
 
     def _round(self, spot: LocatedValue) -> ScriptRound:
-        body, finish, raw, usage = spot, None, None, None
+        body, finish, raw, usage, recorded = spot, None, None, None, None
         if isinstance(spot.value, dict) and not spot.is_text:
             if "parts" not in spot.value and set(spot.value) & set(_MODEL_PARTS):
                 spot.refuse("a round is a list of parts; put this part into [ ]")
-            spot.mapping(("parts", "finish", "raw_finish", "usage"), ("parts",), "a round")
+            spot.mapping(("parts", "finish", "raw_finish", "usage", "recorded"), ("parts",), "a round")
             body, finish, raw, usage = spot.at("parts"), spot.get("finish"), spot.get("raw_finish"), spot.get("usage")
+            recorded = _recorded(answer) if (answer := spot.get("recorded")) else None
         parts = tuple(map(self._part, body.one_or_many()))
         _check_parts(body, parts)
         reason, raw_finish = self._finish(finish, raw is not None, parts)
@@ -53,6 +54,7 @@ class RoundReader:
             finish=reason,
             raw_finish=raw.nonempty_text("the provider's word") if raw else raw_finish,
             usage=_figures(usage) if usage else {},
+            recorded=recorded,
         )
 
     def _finish(
@@ -121,6 +123,18 @@ class RoundReader:
             hint = did_you_mean(name, self.declared) or "; declare it, or add 'unknown: true'"
             called.refuse(f"no tool {name!r} is declared for this turn{hint}")
         return name
+
+
+def _recorded(spot: LocatedValue) -> RecordedAnswer:
+    spot.mapping(("body", "asked", "status", "headers", "stream"), ("body", "asked"), "a recorded answer")
+    status, headers, stream = (spot.get(key) for key in ("status", "headers", "stream"))
+    return RecordedAnswer(
+        body=spot.at("body").text("the body as it came"),
+        asked=spot.at("asked").nonempty_text("how it was asked for, as chat"),
+        status=status.integer(200, 599) if status else 200,
+        headers={name: value.text() for name, value in headers.members("headers by name")} if headers else {},
+        stream=stream is not None and stream.flag(),
+    )
 
 
 def _data(spot: LocatedValue) -> ProviderData | None:

@@ -196,8 +196,11 @@ def _check_rounds(turn: Turn, spot: LocatedValue) -> None:
 
 
 def failing_round(turn: Turn) -> int | None:
-    """The first round that fails for good because of its faults, if any."""
-    for number in range(len(turn.rounds)):
+    """The first round that fails for good because of its faults or of a recorded refusal, if any."""
+    for number, answer in enumerate(turn.rounds):
+        last = number == len(turn.rounds) - 1
+        if answer.recorded is not None and (answer.recorded.status >= 400 or (last and turn.expect == "error")):
+            return number
         faults = [fault for fault in turn.faults if fault.round == number and fault.kind not in _HARMLESS]
         if any(not _passes(fault) for fault in faults) or sum(fault.times for fault in faults) >= ATTEMPTS:
             return number

@@ -12,6 +12,7 @@ The form, with everything optional but `title` and `turns`:
     debug_logs: true                       # the application logs at level DEBUG
     keep_turns: 2                          # what a collection leaves
     subject: session                       # only for the certification of sessions; or of agents
+    origin: {host: api.openai.com, dialect: openai-chat, day: 2026-11-02}   # of recorded answers
     sweep: {turn: 0, round: 1}             # at full depth this answer is cancelled and broken at each of its events
     system: You keep a greenhouse log.
     tools:
@@ -61,6 +62,7 @@ that is not declared, and `id:` to fix the id that the service issues otherwise.
 
 from __future__ import annotations
 
+import re
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, Final, Literal, get_args
@@ -68,8 +70,9 @@ from typing import Any, Final, Literal, get_args
 from msgspec.structs import replace
 
 from .._base.suggestions import did_you_mean
+from ..dialects import dialect
 from ..dialects.base import TRAITS
-from ..errors import ScenarioError
+from ..errors import BindingError, ScenarioError
 from ..messages import ToolSchema
 from ..provider import OPTIONS, Capabilities
 from ..subject import SubjectKind
@@ -79,7 +82,7 @@ from ._document import read_document
 from ._earlier_conversation import GivenReader
 from ._located_value import LocatedValue
 from ._turns import TurnReader
-from .model import Probe, Scenario, Turn
+from .model import Origin, Probe, Scenario, Turn
 from .sweep import read_sweep
 
 FEATURES: Final = tuple(field.name for field in fields(Capabilities))
@@ -87,13 +90,14 @@ CACHES: Final = ("explicit", "managed", "implicit")
 
 _KEYS: Final = (
     "name", "title", "subject", "depth", "modes", "features", "probes", "options", "cache", "debug_logs",
-    "keep_turns", "system", "tools", "results", "given", "sweep", "turns",
+    "keep_turns", "system", "tools", "results", "given", "sweep", "origin", "turns",
 )  # fmt: skip
 MODES: Final[tuple[Literal["stream", "batch"], ...]] = ("stream", "batch")
 PROBES: Final[tuple[Probe, ...]] = get_args(Probe)
 SUBJECTS: Final[tuple[SubjectKind, ...]] = get_args(SubjectKind)
 DEPTHS: Final[tuple[Literal["quick", "full"], ...]] = ("quick", "full")
 MAX_TIMES: Final = 1000
+_DAY: Final = re.compile(r"\d{4}-\d\d-\d\d")
 
 
 def load(path: str | Path) -> Scenario:
@@ -162,11 +166,40 @@ def _scenario(spot: LocatedValue, name: str) -> Scenario:
         keep_turns=keep.integer(1) if keep else 2,
         subject=subject.choice(SUBJECTS) if (subject := spot.get("subject")) else "adapter",
         sweep=read_sweep(sweep, turns) if (sweep := spot.get("sweep")) else None,
+        origin=_origin(spot, turns),
         file=spot.file,
     )
     scenario = replace(scenario, modes=_modes(spot, scenario.turns))
     extra = _features(features) if (features := spot.get("features")) else set()
     return replace(scenario, features=tuple(sorted(needed_features(scenario) | extra)))
+
+
+def _origin(spot: LocatedValue, turns: tuple[Turn, ...]) -> Origin | None:
+    """Where recorded answers come from; whoever has some has to say it."""
+    found = spot.get("origin")
+    if found is None:
+        if any(answer.recorded is not None for turn in turns for answer in turn.rounds):
+            spot.refuse("has recorded answers, but no 'origin': {host: api.example.com, dialect: openai-chat}")
+        return None
+    found.mapping(("host", "dialect", "model", "day"), ("host", "dialect"), "where recorded answers come from")
+    day, model = found.get("day"), found.get("model")
+    if day is not None and not _DAY.fullmatch(day.text()):
+        day.refuse("expected a day such as 2026-11-02")
+    return Origin(
+        host=found.at("host").nonempty_text("the host of the service"),
+        dialect=_dialect_name(found.at("dialect")),
+        model=model.nonempty_text("a model") if model else "",
+        day=day.text() if day else "",
+    )
+
+
+def _dialect_name(spot: LocatedValue) -> str:
+    name = spot.nonempty_text("the name of a dialect")
+    try:
+        dialect(name)
+    except BindingError as error:
+        spot.refuse(str(error))
+    return name
 
 
 def _tools(spot: LocatedValue) -> tuple[ToolSchema, ...]:

@@ -6,11 +6,13 @@ the user message, so `rounds[0]` answers the user and `rounds[1]` answers the fi
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any, Final, Literal
 
 import msgspec
 
+from ..dialects import api_of
 from ..dialects.base import ReplyPart
 from ..dialects.sse import Spelling
 from ..messages import FileRef, FinishReason, InlineData, Message, Part, Text, ToolSchema
@@ -125,13 +127,58 @@ class Fault(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="keb
     spelling: Spelling | None = None
 
 
+class Origin(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Where the recorded answers of a scenario come from: the service's `host`, the `dialect` that it spoke, the
+    `model` that was asked, and the `day` of the recording (ISO 8601) where it is known.
+
+    An adapter of that API is run with that model: what a model signs goes back to no other one.
+    """
+
+    host: str
+    dialect: str
+    model: str = ""
+    day: str = ""
+
+    def is_of(self, dialect: str) -> bool:
+        """Whether the answers are in the words of this dialect, or of one of its surfaces."""
+        return api_of(self.dialect) == api_of(dialect)
+
+    def __str__(self) -> str:
+        return f"{self.host}, {self.day or 'day unknown'}"
+
+
+class RecordedAnswer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The bytes that a real service once answered with, as text.
+
+    `asked` is how they were asked for: the last word of the address, and what of its parameters decides the form of the
+    answer (`chat`, `streamGenerateContent?alt=sse`). `stream` says that a stream was asked for.
+    """
+
+    body: str
+    asked: str
+    status: int = 200
+    headers: dict[str, str] = {}
+    stream: bool = False
+
+
+def asked_form(path: str, query: Mapping[str, str]) -> str:
+    """How a request of this address asks for its answer, as `RecordedAnswer.asked` has it."""
+    form = "&".join(f"{name}={query[name]}" for name in ("$alt", "alt") if name in query)
+    return re.split("[/:]", path)[-1] + (f"?{form}" if form else "")
+
+
 class ScriptRound(msgspec.Struct, frozen=True):
-    """One answer of the model: parts with their pieces, how it finishes, and overridden usage figures."""
+    """One answer of the model: parts with their pieces, how it finishes, and overridden usage figures.
+
+    A `recorded` answer is sent as it is where the request asks the same API for the same form; elsewhere the parts say
+    the same in that API's words.
+    """
 
     parts: tuple[ReplyPart, ...]
     finish: FinishReason
     raw_finish: str | None = None
     usage: dict[str, int] = {}
+    recorded: RecordedAnswer | None = None
 
 
 class ToolScript(msgspec.Struct, frozen=True):
@@ -280,7 +327,7 @@ class Scenario(msgspec.Struct, frozen=True):
     session uses the binding's cache plugin. `debug_logs` says that the application logs at level DEBUG. `keep_turns` is
     how many turns a collection leaves. `given` is a conversation that was held elsewhere: the session goes on from it,
     and no model of this run has signed anything in it. A scenario whose `subject` is `session` or `agent` tells these
-    apart, and adapters not: they are certified without it.
+    apart, and adapters not: they are certified without it. `origin` is where its recorded answers come from.
     """
 
     name: str
@@ -299,6 +346,7 @@ class Scenario(msgspec.Struct, frozen=True):
     keep_turns: int = 2
     subject: SubjectKind = "adapter"
     sweep: Swept | None = None
+    origin: Origin | None = None
     file: str = ""
 
     @property

@@ -84,6 +84,15 @@ def _scenario_keys() -> Schema:
         "results": _by_name(_ref("result")),
         "given": _list(_ref("given_turn"), minItems=1),
         "sweep": _object({"turn": _COUNT, "round": _COUNT, "only": _one_or_many(_words(HAPPENINGS), uniqueItems=True)}),
+        "origin": _object(
+            {
+                "host": _NONEMPTY,
+                "dialect": _NONEMPTY,
+                "model": _NONEMPTY,
+                "day": {"type": "string", "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}$"},
+            },
+            ("host", "dialect"),
+        ),
         "turns": _list(_ref("turn"), minItems=1),
     }
 
@@ -203,7 +212,19 @@ def _answers() -> Schema:
 
 
 def _round_keys() -> Schema:
-    return {"finish": _words(FINISHES), "raw_finish": _NONEMPTY, "usage": _object(dict.fromkeys(FIGURES, _COUNT))}
+    recorded: dict[str, Schema] = {
+        "body": {"type": "string"},
+        "asked": _NONEMPTY,
+        "status": {"type": "integer", "minimum": 200, "maximum": 599},
+        "headers": _by_name({"type": "string"}),
+        "stream": _FLAG,
+    }
+    return {
+        "finish": _words(FINISHES),
+        "raw_finish": _NONEMPTY,
+        "usage": _object(dict.fromkeys(FIGURES, _COUNT)),
+        "recorded": _object(recorded, ("body", "asked")),
+    }
 
 
 def _tools() -> Schema:

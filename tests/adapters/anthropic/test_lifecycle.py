@@ -103,6 +103,8 @@ def test_features_follow_from_a_models_name(
 def test_an_alias_and_its_dated_id_are_one_model() -> None:
     assert same_model(MODEL, DATED)
     assert same_model("claude-3-7-sonnet-latest", "claude-3-7-sonnet-20250219")
+    assert same_model("claude-sonnet-4-0", "claude-sonnet-4-20250514")
+    assert not same_model("claude-sonnet-4-0", "claude-sonnet-4-5-20250929")
     assert not same_model(MODEL, "claude-opus-4-5-20251101")
 
 

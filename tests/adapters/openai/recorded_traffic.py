@@ -34,11 +34,7 @@ class ChatTraffic(RecordedTraffic):
     returned_answers = 120
 
     def takes(self, exchange: Exchange) -> bool:
-        return (
-            exchange.request.path.endswith("/chat/completions")
-            and request_body(exchange).get("n", 1) in (1, None)
-            and b'"finish_details"' not in exchange.body
-        )
+        return exchange.request.path.endswith("/chat/completions") and request_body(exchange).get("n", 1) in (1, None)
 
     def model(self, exchange: Exchange) -> str:
         return str(request_body(exchange).get("model") or "m")

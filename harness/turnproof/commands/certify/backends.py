@@ -128,7 +128,7 @@ class Backends:
         if choice.backend == "live":
             return self._live(binding, spec, dialect)
         if choice.folder is None:
-            return ScriptResponder(ROUND_LIMIT)
+            return ScriptResponder(ROUND_LIMIT, spec.scenario.origin)
         cassette = self._cassette(choice.folder, binding.name, spec.scenario.name, spec.key.path)
         return CassetteResponder(Player(cassette, dialect))
 

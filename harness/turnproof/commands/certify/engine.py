@@ -87,7 +87,10 @@ def certify(options: CertifyOptions) -> int:
             backends.prepare(spec, subject, {run.scenario.name for run in the_plan.runs if run.adapter == spec})
         held.enter_context(locked(options.out))  # only now: a mistake in usage leaves no folder behind
         store = EvidenceStore(options.out / "evidence")
-        lines = [adapter_line(spec, subject, backends) for spec, subject in subjects.items()]
+        lines = [
+            adapter_line(spec, subject, backends, (run.scenario for run in the_plan.runs if run.adapter == spec))
+            for spec, subject in subjects.items()
+        ]
         head = _header(options, suite, subjects, backends)
         earlier = earlier_runs(options.out, head, lines, store) if options.resume else Earlier()
         controls = earlier.controls or _known_controls(options, subjects.values(), store)

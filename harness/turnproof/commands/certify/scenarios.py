@@ -28,13 +28,25 @@ def suite_scenarios(suite: Suite) -> list[Scenario]:
 
 
 def is_file(pattern: str) -> bool:
-    """Whether this names a file of somebody's own, and not scenarios of the suite."""
-    return pattern.endswith(".yaml")
+    """Whether this names a file of somebody's own, or a folder of such (`DIR/`), and not scenarios of the suite."""
+    return pattern.endswith((".yaml", "/"))
 
 
 def files_among(patterns: Sequence[str]) -> tuple[str, ...]:
-    """The absolute paths of the files among some patterns."""
-    return tuple(str(Path(pattern).absolute()) for pattern in patterns if is_file(pattern))
+    """The absolute paths of the files among some patterns, those of a folder by name.
+
+    Raises UsageError for a folder without scenarios.
+    """
+    return tuple(str(file.absolute()) for pattern in patterns if is_file(pattern) for file in _files(pattern))
+
+
+def _files(pattern: str) -> list[Path]:
+    if not pattern.endswith("/"):
+        return [Path(pattern)]
+    found = sorted(Path(pattern).glob("*.yaml"))
+    if not found:
+        raise UsageError(f"{pattern} holds no scenario (*.yaml)")
+    return found
 
 
 def chosen_scenarios(scenarios: Sequence[Scenario], patterns: Sequence[str]) -> list[Scenario]:
@@ -43,7 +55,7 @@ def chosen_scenarios(scenarios: Sequence[Scenario], patterns: Sequence[str]) -> 
     Raises UsageError for a pattern that matches none, and ScenarioError for a file that is wrong or not there.
     """
     names = [scenario.name for scenario in scenarios]
-    own = {scenario.name: scenario for scenario in map(load, filter(is_file, patterns))}
+    own = {scenario.name: scenario for scenario in map(load, files_among(patterns))}
     globs = [pattern for pattern in patterns if not is_file(pattern)]
     for pattern in globs:
         if not any(fnmatchcase(name, pattern) for name in names):

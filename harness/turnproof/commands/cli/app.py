@@ -20,6 +20,7 @@ from .explore import explore
 from .gate import gate
 from .handoff import handoff
 from .history import history
+from .import_traffic import import_traffic
 from .inventory import inventory
 from .merge import merge
 from .mutants import mutants
@@ -84,6 +85,7 @@ _COMMANDS: tuple[Callable[..., Exit | None], ...] = (
 )
 
 app.command("list")(listing)
+app.command("import")(import_traffic)
 for command in _COMMANDS:
     app.command()(command)
 app.add_typer(sessions, name="sessions")

@@ -71,7 +71,7 @@ def measure(options: CompareOptions, out: Path, held: ExitStack) -> ComparisonRe
     with begin_run(out, store, COMPARISON_REPORTS) as writer:
         writer.write(head)
         for spec, subject in labels.items():
-            writer.write(adapter_line(spec, subject, backends))
+            writer.write(adapter_line(spec, subject, backends, scenarios))
         views = _measured(options, labels, pairs, backends, writer, store)
         names = [subject.name for subject in labels.values()] if compares == "adapters" else PATHS
         report = comparison_report(

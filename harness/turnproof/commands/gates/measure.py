@@ -95,7 +95,7 @@ class GateRunner:
         first = header(self.suite, subjects.values(), self.backends, self.options, compares="paths")
         writer.write(first)
         for spec, subject in subjects.items():
-            writer.write(adapter_line(spec, subject, self.backends))
+            writer.write(adapter_line(spec, subject, self.backends, self.scenarios))
         return first.started
 
     def measure(
@@ -143,7 +143,7 @@ class GateRunner:
         probed = [scenario for scenario in candidate.scenarios if scenario.probes]
         adapter = Candidate.of(name, subject, candidate.flag, probed)
         self.backends.answer_alike(name, candidate.spec)
-        writer.write(adapter_line(name, subject, self.backends))
+        writer.write(adapter_line(name, subject, self.backends, self.scenarios))
         return self.measure(adapter, setting, 1, "nothing", writer, store)
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from ...messages import JSON
 from ..base import ErrorMeaning, Refusal, Rendered, Rule, WireEvent
+from ..openai_common import is_oversized
 from . import rules
 from .surfaces import Surface
 from .writing import body_event, chunk_event, headers, json_headers
@@ -134,6 +135,8 @@ def error_meaning(status: int, kind: str | None, message: str | None) -> ErrorMe
     lowered = (message or "").lower()
     if kind in _TOO_LONG or (status == 400 and any(words in lowered for words in _TOO_LONG_WORDS)):
         return "context-limit"
+    if is_oversized(status, message):
+        return "oversized"
     if kind in _FILTERED:
         return "content-filter"
     if status == 200 and kind == "401":

@@ -10,6 +10,7 @@ from typing import Any
 
 from ...messages import JSON
 from ..base import NO_HEADERS, ErrorMeaning, Refusal, Rendered, WireEvent
+from ..openai_common import is_oversized
 from . import rules
 from .writing import body_event, request_id, sse
 
@@ -58,6 +59,8 @@ _MEANINGS: Mapping[str, ErrorMeaning] = {
 
 def error_meaning(status: int, kind: str | None, message: str | None) -> ErrorMeaning | None:
     """The code says it, also of a response that failed under status 200; else the words of a prompt too long."""
+    if is_oversized(status, message):
+        return "oversized"
     if (known := _MEANINGS.get(kind or "")) is not None:
         return known
     words = ("exceeds the context window", "maximum context length", "prompt token count of")

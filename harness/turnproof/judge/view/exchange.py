@@ -194,7 +194,7 @@ class Exchange:
     @property
     def of_service(self) -> bool:
         """Whether the real service gave the answer, now or before to the same request."""
-        return self.response is not None and bool(self.response.origin)
+        return self.response is not None and self.response.origin in ("service", "kept")
 
     @property
     def served(self) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, Literal
 
-from ...messages import Message, Text
+from ...messages import FinishReason, Message, Text
 from ...run.transcript import (
     Cancelled,
     Collected,
@@ -23,7 +23,7 @@ from ...run.transcript import (
     TurnBegan,
     TurnEnded,
 )
-from ...scenarios.model import Cut, Turn
+from ...scenarios.model import Cut, ScriptRound, Turn
 from ..finding import Place, Side, pointer
 from .call import ProviderCall
 from .diff import present
@@ -31,6 +31,13 @@ from .documents import event_document, history_document, process_events
 
 _NO_END = "TooManyRounds"
 """What a session raises whose model goes on calling tools: a script always comes to an end, a model need not."""
+
+
+_USUAL = (FinishReason.STOP, FinishReason.TOOL_USE, FinishReason.MAX_TOKENS)
+
+
+def _ends_unusually(answer: ScriptRound) -> bool:
+    return answer.recorded is not None and answer.recorded.status < 400 and answer.finish not in _USUAL
 
 
 class TurnView:
@@ -116,9 +123,12 @@ class TurnView:
     @cached_property
     def expected(self) -> Literal["answer", "error", "cancelled"] | None:
         """How the turn has to end by its script. None without a script, and where the real service made something else
-        of it: it refused, its answer had no place for the cancel, or its model went on calling tools."""
-        if self.script is None or not self._live:
-            return self.script.expect if self.script is not None else None
+        of it: it refused, its answer had no place for the cancel, or its model went on calling tools. None, too, where
+        a recorded answer ends in a way that an adapter may return or raise."""
+        if self.script is None or any(map(_ends_unusually, self.script.rounds)):
+            return None
+        if not self._live:
+            return self.script.expect
         if self.failed is not None and self.failed.error == _NO_END:
             return None
         asked = [exchange for call in self.calls for exchange in call.generated]

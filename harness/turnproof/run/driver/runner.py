@@ -20,6 +20,7 @@ from ...dialects import dialect as dialect_named
 from ...dialects.base import Dialect
 from ...dialects.unlisted_models import AnyModel
 from ...provider import Binding
+from ...scenarios.model import Origin, Scenario
 from ...subject import SessionBinding, Subject
 from ...wire import emulator
 from ...wire.emulator import ROUND_LIMIT, Responder, ScriptResponder, ServerRun
@@ -215,13 +216,14 @@ class Runner:
         if reason := self._responders.closed(spec):
             return self._transcript(spec, (RunEnded(how="service-fault", detail=reason),))
         options = dict(spec.scenario.options)
+        model = _model(binding, spec.scenario)
         if backend == "live":
             options.setdefault("max_tokens", LIVE_MAX_TOKENS)
         server_run = self._server.open_run(
             dialect,
             self._responders.responder(binding, spec, dialect),
             seed=f"{self._seed}/{spec.scenario.name}",
-            models=_models(dialect, binding.model, options.pop("context_tokens", None)),
+            models=_models(dialect, model, options.pop("context_tokens", None), spec.scenario.origin),
         )
         server_run.world.issued.update(spec.issued)
         real = server_run.responder.secrets if isinstance(server_run.responder, LiveResponder) else ()
@@ -241,7 +243,7 @@ class Runner:
             key=spec.key,
             base_url=server_run.base_url,
             api_key=CANARY_KEY,
-            model=binding.model,
+            model=model,
             seed=self._seed,
             mutant=spec.mutant if mutant is not None else None,
             flag=spec.flag,
@@ -272,7 +274,7 @@ class Runner:
         return Transcript(
             adapter=subject.name,
             dialect=subject.adapter.dialect,
-            model=subject.adapter.model,
+            model=_model(subject.adapter, spec.scenario),
             backend=self._responders.backend_for(spec),
             key=spec.key,
             seed=self._seed,
@@ -294,13 +296,29 @@ class Runner:
         return ProcessSlot(self._time_limit, preload, self._limits, self._report_starved)
 
 
-def _models(dialect: Dialect, model: str, context_tokens: int | None) -> Any:
-    """Any model; with a smaller window for the run's own model where the scenario requires one."""
+def _model(binding: Binding, scenario: Scenario) -> str:
+    """The model of a run: the binding's, or the one whose recorded answers are given."""
+    origin = scenario.origin
+    return origin.model if origin is not None and origin.model and origin.is_of(binding.dialect) else binding.model
+
+
+_GONE = frozenset({"retired", "withdrawn"})
+
+
+def _models(dialect: Dialect, model: str, context_tokens: int | None, origin: Origin | None) -> Any:
+    """Any model; with a smaller window for the run's own model where the scenario requires one. The model of a
+    recording was there when it was made."""
     models = AnyModel(dialect.models)
-    if context_tokens is None:
+    own = models[model]
+    changed = dataclasses.replace(own, features=own.features - _GONE) if origin is not None else own
+    if context_tokens is not None:
+        changed = dataclasses.replace(changed, context_tokens=context_tokens)
+    if changed == own:
         return models
-    small = {model: models[model], **dialect.models}
-    for name, facts in tuple(small.items()):
+    mine = {model: changed, **dialect.models}
+    for name, facts in dialect.models.items():
         if name == model or facts.id == model or facts.alias_of == model:
-            small[name] = dataclasses.replace(facts, context_tokens=context_tokens)
-    return AnyModel(small)
+            mine[name] = dataclasses.replace(
+                facts, context_tokens=changed.context_tokens, features=facts.features & changed.features
+            )
+    return AnyModel(mine)

@@ -76,7 +76,7 @@ class WireResponse(BaseEvent, frozen=True, kw_only=True, omit_defaults=True, tag
     sent_base64: bool = False
     spelling: str = ""
     settled: dict[str, int] = msgspec.field(default_factory=dict)
-    origin: Literal["", "service", "kept"] = ""
+    origin: Literal["", "service", "kept", "recorded"] = ""
     ms: float | None = None
 
     @property

@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from ...dialects.base import Call, PromptUsage, Rendered, Reply, ReplyPart, WireEvent
+from ...dialects.base import Call, Dialect, PromptUsage, Refusal, Rendered, Reply, ReplyPart, Rule, WireEvent
 from ...messages import FinishReason, Message, Text
+from ...scenarios.model import asked_form
 from ..cassettes.match import digest
 from ..cassettes.scrub import UNRECORDED
 from .server_run import Exchange, Responder, ServerRun
 
 if TYPE_CHECKING:
-    from ...scenarios.model import Probe, Turn
+    from ...scenarios.model import Origin, Probe, RecordedAnswer, Turn
     from ..cassettes.replay import Player
 
 __all__ = [
@@ -43,6 +44,9 @@ ROUND_LIMIT = 30
 """How often a round of a turn is answered in a run that is judged. The certifications of the reference adapters ask at
 most six times, with every retry. Who asks more often leaves out of the request what the model has said in this turn, so
 that the script cannot go on: without an end it would be asked until the run is stopped as hung."""
+
+
+_RECORDED_FAILURE: Final = Rule("emulator/recorded-failure", note="a failure that was recorded at another API")
 
 
 def rounds_since_user(call: Call, turn: Turn | None = None) -> int:
@@ -97,11 +101,14 @@ class ScriptResponder:
     """Answers the armed turn. An identical request gets the identical reply: it is a retry, or a probe.
 
     `round_limit` is how often a round of a turn is answered, outside of probes; 0 is without a limit. Behind that the
-    answer is a notice with `MISMATCH_STATUS`, and the exchange has the fault `CIRCLE`.
+    answer is a notice with `MISMATCH_STATUS`, and the exchange has the fault `CIRCLE`. Recorded answers of the script
+    are sent as they are where the run is with the API of `origin`.
     """
 
-    def __init__(self, round_limit: int = 0) -> None:
+    def __init__(self, round_limit: int = 0, origin: Origin | None = None) -> None:
+        self._origin = origin
         self._known: dict[str, tuple[Reply, str]] = {}
+        self._recorded: dict[str, RecordedAnswer] = {}
         self._round_limit = round_limit
         self._asked: Counter[tuple[int, int]] = Counter()
 
@@ -119,9 +126,44 @@ class ScriptResponder:
                 "request has to hold what the model has said and its tools have answered since the user's message.",
             )
         reply, seed = self._reply(run, exchange, call)
-        rendered = run.dialect.render(call, reply, usage, run.world, seed)
+        rendered = self._recorded_answer(run, exchange, call) or self._recorded_failure(run, exchange, call)
+        if rendered is None:
+            rendered = run.dialect.render(call, reply, usage, run.world, seed)
         commit()
         return rendered
+
+    def _is_for(self, recorded: RecordedAnswer, dialect: Dialect, exchange: Exchange, call: Call) -> bool:
+        """Whether a request asks the same API for the form of answer that was recorded."""
+        if self._origin is None or not self._origin.is_of(dialect.name):
+            return False
+        if recorded.stream != call.stream:
+            return False
+        return recorded.asked == asked_form(exchange.request.path, exchange.request.query)
+
+    def _recorded_answer(self, run: ServerRun, exchange: Exchange, call: Call) -> Rendered | None:
+        """What a real service answered here, where the script has it for a request of this kind."""
+        known_as = digest(run.dialect, call)
+        if exchange.extra or known_as not in self._recorded:
+            return None
+        answer = self._recorded[known_as]
+        exchange.origin = "recorded"
+        if answer.status >= 400:
+            exchange.fault = f"status-{answer.status}"
+        body = answer.body.encode()
+        run.dialect.observe(call, answer.status, answer.headers, body, run.world)
+        return Rendered(answer.status, answer.headers, run.dialect.split_stream(answer.headers, body))
+
+    def _recorded_failure(self, run: ServerRun, exchange: Exchange, call: Call) -> Rendered | None:
+        """The failure that was recorded here, in the words of another API than the one that it comes from."""
+        turn = due(call, run.turn)
+        if turn is None or exchange.round >= len(turn.rounds):
+            return None
+        recorded = turn.rounds[exchange.round].recorded
+        if recorded is None or recorded.status < 400:
+            return None
+        exchange.fault = f"status-{recorded.status}"
+        refusal = Refusal(_RECORDED_FAILURE, recorded.status, *run.dialect.error_kind(recorded.status))
+        return run.dialect.render_refusal(refusal, run.seed)
 
     def _goes_in_circles(self, run: ServerRun, exchange: Exchange) -> bool:
         if not self._round_limit or run.probe:
@@ -139,8 +181,12 @@ class ScriptResponder:
             text = "(no reply is scripted for this request)"
             return Reply((ReplyPart(Text(text)),), FinishReason.STOP), f"{run.seed}/{known_as}"
         scripted = turn.rounds[exchange.round]
-        reply = Reply(scripted.parts, scripted.finish, scripted.raw_finish, scripted.usage)
-        reply = run.dialect.speak(reply, run.tools, call)
+        told = Reply(scripted.parts, scripted.finish, scripted.raw_finish, scripted.usage)
+        reply = run.dialect.speak(told, run.tools, call)
+        recorded = scripted.recorded
+        if recorded is not None and reply == told and self._is_for(recorded, run.dialect, exchange, call):
+            # Tools that are declared under other names cannot be called by the recorded ones.
+            self._recorded[known_as] = recorded
         whose = "" if turn is run.turn else "child/"
         seed = f"{run.seed}/{run.turn_index}/{whose}{exchange.round}"
         self._known[known_as] = reply, seed

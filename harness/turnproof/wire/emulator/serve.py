@@ -81,7 +81,7 @@ class _Conversation:
 
     def __init__(self, scenario: Scenario) -> None:
         self._scenario = scenario
-        self._script = ScriptResponder()
+        self._script = ScriptResponder(origin=scenario.origin)
 
     async def answer(self, run: ServerRun, exchange: Exchange, call: Call) -> Rendered:
         users = sum(message.role == "user" for message in call.messages)

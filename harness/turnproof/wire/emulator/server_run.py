@@ -72,8 +72,8 @@ class Exchange:
     with `body` in the dialect's own spelling. `sent` are the bytes themselves, each noted when it is written, and
     `spelling` the name of theirs if it is another. `settled` is how far the answer had come when the server last
     waited for the client: how much is written behind that, until a client closes, is a matter of moments. `origin` says
-    whose answer it is: ours, that of the real `service`, or an earlier one of the service that was `kept`. `began` and
-    `over` are moments of the monotonic clock.
+    whose answer it is: ours, that of the real `service`, an earlier one of the service that was `kept`, or the
+    `recorded` one of a scenario. `began` and `over` are moments of the monotonic clock.
     """
 
     number: int
@@ -99,7 +99,7 @@ class Exchange:
     released: str | None = None
     events_after_cancel: int = 0
     prompt_tokens: int = 0
-    origin: Literal["", "service", "kept"] = ""
+    origin: Literal["", "service", "kept", "recorded"] = ""
     probe: str = ""
     done: threading.Event = field(default_factory=threading.Event)
     began: float = field(default_factory=time.monotonic)

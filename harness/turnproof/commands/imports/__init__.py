@@ -1,0 +1,1 @@
+"""Recorded traffic of real services, made into scenarios with the real answers (`turnproof import`)."""
