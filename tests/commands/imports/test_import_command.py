@@ -23,7 +23,7 @@ def test_traffic_becomes_a_scenario_that_an_adapter_is_certified_in(tmp_path: Pa
     certified = run_turnproof(tmp_path, "certify", "openai", "--scenario", "traffic/", *only)
     assert certified.returncode == 0, certified.stdout + certified.stderr
     report = json.loads(next(tmp_path.rglob("certification.json")).read_bytes())["adapters"]["openai"]
-    assert report["proof"] == "replayed (real, api.openai.com, 2026-11-02)"
+    assert report["claim"] == "replayed (real, api.openai.com, 2026-11-02)"
 
 
 def test_nothing_is_written_without_a_word_of_the_user(tmp_path: Path) -> None:
