@@ -37,6 +37,7 @@ ADAPTERS = (
     "google_genai",
     "ollama",
     "openai",
+    "openai_responses",
     "zai",
 )
 SUBJECTS = (*ADAPTERS, "reference@anthropic", "tests.session.agents.in_a_child:AGENT")
@@ -119,9 +120,11 @@ def certified(subject: str, folder: Path, only: tuple[str, ...] = ()) -> Run:
     """A certification of a subject with every scenario by name: so no point of a sweep is made."""
     names = tuple(scenario.name for scenario in suite_scenarios(load_suite()))
     code = certify(CertifyOptions((subject,), scenarios=names, only=only, backend="emulate", depth="full", out=folder))
-    if code != Exit.OK:
+    run = read_run(folder / "run.ndjson")
+    claims_none = all(result.verdict.status is Status.NOT_CLAIMED for result in run.results)
+    if code != Exit.OK and not (only and claims_none):
         raise SystemExit(f"{subject} is not right (exit {code}): an index of what it shows would be wrong")
-    return read_run(folder / "run.ndjson")
+    return run
 
 
 def measured(subjects: Iterable[str], only: tuple[str, ...] = ()) -> ShownFile:

@@ -41,9 +41,14 @@ EXACT = 0.95
 
 
 def _rewrites_bodies(mutant: Mutant) -> bool:
+    """Of those that break what a service stores, `test_chain_checks` has the pointers: none of the adapters here has
+    such a service."""
     made = mutant.filter
     return (
-        isinstance(made, type) and issubclass(made, Rewriting) and made.change_request is not Rewriting.change_request
+        isinstance(made, type)
+        and issubclass(made, Rewriting)
+        and made.change_request is not Rewriting.change_request
+        and "wire:held-history" not in mutant.capability
     )
 
 

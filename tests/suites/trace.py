@@ -1,4 +1,5 @@
-"""Which requirement shows which row of the defect list and of the behaviour list.
+"""Which requirement shows which row of the lists of defects, of behaviours and of what goes wrong with stored
+conversations.
 
 `python -m tests.suites.trace --write` brings `traceability.toml` up to date with the sources that the requirements
 name. What no requirement shows stands in its table `elsewhere`, by hand, with the reason.
@@ -26,6 +27,7 @@ SHARED = Path(os.environ.get("TURNPROOF_SHARED", SUITE.parents[2] / "shared"))
 LISTS: Mapping[str, tuple[str, str]] = {
     "defects": ("defects.md", r"^\| ([A-Z]{2}\d+) \|"),
     "behaviours": ("behaviours.md", r"^- \*\*([A-P]\d+)\*\*"),
+    "stored": ("wire/stored-conversations.md", r"^\| (SO\d+) \|"),
 }
 """The lists, by the word that sources have for them: their file, and how a row begins."""
 
@@ -57,9 +59,10 @@ def elsewhere() -> dict[str, str]:
 def text() -> str:
     """The file as it should be."""
     lines = [
-        "# What shows each known defect of provider adapters, and each behaviour of systems that hold conversations.",
-        "# The first two tables follow from the sources in requirements.toml; `elsewhere` says of every other row why",
-        "# no requirement shows it, and what does.",
+        "# What shows each known defect of provider adapters, each behaviour of systems that hold conversations, and",
+        "# each defect of conversations that a service keeps.",
+        "# All tables but the last follow from the sources in requirements.toml; `elsewhere` says of every other row",
+        "# why no requirement shows it, and what does.",
     ]
     for kind, found in by_row().items():
         lines += ["", f"[{kind}]"]
@@ -92,7 +95,7 @@ def sources_text(shared: Path) -> str:
     named = sorted({source for one in load_suite().requirements for source in one.sources})
     for source in named:
         kind, _, row = source.partition(":")
-        if kind in ("defects", "behaviours", "wire"):
+        if kind in _READERS:
             says, links = _READERS[kind](shared, row)
             lines += ["", f"[{kind}.{_quoted(row)}]", f"says = {_quoted(says)}"]
             lines += [f"links = [{', '.join(map(_quoted, links))}]"] if links else []
@@ -122,6 +125,21 @@ def _behaviour(shared: Path, row: str) -> tuple[str, list[str]]:
     return found[1].replace("`", ""), []
 
 
+def _stored(shared: Path, row: str) -> tuple[str, list[str]]:
+    text = (shared / "wire" / "stored-conversations.md").read_text("utf-8")
+    found = re.search(rf"^\| {row} \| (.*?) \| (.*?) \|$", text, re.MULTILINE)
+    assert found is not None, row
+    # Projects of OpenAI's own stand there by their name alone, and a number without a sign.
+    owned = re.sub(r"(?<![\w/-])(?=openai-)", "openai/", found[2])
+    spelled = re.sub(r"(?<=[\w.-]) (?=\d)", " #", owned)
+    return found[1].replace("`", ""), list(dict.fromkeys(threads(_each_numbered(spelled))))
+
+
+def _each_numbered(text: str) -> str:
+    """`owner/name #1, 2` with a sign before every number."""
+    return re.sub(r", (?=\d)", ", #", text)
+
+
 def _wire(shared: Path, row: str) -> tuple[str, list[str]]:
     name, _, section = row.partition("#")
     text = (shared / "wire" / f"{name}.md").read_text("utf-8")
@@ -134,6 +152,7 @@ def _wire(shared: Path, row: str) -> tuple[str, list[str]]:
 _READERS: Mapping[str, Callable[[Path, str], tuple[str, list[str]]]] = {
     "defects": _defect,
     "behaviours": _behaviour,
+    "stored": _stored,
     "wire": _wire,
 }
 

@@ -28,7 +28,7 @@ BINDING = Binding(
     name="openai_responses",
     dialect=DIALECT,
     model="gpt-5.5",
-    capabilities=capabilities,
+    capabilities=lambda model: replace(capabilities(model), chain=True),
     open_stateless=StatelessOpener("turnproof_adapters.openai_responses.at_openai.stateless:OpenAIResponsesStateless"),
     open_legacy=LegacyOpener("turnproof_adapters.openai_responses.at_openai.legacy:OpenAIResponsesChain"),
     declared=[DECODER_WORDS],

@@ -203,8 +203,9 @@ class Call:
     For an operation on a managed cache, or on a conversation or answer that the service stores, `action` is the
     operation (`create`, `get`, `list`, `update`, `delete`, `cancel`, `compact`) and `resource` the name of its object.
     A generating call that names a managed cache has it as `resource`; `system`, `tools` and `messages` then begin with
-    what the cache holds, and `managed_messages` says how many of the messages that is. `kept_answer` says that the
-    service stores the answer, so that a later request can name it.
+    what the cache holds, and `managed_messages` says how many of the messages that is; the same goes for one that names
+    a stored answer or conversation. `kept_answer` says that the service stores the answer, so that a later request can
+    name it, and `looked_up` has what the request only names of single items that the service is to look up.
     """
 
     operation: Operation
@@ -219,6 +220,7 @@ class Call:
     resource: str | None = None
     managed_messages: int = 0
     kept_answer: bool = False
+    looked_up: tuple[str, ...] = ()
 
     @classmethod
     def from_call(cls, call: Call) -> Self:
@@ -369,7 +371,8 @@ class WireAnswer:
     error event under status 200 (its kind is empty where the API has words alone); `parts` then holds what came before
     it. Calls whose arguments never became complete JSON are counted in `broken_calls` and are not among the parts.
     `finish` is what the whole answer says; `finish_word` is what the API's finish word alone means, if the
-    answer has a refusal in another field and the word of an ordinary end; else None.
+    answer has a refusal in another field and the word of an ordinary end; else None. `names` are what a service that
+    stores answers knows this one by: its own id first, then those of its items.
     """
 
     status: int
@@ -383,6 +386,7 @@ class WireAnswer:
     error_kind: str | None = None
     error_message: str | None = None
     retry_after: float | None = None
+    names: tuple[str, ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -501,6 +505,9 @@ class Dialect(Protocol):
     def observe(self, call: Call, status: int, headers: Mapping[str, str], body: bytes, world: World) -> None:
         """Let the world know what a recorded or real answer to `call` issued (signatures) or created (managed
         caches), as if `render` or `render_extra` had done it."""
+
+    def kept(self, world: World) -> tuple[str, ...]:
+        """The ids of all answers and conversations that the service keeps now, oldest first."""
 
     def is_positional(self, call_id: str) -> bool:
         """Whether `parse` made this id from a call's place, because none stood on the wire."""

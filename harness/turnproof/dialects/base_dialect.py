@@ -50,6 +50,10 @@ class BaseDialect(Dialect):
     def observe(self, call: Call, status: int, headers: Mapping[str, str], body: bytes, world: World) -> None:
         """The answers of such a service contain nothing that it has to recognize later."""
 
+    def kept(self, world: World) -> tuple[str, ...]:
+        """Such a service keeps nothing that a request could name."""
+        return ()
+
     def is_positional(self, call_id: str) -> bool:
         """Every id stood on the wire."""
         return False

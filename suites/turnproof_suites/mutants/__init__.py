@@ -17,6 +17,7 @@ from . import (
     agent_turns,
     caching,
     cancelled,
+    chains,
     children,
     context,
     core_inputs,
@@ -92,6 +93,7 @@ _AREAS = (
     direct_calls,
     schemas,
     settings,
+    chains,
 )
 
 MUTANTS: tuple[Mutant, ...] = tuple(

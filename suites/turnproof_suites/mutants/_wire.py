@@ -111,6 +111,28 @@ class Wire(Protocol):
     def for_other_model(self, request: HttpRequest) -> HttpRequest:
         """The same request to another model of the service."""
 
+    # What the service stores, where it stores anything
+
+    def head(self, body: Json) -> str | None:
+        """The id of the answer that a request goes on from, or None."""
+        return None
+
+    def set_head(self, body: Json, name: str | None) -> None:
+        """Go on from another answer, or from nothing."""
+        return
+
+    def let_store(self, body: Json) -> None:
+        """Leave it to the service whether it stores the answer, which it then does."""
+        return
+
+    def answer_id(self, document: Json) -> str | None:
+        """The id of an answer, where this part of it has one."""
+        return None
+
+    def answer_message(self, document: Json) -> Json | None:
+        """The whole of what was answered as a message of blocks, where this part of it has all of it."""
+        return None
+
     # Answers
 
     def document(self, event: WireEvent) -> Json | None:

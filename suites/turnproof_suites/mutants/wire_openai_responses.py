@@ -119,6 +119,26 @@ class OpenAIResponsesWire(OpenAIWire):
         body = msgspec.json.decode(request.body) | {"model": _OTHER_MODEL}
         return replace(request, body=msgspec.json.encode(body))
 
+    # What the service stores
+
+    def head(self, body: Json) -> str | None:
+        return body.get("previous_response_id")
+
+    def set_head(self, body: Json, name: str | None) -> None:
+        body.pop("previous_response_id", None)
+        if name is not None:
+            body["previous_response_id"] = name
+
+    def let_store(self, body: Json) -> None:
+        body.pop("store", None)
+
+    def answer_id(self, document: Json) -> str | None:
+        return _response(document).get("id")
+
+    def answer_message(self, document: Json) -> Json | None:
+        output = _response(document).get("output")
+        return {"role": "assistant", "blocks": list(output)} if output else None
+
     # Answers
 
     def with_document(self, event: WireEvent, document: Json) -> WireEvent:

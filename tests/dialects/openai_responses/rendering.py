@@ -7,6 +7,7 @@ from typing import Any
 
 from turnproof.dialects.base import Call, PromptUsage, Rendered, Reply, ReplyPart, WireAnswer, World
 from turnproof.dialects.openai_responses import DIALECT
+from turnproof.dialects.openai_responses.output import ENCRYPTED
 from turnproof.dialects.openai_responses.surfaces import ResponsesCall
 from turnproof.messages import FinishReason, FunctionCall, Opaque, Text, Thought
 
@@ -19,8 +20,8 @@ PROMPT = PromptUsage(31, cache_read=1536)
 
 
 def asked(*, stream: bool = False, at: World | None = None, **body: Any) -> ResponsesCall:
-    """A request that asks for summaries and has one tool, as the dialect reads it."""
-    usual = {"reasoning": {"summary": "auto"}, "tools": [function()], "stream": stream}
+    """A request that asks for summaries and for encrypted reasoning and has one tool, as the dialect reads it."""
+    usual = {"reasoning": {"summary": "auto"}, "include": [ENCRYPTED], "tools": [function()], "stream": stream}
     request = ask(*body.pop("items", (ASKED,)), **usual | body).request()
     read = DIALECT.parse(request, at or world())
     assert isinstance(read, ResponsesCall), read

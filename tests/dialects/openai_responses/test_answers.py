@@ -7,14 +7,17 @@ form goes; our reader, and the official client in `test_openai_responses_answers
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
 import pytest
 
-from turnproof.dialects.base import Call, HttpRequest, PromptUsage, ReplyPart
+from turnproof.dialects.base import Call, HttpRequest, PromptUsage, ReplyPart, World
 from turnproof.dialects.openai_responses import DIALECT
-from turnproof.dialects.openai_responses.store import issued_item, stored_response
+from turnproof.dialects.openai_responses.output import ENCRYPTED
+from turnproof.dialects.openai_responses.store import issued_item, kept_ids, stored_response
+from turnproof.dialects.openai_responses.surfaces import Surface
 from turnproof.errors import HarnessError
 from turnproof.messages import FinishReason, FunctionCall, InlineData, ProviderData, Text, Thought, TokenUsage
 
@@ -175,6 +178,23 @@ def test_summaries_are_told_only_where_they_are_asked_for() -> None:
     assert final(render(SAID["thinking-and-text"]))["output"][0]["summary"] == [{"type": "summary_text", "text": "Hm."}]
 
 
+@pytest.mark.parametrize(
+    ("asks", "path", "is_there"),
+    [
+        ({"include": [ENCRYPTED]}, "/v1/responses", True),
+        ({"include": ["message.output_text.logprobs"]}, "/v1/responses", False),
+        ({"include": None}, "/v1/responses", False),
+        ({"include": None}, "/responses", True),
+    ],
+)
+def test_reasoning_is_encrypted_for_who_asks_for_it_and_for_everybody_at_copilot(
+    asks: dict[str, Any], path: str, is_there: bool
+) -> None:
+    call = replace(asked(**asks), surface=Surface.OPENAI if path.startswith("/v1") else Surface.COPILOT)
+    thought = final(render(SAID["thinking-and-text"], call))["output"][0]
+    assert ("encrypted_content" in thought) is is_there
+
+
 def test_thinking_that_nobody_may_read_is_sealed() -> None:
     def sealed(hidden: str) -> str:
         part = Thought("", provider_data=ProviderData("scenario", "", {"redacted": hidden}))
@@ -230,6 +250,17 @@ def test_ids_have_the_recorded_form_and_share_their_beginning() -> None:
 
 
 # -- what the service remembers
+
+
+def test_what_is_kept_is_known_by_name_until_its_time_is_over() -> None:
+    clock = [0.0]
+    at = World(keys=frozenset(), models=DIALECT.models, clock=lambda: clock[0])
+    answers = [final(render(reply(Text(said)), asked(store=store), at=at, seed=said)) for said, store in
+               (("one", True), ("two", False), ("three", True))]  # fmt: skip
+    first, _, third = (answer["id"] for answer in answers)
+    assert kept_ids(at) == (first, third)
+    clock[0] = 31 * 24 * 3600.0
+    assert kept_ids(at) == ()
 
 
 def test_reasoning_is_issued_to_the_world_and_goes_with_what_follows() -> None:

@@ -11,6 +11,7 @@ from .compare import ItemsComparison
 from .counting import ResponsesCache
 from .models import LEGAL_NAME, MODELS
 from .parse import parse
+from .store import kept_ids
 from .validate import validate
 
 
@@ -62,6 +63,7 @@ class OpenAIResponses(BaseDialect):
     request_form = staticmethod(form_without_thoughts)
     comparison = ItemsComparison
     observe = staticmethod(observed_answers.observe)
+    kept = staticmethod(kept_ids)
 
     def new_cache(self) -> PrefixCache:
         return ResponsesCache()

@@ -18,13 +18,16 @@ from .finishes import WRITE, Ending, ending_of
 from .models import LEGAL_NAME, PHASES
 from .rules import NAME
 from .store import seal
-from .surfaces import ResponsesCall
+from .surfaces import ResponsesCall, Surface
 from .writing import call_id, item_id
 
 Json = dict[str, Any]
 
 _SPOKEN = (NAME, "scenario")
 """Dialects whose provider data a scripted part may carry: our own, and that of scenarios, which serve every dialect."""
+
+ENCRYPTED = "reasoning.encrypted_content"
+"""What a request has among `include` to get reasoning in a form that can be sent back."""
 
 _encode = msgspec.json.Encoder().encode
 
@@ -65,11 +68,12 @@ def _item(reply_part: ReplyPart, n: int, reply: Reply, call: ResponsesCall, mode
         case Thought():
             # What nobody may read travels inside, as in the real service.
             hidden = part.text + str(data.get("redacted", ""))
+            sealed = data.get("encrypted") or seal(hidden, model, f"{seed}\0{n}")
             return {
                 "id": data.get("id") or item_id("rs", seed, n),
                 "type": "reasoning",
                 "content": [],
-                "encrypted_content": data.get("encrypted") or seal(hidden, model, f"{seed}\0{n}"),
+                **({"encrypted_content": sealed} if _is_encrypted(call) else {}),
                 "summary": [summary_text(part.text)] if part.text and _is_summed_up(call) else [],
             }
         case FunctionCall():
@@ -86,6 +90,11 @@ def _item(reply_part: ReplyPart, n: int, reply: Reply, call: ResponsesCall, mode
             return {"id": item_id("item", seed, n), "type": "unknown"} | own
         case _:
             raise HarnessError(f"{NAME} cannot answer with a part of type {type(part).__name__}: {part!r:.80}")
+
+
+def _is_encrypted(call: ResponsesCall) -> bool:
+    """Whether the request asks for reasoning in a form that can be sent back; Copilot gives it to everybody."""
+    return call.surface is not Surface.OPENAI or ENCRYPTED in (call.settings.get("include") or ())
 
 
 def _is_summed_up(call: ResponsesCall) -> bool:

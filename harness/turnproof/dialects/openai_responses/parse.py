@@ -18,7 +18,7 @@ from ..base_dialect import UnreadableRequest, call_or_refusal
 from ..openai_values import wrong_type
 from . import auth, conversation, rules
 from .errors import COPILOT_BAD_REQUEST
-from .items import Unreadable, parts_of
+from .items import Unreadable, id_of, parts_of
 from .store import kept_conversation, stored_response
 from .surfaces import Address, Item, ResponsesCall, Surface, addresses_of, conversation_id
 
@@ -81,7 +81,8 @@ def _read(body: dict[str, Any], address: Address, world: World) -> ResponsesCall
         if not isinstance(body.get(name), dict | None):
             raise Unreadable(name, "an object", body[name])
     model = body.get("model") or ""
-    own = conversation.resolved(_items(body.get("input")), world)
+    sent = _items(body.get("input"))
+    own = conversation.resolved(sent, world)
     carried = _carried(body, world)
     items = (*carried, *own)
     for n, item in enumerate(own):
@@ -102,6 +103,7 @@ def _read(body: dict[str, Any], address: Address, world: World) -> ResponsesCall
         resource=body.get("previous_response_id") or conversation_id(body),
         managed_messages=len(held),
         kept_answer=address.operation == "generate" and body.get("store") is not False,
+        looked_up=tuple(id_of(item) or "" for item in sent if conversation.is_by_name(item)),
         surface=address.surface,
         items=items,
         carried=len(carried),

@@ -16,7 +16,7 @@ from ..base import WireAnswer
 from ..lenient_reading import json_of, number, wait, word
 from ..sse import frames, is_event_stream
 from .finishes import Ending, neutral
-from .items import arguments_of, is_refusal, kind_of, read_item
+from .items import arguments_of, id_of, is_refusal, kind_of, read_item
 
 Json = dict[str, Any]
 
@@ -79,6 +79,7 @@ def _answer(status: int, response: Json, items: list[Json], *, complete: bool) -
         broken_calls=len(broken),
         error_kind=_kind(error),
         error_message=_message(error),
+        names=tuple(name for name in map(id_of, (response, *items)) if name is not None),
     )
 
 

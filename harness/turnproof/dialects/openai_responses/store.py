@@ -100,10 +100,22 @@ def stored_response(world: World, response_id: object) -> StoredResponse | None:
     return found if found is not None and found.stored else None
 
 
+def has_expired(world: World, response_id: object) -> bool:
+    """Whether a request could go on from this response until time alone ended that."""
+    found = world.resources.get(response_id) if isinstance(response_id, str) else None
+    return isinstance(found, StoredResponse) and found.stored and kept_response(world, response_id) is None
+
+
 def kept_conversation(world: World, conversation_id: object) -> Conversation | None:
     """The conversation that is kept under this id."""
     found = world.resources.get(conversation_id) if isinstance(conversation_id, str) else None
     return found if isinstance(found, Conversation) else None
+
+
+def kept_ids(world: World) -> tuple[str, ...]:
+    """The ids of all responses and conversations that can be asked for, in the order in which they were made."""
+    named = (name for name in world.resources if kept_response(world, name) or kept_conversation(world, name))
+    return tuple(named)
 
 
 def forget(world: World, name: str) -> None:

@@ -37,6 +37,7 @@ PROFILES = (
     "history",
     "handoff",
     "subagents",
+    "stored",
     "telemetry",
     "sessions",
     "parity",
@@ -45,7 +46,9 @@ PROFILES = (
 """Every profile there may be, in the order in which reports show them."""
 
 _ID = re.compile(r"[a-z]+/[a-z0-9]+(-[a-z0-9]+)*")
-_SOURCE = re.compile(r"(defects:[A-Z]{2}\d+|behaviours:[A-P]\d+|wire:[a-z-]+#\d+|design:[a-z-]+|otel:[a-z-]+)")
+_SOURCE = re.compile(
+    r"(defects:[A-Z]{2}\d+|behaviours:[A-P]\d+|wire:[a-z-]+#\d+|stored:SO\d+|design:[a-z-]+|otel:[a-z-]+)"
+)
 _CACHE_KINDS = ("explicit", "managed", "implicit")
 
 
@@ -64,9 +67,10 @@ class Requirement(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     `operations` names what has to be done with a session to see it, so that a session that cannot do it does not claim
     the requirement. `capability` names fields of `Capabilities` (`cache:explicit` for that kind of cache), all of which
     an adapter must claim for the requirement to apply. `provider` says what the provider does, `code` what the
-    adapter's code likely did. `sources` cite rows: `defects:TP1`, `behaviours:E3`, `wire:anthropic#5` (section of a
-    fact sheet), `design:purity`, `otel:gen-ai-spans` (a page of OpenTelemetry's semantic conventions). `scenarios` are
-    globs that limit the runs it is judged on, `paths` limits them to one path where the other has no such thing.
+    adapter's code likely did. `sources` cite rows: `defects:TP1`, `behaviours:E3`, `stored:SO1`, `wire:anthropic#5`
+    (section of a fact sheet), `design:purity`, `otel:gen-ai-spans` (a page of OpenTelemetry's semantic conventions).
+    `scenarios` are globs that limit the runs it is judged on, `paths` limits them to one path where the other has no
+    such thing.
     `differences` names the intended differences between the paths that may excuse its parity. `rests_on` is the weakest
     evidence among the facts about the wire that its check takes for granted; no MUST rests on inference.
 
@@ -110,7 +114,8 @@ class Requirement(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         for source in self.sources:
             self._check(
                 _SOURCE.fullmatch(source) is not None,
-                f"source {source!r} is none of defects:XX1, behaviours:X1, wire:SHEET#SECTION, design:WORD, otel:PAGE",
+                f"source {source!r} is none of defects:XX1, behaviours:X1, stored:SO1, wire:SHEET#SECTION, "
+                "design:WORD, otel:PAGE",
             )
         for name in self.capability:
             self._check(_is_capability(name), f"no capability {name!r}{did_you_mean(name, _CAPABILITIES)}")

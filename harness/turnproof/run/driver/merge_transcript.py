@@ -260,6 +260,7 @@ class Gathering:
             events_after_cancel=exchange.events_after_cancel,
             prompt_tokens=exchange.prompt_tokens,
             origin=exchange.origin,
+            kept=exchange.stored,
             settled={} if withheld else _settled(exchange, body, as_sent),
             ms=None if exchange.over is None else round((exchange.over - exchange.began) * 1000, 1),
             **self._place_of(exchange),

@@ -55,6 +55,8 @@ class WireResponse(BaseEvent, frozen=True, kw_only=True, omit_defaults=True, tag
     How much is written until a client closes depends on the moment. Where that was the case, `settled` says of each
     field how much of it does not: so many characters of a text, this much of a count. A digest covers no more.
 
+    `kept` are the ids of all answers and conversations that the service keeps after the exchange.
+
     `ms` is how long it took from the request to the end of the answer. `origin` says whose answer it is: empty for the
     emulator, a cassette or a fault of the scenario; the real `service`; or what the service had answered to the same
     request before, `kept`.
@@ -77,6 +79,7 @@ class WireResponse(BaseEvent, frozen=True, kw_only=True, omit_defaults=True, tag
     spelling: str = ""
     settled: dict[str, int] = msgspec.field(default_factory=dict)
     origin: Literal["", "service", "kept", "recorded"] = ""
+    kept: tuple[str, ...] = ()
     ms: float | None = None
 
     @property

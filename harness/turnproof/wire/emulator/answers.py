@@ -44,6 +44,7 @@ async def answer_exchange(run: ServerRun, exchange: Exchange) -> Answer:
         if fault is None and run.filter is None:
             return Answer(answer, cut=cut)
         answer = await _whole(answer)  # what is made of it depends on all of it
+    exchange.stored = run.dialect.kept(run.world)
     exchange.answered, exchange.events = answer.status, answer.events
     return Answer(answer, fault, cut)
 

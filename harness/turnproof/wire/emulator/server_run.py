@@ -73,7 +73,8 @@ class Exchange:
     `spelling` the name of theirs if it is another. `settled` is how far the answer had come when the server last
     waited for the client: how much is written behind that, until a client closes, is a matter of moments. `origin` says
     whose answer it is: ours, that of the real `service`, an earlier one of the service that was `kept`, or the
-    `recorded` one of a scenario. `began` and `over` are moments of the monotonic clock.
+    `recorded` one of a scenario. `stored` are the ids of what the service keeps behind it. `began` and `over` are
+    moments of the monotonic clock.
     """
 
     number: int
@@ -100,6 +101,7 @@ class Exchange:
     events_after_cancel: int = 0
     prompt_tokens: int = 0
     origin: Literal["", "service", "kept", "recorded"] = ""
+    stored: tuple[str, ...] = ()
     probe: str = ""
     done: threading.Event = field(default_factory=threading.Event)
     began: float = field(default_factory=time.monotonic)

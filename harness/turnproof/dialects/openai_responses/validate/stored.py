@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from ...base import Refusal
 from .. import rules
 from ..conversation import is_by_name
-from ..store import issued_item, kept_conversation, stored_response
+from ..store import has_expired, issued_item, kept_conversation, stored_response
 from ..stored_operations import unknown_conversation
 from ..surfaces import conversation_id
 from .context import Context, refuse
@@ -39,7 +40,8 @@ def _history(context: Context) -> Iterator[Refusal]:
         found = stored_response(context.world, previous)
         if found is None:
             message = f"Previous response with id '{previous}' not found."
-            yield refuse(rules.PREVIOUS_RESPONSE, message, where, "previous_response_not_found")
+            unknown = refuse(rules.PREVIOUS_RESPONSE, message, where, "previous_response_not_found")
+            yield replace(unknown, outdated=has_expired(context.world, previous))
         elif found.told.get("status") in _UNFINISHED:
             message = f"Previous response with id '{previous}' has the status '{found.told['status']}'."
             yield refuse(rules.UNFINISHED_PREVIOUS, message, where)

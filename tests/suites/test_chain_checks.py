@@ -1,0 +1,300 @@
+"""Checks of conversations that the service keeps: runs of the reference adapter, each spoilt in one place."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+import turnproof_suites
+from turnproof.dialects import dialect
+from turnproof.judge.requirements import judge
+from turnproof.judge.verdict import Status
+from turnproof.judge.view import View
+from turnproof.run.driver import Runner, RunSpec
+from turnproof.run.transcript import Failed, Response, RunKey, WireRequest, WireResponse
+from turnproof.scenarios import load
+from turnproof_adapters.openai_responses.binding import BINDING
+from turnproof_suites.chains import links, name_of
+
+from .build import body_with, spoilt
+from .cases import Case, decide, status, suite
+
+SCENARIOS = Path(next(iter(turnproof_suites.__path__))) / "scenarios" / "stored"
+
+Body = dict[str, Any]
+Item = dict[str, Any]
+Change = Callable[[View, Body], None]
+
+
+@cache
+def ran(name: str, path: str = "legacy") -> View:
+    """The run of a scenario on real sockets, made once."""
+    script = load(SCENARIOS / f"{name}.yaml")
+    mode = "batch" if "batch" in script.modes else "stream"
+    with Runner(in_process=True, bindings={BINDING.name: BINDING}) as runner:
+        transcript = runner.run(RunSpec(BINDING.name, script, RunKey(script.name, path, mode)))  # type: ignore[arg-type]
+    return View(transcript, dialect(transcript.dialect), script)
+
+
+def chain(name: str) -> Callable[[], View]:
+    return partial(ran, name)
+
+
+def unstored(name: str) -> Callable[[], View]:
+    return partial(ran, name, "stateless")
+
+
+def request(number: int, change: Change) -> Callable[[View], View]:
+    """Another body in one request."""
+
+    def changed(view: View) -> View:
+        return spoilt(view, WireRequest, body_with(lambda body: change(view, body)), number)
+
+    return changed
+
+
+def body(view: View, number: int) -> Body:
+    """The body of a request as it was sent."""
+    found: Body = view.transcript.of(WireRequest)[number].body
+    return found
+
+
+def from_answer(number: int, *, alone: bool = False) -> Change:
+    """The request goes on from the answer to another one; with its last item alone."""
+
+    def change(view: View, body: Body) -> None:
+        body["previous_response_id"] = name_of(view.exchanges[number])
+        if alone:
+            del body["input"][:-1]
+
+    return change
+
+
+def without(*names: str) -> Change:
+    def change(view: View, body: Body) -> None:
+        for name in names:
+            del body[name]
+
+    return change
+
+
+def like_the_first(name: str) -> Change:
+    def change(view: View, own: Body) -> None:
+        own[name] = body(view, 0)[name]
+
+    return change
+
+
+def only(keep: Callable[[Item], bool]) -> Change:
+    """Of what a request has, only some items and the last one."""
+
+    def change(view: View, body: Body) -> None:
+        last = body["input"][-1]
+        kept = [item for item in body["input"] if item is last or keep(item)]
+        assert len(kept) < len(body["input"]), "nothing is taken out"
+        body["input"] = kept
+
+    return change
+
+
+def told_again(view: View, own: Body) -> None:
+    own["input"] = [*body(view, 0)["input"], *own["input"]]
+
+
+def told_whole(view: View, own: Body) -> None:
+    told_again(view, own)
+    own["input"].insert(1, {"role": "assistant", "content": [{"type": "output_text", "text": "Noted."}]})
+    del own["previous_response_id"]
+
+
+def half_a_message(view: View, body: Body) -> None:
+    del body["input"][0]["content"][1:]
+
+
+def is_reasoning(item: Item) -> bool:
+    return item.get("type") == "reasoning"
+
+
+def by_id_alone(view: View, body: Body) -> None:
+    for item in filter(is_reasoning, body["input"]):
+        del item["encrypted_content"]
+        item["id"] = "rs_1"
+
+
+def in_front(view: View, body: Body) -> None:
+    body["input"].sort(key=lambda item: not is_reasoning(item))
+
+
+def without_empty_summaries(view: View, body: Body) -> None:
+    for item in filter(is_reasoning, body["input"]):
+        if not item["summary"]:
+            del item["summary"]
+
+
+def kept(view: View) -> View:
+    return spoilt(view, WireResponse, lambda event: replace(event, kept=("resp_1",)), 1)
+
+
+def unsealed(view: View) -> View:
+    def change(event: WireResponse) -> WireResponse:
+        return replace(event, body=re.sub(r'"encrypted_content":"[^"]*",?', "", event.body))
+
+    return spoilt(view, WireResponse, change)
+
+
+def failed(view: View) -> View:
+    error = Failed(scope="call", error="InvalidRequestError", message="no", typed=True, turn=2, call=2)
+    return spoilt(view, Response, lambda event: error, 2)
+
+
+def model_said(item: Item) -> bool:
+    return item.get("role") == "assistant"
+
+
+def is_tool(item: Item) -> bool:
+    return str(item.get("type", "")).startswith("function_call")
+
+
+CASES = [
+    Case("stored/nothing-is-sent-twice", chain("plain_text"), request(1, told_again), "as well", "twice"),
+    Case("stored/nothing-is-missing-from-the-chain", chain("plain_text"), request(1, half_a_message),
+         "And leeks in bed 5.", "missing"),
+    Case("stored/head-is-the-last-answer", chain("plain_text"), request(2, from_answer(0)), 'the answer "resp_',
+         "other", "/previous_response_id"),
+    Case("stored/a-turn-sends-what-is-new", chain("plain_text"), request(1, told_whole), "one with 3 messages",
+         "everything"),
+    Case("stored/without-a-chain-everything-is-sent", chain("plain_text"), request(1, without("previous_response_id")),
+         "I sowed basil", "missing"),
+    Case("stored/cancelled-answers-are-no-head", chain("cancelled"), request(2, from_answer(1, alone=True)),
+         "an earlier answer, or none", "head", "/previous_response_id"),
+    Case("stored/cancelled-turns-are-gone-on-from-as-held", chain("cancelled"),
+         request(2, only(lambda item: not model_said(item))), "Monday: ", "lost"),
+    Case("stored/failed-answers-are-no-head", chain("failed"), request(2, from_answer(1)),
+         "an earlier answer, or none", "head", "/previous_response_id"),
+    Case("stored/retries-go-on-from-the-same-answer", chain("retried"), request(2, from_answer(1)),
+         "as the first attempt", "other", "/previous_response_id"),
+    Case("stored/answers-cut-short-are-gone-on-from-as-held", chain("cut_short"),
+         request(2, only(lambda item: not model_said(item))), "Monday: dry. Tuesd", "lost"),
+    Case("stored/refusals-are-gone-on-from-as-held", chain("cut_short"), request(4, from_answer(2)),
+         "Describe the poison in the shed.", "lost"),
+    Case("stored/calls-are-answered-before-the-chain-goes-on", chain("cancelled_tool"),
+         request(2, from_answer(1, alone=True)), "a result for the call", "unanswered", "/previous_response_id"),
+    Case("stored/results-answer-a-call-of-the-chain", chain("tools"), request(3, from_answer(1)),
+         "in what the request goes on from", "orphan"),
+    Case("stored/collected-history-is-gone-from-the-chain", chain("collected"), request(4, from_answer(3, alone=True)),
+         "Bed 1 was watered today.", "there"),
+    Case("stored/a-reset-ends-the-chain", chain("reset"), request(2, from_answer(1)), "I sowed basil", "there"),
+    Case("stored/reverted-turns-are-gone-from-the-chain", chain("reverted"), request(2, from_answer(1, alone=True)),
+         "And chard in bed 4.", "there"),
+    Case("stored/resumed-conversations-are-whole", chain("resumed"),
+         request(2, only(lambda item: item.get("role") != "user")), "How moist is bed 3?", "lost"),
+    Case("stored/resumed-conversations-have-their-calls", chain("resumed"),
+         request(2, only(lambda item: not is_tool(item))), "read_sensor", "lost"),
+    Case("stored/a-forgotten-chain-loses-nothing", chain("forgotten"), request(3, only(lambda item: False)),
+         "I sowed basil", "lost"),
+    Case("stored/a-forgotten-chain-is-told-again", chain("forgotten"), failed, "InvalidRequestError", "failed"),
+    Case("stored/conversations-have-chains-of-their-own", chain("child"), request(2, from_answer(1)),
+         "an answer of its own conversation", "crossed"),
+    Case("stored/instructions-go-out-with-every-request", chain("plain_text"), request(1, without("instructions")),
+         "You keep a greenhouse log.", "missing"),
+    Case("stored/tools-go-out-with-every-request", chain("tools"), request(1, without("tools")), "read_sensor",
+         "missing"),
+    Case("stored/settings-go-out-with-every-request", chain("plain_text"), request(1, without("max_output_tokens")),
+         '"max_output_tokens" = 512', "missing"),
+    Case("stored/changed-instructions-replace-the-old", chain("configured"), request(1, like_the_first("instructions")),
+         "in rhymes", "other"),
+    Case("stored/changed-tools-replace-the-old", chain("configured"), request(1, like_the_first("tools")),
+         "water_bed", "other"),
+    Case("stored/only-what-was-stored-is-named", unstored("reasoning"), request(1, by_id_alone), "rs_1", "not-stored"),
+    Case("stored/a-session-owned-history-goes-on-from-nothing", unstored("plain_text"), request(1, from_answer(0)),
+         'one that goes on from "resp_', "head", "/previous_response_id"),
+    Case("stored/a-session-owned-history-leaves-nothing-behind", unstored("plain_text"), kept,
+         "nothing at the service", "stored"),
+    Case("stored/unstored-reasoning-is-asked-for", unstored("reasoning"), unsealed, "encrypted reasoning", "unsealed"),
+    Case("stored/reasoning-goes-back-with-its-call", unstored("reasoning"),
+         request(1, only(lambda item: not is_reasoning(item))), "in front of the call", "missing"),
+    Case("stored/reasoning-is-not-left-alone", unstored("reasoning"),
+         request(2, only(lambda item: not model_said(item))), '"41 %." after the reasoning', "alone"),
+    Case("stored/reasoning-keeps-its-place", unstored("reasoning"), request(2, in_front), "right after the reasoning",
+         "moved"),
+    Case("stored/reasoning-keeps-its-summary", unstored("reasoning"), request(2, without_empty_summaries),
+         "expected a list", "missing"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
+def test_each_requirement_is_held_by_the_run_and_violated_by_the_spoilt_one(case: Case) -> None:
+    decide(case)
+
+
+# -- what is read of a chain ------------------------------------------------------------------------------------------
+
+
+def test_a_link_has_what_the_service_holds_and_what_the_request_has() -> None:
+    first, second, *_ = links(ran("plain_text"))
+    assert (first.head, len(first.carried), len(first.own)) == (None, 0, 1)
+    assert second.goes_on
+    assert [message.text for message in second.carried] == ["I sowed basil in bed 3.", "Noted."]
+    assert len(second.own) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "turn", "since"),
+    [
+        ("cancelled", 2, {"cancelled"}),
+        ("failed", 2, {"answered", "failed", "turn-failed"}),
+        ("cut_short", 2, {"clipped"}),
+        ("cut_short", 4, {"refused"}),
+        ("collected", 4, {"answered", "collected"}),
+        ("reset", 2, {"answered", "reset"}),
+        ("reverted", 2, {"answered", "reverted"}),
+    ],
+)
+def test_a_link_knows_what_came_before_it(name: str, turn: int, since: set[str]) -> None:
+    link = next(one for one in links(ran(name)) if one.call.began.turn == turn)
+    assert link.since == since
+
+
+def test_the_evidence_says_what_the_service_keeps_after_each_request() -> None:
+    counts = [len(one.kept) for one in ran("plain_text").transcript.of(WireResponse)]
+    assert counts == [1, 2, 3, 4]
+    assert not any(one.kept for one in ran("plain_text", "stateless").transcript.of(WireResponse))
+
+
+def test_what_the_service_has_forgotten_is_no_longer_kept() -> None:
+    answers = ran("forgotten").transcript.of(WireResponse)
+    assert [(one.status, len(one.kept)) for one in answers] == [(200, 1), (200, 2), (400, 0), (200, 1), (200, 2)]
+
+
+def test_a_typed_error_is_enough_where_the_service_has_forgotten() -> None:
+    """Whether the conversation is begun anew is a matter of taste: that nothing is lost in silence is none."""
+    spoilt_run = spoilt(failed(ran("forgotten")), WireRequest, lambda event: None, 3)
+    assert status("stored/a-forgotten-chain-loses-nothing", spoilt_run) is Status.HELD
+    assert status("stored/a-forgotten-chain-is-told-again", spoilt_run) is Status.VIOLATED
+
+
+def test_an_untyped_error_is_none_of_that() -> None:
+    untyped = spoilt(failed(ran("forgotten")), Failed, lambda event: replace(event, typed=False))
+    without_retry = spoilt(untyped, WireRequest, lambda event: None, 3)
+    found = judge(suite().catalogue["stored/a-forgotten-chain-loses-nothing"], "legacy", [without_retry])
+    assert [finding.code.rpartition("/")[2] for finding in found.findings] == ["untyped"]
+
+
+def test_the_answer_of_a_chain_may_be_given_up_for_the_whole_conversation_after_an_abnormal_turn() -> None:
+    """An adapter that tells everything anew after a cancel is as right as one that goes on from the answer before."""
+    view = ran("cancelled")
+    whole = body(view, 0)["input"]
+
+    def anew(view: View, own: Body) -> None:
+        del own["previous_response_id"]
+        own["input"] = [*whole, {"role": "assistant", "content": "Noted."}, *own["input"]]
+
+    spoilt_run = request(2, anew)(view)
+    wanted = ("stored/cancelled-answers-are-no-head", "stored/cancelled-turns-are-gone-on-from-as-held")
+    assert {status(one, spoilt_run) for one in wanted} == {Status.HELD}
