@@ -208,6 +208,37 @@ def _fallen(call: ProviderCall, before: TokenUsage, after: TokenUsage) -> list[t
     return [one for one in _lower_figures(before, after) if last.get(one[0]) != one[2]]
 
 
+_NEVER_TOLD = finding(
+    "accounting/updates-are-told/never",
+    "No usage update came, though the stream had figures.",
+    "at least one call of `on_usage_update`, for an answer with the usage {usage}",
+    "none",
+)
+_ZEROS = finding(
+    "accounting/updates-are-told/zeros",
+    "The last usage update has no tokens, though the stream had figures.",
+    "figures, for an answer with the usage {usage}",
+    "{observed}",
+)
+
+
+@check("accounting/updates-are-told", needs="calls")
+def updates_are_told(view: View) -> Findings:
+    """While an answer streams, or at its end: once at least, with what the wire has."""
+    for one in answered_calls(view):
+        wire = one.wire.usage
+        if not one.call.began.streamed or wire is None or not wire.total_tokens:
+            continue
+        updates = usage_updates(one.call)
+        if not updates:
+            yield _NEVER_TOLD(one.call.at(Side.CALLBACK), related=(one.at_usage(),), usage=wire)
+        elif not updates[-1].usage.total_tokens:
+            place = one.call.at_callback(updates[-1], "usage")
+            yield _ZEROS(place, observed=updates[-1].usage, related=(one.at_usage(),), usage=wire)
+        else:
+            yield Compared("streams with usage")
+
+
 _EARLIER_CALLS_ADDED = finding(
     "accounting/each-call-counts-for-itself/earlier-calls-added",
     "The prompt tokens of a response include those of earlier calls a second time.",

@@ -11,9 +11,10 @@ from turnproof.judge.finding import Compared, Place, Side
 from turnproof.judge.requirements import FindingCode, Findings, check, finding
 from turnproof.judge.view import Exchange, ProviderCall, TurnView, View
 from turnproof.messages import JSON, FinishReason, FunctionCall
-from turnproof.run.transcript import Cancelled, FunctionCallDetected
+from turnproof.run.transcript import Cancelled, Chunk, FunctionCallDetected
 
-from .reading import at_response_text, by_place, calls_in, usage_updates
+from .reading import at_response_text, by_place, calls_in, thoughts_in, usage_updates
+from .words import without_blanks
 
 _LATE_EVENTS = 8
 """Events the server may still get rid of after a cancel: what lies in buffers between the two sockets."""
@@ -105,6 +106,56 @@ def partial_text_is_kept(view: View) -> Findings:
             yield _NOT_ON_THE_WIRE(place, expected=arrived, observed=text, related=(exchange.at(Side.STREAM),))
         elif text and text == shown:
             yield Compared("partial texts")
+
+
+_THINKING_LOST = finding(
+    "cancellation/thinking-is-kept/lost",
+    "The cancelled response does not have the thinking whose signature had arrived.",
+    "the thinking {expected}",
+)
+
+
+@check("cancellation/thinking-is-kept", needs="calls")
+def thinking_is_kept(view: View) -> Findings:
+    """What was cut itself may be left out: without its signature it can never be sent back."""
+    for call, exchange in _cuts(view):
+        if call.response is None or exchange.answer is None:
+            continue
+        signed = [thought for thought in thoughts_in(exchange.answer.parts) if thought.provider_data is not None]
+        complete = "".join(thought.text for thought in signed)
+        kept = "".join(thought.text for thought in thoughts_in(call.response.parts))
+        if not complete.strip():
+            continue
+        if without_blanks([complete]) in without_blanks([kept]):
+            yield Compared("thinking of cancelled responses")
+        else:
+            place = call.at(Side.RESPONSE, "parts")
+            yield _THINKING_LOST(place, expected=complete, observed=kept, related=(exchange.at(Side.STREAM),))
+
+
+_PIECE_AFTERWARDS = finding(
+    "cancellation/no-piece-after-the-cancel/passed-on",
+    "A piece of text was passed on after the application had set the token.",
+    "no piece behind the one in whose callback the token was set",
+    "the piece {observed}",
+)
+
+
+@check("cancellation/no-piece-after-the-cancel", needs="calls")
+def no_piece_after_the_cancel(view: View) -> Findings:
+    """Where the application sets the token in the callback itself, while more has arrived already."""
+    for turn in view.turns:
+        if turn.cut is None or not turn.cut.on_piece or not turn.cancelled:
+            continue
+        at = next(n for n, event in enumerate(turn.events) if isinstance(event, Cancelled))
+        for call, _ in _cuts(view):
+            if call.began.turn != turn.index or not call.chunks:
+                continue
+            late = [event for event in turn.events[at:] if isinstance(event, Chunk) and event.call == call.index]
+            for event in late:
+                yield _PIECE_AFTERWARDS(call.at_callback(event, "text"), observed=event.text)
+            if not late:
+                yield Compared("pieces after a cancel")
 
 
 _CALL_LEFT = finding(

@@ -36,6 +36,38 @@ def text_is_what_the_wire_carried(view: View) -> Findings:
             yield _TEXT_CHANGED(one.at_text(sent), expected=sent, observed=got, related=(one.at_wire_text(got),))
 
 
+_MODEL_MISSING = finding(
+    "core/answering-model-is-named/missing",
+    "The response does not name the model that answered, though the API did.",
+    "the model {expected}",
+    "none",
+)
+_MODEL_CHANGED = finding(
+    "core/answering-model-is-named/other",
+    "The response names another model than the API.",
+    "the model {expected}",
+)
+
+
+@check("core/answering-model-is-named", needs="calls")
+def answering_model_is_named(view: View) -> Findings:
+    """As the API names it, which is often a dated version of the one that was requested."""
+    for one in answered_calls(view):
+        sent, got = one.wire.model, one.response.model
+        if not sent:
+            continue
+        if not got:
+            yield _MODEL_MISSING(one.at("model"), expected=sent, related=(one.at_wire(),))
+        elif got.removeprefix(_GEMINI) != sent.removeprefix(_GEMINI):
+            yield _MODEL_CHANGED(one.at("model"), expected=sent, observed=got, related=(one.at_wire(),))
+        else:
+            yield Compared("names of models")
+
+
+_GEMINI = "models/"
+"""What Gemini has in front of a name where it lists models, and leaves out of answers."""
+
+
 _KINDS_MOVED = finding(
     "core/parts-keep-the-models-order/order",
     "The adapter returned text and calls in another order.",

@@ -295,8 +295,8 @@ _SPELLING_CHANGED = finding(
 
 @check("streaming/characters-survive-the-cut")
 def characters_survive_the_cut(view: View) -> Findings:
-    """Bytes may be split anywhere, inside a character or a line end too."""
-    for call in _disturbed_calls(view, "split", "drip"):
+    """Bytes may be split anywhere, inside a character or a line end too, or nowhere: all events in one write."""
+    for call in _disturbed_calls(view, "split", "drip", "merged"):
         yield from _changed_response(call, "however the bytes were split", _SPLIT_RAISED, _SPLIT_CHANGED)
 
 
@@ -313,6 +313,27 @@ def spelling_changes_nothing(view: View) -> Findings:
     """Other line ends, no blank behind a colon, padding inside a document: the events are the same."""
     for call in _disturbed_calls(view, "respelled"):
         yield from _changed_response(call, "however the stream was spelled", _SPELLING_RAISED, _SPELLING_CHANGED)
+
+
+_COMPRESSED_RAISED = finding(
+    "core/compressed-answers-are-read/raised",
+    "The adapter raised an exception for a compressed answer, though its request accepts them.",
+    "the answer, compressed or not",
+    "the exception {error:words}: {observed:words}",
+)
+_COMPRESSED_CHANGED = finding(
+    "core/compressed-answers-are-read/changed",
+    "The adapter returned another answer where the answer was compressed.",
+    "{expected}, compressed or not",
+    "{observed}",
+)
+
+
+@check("core/compressed-answers-are-read")
+def compressed_answers_are_read(view: View) -> Findings:
+    """Where the request says that it takes gzip, which a gateway in front of the service may then use."""
+    for call in _disturbed_calls(view, "compressed"):
+        yield from _changed_response(call, "compressed or not", _COMPRESSED_RAISED, _COMPRESSED_CHANGED)
 
 
 def _disturbed_calls(view: View, *faults: str) -> Iterator[ProviderCall]:

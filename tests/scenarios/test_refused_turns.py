@@ -252,6 +252,12 @@ TURNS = [
 ]
 
 HAPPENINGS = [
+    turn(
+        "cancel-on-a-piece-elsewhere",
+        "user: a\nmodel: b\ncancel: {at: batch, on-piece: 1}",
+        ".cancel.on-piece",
+        "needs an event, at which the stream is held",
+    ),
     turn("cancel-word", "user: a\nmodel: b\ncancel: before-strat", ".cancel", "did you mean 'before-start'?"),
     turn("cancel-event-where", "user: a\nmodel: b\ncancel: event", ".cancel", "needs the event"),
     turn("cancel-nowhere", "user: a\nmodel: b\ncancel: {round: 0}", ".cancel", "needs the event"),

@@ -277,6 +277,7 @@ def test_media_are_small_and_valid(read: Read) -> None:
         ("batch", Cut("batch")),
         ("{after: 'text:2'}", Cut("event", after="text:2")),
         ("{index: 3}", Cut("event", index=3)),
+        ("{after: 'text:2', on-piece: 1}", Cut("event", after="text:2", on_piece=1)),
         ("{at: tool, index: 1}", Cut("tool", index=1)),
         ("{at: between-tools}", Cut("between-tools")),
     ],

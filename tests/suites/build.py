@@ -279,6 +279,7 @@ class Made:
             usage=wire.usage or m.TokenUsage(),
             finish_reason=m.FinishReason.CANCELLED if cancelled else wire.finish or m.FinishReason.UNKNOWN,
             raw_finish=wire.raw_finish,
+            model=wire.model,
             structured_output=msgspec.json.decode(text) if schema is not None and text else None,
         )
 

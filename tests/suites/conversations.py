@@ -274,3 +274,9 @@ def probed(probe: str, answer: str | m.Part | ReplyPart = THREE) -> View:
     made.call(answer).end()
     made.history = history
     return made.call(answer, probe=probe).view()
+
+
+def answered_turns(name: str, mode: str = "batch", options: dict[str, object] | None = None) -> View:
+    """Two turns of text in a scenario of this name."""
+    made = Made(scripted([THREE], user="Hi."), scripted(["Yes."], user="There?"), name=name, mode=mode, options=options)
+    return made.turn("Hi.").call(THREE).end().turn("There?").call("Yes.").end().view()

@@ -16,7 +16,7 @@ from turnproof.run.transcript import (
 
 from .build import spoilt
 from .cases import Case, good_runs_hold, status
-from .conversations import growing, plain
+from .conversations import answered_turns, growing, plain
 
 
 def usage(nth: int = 0, **figures: Any) -> Any:
@@ -54,6 +54,22 @@ def rising(view: View) -> View:
 
 
 CASES = [
+    Case(
+        "accounting/updates-are-told",
+        lambda: answered_turns("basics/plain", "stream"),
+        lambda view: spoilt(view, UsageUpdate, lambda event: None),
+        "at least one call of `on_usage_update`",
+        "never",
+        "",
+    ),
+    Case(
+        "accounting/updates-are-told",
+        lambda: answered_turns("basics/plain", "stream"),
+        lambda view: spoilt(view, UsageUpdate, lambda event: replace(event, usage=TokenUsage())),
+        "figures, for an answer with the usage",
+        "zeros",
+        "/3/usage",
+    ),
     Case(
         "accounting/prompt-counts-everything",
         growing,

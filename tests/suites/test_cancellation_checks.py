@@ -7,13 +7,15 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from turnproof.dialects.base import Evidence
+from turnproof.dialects.base import Evidence, ReplyPart
 from turnproof.judge.requirements import judge
 from turnproof.judge.verdict import Status
 from turnproof.judge.view import View
-from turnproof.messages import FinishReason, FunctionCall, ProviderResponse, Text, TokenUsage
+from turnproof.messages import FinishReason, FunctionCall, ProviderResponse, Text, Thought, TokenUsage
 from turnproof.run.transcript import (
     CallBegan,
+    Cancelled,
+    Chunk,
     Failed,
     FunctionCallDetected,
     Response,
@@ -22,10 +24,12 @@ from turnproof.run.transcript import (
     WireRequest,
     WireResponse,
 )
+from turnproof.scenarios.model import Cut
 
 from .build import Made, body_with, error, response_with, scripted, spoilt
 from .cases import Case, good_runs_hold, points_to_something, suite
 from .conversations import (
+    THREE,
     cancelled,
     cancelled_batch,
     cancelled_early,
@@ -83,7 +87,63 @@ def noticed(body: Any) -> None:
     body["messages"][1]["content"].append({"type": "text", "text": "[interrupted by the user]"})
 
 
+def cancelled_in_text_after_thinking() -> View:
+    """Cancelled in the text behind signed thinking, which the response keeps."""
+    thought = ReplyPart(Thought("I must look."), ("I must ", "look."))
+    made = Made(
+        scripted([thought, THREE], cancel=Cut("event", after="text:1"), expect="cancelled"),
+        name="cancel/after_thinking",
+        options={"thinking": {"budget_tokens": 1024}},
+    )
+    view = made.turn("Recite.").call(thought, THREE, cut=9).end("cancelled").view()
+    kept = (Thought("I must look."), *view.calls[0].response.parts)  # type: ignore[union-attr]
+    return spoilt(view, Response, response_with(parts=kept))
+
+
+def cancelled_on_a_piece() -> View:
+    """Cancelled in the callback of the first piece, while the second had arrived."""
+    made = Made(
+        scripted([THREE], cancel=Cut("event", after="text:2", on_piece=1), expect="cancelled"),
+        name="cancel/in_one_write",
+    )
+    view = made.turn("Recite.").call(THREE, cut=5).end("cancelled").view()
+    view = spoilt(view, Chunk, lambda event: None, 1)
+    return moved_behind(spoilt(view, Response, response_with(parts=(Text("Bed 3 "),))), Cancelled, Chunk)
+
+
+def moved_behind(view: View, moved: type, other: type) -> View:
+    events = list(view.transcript.events)
+    event = events.pop(next(n for n, one in enumerate(events) if isinstance(one, moved)))
+    events.insert(next(n for n, one in enumerate(events) if isinstance(one, other)) + 1, event)
+    return View(replace(view.transcript, events=tuple(events)), view.dialect, view.scenario)
+
+
+def passed_on_afterwards(view: View) -> View:
+    events = view.transcript.events
+    at = next(n for n, event in enumerate(events) if isinstance(event, Cancelled))
+    late = Chunk(text="is ", turn=0, call=0)
+    return View(
+        replace(view.transcript, events=(*events[: at + 1], late, *events[at + 1 :])), view.dialect, view.scenario
+    )
+
+
 CASES = [
+    Case(
+        "cancellation/thinking-is-kept",
+        cancelled_in_text_after_thinking,
+        lambda view: spoilt(view, Response, response_with(parts=(Text("Bed 3 "),))),
+        'the thinking "I must look."',
+        "lost",
+        "/parts",
+    ),
+    Case(
+        "cancellation/no-piece-after-the-cancel",
+        cancelled_on_a_piece,
+        passed_on_afterwards,
+        'the piece "is "',
+        "passed-on",
+        "/1/text",
+    ),
     Case("cancellation/returns-a-cancelled-response", cancelled, raised, "ReadError", "raised", "/error"),
     Case(
         "cancellation/partial-text-is-kept",

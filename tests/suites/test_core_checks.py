@@ -16,7 +16,7 @@ from turnproof.run.transcript import Chunk, FunctionCallDetected, LateCallback, 
 
 from .build import Made, body_with, error, response_with, scripted, spoilt
 from .cases import Case, good_runs_hold, suite
-from .conversations import THREE, disturbed, plain, probed, read, tools
+from .conversations import THREE, answered_turns, disturbed, plain, probed, read, tools
 
 
 def ended(**fields: object) -> object:
@@ -329,6 +329,24 @@ def _moved(view: View) -> View:
     return View(replace(view.transcript, events=tuple(events)), view.dialect, view.scenario)
 
 
+CORE += [
+    Case(
+        "core/answering-model-is-named",
+        lambda: answered_turns("basics/plain"),
+        lambda view: spoilt(view, Response, response_with(model=None)),
+        "expected the model",
+        "missing",
+        "",
+    ),
+    Case(
+        "core/answering-model-is-named",
+        lambda: answered_turns("basics/plain"),
+        lambda view: spoilt(view, Response, response_with(model="default")),
+        'got "default"',
+        "other",
+        "/model",
+    ),
+]
 CASES = CORE + STREAMING
 
 test_the_good_run_holds_and_the_spoilt_one_does_not = good_runs_hold(CASES)

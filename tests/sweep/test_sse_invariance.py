@@ -78,7 +78,11 @@ def test_another_spelling_changes_nothing(reader: Reader, plain: Outcome, spelli
     dripped = [bytes([byte]) for event in events for byte in event]
     for pieces in (events, dripped):
         read = reader.read(pieces)
-        if spelling in reader.spellings:
+        if spelling == "joined":
+            assert isinstance(read, Outcome)
+            # One event has the figures once, where several had them on their way.
+            assert (read.parts, read.usage, read.finish) == (plain.parts, plain.usage, plain.finish)
+        elif spelling in reader.spellings:
             assert read == plain  # the dialect vouches for it: every adapter is judged by it
         elif (reader.name, reader.path, spelling) in UNREADABLE:
             assert isinstance(read, TransportError)
@@ -145,7 +149,10 @@ def said(events: Sequence[bytes]) -> list[tuple[str | None, str | None]]:
 @pytest.mark.parametrize("spelling", SPELLINGS)
 def test_another_spelling_says_the_same(reader: Reader, spelling: Spelling) -> None:
     again = list(respelled(reader.events, spelling))
-    assert said(again) == said(reader.events)
+    if spelling == "joined" and again != list(reader.events):
+        assert len(said(again)) == 1
+    else:
+        assert said(again) == said(reader.events)
 
 
 @pytest.mark.parametrize(

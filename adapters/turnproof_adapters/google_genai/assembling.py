@@ -79,7 +79,7 @@ class Assembler:
     """Feed it an answer's chunks in order. `complete` turns true with the finish reason.
 
     `to` is the model that was asked, which alone gets its signatures back. One chunk may hold several pieces: after
-    the one whose callback sets `token`, the rest is neither told nor kept.
+    the one whose callback sets `token`, the rest is neither told nor kept, but for the chunk's figures.
     """
 
     def __init__(self, to: Target, restore: Restore, listeners: Listeners, token: CancelToken | None = None) -> None:
@@ -105,15 +105,20 @@ class Assembler:
         for piece in chunk.pieces:
             self._take(piece)
             if self.failure is not None or self._token.is_cancelled:
-                return
+                break
+        else:
+            self._end(chunk)
+        if chunk.usage is not None:
+            self._count(chunk.usage)
+
+    def _end(self, chunk: Chunk) -> None:
+        """Take what a chunk says of how the answer ended."""
         if chunk.finish is not None:
             self._end_words()
             self._raw_finish = chunk.finish
             self._finish_message = chunk.finish_message
             self.complete = True
         self.failure = chunk.blocked or self.failure
-        if chunk.usage is not None:
-            self._count(chunk.usage)
 
     def response(self) -> messages.ProviderResponse:
         """The finished answer. Raises TransportError for one that cannot be read, and for none at all."""

@@ -370,6 +370,7 @@ class WireAnswer:
     `complete` is False where the end marker of a stream is missing. `error` is set for error answers, also for an
     error event under status 200 (its kind is empty where the API has words alone); `parts` then holds what came before
     it. Calls whose arguments never became complete JSON are counted in `broken_calls` and are not among the parts.
+    `model` is the model that answered, in the API's words, where the answer names it.
     `finish` is what the whole answer says; `finish_word` is what the API's finish word alone means, if the
     answer has a refusal in another field and the word of an ordinary end; else None. `names` are what a service that
     stores answers knows this one by: its own id first, then those of its items.
@@ -387,6 +388,7 @@ class WireAnswer:
     error_message: str | None = None
     retry_after: float | None = None
     names: tuple[str, ...] = field(default=(), compare=False)
+    model: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

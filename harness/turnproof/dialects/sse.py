@@ -6,14 +6,16 @@ Line ends may be LF, CRLF or CR, as the standard allows.
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias, assert_never
+from typing import Any, Literal, TypeAlias, assert_never
 
-Spelling: TypeAlias = Literal["lf", "crlf", "cr", "unspaced", "padded", "folded", "bom"]
+Spelling: TypeAlias = Literal["lf", "crlf", "cr", "unspaced", "padded", "folded", "bom", "joined"]
 """A way to write a stream that changes nothing of what it says (WHATWG HTML, section 9.2.6): the line end; `data:`
-without the blank behind it; blanks around the JSON; its data on several lines; a byte order mark in front of it."""
+without the blank behind it; blanks around the JSON; its data on several lines; a byte order mark in front of it.
+`joined` is one event with the parts of all, in an API whose events hold lists of parts."""
 
 _LINE_ENDS: dict[Spelling, bytes] = {"lf": b"\n", "crlf": b"\r\n", "cr": b"\r"}
 
@@ -72,6 +74,9 @@ def is_event_stream(content_type: str, body: bytes) -> bool:
 
 def respelled(events: Iterable[bytes], spelling: Spelling) -> Iterator[bytes]:
     """A stream of JSON events, spelled in another way. An event that is no JSON object is not folded or padded."""
+    if spelling == "joined":
+        yield from _joined(list(events))
+        return
     for position, event in enumerate(events):
         match spelling:
             case "unspaced":
@@ -86,3 +91,37 @@ def respelled(events: Iterable[bytes], spelling: Spelling) -> Iterator[bytes]:
                 yield re.sub(rb"\r\n|\n|\r", _LINE_ENDS[spelling], event)
             case _:
                 assert_never(spelling)
+
+
+def _joined(events: Sequence[bytes]) -> Iterator[bytes]:
+    """All of them as the last one, with the parts of all; the events as they are where they hold no lists of parts."""
+    documents = [_json(event) for event in events]
+    rows = [_parts(document) for document in documents]
+    if not rows or not all(isinstance(row, list) for row in rows):
+        yield from events
+        return
+    rows[-1][:] = [part for row in rows for part in row]
+    yield from (b"" for _ in events[1:])
+    yield b"data: " + json.dumps(documents[-1], ensure_ascii=False).encode() + _ending(events[-1])
+
+
+def _json(event: bytes) -> Any:
+    try:
+        return json.loads(event.removeprefix(b"data: "))
+    except ValueError:
+        return None
+
+
+def _parts(document: Any) -> Any:
+    """The list of parts in a document of Gemini, in its envelope or without one; None where it has none."""
+    for key in ("candidates", 0, "content", "parts"):
+        if isinstance(document, dict):
+            document = document.get("response", document) if key == "candidates" else document
+            document = document.get(key)
+        else:
+            document = document[0] if key == 0 and isinstance(document, list) and document else None
+    return document
+
+
+def _ending(event: bytes) -> bytes:
+    return event[len(event.rstrip()) :]

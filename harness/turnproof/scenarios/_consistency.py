@@ -30,8 +30,8 @@ ATTEMPTS: Final = 3
 
 Mode = Literal["stream", "batch"]
 
-_HARMLESS: Final = ("split", "drip", "comment", "respelled")
-_NEEDS_STREAM: Final = ("no-end", "garbage", "error-event", "comment", "respelled")
+_HARMLESS: Final = ("split", "drip", "comment", "respelled", "merged", "compressed", "idle-close")
+_NEEDS_STREAM: Final = ("no-end", "garbage", "error-event", "comment", "respelled", "merged")
 
 
 # -- one turn -----------------------------------------------------------------------------------------------

@@ -157,13 +157,15 @@ def read_cut(spot: LocatedValue) -> Cut:
         if word == "event":
             spot.refuse("needs the event: {after: 'text:1'} or {at: event, index: 3}")
         return Cut(at=word)
-    spot.mapping(("at", "round", "index", "after", "by"), what="a cancel point")
-    at, after, by = spot.get("at"), spot.get("after"), spot.get("by")
+    spot.mapping(("at", "round", "index", "after", "by", "on-piece"), what="a cancel point")
+    at, after, by, piece = spot.get("at"), spot.get("after"), spot.get("by"), spot.get("on-piece")
     word = at.choice(CUTS) if at else "event"
     if after and word != "event":
         after.refuse(f"names an event, but the turn is cancelled at {word!r}")
     if word == "event" and not after and "index" not in spot.value:
         spot.refuse("needs the event: 'after' (text:1) or 'index'")
+    if piece and word != "event":
+        piece.refuse(f"needs an event, at which the stream is held; the turn is cancelled at {word!r}")
     how = by.choice(BY) if by else "token"
     if by and how != "token" and word == "before-start":
         by.refuse("there is no turn yet that could be stopped; before its start a turn is cancelled by its token")
@@ -173,6 +175,7 @@ def read_cut(spot: LocatedValue) -> Cut:
         index=_optional_integer(spot, "index", 0),
         after=_event(after) if after else None,
         by=how,
+        on_piece=piece.integer(1) if piece else 0,
     )
 
 

@@ -74,7 +74,8 @@ class Cut(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     `backoff` (while the session sleeps before retry `index`).
     For `event`, `after` may name the event by kind and ordinal instead: `text:2` is the second text event.
     `by` says how: the turn's token is set, the session's `stop` is called from another thread, or every process that
-    the agent has started is killed.
+    the agent has started is killed. `on_piece` says who: not the server at its event, but the application, in the
+    callback that gets this piece of the turn's text (counted from 1). At the event the server then holds the stream.
     """
 
     at: CutPoint
@@ -82,6 +83,7 @@ class Cut(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     index: int = 0
     after: str | None = None
     by: Literal["token", "stop", "kill"] = "token"
+    on_piece: int = 0
 
 
 FaultKind = Literal[
@@ -97,6 +99,9 @@ FaultKind = Literal[
     "comment",
     "refuse-connection",
     "respelled",
+    "merged",
+    "compressed",
+    "idle-close",
 ]
 
 
@@ -106,11 +111,12 @@ class Fault(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="keb
     `status`: answer with `status` (and `retry_after` seconds, which a proxy may give as a date). `reset`: RST after
     event `index` (-1: before the headers). `stall`: silence after event `index`, until the client leaves. `truncate`:
     half of event `index`, then a clean close of the socket. `no-end`: the stream ends cleanly, after event `index` (-1:
-    before its end marker).
-    `split`: every byte in a write of its own around multi-byte characters and line ends. `garbage`: a broken frame
-    after event `index`. `error-event`: the API's error event with `status`'s error type. `drip`: one byte a write.
-    `comment`: SSE comments, pings and retry lines between events. `refuse-connection`: the socket is closed on accept.
-    `respelled`: the same stream in another `spelling`, where the service or a proxy in front of it has it.
+    before its end marker). `split`: every byte in a write of its own around multi-byte characters and line ends.
+    `garbage`: a broken frame after event `index`. `error-event`: the API's error event with `status`'s error type.
+    `drip`: one byte a write. `comment`: SSE comments, pings and retry lines between events. `refuse-connection`: the
+    socket is closed on accept. `respelled`: the same stream in another `spelling`, where the service or a proxy in
+    front of it has it. `merged`: all events in one write. `compressed`: gzip, where the request accepts it.
+    `idle-close`: the connection is closed behind the whole answer, which did not announce it.
     `message` and `error_kind` replace the API's usual words for a `status`.
     """
 

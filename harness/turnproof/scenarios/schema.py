@@ -261,7 +261,10 @@ def _mishaps() -> Schema:
         "cancel": {
             "anyOf": [
                 _words(anywhere),
-                _object({"at": _words(("event",)), **keys}, anyOf=[{"required": ["index"]}, {"required": ["after"]}]),
+                _object(
+                    {"at": _words(("event",)), **keys, "on-piece": _POSITIVE},
+                    anyOf=[{"required": ["index"]}, {"required": ["after"]}],
+                ),
                 _object({"at": _words(anywhere), "index": _COUNT, "round": _COUNT, "by": _words(BY)}, ("at",)),
             ]
         },

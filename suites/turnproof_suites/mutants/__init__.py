@@ -19,6 +19,7 @@ from . import (
     cancelled,
     chains,
     children,
+    connections,
     context,
     core_inputs,
     core_outputs,
@@ -66,6 +67,7 @@ __all__ = [
 _AREAS = (
     core_inputs,
     core_outputs,
+    connections,
     streaming,
     tools_outgoing,
     tools_incoming,

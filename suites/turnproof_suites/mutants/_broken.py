@@ -1,8 +1,9 @@
 """A wrapper around any adapter, on either path, that can be broken in one place.
 
-A subclass overrides one of four hooks: `change_message` (one message that goes in), `change_inputs` (all inputs of a
-call), `change_response` (what comes back) or `call` (the call as a whole). What no hook changes passes through
-untouched, as the same objects, and whatever else the adapter offers stays reachable.
+A subclass overrides one of five hooks: `change_endpoint` (what the adapter is opened with), `change_message` (one
+message that goes in), `change_inputs` (all inputs of a call), `change_response` (what comes back) or `call` (the call
+as a whole). What no hook changes passes through untouched, as the same objects, and whatever else the adapter offers
+stays reachable.
 
 A legacy adapter records what it returns. So where a mutant returns something else than the adapter it wraps, or fails
 where that succeeded, the adapter's history is set to what the mutant would have recorded.
@@ -19,7 +20,16 @@ from msgspec.structs import replace as changed
 
 from turnproof.cancel import CancelToken
 from turnproof.messages import FunctionCall, Message, ProviderResponse, Text, TokenUsage, ToolSchema
-from turnproof.provider import JSONSchema, OnChunk, OnFunctionCall, OnThinking, OnUsage, Path, SystemInstruction
+from turnproof.provider import (
+    Endpoint,
+    JSONSchema,
+    OnChunk,
+    OnFunctionCall,
+    OnThinking,
+    OnUsage,
+    Path,
+    SystemInstruction,
+)
 
 CallbackName: TypeAlias = Literal["on_chunk", "on_usage", "on_call", "on_thinking"]
 
@@ -68,6 +78,11 @@ class Broken:
     def __init__(self, inner: Any, path: Path) -> None:
         self.inner = inner
         self.path = path
+
+    @classmethod
+    def change_endpoint(cls, endpoint: Endpoint) -> Endpoint:
+        """What the adapter is opened with instead."""
+        return endpoint
 
     def change_message(self, message: Message) -> Message:
         """The message that goes in instead."""

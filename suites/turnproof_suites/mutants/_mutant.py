@@ -44,6 +44,7 @@ class MutantRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     paths: tuple[Path, ...] = BOTH
     capability: tuple[str, ...] = ()
     fails: Failing | None = None
+    in_evidence: bool = True
 
 
 @cache
@@ -80,14 +81,16 @@ def mutant(
     paths: tuple[Path, ...] = BOTH,
     capability: tuple[str, ...] = (),
     fails: Failing | None = None,
+    in_evidence: bool = True,
 ) -> Callable[[Breaking], Mutant]:
-    """Turn the decorated class into a mutant. `fails` is for those that hang or raise oddly on purpose; `capability`
-    names what an adapter, or the wire API (`wire:refusals`), must have for the mutant to break anything."""
+    """Turn the decorated class into a mutant. `fails` is for those that hang or raise oddly on purpose, `in_evidence`
+    is False for what no digest of the evidence covers; `capability` names what an adapter, or the wire API
+    (`wire:refusals`), must have for the mutant to break anything."""
 
     def make_mutant(cls: Breaking) -> Mutant:
         parts: dict[str, Any] = {"filter": cls}
         if issubclass(cls, Broken):
-            parts = {"wrap": cls}
+            parts = {"wrap": cls, "endpoint": cls.change_endpoint}
         elif issubclass(cls, BrokenSession):
             parts = {"session": partial(broken_binding, cls)}
         return Mutant(
@@ -100,6 +103,7 @@ def mutant(
             capability=capability,
             paths=paths,
             fails=fails,
+            in_evidence=in_evidence,
             **parts,
         )
 

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from turnproof.cancel import CancelToken
 from turnproof.errors import TransportError
-from turnproof.messages import FinishReason, FunctionCall, Message, ProviderResponse, Text, TokenUsage
+from turnproof.messages import FinishReason, FunctionCall, Message, ProviderResponse, Text, Thought, TokenUsage
 
 from ._broken import Broken, CallInputs, Proceed, chain_callbacks, record_callbacks
 from ._mutant import suite_mutant
@@ -96,8 +96,7 @@ class CancelIgnored(Broken):
         return replace_inputs(inputs, token=None) if inputs.on_chunk is not None else inputs
 
 
-@suite_mutant("cancel-noticed-at-the-next-piece")
-class CancelNoticedAtTheNextPiece(Broken):
+class NoticedAtTheNextPiece(Broken):
     """The token is looked at whenever a piece arrives, and at no other time."""
 
     def call(self, inputs: CallInputs, proceed: Proceed) -> ProviderResponse:
@@ -110,6 +109,21 @@ class CancelNoticedAtTheNextPiece(Broken):
                 new_token.cancel()
 
         return proceed(replace_inputs(inputs, token=new_token, on_chunk=chain_callbacks(look, inputs.on_chunk)))
+
+
+CancelNoticedAtTheNextPiece = suite_mutant("cancel-noticed-at-the-next-piece")(NoticedAtTheNextPiece)
+
+PiecePassedOnBeforeTheLook = suite_mutant("piece-passed-on-before-the-look")(NoticedAtTheNextPiece)
+
+
+@suite_mutant("thinking-dropped-on-cancel")
+class ThinkingDroppedOnCancel(Broken):
+    """A cancelled response has its text alone."""
+
+    def change_response(self, inputs: CallInputs, response: ProviderResponse) -> ProviderResponse:
+        if not _cancelled(response):
+            return response
+        return replace(response, parts=tuple(part for part in response.parts if not isinstance(part, Thought)))
 
 
 class ReadsOnBehindTheCaller(Broken):

@@ -184,3 +184,19 @@ class LastAnswerNotReplayed(Rewriting):
         last = next((message for message in reversed(messages) if wire.spoken_by_model(message)), None)
         if last is not None:
             messages[:] = [message for message in messages if message is not last]
+
+
+@suite_mutant("answering-model-forgotten")
+class AnsweringModelForgotten(Broken):
+    """The response does not say which model answered."""
+
+    def change_response(self, inputs: CallInputs, response: ProviderResponse) -> ProviderResponse:
+        return replace(response, model=None)
+
+
+@suite_mutant("answering-model-is-an-alias")
+class AnsweringModelIsAnAlias(Broken):
+    """The response names the model by an alias of the adapter's own."""
+
+    def change_response(self, inputs: CallInputs, response: ProviderResponse) -> ProviderResponse:
+        return replace(response, model="default")

@@ -31,6 +31,22 @@ class Miscounting(Broken):
         return replace(response, usage=self.count(response.usage))
 
 
+@suite_mutant("updates-not-told")
+class UpdatesNotTold(Broken):
+    """A callback for usage is accepted and never called."""
+
+    def change_inputs(self, inputs: CallInputs) -> CallInputs:
+        return replace_inputs(inputs, on_usage=None)
+
+
+@suite_mutant("updates-of-zeros")
+class UpdatesOfZeros(Miscounting):
+    """Updates come before the figures do, and have none."""
+
+    def change_inputs(self, inputs: CallInputs) -> CallInputs:
+        return inputs.with_callback("on_usage", lambda on_usage: lambda _: on_usage(TokenUsage()))
+
+
 def _cached(usage: TokenUsage) -> int:
     return usage.cache_read_tokens + usage.cache_creation_tokens
 

@@ -36,7 +36,7 @@ PLACES = (
     *({"after": f"{kind}:{count}"} for kind in ("start", "text", "args", "call", "end") for count in (1, 2)),
 )
 """Where faults act: before the head, behind an event, behind one that never comes, and behind each kind of event."""
-HARMLESS = ("split", "drip", "comment", "respelled")
+HARMLESS = ("split", "drip", "comment", "respelled", "merged", "compressed", "idle-close")
 FORMS = (*CONTROLS, "ollama, /v1/messages")
 STREAMS = (*FORMS, "gemini, as an array")
 CASES = [(name, True) for name in STREAMS] + [(name, False) for name in FORMS]

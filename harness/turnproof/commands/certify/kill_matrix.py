@@ -150,7 +150,7 @@ class Judge:
         if not measured:
             return "unmeasured"
         mine = {key: view for key, view in mutant_views.items() if key.path == path}
-        if all(view.digest == self._bench.control[key].digest for key, view in mine.items()):
+        if mutant.in_evidence and all(view.digest == self._bench.control[key].digest for key, view in mine.items()):
             return "equal"
         return "caught" if any(after[one].status is Status.VIOLATED for one in measured) else "missed"
 

@@ -67,6 +67,7 @@ def _read_batch(status: int, body: bytes, dialect: str, complaint: Complaint) ->
         usage=usage_of(message.get("usage")),
         finish=stop_reasons.neutral(raw_finish),
         raw_finish=raw_finish,
+        model=word(message.get("model")),
     )
 
 
@@ -180,6 +181,7 @@ def _read_stream(status: int, body: bytes, dialect: str, complaint: Complaint) -
         broken_calls=broken,
         error_kind=error[0] if error else None,
         error_message=error[1] if error else None,
+        model=stream.model or None,
     )
 
 

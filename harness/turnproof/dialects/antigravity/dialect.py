@@ -16,6 +16,7 @@ from .validate import validate
 SPELLINGS: Mapping[Spelling, str] = {
     "lf": "antigravity.md §3: clients meet both line ends; gemini-cli takes either",
     "padded": "JSON allows blanks anywhere between its tokens; gemini-cli strips those around it",
+    "joined": "the API gives a chunk any number of parts (defects:ST16); gemini-cli takes them all",
 }
 
 

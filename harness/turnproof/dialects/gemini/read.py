@@ -73,6 +73,7 @@ class _Answer:
     parts: list[Part] = field(default_factory=list)
     words: list[str] = field(default_factory=list)
     usage: TokenUsage | None = None
+    model: str | None = None
     raw_finish: str | None = None
     blocked: bool = False
     error: dict[str, Any] | None = None
@@ -87,6 +88,7 @@ class _Answer:
         self.usage = usage_of(chunk.get("usageMetadata")) or self.usage
         if (reason := _block_reason(chunk)) is not None:
             self.raw_finish, self.blocked = reason, True
+        self.model = word(chunk.get("modelVersion")) or self.model
         candidate = _candidate(chunk)
         self.raw_finish = finishes.word_of(candidate.get("finishReason")) or self.raw_finish
         for wire in _parts(candidate):
@@ -121,6 +123,7 @@ class _Answer:
             raw_finish=self.raw_finish,
             complete=complete and self.error is None,
             broken_calls=int(self.raw_finish == finishes.MALFORMED_CALL),
+            model=self.model,
         )
         if self.error is None:
             return answer

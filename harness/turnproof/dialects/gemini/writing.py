@@ -71,6 +71,7 @@ comment, an `event:`, `id:` or `retry:` line breaks the stream, and so does `dat
 SPELLINGS: Mapping[Spelling, str] = {
     "lf": "proxies that write events anew end lines as most servers do; google-genai 3.4 takes CRLF, LF and CR",
     "padded": "recorded: indented JSON, and blanks after colons; JSON allows them anywhere between its tokens",
+    "joined": "the API gives a chunk any number of parts (defects:ST16); google-genai 3.4 takes them all",
 }
 """No byte order mark, and no `data:` without its blank: google-genai 3.4 reads neither, so no service can send them."""
 

@@ -93,6 +93,7 @@ class _Answer:
             complete=complete,
             error_kind=kind,
             error_message=message,
+            model=self.model or None,
         )
 
 

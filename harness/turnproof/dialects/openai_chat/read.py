@@ -101,6 +101,7 @@ class _Answer:
             broken_calls=len(found) - len(parts),
             error_kind=self.error_kind,
             error_message=self.error_message,
+            model=self.model or None,
         )
 
 

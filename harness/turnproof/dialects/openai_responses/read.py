@@ -80,6 +80,7 @@ def _answer(status: int, response: Json, items: list[Json], *, complete: bool) -
         error_kind=_kind(error),
         error_message=_message(error),
         names=tuple(name for name in map(id_of, (response, *items)) if name is not None),
+        model=model or None,
     )
 
 

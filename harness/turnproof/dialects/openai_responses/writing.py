@@ -48,6 +48,7 @@ NOISE = (b": keep-alive\n\n", b'event: keepalive\ndata: {"type":"keepalive","seq
 SPELLINGS: Mapping[Spelling, str] = {
     "crlf": "proxies and gateways that write events anew; openai 3.54 takes LF, CRLF and CR",
     "unspaced": "servers that imitate the API; openai 3.54 takes `data:{` as the standard has it",
+    "folded": "WHATWG HTML, 9.2.6: data on several lines is one text; openai 3.54 joins them",
 }
 
 GARBAGE = b'event: response.output_text.delta\ndata: {"type":"response.output_text.delta","del\x07 <html>\n\n'

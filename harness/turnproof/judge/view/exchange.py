@@ -16,7 +16,7 @@ from ...run.transcript import RunKey, WireRequest, WireResponse
 from ..finding import BrokenRule, ByteSpan, Place, Side, pointer
 from .provenance import Provenance, neutral_path, pointer_of
 
-HARMLESS_FAULTS = frozenset({"split", "drip", "comment", "respelled"})
+HARMLESS_FAULTS = frozenset({"split", "drip", "comment", "respelled", "merged", "compressed", "idle-close"})
 """Faults that change how bytes arrive, but not what they say."""
 
 

@@ -40,7 +40,7 @@ class Run(RunSession):
         token = CancelToken()
         self.tools.begin(turn)
         self._cut = turn.cancel
-        recorder.begin_turn(*self._breaking_off(turn, token))
+        recorder.begin_turn(*self._breaking_off(turn, token), on_piece=turn.cancel.on_piece if turn.cancel else 0)
         if self.keeping is not None:
             self.keeping.begin(turn)
         self._prepare(turn)

@@ -204,6 +204,7 @@ class Gathering:
             extra=exchange.extra,
             findings=self._findings(exchange),
             at_ms=self._since_began(exchange.began),
+            connection=exchange.connection,
             **self._place_of(exchange),
         )
 

@@ -27,17 +27,21 @@ Seam: TypeAlias = Literal["inputs", "outputs", "callbacks", "wire", "session", "
 Failing: TypeAlias = Literal["hangs", "raises"]
 
 
+def _itself(endpoint: Endpoint) -> Endpoint:
+    return endpoint
+
+
 @dataclass(frozen=True, slots=True)
 class Mutant:
     """An adapter, or the session above it, broken on purpose at one seam.
 
     `caught_by` is the requirement expected to catch it, `scenarios` where it shows (globs), on `paths`. `wrap` breaks
-    the adapter object of a path, which it gets in the one calling form; `filter` makes the rewriting proxy in front of
-    the server; `session` breaks a session's binding. `capability` names what an adapter must claim, or the wire API
-    have (`wire:refusals`), for the mutant to break anything, and `dialects` the wire APIs where it can, if not all.
-    `fails` says that it hangs or raises oddly on purpose: of
-    any other mutant that is a crash, and no detection. `in_evidence` is False for what evidence does not have, such as
-    the thread that a callback came from: a run may then equal its control's.
+    the adapter object of a path, which it gets in the one calling form, and `endpoint` what that is opened with;
+    `filter` makes the rewriting proxy in front of the server; `session` breaks a session's binding. `capability` names
+    what an adapter must claim, or the wire API have (`wire:refusals`), for the mutant to break anything, and `dialects`
+    the wire APIs where it can, if not all. `fails` says that it hangs or raises oddly on purpose: of any other mutant
+    that is a crash, and no detection. `in_evidence` is False for what evidence does not have, such as the thread that a
+    callback came from: a run may then equal its control's.
 
     Outside its scenarios and paths a mutant equals its control: the runner does not apply it there.
     """
@@ -49,6 +53,7 @@ class Mutant:
     sources: tuple[str, ...]
     scenarios: tuple[str, ...] = ("*",)
     wrap: Callable[[Any, Path], Any] | None = None
+    endpoint: Callable[[Endpoint], Endpoint] = _itself
     filter: Callable[[], WireFilter] | None = None
     session: Callable[[SessionBinding], SessionBinding] | None = None
     capability: tuple[str, ...] = field(default=())
@@ -118,10 +123,16 @@ def _combined(name: str, mutants: Sequence[Mutant]) -> Mutant:
             provider = each(provider, path)
         return provider
 
+    def endpoint(given: Endpoint) -> Endpoint:
+        for one in reversed(mutants):
+            given = one.endpoint(given)
+        return given
+
     return replace(
         mutants[0],
         name=name,
         wrap=wrap if wraps else None,
+        endpoint=endpoint,
         filter=(lambda: _Filters([make() for make in filters])) if filters else None,
         scenarios=tuple(dict.fromkeys(glob for one in mutants for glob in one.scenarios)),
         capability=tuple(dict.fromkeys(feature for one in mutants for feature in one.capability)),
@@ -157,21 +168,21 @@ def mutated(subject: Subject, name: str | None) -> Subject:
     if mutant.session is not None:
         return replace(subject, session=mutant.session(subject.session))
     if mutant.wrap is not None:
-        return replace(subject, adapter=_wrapped(subject.adapter, mutant.wrap))
+        return replace(subject, adapter=_wrapped(subject.adapter, mutant.wrap, mutant.endpoint))
     return subject
 
 
-def _wrapped(binding: Binding, wrap: Callable[[Any, Path], Any]) -> Binding:
-    """The binding with the wrapper around what it opens."""
+def _wrapped(binding: Binding, wrap: Callable[[Any, Path], Any], changed: Callable[[Endpoint], Endpoint]) -> Binding:
+    """The binding with the wrapper around what it opens, and another endpoint to open it with."""
 
     def stateless(endpoint: Endpoint) -> Any:
         assert binding.open_stateless is not None
-        provider = binding.open_stateless(endpoint)
+        provider = binding.open_stateless(changed(endpoint))
         return wrap(normalise(provider, signature=binding.signature, errors=binding.errors), "stateless")
 
     def legacy(endpoint: Endpoint) -> Any:
         assert binding.open_legacy is not None
-        return wrap(normalise_legacy(binding.open_legacy(endpoint), errors=binding.errors), "legacy")
+        return wrap(normalise_legacy(binding.open_legacy(changed(endpoint)), errors=binding.errors), "legacy")
 
     # What a wrapper wraps has the one calling form already, and so has the wrapper.
     return replace(

@@ -49,6 +49,8 @@ class Recorder:
         self.doing = ""
         """What is being done with the session: `turn`, or an operation by the word that scenarios have for it."""
         self._cut: tuple[Event | None, Callable[[], object]] | None = None
+        self._pieces_left = 0
+        """Pieces of text until the application itself breaks the turn off; 0 where the server says when."""
         self._seen = threading.Condition()
         self._text = self._thinking = self._calls = self._tokens = self._shown = 0
         self._in_call = False
@@ -72,12 +74,13 @@ class Recorder:
         """The place in the run that the next event belongs to."""
         return {"turn": self.turn, "call": self.call, "probe": self.probe}
 
-    def begin_turn(self, event: Event | None, cut: Callable[[], object]) -> None:
+    def begin_turn(self, event: Event | None, cut: Callable[[], object], on_piece: int = 0) -> None:
         """A turn starts. `cut` is what breaks it off, where the scenario says so, and `event` the event for it; None
-        where `cut` tells itself."""
+        where `cut` tells itself. `on_piece` is the piece of text with which the application does it."""
         with self._seen:
             self._shown = 0
         self._cut = event, cut
+        self._pieces_left = on_piece
 
     def begin(self, began: CallBegan) -> None:
         """A provider call starts: the parent notes which exchanges follow."""
@@ -109,6 +112,15 @@ class Recorder:
         with self._seen:
             self._shown += len(text)
             self._seen.notify_all()
+        if not self._in_call:
+            self.took_piece()
+
+    def took_piece(self) -> None:
+        """The application has got a piece of text, and breaks the turn off where it is the one."""
+        if self._pieces_left:
+            self._pieces_left -= 1
+            if not self._pieces_left:
+                self.cancel()
 
     def cancel(self) -> None:
         """Break the turn off, once, and say where."""
@@ -121,13 +133,17 @@ class Recorder:
         cut()
 
     def _cancel_from_server(self, arrived: Arrived) -> None:
+        meant = self._cut
         if self.streamed:
             with self._seen:
                 # In steps: a machine that stands still for longer than all of them takes but one away.
                 for _ in range(_STEPS):
                     if self._seen.wait_for(lambda: self._has_arrived(arrived), timeout=SETTLE_LIMIT / _STEPS):
                         break
-        self.cancel()
+                    if self._cut is not meant:
+                        return  # the application was faster
+        if self._cut is meant:
+            self.cancel()
 
     def _has_arrived(self, arrived: Arrived) -> bool:
         if not self._in_call:
@@ -184,6 +200,8 @@ class Callbacks:
             except BaseException as error:
                 self.raised = error
                 raise
+            if name == "on_chunk":
+                self._recorder.took_piece()
 
         return callback
 

@@ -14,11 +14,12 @@ from ._event import BaseEvent
 class WireRequest(BaseEvent, frozen=True, kw_only=True, omit_defaults=True, tag="wire_request"):
     """A request as the server saw it.
 
-    `headers` are kept by allow-list; `body` is the parsed JSON (or the text that was not JSON), `digest` of the
-    raw bytes, and `raw` their text wherever canonical JSON of `body` is something else. `extra` marks unscripted
-    operations; `findings` are the rules it offends, enforced or only logged, each
-    `{"rule", "evidence", "status", "kind", "message", "path", "enforced"}`, and `"outdated": true` where time alone
-    made it so. `at_ms` is when it arrived, in milliseconds since the run began, as the call's.
+    `headers` are kept by allow-list; `body` is the parsed JSON (or the text that was not JSON), `digest` of the raw
+    bytes, and `raw` their text wherever canonical JSON of `body` is something else. `extra` marks unscripted
+    operations; `findings` are the rules it offends, enforced or only logged, each `{"rule", "evidence", "status",
+    "kind", "message", "path", "enforced"}`, and `"outdated": true` where time alone made it so. `at_ms` is when it
+    arrived, in milliseconds since the run began, as the call's. `connection` is the number of the connection by which
+    it came, counted from 0 within the run; None where nobody counted.
     """
 
     exchange: int
@@ -32,6 +33,7 @@ class WireRequest(BaseEvent, frozen=True, kw_only=True, omit_defaults=True, tag=
     extra: bool = False
     findings: tuple[dict[str, Any], ...] = ()
     at_ms: float | None = None
+    connection: int | None = None
 
     @property
     def data(self) -> bytes:

@@ -15,7 +15,7 @@ from ._weights import Setting, seldom, weighted
 _PASSING: Final = (429, 500, 502, 503, 529)
 _LASTING: Final = {400: "InvalidRequestError", 401: "AuthenticationError", 403: "AuthenticationError",
                    404: "InvalidRequestError", 422: "InvalidRequestError"}  # fmt: skip
-_HARMLESS: Final = ("split", "drip", "comment", "respelled")
+_HARMLESS: Final = ("split", "drip", "comment", "respelled", "merged", "compressed", "idle-close")
 _SPELLINGS: Final[tuple[Spelling, ...]] = get_args(Spelling)
 _WORDS: Final = st.sampled_from((
     "This would exceed your rate limit of 30,000 input tokens per minute. Reduce the prompt length.",
@@ -111,9 +111,9 @@ def _kinds(setting: Setting, *, lasting: bool, harmless: bool) -> Iterator[tuple
         if setting.streamed:
             yield from (("error-event", 2), ("truncate", 2), ("no-end", 2), ("garbage", 1))
     if harmless:
-        yield from (("split", 2), ("drip", 1))
+        yield from (("split", 2), ("drip", 1), ("compressed", 1), ("idle-close", 1))
         if setting.streamed:
-            yield from (("comment", 1), ("respelled", 1))
+            yield from (("comment", 1), ("respelled", 1), ("merged", 1))
 
 
 def _place(answer: Round) -> st.SearchStrategy[str]:

@@ -50,12 +50,18 @@ class Line:
         An end marker that is no JSON is an empty document; the body is then read to its end.
         """
         assert self._answer is not None
+        data = b""
         while line := self._reading(self._answer.readline):
             if line == b"data: [DONE]\n":
                 self._reading(self._answer.read)
                 yield {}
-            elif line.startswith((b"data:", b"{")):
-                yield _parsed(line.removeprefix(b"data:"))
+            elif line.startswith(b"{"):
+                yield _parsed(line)
+            elif line.startswith(b"data:"):
+                data += line.removeprefix(b"data:")
+            elif data and not line.strip():
+                yield _parsed(data)
+                data = b""
 
     def close(self) -> None:
         """Close the connection."""

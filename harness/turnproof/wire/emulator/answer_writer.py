@@ -12,6 +12,7 @@ import socket
 import struct
 import sys
 import time
+import zlib
 from collections.abc import AsyncIterator, Iterator, Sequence
 from typing import NoReturn
 
@@ -30,6 +31,8 @@ _AWAKE = 0.1
 """Seconds that count at most between two looks: where the machine stood still for longer, so did the client."""
 GRACE = 1.5
 """Seconds in which a client that has returned must have closed its connection."""
+_GZIP = 31
+"""How zlib is told to write gzip."""
 _REACTION = 0.75
 """Seconds in which a client that leaves because of what it got is seen to leave."""
 _DELIVERY = 5.0
@@ -48,6 +51,8 @@ class Writer:
         self._streamed = is_streamed(rendered)
         self._response: web.StreamResponse | None = None
         self._room = self._length()
+        self._gathered = bytearray()
+        self._packer: zlib._Compress | None = None
 
     def _length(self) -> int | None:
         """How many bytes the body may have: as many as the head says, none where HTTP has no body, else any number."""
@@ -61,6 +66,8 @@ class Writer:
         exchange.status, exchange.headers = rendered.status, dict(rendered.headers)
         if fault is not None and exchange.fault is None:
             exchange.fault = fault.kind
+        if fault is not None and fault.kind == "compressed":
+            self._compress()
         try:
             if cut is not None and cut.at == "batch":
                 await self._hold()
@@ -71,6 +78,8 @@ class Writer:
                     return await self._stall()
             await self._headers()
             await self._events(fault, cut)
+            if fault is not None and fault.kind == "idle-close":
+                await self._close_idle()
         except (ConnectionResetError, ConnectionError):
             exchange.ended = "cut-by-peer"
         except _CutByUsError:
@@ -81,7 +90,9 @@ class Writer:
 
     async def _headers(self) -> None:
         response = web.StreamResponse(status=self._rendered.status, headers=dict(self._rendered.headers))
-        if self._streamed:
+        if self._packer is not None:
+            response.headers["content-encoding"] = "gzip"
+        if self._streamed or self._packer is not None:
             response.enable_chunked_encoding()
         else:
             response.content_length = len(self._rendered.events[0].data)
@@ -110,12 +121,16 @@ class Writer:
             if self._exchange.held:
                 self._exchange.events_after_cancel += 1
             if position == cut_at:
+                await self._send_gathered()
                 await self._hold()
             if fault is not None and position == fault_at:
                 if fault.kind == "no-end":
                     break
                 await self._after(fault)
         assert self._response is not None
+        await self._send_gathered()
+        if self._packer is not None:
+            await self._response.write(self._packer.flush())
         if fault is not None and fault.kind == "no-end":
             self._exchange.ended = "cut-by-us"
         if self._exchange.ended == "left-open":
@@ -136,14 +151,39 @@ class Writer:
             self._room -= len(data)
         if data:
             self._exchange.sent += data
-            await self._response.write(data)
+            await self._response.write(self._packed(data))
         return data
+
+    def _compress(self) -> None:
+        """Write the answer in gzip, where the client takes that. What is kept of it is what the client unpacks."""
+        if "gzip" in self._request.headers.get("accept-encoding", "") and self._room != 0:
+            self._packer = zlib.compressobj(wbits=_GZIP)
+        else:
+            self._exchange.fault = None
+
+    def _packed(self, data: bytes) -> bytes:
+        return data if self._packer is None else self._packer.compress(data) + self._packer.flush(zlib.Z_SYNC_FLUSH)
+
+    async def _send_gathered(self) -> None:
+        """Send what was gathered to go out in one write."""
+        data = bytes(self._gathered)
+        self._gathered.clear()
+        await self._send(data)
+
+    async def _close_idle(self) -> None:
+        """Close the connection behind the whole answer, before anybody can know that the exchange is over."""
+        if self._transport is not None:
+            self._transport.close()
+        await self._drained()
 
     async def _write_event(self, event: WireEvent, data: bytes, fault: Fault | None) -> None:
         if fault is not None and fault.kind == "no-end" and event.kind == "end":
             return
         for piece in pieces(self._run.dialect, self._rendered, data, fault):
-            await self._send(piece)
+            if fault is not None and fault.kind == "merged" and self._streamed:
+                self._gathered += piece
+            else:
+                await self._send(piece)
         self._exchange.body += event.data
 
     async def _before(self, fault: Fault, is_here: bool, event: WireEvent) -> None:

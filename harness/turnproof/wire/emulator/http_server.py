@@ -166,8 +166,7 @@ class EmulatorServer:
         if run is None:
             self.strays.append(f"{request.method} {request.path}")
             return web.json_response({"error": f"no run {name!r} here"}, status=404)
-        if request.transport is not None:
-            run.transports.add(request.transport)
+        connection = run.number_of(request.transport)
         try:
             body = await self._body(request)
         except TimeoutError:
@@ -178,7 +177,7 @@ class EmulatorServer:
         http = HttpRequest(request.method, path, dict(request.query), headers, body)
         if run.filter is not None:
             http = run.filter.request(http)
-        exchange = Exchange(len(run.exchanges), http, turn=run.turn_index, probe=run.probe)
+        exchange = Exchange(len(run.exchanges), http, turn=run.turn_index, probe=run.probe, connection=connection)
         run.exchanges.append(exchange)
         try:
             return await self._exchange(request, run, exchange)

@@ -74,7 +74,8 @@ class Exchange:
     waited for the client: how much is written behind that, until a client closes, is a matter of moments. `origin` says
     whose answer it is: ours, that of the real `service`, an earlier one of the service that was `kept`, or the
     `recorded` one of a scenario. `stored` are the ids of what the service keeps behind it. `began` and `over` are
-    moments of the monotonic clock.
+    moments of the monotonic clock. `connection` is the number of the connection by which the request
+    came.
     """
 
     number: int
@@ -106,6 +107,7 @@ class Exchange:
     done: threading.Event = field(default_factory=threading.Event)
     began: float = field(default_factory=time.monotonic)
     over: float | None = None
+    connection: int | None = None
 
     @property
     def progress(self) -> Progress:
@@ -127,7 +129,7 @@ class ServerRun:
     answers: then our own findings are opinions. `secrets` are the real keys that nothing of the run may keep.
     `failure` says what went wrong in the server itself, if anything, and `service_fault` what did in the real service.
     `awaited` counts the requests that wait for the service just now, and `heard` is when it last sent something
-    (monotonic clock). `transports` are the connections that its requests came by.
+    (monotonic clock). `transports` are the connections that its requests came by, each with its number.
     """
 
     id: str
@@ -153,7 +155,7 @@ class ServerRun:
     exchanges: list[Exchange] = field(default_factory=list)
     call_returned: threading.Event = field(default_factory=threading.Event)
     secrets: tuple[str, ...] = field(default=(), repr=False)
-    transports: set[asyncio.Transport] = field(default_factory=set)
+    transports: dict[asyncio.Transport, int] = field(default_factory=dict)
     hold_limit: float = HOLD_LIMIT
     stall_limit: float = STALL_LIMIT
     _attempts: dict[tuple[int, int], int] = field(default_factory=dict)
@@ -192,6 +194,10 @@ class ServerRun:
         return left
 
     # -- called from the server's loop -----------------------------------------------------------------------
+
+    def number_of(self, transport: asyncio.Transport | None) -> int | None:
+        """The number of a connection within the run, counted from 0; None for one that is gone already."""
+        return None if transport is None else self.transports.setdefault(transport, len(self.transports))
 
     def take_fault(self, round_: int) -> Fault | None:
         """The fault for this attempt of this round, if the armed turn has one."""

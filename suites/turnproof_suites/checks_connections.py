@@ -1,0 +1,132 @@
+"""Connections: where requests go, by which connections, and what becomes of a call whose service falls silent."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from turnproof.judge.finding import Compared, Side
+from turnproof.judge.requirements import Findings, check, finding
+from turnproof.judge.view import Exchange, ProviderCall, View
+
+_ELSEWHERE = finding(
+    "core/requests-go-to-the-address/elsewhere",
+    "A service answered the call, and it was not the one at the address that the adapter was given.",
+    "a request to the address that the adapter was opened with",
+    "none, and {observed:words} with the status {status}: {message:words}",
+)
+_OTHER_PATH = finding(
+    "core/requests-go-to-the-address/other-path",
+    "The call made no request but to a path below its address that the API does not have.",
+    "a request to a path of the API",
+    "{observed:words}",
+)
+
+
+@check("core/requests-go-to-the-address", needs="calls")
+def requests_go_to_the_address(view: View) -> Findings:
+    """The whole of it: a gateway is a path on a host that serves others, too."""
+    for call in view.calls:
+        unknown = [exchange for exchange in call.exchanges if _is_unknown(exchange)]
+        if call.generated:
+            yield Compared("calls whose requests came")
+        elif unknown:
+            yield _OTHER_PATH(unknown[0].at(), observed=f"{unknown[0].request.method} {unknown[0].request.path}")
+        elif call.failed is not None and call.failed.status is not None and not call.exchanges:
+            failed = call.failed
+            yield _ELSEWHERE(
+                call.at(Side.ERROR, "status"), observed=failed.error, status=failed.status, message=failed.message
+            )
+
+
+def _is_unknown(exchange: Exchange) -> bool:
+    """Whether nobody at the service knows the path of the request."""
+    return exchange.call is None and exchange.response is not None and exchange.response.status == 404
+
+
+_WAITED = finding(
+    "errors/silence-ends-the-call/waited",
+    "The service was silent for longer than the timeout that was set, and the adapter went on waiting.",
+    "a connection that the client closes after {expected} seconds of silence",
+    "an open connection until the service itself gave up",
+)
+
+
+@check("errors/silence-ends-the-call", needs="wire")
+def silence_ends_the_call(view: View) -> Findings:
+    """By the adapter's own doing, before the server closes the connection, which it does long after the timeout."""
+    timeout = view.scenario.options.get("timeout")
+    for exchange in view.exchanges if timeout is not None else ():
+        if exchange.response is None or exchange.response.fault != "stall":
+            continue
+        if exchange.response.ended == "timed-out":
+            yield _WAITED(exchange.at(Side.STREAM), expected=timeout)
+        else:
+            yield Compared("calls to a silent service")
+
+
+_EACH_ITS_OWN = finding(
+    "core/connections-are-reused/each-its-own",
+    "Each request came by a new connection, though the one before was whole and its connection open.",
+    "a connection that serves more than one request",
+    "{observed} connections for {requests} requests",
+)
+
+
+@check("core/connections-are-reused", needs="wire")
+def connections_are_reused(view: View) -> Findings:
+    """Of requests for answers in one piece, each after a whole answer to the one before.
+
+    Streams are left out: openai 3.54 itself stops at the end marker and closes the connection.
+    """
+    if view.streamed:
+        return
+    asked = [exchange for exchange in view.exchanges if exchange.generates and not exchange.request.probe]
+    followed = [(one, other) for one, other in pairwise(asked) if one.clean and _numbers(one, other)]
+    if not followed:
+        return
+    reused = [other for one, other in followed if one.request.connection == other.request.connection]
+    if reused:
+        yield Compared("requests behind a whole answer")
+    else:
+        used = {exchange.request.connection for exchange in asked}
+        yield _EACH_ITS_OWN(followed[0][1].at(), observed=len(used), requests=len(asked))
+
+
+def _numbers(*exchanges: Exchange) -> bool:
+    """Whether somebody counted the connections."""
+    return all(exchange.request.connection is not None for exchange in exchanges)
+
+
+_FAILED_AT_ONCE = finding(
+    "errors/closed-idle-connections-fail-no-call/failed",
+    "A call failed because the service had closed the idle connection of the call before.",
+    "a request by a new connection",
+    "{observed:words}: {message:words}",
+)
+
+
+@check("errors/closed-idle-connections-fail-no-call", needs="calls")
+def closed_idle_connections_fail_no_call(view: View) -> Findings:
+    """The request by which it is found out can be sent again: the service has read nothing of it."""
+    for before, call in view.pairs():
+        if before.last is None or not _closed_behind(before):
+            continue
+        if call.generated and call.failed is None:
+            yield Compared("calls behind a closed connection")
+        elif call.failed is not None and not call.generated:
+            failed = call.failed
+            yield _FAILED_AT_ONCE(
+                call.at(Side.ERROR, "error"),
+                observed=failed.error,
+                message=failed.message,
+                related=(before.last.at(Side.STREAM),),
+            )
+
+
+def _closed_behind(call: ProviderCall) -> bool:
+    return (
+        call.clean
+        and call.last is not None
+        and call.last.response is not None
+        and (call.last.response.fault == "idle-close")
+    )
