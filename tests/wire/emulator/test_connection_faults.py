@@ -70,6 +70,7 @@ def test_an_idle_connection_is_closed_behind_the_whole_answer(server: EmulatorSe
     run = opened(server, Fault("idle-close"))
     with httpx.Client() as client:
         first = ask(run, client)
+        assert run.exchanges[0].done.wait(10)
         second = ask(run, client)
     assert "close" not in first.headers.get("connection", "")
     assert first.content == second.content
