@@ -244,3 +244,28 @@ def _exchanges(view: View) -> Iterator[tuple[Exchange, bool]]:
     for one in view.exchanges:
         if one.generates and not one.request.probe:
             yield one, one.request.call in child
+
+
+_OTHER_MODEL = finding(
+    "stored/a-chain-stays-with-its-model/other-model",
+    "A request goes on from an answer of another model.",
+    "a request of {model} that goes on from its own answers, or from nothing",
+    "one that goes on from an answer of {observed}",
+)
+
+
+@check("stored/a-chain-stays-with-its-model", needs="calls")
+def a_chain_stays_with_its_model(view: View) -> Findings:
+    """Of an object whose model was changed, asked directly."""
+    issued: dict[str, str | None] = {}
+    for one in view.exchanges:
+        if not one.generates or one.call is None:
+            continue
+        model, head = one.call.model, one.call.resource
+        if one.request.probe == "other-model" and model != view.transcript.model:
+            if head is not None and issued.get(head, model) != model:
+                yield _OTHER_MODEL(one.at(), observed=issued[head], model=model)
+            else:
+                yield Compared("requests after a change of the model")
+        if (name := name_of(one)) is not None:
+            issued[name] = model

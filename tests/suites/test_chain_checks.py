@@ -13,10 +13,12 @@ from msgspec.structs import replace
 
 import turnproof_suites
 from turnproof.dialects import dialect
+from turnproof.dialects.openai_responses import DIALECT
 from turnproof.judge.requirements import judge
 from turnproof.judge.verdict import Status
 from turnproof.judge.view import View
 from turnproof.run.driver import Runner, RunSpec
+from turnproof.run.driver.probes import other_model
 from turnproof.run.transcript import Failed, Response, RunKey, WireRequest, WireResponse
 from turnproof.scenarios import load
 from turnproof_adapters.openai_responses.binding import BINDING
@@ -201,6 +203,8 @@ CASES = [
     Case("stored/a-forgotten-chain-is-told-again", chain("forgotten"), failed, "InvalidRequestError", "failed"),
     Case("stored/conversations-have-chains-of-their-own", chain("child"), request(2, from_answer(1)),
          "an answer of its own conversation", "crossed"),
+    Case("stored/a-chain-stays-with-its-model", chain("plain_text"), request(5, from_answer(4)), "an answer of",
+         "other-model"),
     Case("stored/instructions-go-out-with-every-request", chain("plain_text"), request(1, without("instructions")),
          "You keep a greenhouse log.", "missing"),
     Case("stored/tools-go-out-with-every-request", chain("tools"), request(1, without("tools")), "read_sensor",
@@ -233,6 +237,25 @@ def test_each_requirement_is_held_by_the_run_and_violated_by_the_spoilt_one(case
     decide(case)
 
 
+def test_another_model_is_one_that_has_what_the_first_one_has() -> None:
+    known = DIALECT.models
+    for model in ("gpt-5.5", "gpt-5-mini"):
+        other = other_model(DIALECT.name, model)
+        assert other is not None
+        assert known[other].features == known[model].features
+        assert known[other].alias_of != known[model].alias_of
+    assert other_model(DIALECT.name, "no-such-model") is None
+
+
+def test_a_fresh_object_is_asked_by_both_models() -> None:
+    asked = ran("plain_text").probe_exchanges("other-model")
+    assert [one.call.model for one in asked if one.call is not None] == [
+        "gpt-5.5",
+        other_model(DIALECT.name, "gpt-5.5"),
+    ]
+    assert not ran("plain_text", "stateless").probe_exchanges("other-model")
+
+
 # -- what is read of a chain ------------------------------------------------------------------------------------------
 
 
@@ -262,7 +285,7 @@ def test_a_link_knows_what_came_before_it(name: str, turn: int, since: set[str])
 
 
 def test_the_evidence_says_what_the_service_keeps_after_each_request() -> None:
-    counts = [len(one.kept) for one in ran("plain_text").transcript.of(WireResponse)]
+    counts = [len(one.kept) for one in ran("plain_text").transcript.of(WireResponse) if not one.probe]
     assert counts == [1, 2, 3, 4]
     assert not any(one.kept for one in ran("plain_text", "stateless").transcript.of(WireResponse))
 

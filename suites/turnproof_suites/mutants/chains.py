@@ -106,6 +106,21 @@ class ChainCrossesConversations(NewestAnswerWins):
     """The head is kept for the client and not for the conversation."""
 
 
+@suite_mutant("chain-kept-for-another-model")
+class ChainKeptForAnotherModel(BrokenChain):
+    """The model was changed, and the chain goes on from the last answer of the one before."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._model = ""
+
+    def change_chain(self, wire: Wire, body: Json, head: str | None) -> None:
+        before, self._model = self._model, str(body.get("model"))
+        if head is None and self.answers and before != self._model:
+            wire.set_head(body, self.answers[-1])
+            del wire.messages(body)[:-1]
+
+
 class AnswersLeftOut(BrokenChain):
     """What the model said is at the service, so it is never sent: not even where the chain goes on from before it."""
 

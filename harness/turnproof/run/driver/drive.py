@@ -36,7 +36,7 @@ def drive(job: Job, subject: Subject, recorder: Recorder) -> RunEnded:
         for index, turn in enumerate(job.scenario.turns):
             run.turn(index, turn)
         recorder.turn = -1
-        run_probes(job, recorder, run.calls, run.providers.open)
+        run_probes(job, recorder, run.calls, run.providers.open, subject.adapter.dialect)
         run.look()
     finally:
         run.close()

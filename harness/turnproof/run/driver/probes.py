@@ -3,8 +3,9 @@
 Most are about purity: on a fresh object, in another order, from several threads and loops. `complete()` must send the
 same bytes each time; the server gives an identical request the identical reply, so only the requests are of interest.
 `cancelled` calls with a token that is set already, on both paths: a session may look at it first, and then nobody
-knows what the adapter would have done. `broken` and `helpers` do what no session does (`direct_calls`); `shutdown`
-makes no call, and looks at what is open when the adapter has shut down.
+knows what the adapter would have done. `broken` and `helpers` do what no session does (`direct_calls`); `other-model`
+changes the model of an object that owns the history; `shutdown` makes no call, and looks at what is open when the
+adapter has shut down.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ import msgspec
 
 from ..._base.coroutines import in_fresh_loops
 from ...cancel import CancelToken
-from ...messages import ProviderResponse
+from ...dialects import dialect
+from ...messages import Message, ProviderResponse
 from ...provider import Path
 from ...session.ports import takes
 from ..transcript import CallBegan, Response
@@ -29,6 +31,8 @@ from .tap import failed
 
 _ON_BOTH_PATHS = ("cancelled", "helpers")
 
+_ON_THE_LEGACY_PATH = (*_ON_BOTH_PATHS, "other-model")
+
 _IN_ONE_MODE = ("broken", "helpers")
 """Whether the answer would stream makes no difference to these: they are done once, in one piece where that is."""
 
@@ -36,15 +40,19 @@ LOOPS = 2
 """Calls that are made again in an event loop of their own: what belongs to the first shows in the second."""
 
 
-def run_probes(job: Job, recorder: Recorder, calls: Sequence[CallBegan], open_provider: Callable[[Path], Any]) -> None:
-    """Make the calls of the conversation again, as the scenario's `probes` ask. `open_provider` opens a fresh object.
+def run_probes(
+    job: Job, recorder: Recorder, calls: Sequence[CallBegan], open_provider: Callable[[Path], Any], dialect_name: str
+) -> None:
+    """Make the calls of the conversation again, as the scenario's `probes` ask. `open_provider` opens a fresh object of
+    an adapter to this dialect.
 
     Of the legacy path there is no purity to probe: its providers hold the history.
     """
     path = job.key.path
     mine = [call for call in calls if call.path == path]
     wanted = [probe for probe in job.scenario.probes if probe != "shutdown"]
-    probes = [probe for probe in wanted if path == "stateless" or probe in _ON_BOTH_PATHS]
+    there = [probe for probe in wanted if probe in _ON_THE_LEGACY_PATH]
+    probes = there if path == "legacy" else [probe for probe in wanted if probe != "other-model"]
     if job.key.mode == "stream" and "batch" in job.scenario.modes:
         probes = [probe for probe in probes if probe not in _IN_ONE_MODE]
     if not probes or not mine:
@@ -71,6 +79,8 @@ def run_probes(job: Job, recorder: Recorder, calls: Sequence[CallBegan], open_pr
                 provider = open_provider(path)
                 for call in broken_histories(mine):
                     _resend(provider, call, recorder)
+            case "other-model":
+                _ask_two_models(open_provider(path), mine, recorder, other_model(dialect_name, job.model))
             case "helpers":
                 call_helpers(open_provider(path), mine, recorder)
     recorder.probe = ""
@@ -99,16 +109,8 @@ def _call_cancelled(provider: Any, call: CallBegan, recorder: Recorder) -> None:
     if call.path == "stateless":
         _record(call, recorder, lambda: _complete(provider, call, cancel_token=token))
         return
-    recorder.call = -1
-    recorder.control.ask("call-begins", (-1, recorder.probe))
-    # What opening a conversation sends (a managed cache) is no part of the call that was cancelled.
-    try:
-        provider.create_session(call.system, list(call.tools) or None, list(call.messages[:-1]))
-    except Exception as error:
-        recorder.event(failed("call", error, recorder.raised(error), **recorder.place))
+    if not _begins(provider, call, recorder):
         return
-    finally:
-        recorder.end()
     last = call.messages[-1]
     content: Any = list(last.results) if last.role == "tool" else last.text
     name = "send_tool_results" if last.role == "tool" else "send_message"
@@ -119,7 +121,50 @@ def _call_cancelled(provider: Any, call: CallBegan, recorder: Recorder) -> None:
         _record(call, recorder, lambda: send(content, *listening, cancel_token=token))
 
 
-def _record(call: CallBegan, recorder: Recorder, action: Callable[[], ProviderResponse]) -> None:
+def _begins(provider: Any, call: CallBegan, recorder: Recorder) -> bool:
+    """Whether an object of the legacy path holds the conversation ahead of a call. What opening it sends (a managed
+    cache) is no part of the call."""
+    recorder.call = -1
+    recorder.control.ask("call-begins", (-1, recorder.probe))
+    try:
+        provider.create_session(call.system, list(call.tools) or None, list(call.messages[:-1]))
+    except Exception as error:
+        recorder.event(failed("call", error, recorder.raised(error), **recorder.place))
+        return False
+    finally:
+        recorder.end()
+    return True
+
+
+def other_model(dialect_name: str, model: str) -> str | None:
+    """Another model of the service that has what this one has; None where the table has no such model."""
+    models = dialect(dialect_name).models
+    facts = models.get(model)
+    same = {model, facts.alias_of if facts is not None else None}
+    alike = (one for one in models.values() if facts is not None and one.features == facts.features)
+    return next((one.id for one in alike if not same & {one.id, one.alias_of}), None)
+
+
+def _ask_two_models(provider: Any, calls: Sequence[CallBegan], recorder: Recorder, other: str | None) -> None:
+    """The first thing that the user said, asked twice of one object: by another model the second time.
+
+    An object without `connect()` keeps its model, and is not asked.
+    """
+    connect = getattr(provider.wrapped, "connect", None)
+    first = next((call for call in calls if call.messages[-1].role == "user"), None)
+    if connect is None or other is None or first is None or not _begins(provider, first, recorder):
+        return
+    asked = first.messages[-1]
+    answer = _record(first, recorder, lambda: provider.send_message(asked.text))
+    if answer is None:
+        return
+    connect(other)
+    again = msgspec.structs.replace(first, messages=(*first.messages, Message("model", answer.parts), asked))
+    _record(again, recorder, lambda: provider.send_message(asked.text))
+
+
+def _record(call: CallBegan, recorder: Recorder, action: Callable[[], ProviderResponse]) -> ProviderResponse | None:
+    """Make a call of a probe and put it down; None if it raised."""
     recorder.call = call.call
     recorder.begin(msgspec.structs.replace(call, probe=recorder.probe, turn=-1))
     where = recorder.place
@@ -128,9 +173,10 @@ def _record(call: CallBegan, recorder: Recorder, action: Callable[[], ProviderRe
     except Exception as error:
         recorder.end()
         recorder.event(failed("call", error, recorder.raised(error), **where))
-        return
+        return None
     recorder.end()
     recorder.event(Response(response=msgspec.structs.replace(response, raw=None), **where))
+    return response
 
 
 def _complete(provider: Any, call: CallBegan, **options: Any) -> Any:

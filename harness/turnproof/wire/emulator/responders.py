@@ -211,7 +211,7 @@ class EchoResponder:
         return rendered
 
 
-DIRECT: Final[tuple[Probe, ...]] = ("broken", "helpers")
+DIRECT: Final[tuple[Probe, ...]] = ("broken", "helpers", "other-model")
 """Probes that send what no conversation does: no recording has it."""
 
 
