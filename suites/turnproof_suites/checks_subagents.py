@@ -41,6 +41,8 @@ def child_begins_empty(view: View) -> Findings:
     """What it is told goes out, and nothing that its parent was told, answered, or got from tools."""
     for step in operations_done(view, "child"):
         if (refusal := step.refusal) is not None:
+            if _may_fail(step):
+                continue
             yield _CHILD_REFUSED(step.at_event(refusal, "error"), observed=refusal.error, message=refusal.message)
             continue
         for exchange in step.generated:
@@ -131,6 +133,42 @@ def child_keeps_its_own(view: View) -> Findings:
             if earlier and not missing:
                 yield Compared("later turns of a child")
         earlier += _child_quotes(step) if step.answers else []
+
+
+_FAILURE_LOST = finding(
+    "subagents/failing-child-leaves-its-parent/lost",
+    "The turn of a child failed, and its parent was not told.",
+    "an error, for the API's answer with the status {expected}",
+    "a turn of the child that ended without one",
+)
+_PARENT_FAILED = finding(
+    "subagents/failing-child-leaves-its-parent/parent-failed",
+    "The turn of a parent failed after that of its child had.",
+    "an answer in the parent's next turn",
+    "a turn that ended with {observed}",
+)
+
+
+@check("subagents/failing-child-leaves-its-parent", needs="wire")
+def failing_child_leaves_its_parent(view: View) -> Findings:
+    """The failure is raised where the child was asked, and the parent's own turn is answered."""
+    for step in operations_done(view, "child"):
+        failed = [one for one in step.generated if one.response is not None and one.response.status >= 400]
+        if not _may_fail(step) or not failed:
+            continue
+        ended = step.turn.ended
+        if step.refusal is None:
+            yield _FAILURE_LOST(failed[0].at(Side.STREAM), expected=failed[0].response and failed[0].response.status)
+        elif ended is not None and ended.outcome != "answer":
+            yield _PARENT_FAILED(step.turn.at_end(), expected="answer", observed=ended.outcome)
+        elif ended is not None:
+            yield Compared("failures of a child")
+
+
+def _may_fail(step: Step) -> bool:
+    """Whether the scenario has the service refuse the child."""
+    script = step.turn.script
+    return script is not None and script.child is not None and script.child.expect == "error"
 
 
 def _child_task(step: Step) -> str:

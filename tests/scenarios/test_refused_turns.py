@@ -253,6 +253,12 @@ TURNS = [
 
 HAPPENINGS = [
     turn(
+        "child-that-fails-for-a-moment",
+        "user: a\nmodel: b\nchild: {user: c, model: d, status: 503}",
+        ".child.status",
+        "499",
+    ),
+    turn(
         "cancel-on-a-piece-elsewhere",
         "user: a\nmodel: b\ncancel: {at: batch, on-piece: 1}",
         ".cancel.on-piece",

@@ -11,15 +11,16 @@ from msgspec.structs import replace
 from turnproof.judge.verdict import Status
 from turnproof.judge.view import View
 from turnproof.messages import Message, Text
-from turnproof.run.transcript import HistorySnapshot, WireRequest
-from turnproof.scenarios.model import Turn
+from turnproof.run.transcript import HistorySnapshot, Refused, TurnEnded, WireRequest
+from turnproof.scenarios.model import Fault, Turn
 
-from .build import Made, body_with, scripted, spoilt
+from .build import Made, body_with, error, scripted, spoilt
 from .cases import Case, good_runs_hold
 from .conversations import THREE, read, result
 from .test_history_checks import uncalled
 from .test_operation_checks import now_held, refused
 
+FAILING = "subagents/failing-child-leaves-its-parent"
 EMPTY, PARENT, CHILD = (
     f"subagents/{name}" for name in ("child-begins-empty", "parent-is-untouched", "child-keeps-its-own")
 )
@@ -83,7 +84,38 @@ def child_refused(view: View) -> View:
     return View(replace(view.transcript, events=events), view.dialect, view.scenario)
 
 
+def failing() -> View:
+    """The first turn of the child is refused; the parent goes on."""
+    task = replace(childs("Count the pots.", "Twelve pots."), faults=(Fault("status", status=400),), expect="error")
+    made = Made(
+        scripted([THREE], user="How is bed 3?"),
+        scripted(["It is."], user="Good?", child=task),
+        name="subagents/failing_child",
+    )
+    made.turn("How is bed 3?").call(THREE).end()
+    parents, at = made.history, len(made.events)
+    made.history = [Message.user("Count the pots.")]
+    made.refused(400, error("InvalidRequestError", status=400))
+    made.events[at:] = [replace(event, turn=1) for event in made.events[at:]]
+    made.history = parents
+    made.operated("child", refused("child"))
+    made.turn("Good?").call("It is.").end()
+    return uncalled(made.view())
+
+
+def swallowed(view: View) -> View:
+    return spoilt(view, Refused, lambda event: None)
+
+
 CASES = [
+    Case(FAILING, failing, swallowed, "the status 400", "lost", ""),
+    Case(
+        FAILING,
+        failing,
+        lambda view: spoilt(view, TurnEnded, lambda event: replace(event, outcome="error"), 1),
+        'a turn that ended with "error"',
+        "parent-failed",
+    ),
     Case(
         EMPTY,
         family,
@@ -133,7 +165,7 @@ CASES = [
 test_a_good_family_holds_and_a_spoilt_one_is_named = good_runs_hold(CASES)
 
 
-@pytest.mark.parametrize("requirement", [EMPTY, PARENT, CHILD])
+@pytest.mark.parametrize("requirement", [EMPTY, PARENT, CHILD, FAILING])
 def test_a_session_that_has_no_child_decides_nothing(requirement: str) -> None:
     made = Made(scripted([THREE], user="Hi."), name="subagents/made").turn("Hi.").call(THREE).end()
     view = uncalled(made.view())

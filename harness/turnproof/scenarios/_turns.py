@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from typing import Final, Literal, get_args
 
+from msgspec.structs import replace
+
 from .. import errors
 from .._base.suggestions import did_you_mean
 from ..dialects.sse import Spelling
@@ -41,6 +43,8 @@ _KEYS: Final = (
     "response_schema", "expect", "error", "advance_clock", "inject", "interject", "child", "sessions", "denied",
     "beside",
 )  # fmt: skip
+BESIDE_KEYS: Final = ("user", "model")
+CHILD_KEYS: Final = (*BESIDE_KEYS, "status")
 WAITS: Final[tuple[Literal["seconds", "date"], ...]] = ("seconds", "date")
 _PLACE: Final = ("index", "after")
 FAULT_KEYS: Final[Mapping[str, tuple[str, ...]]] = {
@@ -93,10 +97,14 @@ class TurnReader:
             advance_clock=clock.number() if clock else 0.0,
             inject=_injection(inject) if (inject := spot.get("inject")) else None,
             interject=interjection,
-            child=_child(child, reader, "a turn of the session's child") if (child := spot.get("child")) else None,
+            child=_child(child, reader, "a turn of the session's child", CHILD_KEYS)
+            if (child := spot.get("child"))
+            else None,
             sessions=self._steps.read(steps) if (steps := spot.get("sessions")) else (),
             denied=tuple(self._denied(denied)) if (denied := spot.get("denied")) else (),
-            beside=_child(beside, reader, "a turn beside this one") if (beside := spot.get("beside")) else None,
+            beside=_child(beside, reader, "a turn beside this one", BESIDE_KEYS)
+            if (beside := spot.get("beside"))
+            else None,
         )
         check_turn(turn, spot)
         return turn
@@ -187,11 +195,13 @@ def _interjection(spot: LocatedValue) -> Interjection:
     return Interjection(spot.at("say").nonempty_text("what the user says in between"), cut)
 
 
-def _child(spot: LocatedValue, reader: RoundReader, what: str) -> Turn:
-    spot.mapping(("user", "model"), ("user", "model"), what)
+def _child(spot: LocatedValue, reader: RoundReader, what: str, keys: tuple[str, ...]) -> Turn:
+    spot.mapping(keys, BESIDE_KEYS, what)
     turn = Turn((Text(spot.at("user").nonempty_text("what is said in it")),), reader.read(spot.at("model")))
     check_turn(turn, spot)
-    return turn
+    if (status := spot.get("status")) is None:
+        return turn
+    return replace(turn, faults=(Fault("status", status=status.integer(400, 499)),), expect="error")
 
 
 def _injection(spot: LocatedValue) -> Injection:

@@ -260,12 +260,12 @@ class Turn(msgspec.Struct, frozen=True):
     `save-load-other-path` (into one on the path that the saved one was not on), `damaged-load` (half of a saved session
     is offered, and must be refused), `new-provider` (another provider object), `reset` (an empty history), `tamper`
     (the list that the session handed out is emptied). After them `revert` goes back to the end of a turn of the
-    history, counted from 0; there may be no such turn. `system` and `tools` replace those of the session from this
-    turn on (None: unchanged). `results` maps a tool name to what it returns. `inject` happens right before the
-    user's message. `interject` cuts a round short, and the next round answers it. `child` is a turn of a child of
-    the session, the same one all through the run; it is over before the user speaks. `sessions` are steps with the
-    sessions that an agent keeps, ahead of everything else; `denied` are tools that may not run in this turn. `beside`
-    is a turn that somebody else asks the same agent for, while the first tool of this one runs.
+    history, counted from 0; there may be no such turn. `system` and `tools` replace those of the session from this turn
+    on (None: unchanged). `results` maps a tool name to what it returns. `inject` happens right before the user's
+    message. `interject` cuts a round short, and the next round answers it. `child` is a turn of a child of the session,
+    the same one all through the run; it is over before the user speaks, and fails where it expects that. `sessions` are
+    steps with the sessions that an agent keeps, ahead of everything else; `denied` are tools that may not run in this
+    turn. `beside` is a turn that somebody else asks the same agent for, while the first tool of this one runs.
     """
 
     user: tuple[Part, ...]

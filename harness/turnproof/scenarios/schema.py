@@ -14,7 +14,7 @@ from ._answers import FINISHES
 from ._content import TYPES
 from ._samples import DOCUMENTS, IMAGES
 from ._sessions import DOING
-from ._turns import BEFORE, BY, CUTS, ERRORS, EVENTS, EXPECTED, FAULT_KEYS, FAULTS, SPELLINGS, WAITS
+from ._turns import BEFORE, BESIDE_KEYS, BY, CUTS, ERRORS, EVENTS, EXPECTED, FAULT_KEYS, FAULTS, SPELLINGS, WAITS
 from .loader import CACHES, DEPTHS, FEATURES, MAX_TIMES, MODES, PROBES, SUBJECTS
 from .sweep import HAPPENINGS
 
@@ -98,7 +98,7 @@ def _scenario_keys() -> Schema:
 
 
 def _turn_keys() -> Schema:
-    other = _object({"user": _NONEMPTY, "model": _ref("rounds")}, ("user", "model"))
+    others = {"user": _NONEMPTY, "model": _ref("rounds")}
     return {
         "user": _one_or_many(_ref("user_part"), minItems=1),
         "model": _ref("rounds"),
@@ -112,7 +112,7 @@ def _turn_keys() -> Schema:
         "interject": _object(
             {"say": _NONEMPTY, "at": _words(("event", "tool")), **_place(_COUNT), "round": _COUNT}, ("say",)
         ),
-        "child": other,
+        "child": _object({**others, "status": {"type": "integer", "minimum": 400, "maximum": 499}}, BESIDE_KEYS),
         "cancel": _ref("cancel"),
         "faults": _one_or_many(_ref("fault")),
         "response_schema": _OBJECT,
@@ -121,7 +121,7 @@ def _turn_keys() -> Schema:
         "advance_clock": {"type": "number", "minimum": 0},
         "sessions": _list(_ref("session_step")),
         "denied": _one_or_many({"type": "string"}),
-        "beside": other,
+        "beside": _object(others, BESIDE_KEYS),
     }
 
 

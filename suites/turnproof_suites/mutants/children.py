@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from turnproof.errors import ProviderError
 from turnproof.messages import Message
 from turnproof.subject import SessionReply, SessionTurn
 
@@ -22,9 +23,10 @@ class ChildBeginsWithACopy(BrokenSession):
 
 
 class _Family(BrokenSession):
-    """Knows whose child it is, and what its children were told since its own last turn."""
+    """Knows whose child it is, what its children were told since its own last turn, and how one of them failed."""
 
     parent: _Family | None = None
+    failure: ProviderError | None = None
     heard: tuple[Message, ...] = ()
 
     def spawn(self) -> BrokenSession:
@@ -56,3 +58,32 @@ class ChildForgets(_Family):
         if self.parent is not None:
             self.do("reset")
         return super().send(text, turn)
+
+
+@suite_mutant("child-failure-is-an-empty-answer")
+class ChildFailureIsAnEmptyAnswer(_Family):
+    """A child that fails has said nothing."""
+
+    def send(self, text: str, turn: SessionTurn) -> SessionReply:
+        try:
+            return super().send(text, turn)
+        except ProviderError:
+            if self.parent is None:
+                raise
+            return SessionReply("")
+
+
+@suite_mutant("child-failure-ends-its-parent")
+class ChildFailureEndsItsParent(_Family):
+    """The failure of a child is kept, and raised again in its parent's next turn."""
+
+    def send(self, text: str, turn: SessionTurn) -> SessionReply:
+        failure, self.failure = self.failure, None
+        if failure is not None:
+            raise failure
+        try:
+            return super().send(text, turn)
+        except ProviderError as error:
+            if self.parent is not None:
+                self.parent.failure = error
+            raise

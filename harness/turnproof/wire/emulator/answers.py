@@ -32,12 +32,13 @@ async def answer_exchange(run: ServerRun, exchange: Exchange) -> Answer:
         exchange.findings = (parsed,)
         return Answer(run.dialect.render_refusal(parsed, run.seed))
     exchange.call, exchange.operation = parsed, parsed.operation
-    exchange.round = rounds_since_user(parsed, due(parsed, run.turn))
+    turn = due(parsed, run.turn)
+    exchange.round = rounds_since_user(parsed, turn)
     exchange.findings = run.dialect.validate(exchange.request, parsed, run.world)
     enforced = (finding for finding in exchange.findings if finding.enforced)
     refusal = next(enforced, None) if run.judges else None
     is_scripted = parsed.operation == "generate" and refusal is None
-    fault = run.take_fault(exchange.round) if is_scripted else None
+    fault = run.take_fault(exchange.round, turn) if is_scripted else None
     cut = run.take_cut(exchange.round) if is_scripted else None
     answer = await _answered(run, exchange, parsed, refusal, fault)
     if isinstance(answer, Incoming):

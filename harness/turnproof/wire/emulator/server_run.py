@@ -158,7 +158,7 @@ class ServerRun:
     transports: dict[asyncio.Transport, int] = field(default_factory=dict)
     hold_limit: float = HOLD_LIMIT
     stall_limit: float = STALL_LIMIT
-    _attempts: dict[tuple[int, int], int] = field(default_factory=dict)
+    _attempts: dict[tuple[bool, int], int] = field(default_factory=dict)
     _cut_done: bool = False
 
     # -- called from the driver's thread -------------------------------------------------------------------
@@ -199,14 +199,15 @@ class ServerRun:
         """The number of a connection within the run, counted from 0; None for one that is gone already."""
         return None if transport is None else self.transports.setdefault(transport, len(self.transports))
 
-    def take_fault(self, round_: int) -> Fault | None:
-        """The fault for this attempt of this round, if the armed turn has one."""
-        if self.turn is None or self.probe:
+    def take_fault(self, round_: int, turn: Turn | None) -> Fault | None:
+        """The fault for this attempt of this round, if its turn has one: the armed turn, or one of a child in it."""
+        if turn is None or self.probe:
             return None
-        attempt = self._attempts.get((self.turn_index, round_), 0)
-        self._attempts[self.turn_index, round_] = attempt + 1
+        place = turn is self.turn, round_
+        attempt = self._attempts.get(place, 0)
+        self._attempts[place] = attempt + 1
         passed = 0
-        for fault in self.turn.faults:
+        for fault in turn.faults:
             if fault.round != round_:
                 continue
             if attempt < passed + fault.times:
