@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import accumulate
 
 from msgspec import UNSET
 
@@ -143,19 +144,35 @@ _PIECE_AFTERWARDS = finding(
 
 @check("cancellation/no-piece-after-the-cancel", needs="calls")
 def no_piece_after_the_cancel(view: View) -> Findings:
-    """Where the application sets the token in the callback itself, while more has arrived already."""
+    """Where the application sets the token in the callback itself, while more has arrived already.
+
+    An adapter may cut an event into pieces of its own, and finish the one that it is in.
+    """
     for turn in view.turns:
         if turn.cut is None or not turn.cut.on_piece or not turn.cancelled:
             continue
         at = next(n for n, event in enumerate(turn.events) if isinstance(event, Cancelled))
-        for call, _ in _cuts(view):
+        for call, exchange in _cuts(view):
             if call.began.turn != turn.index or not call.chunks:
                 continue
-            late = [event for event in turn.events[at:] if isinstance(event, Chunk) and event.call == call.index]
+            before, late = (
+                [event for event in events if isinstance(event, Chunk) and event.call == call.index]
+                for events in (turn.events[:at], turn.events[at:])
+            )
+            late = late[_finishing(before, late, exchange) :]
             for event in late:
                 yield _PIECE_AFTERWARDS(call.at_callback(event, "text"), observed=event.text)
             if not late:
                 yield Compared("pieces after a cancel")
+
+
+def _finishing(before: Sequence[Chunk], late: Sequence[Chunk], exchange: Exchange) -> int:
+    """How many of the late pieces belong to the event whose text was being passed on when the token was set."""
+    shown = sum(len(event.text) for event in before)
+    ends = accumulate(len(event.text) for event in exchange.events)
+    end = next((end for end in ends if end >= shown), shown)
+    totals = accumulate((len(event.text) for event in late), initial=shown)
+    return sum(total <= end for total in totals) - 1
 
 
 _CALL_LEFT = finding(

@@ -127,6 +127,22 @@ def passed_on_afterwards(view: View) -> View:
     )
 
 
+def cut_into_letters(view: View) -> View:
+    """The piece in whose callback the token is set is the first half of an event."""
+    halved = spoilt(view, Chunk, lambda event: replace(event, text="Bed"))
+    events = halved.transcript.events
+    at = next(n for n, event in enumerate(events) if isinstance(event, Cancelled))
+    rest = Chunk(text=" 3 ", turn=0, call=0)
+    return View(
+        replace(view.transcript, events=(*events[: at + 1], rest, *events[at + 1 :])), view.dialect, view.scenario
+    )
+
+
+def test_an_adapter_may_finish_the_event_that_it_has_cut_into_pieces() -> None:
+    requirement = suite().catalogue["cancellation/no-piece-after-the-cancel"]
+    assert judge(requirement, "stateless", [cut_into_letters(cancelled_on_a_piece())]).status is Status.HELD
+
+
 CASES = [
     Case(
         "cancellation/thinking-is-kept",

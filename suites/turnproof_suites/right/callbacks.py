@@ -30,7 +30,12 @@ def _one_by_one(callback: Callable[[Any], None]) -> Callable[[Any], None]:
     return pass_on
 
 
-@right("chunks-by-character", "chunks", scenarios=(*_PLAIN, "cancel/in_text"), capability=("streaming",))
+@right(
+    "chunks-by-character",
+    "chunks",
+    scenarios=(*_PLAIN, "cancel/in_text", "cancel/in_one_write"),
+    capability=("streaming",),
+)
 class _ChunksByCharacter(Broken):
     """`on_chunk` gets one character at a time, whatever pieces the service sent."""
 
