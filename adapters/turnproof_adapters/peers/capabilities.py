@@ -6,4 +6,6 @@ from dataclasses import replace
 
 from .. import _open_provider
 
-COMMON_CAPABILITIES = replace(_open_provider.COMMON_CAPABILITIES, lifecycle=False, images=True, documents=True)
+COMMON_CAPABILITIES = replace(
+    _open_provider.COMMON_CAPABILITIES, lifecycle=False, serialisers=False, images=True, documents=True
+)

@@ -54,6 +54,7 @@ class Conversation:
         at = setup.endpoint
         self._client = AsyncOpenAI(base_url=at.base_url, api_key=at.api_key, max_retries=0)
         self._model = OpenAIResponsesModel(at.model, self._client)
+        self._settings = ModelSettings(store=False, max_tokens=at.options.get("max_tokens"))
         self._turn = SessionTurn(CancelToken())
         self._runner = asyncio.Runner()
         self.items = SQLiteSession("conversation")
@@ -64,7 +65,7 @@ class Conversation:
             name="assistant",
             instructions=system,
             model=self._model,
-            model_settings=ModelSettings(store=False),
+            model_settings=self._settings,
             tools=[self._tool(one) for one in tools],
         )
 

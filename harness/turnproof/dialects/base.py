@@ -92,13 +92,15 @@ class Rule:
     """One thing the API insists on. `id` is stable (`anthropic-messages/orphan-result`).
 
     `sources` show it, and decide whether it is enforced; `note` says what they leave open. A `silent` rule is no
-    refusal: the API does something about such a request that it does not tell.
+    refusal: the API does something about such a request that it does not tell. A `denied` one was seen not to hold at
+    the vendor's own service.
     """
 
     id: str
     sources: tuple[Source, ...] = ()
     note: str = ""
     silent: bool = False
+    denied: bool = False
 
     @property
     def evidence(self) -> Evidence:
@@ -113,7 +115,7 @@ class Rule:
     @property
     def enforced(self) -> bool:
         """Whether the emulator refuses for it. Any other rule is logged, and the request is accepted."""
-        return self.is_shown and not self.silent
+        return self.is_shown and not self.silent and not self.denied
 
 
 @dataclass(frozen=True, slots=True)

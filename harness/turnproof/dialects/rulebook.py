@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..errors import HarnessError
 from .base import Evidence, Rule, Source
+from .census import decided
 
 READ_ON = "2026-11-26"
 """The day on which a place was read, unless it says another."""
@@ -79,9 +80,14 @@ class Rulebook:
 
     def rule(self, name: str, *sources: Source, note: str = "", silent: bool = False) -> Rule:
         """Adds a rule and returns it. `name` is the last part of its id (`gemini/missing-key`); what shows it decides
-        whether it is enforced (`Rule`). One that nothing shows says in its `note` why it is believed."""
+        whether it is enforced (`Rule`), and what the census decided about it comes on top. One that nothing shows says
+        in its `note` why it is believed."""
         if not sources and not note:
             raise HarnessError(f"rule {self._dialect}/{name} has no source; say where it can be read, or why it may be")
-        rule = Rule(f"{self._dialect}/{name}", sources, note, silent)
+        id = f"{self._dialect}/{name}"
+        decision = decided().get(id)
+        if decision is not None and decision.says == "recorded":
+            sources = (*sources, recording(decision.address, day=decision.day))
+        rule = Rule(id, sources, note, silent, denied=decision is not None and decision.says == "denied")
         self.all.append(rule)
         return rule

@@ -10,6 +10,7 @@ import typer
 from ..._base.exit_codes import Exit
 from .bench import bench
 from .catalogues import listing
+from .census import census
 from .certify import certify
 from .compare import compare
 from .coverage import coverage
@@ -71,6 +72,7 @@ _COMMANDS: tuple[Callable[..., Exit | None], ...] = (
     inventory,
     record,
     serve,
+    census,
     bench,
     explore,
     mutants,

@@ -1,0 +1,91 @@
+"""`turnproof census`: what real services refuse."""
+
+from __future__ import annotations
+
+from importlib import resources
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ..._base.exit_codes import Exit
+from ..._base.whole_files import write_whole
+from ...errors import UsageError
+from . import completion
+
+
+def census(
+    dialect: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="DIALECT|FILE...",
+            autocompletion=completion.dialects,
+            help="The API that is asked, perhaps NAME@SURFACE; with --merge, files of a census.",
+        ),
+    ],
+    live: Annotated[bool, typer.Option("--live", help="Ask the service; needs a key in the environment.")] = False,
+    only: Annotated[list[str] | None, typer.Option(metavar="RULE", help="Only these rules; patterns work.")] = None,
+    model: Annotated[str | None, typer.Option(metavar="MODEL", help="Ask this model.")] = None,
+    max_cost: Annotated[float, typer.Option(metavar="USD", help="Refuse what may cost more.")] = 0.10,
+    price: Annotated[
+        tuple[float, float] | None,
+        typer.Option(metavar="IN OUT", help="US dollars for a million tokens, of a model without a known price."),
+    ] = None,
+    contributor: Annotated[
+        str, typer.Option("--as", metavar="NAME", help="Who asks: a name that others can reach.")
+    ] = "anonymous",
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Where the lines go. Default: census-DIALECT.ndjson.")
+    ] = None,
+    merge: Annotated[bool, typer.Option("--merge", help="Show what these files say together.")] = False,
+    source: Annotated[
+        str | None, typer.Option(metavar="URL", help="With --merge: where the files can be read; writes the decisions.")
+    ] = None,
+) -> Exit:
+    """Ask a real service which rules of a dialect it keeps.
+
+    For each rule the smallest request that offends it is sent, and its nearest legal neighbour with a short answer.
+    Without --live this only shows what would be sent.
+    """
+    if merge:
+        return _merge(tuple(map(Path, dialect)), source)
+    if len(dialect) > 1:
+        raise UsageError(
+            f"one API is asked at a time, found {' and '.join(dialect)}; files of a census go with --merge"
+        )
+    [name] = dialect
+    from ..census.engine import CensusOptions
+    from ..census.engine import census as engine
+
+    options = CensusOptions(
+        dialect=name,
+        out=out or Path(f"census-{name.replace('@', '-')}.ndjson"),
+        live=live,
+        only=tuple(only or ()),
+        model=model,
+        contributor=contributor,
+        max_cost=max_cost,
+        prices=price,
+    )
+    engine(options, typer.echo)
+    return Exit.OK
+
+
+def _merge(files: tuple[Path, ...], source: str | None) -> Exit:
+    from ...dialects.census import text_of
+    from ..census.merge import decisions, table
+    from ..census.merge import merge as engine
+
+    rows = engine(files)
+    if not rows:
+        typer.echo("these files have no line", err=True)
+        return Exit.UNDECIDED
+    for line in table(rows):
+        typer.echo(line)
+    if source is not None:
+        if not source.startswith("https://"):
+            raise UsageError(f"--source is an address where anybody can read the files, found {source!r}")
+        decided = decisions(rows, source)
+        write_whole(Path(str(resources.files("turnproof.dialects"))) / "census.json", text_of(decided))
+        typer.echo(f"{len(decided)} decisions written")
+    return Exit.OK
