@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -28,8 +29,8 @@ def service(server: EmulatorServer, monkeypatch: pytest.MonkeyPatch) -> str:
     return run.base_url
 
 
-def options(folder: Path, *only: str, live: bool = True, **more: object) -> CensusOptions:
-    return CensusOptions("anthropic-messages", folder / "census.ndjson", live, only, **more)  # type: ignore[arg-type]
+def options(folder: Path, *only: str, live: bool = True, **more: Any) -> CensusOptions:
+    return CensusOptions("anthropic-messages", folder / "census.ndjson", live, only, **more)
 
 
 def test_without_live_nothing_is_sent(tmp_path: Path) -> None:
@@ -89,7 +90,7 @@ def elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ANTHROPIC_BASE_URL", UNREACHABLE)
 
 
-def planned(folder: Path, **more: object) -> list[str]:
+def planned(folder: Path, **more: Any) -> list[str]:
     """What a census says until it finds nobody there."""
     said: list[str] = []
     with pytest.raises(UsageError, match="nobody answers at"):
