@@ -22,7 +22,7 @@ from turnproof.errors import HarnessError
 from turnproof.messages import FinishReason, FunctionCall, InlineData, ProviderData, Text, Thought, TokenUsage
 
 from ..answers import LOOK, data, reply
-from .builders import ASKED, MODEL, SEALED_BY_OTHER, Ask, assistant, output, reasoning, world
+from .builders import ASKED, KEY, MODEL, SEALED_BY_OTHER, Ask, assistant, output, reasoning, world
 from .rendering import DATED, PROMPT, SAID, asked, final, payloads, read, render
 
 NAME = "openai-responses"
@@ -261,6 +261,52 @@ def test_what_is_kept_is_known_by_name_until_its_time_is_over() -> None:
     assert kept_ids(at) == (first, third)
     clock[0] = 31 * 24 * 3600.0
     assert kept_ids(at) == ()
+
+
+SHORTER = [{"type": "compaction", "compact_threshold": 10}]
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_prompt_beyond_the_threshold_is_made_shorter_within_the_answer(stream: bool) -> None:
+    """Documented: the item comes in the answer, and carries what came before; the next request has what is new."""
+    at = world()
+    first = final(render(reply(Text("Yes.")), asked(stream=stream, context_management=SHORTER), at=at, stream=stream))
+    item, said = first["output"]
+    assert (item["type"], item["encrypted_content"][:5]) == ("compaction", "gAAAA")
+    assert said["content"][0]["text"] == "Yes."
+    kept = stored_response(at, first["id"])
+    assert kept is not None
+    assert [one["type"] for one in kept.context] == ["compaction", "message"]
+    follow_up = asked(items=({"role": "user", "content": "And?"},), previous_response_id=first["id"], at=at)
+    assert [message.role for message in follow_up.messages] == ["model", "user"]
+    assert not DIALECT.validate(HttpRequest("POST", "/v1/responses", {}, {"authorization": f"Bearer {KEY}"}, b""),
+                                follow_up, at)  # fmt: skip
+
+
+def test_the_item_that_was_made_is_streamed_as_an_item_of_its_own() -> None:
+    rendered = render(reply(Text("Yes.")), asked(stream=True, context_management=SHORTER), stream=True)
+    done = payloads(rendered, "response.output_item.done")
+    assert [(one["output_index"], one["item"]["type"]) for one in done] == [(0, "compaction"), (1, "message")]
+    assert done[0]["item"] == final(rendered)["output"][0]
+
+
+@pytest.mark.parametrize(
+    "asks",
+    [
+        {},
+        {"context_management": None},
+        {"context_management": [{"type": "compaction"}]},
+        {"context_management": [{"type": "compaction", "compact_threshold": 1_000_000}]},
+        {"context_management": [{"type": "something-new", "compact_threshold": 1}]},
+    ],
+)
+def test_no_other_prompt_is_made_shorter(asks: dict[str, Any]) -> None:
+    assert [one["type"] for one in final(render(reply(Text("Yes.")), asked(**asks)))["output"]] == ["message"]
+
+
+def test_reasoning_that_nobody_asked_for_is_encrypted_nowhere_in_a_stream() -> None:
+    rendered = render(SAID["thinking-and-text"], asked(stream=True, include=None), stream=True)
+    assert b"encrypted_content" not in b"".join(event.data for event in rendered.events)
 
 
 def test_reasoning_is_issued_to_the_world_and_goes_with_what_follows() -> None:

@@ -161,7 +161,7 @@ def test_the_service_goes_on_from_a_response_that_it_keeps(service: Service) -> 
 
 def test_reasoning_from_the_opening_event_is_not_the_one_to_send_back(service: Service) -> None:
     service.responder.reply = reply(*LOOK[:2])
-    events = list(service.client.responses.create(**ASK, stream=True))
+    events = list(service.client.responses.create(**ASK, include=["reasoning.encrypted_content"], stream=True))
     opened = next(each.item for each in events if each.type == "response.output_item.added")
     item = opened.model_dump(exclude_none=True) | {"summary": []}
     item.pop("id")

@@ -11,6 +11,7 @@ from ..catalogue import dated
 from ..seeded_random import seeded_number
 from ..stream_cuts import cut_text
 from . import output, response_object
+from .compaction import within_answer
 from .output import Json
 from .store import kept_conversation, kept_response, remember, seal, stored_response, withheld
 from .surfaces import ResponsesCall
@@ -49,9 +50,14 @@ class _Answer:
         model = dated(facts) if facts else call.model or next(iter(world.models), "")
         features = facts.features if facts else frozenset[str]()
         ending = output.ending(reply)
-        items = output.items(reply, call, model, features, seed)
+        said: list[tuple[Json, ReplyPart | None]] = list(
+            zip(output.items(reply, call, model, features, seed), reply.parts, strict=True)
+        )
+        if shorter := within_answer(call, usage, model, seed):
+            said.insert(0, (shorter, None))
+        items = [item for item, _ in said]
         self._call, self._world = call, world
-        self._reply, self._seed, self._model, self._items = reply, seed, model, items
+        self._seed, self._model, self._said = seed, model, said
         name, created = item_id("resp", seed), int(world.clock())
         self._started_response = response_object.response(call, name, model, created=created, status="in_progress")
         self._queued = call.background and not call.stream
@@ -90,11 +96,12 @@ class _Answer:
     def _unnumbered_events(self) -> Iterator[_Unnumbered]:
         yield _Unnumbered("response.created", {"response": self._started_response}, "start")
         yield _Unnumbered("response.in_progress", {"response": self._started_response}, "start")
-        for n, (item, part) in enumerate(zip(self._items, self._reply.parts, strict=True)):
+        for n, (item, part) in enumerate(self._said):
             yield _Unnumbered(
                 "response.output_item.added", {"output_index": n, "item": self._item_at_start(item)}, "block_start"
             )
-            for name, data, kind, text in _inside(item, part, seeded_number(self._seed, "cut", n)):
+            inside = () if part is None else _inside(item, part, seeded_number(self._seed, "cut", n))
+            for name, data, kind, text in inside:
                 yield _Unnumbered(name, {"item_id": item["id"], "output_index": n} | data, kind, text)
             ends: EventKind = "signature" if item["type"] == "reasoning" else "block_end"
             yield _Unnumbered("response.output_item.done", {"output_index": n, "item": item}, ends)
@@ -110,7 +117,8 @@ class _Answer:
                 return item | {"status": "in_progress", "arguments": ""}
             case "reasoning":
                 # Documented: what stands here may be incomplete. It is other content than the one to send back.
-                return item | {"summary": [], "encrypted_content": seal("", self._model, f"{self._seed}\0opened")}
+                other = seal("", self._model, f"{self._seed}\0opened")
+                return item | {"summary": []} | ({"encrypted_content": other} if "encrypted_content" in item else {})
             case _:
                 return item
 

@@ -27,6 +27,9 @@ from .surfaces import Item
 KEPT_SECONDS = 30 * 24 * 60 * 60
 """How long a response is kept (developers.openai.com, guide conversation-state)."""
 
+COMPACTION = "compaction"
+"""The type of the item that stands for what the service has made shorter."""
+
 _SEALED_BYTES = 192
 
 
@@ -61,14 +64,22 @@ class StoredResponse:
 
     @property
     def context(self) -> tuple[Item, ...]:
-        """The whole conversation up to the last item of the response."""
+        """The whole conversation up to the last item of the response; of what an answer made shorter, the
+        item that stands for it and what came after."""
         newest_first: list[StoredResponse] = []
         each: StoredResponse | None = self
         while each is not None:
             newest_first.append(each)
             each = each.previous
-        oldest = newest_first[-1].held
-        return (*oldest, *(item for one in reversed(newest_first) for item in (*one.asked, *_complete(one.told))))
+        found = list(newest_first[-1].held)
+        for one in reversed(newest_first):
+            output = list(_complete(one.told))
+            shortened = next((n for n, item in enumerate(output) if kind_of(item) == COMPACTION), None)
+            if shortened is None:
+                found += (*one.asked, *output)
+            else:
+                found = output[shortened:]
+        return tuple(found)
 
 
 @dataclass(slots=True)
