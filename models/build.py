@@ -18,6 +18,7 @@ TABLE = SOURCES.parent / "harness" / "turnproof" / "dialects" / "models.json"
 PROVIDERS = {
     "anthropic_messages": "anthropic",
     "gemini": "google",
+    "gemini_interactions": "google",
     "openai_chat": "openai",
     "openai_responses": "openai",
     "zai": "zai",

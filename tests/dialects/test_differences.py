@@ -13,6 +13,7 @@ from .anthropic_messages import differences as anthropic_messages
 from .antigravity import differences as antigravity
 from .differences import Case, DifferenceKit, model, user
 from .gemini import differences as gemini
+from .gemini_interactions import differences as gemini_interactions
 from .ollama import differences as ollama
 from .openai_chat import differences as openai_chat
 from .openai_responses import differences as openai_responses
@@ -23,6 +24,7 @@ KITS: tuple[DifferenceKit, ...] = (
     anthropic_messages.DIFFERENCES,
     antigravity.DIFFERENCES,
     gemini.DIFFERENCES,
+    gemini_interactions.DIFFERENCES,
     ollama.DIFFERENCES,
     openai_chat.DIFFERENCES,
     openai_responses.DIFFERENCES,

@@ -33,12 +33,14 @@ PLAIN: dict[str, tuple[str, Body]] = {
         "/v1beta/models/gemini-2.5-flash:generateContent",
         {"contents": [{"role": "user", "parts": [{"text": "Hello"}]}]},
     ),
+    "gemini-interactions": ("/v1beta/interactions", {"model": "gemini-3.5-flash", "input": "Hello"}),
 }
 KEYS = {
     "anthropic-messages": {"x-api-key": KEY, "anthropic-version": "2023-06-01"},
     "openai-chat": {"authorization": f"Bearer {KEY}"},
     "openai-responses": {"authorization": f"Bearer {KEY}"},
     "gemini": {"x-goog-api-key": KEY},
+    "gemini-interactions": {"x-goog-api-key": KEY},
 }
 
 

@@ -16,6 +16,7 @@ import pytest
 from .anthropic_messages import refusals as anthropic_messages
 from .antigravity import refusals as antigravity
 from .gemini import refusals as gemini
+from .gemini_interactions import refusals as gemini_interactions
 from .ollama import refusals as ollama
 from .openai_chat import refusals as openai_chat
 from .openai_responses import refusals as openai_responses
@@ -26,6 +27,7 @@ KITS: tuple[RefusalKit[Any], ...] = (
     anthropic_messages.REFUSALS,
     antigravity.REFUSALS,
     gemini.REFUSALS,
+    gemini_interactions.REFUSALS,
     ollama.REFUSALS,
     openai_chat.REFUSALS,
     openai_responses.REFUSALS,

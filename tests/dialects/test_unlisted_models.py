@@ -15,7 +15,10 @@ from turnproof.dialects import dialect
 from turnproof.dialects.catalogue import table_date
 from turnproof.dialects.unlisted_models import LIMITS, AnyModel, derive_facts
 
-DIALECTS = ("anthropic-messages", "antigravity", "gemini", "ollama", "openai-chat", "openai-responses", "zai")
+DIALECTS = (
+    "anthropic-messages", "antigravity", "gemini", "gemini-interactions", "ollama", "openai-chat", "openai-responses",
+    "zai",
+)  # fmt: skip
 ADAPTERS = {
     "anthropic": "claude", "antigravity": "gemini", "copilot_responses": "gpt", "google_genai": "gemini",
     "ollama": "qwen", "openai": "gpt", "zai": "glm",

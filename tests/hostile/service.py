@@ -18,6 +18,7 @@ from turnproof_adapters.anthropic.binding import BINDING as ANTHROPIC
 from turnproof_adapters.antigravity.binding import BINDING as ANTIGRAVITY
 from turnproof_adapters.github_models.binding import COPILOT_RESPONSES, GITHUB
 from turnproof_adapters.google_genai.binding import BINDING as GOOGLE
+from turnproof_adapters.google_interactions.binding import BINDING as GOOGLE_INTERACTIONS
 from turnproof_adapters.ollama.binding import BINDING as OLLAMA
 from turnproof_adapters.openai.binding import BINDING as OPENAI
 from turnproof_adapters.openai_responses.binding import BINDING as OPENAI_RESPONSES
@@ -26,6 +27,7 @@ from turnproof_adapters.zai.binding import BINDING as ZAI
 BINDINGS = {
     "anthropic": ANTHROPIC,
     "google_genai": GOOGLE,
+    "google_interactions": GOOGLE_INTERACTIONS,
     "antigravity": ANTIGRAVITY,
     "antigravity, Claude": replace(ANTIGRAVITY, model="claude-sonnet-4-6"),
     "openai": OPENAI,

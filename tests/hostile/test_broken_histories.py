@@ -103,6 +103,7 @@ IN_NO_MESSAGE_OF_THE_MODEL = {"image by the model", "file by the model"}
 REFUSED: dict[str, set[str]] = {
     **{key: {"call by the user", *IN_NO_MESSAGE_OF_THE_MODEL} for key in ANTHROPIC_AND_OPENAI_FORMS},
     **{key: {"call by the user", "call first"} for key in GEMINI_FORM},
+    "google_interactions": {"call by the user"},
 }
 """What an API has no form for, whoever asks."""
 

@@ -118,7 +118,7 @@ REFUSED_WHEN_MADE = {"name of a parameter", "argument", "name of an argument", "
 OPENAI_FORMS = ("openai", "copilot_responses", "openai_responses")
 REWRITTEN = {
     **{name: {"name of a tool", "id of a call"} for name in ("anthropic", "zai", "ollama", "antigravity, Claude")},
-    **{name: {"name of a tool"} for name in ("google_genai", "antigravity", *OPENAI_FORMS)},
+    **{name: {"name of a tool"} for name in ("google_genai", "google_interactions", "antigravity", *OPENAI_FORMS)},
 }
 """What an API takes in a few characters only goes out under a name that is made of those."""
 

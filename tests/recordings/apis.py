@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from turnproof.dialects import anthropic_messages, gemini, ollama, openai_chat, openai_responses
+from turnproof.dialects import anthropic_messages, gemini, gemini_interactions, ollama, openai_chat, openai_responses
 from turnproof.dialects.base import Dialect, ModelFacts, Refusal, Rule, WireAnswer, World
 from turnproof.dialects.openai_chat.surfaces import ChatCall, Surface
 
@@ -194,4 +194,14 @@ OPENAI_RESPONSES = Api(
     missing_ground=_responses_lack,
 )
 
-ALL = (ANTHROPIC, GEMINI, OPENAI_CHAT, ZAI_CHAT, OLLAMA_CHAT, OLLAMA_NATIVE, OPENAI_RESPONSES)
+# -- Google's Interactions
+
+GEMINI_INTERACTIONS = Api(
+    name="gemini-interactions",
+    dialect=gemini_interactions.DIALECT,
+    kept_out=_gemini_keys,
+    from_outside=_gemini_from_outside,
+    missing_ground=lambda exchange, ours, answer: "",
+)
+
+ALL = (ANTHROPIC, GEMINI, GEMINI_INTERACTIONS, OPENAI_CHAT, ZAI_CHAT, OLLAMA_CHAT, OLLAMA_NATIVE, OPENAI_RESPONSES)

@@ -27,12 +27,13 @@ _VERSION = re.compile(r"/+(?:v\d+(?:alpha|beta)?\d*/*)?$")
 
 
 def open_client(
-    connection: Connection, api_key: str, *, vertexai: Mapping[str, Any] | None = None
+    connection: Connection, api_key: str, *, vertexai: Mapping[str, Any] | None = None, attempts: int | None = None
 ) -> tuple[genai.Client, httpx2.Client]:
     """A client of the official SDK for this address, and the HTTP client that it uses and does not close.
 
     `vertexai` (`project` and `location`, or nothing for express mode) chooses Vertex AI; with a project the key is a
-    bearer token. Without a `base_url` the SDK knows the address.
+    bearer token. Without a `base_url` the SDK knows the address. `attempts` is how often the SDK tries a request, where
+    it would try more than once unless told otherwise.
     """
     address = without_version(connection.base_url)
     arguments = client_arguments(connection, address)
@@ -44,6 +45,7 @@ def open_client(
         # Never used; the SDK would make two of its own, each with a new TLS context.
         httpx_async_client=httpx2.AsyncClient(verify=context),
         async_client_args={"ssl": context},
+        retry_options=None if attempts is None else types.HttpRetryOptions(attempts=attempts),
     )
     if vertexai is None:
         return genai.Client(vertexai=False, api_key=api_key, http_options=options), http

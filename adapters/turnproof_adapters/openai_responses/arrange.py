@@ -12,7 +12,7 @@ changes again. That makes a conversation resumable: `copy()` is a snapshot, and 
 from __future__ import annotations
 
 from collections import deque
-from typing import Generic
+from typing import Generic, Self
 
 from turnproof.messages import FunctionCall, ToolResult
 
@@ -33,9 +33,9 @@ class Arrangement(Generic[V]):
         self._said: list[Unit[V]] = []
         self._answers: list[Unit[V]] = []
 
-    def copy(self) -> Arrangement[V]:
+    def copy(self) -> Self:
         """A snapshot: adding to either leaves the other alone."""
-        other = Arrangement(self._codec)
+        other = type(self)(self._codec)
         other._closed = self._closed.copy()
         other._said = self._said.copy()
         other._answers = self._answers.copy()
@@ -77,7 +77,7 @@ class Arrangement(Generic[V]):
         places: dict[str, int] = {}
         for unit in self._said:
             if unit.kind is Kind.CALL:
-                sent = _told_apart(wire_id(unit.id), told, places)
+                sent = self._told_apart(self._wire_id(unit.id), told, places)
                 told[sent] = unit
                 self._closed.append(self._under(sent, unit))
             else:
@@ -98,24 +98,41 @@ class Arrangement(Generic[V]):
             if waiting:
                 outputs.append(self._under(sent, waiting.popleft()))
             else:
-                outputs.append(self._codec(convert.unanswered(sent)))
+                outputs.append(self._unanswered(call, sent))
         return outputs
 
     def _under(self, sent: str, unit: Unit[V]) -> V:
         """A call or a result under the id that its call goes by: written again where that is not its own."""
-        if sent != wire_id(unit.id):
+        if sent != self._wire_id(unit.id):
             match unit.part:
                 case FunctionCall() as call:
-                    return self._codec(convert.call(call, sent))
+                    return self._call(call, sent)
                 case ToolResult() as result:
-                    return self._codec(convert.result(result, sent))
+                    return self._result(result, sent)
         return unit.value
 
+    def _told_apart(self, own: str, told: dict[str, Unit[V]], places: dict[str, int]) -> str:
+        """The wire id of a call among those of its run; a repeated one is told apart by its place."""
+        sent = own
+        while sent in told:
+            places[own] = places.get(own, 1) + 1
+            sent = self._wire_id(f"{own}_{places[own]}")
+        return sent
 
-def _told_apart(own: str, told: dict[str, Unit[V]], places: dict[str, int]) -> str:
-    """The wire id of a call among those of its run; a repeated one is told apart by its place."""
-    sent = own
-    while sent in told:
-        places[own] = places.get(own, 1) + 1
-        sent = wire_id(f"{own}_{places[own]}")
-    return sent
+    # What an API of the same kind writes in its own way
+
+    def _wire_id(self, call_id: str) -> str:
+        """The id under which a call and its output go on the wire."""
+        return wire_id(call_id)
+
+    def _call(self, part: FunctionCall, sent: str) -> V:
+        """A call under this id."""
+        return self._codec(convert.call(part, sent))
+
+    def _result(self, part: ToolResult, sent: str) -> V:
+        """A result of the call that goes by this id."""
+        return self._codec(convert.result(part, sent))
+
+    def _unanswered(self, unit: Unit[V], sent: str) -> V:
+        """What stands for the result of a call that has none."""
+        return self._codec(convert.unanswered(sent))

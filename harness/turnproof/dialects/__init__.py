@@ -11,6 +11,7 @@ _MODULES = {
     "anthropic-messages": "anthropic_messages",
     "antigravity": "antigravity",
     "gemini": "gemini",
+    "gemini-interactions": "gemini_interactions",
     "ollama": "ollama",
     "openai-chat": "openai_chat",
     "openai-responses": "openai_responses",

@@ -11,6 +11,7 @@ from ..anthropic.kit import KIT as ANTHROPIC
 from ..antigravity.kit import KIT as ANTIGRAVITY
 from ..github_models.kit import KIT as GITHUB_MODELS
 from ..google_genai.kit import KIT as GOOGLE_GENAI
+from ..google_interactions.kit import KIT as GOOGLE_INTERACTIONS
 from ..ollama.kit import KIT as OLLAMA
 from ..openai.kit import KIT as OPENAI
 from ..openai_responses.kit import KIT as OPENAI_RESPONSES
@@ -22,6 +23,7 @@ KITS: tuple[AdapterKit, ...] = (
     OPENAI,
     OPENAI_RESPONSES,
     GOOGLE_GENAI,
+    GOOGLE_INTERACTIONS,
     ANTIGRAVITY,
     GITHUB_MODELS,
     OLLAMA,

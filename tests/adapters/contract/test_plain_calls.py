@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 import anthropic
+import google.genai._interactions
 import google.genai.errors
 import openai
 import pytest
@@ -37,6 +38,7 @@ SERVER_ERRORS = (
     anthropic.InternalServerError,
     openai.InternalServerError,
     google.genai.errors.ServerError,
+    google.genai._interactions.InternalServerError,
     HttpResponseError,
 )
 """What the SDKs raise for a status of 503."""

@@ -14,6 +14,7 @@ from ..antigravity.refusals import REFUSALS as ANTIGRAVITY
 from ..faults import everything
 from ..github_models.refusals import REFUSALS as GITHUB_MODELS
 from ..google_genai.refusals import REFUSALS as GOOGLE_GENAI
+from ..google_interactions.refusals import REFUSALS as GOOGLE_INTERACTIONS
 from ..ollama.refusals import REFUSALS as OLLAMA
 from ..openai.refusals import REFUSALS as OPENAI
 from ..openai_responses.refusals import REFUSALS as OPENAI_RESPONSES
@@ -28,6 +29,7 @@ REFUSALS: dict[str, list[Refusal]] = {
     "openai": OPENAI,
     "openai_responses": OPENAI_RESPONSES,
     "google_genai": GOOGLE_GENAI,
+    "google_interactions": GOOGLE_INTERACTIONS,
     "antigravity": ANTIGRAVITY,
     "github_models": GITHUB_MODELS,
     "ollama": OLLAMA,

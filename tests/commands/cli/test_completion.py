@@ -62,7 +62,7 @@ def shell(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -
         ("turnproof explain tools/results-answer", ["tools/results-answer-every-call"]),
         ("turnproof list req", ["requirements"]),
         ("turnproof mutants --only result-sent", ["result-sent-twice"]),
-        ("turnproof serve --dialect gem", ["gemini"]),
+        ("turnproof serve --dialect gem", ["gemini", "gemini-interactions"]),
         ("turnproof sessions del", ["delete"]),
         ("turnproof sessions info codex", ["codex_acp"]),
         ("turnproof sessions info codex_acp cod", []),

@@ -19,6 +19,7 @@ CONTROLS: Mapping[str, str] = {
     "anthropic-messages": "turnproof.wire.controls.anthropic_messages:CONTROL",
     "antigravity": "turnproof.wire.controls.antigravity:CONTROL",
     "gemini": "turnproof.wire.controls.gemini:CONTROL",
+    "gemini-interactions": "turnproof.wire.controls.gemini_interactions:CONTROL",
     "openai-chat": "turnproof.wire.controls.openai_chat:CONTROL",
     "openai-responses": "turnproof.wire.controls.openai_responses:CONTROL",
     "ollama": "turnproof.wire.controls.ollama:CONTROL",

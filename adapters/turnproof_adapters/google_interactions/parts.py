@@ -1,0 +1,121 @@
+"""Steps of an interaction as neutral parts, whether they came whole or in pieces."""
+
+from __future__ import annotations
+
+from base64 import b64decode
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, TypeAlias
+
+from turnproof.errors import PayloadError
+from turnproof.messages import (
+    JSON,
+    FileRef,
+    FinishReason,
+    FunctionCall,
+    InlineData,
+    Opaque,
+    Part,
+    ProviderData,
+    Text,
+    Thought,
+)
+
+from .._characters import whole_characters
+from .models import DIALECT
+
+Restore: TypeAlias = Callable[[str], str]
+"""From a tool's wire name to its own."""
+
+FINISH: Mapping[str | None, FinishReason] = {
+    "completed": FinishReason.STOP,
+    "requires_action": FinishReason.TOOL_USE,
+    "incomplete": FinishReason.MAX_TOKENS,
+    "budget_exceeded": FinishReason.MAX_TOKENS,
+    "requires_continuation": FinishReason.PAUSED,
+    "cancelled": FinishReason.CANCELLED,
+}
+"""Statuses of an interaction that has ended; any other is `unknown` and stays readable in `raw_finish`."""
+
+_MEDIA = ("image", "audio", "video", "document")
+
+
+def parts(step: Mapping[str, Any], model: str, restore: Restore) -> tuple[Part, ...]:
+    """The parts that a finished step is; one of an unknown type is kept as `Opaque`.
+
+    Raises ValueError for a call whose arguments are not an object, and for anything in a step that JSON cannot carry:
+    it must not be run, and cannot be sent back.
+    """
+    try:
+        return tuple(_parts(step, model, restore))
+    except PayloadError:
+        raise ValueError("a step holds what JSON cannot carry") from None
+
+
+def _parts(step: Mapping[str, Any], model: str, restore: Restore) -> Iterator[Part]:
+    match step:
+        case {"type": "model_output"}:
+            for content in _objects(step.get("content")):
+                yield from _content(content, model)
+        case {"type": "thought"}:
+            text, signature = summary(step), step.get("signature")
+            issued = _issued(model, {"signature": signature}) if isinstance(signature, str) and signature else None
+            if text or issued is not None:
+                yield Thought(text, provider_data=issued)
+        case {"type": "function_call"}:
+            yield _call(step, restore)
+        case _:
+            kind = step.get("type")
+            yield Opaque(DIALECT, kind if isinstance(kind, str) else "", dict(step))
+
+
+def _content(content: Mapping[str, Any], model: str) -> Iterator[Part]:
+    match content:
+        case {"type": "text", "text": str(text)}:
+            annotations = content.get("annotations")
+            if text:
+                issued = _issued(model, {"annotations": annotations}) if annotations else None
+                yield Text(whole_characters(text), provider_data=issued)
+        case {"type": str(kind), "data": str(data), "mime_type": str(mime)} if kind in _MEDIA:
+            yield InlineData(mime, b64decode(data))
+        case {"type": str(kind), "uri": str(uri), "mime_type": str(mime)} if kind in _MEDIA:
+            yield FileRef(mime, uri)
+        case _:
+            yield Opaque(DIALECT, "model_output", {"type": "model_output", "content": [dict(content)]})
+
+
+def summary(step: Mapping[str, Any]) -> str:
+    """What can be read of a thought. Its pieces end with their own line breaks."""
+    found = [each["text"] for each in _objects(step.get("summary")) if isinstance(each.get("text"), str)]
+    return whole_characters("".join(found))
+
+
+def _objects(value: JSON) -> Iterator[Mapping[str, Any]]:
+    for each in value if isinstance(value, list) else ():
+        if isinstance(each, dict):
+            yield each
+
+
+def unreadable(step: Mapping[str, Any]) -> str:
+    """What is wrong with a step that no part can be made of, for an error."""
+    if step.get("type") == "function_call":
+        return f"malformed arguments for a call of {step.get('name')!r:.80}"
+    return f"a step of type {step.get('type')!r:.80} that cannot be kept"
+
+
+def _call(step: Mapping[str, Any], restore: Restore) -> FunctionCall:
+    match step:
+        case {"id": str(call_id), "name": str(name), "arguments": dict(arguments)}:
+            return FunctionCall(whole_characters(call_id), whole_characters(restore(name)), arguments)
+    raise ValueError("not a whole tool call")
+
+
+def finish_reason(status: str | None, said: tuple[Part, ...]) -> FinishReason:
+    """The neutral reason. Whatever the status of an answer that came to its end, calls have to be answered."""
+    reason = FINISH.get(status, FinishReason.UNKNOWN)
+    if reason is FinishReason.STOP and any(isinstance(part, FunctionCall) for part in said):
+        return FinishReason.TOOL_USE
+    return reason
+
+
+def _issued(model: str, data: dict[str, Any]) -> ProviderData:
+    return ProviderData(DIALECT, model, data)

@@ -1,0 +1,78 @@
+"""The stateless path: the session owns the history, nothing is stored, and a call costs what is new in it.
+
+Each message is encoded once and the request is joined from the pieces. The SDK makes the call, with a stub for the
+input: the HTTP client that it was given puts the prepared body into the request, and hands over the open response, as
+`with_streaming_response` gives it. Address, authentication, headers and what a status means stay the SDK's. Answers are
+read by typed decoding. Nothing here depends on earlier calls; the encodings kept beside messages can be dropped at any
+time.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+import httpx2
+from google import genai
+
+from turnproof.cancel import CancelToken
+from turnproof.messages import ProviderResponse
+
+from .. import _encoded_messages
+from .._answers import Listeners
+from .._calling import Prompt, Source
+from .._encoded_messages import encode
+from .._names import tool_names
+from .._stateless import EncodesOnce
+from ..google_genai import reading
+from ..google_genai.names import restorer
+from ..google_genai.splice import carrying
+from .lifecycle import InteractionsProvider
+from .steps import Arrangement, row
+from .wire import Event, Interaction, decode_event, decode_interaction
+
+
+class InteractionsStateless(EncodesOnce[Arrangement[bytes]], InteractionsProvider):
+    """`complete()` for the Interactions API. One object serves any number of conversations and threads."""
+
+    def _fresh_encoder(self, model: str) -> Encoder:
+        return Encoder(model)
+
+    def _complete(self, prompt: Prompt, listeners: Listeners, token: CancelToken | None) -> ProviderResponse:
+        client = self._require_client()
+        if token is not None:
+            token.raise_if_cancelled()
+        body = self._body(prompt, stream=listeners.on_chunk is not None)
+        restore = restorer(partial(tool_names, prompt.messages, prompt.tools))
+        return self._caller.call(
+            partial(self._ask, client, body), partial(self._open, client, body), restore, listeners, token
+        )
+
+    def _body(self, prompt: Prompt, *, stream: bool) -> bytes:
+        head = encode({"model": self._require_model(), **({"stream": True} if stream else {})})
+        steps = self._encoder.arranged(prompt.messages).finish()
+        # The ends are put on before joining: the long run in the middle is copied once.
+        steps[0] = head[:-1] + b',"input":[' + steps[0]
+        steps[-1] += b"]," + encode(self._settings().fields(prompt, store=False))[1:]
+        return b",".join(steps)
+
+    def _ask(self, client: genai.Client, body: bytes) -> Interaction:
+        return reading.batch(self._response(client, body, stream=False), decode_interaction)
+
+    def _open(self, client: genai.Client, body: bytes) -> Source[Event]:
+        return reading.stream(self._response(client, body, stream=True), decode_event)
+
+    def _response(self, client: genai.Client, body: bytes, *, stream: bool) -> httpx2.Response:
+        """The open response of status 200. Raises what the SDK makes of any other."""
+        with carrying(body):
+            call = client.interactions.with_streaming_response.create(
+                model=self._require_model(), input="", stream=stream, automatic_continuation=False
+            )
+            response: httpx2.Response = call.__enter__().http_response
+        return response
+
+
+class Encoder(_encoded_messages.Encoder[Arrangement[bytes]]):
+    """Wire steps as bytes for one model."""
+
+    def __init__(self, model: str) -> None:
+        super().__init__(partial(Arrangement[bytes], encode), partial(row, codec=encode, model=model))

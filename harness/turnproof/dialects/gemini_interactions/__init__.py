@@ -1,0 +1,10 @@
+"""Google's Interactions API (`gemini-interactions`), as AI Studio serves it."""
+
+from __future__ import annotations
+
+from ..base import Dialect
+from .dialect import GeminiInteractions
+
+__all__ = ["DIALECT", "GeminiInteractions"]
+
+DIALECT: Dialect = GeminiInteractions()

@@ -1,0 +1,56 @@
+"""What this API lets differ between a session's conversation and the request that carries it."""
+
+from __future__ import annotations
+
+from ...messages import FunctionCall, Thought, ToolSchema
+from ..atoms import Atom, tokens_of
+from ..base import Call
+from ..request_comparison import RequestComparison
+from .models import LEGAL_NAME, MODELS
+from .rules import NAME
+
+
+class StepsComparison(RequestComparison):
+    """What the Interactions API lets differ in a conversation."""
+
+    dialect = NAME
+    legal_name = LEGAL_NAME
+    models = MODELS
+
+    def is_foreign(self, atom: Atom) -> bool:
+        data = atom.part.provider_data
+        if atom.kind == "thought" and data is not None and data.dialect == self.dialect:
+            return self.is_of_another_model(data)
+        return super().is_foreign(atom)
+
+    @classmethod
+    def is_native(cls, tool: ToolSchema, call: Call) -> bool:
+        return any(
+            isinstance(each, dict) and each.get("type", "function") == tool.name != "function"
+            for each in (call.body or {}).get("tools") or ()
+        )
+
+    @classmethod
+    def is_forced(cls, call: Call) -> bool:
+        choice = call.settings.get("tool_choice")
+        allowed = choice.get("allowed_tools") if isinstance(choice, dict) else None
+        return choice == "any" or (isinstance(allowed, dict) and allowed.get("mode") == "any")
+
+    # -- thoughts
+
+    def may_omit_thought(self, thought: Atom) -> bool:
+        return super().may_omit_thought(thought) or thought.message < self.last_input
+
+    def is_required(self, thought: Atom) -> bool:
+        """Whether a call came behind this thought: it has no signature of its own, so the service wants the thought."""
+        behind = self.held[self.held.index(thought) + 1 :]
+        return any(isinstance(each.part, FunctionCall) for each in behind if each.message == thought.message)
+
+    def _thought(self, atom: Atom, held: Thought, sent: Thought) -> None:
+        ours, theirs = tokens_of(held, sent)
+        foreign = ours is None or self.is_foreign(atom)
+        if ours != theirs and not (foreign and theirs is None):
+            what = "invented" if foreign else "lost-signature"
+            self.report(what, f"{atom.path}.provider_data", ours, theirs, violation=True)
+        if sent.text not in ("", held.text):
+            self.report("unlisted", f"{atom.path}.text", held.text, sent.text, violation=False)

@@ -1,0 +1,104 @@
+"""A prompt as the row of cells that is counted and cached: system text, tools, then the conversation.
+
+Ids and empty texts weigh nothing, signatures as much as they are long. The service finds prefixes again by itself; here
+it does so whenever a prefix of at least the documented minimum was part of an earlier prompt to the same model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+import msgspec
+from msgspec.structs import replace
+
+from ...messages import FileRef, InlineData, Part, Text, Thought, ToolResult, ToolSchema
+from ...tokens import part_tokens, tool_tokens
+from ..atoms import media_key, token_of
+from ..base import Call, ModelFacts, PromptUsage
+from ..catalogue import dated
+from ..prefix_cache import Cell, PrefixStore, kept_for_the_latest, nothing_to_write, one_by_one, open_ended
+from .models import IMPLICIT_CACHE
+
+_PART_TOKENS = 1
+_encode = msgspec.json.Encoder().encode
+
+
+def count(call: Call) -> int:
+    """Tokens of the whole prompt, with what the service held of it before."""
+    return sum(cell.tokens for cell in cells(call))
+
+
+def image_tokens(call: Call) -> int:
+    """Tokens of the images and other files in the prompt."""
+    return sum(part_tokens(part) for part in _files(call))
+
+
+def _files(call: Call) -> Iterator[Part]:
+    for message in call.messages:
+        for part in message.parts:
+            if isinstance(part, InlineData | FileRef):
+                yield part
+            elif isinstance(part, ToolResult):
+                yield from part.attachments
+
+
+@kept_for_the_latest
+def cells(call: Call) -> Sequence[Cell]:
+    """The prompt's cells in prefix order, one for each system text, tool and part. Not to be changed.
+
+    Each but the last ends a prefix that may be found again; no prompt is cached to its very end.
+    """
+    return open_ended(one_by_one(_row(call)))
+
+
+def _row(call: Call) -> Iterator[Cell]:
+    for part in call.system:
+        yield _cell(part, b"system")
+    for tool in call.tools:
+        yield _tool(tool)
+    for message in call.messages:
+        for part in message.parts:
+            yield _cell(part, message.role.encode())
+
+
+def _tool(tool: ToolSchema) -> Cell:
+    content = _encode([tool.name, tool.description, tool.parameters])
+    return Cell(b"tool\0" + content, tool_tokens(tool), mark="5m")
+
+
+def _cell(part: Part, role: bytes) -> Cell:
+    token = (token_of(part) or "") if isinstance(part, Thought) else ""
+    tokens = part_tokens(part)
+    if tokens or token:
+        # Base64 writes three bytes as four characters.
+        tokens += _PART_TOKENS + len(token) * 3 // 16
+    return Cell(b"%b\0%b\0%b" % (role, token.encode(), _content(part)), tokens, mark="5m")
+
+
+def _content(part: Part) -> bytes:
+    match part:
+        case Text(text=text):
+            return b"text\0" + text.encode()
+        case InlineData():
+            return b"inline\0" + repr(media_key(part)).encode()
+        case _:
+            return _encode(replace(part, provider_data=None, cache=None))
+
+
+class InteractionsCache:
+    """One run's cache. Caches are kept per model; an alias and the id it stands for share one."""
+
+    def __init__(self) -> None:
+        self._store = PrefixStore(lookback=1)
+
+    def account(self, call: Call, facts: ModelFacts, now: float) -> tuple[PromptUsage, Callable[[], None]]:
+        """How the prompt is counted at `now`, and the function to call when the response has begun.
+
+        Nothing is ever counted as written: storing costs no tokens here.
+        """
+        whole = count(call)
+        if call.operation != "generate" or IMPLICIT_CACHE not in facts.features:
+            return PromptUsage(whole), nothing_to_write
+        salt = dated(facts).encode()
+        usage, commit = self._store.account(cells(call), 0, salt, facts.cache_minimum_tokens, now)
+        return PromptUsage(whole - usage.cache_read, cache_read=usage.cache_read), commit

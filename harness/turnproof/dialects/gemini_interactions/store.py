@@ -1,0 +1,138 @@
+"""What the service remembers: interactions by id with the chain that led to each, and what it has signed.
+
+An interaction is stored unless the request says `store: false`; then nobody can name it later. It is kept for 55 days
+on the world's clock, which is what the paid tier promises. A deleted interaction is gone for who names it; one that
+went on from it keeps what led to it.
+
+Signatures are known again by their bytes (`World.issued`), and each call by its id with the signature that came in
+front of it, whether the interaction was stored or not.
+"""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Any
+
+from ..base import WireEvent, World
+from .addresses import Step
+from .steps import kind_of, signature_of
+
+KEPT_SECONDS = 55 * 24 * 60 * 60
+"""How long an interaction is kept (ai.google.dev, Interactions API, data storage and retention: the paid tier)."""
+
+_SIGNED_BYTES = 192
+
+
+@dataclass(frozen=True, slots=True)
+class IssuedCall:
+    """A call that an answer held: the signature of the thought in front of it, and the model."""
+
+    signature: str
+    model: str
+
+
+@dataclass(slots=True)
+class StoredInteraction:
+    """An interaction that can be asked for: `told` is what it is now, `asked` the steps of its own request.
+
+    `previous` is the one that it went on from. `final` is what one in the background becomes, `events` are those of its
+    stream, `since` is when it was made.
+    """
+
+    told: Step
+    asked: tuple[Step, ...]
+    since: float
+    previous: StoredInteraction | None = None
+    final: Step | None = None
+    events: tuple[WireEvent, ...] = ()
+    was_asked_for: bool = False
+
+    @property
+    def context(self) -> tuple[Step, ...]:
+        """The whole conversation up to the last step of the interaction."""
+        newest_first: list[StoredInteraction] = []
+        each: StoredInteraction | None = self
+        while each is not None:
+            newest_first.append(each)
+            each = each.previous
+        return tuple(step for one in reversed(newest_first) for step in (*one.asked, *steps_in(one.told)))
+
+
+def kept_interaction(world: World, name: object) -> StoredInteraction | None:
+    """The interaction that is kept under this id."""
+    found = world.resources.get(name) if isinstance(name, str) else None
+    is_kept = isinstance(found, StoredInteraction) and world.clock() - found.since < KEPT_SECONDS
+    return found if is_kept else None
+
+
+def forget(world: World, name: str) -> None:
+    """Keep nothing under this id any more."""
+    world.resources.pop(name, None)
+
+
+def issued_call(world: World, call_id: object) -> IssuedCall | None:
+    """What is known of a call that an answer held; None for one that came from elsewhere, or without a thought."""
+    found = world.resources.get(_call_key(call_id))
+    return found if isinstance(found, IssuedCall) else None
+
+
+def remember(
+    told: Step,
+    asked: Sequence[Step],
+    world: World,
+    *,
+    stored: bool,
+    model: str,
+    previous: StoredInteraction | None = None,
+) -> None:
+    """Let the world know a whole interaction about the steps that were `asked`; `model` is who issued it."""
+    remember_signed(steps_in(told), model, world)
+    name = told.get("id")
+    # A retry gets the answer that its first request got: nothing of it is kept twice.
+    if stored and isinstance(name, str) and name and name not in world.resources:
+        world.resources[name] = StoredInteraction(told, tuple(asked), world.clock(), previous)
+
+
+def remember_signed(steps: Iterable[Step], model: str, world: World) -> None:
+    """Remember signatures, and which of them each call came behind."""
+    latest: str | None = None
+    for step in steps:
+        if (signature := signature_of(step)) is not None:
+            latest = signature
+            world.issued[signature] = (digest(step), model)
+        elif kind_of(step) == "function_call" and latest is not None:
+            world.resources[_call_key(step.get("id"))] = IssuedCall(latest, model)
+
+
+def steps_in(interaction: Step) -> list[dict[str, Any]]:
+    """The steps that an interaction gives."""
+    found = interaction.get("steps")
+    return [step for step in found if isinstance(step, dict)] if isinstance(found, list) else []
+
+
+def sign(text: str, model: str, seed: str) -> str:
+    """A signature in the form of the real ones: standard base64. Equal arguments give the same."""
+    drawn = b"".join(
+        blake2b(f"{seed}\0{model}\0{n}\0{text}".encode(), digest_size=64).digest() for n in range(_SIGNED_BYTES // 64)
+    )
+    # A head like that of the recorded ones; 0xFB 0xFF is "+/" in one alphabet and "-_" in the other.
+    return b64encode(b"\n\x8b\x02\x01\xfb\xff\xfe" + drawn[: _SIGNED_BYTES - 9]).decode()
+
+
+def digest(step: Step) -> str:
+    """The digest under which a thought is known."""
+    return blake2b("".join(_summary(step)).encode(), digest_size=16).hexdigest()
+
+
+def _summary(step: Step) -> Iterator[str]:
+    summary = step.get("summary")
+    for each in summary if isinstance(summary, list) else ():
+        if isinstance(each, dict):
+            yield str(each.get("text", ""))
+
+
+def _call_key(call_id: object) -> str:
+    return f"call\0{call_id}"

@@ -1,0 +1,71 @@
+"""What tests of answers are made of: calls to answer, replies, and what went out for them."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from turnproof.dialects.base import Call, PromptUsage, Rendered, Reply, ReplyPart, WireAnswer, World
+from turnproof.dialects.gemini_interactions import DIALECT
+from turnproof.dialects.gemini_interactions.addresses import InteractionsCall
+from turnproof.messages import FinishReason, FunctionCall, Opaque, Text, Thought
+
+from ..answers import LOOK, data, reply
+from ..requests import Json
+from .builders import ASKED, Ask, ask, function, world
+
+PROMPT = PromptUsage(31, cache_read=1536)
+
+
+def asked(*, stream: bool = False, at: World | None = None, **body: Any) -> InteractionsCall:
+    """A request that asks for summaries and has one tool, as the dialect reads it."""
+    usual = {"generation_config": {"thinking_summaries": "auto"}, "tools": [function()], "stream": stream}
+    return read_request(ask(*body.pop("steps", (ASKED,)), **usual | body), at)
+
+
+def read_request(request: Ask, at: World | None = None) -> InteractionsCall:
+    """A request as the dialect reads it."""
+    read = DIALECT.parse(request.request(), at or world())
+    assert isinstance(read, InteractionsCall), read
+    return read
+
+
+def render(
+    said: Reply, call: Call | None = None, *, stream: bool = False, seed: str = "s", at: World | None = None
+) -> Rendered:
+    """The answer with this reply."""
+    return DIALECT.render(call or asked(stream=stream), said, PROMPT, at or world(), seed)
+
+
+def read(rendered: Rendered) -> WireAnswer:
+    return DIALECT.read_response(rendered.status, rendered.headers, data(rendered))
+
+
+def events(rendered: Rendered, name: str = "") -> list[Json]:
+    """What the events of that type say (all events without one), but for the word at the end."""
+    found = [json.loads(each.data.split(b"data: ", 1)[1]) for each in rendered.events[:-1]]
+    return [each for each in found if name in ("", each["event_type"])]
+
+
+CLIPPED = ReplyPart(FunctionCall("", "write"), ('{"path": "a", "te',), broken=True)
+SEARCHED = Opaque(
+    "scenario", "search", {"gemini-interactions": {"type": "google_search_call", "id": "s_1", "arguments": {}}}
+)
+SAID = {
+    "text": reply(Text("41 % 🌱")),
+    "in-pieces": reply(ReplyPart(Text("41 %"), ("41", " %"))),
+    "thinking-and-text": reply(Thought("Hm."), Text("41 %")),
+    "calls": reply(*LOOK, finish=FinishReason.TOOL_USE),
+    "interleaved": reply(Thought("One."), Text("Two."), Thought("Three."), Text("Four.")),
+    "two-texts": reply(Text("One."), Text("Two.")),
+    "nothing": reply(),
+    "cut-off": reply(Text("I write."), finish=FinishReason.MAX_TOKENS),
+    "cut-off-while-thinking": reply(Thought("Hm."), finish=FinishReason.MAX_TOKENS),
+    "refused": reply(Text("No."), finish=FinishReason.REFUSAL),
+    "failed": reply(Text("I"), finish=FinishReason.ERROR),
+    "window-full": reply(Text("I"), finish=FinishReason.CONTEXT_LIMIT),
+    "unknown-finish": reply(Text("Sunny."), finish=FinishReason.UNKNOWN, raw_finish="sundown"),
+    "searched": reply(SEARCHED, Text("41 %")),
+    "no-figures": reply(Text("a"), usage={"fresh": 0, "cache_read": 0, "output": 0}),
+}
+"""Every kind of answer that there is."""
