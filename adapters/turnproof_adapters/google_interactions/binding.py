@@ -20,6 +20,7 @@ def capabilities(model: str) -> Capabilities:
         opaque_thinking=facts.thinks,
         structured=facts.structured,
         cache="implicit",
+        chain=True,
     )
 
 

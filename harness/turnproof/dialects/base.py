@@ -170,6 +170,7 @@ Trait: TypeAlias = Literal[
     "results-first",
     "server-tools",
     "signed-thinking",
+    "summarised-reasoning",
     "text-blocks",
 ]
 """What not every wire API has, and some scenarios, requirements and mutants are about: prompts that are blocked under
@@ -179,8 +180,8 @@ tool that failed; that the service can hold the conversation, so that a request 
 that a call may come with arguments which are no JSON; that an answer says when it is a refusal; that a block which says
 nothing is refused; that a prompt which does not fit is refused, not cut without a word; that a stream has figures of
 usage in more than one place; that nothing may stand before the results in their message; tools that the service runs by
-itself, within an answer; that what was thought is signed or sealed, and wanted back like that; that texts of one answer
-keep their borders."""
+itself, within an answer; that what was thought is signed or sealed, and wanted back like that; that reasoning goes back
+with a summary, even if it is empty; that texts of one answer keep their borders."""
 
 TRAITS: tuple[Trait, ...] = get_args(Trait)
 

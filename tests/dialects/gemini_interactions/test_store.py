@@ -94,12 +94,35 @@ def test_a_deleted_interaction_is_gone_and_what_went_on_from_it_stays() -> None:
     assert len(said_in(at, ask(THANKS, previous_interaction_id=second))) == 5
 
 
-def test_an_interaction_is_kept_for_55_days() -> None:
+def test_an_interaction_is_kept_for_a_day() -> None:
     at = world()
     name = told(at, ask())["id"]
     for seconds, status in ((KEPT_SECONDS - 1, 200), (KEPT_SECONDS, 403)):
         later = replace(at, clock=lambda seconds=seconds: 1_700_000_000.0 + seconds)  # type: ignore[misc]
         assert kept(later, name).status == status
+
+
+def test_what_is_kept_is_listed_and_an_answer_has_the_name_it_is_kept_by() -> None:
+    at = world()
+    before = DIALECT.kept(at)
+    rendered = answer(at, ask())
+    names = read(rendered).names
+    assert DIALECT.kept(at) == (*before, *names)
+    answer(at, ask(store=False), seed="2")
+    assert DIALECT.kept(at) == (*before, *names)
+    kept(at, names[0], "DELETE")
+    assert DIALECT.kept(at) == before
+
+
+def test_time_alone_is_at_fault_for_what_has_expired() -> None:
+    at = world()
+    name = told(at, ask())["id"]
+    later = replace(at, clock=lambda: 1_700_000_000.0 + KEPT_SECONDS)
+    asked = ask(THANKS, previous_interaction_id=name)
+    [refusal] = DIALECT.validate(asked.request(), read_request(asked, later), later)
+    assert refusal.outdated
+    [never] = DIALECT.validate(on("v1_gone").request(), read_request(on("v1_gone"), at), at)
+    assert not never.outdated
 
 
 def test_a_stored_interaction_is_told_with_the_steps_that_it_was_asked_with() -> None:

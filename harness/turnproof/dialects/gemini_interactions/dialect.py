@@ -11,6 +11,7 @@ from .compare import StepsComparison
 from .counting import InteractionsCache
 from .models import LEGAL_NAME, MODELS
 from .parse import parse
+from .store import kept_ids
 from .validate import validate
 
 
@@ -61,6 +62,7 @@ class GeminiInteractions(BaseDialect):
     request_form = staticmethod(form_without_thoughts)
     comparison = StepsComparison
     observe = staticmethod(observed_answers.observe)
+    kept = staticmethod(kept_ids)
 
     def new_cache(self) -> PrefixCache:
         return InteractionsCache()

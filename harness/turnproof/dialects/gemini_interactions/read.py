@@ -73,6 +73,8 @@ def _answer(status: int, interaction: Json, steps: list[Json], *, broken: int, c
         broken_calls=broken,
         error_kind=_kind(error),
         error_message=_message(error),
+        names=(name,) if (name := word(interaction.get("id"))) else (),
+        model=model or None,
     )
 
 

@@ -1,7 +1,7 @@
 """What the service remembers: interactions by id with the chain that led to each, and what it has signed.
 
-An interaction is stored unless the request says `store: false`; then nobody can name it later. It is kept for 55 days
-on the world's clock, which is what the paid tier promises. A deleted interaction is gone for who names it; one that
+An interaction is stored unless the request says `store: false`; then nobody can name it later. It is kept for a day on
+the world's clock: that is what the free tier promises, and no client is told of its tier. A deleted interaction is gone for who names it; one that
 went on from it keeps what led to it.
 
 Signatures are known again by their bytes (`World.issued`), and each call by its id with the signature that came in
@@ -20,8 +20,9 @@ from ..base import WireEvent, World
 from .addresses import Step
 from .steps import kind_of, signature_of
 
-KEPT_SECONDS = 55 * 24 * 60 * 60
-"""How long an interaction is kept (ai.google.dev, Interactions API, data storage and retention: the paid tier)."""
+KEPT_SECONDS = 24 * 60 * 60
+"""How long an interaction is kept (ai.google.dev, Interactions API, data storage and retention: a day on the free tier,
+55 days on the paid one)."""
 
 _SIGNED_BYTES = 192
 
@@ -66,6 +67,17 @@ def kept_interaction(world: World, name: object) -> StoredInteraction | None:
     found = world.resources.get(name) if isinstance(name, str) else None
     is_kept = isinstance(found, StoredInteraction) and world.clock() - found.since < KEPT_SECONDS
     return found if is_kept else None
+
+
+def kept_ids(world: World) -> tuple[str, ...]:
+    """The ids of all interactions that can be asked for, in the order in which they were made."""
+    return tuple(name for name in world.resources if kept_interaction(world, name) is not None)
+
+
+def has_expired(world: World, name: object) -> bool:
+    """Whether a request could go on from this interaction until time alone ended that."""
+    found = world.resources.get(name) if isinstance(name, str) else None
+    return isinstance(found, StoredInteraction) and kept_interaction(world, name) is None
 
 
 def forget(world: World, name: str) -> None:

@@ -55,6 +55,7 @@ NOISE = (b": keep-alive\n\n",)
 
 SPELLINGS: Mapping[Spelling, str] = {
     "crlf": "proxies and gateways that write events anew; google-genai 3.6 takes LF, CRLF and CR",
+    "folded": "WHATWG HTML, 9.2.6: data on several lines is one text; google-genai 3.6 joins them",
     "unspaced": "servers that imitate the API; google-genai 3.6 takes `data:{` as the standard has it",
 }
 

@@ -41,6 +41,7 @@ class OpenAIResponses(BaseDialect):
             "refusals",
             "refuses-long-prompts",
             "signed-thinking",
+            "summarised-reasoning",
             "text-blocks",
         }
     )

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from ...base import Refusal, World
 from .. import rules
 from ..addresses import InteractionsCall
-from ..store import kept_interaction
+from ..store import has_expired, kept_interaction
 from ..stored_operations import unknown_interaction
 from .context import Context, refuse
 
@@ -20,7 +21,7 @@ def check(context: Context) -> Iterator[Refusal]:
     if previous is not None:
         found = kept_interaction(context.world, previous)
         if found is None:
-            yield unknown_interaction(previous)
+            yield replace(unknown_interaction(previous), outdated=has_expired(context.world, previous))
         elif (status := found.told.get("status")) in _UNFINISHED:
             message = f"The interaction {previous} has the status {status!r}."
             yield refuse(rules.UNFINISHED_PREVIOUS, message, "previous_interaction_id")
