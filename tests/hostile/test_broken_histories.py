@@ -200,7 +200,7 @@ ANSWERED_IN_THE_USERS_NAME = {"empty tool message behind a call"}
 """Its call stays open to the end."""
 
 UNANSWERABLE = {
-    **{key: {"only an empty message"} for key in ANTHROPIC_AND_OPENAI_FORMS},
+    **{key: {"only an empty message"} for key in (*ANTHROPIC_AND_OPENAI_FORMS, "google_interactions")},
     **{
         key: NOT_ASKED - ANSWERED_IN_THE_USERS_NAME | {"orphan result at the end", "only an empty message"}
         for key in (*GEMINI_FORM, "anthropic")

@@ -196,12 +196,42 @@ def _responses() -> Json:
     }
 
 
+def _interactions() -> Json:
+    image = {"type": "image", "data": PNG, "mime_type": "image/png"}
+
+    def said(kind: str, *content: Json) -> Json:
+        return {"type": kind, "content": list(content)}
+
+    def text(words: str) -> Json:
+        return {"type": "text", "text": words}
+
+    return {
+        "model": "gemini-3.5-flash",
+        "system_instruction": "Be brief.",
+        "store": False,
+        "generation_config": {"thinking_summaries": "auto"},
+        "tools": [{"type": "function", "name": name} for name in ("water", "mist")],
+        "input": [
+            said("user_input", text("Hi")),
+            said("model_output", text("Hello.")),
+            said("user_input", text("Look."), image),
+            {"type": "thought", "signature": "c2ln", "summary": [text("Dry.")]},
+            said("model_output", text("I see.")),
+            {"type": "function_call", "id": "call_1", "name": "water", "arguments": {}},
+            {"type": "function_call", "id": "call_2", "name": "mist", "arguments": {}},
+            {"type": "function_result", "call_id": "call_1", "name": "water", "result": [text("ok"), image]},
+            {"type": "function_result", "call_id": "call_2", "name": "mist", "result": "no water", "is_error": True},
+        ],
+    }
+
+
 STREAM, OPTIONS = {"stream": True}, {"stream": True, "stream_options": {"include_usage": True}}
 CASES = (
     Case("anthropic-messages", "/v1/messages", _anthropic("claude-sonnet-4-5"), "claude-haiku-4-5", STREAM),
     Case("zai", "/api/anthropic/v1/messages", _anthropic("glm-4.7"), "glm-4.5-air", STREAM),
     Case("ollama", "/v1/messages", _anthropic("qwen3:8b"), "llama3.2", STREAM),
     Case("gemini", "/v1beta/models/gemini-3-flash-preview:generateContent", _gemini(), "gemini-2.5-flash-lite", {}),
+    Case("gemini-interactions", "/v1beta/interactions", _interactions(), "gemini-2.5-flash", STREAM),
     Case(
         "antigravity",
         "/v1internal:generateContent",
@@ -395,6 +425,7 @@ def test_a_models_publisher_is_kept(publisher: str, asked: str) -> None:
 SCHEMAS: dict[str, Json] = {
     "anthropic-messages": {"output_config": {"format": {"type": "json_schema"}}},
     "gemini": {"generationConfig": {"responseJsonSchema": {}}},
+    "gemini-interactions": {"response_format": {"type": "text", "mime_type": "application/json", "schema": {}}},
     "openai-chat": {"response_format": {"type": "json_schema"}},
     "openai-responses": {"text": {"format": {"type": "json_schema"}}},
 }

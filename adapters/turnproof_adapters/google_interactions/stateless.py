@@ -21,6 +21,7 @@ from .. import _encoded_messages
 from .._answers import Listeners
 from .._calling import Prompt, Source
 from .._encoded_messages import encode
+from .._errors import by_status
 from .._names import tool_names
 from .._stateless import EncodesOnce
 from ..google_genai import reading
@@ -68,6 +69,10 @@ class InteractionsStateless(EncodesOnce[Arrangement[bytes]], InteractionsProvide
                 model=self._require_model(), input="", stream=stream, automatic_continuation=False
             )
             response: httpx2.Response = call.__enter__().http_response
+        if response.status_code != 200:
+            # What is neither an answer nor an error is handed over by the SDK as it is.
+            response.close()
+            raise by_status(response.status_code, f"HTTP status {response.status_code}", kind=None)
         return response
 
 

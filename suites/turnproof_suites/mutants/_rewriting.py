@@ -21,12 +21,14 @@ from ._wire import BlockKind, Json, Wire
 from .wire_anthropic import AnthropicWire
 from .wire_antigravity import AntigravityWire
 from .wire_gemini import GeminiWire
+from .wire_gemini_interactions import GeminiInteractionsWire
 from .wire_openai_chat import OpenAIChatWire
 from .wire_openai_responses import OpenAIResponsesWire
 
 WIRES: tuple[Wire, ...] = (
     AnthropicWire(),
     GeminiWire(),
+    GeminiInteractionsWire(),
     AntigravityWire(),
     OpenAIChatWire(),
     OpenAIResponsesWire(),
