@@ -23,6 +23,7 @@ LARGEST: Final = 20_000
 LIMITS: Final[Mapping[str, tuple[str, ...]]] = {
     "anthropic-messages": ("max_tokens=1",),
     "gemini": ("generationConfig.maxOutputTokens=1",),
+    "gemini-interactions": ("generation_config.max_output_tokens=1",),
     "ollama": ("options.num_predict=1",),
     "openai-chat": ("max_completion_tokens=16", "max_tokens=1"),
     "openai-responses": ("max_output_tokens=16",),

@@ -1,8 +1,8 @@
 """What the service remembers: interactions by id with the chain that led to each, and what it has signed.
 
 An interaction is stored unless the request says `store: false`; then nobody can name it later. It is kept for a day on
-the world's clock: that is what the free tier promises, and no client is told of its tier. A deleted interaction is gone for who names it; one that
-went on from it keeps what led to it.
+the world's clock: that is what the free tier promises, and no client is told of its tier. A deleted interaction is gone
+for who names it; one that went on from it keeps what led to it.
 
 Signatures are known again by their bytes (`World.issued`), and each call by its id with the signature that came in
 front of it, whether the interaction was stored or not.
