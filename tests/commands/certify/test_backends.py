@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from turnproof.commands.certify.backends import Backends, choose_backend, live_target
+from turnproof.commands.certify.backends import Backends, Choice, choose_backend, live_target
+from turnproof.commands.certify.engine import certify
+from turnproof.commands.certify.options import CertifyOptions
 from turnproof.commands.certify.scenarios import suite_scenarios
 from turnproof.commands.session_sources.source import KEY, endpoint_of
 from turnproof.dialects import dialect, dialect_names
 from turnproof.dialects.access import access_to
 from turnproof.dialects.base import Call
-from turnproof.errors import UsageError
+from turnproof.errors import CassetteError, UsageError
 from turnproof.judge.requirements import load_suite
 from turnproof.provider import Binding, Capabilities
 from turnproof.run.bindings import resolve_binding, resolve_subject
 from turnproof.run.driver import RunSpec
 from turnproof.run.transcript import RunKey
 from turnproof.wire.cassettes.match import read_recorded
+from turnproof.wire.cassettes.recording_proxy import ProxyTarget
 from turnproof.wire.emulator import CassetteResponder
 
 ADAPTERS = ("anthropic", "google_genai")
@@ -104,3 +108,33 @@ def test_the_real_service_is_where_the_environment_has_it_and_its_own_key_counts
     assert live.key not in repr(live)
     target = live_target(Binding("mine", name, "m", Capabilities()), spoken)
     assert repr(target) == f"ProxyTarget({host!r}, dialect={spoken.name!r})"
+
+
+def test_cassettes_of_ones_own_are_played_in_place_of_the_installed_ones(tmp_path: Path) -> None:
+    (tmp_path / "anthropic").mkdir()
+
+    chosen = choose_backend("anthropic", resolve_subject("anthropic"), "replay", tmp_path)
+    assert chosen == Choice("replay", tmp_path)
+
+
+def test_a_folder_without_cassettes_of_the_adapter_says_how_to_record_them(tmp_path: Path) -> None:
+    with pytest.raises(CassetteError, match="turnproof record anthropic --out"):
+        choose_backend("anthropic", resolve_subject("anthropic"), "replay", tmp_path)
+
+
+def test_cassettes_go_with_a_replay_alone(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="goes with --backend replay, not emulate"):
+        choose_backend("anthropic", resolve_subject("anthropic"), "emulate", tmp_path)
+
+
+def test_a_live_run_that_may_cost_too_much_is_not_started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-test-0123456789abcdef")
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", "https://api.anthropic.example")
+    monkeypatch.setattr(ProxyTarget, "check_presence", lambda self: None)
+    options = CertifyOptions(
+        ("anthropic",), backend="live", scenarios=("basics/plain",), out=tmp_path / "out", max_cost=0.0001
+    )
+
+    with pytest.raises(UsageError, match=r"this may cost \$0\.\d\d, more than --max-cost 0\.00"):
+        certify(options)
+    assert not (tmp_path / "out").exists()

@@ -15,6 +15,7 @@ import pytest
 
 from turnproof import __version__
 from turnproof._base.exit_codes import Exit
+from turnproof._base.loopback import is_loopback
 from turnproof.commands.cli import main
 from turnproof.commands.doctor import (
     Diagnosis,
@@ -29,7 +30,7 @@ from turnproof.commands.doctor import (
 )
 from turnproof.commands.doctor import binding as binding_part
 from turnproof.commands.doctor import emulator as emulator_part
-from turnproof.commands.doctor.outbound_connections import MARK, addresses, is_loopback, watch
+from turnproof.commands.doctor.outbound_connections import MARK, addresses, watch
 from turnproof.commands.doctor.text import print_diagnosis
 from turnproof.errors import BindingError, CatalogueError
 from turnproof.report._inline_text import printable

@@ -16,6 +16,7 @@ import msgspec
 
 from ... import __version__
 from ..._base.counts import counted
+from ..._base.loopback import is_loopback
 from ..._base.printable import one_line
 from ..._base.secrets import environment_secrets, mask
 from ...dialects import api_of, dialect
@@ -25,7 +26,7 @@ from ...errors import ServiceError, UsageError
 from ...tokens import json_tokens
 from ...wire.cassettes.cost import DEFAULT_MAX_OUTPUT, price_of
 from ...wire.cassettes.recording_proxy import ProxyTarget
-from .observation import Observation, Said, is_loopback, read_observations
+from .observation import Observation, Said, read_observations
 from .pairs import PlainRequest, RulePair, pairs_of, selected
 
 _MILLION: Final = 1_000_000

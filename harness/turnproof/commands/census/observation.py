@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from ipaddress import ip_address
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -61,15 +60,6 @@ class Observation(msgspec.Struct, frozen=True, kw_only=True):
         if self.illegal.accepted:
             return "denies"
         return "agrees" if self.illegal.status in (*REFUSED, 200) else "unclear"
-
-
-def is_loopback(host: str) -> bool:
-    """Whether a host is this machine."""
-    name = host.rpartition(":")[0] if host.count(":") == 1 else host
-    try:
-        return ip_address(name.strip("[]")).is_loopback
-    except ValueError:
-        return name == "localhost"
 
 
 def read_observations(path: Path) -> Iterator[Observation]:

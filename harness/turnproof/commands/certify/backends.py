@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 from ...dialects import dialect as dialect_named
 from ...dialects.access import access_to
 from ...dialects.base import Dialect
-from ...errors import CassetteError
+from ...errors import CassetteError, UsageError
 from ...provider import Binding
 from ...run.driver import Backend, RunSpec
 from ...subject import Subject
@@ -45,18 +45,29 @@ def cassette_roots() -> tuple[Path, ...]:
     return tuple(Path(next(iter(module.__path__))) for module in modules)
 
 
-def choose_backend(spec: str, subject: Subject, requested: str | None) -> Choice:
-    """The backend for a subject. Raises CassetteError when a replay is asked for and there are no cassettes."""
+def choose_backend(spec: str, subject: Subject, requested: str | None, cassettes: Path | None = None) -> Choice:
+    """The backend for a subject; `cassettes` is a folder of one's own in place of the installed ones.
+
+    Raises CassetteError when a replay is asked for and there are no cassettes, and UsageError for a folder of cassettes
+    where something else is to answer.
+    """
+    if cassettes is not None and requested != "replay":
+        raise UsageError(f"--cassettes {cassettes} goes with --backend replay, not {requested}")
     if requested == "replay" and subject.kind != "adapter":
         kind = subject.kind
         article = "an" if kind == "agent" else "a"
         raise CassetteError(f"{subject.name!r} is {article} {kind}, and no cassettes are kept of {kind}s: emulate it")
-    found = next((root for root in cassette_roots() if (root / subject.name).is_dir()), None)
+    found = next((root for root in _roots(cassettes) if (root / subject.name).is_dir()), None)
     if requested == "replay" or (requested is None and found and ":" not in spec and subject.kind == "adapter"):
         if found is None:
-            raise CassetteError(f"no cassettes for {subject.name!r}: record some with `turnproof record {spec}`")
+            out = f" --out {cassettes}" if cassettes is not None else ""
+            raise CassetteError(f"no cassettes for {subject.name!r}: record some with `turnproof record {spec}{out}`")
         return Choice("replay", found)
     return Choice("live" if requested == "live" else "emulate")
+
+
+def _roots(cassettes: Path | None) -> tuple[Path, ...]:
+    return cassette_roots() if cassettes is None else (cassettes,)
 
 
 class Backends:

@@ -14,6 +14,7 @@ from ... import __version__
 from ..._base.counts import counted
 from ..._base.exit_codes import Exit
 from ..._base.folder_lock import locked
+from ..._base.loopback import is_loopback
 from ..._base.site_address import site_base
 from ..._base.whole_files import remove
 from ...dialects import api_of
@@ -31,10 +32,12 @@ from ...report.progress import progress
 from ...run.bindings import resolve_subject
 from ...run.driver import Runner
 from ...run.driver.limits import limits_of
+from ...run.driver.runner import LIVE_MAX_TOKENS
 from ...run.evidence import EvidenceStore
 from ...scenarios import Scenario
 from ...scenarios.sweep import is_point
 from ...subject import Subject
+from ...wire.cassettes import check_budget, estimate_cost
 from .backends import Backends, choose_backend
 from .campaign import Campaign, exit_code
 from .control import certify_controls, control_problem
@@ -61,7 +64,9 @@ def certify(options: CertifyOptions) -> int:
     # In full means every event, also those that only a cancel leads to. No cassette has them, nor what is in own files.
     own = files_among(options.scenarios)
     requested = options.backend or ("emulate" if options.depth == "full" or own else None)
-    backends = Backends({spec: choose_backend(spec, subject, requested) for spec, subject in subjects.items()})
+    backends = Backends(
+        {spec: choose_backend(spec, subject, requested, options.cassettes) for spec, subject in subjects.items()}
+    )
     here = options.in_process or options.watching
     runner = Runner(
         jobs=options.jobs or 2,
@@ -85,6 +90,7 @@ def certify(options: CertifyOptions) -> int:
         )
         for spec, subject in subjects.items():
             backends.prepare(spec, subject, {run.scenario.name for run in the_plan.runs if run.adapter == spec})
+            _check_cost(options, spec, subject, backends, the_plan)
         held.enter_context(locked(options.out))  # only now: a mistake in usage leaves no folder behind
         store = EvidenceStore(options.out / "evidence")
         lines = [
@@ -135,6 +141,19 @@ def certify(options: CertifyOptions) -> int:
     for talk in left_out_talk(the_plan):
         print(talk, file=sys.stderr)
     return code
+
+
+def _check_cost(options: CertifyOptions, spec: str, subject: Subject, backends: Backends, the_plan: Plan) -> None:
+    """Say what a live run may cost before its first request. Raises UsageError for more than is allowed."""
+    if backends.backend_of(spec) != "live" or is_loopback(backends.host(spec)):
+        return
+    scenarios = {run.scenario.name: run.scenario for run in the_plan.runs if run.adapter == spec}
+    binding = subject.adapter
+    estimate = estimate_cost(
+        scenarios.values(), binding.dialect, binding.model, max_output=LIVE_MAX_TOKENS, prices=options.prices
+    )
+    print(f"{spec}: {estimate}", file=sys.stderr)
+    check_budget(estimate, options.max_cost)
 
 
 def _report_starved(words: str) -> None:

@@ -18,6 +18,9 @@ class CertifyOptions:
     scenarios:  names of scenarios or patterns of them; empty means all. What none of them shows is inconclusive.
     path:       `stateless` or `legacy` alone, or None for both and their parity.
     backend:    None lets each adapter choose: replay where it has cassettes of its own, else emulate.
+    cassettes:  the folder whose cassettes answer where `backend` is `replay`; None takes the installed ones.
+    max_cost:   US dollars that a live run may cost.
+    prices:     US dollars for a million tokens, in and out, of a model whose list price is not known.
     out:        the folder that gets the reports; made if it is not there.
     jobs:       worker processes; None lets the engine choose.
     seed:       every random choice follows from it.
@@ -37,6 +40,9 @@ class CertifyOptions:
     scenarios: tuple[str, ...] = ()
     path: str | None = None
     backend: Backend | None = None
+    cassettes: Path | None = None
+    max_cost: float = 1.0
+    prices: tuple[float, float] | None = None
     depth: Depth = "quick"
     out: Path = Path("reports")
     jobs: int | None = None
@@ -56,6 +62,8 @@ class CertifyOptions:
             words += ["--scenario", pattern]
         if self.backend is not None:
             words += ["--backend", self.backend]
+        if self.cassettes is not None:
+            words += ["--cassettes", str(self.cassettes)]
         if self.depth != "quick":
             words += ["--depth", self.depth]
         if self.seed:

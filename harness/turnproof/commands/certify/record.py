@@ -48,6 +48,7 @@ class RecordOptions:
     out: Path | None = None
     live: bool = False
     max_cost: float = 1.0
+    prices: tuple[float, float] | None = None
     seed: int = 0
     jobs: int = 2
 
@@ -63,7 +64,7 @@ def record(options: RecordOptions, out: Callable[[str], None] = print) -> int:
     if options.live:
         scenarios = [_brief(scenario) for scenario in scenarios]
         live_target(binding, dialect)  # a missing key is said before anything else
-        estimate = estimate_cost(scenarios, binding.dialect, binding.model)
+        estimate = estimate_cost(scenarios, binding.dialect, binding.model, prices=options.prices)
         print(f"estimated cost: {estimate}", file=sys.stderr)
         check_budget(estimate, options.max_cost)
     root = options.out or next(iter(cassette_roots()), Path("cassettes"))

@@ -12,6 +12,7 @@ from ..._base.exit_codes import Exit
 from ..._base.whole_files import write_whole
 from ...errors import UsageError
 from . import completion
+from .options import Prices
 
 
 def census(
@@ -27,10 +28,7 @@ def census(
     only: Annotated[list[str] | None, typer.Option(metavar="RULE", help="Only these rules; patterns work.")] = None,
     model: Annotated[str | None, typer.Option(metavar="MODEL", help="Ask this model.")] = None,
     max_cost: Annotated[float, typer.Option(metavar="USD", help="Refuse what may cost more.")] = 0.10,
-    price: Annotated[
-        tuple[float, float] | None,
-        typer.Option(metavar="IN OUT", help="US dollars for a million tokens, of a model without a known price."),
-    ] = None,
+    price: Prices = None,
     contributor: Annotated[
         str, typer.Option("--as", metavar="NAME", help="Who asks: a name that others can reach.")
     ] = "anonymous",

@@ -49,3 +49,10 @@ Annotations = Annotated[
 ]
 CertificationJson = Annotated[bool, typer.Option("--json", help="Print certification.json instead of the summary.")]
 ViolationDetails = Annotated[bool, typer.Option("-v", "--verbose", help="Show the details of what is not held.")]
+
+Prices = Annotated[
+    tuple[float, float] | None,
+    typer.Option(
+        "--price", metavar="IN OUT", help="US dollars for a million tokens, of a model without a known price."
+    ),
+]

@@ -9,7 +9,7 @@ import typer
 
 from ..._base.exit_codes import Exit
 from . import completion
-from .options import names_option
+from .options import Prices, names_option
 from .prestart import prepare_workers
 
 
@@ -26,6 +26,7 @@ def record(
     ] = None,
     live: Annotated[bool, typer.Option("--live", help="From the real API; needs a key in the environment.")] = False,
     max_cost: Annotated[float, typer.Option(metavar="USD", help="With --live: refuse what may cost more.")] = 1.0,
+    price: Prices = None,
     seed: Annotated[int, typer.Option(metavar="N", help="Every random choice follows from it.")] = 0,
     jobs: Annotated[int, typer.Option("-j", "--jobs", min=1, metavar="N", help="Worker processes.")] = 2,
 ) -> Exit:
@@ -43,6 +44,7 @@ def record(
         out=out,
         live=live,
         max_cost=max_cost,
+        prices=price,
         seed=seed,
         jobs=jobs,
     )

@@ -7,10 +7,11 @@ language, or a child process does, is not.
 
 from __future__ import annotations
 
-import ipaddress
 import sys
 from collections.abc import Iterable
 from typing import Any
+
+from ..._base.loopback import is_loopback
 
 MARK = "turnproof doctor: connects to "
 
@@ -28,14 +29,6 @@ def watch(event: str, arguments: tuple[Any, ...]) -> None:
     print(f"{MARK}{address}", file=sys.stderr, flush=True)
     if not is_loopback(name):
         raise ConnectionRefusedError(111, f"turnproof doctor lets nothing leave this machine: {address}")
-
-
-def is_loopback(host: str) -> bool:
-    """Whether a host, by name or number, is this machine."""
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost" or host.endswith(".localhost")
 
 
 def addresses(printed: str) -> list[str]:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import msgspec
 
 from ..._base.counts import counted
+from ..._base.loopback import is_loopback
 from ...dialects import api_of, dialect_names
 from ...dialects import dialect as dialect_named
 from ...dialects.catalogue import same_model
@@ -34,7 +35,7 @@ from ...run.transcript import (
 )
 from ...scenarios import Scenario
 from ...scenarios.loader import from_data
-from .outbound_connections import addresses, is_loopback
+from .outbound_connections import addresses
 
 QUESTION, RESULT, ANSWER = "How moist is bed 3?", "41 %", "Bed 3 is at 41 %."
 TOOL, ARGUMENTS = "read_sensor", {"bed": "3"}

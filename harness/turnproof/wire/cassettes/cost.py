@@ -25,6 +25,8 @@ DEFAULT_MAX_OUTPUT = 8192
 """Room for an answer, in tokens, where a scenario's `max_tokens` does not say otherwise."""
 
 _MILLION = 1_000_000
+_DEAREST = (1.25, 2.0, 1.0)
+"""Factors of a price that the user gave: the dearest known for writing to a cache, and nothing off for reading."""
 _DATED = re.compile(r"-(?:\d{8}|\d{4}-\d{2}-\d{2})$")
 
 
@@ -69,15 +71,27 @@ def price_of(dialect: str, model: str) -> Price:
     if found is None:
         near = get_close_matches(model, models, n=1)
         hint = f"; did you mean {near[0]!r}?" if near else ""
-        raise UsageError(f"no price is known for model {model!r} of {dialect} (prices of {table['date']}){hint}")
+        raise UsageError(
+            f"no price is known for model {model!r} of {dialect} (prices of {table['date']}){hint}. "
+            "--price IN OUT gives one, in US dollars for a million tokens"
+        )
     return Price(**found, **table["factors"][dialect], date=table["date"])
 
 
 def estimate_cost(
-    scenarios: Iterable[Scenario], dialect: str, model: str, *, max_output: int = DEFAULT_MAX_OUTPUT
+    scenarios: Iterable[Scenario],
+    dialect: str,
+    model: str,
+    *,
+    max_output: int = DEFAULT_MAX_OUTPUT,
+    prices: tuple[float, float] | None = None,
 ) -> Estimate:
-    """What recording these scenarios from the real API costs, every mode, probe and retry of them included."""
-    price = price_of(dialect, model)
+    """What asking the real API for these scenarios costs, every mode, probe and retry of them included.
+
+    `prices` are US dollars for a million tokens, in and out, in place of the list price. Raises UsageError for a model
+    that has none.
+    """
+    price = price_of(dialect, model) if prices is None else Price(*prices, *_DEAREST, "--price")
     requests = prompt = output = 0
     usd = ceiling = 0.0
     for scenario in scenarios:
@@ -98,12 +112,12 @@ def estimate_cost(
 
 
 def check_budget(estimate: Estimate, max_cost: float) -> None:
-    """Raise UsageError if the recording could cost more than `max_cost` US dollars."""
+    """Raise UsageError if what was estimated could cost more than `max_cost` US dollars."""
     if not max_cost >= 0:  # also refuses NaN, which no comparison would stop
         raise UsageError(f"--max-cost must be an amount in US dollars, got {max_cost!r}")
     if estimate.ceiling_usd > max_cost:
         raise UsageError(
-            f"this recording may cost ${estimate.ceiling_usd:.2f}, more than --max-cost {max_cost:.2f} "
+            f"this may cost ${estimate.ceiling_usd:.2f}, more than --max-cost {max_cost:.2f} "
             f"({estimate}). Choose fewer scenarios, a smaller max_tokens, or a higher --max-cost."
         )
 

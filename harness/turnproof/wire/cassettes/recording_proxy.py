@@ -6,7 +6,6 @@ Everything else crosses by allow-list. The key is in no repr, log or error.
 
 from __future__ import annotations
 
-import ipaddress
 import socket
 from collections.abc import AsyncGenerator, Iterable, Mapping
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from urllib.request import getproxies
 
 import aiohttp
 
+from ..._base.loopback import is_loopback
 from ..._base.secrets import secret_in
 from ...dialects.base import Dialect, HttpRequest
 from ...errors import HarnessError, ServiceError, UsageError
@@ -66,7 +66,7 @@ class ProxyTarget:
             raise UsageError(f"{base_url!r} is not the base URL of an API: expected https://HOST")
         if not api_key:
             raise UsageError(f"no key for {base_url}: set the provider's key in the environment")
-        if parts.scheme == "http" and not _is_loopback(parts.hostname):
+        if parts.scheme == "http" and not is_loopback(parts.hostname):
             raise UsageError(f"{base_url!r} would carry the key unencrypted: use https")
         self._base_url = base_url.rstrip("/")
         self._key = api_key
@@ -96,7 +96,7 @@ class ProxyTarget:
         """Raise UsageError, within `PRESENCE` seconds, where nobody listens. A proxy that leads there is not asked."""
         parts = urlsplit(self._base_url)
         host = parts.hostname or ""
-        if not _is_loopback(host) and getproxies().get(parts.scheme):
+        if not is_loopback(host) and getproxies().get(parts.scheme):
             return
         try:
             port = parts.port or {"http": 80, "https": 443}[parts.scheme]
@@ -114,7 +114,7 @@ class ProxyTarget:
             connector=aiohttp.TCPConnector(force_close=True),
             timeout=aiohttp.ClientTimeout(total=None, sock_connect=30.0, sock_read=SILENCE),
             # Proxies of the environment lead out; to ourselves there is no way through them.
-            trust_env=not _is_loopback(host),
+            trust_env=not is_loopback(host),
             # What is recorded must be the plain body, and what is passed on must be what was recorded.
             auto_decompress=False,
             headers={"accept-encoding": "identity"},
@@ -173,10 +173,3 @@ class ProxyTarget:
         finally:
             # At once, also in the middle of an answer: who generates it stops when nobody listens.
             response.close()
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"

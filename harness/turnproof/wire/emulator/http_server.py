@@ -8,7 +8,6 @@ driver only after the exchange is done.
 from __future__ import annotations
 
 import asyncio
-import ipaddress
 import itertools
 import logging
 import threading
@@ -20,6 +19,7 @@ from urllib.parse import urlsplit
 
 from aiohttp import web
 
+from ..._base.loopback import is_loopback
 from ...dialects.base import Dialect, HttpRequest, Rendered
 from ...errors import HarnessError, ServiceError
 from .answer_writer import Writer
@@ -271,17 +271,10 @@ def is_own_host(header: str, *, listening_on: str) -> bool:
 
     Whoever listens on an address that others reach has opened it to the names that they know it by.
     """
-    if not _is_loopback(listening_on):
+    if not is_loopback(listening_on):
         return True
     name = urlsplit(f"//{header}").hostname or ""
-    return name == listening_on.lower() or name.endswith(".localhost") or _is_loopback(name)
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host.lower() == "localhost"
+    return name == listening_on.lower() or is_loopback(name)
 
 
 def _split(path: str) -> tuple[str, str]:
