@@ -17,12 +17,13 @@ from turnproof.dialects.openai_responses import DIALECT
 from turnproof.judge.requirements import judge
 from turnproof.judge.verdict import Status
 from turnproof.judge.view import View
+from turnproof.messages import FunctionCall, Text, ToolResult
 from turnproof.run.driver import Runner, RunSpec
 from turnproof.run.driver.probes import other_model
 from turnproof.run.transcript import Failed, Response, RunKey, WireRequest, WireResponse
 from turnproof.scenarios import load
 from turnproof_adapters.openai_responses.binding import BINDING
-from turnproof_suites.chains import links, name_of
+from turnproof_suites.chains import Link, links, name_of
 
 from .build import body_with, spoilt
 from .cases import Case, decide, status, suite
@@ -288,6 +289,37 @@ def test_the_evidence_says_what_the_service_keeps_after_each_request() -> None:
     counts = [len(one.kept) for one in ran("plain_text").transcript.of(WireResponse) if not one.probe]
     assert counts == [1, 2, 3, 4]
     assert not any(one.kept for one in ran("plain_text", "stateless").transcript.of(WireResponse))
+
+
+def said(link: Link) -> list[tuple[str, str, object]]:
+    """The whole conversation of a request, with what the service holds in front of it, without ids."""
+    found: list[tuple[str, str, object]] = []
+    for message in link.request.wire.messages:
+        for part in message.parts:
+            match part:
+                case Text(text=text):
+                    found.append((message.role, "text", text))
+                case FunctionCall(name=name, args=args):
+                    found.append((message.role, name, dict(args)))
+                case ToolResult(result=result):
+                    found.append((message.role, "result", result))
+    return found
+
+
+ABNORMAL = (
+    "cancelled", "cancelled_tool", "child", "collected", "configured", "cut_short", "failed", "forgotten", "reset",
+    "resumed", "retried", "reverted",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ABNORMAL)
+def test_after_an_abnormal_turn_the_service_holds_what_the_other_path_sends(name: str) -> None:
+    """The last request of either path: one goes on from the service's copy, the other has the session's."""
+    chained, whole = links(ran(name))[-1], links(ran(name, "stateless"))[-1]
+    assert chained.head is not None
+    assert chained.head in ran(name).transcript.of(WireResponse)[-1].kept
+    assert len(chained.own) < len(whole.own)
+    assert said(chained) == said(whole)
 
 
 def test_what_the_service_has_forgotten_is_no_longer_kept() -> None:
