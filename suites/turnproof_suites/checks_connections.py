@@ -76,12 +76,11 @@ _EACH_ITS_OWN = finding(
 def connections_are_reused(view: View) -> Findings:
     """Of requests for answers in one piece, each after a whole answer to the one before.
 
-    Streams are left out: openai 3.54 itself stops at the end marker and closes the connection.
+    Streams are left out, also those behind a call in one piece: openai 3.54 itself stops at the end marker and closes
+    the connection.
     """
-    if view.streamed:
-        return
     asked = [exchange for exchange in view.exchanges if exchange.generates and not exchange.request.probe]
-    followed = [(one, other) for one, other in pairwise(asked) if one.clean and _numbers(one, other)]
+    followed = [(one, other) for one, other in pairwise(asked) if _in_one_piece(one) and _numbers(one, other)]
     if not followed:
         return
     reused = [other for one, other in followed if one.request.connection == other.request.connection]
@@ -90,6 +89,11 @@ def connections_are_reused(view: View) -> Findings:
     else:
         used = {exchange.request.connection for exchange in asked}
         yield _EACH_ITS_OWN(followed[0][1].at(), observed=len(used), requests=len(asked))
+
+
+def _in_one_piece(exchange: Exchange) -> bool:
+    """Whether the answer came whole, and not as a stream."""
+    return exchange.clean and [event.kind for event in exchange.events] == ["body"]
 
 
 def _numbers(*exchanges: Exchange) -> bool:

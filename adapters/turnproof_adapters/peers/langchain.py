@@ -114,7 +114,7 @@ class LangChain:
         if reason == FinishReason.STOP and any(isinstance(part, FunctionCall) for part in parts):
             reason = FinishReason.TOOL_USE  # Gemini and Responses have one word for both
         usage = token_usage(answer.usage_metadata)
-        return notify_at_end(listeners, ProviderResponse(parts, usage, reason, word))
+        return notify_at_end(listeners, ProviderResponse(parts, usage, reason, word, model=found.get("model_name")))
 
     def _cancelled(self, chunks: Sequence[Any]) -> ProviderResponse:
         """What had arrived, without calls, and without thoughts whose signature had not."""

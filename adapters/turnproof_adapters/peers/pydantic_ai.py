@@ -71,9 +71,9 @@ def message(said: ours.Message) -> m.ModelMessage:
 def response(answer: m.ModelResponse, cancelled: bool = False) -> ours.ProviderResponse:
     cut = cancelled or answer.finish_reason == "length"  # then without calls, and thoughts that are not signed
     parts = [part for part in answer.parts if not cut or part.part_kind == "text" or vars(part).get("signature")]
-    raw = (answer.provider_details or {}).get("finish_reason", "")
-    word = "cancelled" if cancelled else FINISH.get(raw) or FINISH.get(answer.finish_reason or "", "unknown")
-    return ours.ProviderResponse(tuple(map(other, parts)), other(answer.usage), ours.FinishReason(word), raw or None)
+    raw = (answer.provider_details or {}).get("finish_reason") or None
+    word: Any = "cancelled" if cancelled else FINISH.get(raw or "") or FINISH.get(answer.finish_reason or "", "unknown")
+    return ours.ProviderResponse(tuple(map(other, parts)), other(answer.usage), word, raw, model=answer.model_name)
 
 
 def news(event: Any, stream: models.StreamedResponse) -> tuple[str, Any]:
