@@ -362,6 +362,17 @@ class Scenario(msgspec.Struct, frozen=True):
         needed = {operation for turn in self.turns for operation in turn.operations}
         return tuple(sorted(needed | ({"adopt"} if self.given else set())))
 
+    def model_for(self, dialect: str, usual: str) -> str:
+        """The model that an adapter of this dialect is run with: the one whose recorded answers it gets, else its
+        `usual` one."""
+        origin = self.origin
+        return origin.model if origin is not None and origin.model and origin.is_of(dialect) else usual
+
+    def origin_for(self, dialect: str) -> Origin | None:
+        """Where the answers come from that an adapter of this dialect gets, if they are recorded ones."""
+        has_some = any(answer.recorded is not None for turn in self.turns for answer in turn.rounds)
+        return self.origin if has_some and self.origin is not None and self.origin.is_of(dialect) else None
+
     def system_in(self, turn: int) -> str | None:
         """The system text in force in a turn."""
         changed = [script.system for script in self.turns[: turn + 1] if script.system is not None]

@@ -299,6 +299,10 @@ def _rests_on_more(run: Forgery) -> None:
     run.results = [msgspec.structs.replace(first, verdict=verdict), *run.results[1:]]
 
 
+def _said_to_be_real(run: Forgery) -> None:
+    run.adapters = [msgspec.structs.replace(SUBJECT, real=("api.anthropic.com, 2026-11-02",), real_only=True)]
+
+
 FORGERIES: list[tuple[Callable[[Forgery], None], str]] = [
     (_whitewashed, "was held, and the evidence shows violated"),
     (_run_dropped, "anthropic core/bye/legacy/stream: this run has to be there and is not"),
@@ -324,6 +328,7 @@ FORGERIES: list[tuple[Callable[[Forgery], None], str]] = [
     (_run_twice, "there are 2 runs of anthropic core/bye/stateless/stream"),
     (_other_exit_code, "its footer has exit code 0, and its verdicts come to 1"),
     (_other_end, "the run has end 'hung', its evidence 'completed'"),
+    (_said_to_be_real, "anthropic: the run names other recorded answers than its scenarios have"),
     (_rests_on_more, "has another compared than the evidence gives"),
 ]
 

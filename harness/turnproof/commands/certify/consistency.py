@@ -24,6 +24,7 @@ from ...subject import SubjectKind
 from .campaign import exit_code
 from .control import control_problem
 from .plan import PATHS, Plan, in_part, plan
+from .run_head import real_origins
 from .scenarios import chosen_scenarios, is_file
 from .second_runs import second_runs
 from .sweep import Sweep, base_patterns
@@ -95,19 +96,23 @@ def claims_unreadable(run: Run) -> Iterator[str]:
             yield str(error)
 
 
-def evidence_agrees(run: Run, store: EvidenceStore) -> Iterator[str]:
-    """Transcripts that are not the ones their lines speak of. Their digests have to be right already."""
+def evidence_agrees(run: Run, store: EvidenceStore, own: Sequence[Scenario]) -> Iterator[str]:
+    """Transcripts that are not the ones their lines speak of. Their digests have to be right already. `own` are the
+    scenarios in files of the user's: those with recorded answers have a model of their own."""
+    by_name = {scenario.name: scenario for scenario in own}
     for line in run.transcripts:
         if line.adapter not in run.adapters:
             continue
         adapter, found = run.adapters[line.adapter], store.get(line.digest)
+        scenario = by_name.get(line.key.scenario)
+        model = scenario.model_for(adapter.dialect, adapter.model) if scenario is not None else adapter.model
         for what, recorded, true in (
             ("adapter", line.adapter, found.adapter),
             ("run", str(line.key), str(found.key)),
             ("end", line.how, found.end.how),
             ("seed", run.header.seed, found.seed),
             ("backend", adapter.backend, found.backend),
-            ("model", adapter.model, found.model),
+            ("model", model, found.model),
             ("dialect", adapter.dialect, found.dialect),
         ):
             if recorded != true:
@@ -170,6 +175,11 @@ def nothing_is_missing(
         if run.header.depth == "full" and adapter.backend == "emulate":
             sweep, subject = Sweep([name], patterns), RecordedSubject.from_line(adapter)
             planned |= {str(spec.key) for spec in sweep.runs(the_plan, name, subject, adapter_views)}
+        if real_origins(adapter.dialect, (spec.scenario for spec in the_plan.runs)) != (
+            adapter.real,
+            adapter.real_only,
+        ):
+            yield f"{name}: the run names other recorded answers than its scenarios have"
         run_keys = {str(line.key) for line in run.transcripts if line.adapter == name}
         yield from _mismatches(name, "run", sorted(planned - run_keys), missing=True)
         yield from _mismatches(name, "run", sorted(run_keys - planned), missing=False)

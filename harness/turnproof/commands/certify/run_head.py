@@ -13,7 +13,7 @@ from ...judge.run_log import AdapterLine, Environment, Header
 from ...run.driver.ownership import own_modules
 from ...run.sources import sources_digest
 from ...run.tracebacks import package_of
-from ...scenarios.model import Origin, Scenario
+from ...scenarios.model import Scenario
 from ...subject import Subject
 from .backends import Backends
 
@@ -50,7 +50,7 @@ def header(suite: Suite, subjects: Iterable[Subject], backends: Backends, option
 def adapter_line(spec: str, subject: Subject, backends: Backends, scenarios: Iterable[Scenario]) -> AdapterLine:
     """A subject with what it claims and declares, and what answers it in these scenarios."""
     claims = subject.claims()
-    origins = {scenario.name: _origin_for(subject, scenario) for scenario in scenarios}
+    real, real_only = real_origins(subject.dialect, scenarios)
     return AdapterLine(
         name=subject.name,
         spec=spec,
@@ -62,8 +62,8 @@ def adapter_line(spec: str, subject: Subject, backends: Backends, scenarios: Ite
         paths=subject.paths,
         recorded=backends.recorded(spec),
         service=backends.host(spec),
-        real=tuple(sorted({str(origin) for origin in origins.values() if origin is not None})),
-        real_only=bool(origins) and all(origins.values()),
+        real=real,
+        real_only=real_only,
         declared=tuple(difference.name for difference in subject.declared),
         reasons={difference.name: difference.reason for difference in subject.declared},
         capabilities={name: getattr(claims, name) for name in type(claims).__slots__},
@@ -71,11 +71,13 @@ def adapter_line(spec: str, subject: Subject, backends: Backends, scenarios: Ite
     )
 
 
-def _origin_for(subject: Subject, scenario: Scenario) -> Origin | None:
-    """Where the answers that a subject gets come from, if they are recorded ones of a real service."""
-    origin = scenario.origin
-    has_some = any(answer.recorded is not None for turn in scenario.turns for answer in turn.rounds)
-    return origin if origin is not None and has_some and origin.is_of(subject.dialect) else None
+def real_origins(dialect: str, scenarios: Iterable[Scenario]) -> tuple[tuple[str, ...], bool]:
+    """Where the recorded answers come from that an adapter of this dialect gets in these scenarios; and whether there
+    are some in each of them."""
+    origins = {scenario.name: scenario.origin_for(dialect) for scenario in scenarios}
+    return tuple(sorted({str(origin) for origin in origins.values() if origin is not None})), (
+        bool(origins) and all(origins.values())
+    )
 
 
 def sources_of(suite: Suite, subjects: Iterable[Subject], modules: Iterable[str] = ()) -> str:

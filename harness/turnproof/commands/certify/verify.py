@@ -60,7 +60,7 @@ def verify_run(run: Run, store: EvidenceStore, files: Sequence[str] = ()) -> Ver
             problems.append(wrong)
             sound.discard(digest)
     if run.results and not unreadable and len(sound) == len({line.digest for line in run.transcripts}):
-        problems += evidence_agrees(run, store)
+        problems += evidence_agrees(run, store, list(map(load, run.header.files)))
         problems += _judged_again(run, store)
     if problems and run.header.turnproof != __version__:
         problems.append(f"the run was made with turnproof {run.header.turnproof}, and this is {__version__}")

@@ -20,7 +20,7 @@ from ...dialects import dialect as dialect_named
 from ...dialects.base import Dialect
 from ...dialects.unlisted_models import AnyModel
 from ...provider import Binding
-from ...scenarios.model import Origin, Scenario
+from ...scenarios.model import Origin
 from ...subject import SessionBinding, Subject
 from ...wire import emulator
 from ...wire.emulator import ROUND_LIMIT, Responder, ScriptResponder, ServerRun
@@ -216,7 +216,7 @@ class Runner:
         if reason := self._responders.closed(spec):
             return self._transcript(spec, (RunEnded(how="service-fault", detail=reason),))
         options = dict(spec.scenario.options)
-        model = _model(binding, spec.scenario)
+        model = spec.scenario.model_for(binding.dialect, binding.model)
         if backend == "live":
             options.setdefault("max_tokens", LIVE_MAX_TOKENS)
         server_run = self._server.open_run(
@@ -274,7 +274,7 @@ class Runner:
         return Transcript(
             adapter=subject.name,
             dialect=subject.adapter.dialect,
-            model=_model(subject.adapter, spec.scenario),
+            model=spec.scenario.model_for(subject.adapter.dialect, subject.adapter.model),
             backend=self._responders.backend_for(spec),
             key=spec.key,
             seed=self._seed,
@@ -294,12 +294,6 @@ class Runner:
         if self._in_process:
             return ThreadSlot(self._time_limit, self.subject)
         return ProcessSlot(self._time_limit, preload, self._limits, self._report_starved)
-
-
-def _model(binding: Binding, scenario: Scenario) -> str:
-    """The model of a run: the binding's, or the one whose recorded answers are given."""
-    origin = scenario.origin
-    return origin.model if origin is not None and origin.model and origin.is_of(binding.dialect) else binding.model
 
 
 _GONE = frozenset({"retired", "withdrawn"})
