@@ -23,6 +23,8 @@ def test_traffic_becomes_a_scenario_that_an_adapter_is_certified_in(tmp_path: Pa
     certified = run_turnproof(tmp_path, "certify", "openai", "--scenario", "traffic/", *only)
     assert certified.returncode == 0, certified.stdout + certified.stderr
     report = json.loads(next(tmp_path.rglob("certification.json")).read_bytes())["adapters"]["openai"]
+    folder = next(tmp_path.rglob("certification.json")).parent
+    assert run_turnproof(tmp_path, "verify", str(folder)).returncode == 0
     assert report["claim"] == "replayed (real, api.openai.com, 2026-11-02)"
 
 

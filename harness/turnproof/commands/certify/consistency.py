@@ -175,10 +175,8 @@ def nothing_is_missing(
         if run.header.depth == "full" and adapter.backend == "emulate":
             sweep, subject = Sweep([name], patterns), RecordedSubject.from_line(adapter)
             planned |= {str(spec.key) for spec in sweep.runs(the_plan, name, subject, adapter_views)}
-        if real_origins(adapter.dialect, (spec.scenario for spec in the_plan.runs)) != (
-            adapter.real,
-            adapter.real_only,
-        ):
+        origins = real_origins(adapter.dialect, (spec.scenario for spec in the_plan.runs))
+        if origins != (adapter.real, adapter.real_only):
             yield f"{name}: the run names other recorded answers than its scenarios have"
         run_keys = {str(line.key) for line in run.transcripts if line.adapter == name}
         yield from _mismatches(name, "run", sorted(planned - run_keys), missing=True)
