@@ -121,6 +121,8 @@ def test_time_alone_is_at_fault_for_what_has_expired() -> None:
     asked = ask(THANKS, previous_interaction_id=name)
     [refusal] = DIALECT.validate(asked.request(), read_request(asked, later), later)
     assert refusal.outdated
+    read = on(name)
+    assert [one.outdated for one in DIALECT.validate(read.request(), read_request(read, later), later)] == [True]
     [never] = DIALECT.validate(on("v1_gone").request(), read_request(on("v1_gone"), at), at)
     assert not never.outdated
 

@@ -33,7 +33,7 @@ def check_operation(call: InteractionsCall, world: World) -> Iterator[Refusal]:
     """What is wrong with a request to read, cancel or delete an interaction."""
     found = kept_interaction(world, call.resource)
     if found is None:
-        yield unknown_interaction(call.resource)
+        yield replace(unknown_interaction(call.resource), outdated=has_expired(world, call.resource))
     elif call.action == "cancel" and found.final is None:
         message = f"The interaction {call.resource} is not in progress."
         yield refuse(rules.NOT_IN_BACKGROUND, message)
