@@ -120,6 +120,13 @@ def long(session: nox.Session) -> None:
 
 
 @nox.session
+def checkers(session: nox.Session) -> None:
+    """Have public checkers of LLM APIs judge the emulator (`nox -s checkers -- -k anthropic`)."""
+    ready_for_tests(session)
+    session.run("pytest", "-m", "long", "tests/checkers", *session.posargs)
+
+
+@nox.session
 def coverage(session: nox.Session) -> None:
     """Run the project's own tests and report what they cover. Each line is counted, which takes two thirds longer."""
     ready_for_tests(session)

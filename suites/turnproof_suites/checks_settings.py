@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from turnproof.dialects.asked_settings import output_limits
 from turnproof.judge.finding import Compared, Side
 from turnproof.judge.requirements import Findings, check, finding
 from turnproof.judge.view import View
@@ -91,19 +92,9 @@ def limit_of_output_goes_out(view: View) -> Findings:
     if limit is None or view.scenario.options.get("thinking") is not None:
         return  # thinking may need room of its own
     for request in read_requests(view):
-        limits = dict(_limits(request.wire.settings))
+        limits = output_limits(request.wire.settings)
         if limit in limits.values():
             yield Compared("limits of the output")
         else:
             observed = ", ".join(f"{name} {value}" for name, value in limits.items()) or "none"
             yield _LIMIT_LOST(request.at(), expected=limit, observed=observed)
-
-
-def _limits(settings: Mapping[str, Any]) -> Iterator[tuple[str, JSON]]:
-    """The numbers of tokens that a request sets, by the API's names."""
-    for name, value in settings.items():
-        small = name.replace("_", "").lower()
-        if small in ("maxtokens", "maxoutputtokens", "maxcompletiontokens", "numpredict"):
-            yield name, value
-        elif small in ("options", "generationconfig") and isinstance(value, Mapping):
-            yield from _limits(value)

@@ -12,7 +12,7 @@ import httpx2
 from turnproof.dialects import dialect
 from turnproof.dialects.base import Call, HttpRequest, PromptUsage, Refusal, Rule, World
 from turnproof.provider import Binding, Endpoint, Path
-from turnproof.wire.emulator.responders import EchoResponder
+from turnproof.wire.emulator.echo import EchoResponder
 from turnproof.wire.emulator.server_run import CANARY_KEY, Exchange, ServerRun
 from turnproof_adapters.anthropic.binding import BINDING as ANTHROPIC
 from turnproof_adapters.antigravity.binding import BINDING as ANTIGRAVITY

@@ -15,7 +15,7 @@ from turnproof.commands.census.pairs import pairs_of, selected
 from turnproof.dialects import dialect
 from turnproof.errors import UsageError
 from turnproof.wire.emulator import EmulatorServer
-from turnproof.wire.emulator.responders import EchoResponder
+from turnproof.wire.emulator.echo import EchoResponder
 
 KEY = "sk-test-0123456789abcdefghij"
 

@@ -17,7 +17,7 @@ from turnproof.dialects.openai_chat import SURFACES
 from turnproof.dialects.openai_chat.surfaces import Surface
 from turnproof.wire.controls.openai_chat import CONTROL
 from turnproof.wire.emulator import EmulatorServer, ServerRun
-from turnproof.wire.emulator.responders import EchoResponder
+from turnproof.wire.emulator.echo import EchoResponder
 
 from .builders import ASKED, KEY, MODELS
 

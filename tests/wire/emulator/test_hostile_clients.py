@@ -15,8 +15,8 @@ import pytest
 from turnproof.dialects import dialect
 from turnproof.dialects.base import HttpRequest
 from turnproof.wire.emulator import EmulatorServer
+from turnproof.wire.emulator.echo import EchoResponder
 from turnproof.wire.emulator.http_server import MAX_BODY, is_own_host
-from turnproof.wire.emulator.responders import EchoResponder
 from turnproof.wire.emulator.serve import describe
 from turnproof.wire.emulator.server_run import CANARY_KEY, Exchange, ServerRun
 

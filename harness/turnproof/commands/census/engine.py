@@ -21,6 +21,7 @@ from ..._base.printable import one_line
 from ..._base.secrets import environment_secrets, mask
 from ...dialects import api_of, dialect
 from ...dialects.access import access_to
+from ...dialects.asked_settings import output_limits
 from ...dialects.base import Dialect
 from ...errors import ServiceError, UsageError
 from ...tokens import json_tokens
@@ -33,8 +34,6 @@ _MILLION: Final = 1_000_000
 _LONGEST_MESSAGE: Final = 500
 _PRIVATE: Final = re.compile(r"\b(?:org|proj|req|user|acct|resp|msg|chatcmpl)[-_][A-Za-z0-9-]{6,}")
 """Ids in messages that say who asked, or when."""
-_LIMITS: Final = ("max_tokens", "max_completion_tokens", "max_output_tokens", "maxOutputTokens", "num_predict")
-_WITH_LIMITS: Final = ("generationConfig", "options")
 _COUNTS: Final = ("count_tokens", ":countTokens", "input_tokens")
 """How the addresses end at which tokens are counted, which costs nothing."""
 _GIVEN_UP: Final = (401, 403)
@@ -146,8 +145,7 @@ def _cost(options: CensusOptions, request: PlainRequest, usual_model: str) -> fl
 
 def _room(body: Mapping[str, Any]) -> int:
     """How many tokens an answer to this request can have: those that a setting allows."""
-    inner = [value for name in _WITH_LIMITS if isinstance(value := body.get(name), dict)]
-    limits = [value for place in (body, *inner) for name in _LIMITS if isinstance(value := place.get(name), int)]
+    limits = [value for value in output_limits(body).values() if isinstance(value, int)]
     return min((max(one, 1) for one in limits), default=DEFAULT_MAX_OUTPUT)
 
 

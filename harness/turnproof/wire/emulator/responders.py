@@ -23,9 +23,9 @@ __all__ = [
     "CIRCLE",
     "ROUND_LIMIT",
     "CassetteResponder",
-    "EchoResponder",
     "Responder",
     "ScriptResponder",
+    "account",
     "due",
     "rounds_since_user",
 ]
@@ -90,7 +90,8 @@ def _newest_first(call: Call) -> Iterator[tuple[Message | None, Message]]:
         yield call.messages[index - 1] if index else None, call.messages[index]
 
 
-def _account(run: ServerRun, call: Call) -> tuple[PromptUsage, Callable[[], None]]:
+def account(run: ServerRun, call: Call) -> tuple[PromptUsage, Callable[[], None]]:
+    """What the prompt of a call counts, and what makes the cache remember it."""
     if call.model is None:  # a list of models has no prompt
         return PromptUsage(0), lambda: None
     facts = run.world.models[call.model]
@@ -113,7 +114,7 @@ class ScriptResponder:
         self._asked: Counter[tuple[int, int]] = Counter()
 
     async def answer(self, run: ServerRun, exchange: Exchange, call: Call) -> Rendered:
-        usage, commit = _account(run, call)
+        usage, commit = account(run, call)
         exchange.prompt_tokens = usage.whole
         if call.operation != "generate":
             exchange.extra = True
@@ -191,24 +192,6 @@ class ScriptResponder:
         seed = f"{run.seed}/{run.turn_index}/{whose}{exchange.round}"
         self._known[known_as] = reply, seed
         return reply, seed
-
-
-class EchoResponder:
-    """For `turnproof serve`: answers with what was said last, so that a client can be developed without a key."""
-
-    async def answer(self, run: ServerRun, exchange: Exchange, call: Call) -> Rendered:
-        usage, commit = _account(run, call)
-        exchange.prompt_tokens = usage.whole
-        seed = f"{run.seed}/{digest(run.dialect, call)}"
-        if call.operation != "generate":
-            return run.dialect.render_extra(call, usage, run.world, seed)
-        last = next((m for m in reversed(call.messages) if m.role in ("user", "tool")), None)
-        said = last.text if last is not None else ""
-        results = "; ".join(f"{r.name or r.call_id}: {r.result}" for r in (last.results if last else ()))
-        text = f"You said: {said}" if said else f"The tools answered: {results}" if results else "Hello."
-        rendered = run.dialect.render(call, Reply((ReplyPart(Text(text)),), FinishReason.STOP), usage, run.world, seed)
-        commit()
-        return rendered
 
 
 DIRECT: Final[tuple[Probe, ...]] = ("broken", "helpers", "other-model")

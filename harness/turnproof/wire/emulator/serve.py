@@ -17,8 +17,9 @@ from ..._base.printable import one_line
 from ...dialects import dialect as dialect_named
 from ...dialects.base import Call, Rendered
 from ...scenarios.model import Scenario
+from .echo import EchoResponder
 from .http_server import EmulatorServer
-from .responders import EchoResponder, Responder, ScriptResponder
+from .responders import Responder, ScriptResponder
 from .server_run import Exchange, ServerRun
 
 
