@@ -57,7 +57,7 @@ class AnyLLMAdapter:
             with (listeners.get("cancel_token") or CancelToken()).interrupting():
                 answer = await self._llm.acompletion(**arguments)
                 if not streamed:
-                    return self._response(answer.choices[0], answer.usage, listeners)
+                    return self._response(answer.choices[0], answer.usage, answer.model, listeners)
                 said = False
                 async for chunk in answer:
                     chunks.append(chunk)
@@ -66,18 +66,18 @@ class AnyLLMAdapter:
                 whole = whole_message(chunks)
                 if whole.finish_reason is None:
                     raise errors.TransportError("the stream ended without a finish reason")
-                return self._response(whole, whole.usage, listeners)
+                return self._response(whole, whole.usage, chunks[-1].model, listeners)
         except exceptions.AnyLLMError as error:
             raise _typed(error) from error
         except ValueError as error:  # arguments of a call that are not JSON
             raise errors.TransportError(str(error)) from error
         return self._cancelled(whole_message(chunks))
 
-    def _response(self, choice: Any, used: Any, listeners: Mapping[str, Any]) -> ProviderResponse:
+    def _response(self, choice: Any, used: Any, model: str, listeners: Mapping[str, Any]) -> ProviderResponse:
         parts = tuple(self._messages.parts(choice.message, cut=choice.finish_reason == "length"))
         usage = chat_usage(used)
         reason = finish_reason(choice.finish_reason, refused=bool(choice.message.refusal))
-        return notify_at_end(listeners, ProviderResponse(parts, usage, reason, choice.finish_reason))
+        return notify_at_end(listeners, ProviderResponse(parts, usage, reason, choice.finish_reason, model=model))
 
     def _cancelled(self, whole: Any) -> ProviderResponse:
         """What had arrived, without calls, and without a thought whose signature had not."""
