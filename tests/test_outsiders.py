@@ -35,7 +35,7 @@ def test_the_table_of_sources_is_checked_without_the_lists_and_says_what_it_leav
 
 def test_every_source_that_a_requirement_names_has_its_text_in_the_package() -> None:
     named = {source for one in load_suite().requirements for source in one.sources}
-    kinds = ("defects:", "behaviours:", "wire:")
+    kinds = ("defects:", "behaviours:", "wire:", "stored:")
     assert {source for source in named if source.startswith(kinds)} == known_sources().keys()
     assert sum(bool(source.links) for source in known_sources().values()) > 80
     assert SOURCES.is_file()

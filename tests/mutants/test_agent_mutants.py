@@ -21,6 +21,8 @@ from turnproof.judge.requirements import load_suite
 from turnproof.run.driver.mutation import Mutant
 from turnproof_suites.mutants import MUTANTS
 
+pytestmark = pytest.mark.long
+
 STORED = "session.agents.in_a_child:STORED"
 IN_A_CHILD = "session.agents.in_a_child:AGENT"
 

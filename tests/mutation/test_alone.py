@@ -6,7 +6,7 @@ import pytest
 from alone import assert_passes_alone
 
 # Imports and forks much: a busy machine takes several times as long as an idle one.
-pytestmark = pytest.mark.timeout(600)
+pytestmark = [pytest.mark.timeout(600), pytest.mark.long]
 
 
 def test_forks_give_results_and_none_that_is_lost_holds_up_the_others() -> None:

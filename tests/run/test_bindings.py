@@ -154,7 +154,7 @@ def test_what_can_be_run_is_what_has_its_package(monkeypatch: pytest.MonkeyPatch
         return "1.0"
 
     monkeypatch.setattr("importlib.metadata.version", version)
-    assert set(binding_names()) - set(runnable_adapters()) == {"google_genai"}
+    assert set(binding_names()) - set(runnable_adapters()) == {"google_genai", "google_interactions"}
 
 
 def test_where_nothing_can_be_run_the_packages_are_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -136,6 +136,7 @@ def _said(call: ProviderCall) -> dict[str, Any]:
     if call.response is not None:
         usage = call.response.usage
         said |= {
+            "gen_ai.response.model": call.response.model or MODEL,
             "gen_ai.response.finish_reasons": [call.response.raw_finish or call.response.finish_reason.value],
             "gen_ai.usage.input_tokens": usage.prompt_tokens,
             "gen_ai.usage.output_tokens": usage.output_tokens,

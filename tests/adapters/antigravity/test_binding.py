@@ -22,8 +22,8 @@ def unclaimed(model: str) -> set[str]:
     return {name for name, value in claims.items() if name != "wire" and (not value or value == "none")}
 
 
-NEVER = {"opaque_thinking", "mid_system"}
-"""The gateway gives no thinking without words, and has no place for instructions between turns."""
+NEVER = {"opaque_thinking", "mid_system", "chain"}
+"""The gateway gives no thinking without words, has no place for instructions between turns, and keeps nothing."""
 
 OF_GEMINI = {"structured", "images", "documents", "result_images", "service_tools", "cache"}
 

@@ -25,8 +25,8 @@ def unclaimed(model: str) -> set[str]:
     return {name for name, value in claims.items() if name != "wire" and (not value or value == "none")}
 
 
-NEVER = {"opaque_thinking", "mid_system"}
-"""The API gives no thinking without words, and has no place for instructions between turns."""
+NEVER = {"opaque_thinking", "mid_system", "chain"}
+"""The API gives no thinking without words, has no place for instructions between turns, and keeps nothing."""
 
 
 def test_the_binding_claims_all_that_its_model_can_do_and_declares_what_differs_on_purpose() -> None:

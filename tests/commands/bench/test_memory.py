@@ -13,6 +13,8 @@ from turnproof.errors import ProviderError
 
 from .sample_outcomes import Scripted
 
+pytestmark = pytest.mark.long
+
 KEPT: list[object] = []
 
 

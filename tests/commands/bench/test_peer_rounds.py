@@ -19,7 +19,10 @@ from turnproof.commands.bench.report import AdapterBench
 from turnproof.report.progress import Silence
 from turnproof.run.bindings import resolve_binding
 
-pytestmark = pytest.mark.filterwarnings("ignore:The model .* is deprecated:DeprecationWarning")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:The model .* is deprecated:DeprecationWarning"),
+    pytest.mark.long,
+]
 
 # A `litellm` that speaks to Anthropic's API in the plainest way, with the last so many messages.
 FAKE = """#!{python}

@@ -13,6 +13,8 @@ from turnproof.commands.bench.timing import Case, Series, measure, series, slope
 
 from .sample_outcomes import Scripted
 
+pytestmark = pytest.mark.long
+
 
 class Clock:
     """CPU time that passes only where a call spends it, in nanoseconds."""

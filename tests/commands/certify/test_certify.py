@@ -69,6 +69,7 @@ def test_a_broken_adapter_is_told_what_broke_where_and_how_to_see_it_again(tmp_p
     assert statuses["core/text-is-what-the-wire-carried"] == "held"
 
 
+@pytest.mark.long
 def test_the_command_that_a_failure_names_reproduces_it(tmp_path: Path) -> None:
     certify(tmp_path, "broken:SHOUTS", *FEW)
     requirement = results(tmp_path, "shouts")["requirements"]["core/text-is-what-the-wire-carried"]
@@ -112,6 +113,7 @@ def test_runs_in_this_process_give_the_same_digest_as_runs_in_workers(sound: Pat
     assert footer(tmp_path)["digest"] == footer(sound)["digest"]
 
 
+@pytest.mark.long
 def test_an_accepted_violation_becomes_a_known_issue_once_it_has_a_reason(tmp_path: Path) -> None:
     assert certify(tmp_path, "broken:STOPS", *FEW, "--accept").returncode == 1
     settings = tmp_path / "turnproof.toml"

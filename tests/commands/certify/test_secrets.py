@@ -83,6 +83,7 @@ def with_the_key(texts: dict[str, str]) -> list[str]:
     return [name for name, text in texts.items() if any(form in text for form in FORMS)]
 
 
+@pytest.mark.long
 def test_a_live_certification_keeps_and_prints_no_form_of_the_key(service: str, tmp_path: Path) -> None:
     live = ("anthropic", "--backend", "live", "--path", "stateless")
     done = certify(tmp_path, *live, ANTHROPIC_API_KEY=REAL, ANTHROPIC_BASE_URL=service)

@@ -15,6 +15,8 @@ import pytest
 
 pytest.importorskip("watchfiles")
 
+pytestmark = pytest.mark.long
+
 PATIENCE = 90.0
 ADAPTER = '''
 import json

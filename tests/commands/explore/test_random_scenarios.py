@@ -24,6 +24,8 @@ from turnproof.scenarios.strategies import Means, documents
 from turnproof.scenarios.strategies._windows import messages_of, windows
 from turnproof.tokens import message_tokens
 
+pytestmark = pytest.mark.long
+
 SUBJECT = resolve_subject("reference")
 EVERYTHING = Means(SUBJECT.claims(), SUBJECT.operations)
 NOTHING = Means(Capabilities(), frozenset())

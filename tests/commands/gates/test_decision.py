@@ -121,6 +121,7 @@ def assert_resolves(place: Place, views: Sequence[View]) -> None:
 
 
 @given(st.text(max_size=40), st.text(max_size=40), st.text(max_size=40))
+@pytest.mark.long
 def test_other_words_for_every_code_change_nothing_but_words(title: str, expected: str, got: str) -> None:
     """What reads sentences would see another place, another scenario, or another requirement."""
     found = decided([LEFT(RUN, observed="a", name="a", spot=Spot("/repo/a.py", 3, "Mine.save()")), LEFT(command="x")])

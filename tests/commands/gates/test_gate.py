@@ -147,6 +147,7 @@ def test_a_session_that_only_says_that_it_follows_its_flag_is_found_out(tmp_path
     assert "expected calls on the stateless path, which it names; got calls on the legacy path" in found.message
 
 
+@pytest.mark.long
 def test_a_session_whose_path_cannot_be_seen_is_undecided(tmp_path: Path) -> None:
     report = gated(2, "commands.gates.sessions:BLIND", out=tmp_path, names=("basics/plain", "tools/one"))
     assert report.state is State.UNDECIDED
@@ -168,6 +169,7 @@ def test_a_declared_difference_that_is_gone_closes_the_gate(tmp_path: Path) -> N
     )
 
 
+@pytest.mark.long
 def test_a_flag_that_is_read_while_a_module_is_imported_is_set_by_then(tmp_path: Path) -> None:
     """In workers, as everybody runs it: each setting of the flag gets processes of its own."""
     report = gated(
@@ -257,6 +259,7 @@ def test_a_gate_that_only_reports_fails_no_job_and_says_so(tmp_path: Path) -> No
     assert (report.state, report.exit_code, report.gate_exit_code) == (State.CLOSED, 0, 1)
 
 
+@pytest.mark.long
 def test_what_a_session_cannot_do_is_left_out_by_name(tmp_path: Path) -> None:
     report = gated(2, "commands.gates.sessions:BLIND", out=tmp_path, names=("basics/plain", "persistence/save_load"))
     assert report.subjects[0].left_out == {"load(), save()": 1}

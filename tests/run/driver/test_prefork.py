@@ -189,6 +189,7 @@ with Runner() as runner, Runner() as doctors:
     assert result["other"]["parent"] != result["here"]
 
 
+@pytest.mark.long
 def test_a_hung_worker_and_a_dead_one_are_replaced_by_forked_ones(tmp_path: Path) -> None:
     write(tmp_path, early_sdk=EARLY_SDK)
     result = outcome(

@@ -59,7 +59,9 @@ def folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 @pytest.mark.parametrize(
-    ("agent", "how"), [("FAILS", "open-failed"), ("HANGS", "hung"), ("DIES", "died")], ids=["fails", "hangs", "dies"]
+    ("agent", "how"),
+    [("FAILS", "open-failed"), pytest.param("HANGS", "hung", marks=pytest.mark.long), ("DIES", "died")],
+    ids=["fails", "hangs", "dies"],
 )
 def test_a_run_that_goes_wrong_leaves_nothing(
     agent: str, how: str, folders: Path, monkeypatch: pytest.MonkeyPatch

@@ -87,7 +87,7 @@ def _print_table(console: Console, columns: Sequence[str], rows: Sequence[Row], 
 def _print_below_each_other(console: Console, columns: Sequence[str], rows: Sequence[Row]) -> None:
     heads = dict(zip(columns, columns, strict=True))
     for style, row in (("bold", heads), *(("", row) for row in rows)):
-        names = [_cell(row, column) for column in columns if column not in _PROSE]
+        names = [name for column in columns if column not in _PROSE for name in _names(row, column, console.width)]
         for line in _filled(filter(None, names), console.width):
             console.print(Text(line, style), soft_wrap=True)
         for text in filter(None, (_cell(row, column) for column in columns if column in _PROSE)):
@@ -103,6 +103,14 @@ def _filled(names: Iterable[str], width: int) -> list[str]:
         else:
             lines.append(" " * _GAP * bool(lines) + name)
     return lines
+
+
+def _names(row: Row, column: str, width: int) -> list[str]:
+    """What a cell holds: one text, or the items of a list that is too long for a line."""
+    value, whole = row.get(column, ""), _cell(row, column)
+    if not isinstance(value, list) or cell_len(whole) + _GAP <= width:
+        return [whole]
+    return [*(f"{item}," for item in value[:-1]), *value[-1:]]
 
 
 def _cell(row: Row, column: str) -> str:
