@@ -59,9 +59,12 @@ class BackgroundCall(Generic[T]):
         finally:
             gc.enable()
         names = []
-        while frame is not None:
-            names.append(frame.f_code.co_name)
-            frame = frame.f_back
+        try:
+            while frame is not None:
+                names.append(frame.f_code.co_name)
+                frame = frame.f_back
+        except AttributeError:  # the function has returned meanwhile, and its frame holds something else by now
+            return []
         return names
 
     def result(self) -> T | BaseException:
