@@ -96,6 +96,7 @@ def _anchor(source: str) -> str:
 _KINDS = {
     "defects": "Defects of adapters, seen in public code and threads",
     "behaviours": "Behaviours of systems that hold conversations",
+    "stored": "What goes wrong with conversations that the service keeps",
     "wire": "Notes on the wire APIs; each rule names its own places",
 }
 
