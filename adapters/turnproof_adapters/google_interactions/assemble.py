@@ -20,8 +20,8 @@ from .._characters import Joiner, whole_characters
 from . import parts as neutral
 from .wire import Event, Failure, Interaction, Usage, tokens
 
-_OF_ONE_KIND = ("text", "thought_summary", "thought_signature", "arguments_delta")
-"""Deltas that grow steps of one kind."""
+_PIECES = ("text", "thought_summary", "thought_signature", "arguments_delta")
+"""Deltas that are pieces of a text, a thought or a call, and need an open step of that kind."""
 
 
 @dataclass(slots=True)
@@ -150,7 +150,7 @@ class Assembler:
         if not isinstance(delta, dict):
             return
         if not isinstance(opened, _Open):
-            self._homeless(delta)
+            self._without_step(delta)
             return
         match opened.kind, delta:
             case "model_output", {"type": "text", "text": str(text)}:
@@ -164,8 +164,8 @@ class Assembler:
                 opened.signature = signature or opened.signature
             case "function_call", {"type": "arguments_delta", "arguments": str(text)}:
                 opened.arguments.append(text)
-            case _, {"type": str(kind)} if kind in _OF_ONE_KIND:
-                self._homeless(delta)
+            case _, {"type": str(kind)} if kind in _PIECES:
+                self._without_step(delta)
             case "model_output", {"type": "text_annotation_delta", "annotations": list(annotations)}:
                 if opened.contents:
                     opened.contents[-1].setdefault("annotations", []).extend(annotations)
@@ -174,9 +174,9 @@ class Assembler:
             case _, {"type": str()}:
                 opened.shell |= {name: value for name, value in delta.items() if name != "type"}
 
-    def _homeless(self, delta: dict[str, Any]) -> None:
-        """To leave out what grows no step of its kind would lose a piece of the answer without a word."""
-        if (kind := delta.get("type")) in _OF_ONE_KIND:
+    def _without_step(self, delta: dict[str, Any]) -> None:
+        """Fail the answer for a piece of text, thought or call that belongs to no open step: it must not be lost."""
+        if (kind := delta.get("type")) in _PIECES:
             self.failure = TransportError(f"the service sent a {kind} for no step of its kind")
 
     def _say(self, opened: _Open, words: str) -> None:

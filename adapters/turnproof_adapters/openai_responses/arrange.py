@@ -112,7 +112,7 @@ class Arrangement(Generic[V]):
         return unit.value
 
     def _told_apart(self, own: str, told: dict[str, Unit[V]], places: dict[str, int]) -> str:
-        """The wire id of a call among those of its run; a repeated one is told apart by its place."""
+        """The wire id of a call. Of two calls with one id in a run, the second gets its position added."""
         sent = own
         while sent in told:
             places[own] = places.get(own, 1) + 1

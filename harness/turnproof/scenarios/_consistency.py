@@ -196,7 +196,7 @@ def _check_rounds(turn: Turn, spot: LocatedValue) -> None:
 
 
 def failing_round(turn: Turn) -> int | None:
-    """The first round that fails for good because of its faults or of a recorded refusal, if any."""
+    """The first round in which every attempt fails, by its faults or by a recorded failure. None if there is none."""
     for number, answer in enumerate(turn.rounds):
         last = number == len(turn.rounds) - 1
         if answer.recorded is not None and (answer.recorded.status >= 400 or (last and turn.expect == "error")):

@@ -43,6 +43,12 @@ def test_a_limit_cuts_the_answer(server: EmulatorServer) -> None:
     assert answer["usage"]["output_tokens"] <= 10
 
 
+def test_a_long_text_is_cut_as_quickly_as_a_short_one(server: EmulatorServer) -> None:
+    answer = asked(server, "word " * 40_000, max_tokens=10)
+
+    assert answer["usage"]["output_tokens"] <= 10
+
+
 def test_a_stop_sequence_ends_the_answer(server: EmulatorServer) -> None:
     answer = asked(server, "one two three", stop_sequences=["two"])
 

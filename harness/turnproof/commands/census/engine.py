@@ -32,7 +32,7 @@ from .pairs import PlainRequest, RulePair, pairs_of, selected
 
 _MILLION: Final = 1_000_000
 _LONGEST_MESSAGE: Final = 500
-_PRIVATE: Final = re.compile(r"\b(?:org|proj|req|user|acct|resp|msg|chatcmpl)[-_][A-Za-z0-9-]{6,}")
+_PRIVATE: Final = re.compile(r"\b(org|proj|req|user|acct|resp|msg|chatcmpl)[-_][A-Za-z0-9-]{6,}")
 """Ids in messages that say who asked, or when."""
 _COUNTS: Final = ("count_tokens", ":countTokens", "input_tokens")
 """How the addresses end at which tokens are counted, which costs nothing."""
@@ -203,4 +203,4 @@ async def _said(wire: Dialect, target: ProxyTarget, request: PlainRequest) -> Sa
 def _scrubbed(message: str, target: ProxyTarget) -> str:
     """The service's words without keys, and without ids of who asked."""
     text = mask(message, (*target.secrets, *environment_secrets()))
-    return _PRIVATE.sub(lambda found: f"{found[0].partition('-')[0].partition('_')[0]}-…", text)[:_LONGEST_MESSAGE]
+    return _PRIVATE.sub(r"\1-…", text)[:_LONGEST_MESSAGE]

@@ -60,8 +60,9 @@ def verify_run(run: Run, store: EvidenceStore, files: Sequence[str] = ()) -> Ver
             problems.append(wrong)
             sound.discard(digest)
     if run.results and not unreadable and len(sound) == len({line.digest for line in run.transcripts}):
-        problems += evidence_agrees(run, store, list(map(load, run.header.files)))
-        problems += _judged_again(run, store)
+        own = list(map(load, run.header.files))
+        problems += evidence_agrees(run, store, own)
+        problems += _judged_again(run, store, own)
     if problems and run.header.turnproof != __version__:
         problems.append(f"the run was made with turnproof {run.header.turnproof}, and this is {__version__}")
     return Verification(run.complete, len(run.transcripts), len(run.results), tuple(problems))
@@ -126,11 +127,11 @@ def _contains(current: JSON, stored: JSON, name: str = "") -> bool:
     return bool(current == stored)
 
 
-def _judged_again(run: Run, store: EvidenceStore) -> list[str]:
+def _judged_again(run: Run, store: EvidenceStore, own: Sequence[Scenario]) -> list[str]:
     suite = load_suite()
     if suite.profiles.name != run.header.profiles:
         suite = load_suite(suite.package, run.header.profiles)
-    scenarios = [*suite_scenarios(suite), *map(load, run.header.files)]
+    scenarios = [*suite_scenarios(suite), *own]
     views = _views(run, store, scenarios)
     problems = list(catalogue_agrees(run, suite))
     if run.complete and not control_problem(run.header.controls):

@@ -323,7 +323,7 @@ class _Turns:
         self._calls = []
 
     def _close(self) -> None:
-        """The last answer calls tools and nobody recorded what came of it: the scenario needs an end."""
+        """Add results and closing words to a scenario whose recording ends with tool calls."""
         for call in self._calls:
             self._script(call, {"result": "done"})
         self._note("the recording ends with a call: its result and the closing words are not recorded")

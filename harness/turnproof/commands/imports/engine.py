@@ -17,7 +17,7 @@ from .apis import Reader
 from .client import remarks
 from .conversations import conversations
 from .documents import Draft, NotAScenario, scenario_of, scenario_of_trace
-from .exchanges import RecordedExchange, TracedCall, Traffic
+from .exchanges import RecordedExchange, TracedCall, Traffic, Unreadable
 from .read import read_traffic
 from .scrub import Scrubber
 from .traces import traced_conversations
@@ -84,7 +84,8 @@ def write(made: Import) -> None:
 
 
 def show(made: Import, out: Callable[[str], None]) -> None:
-    """Print what is to be written: each scenario, what is left out of it, and what was masked."""
+    """Print a preview: each scenario with its notes, the conversations that are left out, and how many secrets are
+    masked."""
     for one in made.scenarios:
         data = one.draft.data
         origin = data.get("origin")
@@ -106,6 +107,7 @@ def show(made: Import, out: Callable[[str], None]) -> None:
 def _drafts(
     file: Path, traffic: Sequence[Traffic], dialect: str | None, left_out: list[str]
 ) -> Iterator[tuple[Draft, tuple[str, ...]]]:
+    left_out += [one.reason for one in traffic if isinstance(one, Unreadable)]
     reader = Reader(dialect)
     exchanges = [one for one in traffic if isinstance(one, RecordedExchange)]
     read = [found for one in exchanges if (found := reader.read(one)) is not None]

@@ -8,7 +8,7 @@ from typing import TypeAlias
 from urllib.parse import parse_qsl, urlsplit
 
 from ...dialects.base import HttpRequest
-from ...messages import FinishReason, Message, ToolSchema
+from ...messages import Message, ToolSchema
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,18 +40,20 @@ class RecordedExchange:
 
 @dataclass(frozen=True, slots=True)
 class TracedCall:
-    """A call of a model as a trace tells it: what was said, without the bytes of any request or answer."""
+    """A call of a model as a trace has it: the messages, without the bytes of any request or answer."""
 
     where: str
-    provider: str
-    host: str
-    model: str
-    day: str
     system: str
     tools: tuple[ToolSchema, ...]
     messages: tuple[Message, ...]
     answer: Message | None
-    finish: FinishReason | None = None
 
 
-Traffic: TypeAlias = RecordedExchange | TracedCall
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """A call whose messages cannot be read, and why. The rest of its file can."""
+
+    reason: str
+
+
+Traffic: TypeAlias = RecordedExchange | TracedCall | Unreadable

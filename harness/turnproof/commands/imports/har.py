@@ -7,8 +7,48 @@ import binascii
 from collections.abc import Iterator
 from typing import Any
 
+import msgspec
+
+from ...errors import UsageError
 from .exchanges import RecordedExchange
-from .located import Place
+from .typed import typed
+
+
+class _Header(msgspec.Struct):
+    name: str
+    value: str
+
+
+class _Content(msgspec.Struct):
+    text: str | None = None
+    encoding: str | None = None
+
+
+class _Request(msgspec.Struct, rename="camel"):
+    method: str
+    url: str
+    headers: list[_Header] = []
+    post_data: _Content | None = None
+
+
+class _Response(msgspec.Struct):
+    status: int
+    content: _Content
+    headers: list[_Header] = []
+
+
+class _Entry(msgspec.Struct):
+    request: _Request
+    response: _Response
+    started: str = msgspec.field(name="startedDateTime", default="")
+
+
+class _Log(msgspec.Struct):
+    entries: list[_Entry]
+
+
+class _File(msgspec.Struct):
+    log: _Log
 
 
 def is_har(data: Any) -> bool:
@@ -17,42 +57,32 @@ def is_har(data: Any) -> bool:
 
 
 def read_har(data: Any, file: str) -> Iterator[RecordedExchange]:
-    """The exchanges of a HAR file, in its order. Raises UsageError with the spot that is not as HAR has it."""
-    for entry in Place(data, file).at("log").at("entries").items():
-        request, response = entry.at("request"), entry.at("response")
-        posted, content = request.get("postData"), response.at("content")
+    """The exchanges of a HAR file, in its order. Raises UsageError with the path of what is not as HAR has it."""
+    for number, entry in enumerate(typed(data, _File, file).log.entries):
+        where = f"{file}: $.log.entries[{number}]"
+        request, response = entry.request, entry.response
         yield RecordedExchange(
-            where=f"{file}: {entry.path}",
-            method=request.at("method").text(),
-            url=request.at("url").text(),
-            request_headers=_headers(request),
-            request_body=_body(posted, "text") if posted is not None else b"",
-            status=response.at("status").integer(),
-            response_headers=_headers(response),
-            response_body=_body(content, "text"),
-            day=_day(entry),
+            where=where,
+            method=request.method,
+            url=request.url,
+            request_headers=_headers(request.headers),
+            request_body=_body(request.post_data, f"{where}.request.postData"),
+            status=response.status,
+            response_headers=_headers(response.headers),
+            response_body=_body(response.content, f"{where}.response.content"),
+            day=entry.started[:10],
         )
 
 
-def _headers(place: Place) -> dict[str, str]:
-    listed = place.get("headers")
-    pairs = listed.items() if listed is not None else ()
-    return {pair.at("name").text().lower(): pair.at("value").text() for pair in pairs}
+def _headers(headers: list[_Header]) -> dict[str, str]:
+    return {header.name.lower(): header.value for header in headers}
 
 
-def _body(place: Place, key: str) -> bytes:
-    text = place.get(key)
-    if text is None:
-        return b""
-    encoding = place.get("encoding")
-    if encoding is None or encoding.text() != "base64":
-        return text.text().encode()
+def _body(content: _Content | None, where: str) -> bytes:
+    text = (content.text if content is not None else None) or ""
+    if content is None or content.encoding != "base64":
+        return text.encode()
     try:
-        return base64.b64decode(text.text(), validate=True)
+        return base64.b64decode(text, validate=True)
     except binascii.Error as error:
-        raise text.problem(f"is no base64: {error}") from error
-
-
-def _day(entry: Place) -> str:
-    started = entry.get("startedDateTime")
-    return started.text()[:10] if started is not None else ""
+        raise UsageError(f"{where}.text is not base64: {error}") from error

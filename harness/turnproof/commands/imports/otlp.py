@@ -1,19 +1,19 @@
-"""Traces by the OpenTelemetry conventions for generative AI, in OTLP's JSON form, with what was said in them.
+"""Traces by the OpenTelemetry conventions for generative AI, in OTLP's JSON form, with the messages in them.
 
-A trace has no bytes of requests or answers: what comes of it are the words, and no recorded answers.
+A trace has no bytes of requests or answers: the scenario made of it has the words, and no recorded answers.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from datetime import UTC, datetime
 from typing import Any
 
 import msgspec
 
+from ...errors import UsageError
 from ...messages import FileRef, FunctionCall, Message, Part, Role, Text, Thought, ToolResult, ToolSchema
-from .exchanges import TracedCall
-from .located import Place
+from .exchanges import TracedCall, Unreadable
+from .typed import typed
 
 INPUT = "gen_ai.input.messages"
 OUTPUT = "gen_ai.output.messages"
@@ -30,44 +30,70 @@ _ROLES: Mapping[str, Role] = {
 }
 
 
+class _Attribute(msgspec.Struct):
+    key: str
+    value: Any = None
+
+
+class _Event(msgspec.Struct):
+    attributes: list[_Attribute] = []
+
+
+class _Span(msgspec.Struct, rename="camel"):
+    start_time_unix_nano: str | int = 0
+    attributes: list[_Attribute] = []
+    events: list[_Event] = []
+
+    @property
+    def began(self) -> int:
+        """Nanoseconds since 1970; 0 where the span does not say."""
+        text = str(self.start_time_unix_nano)
+        return int(text) if text.isdecimal() else 0
+
+
+class _Scope(msgspec.Struct):
+    spans: list[_Span] = []
+
+
+class _Resource(msgspec.Struct, rename="camel"):
+    scope_spans: list[_Scope] = []
+
+
+class _Trace(msgspec.Struct, rename="camel"):
+    resource_spans: list[_Resource]
+
+
+class _Message(msgspec.Struct):
+    role: str
+    parts: list[dict[str, Any]] = []
+
+
 def is_trace(data: Any) -> bool:
     """Whether parsed JSON is a trace."""
     return isinstance(data, dict) and "resourceSpans" in data
 
 
-def read_trace(data: Any, file: str) -> Iterator[TracedCall]:
-    """The calls of models in a trace, in the order in which they began. Raises UsageError with the spot that is not as
-    OTLP has it."""
-    spans = [
-        span
-        for resource in Place(data, file).at("resourceSpans").items()
-        for scope in resource.at("scopeSpans").items()
-        for span in scope.at("spans").items()
+def read_trace(data: Any, file: str) -> Iterator[TracedCall | Unreadable]:
+    """The calls of models in a trace, in the order in which they began.
+
+    A call whose messages cannot be read (exporters cut long attributes) is `Unreadable`. Raises UsageError with the
+    path of what is not as OTLP has it.
+    """
+    found = [
+        (f"{file}: $.resourceSpans[{a}].scopeSpans[{b}].spans[{c}]", span)
+        for a, resource in enumerate(typed(data, _Trace, file).resource_spans)
+        for b, scope in enumerate(resource.scope_spans)
+        for c, span in enumerate(scope.spans)
     ]
-    for span in sorted(spans, key=_began):
-        attributes = _attributes(span)
+    for where, span in sorted(found, key=lambda one: one[1].began):
+        # The messages are in an event of the span where an application wants them apart from the figures.
+        listed = [*span.attributes, *(one for event in span.events for one in event.attributes)]
+        attributes = {one.key: _value(one.value) for one in listed}
         if attributes.get("gen_ai.operation.name") in _CALLS:
-            yield _call(span, attributes | _event_attributes(span))
-
-
-def _began(span: Place) -> int:
-    began = span.get("startTimeUnixNano")
-    return int(str(began.value)) if began is not None and str(began.value).isdigit() else 0
-
-
-def _attributes(place: Place) -> dict[str, Any]:
-    listed = place.get("attributes")
-    pairs = listed.items() if listed is not None else ()
-    return {pair.at("key").text(): _value(pair.at("value").value) for pair in pairs}
-
-
-def _event_attributes(span: Place) -> dict[str, Any]:
-    """What was said stands in an event of the span where an application wants it apart from the figures."""
-    found: dict[str, Any] = {}
-    events = span.get("events")
-    for event in events.items() if events is not None else ():
-        found |= _attributes(event)
-    return found
+            try:
+                yield _call(where, attributes)
+            except UsageError as error:
+                yield Unreadable(str(error))
 
 
 def _value(value: Any) -> Any:
@@ -76,65 +102,54 @@ def _value(value: Any) -> Any:
         case {"arrayValue": {"values": [*items]}}:
             return [_value(item) for item in items]
         case {"kvlistValue": {"values": [*pairs]}}:
-            return {pair["key"]: _value(pair.get("value")) for pair in pairs}
-        case {"intValue": number}:
-            return int(number)
+            return {
+                pair["key"]: _value(pair.get("value")) for pair in pairs if isinstance(pair, dict) and "key" in pair
+            }
+        case {"intValue": int() | str() as number}:
+            return int(number) if str(number).lstrip("-").isdecimal() else None
         case dict() if len(value) == 1:
             return next(iter(value.values()))
         case _:
             return None
 
 
-def _call(span: Place, attributes: Mapping[str, Any]) -> TracedCall:
-    began = _began(span)
-    outputs = _messages(attributes.get(OUTPUT), span, OUTPUT)
-    port = attributes.get("server.port")
-    host = str(attributes.get("server.address") or "")
+def _call(where: str, attributes: Mapping[str, Any]) -> TracedCall:
+    outputs = _messages(attributes, OUTPUT, where)
+    system = (_part(part) for part in _structured(attributes, SYSTEM, where, list[dict[str, Any]]))
     return TracedCall(
-        where=f"{span.file}: {span.path}",
-        provider=str(attributes.get("gen_ai.provider.name") or attributes.get("gen_ai.system") or ""),
-        host=f"{host}:{port}" if host and port not in (None, 443) else host,
-        model=str(attributes.get("gen_ai.request.model") or ""),
-        day=datetime.fromtimestamp(began / 1e9, UTC).date().isoformat() if began else "",
-        system="\n".join(part.text for part in _parts(_json(attributes.get(SYSTEM)), span, SYSTEM) if _is_text(part)),
-        tools=tuple(_tools(_json(attributes.get(TOOLS)))),
-        messages=tuple(_messages(attributes.get(INPUT), span, INPUT)),
+        where=where,
+        system="\n".join(part.text for part in system if isinstance(part, Text)),
+        tools=tuple(map(_tool, _structured(attributes, TOOLS, where, list[dict[str, Any]]))),
+        messages=tuple(_messages(attributes, INPUT, where)),
         answer=outputs[0] if outputs else None,
     )
 
 
-def _is_text(part: Part) -> bool:
-    return isinstance(part, Text)
-
-
-def _json(value: Any) -> Any:
-    """Structured attributes: a list, or its JSON as a string where the SDK takes no structures."""
+def _structured(attributes: Mapping[str, Any], name: str, where: str, kind: Any) -> Any:
+    """A structured attribute: a list, or its JSON as a string where the SDK takes no structures; empty if missing."""
+    value = attributes.get(name) or []
+    place = f"{where} attribute {name}"
     if not isinstance(value, str):
-        return value or []
+        return typed(value, kind, place)
     try:
-        return msgspec.json.decode(value)
-    except msgspec.DecodeError:
-        return []
+        return msgspec.json.decode(value, type=kind)
+    except msgspec.DecodeError as error:
+        raise UsageError(f"{place} cannot be read, the exporter may have cut it: {error}") from error
 
 
-def _messages(value: Any, span: Place, name: str) -> list[Message]:
+def _messages(attributes: Mapping[str, Any], name: str, where: str) -> list[Message]:
     found = []
-    for message in Place(_json(value), span.file, f"{span.path} attribute {name}: $").items():
-        word = message.at("role").text()
-        if word not in _ROLES:
-            raise message.problem(f"has the role {word!r}; known: {', '.join(_ROLES)}")
-        parts = _parts(message.at("parts").value, message, "parts")
+    for number, message in enumerate(_structured(attributes, name, where, list[_Message])):
+        if message.role not in _ROLES:
+            known = ", ".join(_ROLES)
+            raise UsageError(f"{where} attribute {name}: $[{number}].role is {message.role!r}; known: {known}")
+        parts = [part for each in message.parts if (part := _part(each)) is not None]
         results = [part for part in parts if isinstance(part, ToolResult)]
-        found.append(Message("tool" if results else _ROLES[word], tuple(results or parts)))
+        found.append(Message("tool" if results else _ROLES[message.role], tuple(results or parts)))
     return found
 
 
-def _parts(value: Any, place: Place, name: str) -> list[Any]:
-    items = Place(value, place.file, f"{place.path}.{name}").items()
-    return [part for item in items if (part := _part(item.value)) is not None]
-
-
-def _part(part: Any) -> Part | None:
+def _part(part: Mapping[str, Any]) -> Part | None:
     """A part; None for one whose content a trace does not have."""
     match part:
         case {"type": "text", "content": str() as text}:
@@ -142,10 +157,7 @@ def _part(part: Any) -> Part | None:
         case {"type": "reasoning", "content": str() as text}:
             return Thought(text)
         case {"type": "tool_call", "name": str() as name}:
-            arguments = part.get("arguments")
-            if isinstance(arguments, str):
-                arguments = _json(arguments)
-            return FunctionCall(str(part.get("id") or ""), name, arguments if isinstance(arguments, dict) else {})
+            return FunctionCall(str(part.get("id") or ""), name, _arguments(part.get("arguments")))
         case {"type": "tool_call_response"}:
             result = part["response"] if "response" in part else part.get("result")
             return ToolResult(str(part.get("id") or ""), str(part.get("name") or ""), result)
@@ -155,10 +167,17 @@ def _part(part: Any) -> Part | None:
             return None
 
 
-def _tools(value: Any) -> Iterator[ToolSchema]:
-    for tool in value if isinstance(value, list) else ():
-        if isinstance(tool, dict) and isinstance(tool.get("name"), str):
-            parameters = tool.get("parameters")
-            yield ToolSchema(
-                tool["name"], str(tool.get("description") or ""), parameters if isinstance(parameters, dict) else {}
-            )
+def _arguments(value: Any) -> dict[str, Any]:
+    """The arguments of a call, an object or its JSON. What is neither was no call that a tool could answer."""
+    if isinstance(value, str):
+        try:
+            value = msgspec.json.decode(value)
+        except msgspec.DecodeError:
+            return {}
+    return value if isinstance(value, dict) else {}
+
+
+def _tool(tool: Mapping[str, Any]) -> ToolSchema:
+    parameters = tool.get("parameters")
+    schema = parameters if isinstance(parameters, dict) else {}
+    return ToolSchema(str(tool.get("name") or ""), str(tool.get("description") or ""), schema)

@@ -7,14 +7,50 @@ import binascii
 import gzip
 import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from email.utils import parsedate_to_datetime
 from typing import Any
 
 import msgspec
 
+from ...errors import UsageError
 from .exchanges import RecordedExchange
-from .located import Place
+from .typed import typed
+
+
+class _Message(msgspec.Struct, kw_only=True):
+    """What requests and answers have alike. `parsed_body` is how pydantic-ai's serialiser keeps a body."""
+
+    headers: dict[str, Any] | None = None
+    body: Any = None
+    parsed_body: Any = msgspec.UNSET
+
+
+class _Request(_Message, kw_only=True):
+    """A request; its address is `url` in cassettes of other languages."""
+
+    method: str
+    uri: str = ""
+    url: str = ""
+
+
+class _Status(msgspec.Struct):
+    code: int
+
+
+class _Response(_Message, kw_only=True):
+    status: _Status | int
+
+
+class _Interaction(msgspec.Struct):
+    request: _Request
+    response: _Response
+    recorded_at: Any = None
+
+
+class _File(msgspec.Struct):
+    interactions: list[_Interaction]
+    metadata: Any = None
 
 
 def is_cassette(data: Any) -> bool:
@@ -23,79 +59,69 @@ def is_cassette(data: Any) -> bool:
 
 
 def read_cassette(data: Any, file: str) -> Iterator[RecordedExchange]:
-    """The exchanges of a cassette, in its order. Raises UsageError with the spot that is not as vcrpy has it."""
-    day = _day_of_turnproof(data)
-    for entry in Place(data, file).at("interactions").items():
-        request, response = entry.at("request"), entry.at("response")
+    """The exchanges of a cassette, in its order. Raises UsageError with the path of what is not as vcrpy has it."""
+    cassette = typed(data, _File, file)
+    for number, entry in enumerate(cassette.interactions):
+        where = f"{file}: $.interactions[{number}]"
+        request, response = entry.request, entry.response
+        if not (request.uri or request.url):
+            raise UsageError(f"{where}.request has no 'uri'")
         headers = _headers(response)
-        uri = request.get("uri") or request.get("url")  # `url` in cassettes of other languages
-        if uri is None:
-            raise request.problem("has no 'uri'")
-        status = response.at("status")
         yield RecordedExchange(
-            where=f"{file}: {entry.path}",
-            method=request.at("method").text().upper(),
-            url=uri.text(),
+            where=where,
+            method=request.method.upper(),
+            url=request.uri or request.url,
             request_headers=_headers(request),
-            request_body=_request_body(request),
-            status=(status.at("code") if isinstance(status.value, dict) else status).integer(),
+            request_body=_body(request, f"{where}.request"),
+            status=response.status.code if isinstance(response.status, _Status) else response.status,
             response_headers={name: value for name, value in headers.items() if name != "content-encoding"},
-            response_body=_unpacked(_response_body(response), headers.get("content-encoding", ""), response),
-            day=day or _day(entry, headers),
+            response_body=_unpacked(
+                _body(response, f"{where}.response"), headers.get("content-encoding", ""), f"{where}.response"
+            ),
+            day=_day(cassette.metadata, entry, headers),
         )
 
 
-def _headers(place: Place) -> dict[str, str]:
-    found = place.get("headers")
-    if found is None:
-        return {}
-    if not isinstance(found.value, dict):
-        raise found.problem("should be an object of headers")
+def _headers(message: _Message) -> dict[str, str]:
     return {
-        str(name).lower(): ", ".join(map(str, value)) if isinstance(value, list) else str(value)
-        for name, value in found.value.items()
+        name.lower(): ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+        for name, value in (message.headers or {}).items()
     }
 
 
-def _request_body(place: Place) -> bytes:
-    if "parsed_body" in place.value:  # pydantic-ai's serialiser
-        return msgspec.json.encode(place.value["parsed_body"])
-    return _bytes(place.get("body"))
+def _body(message: _Message, where: str) -> bytes:
+    if message.parsed_body is not msgspec.UNSET:
+        return msgspec.json.encode(message.parsed_body)
+    return _bytes(message.body, f"{where}.body")
 
 
-def _response_body(place: Place) -> bytes:
-    if "parsed_body" in place.value:
-        return msgspec.json.encode(place.value["parsed_body"])
-    return _bytes(place.get("body"))
-
-
-def _bytes(place: Place | None) -> bytes:
-    """A body: a text, bytes, or an object with `string`, `base64_string` or `encoding`."""
-    if place is None:
-        return b""
-    match place.value:
-        case bytes() as plain:
-            return plain
-        case str() as text:
-            return text.encode()
-        case {"string": _}:
-            return _bytes(place.get("string"))
+def _bytes(body: Any, where: str) -> bytes:
+    """A body: a text, bytes, or an object with one of them under `string` or `base64_string`."""
+    match body:
+        case None:
+            return b""
+        case bytes():
+            return body
+        case str():
+            return body.encode()
+        case {"string": inner}:
+            return _bytes(inner, f"{where}.string")
         case {"base64_string": str() as packed}:
-            return _decoded(packed, place)
+            return _decoded(packed, f"{where}.base64_string")
         case dict() | list():
-            return msgspec.json.encode(place.value)
+            return msgspec.json.encode(body)
         case _:
-            raise place.problem("should be a body: a text, or an object with 'string'")
+            raise UsageError(f"{where} should be a body: a text, or an object with 'string'")
 
 
-def _decoded(packed: str, place: Place) -> bytes:
+def _decoded(packed: str, where: str) -> bytes:
     try:
-        return base64.b64decode(packed, validate=False)
+        return base64.b64decode(packed)  # some recorders break it into lines
     except binascii.Error as error:
-        raise place.problem(f"is no base64: {error}") from error
+        raise UsageError(f"{where} is not base64: {error}") from error
 
 
-def _unpacked(body: bytes, encoding: str, place: Place) -> bytes:
+def _unpacked(body: bytes, encoding: str, where: str) -> bytes:
     """The body without its compression. Many recorders unpack it and leave the header as it was."""
     try:
         if encoding == "gzip" and body.startswith(b"\x1f\x8b"):
@@ -103,24 +129,21 @@ def _unpacked(body: bytes, encoding: str, place: Place) -> bytes:
         if encoding == "deflate" and body[:1] == b"\x78":
             return zlib.decompress(body)
     except (OSError, zlib.error, EOFError) as error:
-        raise place.problem(f"has a body that is no {encoding}: {error}") from error
+        raise UsageError(f"{where}.body is no {encoding}: {error}") from error
     return body
 
 
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")
 
 
-def _day(entry: Place, headers: dict[str, str]) -> str:
-    recorded = entry.get("recorded_at")
-    if recorded is not None and (found := _DATE.match(str(recorded.value))):
+def _day(metadata: Any, entry: _Interaction, headers: Mapping[str, str]) -> str:
+    """When an exchange was recorded: what turnproof wrote into its cassette, else the recorder, else the service."""
+    match metadata:
+        case {"turnproof": {"date": str() as day}}:
+            return day
+    if found := _DATE.match(str(entry.recorded_at)):
         return found[0]
     try:
         return parsedate_to_datetime(headers.get("date", "")).date().isoformat()
     except (TypeError, ValueError):
         return ""
-
-
-def _day_of_turnproof(data: Any) -> str:
-    metadata = data.get("metadata")
-    own = metadata.get("turnproof") if isinstance(metadata, dict) else None
-    return str(own.get("date", "")) if isinstance(own, dict) else ""

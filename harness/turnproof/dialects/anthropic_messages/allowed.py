@@ -63,7 +63,7 @@ ALLOWED: tuple[AllowedDifference, ...] = (
         "foreign-opaque", "Blocks of another API are left out.", _DOC, "a block goes back only to its own API",
     ),
     AllowedDifference(
-        "foreign-code-as-text", "Code that another API ran, and what it gave, is told as text.",
+        "foreign-code-as-text", "Code that another API executed and its output are sent as text.",
         _DOC, "anthropic.md §1: this API has blocks for its own runs only",
     ),
     AllowedDifference(

@@ -29,7 +29,7 @@ class InteractionsCall(Call):
 
     @property
     def stored(self) -> bool:
-        """Whether the service keeps the interaction: it does unless it is told not to."""
+        """Whether the service stores the interaction, which is the default (`store`)."""
         return (self.body or {}).get("store") is not False
 
     @property

@@ -104,7 +104,7 @@ class _Answer:
 
 
 def _so_far(figures: Figures) -> Json:
-    """What an event tells of tokens beside what it says."""
+    """The token usage that an event reports in addition to its content."""
     return {"metadata": {"usage": figures.told()}}
 
 

@@ -1,11 +1,11 @@
 """What the service remembers: interactions by id with the chain that led to each, and what it has signed.
 
-An interaction is stored unless the request says `store: false`; then nobody can name it later. It is kept for a day on
-the world's clock: that is what the free tier promises, and no client is told of its tier. A deleted interaction is gone
-for who names it; one that went on from it keeps what led to it.
+An interaction is stored unless the request has `store: false`; a later request cannot name one that was not stored. It
+is kept for one day by `World.clock`, the shortest time of the service (the free tier's), since a client cannot find out
+its tier. A deleted interaction cannot be named any more; an interaction that continued it keeps the whole conversation.
 
-Signatures are known again by their bytes (`World.issued`), and each call by its id with the signature that came in
-front of it, whether the interaction was stored or not.
+Signatures are recognised by their bytes (`World.issued`). Each call is recognised by its id together with the signature
+in front of it, whether the interaction was stored or not.
 """
 
 from __future__ import annotations

@@ -45,7 +45,7 @@ class ResponsesCall(Call):
 
     @property
     def stored(self) -> bool:
-        """Whether the service keeps the response: it does unless it is told not to."""
+        """Whether the service stores the response, which is the default (`store`)."""
         return (self.body or {}).get("store") is not False
 
     @property

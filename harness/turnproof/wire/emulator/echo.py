@@ -6,6 +6,7 @@ to. The same request gets the same answer.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from typing import Any, Final
 
 from ...dialects.asked_settings import asks_for_thinking, forced_tool, output_limits, stop_sequences
@@ -58,8 +59,8 @@ def _cut(text: str, call: Call) -> tuple[str, FinishReason, str | None]:
     text = text[: min(ends)] if ends else text
     limits = [value for value in output_limits(call.settings).values() if isinstance(value, int) and value > 0]
     if limits and text_tokens(text) > min(limits):
-        while text_tokens(text) > min(limits):
-            text = text[: max(len(text) - 4, 0)]
+        # The longest beginning that fits; counting is dear where the text is long.
+        text = text[: bisect_right(range(len(text)), min(limits), key=lambda end: text_tokens(text[:end])) - 1]
         finish, raw = FinishReason.MAX_TOKENS, None
     return text, finish, raw
 

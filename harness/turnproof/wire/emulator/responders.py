@@ -143,8 +143,7 @@ class ScriptResponder:
 
     def _recorded_answer(self, run: ServerRun, exchange: Exchange, call: Call) -> Rendered | None:
         """What a real service answered here, where the script has it for a request of this kind."""
-        known_as = digest(run.dialect, call)
-        if exchange.extra or known_as not in self._recorded:
+        if exchange.extra or not self._recorded or (known_as := digest(run.dialect, call)) not in self._recorded:
             return None
         answer = self._recorded[known_as]
         exchange.origin = "recorded"
@@ -156,7 +155,7 @@ class ScriptResponder:
 
     def _recorded_failure(self, run: ServerRun, exchange: Exchange, call: Call) -> Rendered | None:
         """The failure that was recorded here, in the words of another API than the one that it comes from."""
-        turn = due(call, run.turn)
+        turn = due(call, run.turn) if self._origin is not None else None
         if turn is None or exchange.round >= len(turn.rounds):
             return None
         recorded = turn.rounds[exchange.round].recorded
