@@ -131,11 +131,12 @@ def test_a_script_shows_the_violation_with_the_library_and_the_emulator_alone(
     assert one.says in capsys.readouterr().out
 
 
-def test_every_violation_on_the_page_is_confirmed_by_a_script_that_its_row_names() -> None:
+def test_every_must_that_the_page_calls_violated_is_confirmed_by_a_script_that_its_row_names() -> None:
     (page,) = (ROOT / "docs" / "findings").glob("pydantic-ai-[0-9]*.md")
     rows = [line for line in page.read_text("utf-8").splitlines() if line.startswith("| `")]
-    assert {name for row in rows for name in re.findall(r"`([a-z]+/[a-z-]+)`", row)} == {
-        one.requirement for one in CONFIRMED
-    }
+    by_the_run_alone = [row for row in rows if "| the run |" in row]
+    assert all("(SHOULD)" in row for row in by_the_run_alone)
+    named = (re.findall(r"`([a-z]+/[a-z-]+)`", row) for row in rows if row not in by_the_run_alone)
+    assert {name for names in named for name in names} == {one.requirement for one in CONFIRMED}
     for one in CONFIRMED:
         assert any(f"`{one.requirement}`" in row and f"({SCRIPTS}/{one.script})" in row for row in rows), one
