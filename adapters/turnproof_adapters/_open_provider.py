@@ -82,6 +82,13 @@ DECODER_WORDS = Difference(
 )
 """How the paths differ in the words of one failure, at every service."""
 
+KEPT_BY_THE_SERVICE = Difference(
+    "kept-by-the-service",
+    "On the legacy path the service keeps the conversation: a request names the last answer and sends what is new, and "
+    "`delete` is asked of the service. The stateless path sends all of it, and has nothing stored.",
+)
+"""How the paths differ where the legacy one is a chain of stored answers."""
+
 COMMON_CAPABILITIES = Capabilities(
     streaming=True,
     tools=True,

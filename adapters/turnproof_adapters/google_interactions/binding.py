@@ -6,7 +6,14 @@ from dataclasses import replace
 
 from turnproof.provider import Binding, Capabilities
 
-from .._open_provider import ALL_CONTENT_CAPABILITIES, DECODER_WORDS, LegacyOpener, PlainCallOpener, StatelessOpener
+from .._open_provider import (
+    ALL_CONTENT_CAPABILITIES,
+    DECODER_WORDS,
+    KEPT_BY_THE_SERVICE,
+    LegacyOpener,
+    PlainCallOpener,
+    StatelessOpener,
+)
 from .models import DIALECT
 from .models import model as facts_of
 
@@ -31,7 +38,7 @@ BINDING = Binding(
     capabilities=capabilities,
     open_stateless=StatelessOpener("turnproof_adapters.google_interactions.stateless:InteractionsStateless"),
     open_legacy=LegacyOpener("turnproof_adapters.google_interactions.legacy:InteractionsChain"),
-    declared=[DECODER_WORDS],
+    declared=[DECODER_WORDS, KEPT_BY_THE_SERVICE],
     plain_calls={
         "interactions.create": PlainCallOpener("turnproof_adapters.google_interactions.plain:InteractionsCreate")
     },

@@ -460,6 +460,8 @@ class Dialect(Protocol):
     garbage: bytes
     """A frame of a stream that is none: a client must not take it for the end of an answer."""
     traits: frozenset[Trait]
+    storage_fields: frozenset[str]
+    """Members of a generating request's body that name what the service stores, or whether and with what it does."""
     legal_name: re.Pattern[str]
     """What the API takes as a tool's name, whole."""
     models: Mapping[str, ModelFacts]

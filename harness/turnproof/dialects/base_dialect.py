@@ -23,6 +23,7 @@ class BaseDialect(Dialect):
     """A `Dialect` with what most wire APIs have in common. A class attribute or a method replaces any of it."""
 
     noise: Sequence[bytes] = ()
+    storage_fields: frozenset[str] = frozenset()
     comparison: type[RequestComparison]
     """What may differ between a session's conversation and a request."""
     request_form: Callable[[Call], JSON]

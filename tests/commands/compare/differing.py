@@ -14,6 +14,8 @@ from turnproof.errors import InvalidRequestError, ProviderError
 from turnproof.messages import FunctionCall, Text, TokenUsage
 from turnproof.provider import Binding, Difference, Endpoint
 from turnproof_adapters.anthropic.binding import BINDING as REFERENCE
+from turnproof_adapters.google_interactions.binding import BINDING as INTERACTIONS
+from turnproof_adapters.openai_responses.binding import BINDING as RESPONSES
 
 _SENDING = ("send_message", "send_message_with_parts", "send_tool_results")
 Sends = Callable[..., Any]
@@ -44,16 +46,17 @@ def toy(
     send: Callable[[Any, Sends, Any, Any], Any] = _as_it_is,
     history: Callable[[Any], Any] = lambda messages: messages,
     declared: tuple[Difference, ...] = (),
+    of: Binding = REFERENCE,
     **options: Any,
 ) -> Binding:
-    """The reference binding, with another legacy path."""
-    opener = REFERENCE.open_legacy
+    """A binding, without what it declares, with another legacy path."""
+    opener = of.open_legacy
     assert opener is not None
 
     def open_legacy(endpoint: Endpoint) -> Otherwise:
         return Otherwise(opener(dataclasses.replace(endpoint, options={**endpoint.options, **options})), send, history)
 
-    return dataclasses.replace(REFERENCE, name=name, open_legacy=open_legacy, declared=declared)
+    return dataclasses.replace(of, name=name, open_legacy=open_legacy, declared=declared)
 
 
 def answering(change: Callable[[Any], Any]) -> Callable[[Any, Sends, Any, Any], Any]:
@@ -67,6 +70,11 @@ def _shouting(response: Any) -> Any:
 
 def _loud(part: Any) -> Any:
     return replace(part, text=part.text.upper()) if isinstance(part, Text) else part
+
+
+def _shouting_at_the_service(inner: Any, send: Sends, args: Any, kw: Any) -> Any:
+    message, *rest = args
+    return send(message.upper() if isinstance(message, str) else message, *rest, **kw)
 
 
 def _own_ids(response: Any) -> Any:
@@ -146,6 +154,10 @@ DECLARES = toy(
 STALE = toy("stale", declared=(Difference("tool-order", "sorted once"),))
 TYPO = toy("typo", declared=(Difference("tool-ordre", "sorted once"),))
 BLANK = toy("blank", declared=(Difference("tool-order", " "),))
+CHAIN = toy("chain", of=RESPONSES)
+INTERACTIONS_CHAIN = toy("interactions-chain", of=INTERACTIONS)
+CHAIN_SHOUTS = toy("chain-shouts", _shouting_at_the_service, of=RESPONSES)
+CHAIN_LIMITED = toy("chain-limited", of=RESPONSES, max_tokens=777)
 ONE_PATH = dataclasses.replace(REFERENCE, name="one-path", open_legacy=None)
 OTHER_PATH = dataclasses.replace(REFERENCE, name="other-path", open_stateless=None)
 SAME_AGAIN = toy("same")

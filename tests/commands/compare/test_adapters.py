@@ -63,6 +63,23 @@ def test_what_one_path_does_otherwise_is_found(toy: str, scenario: str, found: s
     assert found <= found_in(report)
 
 
+def test_a_chain_and_the_whole_history_differ_in_what_the_service_keeps_alone() -> None:
+    assert found_in(paths("CHAIN", "basics/four_turns")) == {("wire", "kept-by-the-service")}
+    # Here the chain is asked for by its id, once the service has forgotten it.
+    found = found_in(paths("INTERACTIONS_CHAIN", "stored/forgotten"))
+    assert found == {("wire", "kept-by-the-service"), ("requests", "kept-by-the-service")}
+
+
+@pytest.mark.parametrize(
+    ("toy", "found"),
+    [("CHAIN_SHOUTS", ("wire", "requests-differ")), ("CHAIN_LIMITED", ("wire", "request-settings"))],
+)
+def test_what_the_service_keeps_excuses_neither_other_words_nor_other_settings(
+    toy: str, found: tuple[str, str]
+) -> None:
+    assert found in found_in(paths(toy, "basics/four_turns"))
+
+
 def test_callbacks_behind_all_the_rest_are_found() -> None:
     assert ("callbacks", "callbacks-at-the-end") in found_in(paths("LATE"))
 

@@ -89,7 +89,7 @@ def test_nothing_compared_is_no_success() -> None:
     ("declared", "said"),
     [
         ((Difference("stream-usage-lat", "x"),), "did you mean 'stream-usage-late'"),
-        ((Difference("zzz", "x"),), "known: retried-elsewhere, more-requests"),
+        ((Difference("zzz", "x"),), "known: kept-by-the-service, retried-elsewhere"),
         ((Difference("error-words", " "),), "gives no reason"),
         ((WORDS, WORDS), "declared twice"),
     ],

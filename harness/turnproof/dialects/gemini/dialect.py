@@ -32,6 +32,7 @@ class Gemini(BaseDialect):
     noise = writing.NOISE
     spellings = writing.SPELLINGS
     garbage = writing.GARBAGE
+    storage_fields = frozenset({"cachedContent", "cached_content"})
     traits = frozenset(
         {
             "blocked-prompts",

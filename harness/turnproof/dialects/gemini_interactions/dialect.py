@@ -31,6 +31,7 @@ class GeminiInteractions(BaseDialect):
     noise = writing.NOISE
     spellings = writing.SPELLINGS
     garbage = writing.GARBAGE
+    storage_fields = frozenset({"previous_interaction_id", "store"})
     traits = frozenset(
         {
             "calls-in-pieces",

@@ -32,6 +32,7 @@ class OpenAIResponses(BaseDialect):
     noise = writing.NOISE
     spellings = writing.SPELLINGS
     garbage = writing.GARBAGE
+    storage_fields = frozenset({"conversation", "include", "previous_response_id", "store"})
     traits = frozenset(
         {
             "call-id-form",

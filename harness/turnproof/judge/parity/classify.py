@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
+from ...dialects.base import Call
 from ...messages import FunctionCall, Text, Thought, to_builtins
 from .aspect_readings import Reading
 from .difference_case import SYSTEM, Case
@@ -36,6 +37,24 @@ def below_path(pattern: str) -> Callable[[Case], bool]:
     """Covers the places whose path begins like this."""
     found = re.compile(pattern)
     return lambda case: found.match(case.path) is not None
+
+
+def is_kept_by_the_service(case: Case) -> bool:
+    """Only one side has its answers stored: what it then need not send, and what it asks the store for.
+
+    Of the body that is the conversation, the tools, and what names or orders the storing; a setting is not excused.
+    """
+    if case.aspect == "requests":
+        return case.lacking and case.path == "$.stored"
+    calls = [_call(side) for side in (case.one, case.other)]
+    return case.same_request and len({call.kept_answer for call in calls if call}) == 2 and _is_storable(case)
+
+
+def _is_storable(case: Case) -> bool:
+    """Whether this is a place in the body that may differ where the service holds what the other side sends."""
+    member = re.match(r"[\w-]*", case.path.removeprefix(_BODY))
+    names_it = case.path.startswith(_BODY) and member is not None and member[0] in case.storage_fields
+    return names_it or case.in_conversation or _TOOLS.match(case.path) is not None
 
 
 def is_retried_elsewhere(case: Case) -> bool:
@@ -144,13 +163,13 @@ def is_cache_mark(case: Case) -> bool:
 
 def is_managed_cache(case: Case) -> bool:
     """One of the requests names a managed cache; what the cache holds is then not in its body."""
-    one, other = (_resource(side) for side in (case.one, case.other))
-    return one != other and case.same_request and case.path.startswith(_BODY)
+    one, other = (call and call.resource for call in (_call(case.one), _call(case.other)))
+    return one != other and case.same_request and _is_storable(case)
 
 
-def _resource(side: Reading | None) -> str | None:
-    call = side.exchange.call if side is not None and side.exchange is not None else None
-    return call.resource if call is not None else None
+def _call(side: Reading | None) -> Call | None:
+    """The request as it was sent, in neutral form."""
+    return side.exchange.call if side is not None and side.exchange is not None else None
 
 
 def has_tools_in_another_order(case: Case) -> bool:
@@ -160,7 +179,7 @@ def has_tools_in_another_order(case: Case) -> bool:
 
 
 def _tool_names(side: Reading | None) -> list[str]:
-    call = side.exchange.call if side is not None and side.exchange is not None else None
+    call = _call(side)
     return [tool.name for tool in call.tools] if call is not None else []
 
 

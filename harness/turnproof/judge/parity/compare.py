@@ -106,8 +106,22 @@ class _Comparing:
         same = aspect == "wire" and one is not None and other is not None and self._same_request(one, other)
         uncalled = place.round is not None and not all(replace(place, request=0) in calls for calls in self._calls)
         retried = self._same_count("requests", place.turn) and not self._same_count("calls", place.turn)
-        api = api_of(self._dialect.name)
-        blank = Case(aspect, place, "$", ABSENT, ABSENT, one, other, same, cancelled, uncalled, retried, differ, api)
+        blank = Case(
+            aspect=aspect,
+            place=place,
+            path="$",
+            left=ABSENT,
+            right=ABSENT,
+            one=one,
+            other=other,
+            same_request=same,
+            cancelled=cancelled,
+            uncalled=uncalled,
+            retried=retried,
+            beside=differ,
+            dialect=api_of(self._dialect.name),
+            storage_fields=self._dialect.storage_fields,
+        )
         for path, left, right in differ:
             case = with_changes(blank, path=path, left=left, right=right)
             if is_consequence(case):
@@ -139,18 +153,28 @@ class _Comparing:
         """
         if self._neutral:
             return False
-        sent = [self._call(side) for side in (one, other)]
+        as_sent = any(map(_carries_stored_messages, (one, other)))
+        sent = [self._call(side, as_sent=as_sent) for side in (one, other)]
         if sent[0] is None or sent[1] is None:
             return False
         return self._says(sent[0], sent[1]) and self._says(sent[1], sent[0])
 
-    def _call(self, side: Reading) -> Call | None:
-        call = side.exchange.read(side.value["request"]["body"]) if side.exchange is not None else None
+    def _call(self, side: Reading, *, as_sent: bool) -> Call | None:
+        """The request in neutral form: with aliases for ids or, as it was sent, with what the service knows by them."""
+        if side.exchange is None:
+            return None
+        call = side.exchange.call if as_sent else side.exchange.read(side.value["request"]["body"])
         return with_changes(call, messages=tuple(map(_in_essence, call.messages))) if call is not None else None
 
     def _says(self, held: Call, sent: Call) -> bool:
         system = "\n".join(part.text for part in held.system if isinstance(part, Text))
         return not self._dialect.differences(held.messages, system or None, held.tools, sent, self._model)
+
+
+def _carries_stored_messages(side: Reading) -> bool:
+    """Whether the service adds messages to the request that it looks up by an id."""
+    call = side.exchange.call if side.exchange is not None else None
+    return call is not None and call.managed_messages > 0
 
 
 def _in_essence(message: Message) -> Message:
