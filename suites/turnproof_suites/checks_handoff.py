@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import zip_longest
 from typing import TypeAlias
 
 import msgspec
-from msgspec import UNSET
+from msgspec import UNSET, UnsetType
 
 from turnproof.dialects.atoms import media_key
 from turnproof.dialects.text_equality import without_tagged
@@ -48,19 +48,22 @@ _HISTORY_CHANGED = finding(
 def foreign_history_is_sent(view: View) -> Findings:
     """Every text, call and result that was said elsewhere is in each request, in order."""
     beside = [text for message in view.scenario.given for text in _optional_texts(message)]
+    instructions = {without_blanks(message.text) for message in view.scenario.given if message.role == "system"}
     wanted = [content for content, _ in _content_with_origins(view.scenario.given)]
     for exchange in _requests(view):
         assert exchange.call is not None
         sent = _content_with_origins(_without_attachments(exchange.call.messages, view.scenario.given), beside)
-        at = next(
-            (n for n, content in enumerate(wanted) if n >= len(sent) or not _is_same_content(sent[n][0], content)), None
-        )
-        if at is None:
-            yield Compared("requests with a conversation from elsewhere")
+        left = iter(sent)
+        for content in wanted:
+            found, origin = next(left, (UNSET, None))
+            while not _is_same_content(found, content) and _is_instruction(found, instructions):
+                found, origin = next(left, (UNSET, None))
+            if not _is_same_content(found, content):
+                # Behind the first place that differs nothing can be told from what was moved.
+                yield _HISTORY_CHANGED(_at_origin(exchange, origin), expected=content, observed=found)
+                break
         else:
-            # Behind the first place that differs nothing can be told from what was moved.
-            found, origin = sent[at] if at < len(sent) else (UNSET, None)
-            yield _HISTORY_CHANGED(_at_origin(exchange, origin), expected=wanted[at], observed=found)
+            yield Compared("requests with a conversation from elsewhere")
 
 
 _REFUSED = finding(
@@ -200,12 +203,20 @@ def _optional_texts(message: Message) -> list[str]:
     return [message.text, *thoughts] if message.role == "system" else thoughts
 
 
-def _is_same_content(sent: JSON, content: JSON) -> bool:
+def _is_same_content(sent: JSON | UnsetType, content: JSON) -> bool:
     """Whether this is what was said; the user may say an instruction in front of it."""
     match sent, content:
         case {"user": str(whole)}, {"user": str(text)}:
             return whole.endswith(text)
     return equal(sent, content)
+
+
+def _is_instruction(sent: JSON | UnsetType, instructions: Collection[str]) -> bool:
+    """Whether this is an instruction between turns, by itself in the user's name."""
+    match sent:
+        case {"user": str(text)}:
+            return without_blanks(text) in instructions
+    return False
 
 
 def _foreign_signatures(messages: tuple[Message, ...], own: str) -> Iterator[str]:

@@ -168,6 +168,17 @@ def test_an_instruction_may_go_out_in_the_users_name() -> None:
     assert case.verdict(view).status is Status.HELD
 
 
+@pytest.mark.parametrize(("text", "wanted"), [("Be brief.", Status.HELD), ("Be long.", Status.VIOLATED)])
+def test_an_instruction_may_be_a_message_of_its_own_in_the_users_name(text: str, wanted: Status) -> None:
+    def moved(body: dict[str, Any]) -> None:
+        body["system"] = [{"type": "text", "text": "You keep a greenhouse log."}]
+        body["messages"].insert(0, {"role": "user", "content": [{"type": "text", "text": text}]})
+
+    view = body(moved)(handed_over())
+    requirement = suite().catalogue["handoff/foreign-history-is-sent"]
+    assert judge(requirement, "stateless", [view]).status is wanted
+
+
 @pytest.mark.parametrize("requirement", ["handoff/foreign-history-is-sent", "core/instructions-between-turns-are-sent"])
 @pytest.mark.parametrize(("kind", "wanted"), [("ContextLimitError", Status.HELD), ("OverloadedError", Status.VIOLATED)])
 def test_what_was_left_out_because_a_call_said_that_the_prompt_was_too_long_is_no_loss(
