@@ -14,6 +14,12 @@ STATELESS = {
                 history.append(1)
                 return self.client.post([dict(role=m.role, content=m.text) for m in history])
     """,
+    "an-id-that-the-caller-gives": """
+        class Provider:
+            def complete(self, messages, system=None, tools=None, *, head=None):
+                body = {"input": [m.text for m in messages], "previous_response_id": head}
+                return self.client.post(body, conversation=self._log_name)
+    """,
     "a-weak-memo": """
         from weakref import WeakKeyDictionary
 

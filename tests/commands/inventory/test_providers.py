@@ -51,6 +51,70 @@ CASES = [
         },
     ),
     Case(
+        "an-id-of-what-the-service-keeps",
+        """
+        class Provider:
+            def __init__(self, client):
+                self.client = client
+                self._last = None
+
+            def send_message(self, message):
+                answer = self.client.responses.create(input=message, previous_response_id=self._last)
+                self._last = answer.id
+                return answer
+        """,
+        {"_last"},
+        {"__init__": {"writes _last"}, "send_message": {"reads _last", "writes _last"}},
+    ),
+    Case(
+        "such-an-id-in-a-body",
+        """
+        class Provider:
+            def send_message(self, message):
+                body = {"input": message}
+                if self._last is not None:
+                    body["previous_interaction_id"] = self._last
+                self._last = self.http.post("/v1/interactions", json=body)["id"]
+
+            def close(self):
+                self._last = None
+        """,
+        {"_last"},
+        {"send_message": {"reads _last", "writes _last"}, "close": {"writes _last"}},
+    ),
+    Case(
+        "such-an-id-in-an-object",
+        """
+        class Head:
+            def __init__(self, id, model):
+                self.id, self.model = id, model
+
+        class Provider:
+            def _request(self, message):
+                chained = {"previous_response_id": self._head.id} if self._head else {}
+                return {"input": message, **chained}
+
+            def send_message(self, message):
+                answer = self.http.post("/v1/responses", json=self._request(message))
+                self._head = Head(answer["id"], answer["model"])
+        """,
+        {"_head", "Head.id"},
+        {"_request": {"reads Head.id"}},
+    ),
+    Case(
+        "a-conversation-at-the-service",
+        """
+        class Provider:
+            def open(self, conversation):
+                self._at = conversation
+
+            def send_message(self, message):
+                return self.client.responses.create(input=message, conversation=self._at)
+        """,
+        {"_at"},
+        {"open": {"writes _at"}, "send_message": {"reads _at"}},
+    ),
+    Case(
         "by-another-name",
         """
         class Provider:

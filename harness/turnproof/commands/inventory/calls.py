@@ -39,6 +39,7 @@ from .vocabulary import (
     WEAK_TYPES,
     is_history_name,
     makes_message,
+    names_kept_answer,
     opens_chat,
 )
 
@@ -59,18 +60,21 @@ class Calls(Expressions):
                 return _SPECIAL[called](self, node)
             case ast.Attribute(value=base, attr=attribute):
                 value = self.value(base, quiet=attribute in MUTATORS)
-                arguments, keywords = self._arguments(node)
+                arguments, keywords = self._arguments(node, name)
                 result = self._method(value, attribute, name, arguments, keywords, node)
             case _:
                 value = self.value(node.func)
-                arguments, keywords = self._arguments(node)
+                arguments, keywords = self._arguments(node, name)
                 result = self._function(value, name, arguments, keywords, node)
         if opens_chat(name):
             return result | {Mark.CHAT}
         return result | {Input(Degree.DERIVED)} if makes_message(name) else result
 
-    def _arguments(self, node: ast.Call) -> tuple[list[Value], Keywords]:
+    def _arguments(self, node: ast.Call, name: str) -> tuple[list[Value], Keywords]:
         keywords = {keyword.arg or "**": self.value(keyword.value) for keyword in node.keywords}
+        for argument, value in keywords.items():
+            if names_kept_answer(argument, name):
+                self.world.is_chain_id(value)
         return [self.value(argument) for argument in node.args], keywords
 
     # -- functions and classes ---------------------------------------------------------------------------------------

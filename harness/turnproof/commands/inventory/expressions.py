@@ -35,7 +35,7 @@ from .facts import (
 from .knowledge import Key, World
 from .model import TouchKind
 from .sources import Source
-from .vocabulary import CONTENT_ATTRIBUTES, holds_messages, is_history_name, is_provider_name
+from .vocabulary import CONTENT_ATTRIBUTES, holds_messages, is_history_name, is_provider_name, names_kept_answer
 
 _CONTAINERS = (list, dict, set, deque)
 _WEAK = (WeakKeyDictionary, WeakValueDictionary, WeakSet)
@@ -146,10 +146,18 @@ class Expressions(ABC):
 
     def _dict(self, node: ast.Dict) -> Value:
         self.values(node.keys)
-        value = copied(self.values(node.values))
+        values = [self.value(each) for each in node.values]
+        value = copied(joined(values))
+        for key, each in zip(node.keys, values, strict=True):
+            self.given_to_field(key, each)
         keys = {key.value for key in node.keys if isinstance(key, ast.Constant)}
         # A message as the services take it.
         return value | {Input(Degree.DERIVED)} if "role" in keys else value
+
+    def given_to_field(self, key: ast.expr | None, value: Value) -> None:
+        """A member of a dict, which may be a request, is given a value."""
+        if isinstance(key, ast.Constant) and names_kept_answer(str(key.value)):
+            self.world.is_chain_id(value)
 
     def _comprehended(self, generators: Sequence[ast.comprehension], results: Sequence[ast.expr]) -> Value:
         outer = dict(self.env)

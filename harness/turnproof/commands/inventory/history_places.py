@@ -14,13 +14,14 @@ def histories(world: World) -> set[Place]:
     """The places that hold history, among those that the objects asked about can reach.
 
     One sign is enough where it leaves no doubt: the place is given what was said or a history, it grows by what is
-    said, it is what `get_history()` returns, it holds an SDK's chat object. Of the weaker ones it takes two: the name,
-    the type, or something made of what was said; and with one of these a list, or what `get_history()` makes its result
-    of. What holds a copy of a history is one, too. What is weak is none: it forgets with the messages.
+    said, it is what `get_history()` returns, it holds an SDK's chat object, or a request takes from it the id of what
+    the service keeps. Of the weaker ones it takes two: the name, the type, or something made of what was said; and with
+    one of these a list, or what `get_history()` makes its result of. What holds a copy of a history is one, too. What
+    is weak is none: it forgets with the messages.
     """
     reached = reachable(world)
     candidates = _candidates(world, reached)
-    found = {place for place in candidates if _is_history(world, place)}
+    found = {place for place in candidates if place in world.chain_ids or _is_history(world, place)}
     while more := {place for place in candidates - found if _copies(world, place, found)}:
         found |= more
     messages = _elements(world, found)

@@ -10,7 +10,7 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeVar
 
-from .facts import NOTHING, Class, Code, Mark, Object, Place, Value
+from .facts import NOTHING, Class, Code, Degree, Held, Mark, Object, Place, Value
 from .model import TouchKind
 from .sources import Function, Sources, dotted
 from .vocabulary import OF_PROVIDERS_ALONE, PROVIDER_METHODS, STATELESS_METHOD, is_provider_name
@@ -49,6 +49,7 @@ class World:
     fields, grown:  what places are given, and what is added to what they hold.
     parameters, returns: what functions are given and give back.
     providers:      places that hold a provider, known by what is called on it.
+    chain_ids:      places from which a request takes the id of what the service keeps.
     typed:          places with the annotation of a list of messages.
     declared:       places of which the class's body was read.
     shared:         classes of objects that stand in modules.
@@ -64,6 +65,7 @@ class World:
     parameters: dict[tuple[Key, str], Value] = field(default_factory=lambda: defaultdict(frozenset))
     returns: dict[Key, Value] = field(default_factory=lambda: defaultdict(frozenset))
     providers: set[Place] = field(default_factory=set)
+    chain_ids: set[Place] = field(default_factory=set)
     typed: set[Place] = field(default_factory=set)
     declared: set[Place] = field(default_factory=set)
     shared: set[type] = field(default_factory=set)
@@ -116,6 +118,10 @@ class World:
             self.providers.add(place)
             self.pending |= self.readers[place]
 
+    def is_chain_id(self, value: Value) -> None:
+        """A request names what the service keeps by a value: where that is held, the conversation is held."""
+        self.chain_ids |= {fact.place for fact in value if isinstance(fact, Held) and fact.degree >= Degree.COPY}
+
     def add_function(self, key: Key) -> None:
         """A function takes part."""
         if key not in self.keys:
@@ -132,6 +138,7 @@ class World:
         _keep_objects(self.parameters)
         _keep_objects(self.returns)
         self.grown.clear()
+        self.chain_ids.clear()
         self.declared.clear()
         self.read_again()
 

@@ -75,6 +75,7 @@ class Reading(Calls):
                 self.value(index)
                 base_value = self.value(base, quiet=True)
                 self.changed(base_value, line)
+                self.given_to_field(index, value)
                 for place in places(base_value):
                     self.world.grow(place, value)
             case ast.Starred(value=inner):

@@ -104,6 +104,8 @@ COUNTING = frozenset(
 WEAK_TYPES = frozenset({"WeakKeyDictionary", "WeakSet", "WeakValueDictionary"})
 """What only remembers as long as somebody else does: a memo, not a history."""
 
+_CHAIN_FIELDS = frozenset({"previous_response_id", "previous_interaction_id"})
+_ASKS_RESPONSES = re.compile(r"(^|\.)responses\.(create|stream|parse|compact)$")
 _CHATS = re.compile(r"(^|\.)(chats|conversations)\.create$|(^|\.)(start_chat|create_chat|ChatSession)$")
 _MESSAGE = re.compile(r"(^|_|[a-z])(Message|Content|Turn)(Param)?$")
 _MESSAGES = re.compile(
@@ -124,6 +126,12 @@ def is_provider_name(name: str) -> bool:
 def opens_chat(name: str) -> bool:
     """Whether a call, by its dotted name, gives an SDK's chat object, which keeps a history of its own."""
     return _CHATS.search(name) is not None
+
+
+def names_kept_answer(field: str, call: str = "") -> bool:
+    """Whether a member of a request, or an argument of the `call` with this dotted name, names what a service keeps:
+    the answer that a conversation goes on from, or the conversation itself."""
+    return field in _CHAIN_FIELDS or (field == "conversation" and _ASKS_RESPONSES.search(call) is not None)
 
 
 def makes_message(dotted_name: str) -> bool:
