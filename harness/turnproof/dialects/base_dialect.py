@@ -7,7 +7,9 @@ method only forwards. mypy compares each function with the signature in `Dialect
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TypeVar
+from typing import Any, Protocol, TypeVar
+
+import msgspec
 
 from ..errors import PayloadError
 from ..messages import JSON, Message, Part, ToolSchema
@@ -17,6 +19,15 @@ from .request_comparison import RequestComparison
 
 _Call = TypeVar("_Call", bound=Call)
 _Context = TypeVar("_Context")
+_decode = msgspec.json.Decoder().decode
+
+
+class _HasMethod(Protocol):
+    @property
+    def method(self) -> str: ...
+
+
+_Address = TypeVar("_Address", bound=_HasMethod)
 
 
 class BaseDialect(Dialect):
@@ -86,6 +97,27 @@ def call_or_refusal(
     except PayloadError as error:
         refusal = malformed(error.reason)
     return next((each for each in identity if each.enforced), refusal)
+
+
+def with_method(found: Iterable[_Address], method: str, *, nowhere: Refusal, wrong_method: Refusal) -> _Address:
+    """The one of the addresses of a path that takes this method. Raises `UnreadableRequest` where there is none."""
+    refusal = nowhere
+    for address in found:
+        if address.method == method.upper():
+            return address
+        refusal = wrong_method
+    raise UnreadableRequest(refusal)
+
+
+def json_object(data: bytes, *, no_json: Refusal, no_object: Refusal) -> dict[str, Any]:
+    """The body of a request, which is a JSON object. Raises `UnreadableRequest` where it is none."""
+    try:
+        body = _decode(data)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        raise UnreadableRequest(no_json) from None
+    if not isinstance(body, dict):
+        raise UnreadableRequest(no_object)
+    return body
 
 
 def run_checks(checks: Iterable[Callable[[_Context], Iterator[Refusal]]], context: _Context) -> Iterator[Refusal]:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from email.utils import parsedate_to_datetime
 from typing import Any
 
 import msgspec
 
+from ..errors import PayloadError
 from ..messages import JSON
-from .base import WireEvent
+from .base import WireAnswer, WireEvent
 from .sse import Frame, frames, is_event_stream
 
 _decode = msgspec.json.Decoder().decode
@@ -57,6 +58,29 @@ def seconds(value: str | None) -> float | None:
     except ValueError:
         return None
     return found if math.isfinite(found) else None
+
+
+def read_safely(status: int, read: Callable[[], WireAnswer]) -> WireAnswer:
+    """What `read` returns; an answer that is nested too deeply to be read is an incomplete one that says so."""
+    try:
+        return read()
+    except (RecursionError, PayloadError):
+        return WireAnswer(status, complete=False, error_message="the answer is nested too deeply to be read")
+
+
+def not_json(status: int, body: bytes) -> WireAnswer:
+    """A batch answer that is no JSON object: its beginning is all that can be told."""
+    return WireAnswer(status, complete=False, error_message=body[:500].decode(errors="replace") or None)
+
+
+def event_documents(body: bytes, *, end: str | None = None) -> Iterator[JSON]:
+    """The JSON of each event of a stream, None for one that is cut off or is none. Comments, and the `end` marker that
+    is no JSON, are left out."""
+    for frame in frames(body):
+        if frame.data is not None and not frame.closed:
+            yield None
+        elif frame.data is not None and (end is None or frame.data.strip() != end):
+            yield json_of(frame.data)
 
 
 def split_event_stream(

@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
-from ..messages import JSON, Message, Part, ProviderData, Text, ToolSchema
-from .atoms import Atom
+from ..messages import JSON, Message, Part, ProviderData, Text, Thought, ToolSchema
+from .atoms import Atom, tokens_of
 from .base import Call, ModelFacts, WireDifference
 from .catalogue import same_model
 from .history_agreement import Comparison
@@ -80,6 +80,29 @@ class ThoughtsAreOptional(RequestComparison):
 
     def is_required(self, thought: Atom) -> bool:
         return False
+
+
+class ThoughtsOfModels(RequestComparison):
+    """For a service whose thinking is worth something to the model alone that thought it."""
+
+    def is_foreign(self, atom: Atom) -> bool:
+        data = atom.part.provider_data
+        if atom.kind == "thought" and data is not None and data.dialect == self.dialect:
+            return self.is_of_another_model(data)
+        return super().is_foreign(atom)
+
+
+class SealedThoughts(ThoughtsOfModels):
+    """For a service that seals its thinking: the seal goes back as it came, the text may be left out."""
+
+    def _thought(self, atom: Atom, held: Thought, sent: Thought) -> None:
+        ours, theirs = tokens_of(held, sent)
+        foreign = ours is None or self.is_foreign(atom)
+        if ours != theirs and not (foreign and theirs is None):
+            what = "invented" if foreign else "lost-signature"
+            self.report(what, f"{atom.path}.provider_data", ours, theirs, violation=True)
+        if sent.text not in ("", held.text):
+            self.report("unlisted", f"{atom.path}.text", held.text, sent.text, violation=False)
 
 
 def _is_input(message: Message) -> bool:

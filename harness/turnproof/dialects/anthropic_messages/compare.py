@@ -8,13 +8,13 @@ from ...messages import JSON, Message, Opaque, Part, Text, Thought, ToolSchema
 from ..atoms import Atom, token_of
 from ..base import Call, ModelFacts
 from ..naming import NameMap
-from ..request_comparison import RequestComparison
+from ..request_comparison import ThoughtsOfModels
 from ..request_form import build_form, part_form
 from .models import LEGAL_NAME, MODELS
 from .rules import NAME
 
 
-class MessagesComparison(RequestComparison):
+class MessagesComparison(ThoughtsOfModels):
     """What the Messages API lets differ in a conversation."""
 
     dialect = NAME
@@ -26,12 +26,6 @@ class MessagesComparison(RequestComparison):
         super().__init__(held, call, model, names)
         config = (call.body or {}).get("thinking")
         self._thinking = config.get("type") if isinstance(config, dict) else None
-
-    def is_foreign(self, atom: Atom) -> bool:
-        data = atom.part.provider_data
-        if atom.kind == "thought" and data is not None and data.dialect == self.dialect:
-            return self.is_of_another_model(data)
-        return super().is_foreign(atom)
 
     def may_omit_thought(self, thought: Atom) -> bool:
         if super().may_omit_thought(thought) or thought.message < self.last_input:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from ...messages import JSON
 from ..base import NO_HEADERS, ErrorMeaning, Refusal, Rendered, WireEvent
+from ..error_answers import usual_error
 from .writing import body_event, request_id, sse
 
 _RATE_LIMIT = (
@@ -35,7 +36,7 @@ KINDS: Mapping[int, tuple[str, str]] = {
 
 def error_kind(status: int) -> tuple[str, str]:
     """The error type and usual message of a status; another status takes that of its class."""
-    return KINDS.get(status) or (KINDS[500] if status >= 500 else KINDS[400])
+    return usual_error(KINDS, status)
 
 
 def error_meaning(status: int, kind: str | None, message: str | None) -> ErrorMeaning | None:

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, TypeAlias
 
-from ...errors import PayloadError
 from ...messages import JSON, Part, TokenUsage
 from ..base import EventKind, WireAnswer, WireEvent
-from ..lenient_reading import json_of, number, split_event_stream, wait, word
-from ..sse import Frame, frames, is_event_stream
+from ..lenient_reading import event_documents, json_of, not_json, number, read_safely, split_event_stream, wait, word
+from ..sse import Frame, is_event_stream
 from . import stop_reasons
 from .blocks import Issuer, read_block
 from .rules import NAME
@@ -41,17 +41,14 @@ def read_response(status: int, headers: Mapping[str, str], body: bytes) -> WireA
 def read_answer(status: int, headers: Mapping[str, str], body: bytes, dialect: str, complaint: Complaint) -> WireAnswer:
     """The answer of a service with this format. `dialect` is whose blocks they are, `complaint` finds its errors."""
     read = _read_stream if is_event_stream(headers.get("content-type", ""), body) else _read_batch
-    try:
-        answer = read(status, body, dialect, complaint)
-    except (RecursionError, PayloadError):
-        answer = WireAnswer(status, complete=False, error_message="the answer is nested too deeply to be read")
+    answer = read_safely(status, partial(read, status, body, dialect, complaint))
     return replace(answer, retry_after=wait(headers))
 
 
 def _read_batch(status: int, body: bytes, dialect: str, complaint: Complaint) -> WireAnswer:
     message = json_of(body)
     if not isinstance(message, dict):
-        return WireAnswer(status, complete=False, error_message=body[:500].decode(errors="replace") or None)
+        return not_json(status, body)
     if (error := complaint(message, status)) is not None:
         return WireAnswer(status, error_kind=error[0], error_message=error[1])
     if "input_tokens" in message and "content" not in message:
@@ -154,11 +151,7 @@ def _extend(block: _Block, delta: Mapping[str, Any]) -> None:
 def _read_stream(status: int, body: bytes, dialect: str, complaint: Complaint) -> WireAnswer:
     stream = _Stream()
     error: tuple[str | None, str | None] | None = None
-    for frame in frames(body):
-        if frame.data is None or not frame.closed:
-            stream.damaged = stream.damaged or frame.data is not None
-            continue
-        event = json_of(frame.data)
+    for event in event_documents(body):
         stream.damaged = stream.damaged or event is None
         stream.read_event(event)
         error = error or (complaint(event, 200) if isinstance(event, dict) else None)

@@ -11,6 +11,7 @@ from typing import Any
 
 from ...messages import JSON
 from ..base import NO_HEADERS, ErrorMeaning, Refusal, Rendered, WireEvent
+from ..error_answers import usual_error
 from . import rules
 from .spelling import violations
 from .times import format_duration
@@ -71,7 +72,7 @@ _SERVICE = "generativelanguage.googleapis.com"
 
 def error_kind(status: int) -> tuple[str, str]:
     """The error status and usual message of a code; another code takes that of its class."""
-    return KINDS.get(status) or (KINDS[500] if status >= 500 else KINDS[400])
+    return usual_error(KINDS, status)
 
 
 def error_meaning(status: int, kind: str | None, message: str | None) -> ErrorMeaning | None:

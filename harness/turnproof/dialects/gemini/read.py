@@ -11,10 +11,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
-from ...errors import PayloadError
 from ...messages import JSON, FinishReason, FunctionCall, Part, Text, Thought, TokenUsage
 from ..base import EventKind, WireAnswer, WireEvent
-from ..lenient_reading import json_of, number, seconds, wait, word
+from ..lenient_reading import json_of, number, read_safely, seconds, wait, word
 from . import finishes
 from .framing import pieces
 from .parts import part_of
@@ -35,12 +34,13 @@ def read_response(status: int, headers: Mapping[str, str], body: bytes) -> WireA
 
 def read_answer(status: int, headers: Mapping[str, str], body: bytes, unwrap: Unwrap) -> WireAnswer:
     """The answer of an API that carries this one's, perhaps in an envelope; never raises, if `unwrap` does not."""
-    try:
+
+    def read() -> WireAnswer:
         answer = _read(status, headers, body, unwrap)
-    except (RecursionError, PayloadError):
-        return WireAnswer(status, complete=False, error_message="the answer is nested too deeply to be read")
-    hint = wait(headers)
-    return answer if hint is None else replace(answer, retry_after=hint)
+        hint = wait(headers)
+        return answer if hint is None else replace(answer, retry_after=hint)
+
+    return read_safely(status, read)
 
 
 def _read(status: int, headers: Mapping[str, str], body: bytes, unwrap: Unwrap) -> WireAnswer:

@@ -10,13 +10,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from ..base import Action, Call, HttpRequest, Operation
+from ..base import Action, HttpRequest, Operation
+from ..stored_calls import StoredCall
 
 Step: TypeAlias = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class InteractionsCall(Call):
+class InteractionsCall(StoredCall):
     """A call and what only this API has: the steps of the conversation as the service has it.
 
     The first `carried` of the `steps` were not in the request: the service holds them, for the interaction that is
@@ -25,17 +26,6 @@ class InteractionsCall(Call):
     """
 
     steps: tuple[Step, ...] = ()
-    carried: int = 0
-
-    @property
-    def stored(self) -> bool:
-        """Whether the service stores the interaction, which is the default (`store`)."""
-        return (self.body or {}).get("store") is not False
-
-    @property
-    def background(self) -> bool:
-        """Whether the interaction goes on while nobody waits for it."""
-        return (self.body or {}).get("background") is True
 
     @property
     def agent(self) -> str | None:

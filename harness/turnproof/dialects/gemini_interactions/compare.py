@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-from ...messages import FunctionCall, Thought, ToolSchema
-from ..atoms import Atom, tokens_of
+from ...messages import FunctionCall, ToolSchema
+from ..atoms import Atom
 from ..base import Call
-from ..request_comparison import RequestComparison
+from ..request_comparison import SealedThoughts
 from .models import LEGAL_NAME, MODELS
 from .rules import NAME
 
 
-class StepsComparison(RequestComparison):
+class StepsComparison(SealedThoughts):
     """What the Interactions API lets differ in a conversation."""
 
     dialect = NAME
     legal_name = LEGAL_NAME
     models = MODELS
-
-    def is_foreign(self, atom: Atom) -> bool:
-        data = atom.part.provider_data
-        if atom.kind == "thought" and data is not None and data.dialect == self.dialect:
-            return self.is_of_another_model(data)
-        return super().is_foreign(atom)
 
     @classmethod
     def is_native(cls, tool: ToolSchema, call: Call) -> bool:
@@ -45,12 +39,3 @@ class StepsComparison(RequestComparison):
         """Whether a call came behind this thought: it has no signature of its own, so the service wants the thought."""
         behind = self.held[self.held.index(thought) + 1 :]
         return any(isinstance(each.part, FunctionCall) for each in behind if each.message == thought.message)
-
-    def _thought(self, atom: Atom, held: Thought, sent: Thought) -> None:
-        ours, theirs = tokens_of(held, sent)
-        foreign = ours is None or self.is_foreign(atom)
-        if ours != theirs and not (foreign and theirs is None):
-            what = "invented" if foreign else "lost-signature"
-            self.report(what, f"{atom.path}.provider_data", ours, theirs, violation=True)
-        if sent.text not in ("", held.text):
-            self.report("unlisted", f"{atom.path}.text", held.text, sent.text, violation=False)

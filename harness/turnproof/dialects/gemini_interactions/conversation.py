@@ -6,10 +6,11 @@ list of them: each is what the user says.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import groupby
+from collections.abc import Sequence
+from functools import partial
 
-from ...messages import JSON, FunctionCall, Message, Part, Role
+from ...messages import JSON, Message, Role
+from ..item_messages import item_messages
 from .addresses import Step
 from .steps import CONTENTS, Unreadable, kind_of, parts_of
 
@@ -50,22 +51,4 @@ def role_of(step: Step) -> Role:
 
 def messages(steps: Sequence[Step], model: str) -> tuple[Message, ...]:
     """The steps as messages, each named after the place of its first step."""
-    return tuple(_messages(list(enumerate(steps)), model))
-
-
-def _messages(placed: Sequence[tuple[int, Step]], model: str) -> Iterator[Message]:
-    names: dict[str, str] = {}
-    for (role, _), run in groupby(placed, key=lambda each: _place(*each)):
-        parts: list[Part] = []
-        first = -1
-        for n, step in run:
-            first = n if first < 0 else first
-            parts += parts_of(step, model, names)
-        names |= {part.id: part.name for part in parts if isinstance(part, FunctionCall)}
-        yield Message(role, tuple(parts), f"input[{first}]")
-
-
-def _place(n: int, step: Step) -> tuple[Role, int]:
-    """What neighbours share that make one message: each thing that the user says is one."""
-    role = role_of(step)
-    return role, n if role == "user" else -1
+    return tuple(item_messages(enumerate(steps), role_of, partial(parts_of, model=model), apart=("user",)))

@@ -8,19 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-import msgspec
-from msgspec.structs import replace
-
-from ...messages import FileRef, InlineData, Part, Text, Thought, ToolResult, ToolSchema
-from ...tokens import part_tokens, tool_tokens
-from ..atoms import media_key, token_of
+from ...messages import FileRef, InlineData, Part, Thought, ToolResult
+from ...tokens import part_tokens
+from ..atoms import token_of
 from ..base import Call, ModelFacts, PromptUsage
 from ..catalogue import dated
+from ..neutral_cells import part_content, tool_cell
 from ..prefix_cache import Cell, PrefixStore, kept_for_the_latest, nothing_to_write, one_by_one, open_ended
 from .models import IMPLICIT_CACHE
 
 _PART_TOKENS = 1
-_encode = msgspec.json.Encoder().encode
 
 
 def count(call: Call) -> int:
@@ -55,15 +52,10 @@ def _row(call: Call) -> Iterator[Cell]:
     for part in call.system:
         yield _cell(part, b"system")
     for tool in call.tools:
-        yield _tool(tool)
+        yield tool_cell(tool)
     for message in call.messages:
         for part in message.parts:
             yield _cell(part, message.role.encode())
-
-
-def _tool(tool: ToolSchema) -> Cell:
-    content = _encode([tool.name, tool.description, tool.parameters])
-    return Cell(b"tool\0" + content, tool_tokens(tool), mark="5m")
 
 
 def _cell(part: Part, role: bytes) -> Cell:
@@ -72,17 +64,7 @@ def _cell(part: Part, role: bytes) -> Cell:
     if tokens or token:
         # Base64 writes three bytes as four characters.
         tokens += _PART_TOKENS + len(token) * 3 // 16
-    return Cell(b"%b\0%b\0%b" % (role, token.encode(), _content(part)), tokens, mark="5m")
-
-
-def _content(part: Part) -> bytes:
-    match part:
-        case Text(text=text):
-            return b"text\0" + text.encode()
-        case InlineData():
-            return b"inline\0" + repr(media_key(part)).encode()
-        case _:
-            return _encode(replace(part, provider_data=None, cache=None))
+    return Cell(b"%b\0%b\0%b" % (role, token.encode(), part_content(part)), tokens, mark="5m")
 
 
 class InteractionsCache:

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 
 from ...messages import JSON
 from ..base import NO_HEADERS, ErrorMeaning, Refusal, Rendered, WireEvent
+from ..error_answers import usual_error
 from ..gemini import DIALECT as GEMINI
 from .writing import JSON_HEADERS, body_event, sse
 
@@ -35,7 +36,7 @@ _GEMINI_RULES = frozenset(rule.id for rule in GEMINI.rules)
 
 def error_kind(status: int) -> tuple[str, str]:
     """The code and usual message of a status; another status takes that of its class."""
-    return KINDS.get(status) or (KINDS[500] if status >= 500 else KINDS[400])
+    return usual_error(KINDS, status)
 
 
 def error_meaning(status: int, kind: str | None, message: str | None) -> ErrorMeaning | None:

@@ -9,18 +9,15 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-import msgspec
-
 from ...messages import JSON, Text, ToolSchema
 from ..base import Call, HttpRequest, Refusal, World
-from ..base_dialect import UnreadableRequest, call_or_refusal
+from ..base_dialect import UnreadableRequest, call_or_refusal, json_object, with_method
 from ..gemini import DIALECT as GEMINI
 from . import auth, conversation, rules
 from .addresses import Address, InteractionsCall, addresses_of, is_of_gemini
 from .steps import Unreadable, parts_of
 from .store import kept_interaction
 
-_decode = msgspec.json.Decoder().decode
 _CONVERSATION = frozenset(
     {
         "model", "agent", "input", "system_instruction", "tools", "stream", "previous_interaction_id",
@@ -43,8 +40,8 @@ def parse(request: HttpRequest, world: World) -> Call | Refusal:
 
 def _unreadable(reason: str | None) -> Refusal:
     if reason is None:
-        return _malformed("The request body is nested too deeply.").refusal
-    return _malformed(f"The request body cannot be read: {reason}").refusal
+        return _malformed("The request body is nested too deeply.")
+    return _malformed(f"The request body cannot be read: {reason}")
 
 
 def _call(request: HttpRequest, world: World) -> InteractionsCall:
@@ -120,29 +117,19 @@ def _steps(value: JSON) -> tuple[Any, ...]:
 
 
 def _address(request: HttpRequest) -> Address:
-    found = addresses_of(request)
-    if not found:
-        message = f"The requested URL {request.path} was not found on this server."
-        raise UnreadableRequest(Refusal(rules.NOT_FOUND, 404, "not_found", message))
-    for address in found:
-        if address.method == request.method.upper():
-            return address
-    message = f"{request.path} takes no {request.method.upper()}."
-    raise UnreadableRequest(Refusal(rules.METHOD_NOT_ALLOWED, 405, "invalid_request", message))
+    path, method = request.path, request.method.upper()
+    nowhere = Refusal(rules.NOT_FOUND, 404, "not_found", f"The requested URL {path} was not found on this server.")
+    wrong_method = Refusal(rules.METHOD_NOT_ALLOWED, 405, "invalid_request", f"{path} takes no {method}.")
+    return with_method(addresses_of(request), method, nowhere=nowhere, wrong_method=wrong_method)
 
 
-def _malformed(message: str) -> UnreadableRequest:
-    return UnreadableRequest(Refusal(rules.MALFORMED_JSON, 400, "invalid_request", message))
+def _malformed(message: str) -> Refusal:
+    return Refusal(rules.MALFORMED_JSON, 400, "invalid_request", message)
 
 
 def _body(data: bytes) -> dict[str, Any]:
-    try:
-        body = _decode(data)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        raise _malformed("The request body is no JSON.") from None
-    if not isinstance(body, dict):
-        raise _malformed("The request body is no JSON object.")
-    return body
+    no_json, no_object = _malformed("The request body is no JSON."), _malformed("The request body is no JSON object.")
+    return json_object(data, no_json=no_json, no_object=no_object)
 
 
 def _tools(value: JSON) -> tuple[ToolSchema, ...]:

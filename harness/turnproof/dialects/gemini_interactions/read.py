@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
-from ...errors import PayloadError
 from ...messages import JSON, FunctionCall, Part
 from ..base import WireAnswer
-from ..lenient_reading import json_of, wait, word
-from ..sse import frames, is_event_stream
+from ..lenient_reading import event_documents, json_of, not_json, read_safely, wait, word
+from ..sse import is_event_stream
 from .finishes import FAILED, OPEN, neutral
 from .steps import kind_of, read_step
 from .usage import usage_of
@@ -27,17 +27,13 @@ _ENDS = ("interaction.completed", "interaction.complete", "interaction.cancelled
 def read_response(status: int, headers: Mapping[str, str], body: bytes) -> WireAnswer:
     """The answer in neutral form; never raises."""
     read = _read_stream if is_event_stream(headers.get("content-type", ""), body) else _read_batch
-    try:
-        answer = read(status, body)
-    except (RecursionError, PayloadError):
-        answer = WireAnswer(status, complete=False, error_message="the answer is nested too deeply to be read")
-    return replace(answer, retry_after=wait(headers))
+    return replace(read_safely(status, partial(read, status, body)), retry_after=wait(headers))
 
 
 def _read_batch(status: int, body: bytes) -> WireAnswer:
     found = json_of(body)
     if not isinstance(found, dict):
-        return WireAnswer(status, complete=False, error_message=body[:500].decode(errors="replace") or None)
+        return not_json(status, body)
     error = found.get("error")
     if status >= 400 or (isinstance(error, dict) and "steps" not in found):
         return WireAnswer(status, error_kind=_kind(error), error_message=_message(error))
@@ -175,13 +171,7 @@ def _list(step: Json, name: str) -> list[Json]:
 def read_events(body: bytes) -> Stream:
     """What the events of a stream say."""
     stream = Stream()
-    for frame in frames(body):
-        if frame.data is None or not frame.closed:
-            stream.damaged = stream.damaged or frame.data is not None
-            continue
-        if frame.data.strip() == "[DONE]":
-            continue
-        event = json_of(frame.data)
+    for event in event_documents(body, end="[DONE]"):
         stream.damaged = stream.damaged or event is None
         stream.read_event(event)
     return stream

@@ -16,9 +16,10 @@ import msgspec
 from msgspec.structs import replace
 
 from ...messages import JSON, Part
-from ...tokens import part_tokens, text_tokens, tool_tokens
+from ...tokens import part_tokens, text_tokens
 from ..base import Call, ModelFacts, PromptUsage
 from ..catalogue import dated
+from ..neutral_cells import tool_cell
 from ..prefix_cache import Cell, PrefixStore, in_steps, kept_for_the_latest, nothing_to_write, one_by_one
 from .models import IMPLICIT_CACHE, ONE_TOKEN_STEPS
 from .surfaces import ChatCall, Surface
@@ -46,8 +47,7 @@ def cells(call: Call) -> Sequence[Cell]:
 def _row(call: Call) -> Iterator[Cell]:
     explicit = marks_itself(call.settings.get("prompt_cache_options"))
     for tool in call.tools:
-        content = _encode([tool.name, tool.description, tool.parameters])
-        yield Cell(b"tool\0" + content, tool_tokens(tool), mark=None if explicit else "5m")
+        yield tool_cell(tool, mark=None if explicit else "5m")
     spoken = [("system", part) for part in call.system]
     spoken += [(message.role, part) for message in call.messages for part in message.parts]
     for role, part in spoken:

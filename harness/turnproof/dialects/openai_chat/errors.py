@@ -12,6 +12,7 @@ from typing import Any
 
 from ...messages import JSON
 from ..base import ErrorMeaning, Refusal, Rendered, Rule, WireEvent
+from ..error_answers import usual_error
 from ..openai_common import is_oversized
 from . import rules
 from .surfaces import Surface
@@ -126,8 +127,7 @@ def refuse(surface: Surface, rule: Rule, kind: str, message: str, path: str = "$
 
 def error_kind(surface: Surface, status: int) -> tuple[str, str]:
     """The error's kind and usual message for a status; another status takes that of its class."""
-    kinds = KINDS[surface]
-    return kinds.get(status) or (kinds[500] if status >= 500 else kinds[400])
+    return usual_error(KINDS[surface], status)
 
 
 def error_meaning(status: int, kind: str | None, message: str | None) -> ErrorMeaning | None:

@@ -8,11 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import msgspec
-
 from ...messages import JSON, ToolSchema
 from ..base import HttpRequest, Refusal, Rule, World
-from ..base_dialect import UnreadableRequest, call_or_refusal
+from ..base_dialect import UnreadableRequest, call_or_refusal, json_object
 from ..openai_values import wrong_type
 from . import auth, ollama_words, rules
 from .conversation import read
@@ -24,7 +22,6 @@ _CONVERSATION = frozenset({"messages", "model", "tools", "functions", "stream"})
 
 _ROLES = ("system", "assistant", "user", "function", "tool", "developer")
 
-_decode = msgspec.json.Decoder().decode
 _NOT_JSON = (
     "We could not parse the JSON body of your request. (HINT: This likely means you aren't using your HTTP library "
     "correctly. The OpenAI API expects a JSON payload, but what was sent was not valid JSON. If you have trouble "
@@ -103,13 +100,8 @@ class _Body:
     # -- the parts of a body
 
     def _object(self, data: bytes) -> dict[str, Any]:
-        try:
-            body = _decode(data)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            raise self.not_json() from None
-        if not isinstance(body, dict):
-            raise self.not_json()
-        return body
+        refusal = self.not_json().refusal
+        return json_object(data, no_json=refusal, no_object=refusal)
 
     def _messages(self, messages: JSON) -> None:
         self._expect(messages, _ARRAY, "messages")

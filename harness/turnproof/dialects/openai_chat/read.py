@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
-from ...errors import PayloadError
 from ...messages import JSON, FunctionCall, TokenUsage
 from ..base import WireAnswer, WireEvent
-from ..lenient_reading import json_of, seconds, wait, word
+from ..lenient_reading import json_of, read_safely, seconds, wait, word
 from ..sse import Frame, frames, is_event_stream
 from . import finishes
 from .chunk_kinds import kind_of
@@ -27,11 +27,7 @@ _DONE = "[DONE]"
 def read_response(status: int, headers: Mapping[str, str], body: bytes) -> WireAnswer:
     """The answer in neutral form; never raises."""
     read = _read_stream if _is_stream(headers, body) else _read_batch
-    try:
-        answer = read(status, body)
-    except (RecursionError, PayloadError):
-        answer = WireAnswer(status, complete=False, error_message="the answer is nested too deeply to be read")
-    return replace(answer, retry_after=_wait(headers))
+    return replace(read_safely(status, partial(read, status, body)), retry_after=_wait(headers))
 
 
 def _is_stream(headers: Mapping[str, str], body: bytes) -> bool:

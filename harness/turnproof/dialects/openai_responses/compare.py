@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...messages import FunctionCall, Message, Text, Thought, ToolSchema
-from ..atoms import Atom, tokens_of
+from ...messages import FunctionCall, Message, Text, ToolSchema
+from ..atoms import Atom
 from ..base import Call
 from ..naming import NameMap
 from ..openai_common import same_parameters
-from ..request_comparison import RequestComparison
+from ..request_comparison import SealedThoughts
 from .items import id_of, kind_of, read_item
 from .models import LEGAL_NAME, MODELS
 from .rules import NAME
 from .surfaces import Item, ResponsesCall
 
 
-class ItemsComparison(RequestComparison):
+class ItemsComparison(SealedThoughts):
     """What the Responses API lets differ in a conversation."""
 
     dialect = NAME
@@ -29,12 +29,6 @@ class ItemsComparison(RequestComparison):
         super().__init__(held, call, model, names)
         named = [item for item in ResponsesCall.from_call(call).items if id_of(item) is not None]
         self._ids_sent = {(key, id_of(item)) for item in named for key in _keys(item)}
-
-    def is_foreign(self, atom: Atom) -> bool:
-        data = atom.part.provider_data
-        if atom.kind == "thought" and data is not None and data.dialect == self.dialect:
-            return self.is_of_another_model(data)
-        return super().is_foreign(atom)
 
     @classmethod
     def is_native(cls, tool: ToolSchema, call: Call) -> bool:
@@ -64,15 +58,6 @@ class ItemsComparison(RequestComparison):
         if self.is_foreign(thought) or data is None or data.dialect != self.dialect:
             return False
         return any((key, value) in self._ids_sent for value in data.data.values() if isinstance(value, str))
-
-    def _thought(self, atom: Atom, held: Thought, sent: Thought) -> None:
-        ours, theirs = tokens_of(held, sent)
-        foreign = ours is None or self.is_foreign(atom)
-        if ours != theirs and not (foreign and theirs is None):
-            what = "invented" if foreign else "lost-signature"
-            self.report(what, f"{atom.path}.provider_data", ours, theirs, violation=True)
-        if sent.text not in ("", held.text):
-            self.report("unlisted", f"{atom.path}.text", held.text, sent.text, violation=False)
 
 
 def _keys(item: Item) -> list[str]:

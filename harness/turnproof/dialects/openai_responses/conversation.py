@@ -6,11 +6,12 @@ Neighbouring items of the model make one message, neighbouring outputs another. 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import groupby
+from collections.abc import Sequence
+from functools import partial
 
-from ...messages import FunctionCall, Message, Part, Role
+from ...messages import Message, Role
 from ..base import World
+from ..item_messages import item_messages
 from .items import kind_of, parts_of
 from .store import issued_item
 from .surfaces import Item
@@ -54,22 +55,6 @@ def count_instructions(items: Sequence[Item]) -> int:
 def messages(items: Sequence[Item], model: str, path: str = "input") -> tuple[Message, ...]:
     """The conversation behind its opening instructions."""
     start = count_instructions(items)
-    return tuple(_messages(list(enumerate(items))[start:], model, path))
-
-
-def _messages(placed: Sequence[tuple[int, Item]], model: str, path: str) -> Iterator[Message]:
-    names: dict[str, str] = {}
-    for (role, _), run in groupby(placed, key=lambda each: _place(*each)):
-        parts: list[Part] = []
-        first = -1
-        for n, item in run:
-            first = n if first < 0 else first
-            parts += parts_of(item, model, names)
-        names |= {part.id: part.name for part in parts if isinstance(part, FunctionCall)}
-        yield Message(role, tuple(parts), f"{path}[{first}]")
-
-
-def _place(n: int, item: Item) -> tuple[Role, int]:
-    """What neighbours share that make one message: users and instructions keep their own."""
-    role = role_of(item)
-    return role, n if role in ("user", "system") else -1
+    placed = list(enumerate(items))[start:]
+    read = partial(parts_of, model=model)
+    return tuple(item_messages(placed, role_of, read, apart=("user", "system"), path=path))

@@ -10,19 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-import msgspec
-from msgspec.structs import replace
-
-from ...messages import InlineData, Part, Text, Thought, ToolSchema
-from ...tokens import part_tokens, tool_tokens
-from ..atoms import media_key, token_of
+from ...messages import Part, Thought
+from ...tokens import part_tokens
+from ..atoms import token_of
 from ..base import Call, ModelFacts, PromptUsage
 from ..catalogue import dated
+from ..neutral_cells import part_content, tool_cell
 from ..prefix_cache import Cell, PrefixStore, in_steps, kept_for_the_latest, nothing_to_write, one_by_one, open_ended
 from .models import ONE_TOKEN_STEPS
 
 _PART_TOKENS = 2
-_encode = msgspec.json.Encoder().encode
 
 
 def count(call: Call) -> int:
@@ -41,7 +38,7 @@ def cells(call: Call) -> Sequence[Cell]:
 
 def _row(call: Call) -> Iterator[Cell]:
     for tool in call.tools:
-        yield _tool(tool)
+        yield tool_cell(tool)
     for part in call.system:
         yield _cell(part, b"system")
     for message in call.messages:
@@ -49,26 +46,11 @@ def _row(call: Call) -> Iterator[Cell]:
             yield _cell(part, message.role.encode())
 
 
-def _tool(tool: ToolSchema) -> Cell:
-    content = _encode([tool.name, tool.description, tool.parameters])
-    return Cell(b"tool\0" + content, tool_tokens(tool), mark="5m")
-
-
 def _cell(part: Part, role: bytes) -> Cell:
     token = (token_of(part) or "") if isinstance(part, Thought) else ""
     # Base64 writes three bytes as four characters.
     tokens = part_tokens(part) + _PART_TOKENS + len(token) * 3 // 16
-    return Cell(b"%b\0%b\0%b" % (role, token.encode(), _content(part)), tokens, mark="5m")
-
-
-def _content(part: Part) -> bytes:
-    match part:
-        case Text(text=text):
-            return b"text\0" + text.encode()
-        case InlineData():
-            return b"inline\0" + repr(media_key(part)).encode()
-        case _:
-            return _encode(replace(part, provider_data=None, cache=None))
+    return Cell(b"%b\0%b\0%b" % (role, token.encode(), part_content(part)), tokens, mark="5m")
 
 
 STEP = 128

@@ -10,6 +10,7 @@ from typing import Any
 
 from ...messages import JSON
 from ..base import NO_HEADERS, ErrorMeaning, Refusal, Rendered, WireEvent
+from ..error_answers import usual_error
 from ..openai_common import is_oversized
 from . import rules
 from .writing import body_event, request_id, sse
@@ -44,7 +45,7 @@ _TYPE_OF: Mapping[int, str] = {429: "tokens", 403: "permission_error"}
 
 def error_kind(status: int) -> tuple[str, str]:
     """The code and usual message of a status; another status takes that of its class."""
-    return KINDS.get(status) or (KINDS[500] if status >= 500 else KINDS[400])
+    return usual_error(KINDS, status)
 
 
 _MEANINGS: Mapping[str, ErrorMeaning] = {

@@ -10,11 +10,9 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-import msgspec
-
 from ...messages import JSON, Part, Text, ToolSchema
 from ..base import Call, HttpRequest, Refusal, World
-from ..base_dialect import UnreadableRequest, call_or_refusal
+from ..base_dialect import UnreadableRequest, call_or_refusal, json_object, with_method
 from ..openai_values import wrong_type
 from . import auth, conversation, rules
 from .errors import COPILOT_BAD_REQUEST
@@ -22,7 +20,6 @@ from .items import Unreadable, id_of, parts_of
 from .store import kept_conversation, stored_response
 from .surfaces import Address, Item, ResponsesCall, Surface, addresses_of, conversation_id
 
-_decode = msgspec.json.Decoder().decode
 _CONVERSATION = frozenset({"model", "input", "instructions", "tools", "stream", "previous_response_id", "conversation"})
 _WITH_PROMPT = ("generate", "count_tokens")
 _OBJECTS = ("reasoning", "text", "metadata", "stream_options")
@@ -35,8 +32,8 @@ def parse(request: HttpRequest, world: World) -> Call | Refusal:
 
 def _unreadable(reason: str | None) -> Refusal:
     if reason is None:
-        return _malformed("The request body is nested too deeply.").refusal
-    return _malformed(f"The request body cannot be read: {reason}").refusal
+        return _malformed("The request body is nested too deeply.")
+    return _malformed(f"The request body cannot be read: {reason}")
 
 
 def _call(request: HttpRequest, world: World) -> ResponsesCall:
@@ -131,29 +128,20 @@ def _code(address: Address, code: str) -> str:
 
 
 def _address(request: HttpRequest) -> Address:
-    found = addresses_of(request)
-    if not found:
-        message = f"Invalid URL ({request.method.upper()} {request.path})"
-        raise UnreadableRequest(Refusal(rules.NOT_FOUND, 404, "invalid_request_error", message))
-    for address in found:
-        if address.method == request.method.upper():
-            return address
-    message = f"Not allowed to {request.method.upper()} on {request.path}."
-    raise UnreadableRequest(Refusal(rules.METHOD_NOT_ALLOWED, 405, "method_not_supported", message))
+    path, method = request.path, request.method.upper()
+    nowhere = Refusal(rules.NOT_FOUND, 404, "invalid_request_error", f"Invalid URL ({method} {path})")
+    not_allowed = f"Not allowed to {method} on {path}."
+    wrong_method = Refusal(rules.METHOD_NOT_ALLOWED, 405, "method_not_supported", not_allowed)
+    return with_method(addresses_of(request), method, nowhere=nowhere, wrong_method=wrong_method)
 
 
-def _malformed(message: str) -> UnreadableRequest:
-    return UnreadableRequest(Refusal(rules.MALFORMED_JSON, 400, "invalid_request_error", message))
+def _malformed(message: str) -> Refusal:
+    return Refusal(rules.MALFORMED_JSON, 400, "invalid_request_error", message)
 
 
 def _body(data: bytes) -> dict[str, Any]:
-    try:
-        body = _decode(data)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        raise _malformed("We could not parse the JSON body of your request.") from None
-    if not isinstance(body, dict):
-        raise _malformed("We could not parse the JSON body of your request.")
-    return body
+    refusal = _malformed("We could not parse the JSON body of your request.")
+    return json_object(data, no_json=refusal, no_object=refusal)
 
 
 def _items(value: JSON) -> tuple[Item, ...]:

@@ -12,7 +12,8 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, Literal, TypeAlias
 
-from ..base import Action, Call, HttpRequest, Operation
+from ..base import Action, HttpRequest, Operation
+from ..stored_calls import StoredCall
 
 Item: TypeAlias = Mapping[str, Any]
 Kept: TypeAlias = Literal["", "response", "input_items", "conversation", "items"]
@@ -27,7 +28,7 @@ class Surface(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class ResponsesCall(Call):
+class ResponsesCall(StoredCall):
     """A call and what only this API has: its surface, and the items of the conversation as the service has it.
 
     The first `carried` of the `items` were not in the request: the service holds them, for the response that is named
@@ -39,19 +40,8 @@ class ResponsesCall(Call):
 
     surface: Surface = Surface.OPENAI
     items: tuple[Item, ...] = ()
-    carried: int = 0
     kept: Kept = ""
     item: str = ""
-
-    @property
-    def stored(self) -> bool:
-        """Whether the service stores the response, which is the default (`store`)."""
-        return (self.body or {}).get("store") is not False
-
-    @property
-    def background(self) -> bool:
-        """Whether the response is made while nobody waits for it."""
-        return (self.body or {}).get("background") is True
 
     @property
     def conversation(self) -> str | None:

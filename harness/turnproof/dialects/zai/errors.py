@@ -15,6 +15,7 @@ from ...messages import JSON
 from ..anthropic_messages.read import read_answer
 from ..anthropic_messages.writing import body_event, sse
 from ..base import NO_HEADERS, ErrorMeaning, Refusal, Rendered, WireAnswer, WireEvent
+from ..error_answers import usual_error
 from ..lenient_reading import word
 from ..seeded_random import HEX, seeded_number, seeded_word
 from .rules import NAME
@@ -55,7 +56,7 @@ _WRAPPED = re.compile(r"\[\d+\]\[(.*?)\](?:\[[^\[\]]*\])?", re.DOTALL)
 
 def error_kind(status: int) -> tuple[str, str]:
     """The code and usual message of a status; another status takes that of its class."""
-    return KINDS.get(status) or (KINDS[500] if status >= 500 else KINDS[400])
+    return usual_error(KINDS, status)
 
 
 def error_meaning(status: int, kind: str | None, message: str | None) -> ErrorMeaning | None:

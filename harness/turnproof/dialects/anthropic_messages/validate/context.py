@@ -6,22 +6,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ...base import Call, HttpRequest, ModelFacts, Refusal, Rule, World
+from ...base import Call, HttpRequest, Refusal, Rule, World
+from ...error_answers import bad_request
+from ...judged_request import JudgedRequest
 from .. import headers
 from ..conversation import MergedTurn, merge_messages
 
 
 @dataclass(frozen=True, slots=True)
-class Context:
+class Context(JudgedRequest[Call]):
     """One request under judgement. `facts` is None for an unknown model: rules about models are then silent."""
 
-    request: HttpRequest
-    call: Call
-    world: World
     body: Mapping[str, Any]
     messages: Sequence[Mapping[str, Any]]
     turns: Sequence[MergedTurn]
-    facts: ModelFacts | None
     betas: frozenset[str]
     new_version: bool
 
@@ -44,10 +42,6 @@ class Context:
     def counting(self) -> bool:
         return self.call.operation == "count_tokens"
 
-    def has(self, feature: str) -> bool:
-        """Whether the model is known to have a feature of the model table."""
-        return self.facts is not None and feature in self.facts.features
-
     @property
     def thinking(self) -> str:
         """The type of `thinking`: `enabled`, `adaptive`, ... or `disabled` where nothing was asked."""
@@ -57,4 +51,4 @@ class Context:
 
 def refuse(rule: Rule, message: str, path: str = "$") -> Refusal:
     """The usual refusal: 400 invalid_request_error."""
-    return Refusal(rule, 400, "invalid_request_error", message, path if path.startswith("$") else f"$.{path}")
+    return bad_request(rule, "invalid_request_error", message, path)

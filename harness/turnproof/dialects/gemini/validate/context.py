@@ -6,7 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ...base import HttpRequest, ModelFacts, Refusal, Rule, World
+from ...base import HttpRequest, Refusal, Rule, World
+from ...error_answers import bad_request
+from ...judged_request import JudgedRequest
 from .. import caches
 from ..caches import CachedContent
 from ..conversation import Content, Turn, turns
@@ -14,7 +16,7 @@ from ..surfaces import GeminiCall, Surface
 
 
 @dataclass(frozen=True, slots=True)
-class Context:
+class Context(JudgedRequest[GeminiCall]):
     """One request under judgement.
 
     `content` is what would be answered: the body, or what `countTokens` wraps, or what a cache is to hold; `message` is
@@ -22,14 +24,10 @@ class Context:
     silent. `cache` is the living cache that is named, whose contents stand in front of the turns.
     """
 
-    request: HttpRequest
-    call: GeminiCall
-    world: World
     content: Mapping[str, Any]
     message: str
     contents: Sequence[Content]
     turns: Sequence[Turn]
-    facts: ModelFacts | None
     cache: CachedContent | None
 
     @classmethod
@@ -56,10 +54,6 @@ class Context:
     def vertex(self) -> bool:
         return self.call.surface is Surface.VERTEX
 
-    def has(self, feature: str) -> bool:
-        """Whether the model is known to have a feature of the model table."""
-        return self.facts is not None and feature in self.facts.features
-
 
 def _name(call: GeminiCall, *, wrapped: bool) -> str:
     match call.operation:
@@ -73,4 +67,4 @@ def _name(call: GeminiCall, *, wrapped: bool) -> str:
 
 def refuse(rule: Rule, message: str, path: str = "$") -> Refusal:
     """The usual refusal: 400 INVALID_ARGUMENT."""
-    return Refusal(rule, 400, "INVALID_ARGUMENT", message, path if path.startswith("$") else f"$.{path}")
+    return bad_request(rule, "INVALID_ARGUMENT", message, path)

@@ -6,7 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from ...base import HttpRequest, ModelFacts, Refusal, Rule, World
+from ...base import HttpRequest, Refusal, Rule, World
+from ...error_answers import bad_request
+from ...judged_request import JudgedRequest
 from ..addresses import InteractionsCall, Step
 from ..steps import kind_of
 
@@ -20,19 +22,15 @@ class Placed(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Context:
+class Context(JudgedRequest[InteractionsCall]):
     """One request under judgement. `sent` are the steps of the request, `carried` those the service held before it.
 
     `facts` is None for an unknown model: rules about models are then silent.
     """
 
-    request: HttpRequest
-    call: InteractionsCall
-    world: World
     body: Mapping[str, Any]
     sent: Sequence[Placed]
     carried: Sequence[Step]
-    facts: ModelFacts | None
 
     @classmethod
     def from_request(cls, request: HttpRequest, call: InteractionsCall, world: World) -> Context:
@@ -47,11 +45,7 @@ class Context:
             facts=world.models.get(call.model or ""),
         )
 
-    def has(self, feature: str) -> bool:
-        """Whether the model is known to have a feature of the model table."""
-        return self.facts is not None and feature in self.facts.features
-
 
 def refuse(rule: Rule, message: str, path: str = "$") -> Refusal:
     """The usual refusal: 400, an invalid request."""
-    return Refusal(rule, 400, "invalid_request", message, path if path.startswith("$") else f"$.{path}")
+    return bad_request(rule, "invalid_request", message, path)

@@ -7,29 +7,26 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...base import HttpRequest, ModelFacts, Refusal, Rule, World
+from ...judged_request import JudgedRequest
 from .. import errors
 from ..surface_table import SURFACE_TABLE
 from ..surfaces import ChatCall, Surface
 
 
 @dataclass(frozen=True, slots=True)
-class Context:
+class Context(JudgedRequest[ChatCall]):
     """One request for an answer under judgement.
 
     `facts` is None for a model that the surface does not have: rules about models are then silent.
     """
 
-    request: HttpRequest
-    call: ChatCall
-    world: World
     body: Mapping[str, Any]
     messages: Sequence[Mapping[str, Any]]
-    facts: ModelFacts | None
 
     @classmethod
     def from_request(cls, request: HttpRequest, call: ChatCall, world: World) -> Context:
         body = call.body
-        return cls(request, call, world, body, body["messages"], facts_of(call, world))
+        return cls(request, call, world, facts_of(call, world), body, body["messages"])
 
     @property
     def surface(self) -> Surface:
@@ -42,10 +39,6 @@ class Context:
             return None
         limit = SURFACE_TABLE[self.surface].window
         return self.facts.context_tokens if limit is None else min(limit, self.facts.context_tokens)
-
-    def has(self, feature: str) -> bool:
-        """Whether the model is known to have a feature of the model table."""
-        return self.facts is not None and feature in self.facts.features
 
     def refuse(self, rule: Rule, kind: str, message: str, path: str = "$") -> Refusal:
         """The usual refusal: 400, in the form of the surface."""

@@ -6,7 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from ...base import HttpRequest, ModelFacts, Refusal, Rule, World
+from ...base import HttpRequest, Refusal, Rule, World
+from ...error_answers import bad_request
+from ...judged_request import JudgedRequest
 from ..items import id_of, kind_of
 from ..surfaces import Item, ResponsesCall
 
@@ -25,19 +27,15 @@ class Placed(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Context:
+class Context(JudgedRequest[ResponsesCall]):
     """One request under judgement. `sent` are the items of the request, `carried` those the service held before it.
 
     `facts` is None for an unknown model: rules about models are then silent.
     """
 
-    request: HttpRequest
-    call: ResponsesCall
-    world: World
     body: Mapping[str, Any]
     sent: Sequence[Placed]
     carried: Sequence[Item]
-    facts: ModelFacts | None
 
     @classmethod
     def from_request(cls, request: HttpRequest, call: ResponsesCall, world: World) -> Context:
@@ -57,11 +55,7 @@ class Context:
         """Whether the request asks for no answer of the model."""
         return self.call.operation != "generate"
 
-    def has(self, feature: str) -> bool:
-        """Whether the model is known to have a feature of the model table."""
-        return self.facts is not None and feature in self.facts.features
-
 
 def refuse(rule: Rule, message: str, path: str = "$", code: str = "invalid_request_error") -> Refusal:
     """The usual refusal: 400, an invalid request."""
-    return Refusal(rule, 400, code, message, path if path.startswith("$") else f"$.{path}")
+    return bad_request(rule, code, message, path)
