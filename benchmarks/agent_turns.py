@@ -19,7 +19,7 @@ from turnproof.dialects import dialect
 from turnproof.provider import Endpoint
 from turnproof.run.bindings import resolve_agent
 from turnproof.wire.emulator import EmulatorServer
-from turnproof.wire.emulator.responders import EchoResponder
+from turnproof.wire.emulator.echo import EchoResponder
 
 ROUNDS = 3
 TURNS = 5

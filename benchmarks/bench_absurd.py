@@ -27,7 +27,7 @@ from turnproof.messages import FunctionCall, Message, ToolResult, ToolSchema
 from turnproof.provider import Binding, Endpoint, Path
 from turnproof.session import Session, Tool
 from turnproof.wire.emulator import EmulatorServer
-from turnproof.wire.emulator.responders import EchoResponder
+from turnproof.wire.emulator.echo import EchoResponder
 from turnproof.wire.emulator.server_run import CANARY_KEY
 from turnproof_adapters.anthropic.binding import BINDING as ANTHROPIC
 from turnproof_adapters.google_genai.binding import BINDING as GOOGLE
