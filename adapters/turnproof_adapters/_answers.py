@@ -19,6 +19,21 @@ class Listeners:
     on_function_call: Callable[[FunctionCall], None] | None = None
     on_thinking: Callable[[str], None] | None = None
 
+    def hear_answer(self, parts: Iterable[Part], usage: TokenUsage) -> None:
+        """Tell of an answer that came whole: its thoughts and calls in model order, then the usage. Not of its text,
+        which is shown only as it grows."""
+        for part in parts:
+            if isinstance(part, Thought) and part.text and self.on_thinking is not None:
+                self.on_thinking(part.text)
+            self.hear_call(part)
+        if self.on_usage_update is not None:
+            self.on_usage_update(usage)
+
+    def hear_call(self, part: Part) -> None:
+        """Tell of a part that is a call, and whole."""
+        if isinstance(part, FunctionCall) and self.on_function_call is not None:
+            self.on_function_call(part)
+
 
 def token_count(figure: int | None) -> int:
     """A figure as a service gives it: what is missing, below nothing, or more than anybody can have, is nothing."""

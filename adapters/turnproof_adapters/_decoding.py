@@ -25,6 +25,14 @@ def decode_json(decoder: msgspec.json.Decoder[_T], data: bytes) -> _T:
     return convert_to(json.loads(data, parse_constant=_no_number), decoder.type)
 
 
+def decode_arguments(text: str) -> Any:
+    """The arguments of a call. Raises ValueError for what is no JSON, or is nested too deeply to be read."""
+    try:
+        return msgspec.json.decode(text)
+    except RecursionError:
+        raise ValueError("nested too deeply to be read") from None
+
+
 def convert_to(plain: object, kind: type[_T]) -> _T:
     """Plain data as a type of our own. Raises ValueError for what is none."""
     try:

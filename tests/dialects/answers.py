@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 from hypothesis import strategies as st
 
-from turnproof.dialects.base import Call, Dialect, PrefixCache, PromptUsage, Rendered, Reply, ReplyPart
+from turnproof.dialects.base import Call, Dialect, PrefixCache, PromptUsage, Rendered, Reply, ReplyPart, WireAnswer
 from turnproof.messages import FinishReason, FunctionCall, InlineData, Part, Text, Thought, ToolSchema
 
 from .requests import Json
@@ -30,9 +31,35 @@ def reply(*parts: Part | ReplyPart, finish: FinishReason = FinishReason.STOP, **
     return Reply(tuple(part if isinstance(part, ReplyPart) else ReplyPart(part) for part in parts), finish, **more)
 
 
+CLIPPED = ReplyPart(FunctionCall("", "write"), ('{"path": "a", "te',), broken=True)
+"""A call that is cut off in its arguments."""
+
+COMMON: Mapping[str, Reply] = {
+    "text": reply(Text("41 % 🌱")),
+    "in-pieces": reply(ReplyPart(Text("41 %"), ("41", " %"))),
+    "thinking-and-text": reply(Thought("Hm."), Text("41 %")),
+    "calls": reply(*LOOK, finish=FinishReason.TOOL_USE),
+    "interleaved": reply(Thought("One."), Text("Two."), Thought("Three."), Text("Four.")),
+    "nothing": reply(),
+    "cut-off": reply(Text("I write."), finish=FinishReason.MAX_TOKENS),
+    "cut-off-while-thinking": reply(Thought("Hm."), finish=FinishReason.MAX_TOKENS),
+    "refused": reply(Text("No."), finish=FinishReason.REFUSAL),
+    "failed": reply(Text("I"), finish=FinishReason.ERROR),
+    "window-full": reply(Text("I"), finish=FinishReason.CONTEXT_LIMIT),
+    "unknown-finish": reply(Text("Sunny."), finish=FinishReason.UNKNOWN, raw_finish="sundown"),
+    "no-figures": reply(Text("a"), usage={"fresh": 0, "cache_read": 0, "output": 0}),
+}
+"""Answers that every service of typed items or steps may give."""
+
+
 def data(rendered: Rendered) -> bytes:
     """The body of an answer."""
     return b"".join(event.data for event in rendered.events)
+
+
+def read_back(dialect: Dialect, rendered: Rendered) -> WireAnswer:
+    """What the dialect reads in an answer of its own."""
+    return dialect.read_response(rendered.status, rendered.headers, data(rendered))
 
 
 def body_of(rendered: Rendered) -> Json:

@@ -9,9 +9,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from turnproof import messages as m
-from turnproof.dialects.base import Dialect, WireDifference
+from turnproof.dialects.base import Dialect, WireDifference, World
 
-from .requests import Json
+from .requests import Json, Sendable, read_call
 
 
 def inline(content: bytes, media_type: str = "image/png") -> m.InlineData:
@@ -57,6 +57,18 @@ class Case:
     wire: Json = field(default_factory=dict)
     model: str | None = None
     allows: str = ""
+
+
+def find_by(
+    dialect: Dialect, model: str, request: Callable[[Case], Sendable], world: Callable[[], World]
+) -> Callable[[Case], list[WireDifference]]:
+    """What finds the differences of a case, whose `request` the dialect reads in this world."""
+
+    def find(case: Case) -> list[WireDifference]:
+        sent = read_call(dialect, request(case), world())
+        return dialect.differences(case.held, case.system, case.tools, sent, case.model or model)
+
+    return find
 
 
 @dataclass(frozen=True)

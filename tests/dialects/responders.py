@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from turnproof.dialects.base import Call, Dialect, PromptUsage, Refusal, Rendered, Reply, WireAnswer, World
+from typing import Self
+
+import httpx2
+
+from turnproof.dialects.base import Call, Dialect, HttpRequest, PromptUsage, Refusal, Rendered, Reply, WireAnswer, World
 from turnproof.messages import Text
 from turnproof.scenarios.model import Fault, Turn
 from turnproof.wire.emulator import EmulatorServer, Exchange, ServerRun
@@ -49,12 +53,31 @@ class ScriptedService:
         """Let the next answer go wrong."""
         self.run.arm(0, Turn(user=(), rounds=(), faults=faults))
 
+    def renew(self) -> Self:
+        """The service with nothing that goes wrong, and nothing issued or stored."""
+        self.fault()
+        self.run.world.issued.clear()
+        self.run.world.resources.clear()
+        return self
+
     def answer(self) -> WireAnswer:
         """What went out last, as our reader sees it."""
         last = self.run.exchanges[-1]
         # The client may have read the last byte before the server has written it down.
         assert last.done.wait(60)
         return self.run.dialect.read_response(last.status, last.headers, bytes(last.body))
+
+
+def send_request(client: httpx2.Client, run: ServerRun, request: HttpRequest) -> httpx2.Response:
+    """The answer to a request, whose path has what the base URL of an SDK has behind the host."""
+    host = run.base_url.removesuffix(run.dialect.service.base_path)
+    return client.request(
+        request.method,
+        f"{host}{request.path}",
+        params=dict(request.query),
+        headers=dict(request.headers),
+        content=request.body,
+    )
 
 
 def open_run_in(world: World, server: EmulatorServer, dialect: Dialect) -> ServerRun:

@@ -10,13 +10,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-import msgspec
-
 from turnproof.errors import ProviderError, TransportError
-from turnproof.messages import FunctionCall, Part, ProviderResponse, Text, Thought, TokenUsage
+from turnproof.messages import Part, ProviderResponse, Text, Thought, TokenUsage
 
 from .._answers import Listeners, cancelled_response, highest_usage, stands_alone
 from .._characters import Joiner, whole_characters
+from .._decoding import decode_arguments
 from . import parts as neutral
 from .service import Service
 from .usage import NOTHING, tokens, updated
@@ -58,18 +57,11 @@ class _Open:
         if self.is_words:
             block[self.kind] = grown
         elif grown:
-            block["input"] = _arguments(grown)
+            block["input"] = decode_arguments(grown)
         if self.citations:
             begun = block.get("citations")
             block["citations"] = [*(begun if isinstance(begun, list) else ()), *self.citations]
         return block
-
-
-def _arguments(grown: str) -> Any:
-    try:
-        return msgspec.json.decode(grown)
-    except RecursionError:
-        raise ValueError("nested too deeply to be read") from None
 
 
 class Assembler:
@@ -197,8 +189,8 @@ class Assembler:
             self._blocks[index] = None
             self._malformed.append(f"{block.shell.get('name')!r:.80}")
             return
-        if isinstance(part, FunctionCall) and self._listeners.on_function_call is not None:
-            self._listeners.on_function_call(part)
+        if part is not None:
+            self._listeners.hear_call(part)
 
     def _count(self, usage: Usage | None) -> None:
         if usage is None:
@@ -243,13 +235,7 @@ def read_answer(service: Service, restore: neutral.Restore, answer: Answer, list
             parts.append(part)
     kept = neutral.without_clipped_call(tuple(parts), answer.stop_reason)
     usage = tokens(answer.usage or NOTHING)
-    for part in kept:
-        if isinstance(part, Thought) and part.text and listeners.on_thinking is not None:
-            listeners.on_thinking(part.text)
-        elif isinstance(part, FunctionCall) and listeners.on_function_call is not None:
-            listeners.on_function_call(part)
-    if listeners.on_usage_update is not None:
-        listeners.on_usage_update(usage)
+    listeners.hear_answer(kept, usage)
     return ProviderResponse(
         parts=kept,
         usage=usage,

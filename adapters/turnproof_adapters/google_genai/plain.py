@@ -22,6 +22,22 @@ from .request import sdk_config, sdk_contents
 from .settings import Settings
 
 
+def official_client(
+    endpoint: Endpoint, retries: types.HttpRetryOptions | None = None
+) -> tuple[genai.Client, httpx2.Client]:
+    """A client of the SDK as it comes, and the HTTP client that it uses and does not close."""
+    # A proxy of the environment would stand between us and loopback.
+    http = httpx2.Client(verify=shared_tls(), trust_env=False, follow_redirects=True)
+    options = types.HttpOptions(
+        base_url=endpoint.base_url,
+        httpx_client=http,
+        httpx_async_client=httpx2.AsyncClient(verify=shared_tls()),
+        async_client_args={"ssl": shared_tls()},
+        retry_options=retries,
+    )
+    return genai.Client(vertexai=False, api_key=endpoint.api_key, http_options=options), http
+
+
 class _SdkCall:
     """A client of the SDK, and one conversation in its types."""
 
@@ -31,15 +47,7 @@ class _SdkCall:
         self.history: list[Any] = self._contents
         prompt = Prompt(conversation.messages, conversation.system, conversation.tools)
         self._config = sdk_config(Settings(endpoint.model).fields(prompt))
-        # A proxy of the environment would stand between us and loopback.
-        self._http = httpx2.Client(verify=shared_tls(), trust_env=False, follow_redirects=True)
-        options = types.HttpOptions(
-            base_url=endpoint.base_url,
-            httpx_client=self._http,
-            httpx_async_client=httpx2.AsyncClient(verify=shared_tls()),
-            async_client_args={"ssl": shared_tls()},
-        )
-        self._client = genai.Client(vertexai=False, api_key=endpoint.api_key, http_options=options)
+        self._client, self._http = official_client(endpoint)
 
     def close(self) -> None:
         """Close all connections."""

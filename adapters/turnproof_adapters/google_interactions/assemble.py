@@ -10,13 +10,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-import msgspec
-
 from turnproof.errors import ProviderError, TransportError
-from turnproof.messages import FunctionCall, Part, ProviderResponse, Thought, TokenUsage
+from turnproof.messages import Part, ProviderResponse, TokenUsage
 
 from .._answers import Listeners, cancelled_response, highest_usage, stands_alone
 from .._characters import Joiner, whole_characters
+from .._decoding import decode_arguments
 from . import parts as neutral
 from .wire import Event, Failure, Interaction, Usage, tokens
 
@@ -63,18 +62,11 @@ class _Open:
                 whole = {**self.shell, "summary": [*(self.shell.get("summary") or ()), *said]}
                 return whole | ({"signature": self.signature} if self.signature else {})
             case "function_call" if text := "".join(self.arguments).strip():
-                return {**self.shell, "arguments": _decoded(text)}
+                return {**self.shell, "arguments": decode_arguments(text)}
             case "function_call":
                 return {"arguments": {}, **self.shell}
             case _:
                 return self.shell
-
-
-def _decoded(text: str) -> Any:
-    try:
-        return msgspec.json.decode(text)
-    except RecursionError:
-        raise ValueError("nested too deeply to be read") from None
 
 
 class Assembler:
@@ -200,8 +192,7 @@ class Assembler:
         self._steps[place] = parts
         self._say(opened, opened.joiner.rest())
         for part in parts:
-            if isinstance(part, FunctionCall) and self._listeners.on_function_call is not None:
-                self._listeners.on_function_call(part)
+            self._listeners.hear_call(part)
 
     def _end(self) -> None:
         if (told := self._interaction.failure) is not None:
@@ -239,13 +230,7 @@ def read_answer(
             if told.status != "incomplete":
                 raise TransportError(f"the service sent {neutral.unreadable(step)}") from None
     response = to_response(told, told.usage, model, tuple(said))
-    for part in said:
-        if isinstance(part, Thought) and part.text and listeners.on_thinking is not None:
-            listeners.on_thinking(part.text)
-        elif isinstance(part, FunctionCall) and listeners.on_function_call is not None:
-            listeners.on_function_call(part)
-    if listeners.on_usage_update is not None:
-        listeners.on_usage_update(response.usage)
+    listeners.hear_answer(said, response.usage)
     return response
 
 

@@ -8,15 +8,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import httpx2
-from google import genai
 from google.genai import types
 
 from turnproof.provider import Conversation, Endpoint, OnChunk
 
 from .._calling import Prompt
-from .._http import shared_tls
 from .._plain import DictConversation
+from ..google_genai.plain import official_client
 from .convert import Step
 from .request import Settings
 from .steps import Arrangement, row
@@ -34,16 +32,7 @@ class InteractionsCreate(DictConversation):
         prompt = Prompt(conversation.messages, conversation.system, conversation.tools)
         fields = Settings(endpoint.model).fields(prompt, store=False)
         self._hold({"model": endpoint.model, "input": arrangement.finish(), **fields})
-        # A proxy of the environment would stand between us and loopback.
-        self._http = httpx2.Client(verify=shared_tls(), trust_env=False, follow_redirects=True)
-        options = types.HttpOptions(
-            base_url=endpoint.base_url,
-            httpx_client=self._http,
-            httpx_async_client=httpx2.AsyncClient(verify=shared_tls()),
-            async_client_args={"ssl": shared_tls()},
-            retry_options=types.HttpRetryOptions(attempts=1),
-        )
-        self._client = genai.Client(vertexai=False, api_key=endpoint.api_key, http_options=options)
+        self._client, self._http = official_client(endpoint, types.HttpRetryOptions(attempts=1))
 
     def stream(self, on_chunk: OnChunk) -> None:
         """One streamed answer."""

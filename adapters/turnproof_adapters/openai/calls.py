@@ -11,12 +11,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-import msgspec
-
 from turnproof.errors import PayloadError, TransportError
 from turnproof.messages import FunctionCall
 
 from .._characters import whole_characters
+from .._decoding import decode_arguments
 from .._names import made_up_id
 from . import wire
 
@@ -44,10 +43,7 @@ class _Call:
         if self.whole is not None:
             return self.whole
         written = "".join(self.pieces)
-        try:
-            return msgspec.json.decode(written) if written.strip() else {}
-        except RecursionError:
-            raise ValueError("nested too deeply to be read") from None
+        return decode_arguments(written) if written.strip() else {}
 
     def is_whole(self) -> bool:
         """Whether its arguments have been said, from beginning to end."""

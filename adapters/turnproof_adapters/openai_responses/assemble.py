@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from turnproof.errors import ProviderError, TransportError
-from turnproof.messages import FunctionCall, Part, ProviderResponse, Text, Thought
+from turnproof.messages import Part, ProviderResponse, Text, Thought
 
 from .._answers import Listeners, cancelled_response, stands_alone
 from .._characters import Joiner, whole_characters
@@ -179,8 +179,7 @@ class Assembler:
         if opened.is_words:
             self._say(opened, words[len(heard) :])
         for part in parts:
-            if isinstance(part, FunctionCall) and self._listeners.on_function_call is not None:
-                self._listeners.on_function_call(part)
+            self._listeners.hear_call(part)
 
     def _end(self) -> None:
         """The response is over. Items that no event ended may stand, whole, in the response itself."""
@@ -230,13 +229,7 @@ def read_answer(
             if answer.status != "incomplete":
                 raise TransportError(f"the service sent {neutral.unreadable(item)}") from None
     response = to_response(answer, model, tuple(said))
-    for part in said:
-        if isinstance(part, Thought) and part.text and listeners.on_thinking is not None:
-            listeners.on_thinking(part.text)
-        elif isinstance(part, FunctionCall) and listeners.on_function_call is not None:
-            listeners.on_function_call(part)
-    if listeners.on_usage_update is not None:
-        listeners.on_usage_update(response.usage)
+    listeners.hear_answer(said, response.usage)
     return response
 
 

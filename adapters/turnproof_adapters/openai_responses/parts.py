@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeAlias
 
-import msgspec
-
 from turnproof.errors import PayloadError
 from turnproof.messages import JSON, FinishReason, FunctionCall, Opaque, Part, ProviderData, Text, Thought
 
 from .._characters import whole_characters
+from .._decoding import decode_arguments
 from .models import DIALECT
 
 Restore: TypeAlias = Callable[[str], str]
@@ -114,10 +113,7 @@ def _call(item: Mapping[str, Any], model: str, restore: Restore) -> FunctionCall
 
 
 def _arguments(text: str) -> dict[str, Any]:
-    try:
-        found = msgspec.json.decode(text) if text.strip() else {}
-    except RecursionError:
-        raise ValueError("nested too deeply to be read") from None
+    found = decode_arguments(text) if text.strip() else {}
     if not isinstance(found, dict):
         raise ValueError("arguments are an object")
     return found

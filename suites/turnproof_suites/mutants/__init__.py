@@ -44,7 +44,7 @@ from . import (
     usage_figures,
 )
 from ._agent import BrokenAgent
-from ._broken import Broken, CallInputs, Proceed
+from ._broken import Broken, BrokenCount, CallInputs, Proceed
 from ._mutant import mutant
 from ._rewriting import Rewriting
 from ._session import BrokenSession
@@ -55,6 +55,7 @@ __all__ = [
     "MUTANTS",
     "Broken",
     "BrokenAgent",
+    "BrokenCount",
     "BrokenSession",
     "BrokenSpans",
     "CallInputs",

@@ -249,3 +249,20 @@ def trim_texts(response: ProviderResponse) -> ProviderResponse:
     """The response without white space at the borders of its texts."""
     parts = (changed(part, text=part.text.strip()) if isinstance(part, Text) else part for part in response.parts)
     return changed(response, parts=tuple(parts))
+
+
+class BrokenCount(Broken):
+    """Passes everything on but `count_tokens()`: a subclass says what that returns."""
+
+    def count(self, inputs: CallInputs) -> int:
+        """The count of a prompt."""
+        raise NotImplementedError
+
+    def count_tokens(
+        self,
+        messages: Sequence[Message],
+        system_instruction: SystemInstruction = None,
+        tools: Sequence[ToolSchema] | None = None,
+    ) -> int:
+        """The count instead of the adapter's."""
+        return self.count(CallInputs(messages, system_instruction, tools))

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import msgspec
 
-from turnproof.messages import FunctionCall, Message, Part, ProviderResponse, ToolSchema
-from turnproof.provider import SystemInstruction
+from turnproof.messages import FunctionCall, Message, Part, ProviderResponse
 
-from ._broken import Broken, CallInputs, Proceed
+from ._broken import Broken, BrokenCount, CallInputs, Proceed
 from ._mutant import suite_mutant
 from ._rewriting import Rewriting, keep_only
 from ._wire import Json, Wire
@@ -52,32 +49,20 @@ class BrokenPairsSent(Rewriting):
 
 
 @suite_mutant("last-message-counted")
-class LastMessageCounted(Broken):
+class LastMessageCounted(BrokenCount):
     """Only the last message counts in `count_tokens()`."""
 
-    def count_tokens(
-        self,
-        messages: Sequence[Message],
-        system_instruction: SystemInstruction = None,
-        tools: Sequence[ToolSchema] | None = None,
-    ) -> int:
-        """The count."""
-        counted: int = self.inner.count_tokens(messages[-1:], system_instruction, tools)
+    def count(self, inputs: CallInputs) -> int:
+        counted: int = self.inner.count_tokens(inputs.messages[-1:], inputs.system, inputs.tools)
         return counted
 
 
 @suite_mutant("system-text-uncounted")
-class SystemTextUncounted(Broken):
+class SystemTextUncounted(BrokenCount):
     """System text and tools are left out of `count_tokens()`."""
 
-    def count_tokens(
-        self,
-        messages: Sequence[Message],
-        system_instruction: SystemInstruction = None,
-        tools: Sequence[ToolSchema] | None = None,
-    ) -> int:
-        """The count."""
-        counted: int = self.inner.count_tokens(messages)
+    def count(self, inputs: CallInputs) -> int:
+        counted: int = self.inner.count_tokens(inputs.messages)
         return counted
 
 

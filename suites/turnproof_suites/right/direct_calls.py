@@ -6,10 +6,9 @@ import base64
 from collections.abc import Sequence
 
 from turnproof.errors import InvalidRequestError
-from turnproof.messages import Message, ProviderResponse, ToolSchema, dump_messages
-from turnproof.provider import SystemInstruction
+from turnproof.messages import Message, ProviderResponse, dump_messages
 
-from ..mutants import Broken, CallInputs, Proceed
+from ..mutants import Broken, BrokenCount, CallInputs, Proceed
 from ._right import right
 
 
@@ -28,18 +27,12 @@ class _BrokenHistoriesRefused(Broken):
 
 
 @right("tokens-counted-by-characters", "usage", scenarios=("basics/four_turns",), capability=("count_tokens",))
-class _TokensCountedByCharacters(Broken):
+class _TokensCountedByCharacters(BrokenCount):
     """`count_tokens()` estimates by the characters of the prompt, as the contract allows."""
 
-    def count_tokens(
-        self,
-        messages: Sequence[Message],
-        system_instruction: SystemInstruction = None,
-        tools: Sequence[ToolSchema] | None = None,
-    ) -> int:
-        """The estimate."""
-        system = system_instruction if isinstance(system_instruction, str) else getattr(system_instruction, "text", "")
-        return 1 + (len(dump_messages(messages)) + len(system or "") + len(repr(tools or ""))) // 4
+    def count(self, inputs: CallInputs) -> int:
+        system = inputs.system if isinstance(inputs.system, str) else getattr(inputs.system, "text", "")
+        return 1 + (len(dump_messages(inputs.messages)) + len(system or "") + len(repr(inputs.tools or ""))) // 4
 
 
 @right(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from turnproof.dialects.anthropic_messages import DIALECT
-from turnproof.dialects.base import WireDifference
 from turnproof.messages import FunctionCall, Message, Opaque, ProviderData, Text, Thought, ToolResult, ToolSchema
 
 from ..differences import (
@@ -19,11 +18,12 @@ from ..differences import (
     Case,
     DifferenceKit,
     code_run,
+    find_by,
     inline,
     model,
     user,
 )
-from ..requests import Json, read_call
+from ..requests import Json
 from .builders import MODEL, SIGNATURE, THINKING, THOUGHT, Ask, assistant, body, call, image, mark, result, text, world
 from .builders import system as system_message
 from .builders import thinking as thinking_block
@@ -50,9 +50,7 @@ WIRE_ASKED, WIRE_THANKS = user_message("How moist is bed 3?"), user_message("Tha
 WIRE_LOOP: tuple[Json, ...] = (WIRE_ASKED, assistant("Let me look.", call()), user_message(result()))
 
 
-def find_differences(case: Case) -> list[WireDifference]:
-    sent = read_call(DIALECT, Ask(body(*case.sent, **case.wire)), world())
-    return DIALECT.differences(case.held, case.system, case.tools, sent, MODEL)
+find_differences = find_by(DIALECT, MODEL, lambda case: Ask(body(*case.sent, **case.wire)), world)
 
 
 def tool_with(name: str) -> ToolSchema:

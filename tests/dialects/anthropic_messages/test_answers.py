@@ -7,6 +7,7 @@ The written side is checked against the recorded forms (which blocks, which orde
 from __future__ import annotations
 
 import json
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -16,7 +17,7 @@ from hypothesis import strategies as st
 from properties import examples
 
 from turnproof.dialects.anthropic_messages import DIALECT
-from turnproof.dialects.base import Call, PromptUsage, Rendered, Reply, ReplyPart, WireAnswer, WireEvent, World
+from turnproof.dialects.base import Call, PromptUsage, Rendered, Reply, ReplyPart, WireEvent, World
 from turnproof.dialects.stream_cuts import arguments_json, completed_members, cut_arguments
 from turnproof.errors import HarnessError
 from turnproof.messages import (
@@ -31,7 +32,7 @@ from turnproof.messages import (
     ToolSchema,
 )
 
-from ..answers import IMAGE, LOOK, NO_ANSWERS, TOOLS, VALUES, any_parts, body_of, data, payloads, reply
+from ..answers import IMAGE, LOOK, NO_ANSWERS, TOOLS, VALUES, any_parts, body_of, data, payloads, read_back, reply
 from .builders import world
 
 NAME = "anthropic-messages"
@@ -48,8 +49,7 @@ def render(said: Reply, *, stream: bool, seed: str = "s", at: World | None = Non
     return DIALECT.render(asked(stream=stream, **body), said, PROMPT, at or world(), seed)
 
 
-def read(rendered: Rendered) -> WireAnswer:
-    return DIALECT.read_response(rendered.status, rendered.headers, data(rendered))
+read = partial(read_back, DIALECT)
 
 
 @pytest.mark.parametrize("stream", [False, True])

@@ -5,16 +5,17 @@ from __future__ import annotations
 import json
 from base64 import b64decode
 from dataclasses import replace
+from functools import partial
 from operator import itemgetter
 
 import pytest
 
 from turnproof.dialects.antigravity import DIALECT
 from turnproof.dialects.antigravity.call import AntigravityCall
-from turnproof.dialects.base import PromptUsage, Rendered, Reply, WireAnswer, World
+from turnproof.dialects.base import PromptUsage, Rendered, Reply, World
 from turnproof.messages import FinishReason, FunctionCall, ProviderData, Text, Thought, ToolSchema
 
-from ..answers import chunks, data, reply
+from ..answers import chunks, data, read_back, reply
 from ..gemini.builders import model, user
 from ..requests import Json
 from .builders import (
@@ -54,8 +55,7 @@ def render(said: Reply, to: AntigravityCall, *, seed: str = "s", at: World | Non
     return DIALECT.render(to, said, PROMPT, at or world(), seed)
 
 
-def understood(rendered: Rendered) -> WireAnswer:
-    return DIALECT.read_response(rendered.status, rendered.headers, data(rendered))
+understood = partial(read_back, DIALECT)
 
 
 def bodies(rendered: Rendered) -> list[Json]:

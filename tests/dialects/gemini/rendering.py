@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from turnproof.dialects.base import PromptUsage, Rendered, Reply, ReplyPart, WireAnswer, World
+from functools import partial
+
+from turnproof.dialects.base import PromptUsage, Rendered, Reply, ReplyPart, World
 from turnproof.dialects.gemini import DIALECT
 from turnproof.dialects.gemini.surfaces import GeminiCall, Surface
 from turnproof.messages import Text, Thought, ToolSchema
 
-from ..answers import chunks, data, reply
+from ..answers import chunks, read_back, reply
 from ..requests import Json
 from .builders import MODEL, world
 
@@ -33,8 +35,7 @@ def render(said: Reply, call: GeminiCall, *, seed: str = "s", at: World | None =
     return DIALECT.render(call, said, PROMPT, at or world(), seed)
 
 
-def read(rendered: Rendered) -> WireAnswer:
-    return DIALECT.read_response(rendered.status, rendered.headers, data(rendered))
+read = partial(read_back, DIALECT)
 
 
 def ending(rendered: Rendered) -> Json:

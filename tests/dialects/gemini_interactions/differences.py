@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from turnproof.dialects.base import WireDifference
 from turnproof.dialects.gemini_interactions import DIALECT
 from turnproof.messages import FunctionCall, Message, Opaque, ProviderData, Thought, ToolResult, ToolSchema
 
@@ -20,10 +19,11 @@ from ..differences import (
     Case,
     DifferenceKit,
     code_run,
+    find_by,
     model,
     user,
 )
-from ..requests import Json, read_call
+from ..requests import Json
 from .builders import CALLED, MODEL, OTHER, SIGNED, SIGNED_ELSEWHERE, Ask, call, function, result, text, world
 from .builders import body as body_of
 from .builders import model as model_step
@@ -44,9 +44,7 @@ def thought(said: str = "", *, dialect: str = NAME, by: str = MODEL, signature: 
     return Thought(said, provider_data=ProviderData(dialect, by, {"signature": signature}))
 
 
-def find_differences(case: Case) -> list[WireDifference]:
-    sent = read_call(DIALECT, Ask(body_of(*case.sent, **case.wire)), world())
-    return DIALECT.differences(case.held, case.system, case.tools, sent, case.model or MODEL)
+find_differences = find_by(DIALECT, MODEL, lambda case: Ask(body_of(*case.sent, **case.wire)), world)
 
 
 THOUGHT = thought("Hm.")

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from typing import Any
 
-from turnproof.dialects.base import Call, PromptUsage, Rendered, Reply, ReplyPart, WireAnswer, World
+from turnproof.dialects.base import Call, PromptUsage, Rendered, Reply, World
 from turnproof.dialects.gemini_interactions import DIALECT
 from turnproof.dialects.gemini_interactions.addresses import InteractionsCall
-from turnproof.messages import FinishReason, FunctionCall, Opaque, Text, Thought
+from turnproof.messages import Opaque, Text
 
-from ..answers import LOOK, data, reply
+from ..answers import COMMON, read_back, reply
 from ..requests import Json
 from .builders import ASKED, Ask, ask, function, world
 
@@ -37,8 +38,7 @@ def render(
     return DIALECT.render(call or asked(stream=stream), said, PROMPT, at or world(), seed)
 
 
-def read(rendered: Rendered) -> WireAnswer:
-    return DIALECT.read_response(rendered.status, rendered.headers, data(rendered))
+read = partial(read_back, DIALECT)
 
 
 def events(rendered: Rendered, name: str = "") -> list[Json]:
@@ -47,25 +47,12 @@ def events(rendered: Rendered, name: str = "") -> list[Json]:
     return [each for each in found if name in ("", each["event_type"])]
 
 
-CLIPPED = ReplyPart(FunctionCall("", "write"), ('{"path": "a", "te',), broken=True)
 SEARCHED = Opaque(
     "scenario", "search", {"gemini-interactions": {"type": "google_search_call", "id": "s_1", "arguments": {}}}
 )
 SAID = {
-    "text": reply(Text("41 % 🌱")),
-    "in-pieces": reply(ReplyPart(Text("41 %"), ("41", " %"))),
-    "thinking-and-text": reply(Thought("Hm."), Text("41 %")),
-    "calls": reply(*LOOK, finish=FinishReason.TOOL_USE),
-    "interleaved": reply(Thought("One."), Text("Two."), Thought("Three."), Text("Four.")),
+    **COMMON,
     "two-texts": reply(Text("One."), Text("Two.")),
-    "nothing": reply(),
-    "cut-off": reply(Text("I write."), finish=FinishReason.MAX_TOKENS),
-    "cut-off-while-thinking": reply(Thought("Hm."), finish=FinishReason.MAX_TOKENS),
-    "refused": reply(Text("No."), finish=FinishReason.REFUSAL),
-    "failed": reply(Text("I"), finish=FinishReason.ERROR),
-    "window-full": reply(Text("I"), finish=FinishReason.CONTEXT_LIMIT),
-    "unknown-finish": reply(Text("Sunny."), finish=FinishReason.UNKNOWN, raw_finish="sundown"),
     "searched": reply(SEARCHED, Text("41 %")),
-    "no-figures": reply(Text("a"), usage={"fresh": 0, "cache_read": 0, "output": 0}),
 }
 """Every kind of answer that there is."""

@@ -14,9 +14,9 @@ from turnproof.dialects.sse import frames
 from turnproof.errors import HarnessError
 from turnproof.messages import FinishReason, FunctionCall, InlineData, Part, ProviderData, Text, Thought, TokenUsage
 
-from ..answers import LOOK, NO_ANSWERS, body_of, data, reply
+from ..answers import CLIPPED, LOOK, NO_ANSWERS, body_of, data, reply
 from .builders import MODEL, call, loop, model, result, thought, world
-from .rendering import CLIPPED, SAID, asked, events, read, read_request, render
+from .rendering import SAID, asked, events, read, read_request, render
 
 
 def _signed(part: Part) -> Part:

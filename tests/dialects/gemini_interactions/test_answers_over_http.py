@@ -48,10 +48,7 @@ def running(server: EmulatorServer) -> Service:
 
 @pytest.fixture
 def service(running: Service) -> Service:
-    running.fault()
-    running.run.world.issued.clear()
-    running.run.world.resources.clear()
-    return running
+    return running.renew()
 
 
 ASK: Any = {

@@ -13,7 +13,7 @@ import pytest
 from turnproof.dialects.gemini_interactions import DIALECT
 from turnproof.wire.emulator import EmulatorServer, ServerRun
 
-from ..responders import open_run_in
+from ..responders import open_run_in, send_request
 from .builders import Ask, Pair, ask, world
 from .pairs import PAIRS
 
@@ -29,14 +29,7 @@ class Service:
     run: ServerRun
 
     def send(self, asked: Ask) -> httpx2.Response:
-        request = asked.request()
-        return self.http.request(
-            request.method,
-            self.run.base_url + request.path,
-            params=dict(request.query),
-            content=request.body,
-            headers=dict(request.headers),
-        )
+        return send_request(self.http, self.run, asked.request())
 
 
 @pytest.fixture

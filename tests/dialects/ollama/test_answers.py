@@ -10,13 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from properties import examples
 
-from turnproof.dialects.base import Call, PromptUsage, Rendered, Reply, ReplyPart, WireAnswer
+from turnproof.dialects.base import Call, PromptUsage, Rendered, Reply, ReplyPart
 from turnproof.dialects.ollama import DIALECT, Ollama
 from turnproof.errors import HarnessError
 from turnproof.messages import FinishReason, FunctionCall, InlineData, Text, Thought, TokenUsage
 
 from .. import answers
-from ..answers import CALLS, body_of, data, payloads
+from ..answers import CALLS, body_of, data, payloads, read_back
 from ..anthropic_messages.builders import TOOL, Ask
 from ..requests import Json
 from .refusals import FUNCTION, MODEL, chat, door, generate, shown, world
@@ -33,8 +33,7 @@ def render(said: Reply, asked: Ask, *, seed: str = "s", wire: Ollama | None = No
     return (wire or DIALECT).render(call, said, PROMPT, world(), seed)
 
 
-def read(rendered: Rendered) -> WireAnswer:
-    return DIALECT.read_response(rendered.status, rendered.headers, data(rendered))
+read = partial(read_back, DIALECT)
 
 
 def lines(rendered: Rendered) -> list[Json]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from turnproof.dialects.base import WireDifference
 from turnproof.dialects.openai_chat import DIALECT
 from turnproof.messages import FunctionCall, Message, Opaque, ProviderData, Text, Thought, ToolResult, ToolSchema
 
@@ -20,12 +19,13 @@ from ..differences import (
     Case,
     DifferenceKit,
     code_run,
+    find_by,
     inline,
     linked,
     model,
     user,
 )
-from ..requests import Json, read_call
+from ..requests import Json
 from .builders import MODEL, PNG, Ask, assistant, body, call, image, result, world
 from .builders import system as system_message
 from .builders import tool as wire_tool
@@ -43,9 +43,7 @@ WIRE_LOOP: tuple[Json, ...] = (WIRE_ASKED, assistant("Let me look.", call()), re
 WIRE_OTHER = call("call_2", arguments='{"bed": "4"}')
 
 
-def find_differences(case: Case) -> list[WireDifference]:
-    sent = read_call(DIALECT, Ask(body(*case.sent, **case.wire)), world())
-    return DIALECT.differences(case.held, case.system, case.tools, sent, MODEL)
+find_differences = find_by(DIALECT, MODEL, lambda case: Ask(body(*case.sent, **case.wire)), world)
 
 
 def thought(text: str, dialect: str = NAME, **data: str) -> Thought:

@@ -19,7 +19,7 @@ from turnproof.dialects.openai_chat import SURFACES
 from turnproof.dialects.openai_chat.surfaces import Surface
 from turnproof.wire.emulator import EmulatorServer, ServerRun
 
-from ..responders import FixedAnswer
+from ..responders import FixedAnswer, send_request
 from .builders import KEY, Ask, Pair, world
 from .pairs import PAIRS
 
@@ -36,15 +36,7 @@ class Service:
 
     def send(self, asked: Ask) -> httpx2.Response:
         request = asked.request(lambda body: json.dumps(body).encode())
-        run = self.runs[asked.surface]
-        host = run.base_url.removesuffix(run.dialect.service.base_path)
-        return self.client.request(
-            request.method,
-            f"{host}{request.path}",
-            params=dict(request.query),
-            headers=dict(request.headers),
-            content=request.body,
-        )
+        return send_request(self.client, self.runs[asked.surface], request)
 
 
 UNREADABLE = ("method", "zai-route")

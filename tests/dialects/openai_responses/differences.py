@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from turnproof.dialects.base import WireDifference
 from turnproof.dialects.openai_responses import DIALECT
 from turnproof.messages import FunctionCall, Message, Opaque, ProviderData, Text, Thought, ToolResult, ToolSchema
 
@@ -20,10 +19,11 @@ from ..differences import (
     Case,
     DifferenceKit,
     code_run,
+    find_by,
     model,
     user,
 )
-from ..requests import Json, read_call
+from ..requests import Json
 from .builders import MODEL, OTHER, RESPONSE, SEALED, SEALED_ELSEWHERE, Ask, assistant, call, function, output, world
 from .builders import body as body_of
 from .builders import reasoning as reasoning_item
@@ -51,9 +51,7 @@ OWN_TEXT = Text("41 %", provider_data=ProviderData(NAME, MODEL, {"item": "msg_1"
 WIRE_THOUGHT = reasoning_item("rs_1", SEALED, summary=[{"type": "summary_text", "text": "Hm."}])
 
 
-def find_differences(case: Case) -> list[WireDifference]:
-    sent = read_call(DIALECT, Ask(body_of(*case.sent, **case.wire)), world())
-    return DIALECT.differences(case.held, case.system, case.tools, sent, MODEL)
+find_differences = find_by(DIALECT, MODEL, lambda case: Ask(body_of(*case.sent, **case.wire)), world)
 
 
 def opened(*, closed: bool = False, **properties: Any) -> Json:

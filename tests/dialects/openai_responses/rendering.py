@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from typing import Any
 
-from turnproof.dialects.base import Call, PromptUsage, Rendered, Reply, ReplyPart, WireAnswer, World
+from turnproof.dialects.base import Call, PromptUsage, Rendered, Reply, World
 from turnproof.dialects.openai_responses import DIALECT
 from turnproof.dialects.openai_responses.output import ENCRYPTED
 from turnproof.dialects.openai_responses.surfaces import ResponsesCall
-from turnproof.messages import FinishReason, FunctionCall, Opaque, Text, Thought
+from turnproof.messages import FinishReason, Opaque, Text
 
-from ..answers import LOOK, data, reply
+from ..answers import CLIPPED, COMMON, data, read_back, reply
 from ..requests import Json
 from .builders import ASKED, ask, function, world
 
@@ -35,8 +36,7 @@ def render(
     return DIALECT.render(call or asked(stream=stream), said, PROMPT, at or world(), seed)
 
 
-def read(rendered: Rendered) -> WireAnswer:
-    return DIALECT.read_response(rendered.status, rendered.headers, data(rendered))
+read = partial(read_back, DIALECT)
 
 
 def payloads(rendered: Rendered, name: str = "") -> list[Json]:
@@ -54,27 +54,14 @@ def final(rendered: Rendered) -> Json:
     return last
 
 
-CLIPPED = ReplyPart(FunctionCall("", "write"), ('{"path": "a", "te',), broken=True)
 SEARCHED = Opaque(
     "scenario", "search", {"openai-responses": {"type": "web_search_call", "id": "ws_1", "status": "completed"}}
 )
 SAID = {
-    "text": reply(Text("41 % 🌱")),
-    "in-pieces": reply(ReplyPart(Text("41 %"), ("41", " %"))),
-    "thinking-and-text": reply(Thought("Hm."), Text("41 %")),
-    "calls": reply(*LOOK, finish=FinishReason.TOOL_USE),
-    "interleaved": reply(Thought("One."), Text("Two."), Thought("Three."), Text("Four.")),
-    "nothing": reply(),
-    "cut-off": reply(Text("I write."), finish=FinishReason.MAX_TOKENS),
+    **COMMON,
     "cut-off-in-a-call": reply(Text("I write."), CLIPPED, finish=FinishReason.MAX_TOKENS),
-    "cut-off-while-thinking": reply(Thought("Hm."), finish=FinishReason.MAX_TOKENS),
     "filtered": reply(Text("I"), finish=FinishReason.SAFETY),
-    "refused": reply(Text("No."), finish=FinishReason.REFUSAL),
-    "failed": reply(Text("I"), finish=FinishReason.ERROR),
     "paused": reply(Text("I"), finish=FinishReason.PAUSED),
-    "window-full": reply(Text("I"), finish=FinishReason.CONTEXT_LIMIT),
-    "unknown-finish": reply(Text("Sunny."), finish=FinishReason.UNKNOWN, raw_finish="sundown"),
     "searched": reply(SEARCHED, Text("41 %")),
-    "no-figures": reply(Text("a"), usage={"fresh": 0, "cache_read": 0, "output": 0}),
 }
 """Every kind of answer that there is."""

@@ -17,7 +17,7 @@ import pytest
 from turnproof.dialects.openai_responses import DIALECT
 from turnproof.wire.emulator import EmulatorServer, ServerRun
 
-from ..responders import open_run_in
+from ..responders import open_run_in, send_request
 from .builders import KEY, Ask, Pair, ask, world
 from .pairs import PAIRS
 
@@ -34,13 +34,7 @@ class Service:
     run: ServerRun
 
     def send(self, asked: Ask) -> httpx2.Response:
-        request = asked.request()
-        return self.http.request(
-            request.method,
-            self.run.base_url.removesuffix("/v1") + request.path,
-            content=request.body,
-            headers=dict(request.headers),
-        )
+        return send_request(self.http, self.run, asked.request())
 
 
 @pytest.fixture(scope="module")

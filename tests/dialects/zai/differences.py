@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from turnproof.dialects.base import WireDifference
 from turnproof.dialects.zai import DIALECT
 from turnproof.messages import FunctionCall, Message, ProviderData, Thought, ToolResult, ToolSchema
 
 from ..anthropic_messages.builders import TOOL, assistant, call, result, text, thinking, user
-from ..differences import ASKED, CALL, RESULT, Case, DifferenceKit
-from ..requests import Json, read_call
+from ..differences import ASKED, CALL, RESULT, Case, DifferenceKit, find_by
+from ..requests import Json
 from .refusals import MODEL, ask, world
 
 THOUGHT = "Bed 3 needs the sensor."
@@ -21,9 +20,7 @@ HELD = (ASKED, Message.model(SIGNED, CALL), Message.tool(RESULT))
 SENSOR = ToolSchema("read_sensor", "Read one sensor", {"type": "object"})
 
 
-def find_differences(case: Case) -> list[WireDifference]:
-    sent = read_call(DIALECT, ask(*case.sent, **case.wire), world())
-    return DIALECT.differences(case.held, case.system, case.tools, sent, MODEL)
+find_differences = find_by(DIALECT, MODEL, lambda case: ask(*case.sent, **case.wire), world)
 
 
 def wire(**more: object) -> Json:

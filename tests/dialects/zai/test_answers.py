@@ -9,12 +9,12 @@ from typing import Any
 import msgspec
 import pytest
 
-from turnproof.dialects.base import Call, PromptUsage, Rendered, Reply, WireAnswer, World
+from turnproof.dialects.base import Call, PromptUsage, Rendered, Reply, World
 from turnproof.dialects.zai import DIALECT
 from turnproof.messages import FinishReason, FunctionCall, Text, Thought, ToolSchema
 
 from .. import answers
-from ..answers import CALLS, data
+from ..answers import CALLS, data, read_back
 from ..anthropic_messages.builders import ASKED, assistant, mark, text, thinking, user
 from ..requests import Json
 from .refusals import MODEL, ask, world
@@ -29,8 +29,7 @@ def render(said: Reply, *, stream: bool, model: str = MODEL, seed: str = "s", at
     return DIALECT.render(call, said, PROMPT, at or world(), seed)
 
 
-def read(rendered: Rendered) -> WireAnswer:
-    return DIALECT.read_response(rendered.status, rendered.headers, data(rendered))
+read = partial(read_back, DIALECT)
 
 
 def payload(rendered: Rendered, kind: str) -> Json:
