@@ -43,7 +43,7 @@ class Service:
     def __post_init__(self) -> None:
         kit, model = SERVICES[self.name]
         self._dialect = dialect(self.name)
-        self._world = World(frozenset(), self._dialect.models, lambda: 0.0, any_key=True)
+        self._world = World.with_any_key(self._dialect.models)
         self._capture: Any = kit.Capture()
         self._adapter: Any = kit.stateless("http://example.invalid", model, transport=self._capture.transport)
 

@@ -55,7 +55,7 @@ class Continued:
 def continued(api: Api, recording: Recording) -> Iterator[Continued]:
     before: tuple[Call, WireAnswer, TokenUsage] | None = None
     for exchange in recording.exchanges:
-        world = World(frozenset(), api.dialect.models, lambda: 0.0, any_key=True)
+        world = World.with_any_key(api.dialect.models)
         call = api.dialect.parse(exchange.request, world)
         if not isinstance(call, Call) or call.operation != "generate":
             continue

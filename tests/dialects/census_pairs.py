@@ -88,7 +88,7 @@ def _keys(request: HttpRequest) -> dict[str, str]:
 
 
 def _new_world(dialect: Dialect) -> World:
-    return World(keys=frozenset(), models=dialect.models, clock=lambda: 0.0, any_key=True)
+    return World.with_any_key(dialect.models)
 
 
 def _is_utf8(body: bytes) -> bool:

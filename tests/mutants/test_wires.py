@@ -58,7 +58,7 @@ class Case:
         return call
 
     def world(self) -> World:
-        return World(keys=frozenset(), models=self.dialect.models, clock=lambda: 0.0, any_key=True)
+        return World.with_any_key(self.dialect.models)
 
     def wire(self) -> Wire:
         (found,) = (wire for wire in WIRES if wire.is_request_for(self.request()))

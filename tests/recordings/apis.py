@@ -127,7 +127,7 @@ def _chat_lacks(exchange: Exchange, ours: Refusal | None, answer: WireAnswer) ->
 
 def _deployments(dialect: Dialect, recording: Recording) -> Mapping[str, ModelFacts]:
     """What the customer had deployed on Azure, under names of his own: whatever answered."""
-    world = World(keys=frozenset(), models=dialect.models, clock=lambda: 0.0, any_key=True)
+    world = World.with_any_key(dialect.models)
     calls = [dialect.parse(each.request, world) for each in recording.exchanges if each.status == 200]
     on_azure = [call for call in calls if isinstance(call, ChatCall) and call.surface is Surface.AZURE]
     return {str(call.model): dialect.models["gpt-4o"] for call in on_azure}

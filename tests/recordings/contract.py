@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from turnproof.dialects.base import Dialect
+from turnproof.dialects.base import Dialect, WireAnswer
 from turnproof.messages import FunctionCall, Opaque, Part, thaw
 
 from .judge import Judged, table
@@ -38,6 +38,18 @@ def assert_split_without_loss(dialect: Dialect, exchanges: Iterable[Exchange]) -
         if exchange.streamed:
             assert len(events) == len(exchange.chunks), exchange.where
             assert events[-1].kind == "end", exchange.where
+
+
+def read_answer(dialect: Dialect, exchange: Exchange) -> WireAnswer:
+    """The recorded answer as the dialect reads it."""
+    return dialect.read_response(exchange.status, exchange.headers, exchange.body)
+
+
+def assert_read_whole(answer: WireAnswer, where: str) -> None:
+    """An answer of the service's, from beginning to end."""
+    assert answer.error_kind is None, where
+    assert answer.complete, where
+    assert answer.broken_calls == 0, where
 
 
 def incomplete_cuts(dialect: Dialect, exchanges: Iterable[Exchange], *, of_each: int | None = None) -> int:

@@ -42,7 +42,7 @@ def judge(recordings: Iterable[Recording], api: Api) -> list[Judged]:
     found = []
     for recording in recordings:
         models = {**dialect.models, **api.granted(dialect, recording)}
-        world = World(keys=frozenset(), models=models, clock=lambda: 0.0, any_key=True)
+        world = World.with_any_key(models)
         for exchange in recording.exchanges:
             found.append(_judge(exchange, api, world))
             call = dialect.parse(exchange.request, world)

@@ -18,7 +18,7 @@ from turnproof.dialects.base import WireAnswer
 from turnproof.messages import FunctionCall, Opaque, Text, Thought, thaw
 
 from .apis import ANTHROPIC
-from .contract import Json, assert_counts, assert_judged_as_the_service_did, incomplete_cuts
+from .contract import Json, assert_counts, assert_judged_as_the_service_did, incomplete_cuts, read_answer
 from .judge import Judged
 from .material import Exchange
 from .serving import Replayer, replaying, serve_each
@@ -120,7 +120,7 @@ def _without_defaults(block: Mapping[str, Any]) -> Json:
 def test_every_recorded_answer_parses_to_neutral_form_without_loss(exchanges: list[Exchange]) -> None:
     read = 0
     for exchange in exchanges:
-        answer = DIALECT.read_response(exchange.status, exchange.headers, exchange.body)
+        answer = read_answer(DIALECT, exchange)
         message = accumulated(exchange) if exchange.streamed else exchange.source["response"]["json"]
         if message is None or message.get("type") == "error":
             assert answer.error_kind, exchange.where

@@ -31,7 +31,14 @@ from turnproof.messages import (
 )
 
 from .apis import GEMINI
-from .contract import Json, assert_counts, assert_judged_as_the_service_did, assert_split_without_loss, incomplete_cuts
+from .contract import (
+    Json,
+    assert_counts,
+    assert_judged_as_the_service_did,
+    assert_split_without_loss,
+    incomplete_cuts,
+    read_answer,
+)
 from .judge import Judged
 from .material import Exchange, Recording
 from .serving import Replayer, replaying, serve_each
@@ -107,7 +114,7 @@ def as_wire(part: Part) -> Json:
 def test_every_recorded_answer_parses_to_neutral_form_without_loss(exchanges: list[Exchange]) -> None:
     read = 0
     for exchange in exchanges:
-        answer = DIALECT.read_response(exchange.status, exchange.headers, exchange.body)
+        answer = read_answer(DIALECT, exchange)
         said = accumulated(exchange)
         assert answer.complete, exchange.where
         assert (answer.error_kind is not None) is (exchange.status != 200), exchange.where
@@ -149,7 +156,7 @@ def test_what_a_managed_cache_serves_is_predicted_and_no_hit_is_made_up(recorded
                 continue
             predicted, commit = cache.account(call, facts, world.clock())
             commit()
-            usage = DIALECT.read_response(exchange.status, exchange.headers, exchange.body).usage
+            usage = read_answer(DIALECT, exchange).usage
             if usage is not None and call.resource is not None:
                 served.append((exchange.where, predicted.cache_read > 0, usage.cache_read_tokens > 0))
             elif usage is not None and predicted.cache_read and not usage.cache_read_tokens:
@@ -165,7 +172,7 @@ def test_counts_and_caches_say_how_many_tokens_they_hold(exchanges: list[Exchang
         message = exchange.source["response"].get("json")
         if exchange.status != 200 or not isinstance(message, dict) or accumulated(exchange) is not None or not message:
             continue
-        answer = DIALECT.read_response(exchange.status, exchange.headers, exchange.body)
+        answer = read_answer(DIALECT, exchange)
         expected = message["totalTokens"] if "totalTokens" in message else message["usageMetadata"]["totalTokenCount"]
         assert answer.usage is not None, exchange.where
         assert (answer.usage.prompt_tokens, answer.usage.total_tokens) == (expected, expected), exchange.where
@@ -302,7 +309,7 @@ def test_recorded_errors_come_back_equal_through_the_sdk(
         for ask in ("generate_content", "count_tokens"):
             with pytest.raises(errors.ClientError) as raised:
                 getattr(client_for(exchange, clients).models, ask)(**ASKED)
-            answer = DIALECT.read_response(exchange.status, exchange.headers, exchange.body)
+            answer = read_answer(DIALECT, exchange)
             assert raised.value.details == exchange.source["response"]["json"], exchange.where
             assert (raised.value.code, raised.value.status) == (answer.status, answer.error_kind), exchange.where
             assert raised.value.message == answer.error_message, exchange.where

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import httpx2
@@ -25,6 +26,7 @@ from .contract import (
     assert_judged_as_the_service_did,
     assert_split_without_loss,
     incomplete_cuts,
+    read_answer,
 )
 from .judge import Judged
 from .material import Exchange
@@ -44,7 +46,7 @@ def test_no_recorded_request_breaks_a_rule_that_is_only_logged(exchanges: list[E
 
 
 def _world() -> World:
-    return World(keys=frozenset(), models=DIALECT.models, clock=lambda: 0.0, any_key=True)
+    return World.with_any_key(DIALECT.models)
 
 
 def _call(exchange: Exchange) -> InteractionsCall:
@@ -53,8 +55,7 @@ def _call(exchange: Exchange) -> InteractionsCall:
     return call
 
 
-def read(exchange: Exchange) -> WireAnswer:
-    return DIALECT.read_response(exchange.status, exchange.headers, exchange.body)
+read = partial(read_answer, DIALECT)
 
 
 def _interaction(exchange: Exchange) -> Json:

@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any
 
 import pytest
 
-from turnproof.dialects.base import Call, PromptUsage, Reply, ReplyPart, WireAnswer, World
+from turnproof.dialects.base import Call, PromptUsage, Reply, ReplyPart, World
 from turnproof.dialects.ollama import DIALECT
 from turnproof.messages import Text
 
 from .apis import OLLAMA_NATIVE
-from .contract import Json, assert_judged_as_the_service_did
+from .contract import Json, assert_judged_as_the_service_did, read_answer
 from .judge import Judged
 from .material import Exchange
 from .serving import Replayer, replaying
@@ -39,8 +40,7 @@ def whole(exchange: Exchange) -> tuple[str, Mapping[str, Any]]:
     return "".join(said), lines[-1]
 
 
-def answered(exchange: Exchange) -> WireAnswer:
-    return DIALECT.read_response(exchange.status, exchange.headers, exchange.body)
+answered = partial(read_answer, DIALECT)
 
 
 def test_every_recorded_request_is_judged_as_the_server_judged_it(judged: list[Judged]) -> None:

@@ -10,6 +10,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import pytest
@@ -27,9 +28,11 @@ from .contract import (
     Json,
     assert_counts,
     assert_judged_as_the_service_did,
+    assert_read_whole,
     assert_split_without_loss,
     call_or_block,
     incomplete_cuts,
+    read_answer,
 )
 from .judge import judge
 from .material import Exchange, Recording
@@ -94,7 +97,7 @@ def test_every_surface_that_was_recorded_is_known_by_its_address(exchanges: list
 
 def _parsed(exchange: Exchange) -> ChatCall | None:
     dialect = SURFACES["ollama" if exchange.source["api"] == "ollama" else "openai"]
-    world = World(keys=frozenset(), models=dialect.models, clock=lambda: 0.0, any_key=True)
+    world = World.with_any_key(dialect.models)
     call = dialect.parse(exchange.request, world)
     return call if isinstance(call, ChatCall) else None
 
@@ -170,8 +173,7 @@ def read_as(part: Part) -> Json:
             return call_or_block(part)
 
 
-def read(exchange: Exchange) -> WireAnswer:
-    return DIALECT.read_response(exchange.status, exchange.headers, exchange.body)
+read = partial(read_answer, DIALECT)
 
 
 def test_every_recorded_answer_parses_to_neutral_form_without_loss(exchanges: list[Exchange]) -> None:
@@ -182,9 +184,7 @@ def test_every_recorded_answer_parses_to_neutral_form_without_loss(exchanges: li
             assert answer.error_kind, exchange.where
             assert answer.error_message, exchange.where
             continue
-        assert answer.error_kind is None, exchange.where
-        assert answer.complete, exchange.where
-        assert answer.broken_calls == 0, exchange.where
+        assert_read_whole(answer, exchange.where)
         assert [read_as(part) for part in answer.parts] == said_by(said["message"]), exchange.where
         assert answer.raw_finish == said["finish"], exchange.where
         assert answer.finish is not FinishReason.UNKNOWN, exchange.where
@@ -251,7 +251,7 @@ def test_every_recorded_answer_survives_being_rendered_and_read_again(exchanges:
 
 def _rendered_again(call: ChatCall, answer: WireAnswer, *, stream: bool) -> WireAnswer:
     dialect = SURFACES[call.surface.value]
-    world = World(keys=frozenset(), models=dialect.models, clock=lambda: 0.0, any_key=True)
+    world = World.with_any_key(dialect.models)
     asked = ChatCall(call.operation, call.model, stream, tools=call.tools, surface=call.surface)
     reply = Reply(tuple(map(ReplyPart, answer.parts)), answer.finish or FinishReason.STOP, answer.raw_finish)
     rendered = dialect.render(asked, reply, PromptUsage(10), world, "seed")
@@ -323,7 +323,7 @@ def test_recorded_answers_rendered_by_us_are_what_the_sdk_reads(
             continue
         call, answer = _call(exchange), read(exchange)
         dialect = SURFACES[call.surface.value]
-        world = World(keys=frozenset(), models=dialect.models, clock=lambda: 0.0, any_key=True)
+        world = World.with_any_key(dialect.models)
         reply = Reply(tuple(map(ReplyPart, answer.parts)), answer.finish or FinishReason.STOP, answer.raw_finish)
         whole = dialect.render(_asking(call, stream=False), reply, PromptUsage(10), world, "seed")
         ChatCompletion.model_validate_json(whole.events[0].data)

@@ -77,7 +77,7 @@ class Made:
         self._turn = self._call = self._exchange = -1
         self._round = 0
         self._shown = ""
-        self._world = World(frozenset(), DIALECT.models, lambda: 0.0, any_key=True)
+        self._world = World.with_any_key(DIALECT.models)
 
     # -- turns --------------------------------------------------------------------------------------------------
 

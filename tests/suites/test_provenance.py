@@ -122,7 +122,7 @@ PLACES: list[tuple[str, Path, str]] = [
 @pytest.mark.parametrize(("name", "path", "expected"), PLACES)
 def test_a_thing_is_found_in_the_body_it_was_read_from(name: str, path: Path, expected: str) -> None:
     speaks, (address, body) = dialect(name), BODIES[name]
-    world = World(keys=frozenset(), models=speaks.models, clock=lambda: 0.0, any_key=True)
+    world = World.with_any_key(speaks.models)
 
     def read(body: JSON) -> Call | None:
         request = WireRequest(

@@ -148,7 +148,7 @@ class RecordedTraffic(ABC):
 
     @property
     def _world(self) -> World:
-        return World(frozenset(), self.dialect.models, lambda: 0.0, any_key=True)
+        return World.with_any_key(self.dialect.models)
 
 
 def system_text(call: Call) -> str:

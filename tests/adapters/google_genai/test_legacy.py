@@ -369,7 +369,7 @@ def read(request: httpx2.Request) -> Any:
     """What a service reads in a request."""
     headers = {name.lower(): value for name, value in request.headers.items()}
     path, query = request.url.path, dict(request.url.params)
-    world = World(frozenset(), DIALECT.models, lambda: 0.0, any_key=True)
+    world = World.with_any_key(DIALECT.models)
     found = DIALECT.parse(HttpRequest("POST", path, query, headers, request.content), world)
     assert isinstance(found, Call), found
     said = [(message.role, m.to_builtins(message.parts)) for message in found.messages]

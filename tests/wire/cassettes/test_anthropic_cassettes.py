@@ -19,7 +19,7 @@ from turnproof.wire.cassettes import Interaction, Player, Recorder, digest, load
 from turnproof.wire.cassettes.vcr import Serializer
 
 ANTHROPIC = dialect("anthropic-messages")
-WORLD = World(frozenset(), ANTHROPIC.models, lambda: 0.0, any_key=True)
+WORLD = World.with_any_key(ANTHROPIC.models)
 TOOL = {"name": "look", "description": "Look.", "input_schema": {"type": "object", "properties": {"at": {}}}}
 CALL = {"type": "tool_use", "id": "toolu_1", "name": "look", "input": {"at": "door", "n": 1}}
 LOOK = {"type": "text", "text": "Let me look."}

@@ -66,7 +66,7 @@ REPLIES = [
 
 def record(path: Path) -> list[str]:
     """Record the conversation from the dialect itself, inside the SDK's transport; returns what the user saw."""
-    world = World(frozenset(), ANTHROPIC.models, lambda: 0.0, any_key=True)
+    world = World.with_any_key(ANTHROPIC.models)
     recorder = Recorder(
         adapter="sdk",
         scenario="door",

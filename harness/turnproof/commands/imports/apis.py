@@ -77,7 +77,7 @@ class Reader:
 
 
 def _world(wire: Dialect) -> World:
-    return World(keys=frozenset(), models=wire.models, clock=lambda: 0.0, any_key=True)
+    return World.with_any_key(wire.models)
 
 
 def _candidates(host: str) -> Iterator[Dialect]:

@@ -256,7 +256,7 @@ def world_of(dialect: Dialect, exchanges: Iterable[tuple[WireRequest, WireRespon
 
     The server has judged what is read here already: any key will do, and time stands still.
     """
-    world = World(keys=frozenset(), models=AnyModel(dialect.models), clock=lambda: 0.0, any_key=True)
+    world = World.with_any_key(AnyModel(dialect.models))
     holding = "generate" if "held-history" in dialect.traits else "cache"
     for request, response in exchanges:
         if request.operation in ("cache", holding) and response is not None and response.status == 200:

@@ -53,7 +53,7 @@ def digest_of(form: JSON) -> str:
 
 def read_recorded(dialect: Dialect, recorded: RecordedRequest) -> Call | Refusal:
     """A recorded request in neutral form; its key was scrubbed, so any is good enough."""
-    world = World(keys=frozenset(), models=AnyModel(dialect.models), clock=lambda: 0.0, any_key=True)
+    world = World.with_any_key(AnyModel(dialect.models))
     return dialect.parse(unscrub_request(recorded), world)
 
 

@@ -16,7 +16,7 @@ HOST = WIRE.default_host.rpartition("/")[2]
 PATH = "/v1/messages"
 HEADERS = {"content-type": "application/json", "anthropic-version": "2023-06-01"}
 
-_WORLD = World(frozenset(), WIRE.models, lambda: 0.0, any_key=True)
+_WORLD = World.with_any_key(WIRE.models)
 _SENTENCE = "Bed three is moist enough, and the thermometer by the door reads nineteen degrees. "
 
 
