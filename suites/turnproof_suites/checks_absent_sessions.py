@@ -13,6 +13,7 @@ from .agent_runs import (
     session_actions,
     session_value,
 )
+from .phrases import ERROR_AND_MESSAGE, IN_ORDER_AMONG_THE_MESSAGES, OUTCOME_AND_FAILURE, SENT_TEXTS
 from .steps import failure, outcome
 
 _UNKNOWN_ACCEPTED = finding(
@@ -25,7 +26,7 @@ _UNKNOWN_UNTYPED = finding(
     "sessions/unknown-id-is-refused/unknown-error",
     "Resuming an unknown session raises an error that callers do not know.",
     "a `TurnproofError`",
-    "`{observed:words}` with the message {message}",
+    ERROR_AND_MESSAGE,
 )
 
 
@@ -38,7 +39,7 @@ def unknown_id_is_refused(view: View) -> Findings:
         if action.event.outcome != "refused":
             yield _UNKNOWN_ACCEPTED(action.at("outcome"), observed=session_value(action.event.now))
         elif not action.event.typed:
-            yield _UNKNOWN_UNTYPED(action.at("error"), observed=action.event.error, message=action.event.message)
+            yield _UNKNOWN_UNTYPED.of_error(action.at("error"), action.event)
         else:
             yield Compared("unknown sessions")
 
@@ -52,8 +53,8 @@ _REFUSED_BUT_CHANGED = finding(
 _REFUSED_BUT_LOST = finding(
     "sessions/refused-resume-changes-nothing/text-missing",
     "After a refused resume the request lacks a text of the open session.",
-    "{expected} among the messages, in the order of the conversation",
-    "messages with the texts {observed}",
+    IN_ORDER_AMONG_THE_MESSAGES,
+    SENT_TEXTS,
 )
 
 
@@ -78,13 +79,13 @@ _OPENING_FAILED = finding(
     "sessions/opening-falls-back/refused",
     "Opening an agent with an unknown session fails.",
     "an agent in a session of its own",
-    "`{observed:words}` with the message {message}",
+    ERROR_AND_MESSAGE,
 )
 _OPENED_WITHOUT_ANSWER = finding(
     "sessions/opening-falls-back/no-answer",
     "An agent that was opened with an unknown session does not answer.",
     "the outcome {expected}",
-    "{observed}{failure:words}",
+    OUTCOME_AND_FAILURE,
 )
 _UNKNOWN_ADOPTED = finding(
     "sessions/opening-falls-back/unknown-id-adopted",
@@ -102,7 +103,7 @@ def opening_falls_back(view: View) -> Findings:
             continue
         ended = turn.view.ended
         if action.event.outcome != "done":
-            yield _OPENING_FAILED(action.at("error"), observed=action.event.error, message=action.event.message)
+            yield _OPENING_FAILED.of_error(action.at("error"), action.event)
         elif ended is None or ended.outcome != "answer":
             yield _OPENED_WITHOUT_ANSWER(
                 turn.view.at_end(),
@@ -120,7 +121,7 @@ _CONTINUE_REFUSED = finding(
     "sessions/continue-takes-the-last-updated/refused",
     "The last session was not continued.",
     "the session {expected}",
-    "`{observed:words}` with the message {message}",
+    ERROR_AND_MESSAGE,
 )
 _CONTINUED_ANOTHER = finding(
     "sessions/continue-takes-the-last-updated/wrong-session",
@@ -142,7 +143,7 @@ def continue_takes_the_last_updated(view: View) -> Findings:
                 continue
             event = action.event
             if event.outcome == "refused":
-                yield _CONTINUE_REFUSED(action.at("error"), expected=label, observed=event.error, message=event.message)
+                yield _CONTINUE_REFUSED.of_error(action.at("error"), event, expected=label)
             elif turn.session != label:
                 yield turn.session_finding(_CONTINUED_ANOTHER, label, action.at("now"))
             else:
@@ -153,7 +154,7 @@ _EMPTY_REFUSED = finding(
     "sessions/continue-stays-in-its-folder/refused",
     "Continuing in a folder without a session fails.",
     "a new session, or the one that was open",
-    "`{observed:words}` with the message {message}",
+    ERROR_AND_MESSAGE,
 )
 _OTHER_FOLDER = finding(
     "sessions/continue-stays-in-its-folder/other-folder",
@@ -177,7 +178,7 @@ def continue_stays_in_its_folder(view: View) -> Findings:
                 continue
             open_before = event.was if step.do == "continue" else None
             if event.outcome == "refused":
-                yield _EMPTY_REFUSED(action.at("error"), observed=event.error, message=event.message)
+                yield _EMPTY_REFUSED.of_error(action.at("error"), event)
             elif turn.session in turn.known_sessions and turn.session != open_before:
                 yield _OTHER_FOLDER(turn.at_session(), observed=turn.session, related=(action.at("now"),))
             else:
@@ -188,13 +189,13 @@ _DAMAGED_UNTYPED = finding(
     "sessions/damaged-session-is-no-empty-one/unknown-error",
     "Resuming a damaged session raises an error that callers do not know.",
     "a `TurnproofError`",
-    "`{observed:words}` with the message {message}",
+    ERROR_AND_MESSAGE,
 )
 _DAMAGED_EMPTY = finding(
     "sessions/damaged-session-is-no-empty-one/empty",
     "A damaged session is resumed as an empty one.",
     "an error, or a request with one of the session's turns {expected}",
-    "messages with the texts {observed}",
+    SENT_TEXTS,
 )
 
 
@@ -207,7 +208,7 @@ def damaged_session_is_no_empty_one(view: View) -> Findings:
             continue
         earlier_texts = turn.known_sessions.get(action.script.session or "", ())
         if action.event.outcome == "refused" and not action.event.typed:
-            yield _DAMAGED_UNTYPED(action.at("error"), observed=action.event.error, message=action.event.message)
+            yield _DAMAGED_UNTYPED.of_error(action.at("error"), action.event)
         elif action.event.outcome == "refused":
             yield Compared("damaged sessions that were refused")
         elif turn.view.failed is not None and turn.view.failed.typed:

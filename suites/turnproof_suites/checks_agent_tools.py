@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from turnproof.judge.finding import Compared, Finding
-from turnproof.judge.requirements import Findings, check, finding
+from turnproof.judge.requirements import Findings, check, finding, findings_or_compared
 from turnproof.judge.view import View
 from turnproof.judge.view.diff import equal
 from turnproof.messages import JSON, FunctionCall, thaw
 from turnproof.run.transcript import ToolRun
 
 from .agent_runs import AgentTurn, agent_turns
+from .phrases import OUTCOME_AND_FAILURE
 from .quoted_texts import at_messages, sent_messages
 from .reading import results_in
 from .steps import failure, outcome
@@ -51,9 +52,7 @@ def calls_run_once(view: View) -> Findings:
         if not made and not ran:
             continue
         wrong = list(_wrong_runs(turn, made, ran))
-        yield from wrong
-        if not wrong:
-            yield Compared("calls of agents")
+        yield from findings_or_compared(wrong, "calls of agents")
 
 
 def _wrong_runs(turn: AgentTurn, made: Sequence[FunctionCall], ran: Sequence[ToolRun]) -> Iterator[Finding]:
@@ -141,7 +140,7 @@ _DENIED_WITHOUT_ANSWER = finding(
     "sessions/denied-tools-do-not-run/no-answer",
     "A turn in which a tool was denied gets no answer.",
     "the outcome {expected}",
-    "{observed}{failure:words}",
+    OUTCOME_AND_FAILURE,
 )
 
 

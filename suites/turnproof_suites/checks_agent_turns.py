@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from turnproof.judge.finding import Compared, Finding, Place, Side
-from turnproof.judge.requirements import FindingCode, Findings, check, finding
+from turnproof.judge.requirements import FindingCode, Findings, check, finding, findings_or_compared
 from turnproof.judge.verdict import inconclusive
 from turnproof.judge.view import View
 from turnproof.run.transcript import Killed, SaidBeside, TurnEnded
 from turnproof.scenarios.model import Turn
 
 from .agent_runs import CHANGING, AgentTurn, agent_turns
+from .phrases import AMONG_THE_MESSAGES, ERROR_AND_MESSAGE, IN_ORDER_AMONG_THE_MESSAGES, OUTCOME_AND_FAILURE, SENT_TEXTS
 from .quoted_texts import at_held_text
 from .reading import spoken_text
 from .steps import failure, outcome
@@ -40,7 +41,7 @@ _FIRST_WITHOUT_ANSWER = finding(
     "sessions/one-turn-at-a-time/no-answer",
     "A turn gets no answer if a second one starts while it runs.",
     "the outcome {expected}",
-    "{observed}{failure:words}",
+    OUTCOME_AND_FAILURE,
 )
 _FIRST_WRONG_ANSWER = finding(
     "sessions/one-turn-at-a-time/wrong-answer",
@@ -58,7 +59,7 @@ _SECOND_UNTYPED = finding(
     "sessions/one-turn-at-a-time/unknown-error",
     "A second turn that starts while one runs raises an unknown error.",
     "a `TurnproofError`",
-    "`{observed:words}` with the message {message}",
+    ERROR_AND_MESSAGE,
 )
 _SECOND_WRONG_ANSWER = finding(
     "sessions/one-turn-at-a-time/second-wrong-answer",
@@ -79,9 +80,7 @@ def one_turn_at_a_time(view: View) -> Findings:
             *_wrong_first(turn, ended, _last_text(script)),
             *_wrong_second(turn, beside, _last_text(script.beside)),
         ]
-        yield from wrong
-        if not wrong:
-            yield Compared("turns asked for at the same time")
+        yield from findings_or_compared(wrong, "turns asked for at the same time")
 
 
 def _wrong_first(turn: AgentTurn, ended: TurnEnded, wanted: str) -> Iterator[Finding]:
@@ -98,7 +97,7 @@ def _wrong_second(turn: AgentTurn, beside: SaidBeside, wanted: str) -> Iterator[
         yield _SECOND_NEVER_ENDED(turn.step.at_event(beside, "outcome"))
     elif beside.outcome == "error" and not beside.typed:
         place = turn.step.at_event(beside, "error")
-        yield _SECOND_UNTYPED(place, observed=beside.error, message=beside.message)
+        yield _SECOND_UNTYPED.of_error(place, beside)
     elif beside.outcome == "answer" and without_blanks([wanted]) not in without_blanks([beside.text]):
         yield _SECOND_WRONG_ANSWER(turn.step.at_event(beside, "text"), expected=wanted, observed=beside.text)
 
@@ -161,7 +160,7 @@ _NOT_CANCELLED = finding(
     "sessions/cancel-ends-the-request/wrong-outcome",
     "A cancelled turn ends with another outcome.",
     "the outcome {expected}",
-    "{observed}{failure:words}",
+    OUTCOME_AND_FAILURE,
 )
 
 
@@ -232,9 +231,7 @@ def _next_has_its_own(view: View, happened: Callable[[AgentTurn], bool], codes: 
         ended = turn.view.ended
         if since is not None and turn.view.normal and ended is not None:
             wrong = list(_wrong_next(turn, ended, since.view.at_end(), codes))
-            yield from wrong
-            if not wrong:
-                yield Compared(what)
+            yield from findings_or_compared(wrong, what)
         since = turn if happened(turn) else since
 
 
@@ -269,7 +266,7 @@ _FAILURE_UNTYPED = finding(
     "sessions/failure-is-no-answer/unknown-error",
     "A request that the service refuses raises an error that callers do not know.",
     "a `ProviderError`",
-    "`{observed:words}` with the message {message}",
+    ERROR_AND_MESSAGE,
 )
 
 
@@ -292,7 +289,7 @@ def failure_is_no_answer(view: View) -> Findings:
                 text=ended.text,
             )
         elif not failed.typed:
-            yield _FAILURE_UNTYPED(turn.view.at(Side.ERROR, "error"), observed=failed.error, message=failed.message)
+            yield _FAILURE_UNTYPED.of_error(turn.view.at(Side.ERROR, "error"), failed)
         else:
             yield Compared("refusals by the service")
 
@@ -344,7 +341,7 @@ _KILLED_UNTYPED = finding(
     "sessions/killed-agent-ends-the-turn/unknown-error",
     "The turn of an agent that was killed raises an error that callers do not know.",
     "a `ProviderError`",
-    "`{observed:words}` with the message {message}",
+    ERROR_AND_MESSAGE,
 )
 
 
@@ -367,7 +364,7 @@ def killed_agent_ends_the_turn(view: View) -> Findings:
                 text=ended.text,
             )
         elif not failed.typed:
-            yield _KILLED_UNTYPED(turn.view.at(Side.ERROR, "error"), observed=failed.error, message=failed.message)
+            yield _KILLED_UNTYPED.of_error(turn.view.at(Side.ERROR, "error"), failed)
         else:
             yield Compared("turns whose agent was killed")
 
@@ -376,13 +373,13 @@ _KILLED_FOR_GOOD = finding(
     "sessions/earlier-turns-survive-a-kill/no-answer",
     "A turn after the agent was killed gets no answer.",
     "the outcome {expected}",
-    "{observed}{failure:words}",
+    OUTCOME_AND_FAILURE,
 )
 _LOST_WITH_THE_KILL = finding(
     "sessions/earlier-turns-survive-a-kill/text-missing",
     "A request after the agent was killed lacks an earlier text of the session.",
-    "{expected} among the messages, in the order of the conversation",
-    "messages with the texts {observed}",
+    IN_ORDER_AMONG_THE_MESSAGES,
+    SENT_TEXTS,
 )
 
 
@@ -418,8 +415,8 @@ def earlier_turns_survive_a_kill(view: View) -> Findings:
 _CLAIMED_BUT_NOT_SENT = finding(
     "sessions/loss-is-not-hidden/missing",
     "The history has a text of a lost turn that the next request lacks.",
-    "{expected} among the messages",
-    "messages with the texts {observed}",
+    AMONG_THE_MESSAGES,
+    SENT_TEXTS,
 )
 
 

@@ -7,12 +7,13 @@ from collections.abc import Iterator
 from msgspec import UNSET
 
 from turnproof.judge.finding import Compared, Finding, Place, Side
-from turnproof.judge.requirements import FindingCode, Findings, check, finding
+from turnproof.judge.requirements import FindingCode, Findings, check, finding, findings_or_compared
 from turnproof.judge.view import View
 from turnproof.judge.view.diff import ABSENT, walk_steps
 from turnproof.messages import JSON, Message, Text, to_builtins
 from turnproof.run.transcript import Interjected, Refused
 
+from .phrases import EXCEPTION
 from .reading import model_texts, refusal_finding, too_long
 from .steps import FORGETTING, Step, steps, turns_done, unpaired
 from .words import users_say, without_blanks
@@ -21,7 +22,7 @@ _REFUSED = finding(
     "history/interjection-is-answered/refused",
     "The session refused a message of the user during a turn.",
     "a turn that takes the text {text}",
-    "the exception {error:words}: {observed:words}",
+    EXCEPTION,
 )
 _NOT_ANSWERED = finding(
     "history/interjection-is-answered/not-answered",
@@ -61,9 +62,7 @@ def interjection_is_answered(view: View) -> Findings:
         if interjection is None:
             continue
         wrong = list(_wrong_interjection(view, step, interjection))
-        yield from wrong
-        if not wrong:
-            yield Compared("interjections")
+        yield from findings_or_compared(wrong, "interjections")
 
 
 def _wrong_interjection(view: View, step: Step, interjection: Interjected) -> Iterator[Finding]:
@@ -129,7 +128,7 @@ _COMMAND_REFUSED = finding(
     "history/command-outcomes-are-held/refused",
     "The session refused the outcome of a user's command.",
     "a session that takes it",
-    "the exception {error:words}: {observed:words}",
+    EXCEPTION,
 )
 _COMMAND_CHANGED_EARLIER = finding(
     "history/command-outcomes-are-held/earlier-changed",

@@ -43,13 +43,12 @@ def broken_connections_are_transport_errors(view: View) -> Findings:
         if is_one_of(failed, TransportError):
             yield Compared(f"connections broken by {call.fault}")
         else:
-            yield _NO_TRANSPORT_ERROR(
+            yield _NO_TRANSPORT_ERROR.of_error(
                 call.at(Side.ERROR, "error"),
+                failed,
                 expected=TransportError.__name__,
-                observed=failed.error,
                 related=(call.at_answer(),),
                 fault=call.fault,
-                message=failed.message,
             )
 
 
@@ -85,14 +84,13 @@ def error_events_end_the_call(view: View) -> Findings:
             continue
         classes = _event_classes(answer, view.dialect)
         if call.failed is not None and call.failed.typed and not _fits(call.failed, classes):
-            yield _WRONG_CLASS_FOR_EVENT(
+            yield _WRONG_CLASS_FOR_EVENT.of_error(
                 call.at(Side.ERROR, "error"),
+                call.failed,
                 expected=[one.__name__ for one in classes],
-                observed=call.failed.error,
                 related=at_error_answer(call),
                 classes=alternatives(classes),
                 kind=answer.error_kind,
-                message=call.failed.message,
             )
         else:
             yield Compared("error events")

@@ -16,6 +16,7 @@ from turnproof.judge.view.diff import ABSENT, Steps, equal, present, walk_steps
 from turnproof.messages import JSON, FinishReason, FunctionCall, Part
 from turnproof.run.transcript import FunctionCallDetected
 
+from .phrases import EXCEPTION
 from .reading import AnsweredCall, answered_calls, by_place, calls_in, calls_made, issued_ids
 
 _ID_CHANGED = finding(
@@ -129,7 +130,7 @@ _NO_ARGUMENTS_RAISED = finding(
     "tools/no-arguments-are-an-empty-object/raised",
     "The adapter raised an exception for a call without arguments.",
     "a call of {tool} with the arguments {{}}",
-    "the exception {error:words}: {observed:words}",
+    EXCEPTION,
 )
 _NOT_EMPTY = finding(
     "tools/no-arguments-are-an-empty-object/not-empty",

@@ -66,7 +66,7 @@ def _cancelled_response(call: ProviderCall, what: str, *, raised: FindingCode, w
     expected = FinishReason.CANCELLED
     if call.failed is not None:
         place = call.at(Side.ERROR, "error")
-        yield raised(place, expected=expected, observed=call.failed.error, message=call.failed.message)
+        yield raised.of_error(place, call.failed, expected=expected)
     elif call.response is not None and call.response.finish_reason is not expected:
         place = call.at(Side.RESPONSE, "finish_reason")
         yield wrong_finish(place, expected=expected, observed=call.response.finish_reason)

@@ -119,10 +119,9 @@ def closed_idle_connections_fail_no_call(view: View) -> Findings:
             yield Compared("calls behind a closed connection")
         elif call.failed is not None and not call.generated:
             failed = call.failed
-            yield _FAILED_AT_ONCE(
+            yield _FAILED_AT_ONCE.of_error(
                 call.at(Side.ERROR, "error"),
-                observed=failed.error,
-                message=failed.message,
+                failed,
                 related=(before.last.at(Side.STREAM),),
             )
 

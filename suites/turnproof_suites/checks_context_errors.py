@@ -37,13 +37,12 @@ def context_limit_is_recognised(view: View) -> Findings:
             continue
         words = answer.error_message or ""
         if not is_one_of(failed, ContextLimitError):
-            yield _LIMIT_NOT_RECOGNISED(
+            yield _LIMIT_NOT_RECOGNISED.of_error(
                 call.at(Side.ERROR, "error"),
+                failed,
                 expected=ContextLimitError.__name__,
-                observed=failed.error,
                 related=at_error_answer(call),
                 words=words,
-                message=failed.message,
             )
             continue
         invented = list(_invented_numbers(failed, words))
@@ -83,12 +82,11 @@ def other_refusals_are_no_context_limit(view: View) -> Findings:
         if answer.status != 400 or too_long(call.last):
             continue
         if is_one_of(failed, ContextLimitError):
-            yield _NO_CONTEXT_LIMIT(
+            yield _NO_CONTEXT_LIMIT.of_error(
                 call.at(Side.ERROR, "error"),
-                observed=failed.error,
+                failed,
                 related=at_error_answer(call),
                 words=answer.error_message or "",
-                message=failed.message,
             )
         else:
             yield Compared("other refusals")

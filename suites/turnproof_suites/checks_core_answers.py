@@ -8,6 +8,7 @@ from turnproof.judge.requirements import Findings, check, finding
 from turnproof.judge.view import ProviderCall, View
 from turnproof.messages import FinishReason
 
+from .phrases import EXCEPTION
 from .raised_errors import breaks_contract
 from .reading import answered_calls, by_place, calls_in, part_kinds, spoken_as, spoken_text
 
@@ -165,7 +166,7 @@ _GOOD_ANSWER_RAISED = finding(
     "core/a-good-answer-is-returned/raised",
     "The adapter raised an exception for a whole answer.",
     "the answer as the return value",
-    "the exception {error:words}: {observed:words}",
+    EXCEPTION,
 )
 _NOT_THE_CONTRACT = finding(
     "core/a-good-answer-is-returned/contract",

@@ -37,7 +37,7 @@ def broken_histories_raise_provider_errors(view: View) -> Findings:
             yield Compared("calls with a broken history")
         else:
             place = call.at(Side.ERROR, "error")
-            yield _UNTYPED(place, observed=failed.error, message=failed.message, fault=call.began.broken)
+            yield _UNTYPED.of_error(place, failed, fault=call.began.broken)
 
 
 _SENT = finding(

@@ -49,11 +49,10 @@ def failures_are_typed(view: View) -> Findings:
         if failed.typed:
             yield Compared("failures")
         else:
-            yield _UNTYPED(
+            yield _UNTYPED.of_error(
                 call.at(Side.ERROR, "error"),
-                observed=failed.error,
+                failed,
                 related=at_error_answer(call),
-                message=failed.message,
             )
 
 
@@ -162,14 +161,13 @@ def class_fits_the_status(view: View) -> Findings:
         if is_one_of(failed, *wanted):
             yield Compared("classes of errors")
         else:
-            yield _WRONG_CLASS(
+            yield _WRONG_CLASS.of_error(
                 call.at(Side.ERROR, "error"),
+                failed,
                 expected=[one.__name__ for one in wanted],
-                observed=failed.error,
                 related=at_error_answer(call),
                 classes=alternatives(wanted),
                 answer=answer_in_words(answer),
-                message=failed.message,
             )
 
 

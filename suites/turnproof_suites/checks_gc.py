@@ -115,7 +115,7 @@ def next_turn_is_answered(view: View) -> Findings:
             yield _OUTCOME(place, expected="answer", observed=turn.ended.outcome, related=related)
     for turn in _first_turns_after_collection(view):
         if turn.index not in reached and turn.failed is not None:
-            yield _NO_REQUEST(turn.at(Side.ERROR), observed=turn.failed.error, message=turn.failed.message)
+            yield _NO_REQUEST.of_error(turn.at(Side.ERROR), turn.failed)
 
 
 def _first_turns_after_collection(view: View) -> Iterator[TurnView]:

@@ -12,7 +12,7 @@ from msgspec import UNSET, UnsetType
 from turnproof.dialects.atoms import media_key
 from turnproof.dialects.text_equality import without_tagged
 from turnproof.judge.finding import Compared, Finding, Place
-from turnproof.judge.requirements import Findings, check, finding
+from turnproof.judge.requirements import Findings, check, finding, findings_or_compared
 from turnproof.judge.view import Exchange, View
 from turnproof.judge.view.diff import equal
 from turnproof.messages import (
@@ -94,9 +94,7 @@ def foreign_ids_stay_linked(view: View) -> Findings:
             refusal_finding(_REFUSED, exchange, refusal, message=refusal["message"]) for refusal in exchange.refusals
         ]
         wrong = wrong or list(_badly_linked(exchange, len(foreign_calls)))
-        yield from wrong
-        if not wrong:
-            yield Compared("requests with linked calls")
+        yield from findings_or_compared(wrong, "requests with linked calls")
 
 
 def _badly_linked(exchange: Exchange, count: int) -> Iterator[Finding]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from turnproof.judge.finding import Compared, Finding, Place, Side
-from turnproof.judge.requirements import FindingCode, Findings, check, finding
+from turnproof.judge.requirements import FindingCode, Findings, check, finding, findings_or_compared
 from turnproof.judge.view import View
 from turnproof.judge.view.diff import equal
 from turnproof.messages import FunctionCall, Message, Part, Text, same
@@ -54,9 +54,7 @@ def what_was_said_is_held(view: View) -> Findings:
         wrong = list(
             _changed(_EARLIER_CHANGED, step) if step.added is None else _missing_content(view, step, step.added)
         )
-        yield from wrong
-        if not wrong:
-            yield Compared("turns in the history")
+        yield from findings_or_compared(wrong, "turns in the history")
 
 
 def _changed(code: FindingCode, step: Step) -> Iterator[Finding]:
@@ -188,9 +186,7 @@ def shown_text_is_kept(view: View) -> Findings:
         if unpaired(step.history_before):
             continue
         wrong = list(_text_lost_by_cancel(step, ended.shown))
-        yield from wrong
-        if not wrong:
-            yield Compared("texts shown before a cancel")
+        yield from findings_or_compared(wrong, "texts shown before a cancel")
 
 
 def _text_lost_by_cancel(step: Step, shown: str) -> Iterator[Finding]:
@@ -335,9 +331,7 @@ def broken_conversation_is_mended(view: View) -> Findings:
         if not unpaired(step.history_before) or step.turn.expected != "answer":
             continue
         wrong = list(_unrepaired(step))
-        yield from wrong
-        if not wrong:
-            yield Compared("conversations mended")
+        yield from findings_or_compared(wrong, "conversations mended")
 
 
 def _unrepaired(step: Step) -> Iterator[Finding]:

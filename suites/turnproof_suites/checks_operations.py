@@ -14,6 +14,7 @@ from turnproof.judge.view.plain_content import plain
 from turnproof.messages import JSON, Message, same_history
 from turnproof.run.transcript import Loaded, Saved
 
+from .phrases import ERROR_AND_MESSAGE
 from .reading import in_two_roles, value_differences
 from .steps import Step, content, ends_alike, operations_done, steps, unpaired
 
@@ -21,7 +22,7 @@ _RESET_REFUSED = finding(
     "history/reset-empties-it/refused",
     "The session refuses a reset.",
     "an empty history",
-    "`{observed:words}` with the message {message}",
+    ERROR_AND_MESSAGE,
 )
 _STILL_HELD = finding(
     "history/reset-empties-it/messages-held",
@@ -76,7 +77,7 @@ _REVERT_REFUSED = finding(
     "history/revert-keeps-the-earlier-turns/refused",
     "The session refuses to go back to an earlier turn.",
     "the history as it was after that turn",
-    "`{observed:words}` with the message {message}",
+    ERROR_AND_MESSAGE,
 )
 _REVERT_WRONG = finding(
     "history/revert-keeps-the-earlier-turns/history-changed",
@@ -137,7 +138,7 @@ _COLLECTION_REFUSED = finding(
     "history/collection-drops-the-oldest-turns/refused",
     "The session refuses to collect its history.",
     "a history of the newest turns",
-    "`{observed:words}` with the message {message}",
+    ERROR_AND_MESSAGE,
 )
 _NEWEST_GONE = finding(
     "history/collection-drops-the-oldest-turns/newest-missing",
@@ -234,7 +235,7 @@ _SWAP_REFUSED = finding(
     "history/swap-keeps-it/refused",
     "The session refuses another provider.",
     "a session with another provider",
-    "`{observed:words}` with the message {message}",
+    ERROR_AND_MESSAGE,
 )
 _SWAP_CHANGES = finding(
     "history/swap-keeps-it/history-changed",
@@ -289,7 +290,7 @@ def provider_holds_the_same(view: View) -> Findings:
 def _refused(step: Step, code: FindingCode) -> Finding:
     refusal = step.refusal
     assert refusal is not None
-    return code(step.at_event(refusal, "error"), observed=refusal.error, message=refusal.message)
+    return code.of_error(step.at_event(refusal, "error"), refusal)
 
 
 def _changed(step: Step, wanted: tuple[Message, ...], code: FindingCode) -> Iterator[Finding]:

@@ -7,7 +7,7 @@ from itertools import takewhile
 
 from turnproof.dialects.pictures import with_held_pictures
 from turnproof.judge.finding import Compared, Finding, Place, Side
-from turnproof.judge.requirements import Findings, check, finding
+from turnproof.judge.requirements import Findings, check, finding, findings_or_compared
 from turnproof.judge.view import TurnView, View
 from turnproof.judge.view.diff import equal
 from turnproof.messages import JSON, Message
@@ -112,9 +112,7 @@ def same_history_after_each_turn(view: View) -> Findings:
         if turn.history is None:
             continue
         wrong = [*_copies_that_differ(turn, turn.history), *_answer_missing(turn, turn.history)]
-        yield from wrong
-        if not wrong:
-            yield Compared("histories after turns")
+        yield from findings_or_compared(wrong, "histories after turns")
 
 
 def _copies_that_differ(turn: TurnView, history: tuple[Message, ...]) -> Iterator[Finding]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from turnproof.judge.finding import Compared, Finding
-from turnproof.judge.requirements import FindingCode, Findings, check, finding
+from turnproof.judge.requirements import FindingCode, Findings, check, finding, findings_or_compared
 from turnproof.judge.view import Exchange, TurnView, View
 from turnproof.messages import JSON, Message, same_history, to_builtins
 from turnproof.run.transcript import Loaded
@@ -68,9 +68,7 @@ def _continuation_findings(view: View, broken: FindingCode, *, loaded: bool) -> 
         changed = _loaded_on_its_path(turn) if loaded else turn.swapped
         if changed and not turn.rewritten and last is not None and first is not None and _has_answer(before):
             wrong = list(_broken_start(broken, continued_row(last.wire.messages), first.exchange, last.exchange))
-            yield from wrong
-            if not wrong:
-                yield Compared("requests that go on")
+            yield from findings_or_compared(wrong, "requests that go on")
         for call in turn.calls:
             if call.last is not None and call.sent is not None:
                 last = ReadRequest(call, call.last, call.sent)
@@ -146,9 +144,7 @@ def other_path_continues(view: View) -> Findings:
         if expected is not None and first is not None and first.call is not None and not step.collects:
             start, before = expected
             wrong = list(_broken_start(_OTHER_BROKEN, start, first, before))
-            yield from wrong
-            if not wrong:
-                yield Compared("requests on the other path")
+            yield from findings_or_compared(wrong, "requests on the other path")
         expected, last, held = None, step.generated[-1] if step.ordinary else None, step.history
 
 
@@ -156,7 +152,7 @@ def _loading_findings(step: Step) -> Iterator[Finding]:
     """What is wrong with loading a session on the other path."""
     if step.refusal is not None:
         refusal = step.refusal
-        yield _OTHER_REFUSED(step.turn.at_event(refusal, "error"), observed=refusal.error, message=refusal.message)
+        yield _OTHER_REFUSED.of_error(step.turn.at_event(refusal, "error"), refusal)
     elif step.first(Loaded) is not None and not step.unchanged:
         for one in step.changes:
             yield _OTHER_LOADED(step.at_change(one), expected=one.expected, observed=one.observed)

@@ -14,6 +14,8 @@ from turnproof.judge.view.diff import ABSENT, Steps, present, walk_steps
 from turnproof.messages import FunctionCall, Part, to_builtins
 from turnproof.run.transcript import Failed, Response
 
+from .phrases import EXCEPTION
+
 _FRESH = (
     finding(
         "core/a-fresh-object-sends-the-same/nothing-sent",
@@ -102,7 +104,7 @@ _LOOP_RAISED = finding(
     "core/event-loops-may-come-and-go/raised",
     "In another event loop the same call raised an exception.",
     "the same answer",
-    "the exception {error:words}: {observed:words}",
+    EXCEPTION,
 )
 _LOOP_CHANGED = finding(
     "core/event-loops-may-come-and-go/changed",
@@ -168,7 +170,7 @@ _THREAD_RAISED = finding(
     "core/threads-are-not-mixed/raised",
     "With calls of other threads at the same time, the same call raised an exception.",
     "the same answer",
-    "the exception {error:words}: {observed:words}",
+    EXCEPTION,
 )
 _THREAD_CHANGED = finding(
     "core/threads-are-not-mixed/changed",

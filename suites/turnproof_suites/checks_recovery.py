@@ -12,6 +12,7 @@ from turnproof.judge.view import Exchange, ProviderCall, TurnView, View
 from turnproof.judge.view.diff import Steps, equal
 from turnproof.messages import JSON, FinishReason, FunctionCall
 
+from .phrases import OUTCOME_AND_FAILURE
 from .reading import ReadRequest, calls_made, makes_room, results_in, too_long, value_differences
 from .steps import failure
 
@@ -32,7 +33,7 @@ _NOT_SURVIVED = finding(
     "recovery/turn-survives-a-passing-fault/no-answer",
     "A turn with a passing fault did not end with an answer.",
     "the outcome {expected} after a passing fault ({faults:words})",
-    "{observed}{failure:words}",
+    OUTCOME_AND_FAILURE,
 )
 
 

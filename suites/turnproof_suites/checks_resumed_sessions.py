@@ -11,6 +11,7 @@ from .agent_runs import (
     requested_session,
     resumed_turns,
 )
+from .phrases import AMONG_THE_MESSAGES, IN_ORDER_AMONG_THE_MESSAGES, SENT_TEXTS
 from .quoted_texts import at_text
 from .reading import calls_in, calls_made, results_in, system_text
 from .steps import every_unpaired
@@ -19,8 +20,8 @@ from .words import without_blanks
 _RESUMED_WITHOUT = finding(
     "sessions/resume-brings-back-what-was-said/missing",
     "A request in a resumed session lacks a text of that session.",
-    "{expected} among the messages, in the order of the conversation",
-    "messages with the texts {observed}",
+    IN_ORDER_AMONG_THE_MESSAGES,
+    SENT_TEXTS,
 )
 _RESUMED_TWICE = finding(
     "sessions/resume-brings-back-what-was-said/twice",
@@ -168,8 +169,8 @@ def _more_often(text: str, output: str, answer_text: str) -> bool:
 _HISTORY_LACKS = finding(
     "sessions/resume-restores-local-history/missing",
     "The history of a resumed session lacks a text of that session.",
-    "{expected} among the messages",
-    "messages with the texts {observed}",
+    AMONG_THE_MESSAGES,
+    SENT_TEXTS,
 )
 
 

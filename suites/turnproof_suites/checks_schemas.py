@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from turnproof.judge.finding import Compared, Finding
-from turnproof.judge.requirements import FindingCode, Findings, check, finding
+from turnproof.judge.requirements import FindingCode, Findings, check, finding, findings_or_compared
 from turnproof.judge.view import View
 from turnproof.messages import JSON, ToolSchema
 
@@ -47,9 +47,7 @@ def _lost(view: View, code: FindingCode, *, annotations: bool) -> Findings:
             if name is None or not tool.parameters.get("properties"):
                 continue
             wrong = list(_lost_of(request, tool, sent[name], code, annotations=annotations))
-            yield from wrong
-            if not wrong:
-                yield Compared("schemas of tools")
+            yield from findings_or_compared(wrong, "schemas of tools")
 
 
 def _lost_of(

@@ -7,6 +7,7 @@ from turnproof.judge.requirements import Findings, check, finding
 from turnproof.judge.view import View
 from turnproof.run.transcript import Refused, UsageReport
 
+from .phrases import ERROR_AND_MESSAGE, OUTCOME_AND_FAILURE
 from .steps import Step, failure, outcome, turns_done
 from .words import without_blanks
 
@@ -63,7 +64,7 @@ _STOP_REFUSED = finding(
     "cancellation/stop-ends-the-turn/refused",
     "`stop()` raises an error.",
     "a turn that ends",
-    "`{observed:words}` with the message {message}",
+    ERROR_AND_MESSAGE,
 )
 _WENT_ON = finding(
     "cancellation/stop-ends-the-turn/went-on",
@@ -75,7 +76,7 @@ _NOT_CANCELLED = finding(
     "cancellation/stop-ends-the-turn/wrong-outcome",
     "A stopped turn ends with another outcome.",
     "the outcome {expected}",
-    "{observed}{failure:words}",
+    OUTCOME_AND_FAILURE,
 )
 
 
@@ -88,7 +89,7 @@ def stop_ends_the_turn(view: View) -> Findings:
             continue
         endless = [one for one in step.generated if one.response is not None and one.response.released == "limit"]
         if refused is not None and refused.operation == "stop":
-            yield _STOP_REFUSED(step.at_event(refused, "error"), observed=refused.error, message=refused.message)
+            yield _STOP_REFUSED.of_error(step.at_event(refused, "error"), refused)
         elif endless:
             yield _WENT_ON(endless[0].at(Side.STREAM))
         elif turn.ended.outcome != "cancelled":

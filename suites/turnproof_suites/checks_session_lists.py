@@ -12,6 +12,7 @@ from turnproof.judge.view import View
 from turnproof.scenarios.model import EVERYWHERE, NOBODY
 
 from .agent_runs import CHANGING, AgentTurn, SessionAction, agent_turns, session_actions, session_value
+from .phrases import ERROR_AND_MESSAGE, IN_ORDER_AMONG_THE_MESSAGES, SENT_TEXTS
 from .quoted_texts import Quote
 from .words import without_blanks
 
@@ -173,7 +174,7 @@ _FORK_REFUSED = finding(
     "sessions/fork-has-an-id-of-its-own/refused",
     "The agent does not fork a session.",
     "a fork of the session {origin}",
-    "`{observed:words}` with the message {message}",
+    ERROR_AND_MESSAGE,
 )
 _FORK_WITHOUT_ID = finding(
     "sessions/fork-has-an-id-of-its-own/no-own-id",
@@ -195,7 +196,7 @@ def fork_has_an_id_of_its_own(view: View) -> Findings:
     for action, turn in session_actions(view, "fork"):
         event = action.event
         if event.outcome == "refused":
-            yield _FORK_REFUSED(action.at("error"), observed=event.error, message=event.message, origin=event.was)
+            yield _FORK_REFUSED.of_error(action.at("error"), event, origin=event.was)
         elif event.returned is None or event.returned == event.was:
             yield _FORK_WITHOUT_ID(action.at("returned"), observed=session_value(event.returned), origin=event.was)
         elif turn.session != event.returned:
@@ -207,8 +208,8 @@ def fork_has_an_id_of_its_own(view: View) -> Findings:
 _FORK_LACKS = finding(
     "sessions/fork-knows-what-was-said/text-missing",
     "A request in a fork lacks a text of its origin.",
-    "{expected} among the messages, in the order of the conversation",
-    "messages with the texts {observed}",
+    IN_ORDER_AMONG_THE_MESSAGES,
+    SENT_TEXTS,
 )
 
 
@@ -279,7 +280,7 @@ _NOT_DELETED = finding(
     "sessions/deleted-session-is-gone/refused",
     "The agent does not delete a session.",
     "the session {session} deleted",
-    "`{observed:words}` with the message {message}",
+    ERROR_AND_MESSAGE,
 )
 _DELETED_RESUMED = finding(
     "sessions/deleted-session-is-gone/resumed",
@@ -334,8 +335,8 @@ _OTHER_OPEN = finding(
 _OTHER_LOST = finding(
     "sessions/deleting-leaves-the-others/text-missing",
     "After the deletion of another session the request lacks a text of the open one.",
-    "{expected} among the messages, in the order of the conversation",
-    "messages with the texts {observed}",
+    IN_ORDER_AMONG_THE_MESSAGES,
+    SENT_TEXTS,
 )
 
 

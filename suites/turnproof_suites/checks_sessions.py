@@ -14,6 +14,7 @@ from .agent_runs import (
     agent_turns,
     session_actions,
 )
+from .phrases import ERROR_AND_MESSAGE
 from .quoted_texts import at_held_text
 
 _NO_ID = finding(
@@ -149,7 +150,7 @@ _CLAIMED_BUT_REFUSED = finding(
     "sessions/capabilities-are-what-is-claimed/unsupported",
     "The agent claims a capability and does not support it.",
     "{expected} to work",
-    "`{observed:words}` with the message {message}",
+    ERROR_AND_MESSAGE,
 )
 
 

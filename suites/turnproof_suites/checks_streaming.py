@@ -7,12 +7,13 @@ from collections.abc import Iterator
 from msgspec import UNSET
 
 from turnproof.judge.finding import Compared, Finding, Place, Side
-from turnproof.judge.requirements import FindingCode, Findings, check, compare_modes, finding
+from turnproof.judge.requirements import FindingCode, Findings, check, compare_modes, finding, findings_or_compared
 from turnproof.judge.view import Aliases, Callback, ProviderCall, View
 from turnproof.judge.view.diff import ABSENT, Steps, walk_steps
 from turnproof.messages import JSON, FinishReason, FunctionCall, Part, Text, Thought
 from turnproof.run.transcript import Chunk, FunctionCallDetected, LateCallback, Thinking
 
+from .phrases import EXCEPTION
 from .reading import AnsweredCall, answered_calls, by_place, calls_in, spoken_as, spoken_text, telling_thoughts
 
 _SHOWN_OTHERWISE = finding(
@@ -135,9 +136,7 @@ def calls_are_announced_once(view: View) -> Findings:
         if not announced and not returned:
             continue
         wrong = list(_announced_otherwise(call, announced, returned))
-        yield from wrong
-        if not wrong:
-            yield Compared("announced calls")
+        yield from findings_or_compared(wrong, "announced calls")
 
 
 def _announced_otherwise(
@@ -259,7 +258,7 @@ _SPLIT_RAISED = finding(
     "streaming/characters-survive-the-cut/raised",
     "The adapter raised an exception for an answer whose bytes arrived in small pieces.",
     "the answer, however its bytes are split",
-    "the exception {error:words}: {observed:words}",
+    EXCEPTION,
 )
 _SPLIT_CHANGED = finding(
     "streaming/characters-survive-the-cut/changed",
@@ -271,7 +270,7 @@ _COMMENT_RAISED = finding(
     "streaming/keep-alives-change-nothing/raised",
     "The adapter raised an exception for an answer with keep-alives between its events.",
     "the answer, whatever keep-alives stand between the events",
-    "the exception {error:words}: {observed:words}",
+    EXCEPTION,
 )
 _COMMENT_CHANGED = finding(
     "streaming/keep-alives-change-nothing/changed",
@@ -283,7 +282,7 @@ _SPELLING_RAISED = finding(
     "streaming/spelling-changes-nothing/raised",
     "The adapter raised an exception for a stream in another valid spelling.",
     "the answer, however the stream is spelled",
-    "the exception {error:words}: {observed:words}",
+    EXCEPTION,
 )
 _SPELLING_CHANGED = finding(
     "streaming/spelling-changes-nothing/changed",
@@ -319,7 +318,7 @@ _COMPRESSED_RAISED = finding(
     "core/compressed-answers-are-read/raised",
     "The adapter raised an exception for a compressed answer, though its request accepts them.",
     "the answer, compressed or not",
-    "the exception {error:words}: {observed:words}",
+    EXCEPTION,
 )
 _COMPRESSED_CHANGED = finding(
     "core/compressed-answers-are-read/changed",

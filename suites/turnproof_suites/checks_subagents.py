@@ -9,6 +9,7 @@ from turnproof.judge.requirements import Findings, check, finding
 from turnproof.judge.view import Exchange, View
 from turnproof.messages import JSON, Message, ToolResult
 
+from .phrases import AMONG_THE_MESSAGES, ERROR_AND_MESSAGE, SENT_TEXTS
 from .quoted_texts import Quote, at_messages, at_text, sent_messages
 from .reading import spoken_text
 from .steps import Step, operations_done
@@ -20,13 +21,13 @@ _CHILD_REFUSED = finding(
     "subagents/child-begins-empty/refused",
     "The session does not run a child.",
     "a turn of the child",
-    "`{observed:words}` with the message {message}",
+    ERROR_AND_MESSAGE,
 )
 _NOT_TOLD = finding(
     "subagents/child-begins-empty/prompt-missing",
     "The request of a child lacks a message to the child.",
-    "{expected} among the messages",
-    "messages with the texts {observed}",
+    AMONG_THE_MESSAGES,
+    SENT_TEXTS,
 )
 _OF_THE_PARENT = finding(
     "subagents/child-begins-empty/foreign-text",
@@ -43,7 +44,7 @@ def child_begins_empty(view: View) -> Findings:
         if (refusal := step.refusal) is not None:
             if _may_fail(step):
                 continue
-            yield _CHILD_REFUSED(step.at_event(refusal, "error"), observed=refusal.error, message=refusal.message)
+            yield _CHILD_REFUSED.of_error(step.at_event(refusal, "error"), refusal)
             continue
         for exchange in step.generated:
             wrong = list(_wrong_beginning(step, exchange))
@@ -76,8 +77,8 @@ _OF_THE_CHILD = finding(
 _PARENT_LACKS = finding(
     "subagents/parent-is-untouched/missing",
     "The request of a parent lacks a text that its session holds.",
-    "{expected} among the messages",
-    "messages with the texts {observed}",
+    AMONG_THE_MESSAGES,
+    SENT_TEXTS,
 )
 
 
@@ -115,8 +116,8 @@ def _wrong_parent(step: Step, exchange: Exchange, childs: list[Quote]) -> Iterat
 _CHILD_LACKS = finding(
     "subagents/child-keeps-its-own/missing",
     "The request of a child lacks a text of the child's earlier turns.",
-    "{expected} among the messages",
-    "messages with the texts {observed}",
+    AMONG_THE_MESSAGES,
+    SENT_TEXTS,
 )
 
 

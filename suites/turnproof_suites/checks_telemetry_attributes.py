@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator
 
 from msgspec import UNSET
 
-from turnproof.judge.finding import Compared, Finding
-from turnproof.judge.requirements import Findings, check, finding
+from turnproof.judge.finding import Finding
+from turnproof.judge.requirements import Findings, check, finding, findings_or_compared
 from turnproof.judge.view import View
 from turnproof.messages import JSON, TokenUsage
 from turnproof.run.transcript import SpanMade
@@ -85,9 +85,7 @@ def calls_follow_the_conventions(view: View) -> Findings:
 def _or_compared(found: Iterable[Finding], what: str) -> Findings:
     """These findings; where there are none, what was found in order."""
     wrong = list(found)
-    yield from wrong
-    if not wrong:
-        yield Compared(what)
+    yield from findings_or_compared(wrong, what)
 
 
 def _misnamed_call(turn: TurnSpans, answer: Answer) -> Iterator[Finding]:

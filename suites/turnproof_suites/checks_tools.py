@@ -9,7 +9,7 @@ from turnproof.dialects.base import Call
 from turnproof.dialects.text_equality import leaves
 from turnproof.dialects.tool_pairing import kept_for_history
 from turnproof.judge.finding import Compared, Finding, Place
-from turnproof.judge.requirements import Findings, check, finding
+from turnproof.judge.requirements import Findings, check, finding, findings_or_compared
 from turnproof.judge.view import View
 from turnproof.messages import JSON, FunctionCall, Message, ToolResult, ToolSchema
 
@@ -49,9 +49,7 @@ def definitions_are_sent_each_turn(view: View) -> Findings:
         if not request.call.began.tools and not request.wire.tools:
             continue
         wrong = list(_wrong_definitions(request))
-        yield from wrong
-        if not wrong:
-            yield Compared("tool definitions")
+        yield from findings_or_compared(wrong, "tool definitions")
 
 
 def _wrong_definitions(request: ReadRequest) -> Iterator[Finding]:
@@ -165,9 +163,7 @@ def results_follow_their_calls(view: View) -> Findings:
         if not any(message.results for message in messages):
             continue
         wrong = list(_misplaced_results(request, messages))
-        yield from wrong
-        if not wrong:
-            yield Compared("places of results")
+        yield from findings_or_compared(wrong, "places of results")
 
 
 def _merge_neighbours(messages: tuple[Message, ...]) -> list[Message]:

@@ -6,7 +6,18 @@ from .allowed_only import ALLOWED_ONLY_FILE, AllowedOnly
 from .catalogue import Catalogue, ProfileSet, Suite, load_suite
 from .judge import judge, judge_parity
 from .model import PROFILES, Level, Requirement, concerns, in_words
-from .registry import REGISTRY, Aspect, Check, FindingCode, Findings, Registry, check, compare_modes, finding
+from .registry import (
+    REGISTRY,
+    Aspect,
+    Check,
+    FindingCode,
+    Findings,
+    Registry,
+    check,
+    compare_modes,
+    finding,
+    findings_or_compared,
+)
 from .scenario_index import SHOWN_FILE, Shown, ShownFile
 
 __all__ = [
@@ -31,6 +42,7 @@ __all__ = [
     "compare_modes",
     "concerns",
     "finding",
+    "findings_or_compared",
     "in_words",
     "judge",
     "judge_parity",

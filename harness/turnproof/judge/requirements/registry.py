@@ -26,7 +26,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias, TypeVar
+from typing import Any, Literal, Protocol, TypeAlias, TypeVar
 
 import msgspec
 from msgspec import UNSET
@@ -80,6 +80,18 @@ class Check:
     callbacks: tuple[Callback, ...] = ()
 
 
+class RaisedError(Protocol):
+    """An event of a run that says what was raised."""
+
+    @property
+    def error(self) -> str | None:
+        """The name of the class."""
+
+    @property
+    def message(self) -> str | None:
+        """The text of the error."""
+
+
 @dataclass(frozen=True, slots=True)
 class FindingCode:
     """A code with its words. Calling it makes a finding; what is no JSON becomes some."""
@@ -109,6 +121,13 @@ class FindingCode:
             facts={name: plain_value(value) for name, value in facts.items()},
             rests_on=rests_on,
         )
+
+    def of_error(self, place: Place, error: RaisedError, *, expected: object = UNSET, **more: Any) -> Finding:
+        """A finding about an error that was raised: its class is what was observed, its message a fact.
+
+        `more` is what else a finding takes.
+        """
+        return self(place, expected=expected, observed=error.error, message=error.message, **more)
 
 
 class Registry:
@@ -194,6 +213,14 @@ class Registry:
             return function
 
         return register
+
+
+def findings_or_compared(findings: Iterable[Finding], what: str) -> Iterator[Finding | Compared]:
+    """The findings; where there are none, that `what` was compared and found in order."""
+    found = list(findings)
+    yield from found
+    if not found:
+        yield Compared(what)
 
 
 REGISTRY = Registry()
