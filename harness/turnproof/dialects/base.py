@@ -45,11 +45,18 @@ class Evidence(StrEnum):
 NO_HEADERS: Mapping[str, str] = MappingProxyType({})
 
 
+SOCKET_METHOD = "WEBSOCKET"
+"""What a message on a WebSocket has in place of a method."""
+
+
 @dataclass(frozen=True, slots=True)
 class HttpRequest:
     """A request as it arrived, its path relative to the provider's host. Header names are lower case.
 
     The path has single slashes: a base URL that ends in one, and a path that begins with one, are no other address.
+
+    A message on a WebSocket is a request too: its method is `SOCKET_METHOD`, path, query and headers are those of the
+    handshake, and `connection` is the number of the connection. None means that nobody counted.
     """
 
     method: str
@@ -57,6 +64,7 @@ class HttpRequest:
     query: Mapping[str, str]
     headers: Mapping[str, str]
     body: bytes
+    connection: int | None = None
 
     def __post_init__(self) -> None:
         if "//" in self.path:
@@ -186,9 +194,10 @@ with a summary, even if it is empty; that texts of one answer keep their borders
 TRAITS: tuple[Trait, ...] = get_args(Trait)
 
 Operation: TypeAlias = Literal[
-    "generate", "count_tokens", "list_models", "get_model", "cache", "stored", "authenticate", "other"
+    "generate", "count_tokens", "list_models", "get_model", "cache", "stored", "authenticate", "connect", "other"
 ]
-"""`stored` is about a conversation or an answer that the service keeps: read, deleted, cancelled, made shorter.
+"""`connect` opens a WebSocket.
+`stored` is about a conversation or an answer that the service keeps: read, deleted, cancelled, made shorter.
 `authenticate` is the exchange of one credential for another: what it says, in either direction, is kept nowhere."""
 
 
@@ -452,6 +461,23 @@ class PrefixCache(Protocol):
     def account(self, call: Call, facts: ModelFacts, now: float) -> tuple[PromptUsage, Callable[[], None]]: ...
 
 
+class Sockets(Protocol):
+    """How an API is spoken over a WebSocket. A request with the operation `connect` that is answered with status 101
+    opens one; each message on it is then a request with the method `SOCKET_METHOD`, parsed and judged as any other."""
+
+    final_rules: frozenset[str]
+    """Ids of the rules behind whose refusal the service closes the socket."""
+
+    def lane(self, message: bytes) -> str:
+        """The lane of a message: those of one lane are answered one after the other, in their order."""
+
+    def messages(self, answer: Rendered, request: HttpRequest) -> Rendered:
+        """An answer as it goes over the socket: each event is one message, a line of JSON."""
+
+    def answered(self, answer: Rendered, request: HttpRequest, world: World) -> None:
+        """Let the world know the messages that answered a request, where they change what the socket holds."""
+
+
 class Dialect(Protocol):
     """One wire API. Implementations are stateless; what a service remembers is in `World` and `PrefixCache`."""
 
@@ -471,6 +497,8 @@ class Dialect(Protocol):
     """What the API takes as a tool's name, whole."""
     models: Mapping[str, ModelFacts]
     rules: Sequence[Rule]
+    sockets: Sockets | None
+    """How the API is spoken over a WebSocket; None where it is not."""
     allowed_differences: Sequence[AllowedDifference]
 
     def parse(self, request: HttpRequest, world: World) -> Call | Refusal:

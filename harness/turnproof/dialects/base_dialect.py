@@ -13,7 +13,7 @@ import msgspec
 
 from ..errors import PayloadError
 from ..messages import JSON, Message, Part, ToolSchema
-from .base import Call, Dialect, Refusal, Reply, WireDifference, World
+from .base import Call, Dialect, Refusal, Reply, Sockets, WireDifference, World
 from .naming import speak
 from .request_comparison import RequestComparison
 
@@ -35,6 +35,7 @@ class BaseDialect(Dialect):
 
     noise: Sequence[bytes] = ()
     storage_fields: frozenset[str] = frozenset()
+    sockets: Sockets | None = None
     comparison: type[RequestComparison]
     """What may differ between a session's conversation and a request."""
     request_form: Callable[[Call], JSON]

@@ -30,6 +30,10 @@ from .pairs import PAIRS
 WITHOUT_PAIR: Mapping[str, str] = {
     "rate-limit": "it depends on what else the organisation sends: `error_kind(429)` and the faults of the emulator",
     "response-not-found": "only logged, and yet there is nothing to answer with: `test_stored_operations.py`",
+    **dict.fromkeys(
+        ("socket-life", "lane-name", "lane-limit", "socket-message", "http-field-on-a-socket"),
+        "it is about a WebSocket, which a table of requests does not open: `test_over_socket.py`",
+    ),
     "overloaded": "it depends on the load of the service: `error_kind(503)` and the faults of the emulator",
 }
 """Rules that no request can break by itself, with the reason."""
@@ -78,7 +82,9 @@ judge = judge_by(DIALECT, world)
 
 REFUSALS: RefusalKit[Ask] = RefusalKit(
     DIALECT, rules.ALL, PAIRS, WITHOUT_PAIR, judge, ACCEPTED,
-    inferred_without_pair=frozenset({"response-not-found"}),
+    inferred_without_pair=frozenset(
+        {"response-not-found", "socket-message", "http-field-on-a-socket"}
+    ),
     several=(ask(ASKED, output(), call(), tools=[function("a.b"), function("r" * 65)]), (True, False, False)),
     wrong_key=Ask(raw=b"{", headers={"authorization": "Bearer wrong"}), bad_key=rules.BAD_KEY,
     meanings={

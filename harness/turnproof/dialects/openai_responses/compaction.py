@@ -14,8 +14,9 @@ from typing import Any
 from ..base import PromptUsage, World
 from ..catalogue import dated
 from .items import kind_of
-from .store import COMPACTION, remember_encrypted, remember_items, seal
+from .store import remember_encrypted, remember_items, seal
 from .stored_items import stored_form
+from .stored_response import COMPACTION
 from .surfaces import ResponsesCall
 from .writing import item_id
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..base import PrefixCache, Service
 from ..base_dialect import BaseDialect
 from ..request_form import form_without_thoughts
-from . import counting, errors, extras, framing, observed_answers, read, render, rules, writing
+from . import counting, errors, extras, framing, observed_answers, over_socket, read, render, rules, writing
 from .allowed import ALLOWED
 from .compare import ItemsComparison
 from .counting import ResponsesCache
@@ -25,7 +25,14 @@ class OpenAIResponses(BaseDialect):
         base_url_variable="OPENAI_BASE_URL",
         base_path="/v1",
         request_headers=frozenset(
-            {"copilot-integration-id", "editor-version", "openai-intent", "x-github-api-version", "x-initiator"}
+            {
+                "copilot-integration-id",
+                "editor-version",
+                "openai-intent",
+                "upgrade",
+                "x-github-api-version",
+                "x-initiator",
+            }
         ),
         response_headers=frozenset({"openai-version", "retry-after-ms", "x-should-retry"}),
     )
@@ -33,6 +40,7 @@ class OpenAIResponses(BaseDialect):
     spellings = writing.SPELLINGS
     garbage = writing.GARBAGE
     storage_fields = frozenset({"conversation", "include", "previous_response_id", "store"})
+    sockets = over_socket.Sockets()
     traits = frozenset(
         {
             "call-id-form",

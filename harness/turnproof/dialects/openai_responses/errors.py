@@ -13,7 +13,8 @@ from ..base import NO_HEADERS, ErrorMeaning, Refusal, Rendered, WireEvent
 from ..error_answers import usual_error
 from ..openai_common import is_oversized
 from . import rules
-from .writing import body_event, request_id, sse
+from .framing import MESSAGES
+from .writing import body_event, json_line, request_id, sse
 
 COPILOT_BAD_REQUEST = "invalid_request_body"
 """The code that Copilot puts on whatever is wrong with a request (openai-chat.md §6, microsoft/vscode#321977)."""
@@ -104,5 +105,9 @@ def _plain(message: str) -> WireEvent:
 
 def error_event(kind: str, message: str, headers: Mapping[str, str] = NO_HEADERS) -> WireEvent:
     """The event that reports an error after the stream began (openai 3.54, `ResponseErrorEvent`)."""
+    if headers.get("content-type") == MESSAGES:
+        status = next((status for status, (usual, _) in KINDS.items() if usual == kind), 500)
+        error = error_object(kind, message, status, None)
+        return WireEvent(json_line({"type": "error", "status": status, "error": error}), "error")
     event: dict[str, Any] = {"type": "error", "code": kind, "message": message, "param": None, "sequence_number": 0}
     return sse("error", event, "error")

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ...messages import JSON
-from ..base import Call, ModelFacts, PromptUsage, Rendered, World
+from ...messages import JSON, FinishReason
+from ..base import Call, ModelFacts, PromptUsage, Rendered, Reply, World
 from ..catalogue import dated
 from ..openai_common import issue_copilot_token
 from .errors import render_refusal
+from .render import render
+from .socket_memory import socket_of
 from .stored_operations import render_stored
 from .surfaces import ResponsesCall, Surface
 from .validate.size import missing_model
@@ -18,15 +20,22 @@ from .writing import body_event, request_id
 
 def render_extra(call: Call, usage: PromptUsage, world: World, seed: str) -> Rendered:
     """The answer to `count_tokens`, `list_models`, `get_model` (404 for a model the world lacks), `authenticate`, or an
-    operation on what is stored."""
+    operation on what is stored. A handshake opens a socket, and a warm-up is an empty response."""
+    own_call = ResponsesCall.from_call(call)
     headers = {"content-type": "application/json", "x-request-id": request_id(seed)}
     match call.operation:
         case "count_tokens":
             body: JSON = {"object": "response.input_tokens", "input_tokens": usage.whole}
+        case "connect":
+            socket_of(world, own_call)
+            return Rendered(101, {"upgrade": "websocket"}, ())
+        case "stored" if (socket := socket_of(world, own_call)) is not None and own_call.warms_up:
+            place = f"{seed}/warm-up/{own_call.socket}/{len(socket.issued)}"
+            return render(call, Reply((), FinishReason.STOP), usage, world, place)
         case "stored":
-            return render_stored(ResponsesCall.from_call(call), usage, world, seed)
+            return render_stored(own_call, usage, world, seed)
         case "list_models":
-            body = {"object": "list", "data": _model_entries(world.models, ResponsesCall.from_call(call).surface)}
+            body = {"object": "list", "data": _model_entries(world.models, own_call.surface)}
         case "authenticate":
             body = issue_copilot_token(world, seed)
         case _:

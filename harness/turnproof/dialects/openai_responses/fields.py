@@ -36,6 +36,12 @@ BODY = (COUNT_BODY - {"personality"}) | _words(
 )
 """`client_metadata` is none of the client's parameters; the Codex CLI sends it (`agent-clis.md` §4.2)."""
 
+ON_SOCKETS = _words("generate stream_id type")
+"""What a message on a WebSocket has as well (openai 3.57, `ResponseCreate` of the client's events)."""
+
+OF_HTTP = ("stream", "stream_options", "background")
+"""What belongs to HTTP, and not into a message on a WebSocket."""
+
 MOVED: Mapping[str, str] = {
     "messages": "input",
     "max_tokens": "max_output_tokens",

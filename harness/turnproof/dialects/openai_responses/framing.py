@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
+from ...messages import JSON
 from ..base import EventKind, WireEvent
-from ..lenient_reading import json_of, split_event_stream
-from ..sse import Frame
+from ..lenient_reading import event_documents, json_of, split_event_stream
+from ..ndjson import lines
+from ..sse import Frame, frames, is_event_stream
+
+MESSAGES = "application/x-ndjson"
+"""What a body of messages on a WebSocket, one a line, is noted as. No header says it: a message has none."""
 
 _KINDS: Mapping[str, EventKind] = {
     "response.created": "start",
@@ -35,18 +40,61 @@ _KINDS: Mapping[str, EventKind] = {
 }
 
 
+def is_stream(headers: Mapping[str, str], body: bytes) -> bool:
+    """Whether the body is a stream: events of HTTP, or the messages of a socket."""
+    return _is_messages(headers) or is_event_stream(headers.get("content-type", ""), body)
+
+
+def documents(headers: Mapping[str, str], body: bytes) -> Iterator[JSON]:
+    """The JSON of each event of a stream, None for one that is cut off or is none."""
+    if _is_messages(headers):
+        yield from (one.data if one.closed else None for one in lines(body) if not one.blank)
+    else:
+        yield from event_documents(body, end="[DONE]")
+
+
+def all_documents(headers: Mapping[str, str], body: bytes) -> Iterator[JSON]:
+    """The same with what can be read of the last event, also where its end is missing."""
+    if _is_messages(headers):
+        yield from (one.data for one in lines(body))
+    else:
+        yield from (json_of(one.data) for one in frames(body) if one.data is not None)
+
+
+def is_refusal_on_socket(status: int, headers: Mapping[str, str]) -> bool:
+    """Whether the answer is the one message by which a socket refuses a request."""
+    return status >= 400 and _is_messages(headers)
+
+
+def error_headers(body: bytes) -> Mapping[str, str]:
+    """The headers that the error in a message has in place of those of an answer of HTTP."""
+    match json_of(body):
+        case {"error": {"headers": dict(headers)}}:
+            return {str(name).lower(): str(value) for name, value in headers.items()}
+    return {}
+
+
 def split_stream(headers: Mapping[str, str], body: bytes) -> tuple[WireEvent, ...]:
     """The body as events; joined, their bytes are the body. A batch answer is one `body` event."""
-    return split_event_stream(headers, body, _event)
+    if _is_messages(headers):
+        return tuple(_event(one.raw, one.data, "") for one in lines(body))
+    return split_event_stream(headers, body, _framed)
 
 
-def _event(frame: Frame) -> WireEvent:
-    data = json_of(frame.data) if frame.data is not None else None
+def _is_messages(headers: Mapping[str, str]) -> bool:
+    return headers.get("content-type", "") == MESSAGES
+
+
+def _framed(frame: Frame) -> WireEvent:
+    return _event(frame.raw, json_of(frame.data) if frame.data is not None else None, frame.event or "")
+
+
+def _event(raw: bytes, data: JSON, name: str) -> WireEvent:
     match data:
         case {"type": "response.output_text.delta" | "response.refusal.delta", "delta": str(text)}:
-            return WireEvent(frame.raw, "text", text)
+            return WireEvent(raw, "text", text)
         case {"type": "response.output_item.done", "item": {"type": "reasoning"}}:
-            return WireEvent(frame.raw, "signature")
+            return WireEvent(raw, "signature")
         case {"type": str(kind)}:
-            return WireEvent(frame.raw, _KINDS.get(kind, "ping"))
-    return WireEvent(frame.raw, _KINDS.get(frame.event or "", "ping"))
+            return WireEvent(raw, _KINDS.get(kind, "ping"))
+    return WireEvent(raw, _KINDS.get(name, "ping"))

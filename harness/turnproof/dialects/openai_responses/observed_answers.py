@@ -7,18 +7,19 @@ from typing import Any
 
 from ..base import Call, World
 from ..lenient_reading import json_of
-from ..sse import frames, is_event_stream
+from .framing import all_documents, is_stream
+from .socket_memory import socket_of
 from .store import (
     Conversation,
     forget,
     kept_conversation,
     kept_response,
-    output_of,
+    previous_response,
     remember,
     remember_encrypted,
     remember_items,
-    stored_response,
 )
+from .stored_response import output_of
 from .surfaces import Item, ResponsesCall
 
 _OPEN = (None, "in_progress", "queued")
@@ -29,18 +30,19 @@ def observe(call: Call, status: int, headers: Mapping[str, str], body: bytes, wo
     own_call = ResponsesCall.from_call(call)
     if status != 200:
         return
-    if own_call.operation == "stored":
+    if own_call.operation == "stored" and not own_call.warms_up:
         found = json_of(body)
         if isinstance(found, dict):
             _observe_store(own_call, found, world)
         return
-    previous = stored_response(world, (own_call.body or {}).get("previous_response_id"))
+    previous = previous_response(world, (own_call.body or {}).get("previous_response_id"), own_call.socket)
     for response in _response_object(headers, body):
         # An organisation without retention stores nothing, whatever was asked; the answer says so.
         stored = response["store"] if isinstance(response.get("store"), bool) else own_call.stored
         remember(
             response, own_call.items[own_call.carried :], world, stored=stored, model=_issuer(response, call),
             previous=previous, conversation=kept_conversation(world, own_call.conversation),
+            socket=socket_of(world, own_call), lane=own_call.lane,
         )  # fmt: skip
 
 
@@ -75,14 +77,14 @@ def _response_object(headers: Mapping[str, str], body: bytes) -> Iterator[dict[s
 
     Recorded: encrypted content is drawn anew for every event that shows an item, so the two differ and both are good.
     """
-    if not is_event_stream(headers.get("content-type", ""), body):
+    if not is_stream(headers, body):
         if isinstance(found := json_of(body), dict) and "output" in found:
             yield found
         return
     last: dict[str, Any] = {}
     done: list[Any] = []
-    for frame in frames(body):
-        match json_of(frame.data) if frame.data is not None else None:
+    for event in all_documents(headers, body):
+        match event:
             case {"type": "response.output_item.done", "item": dict(item)}:
                 done.append(item)
             case {"type": str(), "response": dict(response)}:

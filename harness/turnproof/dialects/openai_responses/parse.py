@@ -7,20 +7,25 @@ value of the wrong type. A wrong key is named before any of these.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from ...messages import JSON, Part, Text, ToolSchema
-from ..base import Call, HttpRequest, Refusal, World
+from ..base import SOCKET_METHOD, Call, HttpRequest, Refusal, World
 from ..base_dialect import UnreadableRequest, call_or_refusal, json_object, with_method
 from ..openai_values import wrong_type
-from . import auth, conversation, rules
+from . import auth, conversation, fields, over_socket, rules
 from .errors import COPILOT_BAD_REQUEST
 from .items import Unreadable, id_of, parts_of
-from .store import kept_conversation, stored_response
+from .socket_memory import lane_of
+from .store import kept_conversation, previous_response
 from .surfaces import Address, Item, ResponsesCall, Surface, addresses_of, conversation_id
 
-_CONVERSATION = frozenset({"model", "input", "instructions", "tools", "stream", "previous_response_id", "conversation"})
+_CONVERSATION = fields.ON_SOCKETS | {
+    "model", "input", "instructions", "tools", "stream", "previous_response_id", "conversation",
+}  # fmt: skip
+_CREATE_PATH = "/v1/responses"
 _WITH_PROMPT = ("generate", "count_tokens")
 _OBJECTS = ("reasoning", "text", "metadata", "stream_options")
 
@@ -37,10 +42,15 @@ def _unreadable(reason: str | None) -> Refusal:
 
 
 def _call(request: HttpRequest, world: World) -> ResponsesCall:
+    if request.path.rstrip("/") == _CREATE_PATH and over_socket.is_handshake(request):
+        return ResponsesCall("connect", socket=_socket(request))
     address = _address(request)
     if address.operation not in _WITH_PROMPT and address.action != "compact":
         return _without_prompt(request, address)
     body = _body(request.body)
+    if over_socket.is_message(request) and body.get("type") != over_socket.CREATE:
+        message = f"Unknown event type: {body.get('type')!r}. Supported values are: '{over_socket.CREATE}'."
+        raise UnreadableRequest(Refusal(rules.SOCKET_MESSAGE, 400, "invalid_request_error", message, "$.type"))
     model = body.get("model")
     if model is None and address.operation != "count_tokens" and body.get("prompt") is None:
         message = "Missing required parameter: 'model'."
@@ -48,7 +58,7 @@ def _call(request: HttpRequest, world: World) -> ResponsesCall:
             Refusal(rules.MISSING_FIELD, 400, _code(address, "missing_required_parameter"), message, "$.model")
         )
     try:
-        return _read(body, address, world)
+        return _read(body, address, request, world)
     except Unreadable as error:
         fault = wrong_type(error.where, error.expected, error.got)
         kind = _code(address, fault.code)
@@ -70,7 +80,7 @@ def _without_prompt(request: HttpRequest, address: Address) -> ResponsesCall:
     )
 
 
-def _read(body: dict[str, Any], address: Address, world: World) -> ResponsesCall:
+def _read(body: dict[str, Any], address: Address, request: HttpRequest, world: World) -> ResponsesCall:
     for name, expected in (("model", "a string"), ("instructions", "a string"), ("previous_response_id", "a string")):
         if not isinstance(body.get(name), str | None):
             raise Unreadable(name, expected, body[name])
@@ -80,23 +90,25 @@ def _read(body: dict[str, Any], address: Address, world: World) -> ResponsesCall
     model = body.get("model") or ""
     sent = _items(body.get("input"))
     own = conversation.resolved(sent, world)
-    carried = _carried(body, world)
+    socket = _socket(request)
+    carried = _carried(body, socket, world)
     items = (*carried, *own)
     for n, item in enumerate(own):
         _readable(item, n)
     start = conversation.count_instructions(items)
     messages = conversation.messages(items, model)
     held = conversation.messages(carried, model)
+    warms_up = socket is not None and body.get("generate") is False
     return ResponsesCall(
-        address.operation,
+        "stored" if warms_up else address.operation,
         model=body.get("model"),
-        stream=body.get("stream") is True,
+        stream=body.get("stream") is True or socket is not None,
         system=_system(body.get("instructions"), items[:start], model),
         tools=_tools(body.get("tools")),
         messages=messages,
         body=body,
         settings={key: value for key, value in body.items() if key not in _CONVERSATION},
-        action=address.action,
+        action="create" if warms_up else address.action,
         resource=body.get("previous_response_id") or conversation_id(body),
         managed_messages=len(held),
         kept_answer=address.operation == "generate" and body.get("store") is not False,
@@ -104,12 +116,21 @@ def _read(body: dict[str, Any], address: Address, world: World) -> ResponsesCall
         surface=address.surface,
         items=items,
         carried=len(carried),
+        socket=socket,
+        lane="" if socket is None else lane_of(request.body),
     )
 
 
-def _carried(body: dict[str, Any], world: World) -> tuple[Item, ...]:
+def _socket(request: HttpRequest) -> int | None:
+    """The number of the socket that a message came by, or that a handshake asks for."""
+    if not over_socket.is_message(request) and not over_socket.is_handshake(request):
+        return None
+    return -1 if request.connection is None else request.connection
+
+
+def _carried(body: dict[str, Any], socket: int | None, world: World) -> tuple[Item, ...]:
     """What the service holds in front of the items of a request."""
-    if (previous := stored_response(world, body.get("previous_response_id"))) is not None:
+    if (previous := previous_response(world, body.get("previous_response_id"), socket)) is not None:
         return previous.context
     held = kept_conversation(world, conversation_id(body))
     return tuple(held.items) if held is not None else ()
@@ -132,7 +153,10 @@ def _address(request: HttpRequest) -> Address:
     nowhere = Refusal(rules.NOT_FOUND, 404, "invalid_request_error", f"Invalid URL ({method} {path})")
     not_allowed = f"Not allowed to {method} on {path}."
     wrong_method = Refusal(rules.METHOD_NOT_ALLOWED, 405, "method_not_supported", not_allowed)
-    return with_method(addresses_of(request), method, nowhere=nowhere, wrong_method=wrong_method)
+    found = addresses_of(request)
+    if method == SOCKET_METHOD:
+        found = [replace(one, method=SOCKET_METHOD) for one in found if one.operation == "generate"]
+    return with_method(found, method, nowhere=nowhere, wrong_method=wrong_method)
 
 
 def _malformed(message: str) -> Refusal:

@@ -13,9 +13,9 @@ from typing import Any
 
 from ...messages import JSON, FunctionCall, Part, TokenUsage
 from ..base import WireAnswer
-from ..lenient_reading import event_documents, json_of, not_json, number, read_safely, wait, word
-from ..sse import is_event_stream
+from ..lenient_reading import json_of, not_json, number, read_safely, wait, word
 from .finishes import Ending, neutral
+from .framing import documents, error_headers, is_refusal_on_socket, is_stream
 from .items import arguments_of, id_of, is_refusal, kind_of, read_item
 
 Json = dict[str, Any]
@@ -23,8 +23,12 @@ Json = dict[str, Any]
 
 def read_response(status: int, headers: Mapping[str, str], body: bytes) -> WireAnswer:
     """The answer in neutral form; never raises."""
-    read = _read_stream if is_event_stream(headers.get("content-type", ""), body) else _read_batch
-    return replace(read_safely(status, partial(read, status, body)), retry_after=wait(headers))
+    refused = is_refusal_on_socket(status, headers)
+    if is_stream(headers, body) and not refused:
+        read = partial(_read_stream, status, headers, body)
+    else:
+        read = partial(_read_batch, status, body)
+    return replace(read_safely(status, read), retry_after=wait(error_headers(body) if refused else headers))
 
 
 def _read_batch(status: int, body: bytes) -> WireAnswer:
@@ -169,9 +173,9 @@ _MOST_BLOCKS = 1000
 """No item has so many; a number beyond it is none to make room for."""
 
 
-def _read_stream(status: int, body: bytes) -> WireAnswer:
+def _read_stream(status: int, headers: Mapping[str, str], body: bytes) -> WireAnswer:
     stream = _Stream()
-    for event in event_documents(body, end="[DONE]"):
+    for event in documents(headers, body):
         stream.damaged = stream.damaged or event is None
         stream.read_event(event)
     last = _items_without_events(stream.response)

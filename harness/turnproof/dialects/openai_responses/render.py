@@ -13,7 +13,8 @@ from ..stream_cuts import cut_text
 from . import output, response_object
 from .compaction import within_answer
 from .output import Json
-from .store import kept_conversation, kept_response, remember, seal, stored_response, withheld
+from .socket_memory import socket_of
+from .store import kept_conversation, kept_response, previous_response, remember, seal, withheld
 from .surfaces import ResponsesCall
 from .writing import body_event, item_id, request_id, sse
 
@@ -78,8 +79,9 @@ class _Answer:
         call, world = self._call, self._world
         remember(
             self.final, call.items[call.carried :], world, stored=call.stored, model=self._model,
-            previous=stored_response(world, (call.body or {}).get("previous_response_id")),
+            previous=previous_response(world, (call.body or {}).get("previous_response_id"), call.socket),
             conversation=kept_conversation(world, call.conversation),
+            socket=socket_of(world, call), lane=call.lane,
         )  # fmt: skip
         kept = kept_response(world, self.final["id"])
         if kept is not None and call.background:

@@ -148,7 +148,11 @@ STRICT_FORMAT = _rule(
 )
 
 # What the service keeps
-PREVIOUS_RESPONSE = _rule("previous-response", *earlier_threads("maximhq/bifrost#2441", "bigduu/Bamboo-agent#513"))
+PREVIOUS_RESPONSE = _rule(
+    "previous-response",
+    *earlier_threads("maximhq/bifrost#2441", "bigduu/Bamboo-agent#513"),
+    thread("Soju06/codex-lb#782", "Previous response with id '…' not found.", day=_TODAY),
+)
 CONVERSATION_NOT_FOUND = _rule(
     "conversation-not-found", note="seen only as a probe's expectation: 404, Conversation with id '…' not found."
 )
@@ -176,6 +180,20 @@ ITEM_NOT_FOUND = _rule(
 )
 DUPLICATE_ITEM = _rule(
     "duplicate-item", *earlier_threads("OpenRouterTeam/ai-sdk-provider#254", "microsoft/vscode#321977")
+)
+
+# WebSockets: nothing of a real one was recorded
+_SOCKETS = page("https://developers.openai.com/api/docs/guides/websocket-mode", day=_TODAY)
+SOCKET_LIFE = _rule("socket-life", _SOCKETS)
+LANE_NAME = _rule("lane-name", _SOCKETS)
+LANE_LIMIT = _rule("lane-limit", _SOCKETS)
+SOCKET_MESSAGE = _rule(
+    "socket-message",
+    note="the page and openai 3.57 know text messages of two types; what the service makes of others was not seen",
+)
+HTTP_FIELD = _rule(
+    "http-field-on-a-socket",
+    note="Open Responses 2026-04-24: MUST NOT be sent; openai 3.57: should not; yet the Codex CLI sends `stream`",
 )
 
 # Calls and outputs

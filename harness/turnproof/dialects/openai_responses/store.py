@@ -17,18 +17,17 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any
 
-from ..base import WireEvent, World
+from ..base import World
 from ..catalogue import same_model
 from .items import id_of, kind_of
 from .models import MODELS
+from .socket_memory import Socket, open_socket, was_held
 from .stored_items import stored_form
+from .stored_response import StoredResponse, complete_output, output_of
 from .surfaces import Item
 
 KEPT_SECONDS = 30 * 24 * 60 * 60
 """How long a response is kept (developers.openai.com, guide conversation-state)."""
-
-COMPACTION = "compaction"
-"""The type of the item that stands for what the service has made shorter."""
 
 _SEALED_BYTES = 192
 
@@ -42,44 +41,6 @@ class IssuedItem:
     stored: bool
     reasoning: str | None = None
     follower: str | None = None
-
-
-@dataclass(slots=True)
-class StoredResponse:
-    """A response that can be asked for: `told` is what it is now, `asked` the items of its own request.
-
-    `previous` is the one that it went on from, `held` what a conversation held in front of it instead. One that is not
-    `stored` was made in the background, and can be asked for and not gone on from. `final` is what a response in the
-    background becomes, `events` are those of its stream, `since` is when it was made.
-    """
-
-    told: Item
-    asked: tuple[Item, ...]
-    since: float
-    previous: StoredResponse | None = None
-    held: tuple[Item, ...] = ()
-    stored: bool = True
-    final: Item | None = None
-    events: tuple[WireEvent, ...] = ()
-
-    @property
-    def context(self) -> tuple[Item, ...]:
-        """The whole conversation up to the last item of the response; of what an answer made shorter, the
-        item that stands for it and what came after."""
-        newest_first: list[StoredResponse] = []
-        each: StoredResponse | None = self
-        while each is not None:
-            newest_first.append(each)
-            each = each.previous
-        found = list(newest_first[-1].held)
-        for one in reversed(newest_first):
-            output = list(_complete(one.told))
-            shortened = next((n for n, item in enumerate(output) if kind_of(item) == COMPACTION), None)
-            if shortened is None:
-                found += (*one.asked, *output)
-            else:
-                found = output[shortened:]
-        return tuple(found)
 
 
 @dataclass(slots=True)
@@ -111,10 +72,27 @@ def stored_response(world: World, response_id: object) -> StoredResponse | None:
     return found if found is not None and found.stored else None
 
 
+def previous_response(world: World, response_id: object, socket: int | None) -> StoredResponse | None:
+    """The response that a request which came by this socket, or by HTTP, means by this id."""
+    stored = stored_response(world, response_id)
+    if stored is not None or socket is None or not isinstance(response_id, str):
+        return stored
+    return open_socket(world, socket).issued.get(response_id)
+
+
+def can_go_on_from(world: World, response_id: object, socket: int | None) -> bool:
+    """Whether the service has that response now: it is stored, or the socket holds it."""
+    held = socket is not None and open_socket(world, socket).holds(response_id)
+    return held or stored_response(world, response_id) is not None
+
+
 def has_expired(world: World, response_id: object) -> bool:
-    """Whether a request could go on from this response until time alone ended that."""
+    """Whether a request could go on from this response until the service's own rules ended that: its time was over, or
+    the socket that held it has dropped it or is another one."""
     found = world.resources.get(response_id) if isinstance(response_id, str) else None
-    return isinstance(found, StoredResponse) and found.stored and kept_response(world, response_id) is None
+    if not isinstance(found, StoredResponse) or not found.stored:
+        return was_held(world, response_id)
+    return kept_response(world, response_id) is None
 
 
 def kept_conversation(world: World, conversation_id: object) -> Conversation | None:
@@ -156,15 +134,20 @@ def remember(
     model: str,
     previous: StoredResponse | None = None,
     conversation: Conversation | None = None,
+    socket: Socket | None = None,
+    lane: str = "",
 ) -> None:
     """Let the world know a whole response to the items that were `asked` with; `model` is who issued it.
 
-    It went on from the `previous` one, or from what the `conversation` holds, which then holds it too.
+    It went on from the `previous` one, or from what the `conversation` holds, which then holds it too. The lane of the
+    `socket` by which it was asked for holds it as well.
     """
     output = output_of(response)
     remember_items(output, world, stored=stored)
     remember_encrypted(output, model, world)
     name = id_of(response)
+    if socket is not None and name is not None and response.get("status") != "failed":
+        socket.hold(lane, name, StoredResponse(response, tuple(asked), world.clock(), previous, (), stored))
     if name is None or not (stored or response.get("background") is True):
         return
     # A retry gets the answer that its first request got: nothing of it is kept twice.
@@ -173,7 +156,7 @@ def remember(
     if is_new or conversation is None:
         world.resources[name] = StoredResponse(response, tuple(asked), world.clock(), previous, held, stored)
     if conversation is not None and is_new:
-        conversation.items += [*stored_form(asked, name), *_complete(response)]
+        conversation.items += [*stored_form(asked, name), *complete_output(response)]
 
 
 def remember_items(output: Sequence[Item], world: World, *, stored: bool) -> None:
@@ -201,19 +184,6 @@ def withheld(items: Iterable[Item], model: str, world: World) -> list[dict[str, 
             reason = {"action": "removed", "reason": "model_mismatch"}
             found.append({"type": "reasoning", "id": id_of(item) or ""} | reason)
     return found
-
-
-def output_of(response: Item) -> list[Item]:
-    """The items that a response gives."""
-    found = response.get("output")
-    return [item for item in found if isinstance(item, dict)] if isinstance(found, list) else []
-
-
-def _complete(response: Item) -> Iterable[Item]:
-    """What a request goes on from: nobody was seen being asked for the output of a call that was not finished."""
-    return (
-        item for item in output_of(response) if kind_of(item) != "function_call" or item.get("status") != "incomplete"
-    )
 
 
 def _summary(item: Item) -> str:

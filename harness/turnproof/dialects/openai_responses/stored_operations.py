@@ -13,8 +13,9 @@ from . import rules
 from .compaction import compacted
 from .errors import render_refusal
 from .items import id_of
-from .store import Conversation, StoredResponse, forget, kept_conversation, kept_response
+from .store import Conversation, forget, kept_conversation, kept_response
 from .stored_items import page, stored_form
+from .stored_response import StoredResponse
 from .surfaces import Item, ResponsesCall
 from .writing import body_event, item_id, request_id
 

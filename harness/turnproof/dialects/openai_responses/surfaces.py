@@ -34,6 +34,8 @@ class ResponsesCall(StoredCall):
     The first `carried` of the `items` were not in the request: the service holds them, for the response that is named
     as the previous one or for the conversation that is named. References are replaced by what they name.
 
+    Of a message on a WebSocket `socket` is the number of the socket and `lane` the lane that it names, if any.
+
     Of an operation on the store, `kept` says what it is about, `resource` and `item` name it, and `settings` are the
     parameters of the query.
     """
@@ -42,6 +44,13 @@ class ResponsesCall(StoredCall):
     items: tuple[Item, ...] = ()
     kept: Kept = ""
     item: str = ""
+    socket: int | None = None
+    lane: str = ""
+
+    @property
+    def warms_up(self) -> bool:
+        """Whether the request only prepares a later one: a message on a socket with `generate: false`."""
+        return self.socket is not None and (self.body or {}).get("generate") is False
 
     @property
     def conversation(self) -> str | None:

@@ -37,6 +37,11 @@ def body_event(body: JSON) -> WireEvent:
     return WireEvent(_encode(body), "body")
 
 
+def json_line(data: JSON) -> bytes:
+    """One message of a socket, as a body has it."""
+    return _encode(data) + b"\n"
+
+
 def sse(name: str, data: JSON, kind: EventKind, text: str = "") -> WireEvent:
     """One event, named after the type that its data gives."""
     return WireEvent(b"event: %b\ndata: %b\n\n" % (name.encode(), _encode(data)), kind, text)

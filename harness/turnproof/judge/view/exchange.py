@@ -246,7 +246,8 @@ def read_call(dialect: Dialect, request: WireRequest, world: World) -> Call | No
     text = request.body
     raw = text.encode() if isinstance(text, str) else b"" if text is None else msgspec.json.encode(text)
     query = dict(parse_qsl(parts.query, keep_blank_values=True))
-    parsed = dialect.parse(HttpRequest(request.method, parts.path, query, request.headers, raw), world)
+    http = HttpRequest(request.method, parts.path, query, request.headers, raw, request.connection)
+    parsed = dialect.parse(http, world)
     return None if isinstance(parsed, Refusal) else parsed
 
 
@@ -257,9 +258,9 @@ def world_of(dialect: Dialect, exchanges: Iterable[tuple[WireRequest, WireRespon
     The server has judged what is read here already: any key will do, and time stands still.
     """
     world = World.with_any_key(AnyModel(dialect.models))
-    holding = "generate" if "held-history" in dialect.traits else "cache"
+    holding = ("generate", "stored") if "held-history" in dialect.traits else ()
     for request, response in exchanges:
-        if request.operation in ("cache", holding) and response is not None and response.status == 200:
+        if request.operation in ("cache", *holding) and response is not None and response.status == 200:
             call = read_call(dialect, request, world)
             if call is not None and (call.action == "create" or call.operation == "generate"):
                 dialect.observe(call, response.status, response.headers, response.data, world)

@@ -19,7 +19,8 @@ class WireRequest(BaseEvent, frozen=True, kw_only=True, omit_defaults=True, tag=
     operations; `findings` are the rules it offends, enforced or only logged, each `{"rule", "evidence", "status",
     "kind", "message", "path", "enforced"}`, and `"outdated": true` where time alone made it so. `at_ms` is when it
     arrived, in milliseconds since the run began, as the call's. `connection` is the number of the connection by which
-    it came, counted from 0 within the run; None where nobody counted.
+    it came, counted from 0 within the run; None where nobody counted. A message on a WebSocket has the method
+    `WEBSOCKET`, and path and headers of the handshake.
     """
 
     exchange: int

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
-from ...dialects.base import Call, HttpRequest, Operation, Service
+from ...dialects.base import SOCKET_METHOD, Call, HttpRequest, Operation, Service
 from .model import RecordedRequest, RecordedResponse
 
 REQUEST_HEADERS = frozenset({"accept", "content-type"})
@@ -44,15 +44,18 @@ def unscrub_request(recorded: RecordedRequest) -> HttpRequest:
     return HttpRequest(recorded.method, parts.path, dict(parse_qsl(parts.query)), recorded.headers, recorded.body)
 
 
-UNRECORDED: frozenset[Operation] = frozenset({"authenticate", "other"})
-"""What never gets into a cassette: the exchange of credentials, and what is about an account and not about a model."""
+UNRECORDED: frozenset[Operation] = frozenset({"authenticate", "connect", "other"})
+"""What never gets into a cassette: the exchange of credentials, the opening of a socket, and what is about an account
+and not about a model."""
 
 
 def why_not_written(request: HttpRequest, call: Call, headers: Mapping[str, str], body: bytes) -> str | None:
     """Why this exchange must stay out of a cassette (its bodies are on no allow-list), or None."""
     if call.operation in UNRECORDED:
         return "an exchange of credentials" if call.operation == "authenticate" else "no operation of the dialect"
-    for side, headers_of_side, data in (("request", request.headers, request.body), ("response", headers, body)):
+    # A message on a socket has no type of its own: the dialect has read it as JSON.
+    asked = b"" if request.method == SOCKET_METHOD else request.body
+    for side, headers_of_side, data in (("request", request.headers, asked), ("response", headers, body)):
         media_type = _media_type(headers_of_side)
         if data and media_type not in MEDIA_TYPES:
             return f"{side} body of type {media_type or 'unknown'!r}"

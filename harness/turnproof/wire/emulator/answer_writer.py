@@ -136,6 +136,11 @@ class Writer:
         if self._exchange.ended == "left-open":
             # All of it went out without a pause: whether the peer still listens at this moment is a matter of luck.
             self._exchange.ended = "completed"
+        await self._end()
+
+    async def _end(self) -> None:
+        """Say that the answer is over."""
+        assert self._response is not None
         with contextlib.suppress(ConnectionError):
             await self._response.write_eof()
 

@@ -13,7 +13,9 @@ import logging
 import threading
 import time
 import zlib
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from typing import Unpack
 from urllib.parse import urlsplit
 
@@ -27,11 +29,15 @@ from .answers import Answer, answer_exchange
 from .incoming import Incoming
 from .passing_writer import PassingWriter, while_connected
 from .server_run import Exchange, Responder, RunOptions, ServerRun, new_run
+from .socket_front import SocketFront, not_a_handshake
 
 log = logging.getLogger(__name__)
 
 MAX_BODY = 64 * 1024 * 1024
 """Bytes of a body, before it is decompressed and after: twice what the largest of the services takes."""
+
+SWITCHING = 101
+"""The status with which a WebSocket is opened."""
 
 IDLE_LIMIT = 60.0
 """Seconds in which a connection has to bring the rest of a head or of a body, or its next request."""
@@ -174,28 +180,32 @@ class EmulatorServer:
         except (web.RequestPayloadError, zlib.error):
             body = b""  # not encoded as its head says: nobody can read it, and the dialect says so
         headers = {key.lower(): value for key, value in request.headers.items()}
-        http = HttpRequest(request.method, path, dict(request.query), headers, body)
+        http = HttpRequest(request.method, path, dict(request.query), headers, body, connection)
         if run.filter is not None:
             http = run.filter.request(http)
         exchange = Exchange(len(run.exchanges), http, turn=run.turn_index, probe=run.probe, connection=connection)
         run.exchanges.append(exchange)
-        try:
-            return await self._exchange(request, run, exchange)
-        except ConnectionError:
-            raise
-        except ServiceError as error:
-            run.service_fault = run.service_fault or str(error)
-            return _broken_off(request, exchange)
-        except Exception as error:
-            # Our own fault must not pass for a broken service, which an adapter would be judged by.
-            log.exception("a request could not be served")
-            run.failure = run.failure or f"{type(error).__name__}: {error}"
-            raise
-        finally:
-            exchange.over = time.monotonic()
-            exchange.done.set()
-            if run.on_exchange is not None:
-                run.on_exchange(exchange)
+        async with _served(request, run, exchange) as served:
+            served.response = await self._exchange(request, run, exchange)
+        if exchange.status == SWITCHING and isinstance(served.response, web.WebSocketResponse):
+            await self._talk(request, run, exchange, served.response)
+        return served.response
+
+    async def _talk(
+        self, request: web.Request, run: ServerRun, handshake: Exchange, socket: web.WebSocketResponse
+    ) -> None:
+        """Serve the socket that a handshake has opened."""
+
+        async def serve(exchange: Exchange, write: Callable[[], Awaitable[None]]) -> None:
+            self.requests += 1
+            async with _served(request, run, exchange):
+                await write()
+
+        def judge(exchange: Exchange) -> Awaitable[Answer]:
+            return answer_exchange(run, exchange)
+
+        assert run.dialect.sockets is not None
+        await SocketFront(request, handshake.request, run, run.dialect.sockets, judge, serve).talk(socket)
 
     async def _body(self, request: web.Request) -> bytes:
         """The body, decompressed. Raises HTTPRequestEntityTooLarge for one over `MAX_BODY`, packed or unpacked,
@@ -212,11 +222,24 @@ class EmulatorServer:
 
     async def _exchange(self, request: web.Request, run: ServerRun, exchange: Exchange) -> web.StreamResponse:
         answer = await self._answered(request, run, exchange)
+        if not isinstance(answer.rendered, Incoming) and answer.rendered.status == SWITCHING:
+            return await self._opened(request, run, exchange)
         if isinstance(answer.rendered, Incoming):
             return await PassingWriter(request, run, exchange, answer.rendered).write(None, answer.cut)
         if run.filter is not None and exchange.call is not None:
             return await self._rewritten(request, run, exchange, answer.rendered, answer)
         return await Writer(request, run, exchange, answer.rendered).write(answer.fault, answer.cut)
+
+    async def _opened(self, request: web.Request, run: ServerRun, exchange: Exchange) -> web.StreamResponse:
+        """The socket that the request asks for, open; or the refusal of a request that is no handshake."""
+        socket = web.WebSocketResponse(compress=False, max_msg_size=MAX_BODY)
+        try:
+            await socket.prepare(request)
+        except web.HTTPBadRequest:
+            exchange.answered = 400
+            return await Writer(request, run, exchange, not_a_handshake()).write(None, None)
+        exchange.status, exchange.ended = SWITCHING, "completed"
+        return socket
 
     async def _answered(self, request: web.Request, run: ServerRun, exchange: Exchange) -> Answer:
         """The answer. Where the real service gives it, nobody goes on waiting for it when the client has left."""
@@ -241,6 +264,36 @@ class EmulatorServer:
             exchange.body = bytearray(b"".join(event.data for event in rendered.events))
             exchange.status, exchange.headers = rendered.status, dict(rendered.headers)
         return response
+
+
+@dataclass(slots=True)
+class _Served:
+    """What a request got."""
+
+    response: web.StreamResponse
+
+
+@asynccontextmanager
+async def _served(request: web.Request, run: ServerRun, exchange: Exchange) -> AsyncIterator[_Served]:
+    """Notes how an exchange that is served in the block has gone, and that it is over."""
+    served = _Served(web.Response(status=500))
+    try:
+        yield served
+    except ConnectionError:
+        raise
+    except ServiceError as error:
+        run.service_fault = run.service_fault or str(error)
+        served.response = _broken_off(request, exchange)
+    except Exception as error:
+        # Our own fault must not pass for a broken service, which an adapter would be judged by.
+        log.exception("a request could not be served")
+        run.failure = run.failure or f"{type(error).__name__}: {error}"
+        raise
+    finally:
+        exchange.over = time.monotonic()
+        exchange.done.set()
+        if run.on_exchange is not None:
+            run.on_exchange(exchange)
 
 
 def _broken_off(request: web.Request, exchange: Exchange) -> web.StreamResponse:

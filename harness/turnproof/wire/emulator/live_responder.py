@@ -96,6 +96,10 @@ class LiveResponder:
     async def answer(self, run: ServerRun, exchange: Exchange, call: Call) -> Rendered | Incoming:
         if not self._service.target().is_opened_by(exchange.request, run.world.keys):
             return run.dialect.render_refusal(Refusal(_FOREIGN_KEY, 401, *run.dialect.error_kind(401)), run.seed)
+        if call.operation == "connect":
+            raise ServiceError(
+                "WebSockets are not passed on to the real service: certify this adapter with --backend emulate"
+            )
         exchange.extra = call.operation != "generate"
         exchange.prompt_tokens = run.dialect.count(call)
         known = None if exchange.extra else self._known(run, exchange, call)

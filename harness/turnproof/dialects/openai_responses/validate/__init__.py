@@ -14,7 +14,7 @@ from ...base_dialect import enforced_first, run_checks
 from .. import auth
 from ..errors import COPILOT_BAD_REQUEST
 from ..surfaces import ResponsesCall, Surface
-from . import pairing, reasoning, settings, shape, size, store_operation, stored, values
+from . import on_socket, pairing, reasoning, settings, shape, size, store_operation, stored, values
 from .context import Context
 
 
@@ -28,7 +28,7 @@ def _refusals(request: HttpRequest, call: ResponsesCall, world: World) -> Iterat
     yield from auth.refusals(request, world)
     if call.operation == "get_model" and call.model not in world.models:
         yield size.missing_model(str(call.model))
-    elif call.operation == "stored" and call.action != "compact":
+    elif call.operation == "stored" and call.action != "compact" and not call.warms_up:
         yield from store_operation.check(call, world)
     elif call.operation in ("generate", "count_tokens", "stored"):
         yield from run_checks(_CHECKS, Context.from_request(request, call, world))
@@ -42,6 +42,7 @@ def _surface_refusal(refusal: Refusal, surface: Surface) -> Refusal:
 
 
 _CHECKS: tuple[Callable[[Context], Iterator[Refusal]], ...] = (
+    on_socket.check,
     size.model,
     shape.check,
     values.check,

@@ -38,7 +38,9 @@ def check(context: Context) -> Iterator[Refusal]:
 
 
 def _body(context: Context) -> Iterator[Refusal]:
-    known = _KNOWN[context.call.operation]
+    call = context.call
+    known = _KNOWN["generate" if call.socket is not None else call.operation]
+    known |= fields.ON_SOCKETS if call.socket is not None else frozenset()
     for name in context.body:
         if name in known or context.call.surface is Surface.COPILOT:
             # What Copilot makes of a field that it does not know has not been seen.

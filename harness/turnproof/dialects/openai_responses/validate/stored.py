@@ -8,7 +8,7 @@ from dataclasses import replace
 from ...base import Refusal
 from .. import rules
 from ..conversation import is_by_name
-from ..store import has_expired, issued_item, kept_conversation, stored_response
+from ..store import can_go_on_from, has_expired, issued_item, kept_conversation, previous_response
 from ..stored_operations import unknown_conversation
 from ..surfaces import conversation_id
 from .context import Context, refuse
@@ -37,8 +37,8 @@ def _history(context: Context) -> Iterator[Refusal]:
     previous, conversation = context.body.get("previous_response_id"), conversation_id(context.body)
     where = "previous_response_id"
     if previous is not None:
-        found = stored_response(context.world, previous)
-        if found is None:
+        found = previous_response(context.world, previous, context.call.socket)
+        if found is None or not can_go_on_from(context.world, previous, context.call.socket):
             message = f"Previous response with id '{previous}' not found."
             unknown = refuse(rules.PREVIOUS_RESPONSE, message, where, "previous_response_not_found")
             yield replace(unknown, outdated=has_expired(context.world, previous))
