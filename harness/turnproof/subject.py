@@ -160,6 +160,7 @@ Operation: TypeAlias = Literal[
     "message_ids",
     "other_path",
     "spans",
+    "children_at_once",
     KeptOperation,
 ]
 
@@ -169,7 +170,7 @@ OPERATIONS: tuple[Operation, ...] = get_args(Operation)
 OF_KEPT_SESSIONS: frozenset[KeptOperation] = frozenset(get_args(KeptOperation))
 """Those of them that take sessions which outlive their process: who has none of those lacks none of these."""
 
-FACTS: frozenset[Operation] = frozenset({"message_ids", "other_path", "spans"})
+FACTS: frozenset[Operation] = frozenset({"message_ids", "other_path", "spans", "children_at_once"})
 """Those of them that are no functions, but say something of what the functions do."""
 
 
@@ -208,7 +209,9 @@ class SessionBinding:
     provider_history: what the provider itself holds, on the legacy path.
     path:       the path that the session is on.
     spawn:      another session, a child of this one, in which nothing was said yet: with the same system text, tools
-                and provider, or a provider of its own where that one keeps the history. Both are spoken to.
+                and provider, or a provider of its own where that one keeps the history. Both are spoken to, and the
+                child also by a tool that runs in its parent's turn, with the token that the tool was given.
+    children_at_once: whether it and its children may be spoken to at the same time, each from a thread of its own.
     session_id: the id of the session that is open, of those that outlive the process; None before there is one. With
                 it goes `session_capabilities`, what it says can be done with them.
     new_session, resume_session, continue_last, fork_session, delete_session: as `SessionSource` has them.
@@ -262,6 +265,7 @@ class SessionBinding:
     message_ids: bool = True
     other_path: bool = False
     spans: bool = False
+    children_at_once: bool = False
     capabilities: Capabilities | None = None
     declared: Sequence[Difference] = ()
     flag: Flag = Flag()

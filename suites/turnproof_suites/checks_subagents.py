@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 
 from turnproof.judge.finding import Compared, Finding, Side
 from turnproof.judge.requirements import Findings, check, finding
 from turnproof.judge.view import Exchange, View
-from turnproof.messages import JSON, Message, ToolResult
+from turnproof.messages import Message, ToolResult
 
+from .checks_children_beside import beside_turns
 from .phrases import AMONG_THE_MESSAGES, ERROR_AND_MESSAGE, SENT_TEXTS
 from .quoted_texts import Quote, at_messages, at_text, sent_messages
 from .reading import spoken_text
 from .steps import Step, operations_done
+from .words import strings_in
 
 TELLING = 4
 """Letters of a text that stands in another one for a reason."""
@@ -39,7 +41,7 @@ _OF_THE_PARENT = finding(
 
 @check("subagents/child-begins-empty")
 def child_begins_empty(view: View) -> Findings:
-    """What it is told goes out, and nothing that its parent was told, answered, or got from tools."""
+    """What it is told goes out, and nothing that its parent was told, answered, or got from other tools."""
     for step in operations_done(view, "child"):
         if (refusal := step.refusal) is not None:
             if _may_fail(step):
@@ -47,18 +49,18 @@ def child_begins_empty(view: View) -> Findings:
             yield _CHILD_REFUSED.of_error(step.at_event(refusal, "error"), refusal)
             continue
         for exchange in step.generated:
-            wrong = list(_wrong_beginning(step, exchange))
+            wrong = list(_wrong_beginning(step, exchange, _told_beside(view, step)))
             yield from wrong
             if step.history_before and not wrong:
                 yield Compared("requests of a child")
 
 
-def _wrong_beginning(step: Step, exchange: Exchange) -> Iterator[Finding]:
+def _wrong_beginning(step: Step, exchange: Exchange, own: list[Quote]) -> Iterator[Finding]:
     sent = list(_texts(sent_messages(exchange)))
     if not _is_in_any(_child_task(step), sent):
         yield _NOT_TOLD(at_messages(exchange), expected=_child_task(step), observed=sent)
     for quote in _parent_quotes(step):
-        if _is_in_any(quote.text, sent):
+        if _is_in_any(quote.text, sent) and quote.text not in {one.text for one in own}:
             yield _OF_THE_PARENT(at_text(exchange, quote.text), observed=quote.text, related=(quote.place,))
 
 
@@ -86,9 +88,9 @@ _PARENT_LACKS = finding(
 def parent_is_untouched(view: View) -> Findings:
     """It holds what it held before, and no request of its own has what the child was told or answered."""
     childs: list[Quote] = []
-    for step in operations_done(view, "child", "turn"):
-        if step.kind == "child":
-            childs += _child_quotes(step)
+    for step in operations_done(view, "child", "children", "turn"):
+        if step.kind != "turn":
+            childs += _child_quotes(step) or _told_now(view, step)
             for one in step.changes:
                 yield _PARENT_CHANGED(
                     step.at_change(one), expected=one.expected, observed=one.observed, related=step.at_before()
@@ -126,6 +128,7 @@ def child_keeps_its_own(view: View) -> Findings:
     """Every request of it has what it was told, and answered, in its earlier turns."""
     earlier: list[Quote] = []
     for step in operations_done(view, "child"):
+        earlier += _told_beside(view, step) if not earlier else []
         for exchange in step.generated:
             sent = list(_texts(sent_messages(exchange)))
             missing = [quote for quote in earlier if not _is_in_any(quote.text, sent)]
@@ -172,6 +175,17 @@ def _may_fail(step: Step) -> bool:
     return script is not None and script.child is not None and script.child.expect == "error"
 
 
+def _told_beside(view: View, step: Step) -> list[Quote]:
+    """What the first child was told ahead of a step while others went on, and answered, as far as it ended so."""
+    before = (one for one in beside_turns(view) if one.turn.index < step.turn.index and one.number == 0)
+    return [quote for one in before if one.ended is not None and one.ended.outcome == "answer" for quote in one.quotes]
+
+
+def _told_now(view: View, step: Step) -> list[Quote]:
+    """What children are told that work beside others in a step, and answered."""
+    return [quote for one in beside_turns(view) if one.turn is step.turn for quote in one.quotes]
+
+
 def _child_task(step: Step) -> str:
     script = step.turn.script
     assert script is not None
@@ -180,9 +194,10 @@ def _child_task(step: Step) -> str:
 
 
 def _child_quotes(step: Step) -> list[Quote]:
-    """What a child was told in a step, and answered."""
-    asked = step.generated[0] if step.generated else None
-    task = Quote(_child_task(step), step.at_history() if asked is None else at_text(asked, _child_task(step)))
+    """What a child was told in a step alone, and answered."""
+    if not step.generated:
+        return []
+    task = Quote(_child_task(step), at_text(step.generated[0], _child_task(step)))
     answers = (
         Quote(spoken_text(one.answer.parts), one.at(Side.STREAM)) for one in step.answers if one.answer is not None
     )
@@ -209,15 +224,5 @@ def _is_in_any(text: str, sent: Iterable[str]) -> bool:
 def _texts(messages: Iterable[Message]) -> Iterator[str]:
     """Every text in a request, those in results too: some APIs take nothing but objects there."""
     for message in messages:
-        texts = (message.text, *(text for result in message.results for text in _words(result.result)))
+        texts = (message.text, *(text for result in message.results for text in strings_in(result.result)))
         yield from filter(None, texts)
-
-
-def _words(value: JSON) -> Iterator[str]:
-    match value:
-        case str():
-            yield value
-        case Mapping():
-            yield from (text for inner in value.values() for text in _words(inner))
-        case list() | tuple():
-            yield from (text for inner in value for text in _words(inner))

@@ -7,11 +7,11 @@ of blocks and messages. What differs in blanks alone is for `core/wire-is-what-t
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 
-from turnproof.messages import Message, Text
+from turnproof.messages import JSON, Message, Text
 
-__all__ = ["times_users_say", "user_words", "users_say", "without_blanks"]
+__all__ = ["strings_in", "times_users_say", "user_words", "users_say", "without_blanks"]
 
 
 def without_blanks(texts: Iterable[str]) -> str:
@@ -34,3 +34,14 @@ def users_say(messages: Iterable[Message], text: str) -> bool:
 def times_users_say(messages: Iterable[Message], text: str) -> int:
     """How often users say a text that is not blank."""
     return user_words(messages).count(without_blanks([text]))
+
+
+def strings_in(value: JSON) -> Iterator[str]:
+    """Every text in a value: some APIs take nothing but objects where a text is meant."""
+    match value:
+        case str():
+            yield value
+        case Mapping():
+            yield from (text for inner in value.values() for text in strings_in(inner))
+        case list() | tuple():
+            yield from (text for inner in value for text in strings_in(inner))

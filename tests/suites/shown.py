@@ -2,8 +2,9 @@
 
 `python -m tests.suites.shown --write` certifies the reference adapters with all that they claim, the reference session
 and an agent with a process of its own, every scenario at any depth but no point of a sweep, and writes `shown.json`.
-It takes some minutes. `--only REQUIREMENT ...` behind it certifies the adapters by these alone, and leaves the other
-rows as they are: enough where requirements of adapters are new and no scenario has changed for others.
+It takes some minutes. `--only REQUIREMENT ...` behind it certifies the adapters by these alone (the reference session
+where all are of sessions), and leaves other rows as they are: enough where requirements are new and no scenario has
+changed for others.
 """
 
 from __future__ import annotations
@@ -40,7 +41,8 @@ ADAPTERS = (
     "openai_responses",
     "zai",
 )
-SUBJECTS = (*ADAPTERS, "reference@anthropic", "tests.session.agents.in_a_child:AGENT")
+REFERENCE = "reference@anthropic"
+SUBJECTS = (*ADAPTERS, REFERENCE, "tests.session.agents.in_a_child:AGENT")
 
 RUNS = {(path, mode) for path in ("stateless", "legacy") for mode in ("stream", "batch")}
 
@@ -144,10 +146,16 @@ def with_rows_of(found: ShownFile, only: Iterable[str], file: Path = FILE) -> Sh
     return msgspec.structs.replace(before, shown={**kept, **found.shown})
 
 
+def subjects_of(only: Sequence[str]) -> tuple[str, ...]:
+    """Who is asked for these requirements: the adapters, or the reference session where all are of sessions."""
+    kinds = {load_suite().catalogue[one].subject for one in only}
+    return (REFERENCE,) if kinds == {"session"} else ADAPTERS
+
+
 def main(arguments: Sequence[str]) -> None:
     """Print the index, or write it."""
     words = [word for word in arguments if word not in ("--write", "--only")]
-    found = measured(ADAPTERS if words else SUBJECTS, tuple(words))
+    found = measured(subjects_of(words) if words else SUBJECTS, tuple(words))
     made = text(with_rows_of(found, words) if words else found)
     if "--write" in arguments:
         FILE.write_text(made)

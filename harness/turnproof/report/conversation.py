@@ -17,6 +17,7 @@ from ..run.transcript import (
     Accounts,
     CallBegan,
     Cancelled,
+    ChildEnded,
     Chunk,
     Collected,
     ContextReport,
@@ -163,6 +164,9 @@ def _entries(event: Event) -> Iterator[Entry]:
             yield Entry("session", f"tool {event.name}: {event.outcome}", _json(event.args), json=True)
         case Retried():
             yield Entry("session", f"retry {event.attempt} after {event.delay:g} s", event.error)
+        case ChildEnded():
+            spoken = f"{event.error}: {event.message}" if event.error else event.text
+            yield Entry("session", f"turn of child {event.child}, beside others: {event.outcome}", spoken)
         case HistorySnapshot():
             label = f"history of the {event.owner} after {event.after}: {counted(len(event.messages), 'message')}"
             yield Entry("session", label, _messages(event.messages[-_LAST_MESSAGES:], event.messages))

@@ -66,6 +66,7 @@ def _check_actions_only(turn: Turn, spot: LocatedValue) -> None:
         "interject",
         "beside",
         "child",
+        "children",
         "faults",
         "response_schema",
         "expect",
@@ -107,14 +108,57 @@ def _check_interjection(turn: Turn, spot: LocatedValue) -> None:
 
 
 def _check_child(turn: Turn, spot: LocatedValue) -> None:
+    if spot.get("children") is not None:
+        _check_children(turn, spot)
     if turn.child is None:
         return
-    if turn.cut is not None or turn.faults:
-        spot.at("child").refuse("stands alone: a turn with a child is not cut, and has no faults")
-    told = "".join(part.text for part in turn.child.user if isinstance(part, Text))
-    said = "".join(part.text for part in turn.user if isinstance(part, Text))
-    if told in said or said in told:
-        spot.at("child").at("user").refuse("is told what the user says, or part of it; say something else")
+    place = spot.at("child")
+    if turn.faults or (turn.cut is not None and turn.cut.at != "child"):
+        place.refuse("stands alone: a turn with a child has no faults, and is cut in the child's answer at the most")
+    _check_told(turn, turn.child, place)
+    if not turn.beside_parent:
+        return
+    if turn.child.faults:
+        place.at("status").refuse("is for a child that is over before the user speaks: take out 'tool' or 'outlives'")
+    _check_answer_alone(turn.child, place)
+    if turn.child_tool is not None and turn.child_outlives:
+        place.at("outlives").refuse("is for a child that no tool waits for; give 'tool' or 'outlives'")
+    calling = [call.name for round_ in turn.rounds for call in _calls(round_)]
+    if turn.child_tool is not None and calling.count(turn.child_tool) != 1:
+        place.at("tool").refuse(
+            f"is called {calling.count(turn.child_tool)} times in this turn; once has the child told"
+        )
+
+
+def _check_children(turn: Turn, spot: LocatedValue) -> None:
+    place = spot.at("children")
+    if turn.child is not None or turn.cut is not None or turn.faults or turn.beside is not None:
+        place.refuse("stands alone: a turn with children has no 'child', is not cut, and has no faults")
+    if len(turn.children) < 2:
+        place.refuse("are several at the same time; for a single one there is 'child'")
+    for number, child in enumerate(turn.children):
+        _check_told(turn, child, place.at(number))
+        _check_answer_alone(child, place.at(number))
+        for other in turn.children[:number]:
+            if _contain_each_other(child, other):
+                place.at(number).at("user").refuse(
+                    "is told what another child is told, or part of it; say something else"
+                )
+
+
+def _check_told(turn: Turn, child: Turn, place: LocatedValue) -> None:
+    if _contain_each_other(turn, child):
+        place.at("user").refuse("is told what the user says, or part of it; say something else")
+
+
+def _check_answer_alone(child: Turn, place: LocatedValue) -> None:
+    if any(_calls(round_) for round_ in child.rounds):
+        place.at("model").refuse("has calls: a child that others go on beside is answered without")
+
+
+def _contain_each_other(turn: Turn, other: Turn) -> bool:
+    one, two = ("".join(part.text for part in each.user if isinstance(part, Text)) for each in (turn, other))
+    return one in two or two in one
 
 
 def _check_beside(turn: Turn, spot: LocatedValue) -> None:
@@ -139,13 +183,19 @@ def _check_cancel(turn: Turn, spot: LocatedValue) -> None:
         return
     place = spot.at("cancel")
     _check_place(turn, cut, place)
+    if cut.at == "child":
+        if _calls(turn.rounds[-1]) == []:
+            spot.at("model").refuse("the turn is cancelled while the child is asked, so its last answer calls the tool")
+        return
     if len(turn.rounds) > cut.round + 1:
         spot.at("model").refuse(f"the turn is cancelled in round {cut.round}, so round {cut.round + 1} never comes")
 
 
 def _check_place(turn: Turn, cut: Cut, place: LocatedValue) -> None:
     """Raise ScenarioError unless the turn has the place where it is broken off."""
-    round_ = _round_of(turn, cut, place)
+    if cut.at == "child" and (turn.child is None or turn.child_tool is None):
+        place.refuse("is in the answer to the turn's child, but no tool of the turn has a child told")
+    round_ = _round_of(turn.child if cut.at == "child" and turn.child is not None else turn, cut, place)
     if cut.at in ("tool", "between-tools"):
         calls = _calls(round_)
         if cut.index >= len(calls):
@@ -251,7 +301,7 @@ def _streams_as(part: ReplyPart, kind: str) -> bool:
 
 def stream_only(turn: Turn) -> str | None:
     """Why the turn can only be streamed, or None."""
-    if turn.cut and turn.cut.at == "event":
+    if turn.cut and turn.cut.at in ("event", "child"):
         return f"'{'cancel' if turn.cancel else 'interject'}' waits for an event"
     for fault in turn.faults:
         if fault.kind in _NEEDS_STREAM or (fault.kind in ("reset", "stall", "truncate") and fault.index >= 0):

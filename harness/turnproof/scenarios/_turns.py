@@ -40,11 +40,11 @@ _CUT_ENDS: Final[Mapping[str, Literal["error", "cancelled"]]] = {
 }
 _KEYS: Final = (
     "user", "model", "results", "system", "tools", "before", "revert", "cancel", "faults",
-    "response_schema", "expect", "error", "advance_clock", "inject", "interject", "child", "sessions", "denied",
-    "beside",
+    "response_schema", "expect", "error", "advance_clock", "inject", "interject", "child", "children", "sessions",
+    "denied", "beside",
 )  # fmt: skip
 BESIDE_KEYS: Final = ("user", "model")
-CHILD_KEYS: Final = (*BESIDE_KEYS, "status")
+CHILD_KEYS: Final = (*BESIDE_KEYS, "status", "tool", "outlives")
 WAITS: Final[tuple[Literal["seconds", "date"], ...]] = ("seconds", "date")
 _PLACE: Final = ("index", "after")
 FAULT_KEYS: Final[Mapping[str, tuple[str, ...]]] = {
@@ -81,10 +81,13 @@ class TurnReader:
         cancel = read_cut(cut) if (cut := spot.get("cancel")) else None
         interjection = _interjection(said) if (said := spot.get("interject")) else None
         system, schema, clock = (spot.get(key) for key in ("system", "response_schema", "advance_clock"))
+        child, children = spot.get("child"), spot.get("children")
+        childs = _child(child, reader, "a turn of the session's child", CHILD_KEYS) if child else None
+        child_tool = tool.choice(self._declared) if child and (tool := child.get("tool")) else None
         turn = Turn(
             user=read_user(user) if user else (),
             rounds=rounds,
-            results=self._scripts(spot, rounds, cancel, reader.unknown),
+            results=self._scripts(spot, rounds, cancel, reader.unknown, child_tool),
             system=system.text() if system else None,
             tools=changed,
             before=tuple(action.choice(BEFORE) for action in before.one_or_many()) if before else (),
@@ -97,9 +100,13 @@ class TurnReader:
             advance_clock=clock.number() if clock else 0.0,
             inject=_injection(inject) if (inject := spot.get("inject")) else None,
             interject=interjection,
-            child=_child(child, reader, "a turn of the session's child", CHILD_KEYS)
-            if (child := spot.get("child"))
-            else None,
+            child=childs,
+            child_tool=child_tool,
+            child_outlives=outlives.flag() if child and (outlives := child.get("outlives")) else False,
+            children=tuple(
+                _child(one, reader, "a turn of one child", BESIDE_KEYS)
+                for one in (children.items("turns of several children") if children else ())
+            ),
             sessions=self._steps.read(steps) if (steps := spot.get("sessions")) else (),
             denied=tuple(self._denied(denied)) if (denied := spot.get("denied")) else (),
             beside=_child(beside, reader, "a turn beside this one", BESIDE_KEYS)
@@ -127,12 +134,24 @@ class TurnReader:
 
     def _denied(self, spot: LocatedValue) -> Iterator[str]:
         for item in spot.one_or_many():
-            yield item.choice(tuple(tool.name for tool in self._tools))
+            yield item.choice(self._declared)
+
+    @property
+    def _declared(self) -> tuple[str, ...]:
+        return tuple(tool.name for tool in self._tools)
 
     def _scripts(
-        self, spot: LocatedValue, rounds: tuple[ScriptRound, ...], cancel: Cut | None, unknown: Collection[str]
+        self,
+        spot: LocatedValue,
+        rounds: tuple[ScriptRound, ...],
+        cancel: Cut | None,
+        unknown: Collection[str],
+        child_tool: str | None,
     ) -> dict[str, ToolScript]:
-        """What each called tool returns, by name; a tool that runs must have something to return."""
+        """What each called tool returns, by name; a tool that runs must have something to return.
+
+        `child_tool` returns what the child answers.
+        """
         own = dict(results.members("results by tool")) if (results := spot.get("results")) else {}
         scripts: dict[str, ToolScript] = {}
         called: set[str] = set()
@@ -146,7 +165,7 @@ class TurnReader:
                 if given is not None:
                     scripts[name] = read_result(given)
                     self.used_results.update({name} - own.keys())
-                elif runs and name not in unknown:
+                elif runs and name not in unknown and name != child_tool:
                     spot.at("model").refuse(
                         f"calls {name!r}, but neither this turn nor the scenario has results for it"
                     )
@@ -155,6 +174,8 @@ class TurnReader:
                 given.refuse(f"no call of this turn names {name!r}{did_you_mean(name, called)}")
             if name in unknown:
                 given.refuse(f"{name!r} is an unknown tool, so it returns nothing")
+            if name == child_tool:
+                given.refuse(f"{name!r} returns what the child answers")
         return scripts
 
 
@@ -162,15 +183,15 @@ def read_cut(spot: LocatedValue) -> Cut:
     """When the turn is cancelled: one word (`before-start`), or a mapping (`{round: 1, after: "text:2"}`)."""
     if isinstance(spot.value, str):
         word = spot.choice(CUTS)
-        if word == "event":
-            spot.refuse("needs the event: {after: 'text:1'} or {at: event, index: 3}")
+        if word in ("event", "child"):
+            spot.refuse(f"needs the event: {{at: {word}, after: 'text:1'}} or {{at: {word}, index: 3}}")
         return Cut(at=word)
     spot.mapping(("at", "round", "index", "after", "by", "on-piece"), what="a cancel point")
     at, after, by, piece = spot.get("at"), spot.get("after"), spot.get("by"), spot.get("on-piece")
     word = at.choice(CUTS) if at else "event"
-    if after and word != "event":
+    if after and word not in ("event", "child"):
         after.refuse(f"names an event, but the turn is cancelled at {word!r}")
-    if word == "event" and not after and "index" not in spot.value:
+    if word in ("event", "child") and not after and "index" not in spot.value:
         spot.refuse("needs the event: 'after' (text:1) or 'index'")
     if piece and word != "event":
         piece.refuse(f"needs an event, at which the stream is held; the turn is cancelled at {word!r}")

@@ -18,7 +18,7 @@ from ..dialects.sse import Spelling
 from ..messages import FileRef, FinishReason, InlineData, Message, Part, Text, ToolSchema
 from ..subject import Operation, SubjectKind
 
-CutPoint = Literal["before-start", "event", "batch", "tool", "between-tools", "backoff"]
+CutPoint = Literal["before-start", "event", "batch", "tool", "between-tools", "backoff", "child"]
 
 Action = Literal["gc", "save-load", "save-load-other-path", "damaged-load", "new-provider", "reset", "tamper"]
 
@@ -71,8 +71,8 @@ class Cut(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     `at` is one of: `before-start`; `event` (the server holds the stream after writing event `index` of round
     `round`, counted without pings); `batch` (the request has arrived, no byte of the answer is written);
     `tool` (while tool number `index` of round `round` runs); `between-tools` (after tool `index` ended);
-    `backoff` (while the session sleeps before retry `index`).
-    For `event`, `after` may name the event by kind and ordinal instead: `text:2` is the second text event.
+    `backoff` (while the session sleeps before retry `index`); `child` (as `event`, in the answer to the turn's child).
+    For `event` and `child`, `after` may name the event by kind and ordinal instead: `text:2` is the second text event.
     `by` says how: the turn's token is set, the session's `stop` is called from another thread, or every process that
     the agent has started is killed. `on_piece` says who: not the server at its event, but the application, in the
     callback that gets this piece of the turn's text (counted from 1). At the event the server then holds the stream.
@@ -263,9 +263,12 @@ class Turn(msgspec.Struct, frozen=True):
     history, counted from 0; there may be no such turn. `system` and `tools` replace those of the session from this turn
     on (None: unchanged). `results` maps a tool name to what it returns. `inject` happens right before the user's
     message. `interject` cuts a round short, and the next round answers it. `child` is a turn of a child of the session,
-    the same one all through the run; it is over before the user speaks, and fails where it expects that. `sessions` are
-    steps with the sessions that an agent keeps, ahead of everything else; `denied` are tools that may not run in this
-    turn. `beside` is a turn that somebody else asks the same agent for, while the first tool of this one runs.
+    the same one all through the run; it is over before the user speaks, and fails where it expects that. Where it has a
+    `child_tool`, that tool of the turn has it done meanwhile, and returns what the child answers; where it
+    `child_outlives`, it begins before the turn and gets its answer behind it. `children` are turns of several children
+    at the same time, the first of which is that of `child`; all are over before the user speaks. `sessions` are steps
+    with the sessions that an agent keeps, ahead of everything else; `denied` are tools that may not run in this turn.
+    `beside` is a turn that somebody else asks the same agent for, while the first tool of this one runs.
     """
 
     user: tuple[Part, ...]
@@ -284,9 +287,20 @@ class Turn(msgspec.Struct, frozen=True):
     inject: Injection | None = None
     interject: Interjection | None = None
     child: Turn | None = None
+    child_tool: str | None = None
+    child_outlives: bool = False
+    children: tuple[Turn, ...] = ()
     sessions: tuple[SessionStep, ...] = ()
     denied: tuple[str, ...] = ()
     beside: Turn | None = None
+
+    @property
+    def beside_parent(self) -> tuple[Turn, ...]:
+        """The turns of children that others go on beside: that of each child by its number."""
+        if self.children:
+            return self.children
+        aside = self.child_tool is not None or self.child_outlives
+        return (self.child,) if self.child is not None and aside else ()
 
     @property
     def cut(self) -> Cut | None:
@@ -301,7 +315,8 @@ class Turn(msgspec.Struct, frozen=True):
         needed += ["revert"] if self.revert is not None else []
         needed += ["inject"] if self.inject is not None else []
         needed += ["interject"] if self.interject is not None else []
-        needed += ["spawn"] if self.child is not None else []
+        needed += ["spawn"] if self.child is not None or self.children else []
+        needed += ["children_at_once"] if self.child_outlives or self.children else []
         needed += [operation for step in self.sessions for operation in step.operations]
         needed += (
             ["session_id"]

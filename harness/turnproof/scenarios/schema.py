@@ -112,7 +112,16 @@ def _turn_keys() -> Schema:
         "interject": _object(
             {"say": _NONEMPTY, "at": _words(("event", "tool")), **_place(_COUNT), "round": _COUNT}, ("say",)
         ),
-        "child": _object({**others, "status": {"type": "integer", "minimum": 400, "maximum": 499}}, BESIDE_KEYS),
+        "child": _object(
+            {
+                **others,
+                "status": {"type": "integer", "minimum": 400, "maximum": 499},
+                "tool": _NONEMPTY,
+                "outlives": _FLAG,
+            },
+            BESIDE_KEYS,
+        ),
+        "children": _list(_object(others, BESIDE_KEYS), minItems=2),
         "cancel": _ref("cancel"),
         "faults": _one_or_many(_ref("fault")),
         "response_schema": _OBJECT,
@@ -255,7 +264,7 @@ def _place(index: Schema) -> Schema:
 
 
 def _mishaps() -> Schema:
-    anywhere = [word for word in CUTS if word != "event"]
+    anywhere = [word for word in CUTS if word not in ("event", "child")]
     keys = {**_place(_COUNT), "round": _COUNT, "by": _words(BY)}
     return {
         "cancel": {
@@ -263,6 +272,11 @@ def _mishaps() -> Schema:
                 _words(anywhere),
                 _object(
                     {"at": _words(("event",)), **keys, "on-piece": _POSITIVE},
+                    anyOf=[{"required": ["index"]}, {"required": ["after"]}],
+                ),
+                _object(
+                    {"at": _words(("child",)), **keys},
+                    ("at",),
                     anyOf=[{"required": ["index"]}, {"required": ["after"]}],
                 ),
                 _object({"at": _words(anywhere), "index": _COUNT, "round": _COUNT, "by": _words(BY)}, ("at",)),

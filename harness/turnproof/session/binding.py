@@ -135,4 +135,5 @@ REFERENCE = SessionBinding(
     paths=("stateless", "legacy"),
     other_path=True,
     spans=True,
+    children_at_once=True,
 )

@@ -11,6 +11,7 @@ from typing import Final, Literal, TypeAlias
 
 from ...run.transcript import (
     CallBegan,
+    ChildEnded,
     Chunk,
     Collected,
     Event,
@@ -57,6 +58,7 @@ _STEPS: Final[tuple[type[Event], ...]] = (
     Collected,
     SessionStepped,
     SaidBeside,
+    ChildEnded,
 )
 
 

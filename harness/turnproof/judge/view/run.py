@@ -120,10 +120,10 @@ class View:
 
     @cached_property
     def turns(self) -> tuple[TurnView, ...]:
-        """The turns in order; each has its calls."""
+        """The turns in order; each has its calls. What children sent while others were under way is in none."""
         by_turn: dict[int, list[Event]] = defaultdict(list)
         for event in self.transcript.events:
-            if event.turn >= 0 and not event.probe:
+            if event.turn >= 0 and not event.probe and not self._is_beside(event):
                 by_turn[event.turn].append(event)
         scripts = self.scenario.turns
         views = []
@@ -132,6 +132,11 @@ class View:
             calls = self._calls(events, script)
             views.append(TurnView(index, script, events, calls, self.key, live=self.live))
         return tuple(views)
+
+    def child_exchanges(self, turn: int, child: int) -> tuple[Exchange, ...]:
+        """The requests for an answer of one of the children that were under way beside others in a turn, in order."""
+        found = (one for one in self.exchanges if one.request.child == child and one.request.turn == turn)
+        return tuple(exchange for exchange in found if exchange.generates)
 
     @cached_property
     def calls(self) -> tuple[ProviderCall, ...]:
@@ -232,6 +237,14 @@ class View:
                 case Response() | Failed(scope="call") if ended is None:
                     ended = event
         return ProviderCall(began, self.exchanges_in(events), callbacks, late, ended, attempt, script, self.key)
+
+    def _is_beside(self, event: Event) -> bool:
+        """Whether it is part of an exchange of a child that was under way beside others."""
+        return isinstance(event, WireRequest | WireResponse) and event.exchange in self._beside
+
+    @cached_property
+    def _beside(self) -> frozenset[int]:
+        return frozenset(one.exchange for one in self.transcript.of(WireRequest) if one.child is not None)
 
     @cached_property
     def _by_request(self) -> dict[int, Exchange]:

@@ -11,6 +11,7 @@ from ...messages import Part, Text
 from ...scenarios.model import Cut, Turn
 from ...subject import SessionReply, SessionTurn, Subject
 from ..transcript import Cancelled, Event, Interjected, TurnBegan, TurnEnded
+from .children import Children
 from .job import Job
 from .operations import Operations
 from .parent_channel import ControlLost
@@ -28,7 +29,8 @@ class Run(RunSession):
         self.keeping = SessionOperations(self) if subject.keeps_sessions else None
         if self.keeping is not None:
             self._more_setup = self.keeping.setup
-        self._operations = Operations(self)
+        self.children = Children(self)
+        self._operations = Operations(self, self.children)
 
     # -- one turn ------------------------------------------------------------------------------------------
 
@@ -43,11 +45,12 @@ class Run(RunSession):
         recorder.begin_turn(*self._breaking_off(turn, token), on_piece=turn.cancel.on_piece if turn.cancel else 0)
         if self.keeping is not None:
             self.keeping.begin(turn)
+        recorder.children_beside(frozenset(_text(one) for one in turn.beside_parent))
         self._prepare(turn)
         if not turn.user:
             self.snapshot("actions")
             return
-        recorder.event(TurnBegan(text="".join(part.text for part in turn.user if isinstance(part, Text)), turn=index))
+        recorder.event(TurnBegan(text=_text(turn), turn=index))
         if turn.cancel is not None and turn.cancel.at == "before-start":
             recorder.cancel()
         ended = self._send(turn, token)
@@ -57,7 +60,11 @@ class Run(RunSession):
             self._report_usage()
         if self.keeping is not None:
             self.keeping.report()
+        if turn.child_tool is not None:
+            self.children.end()
         self.snapshot("turn")
+        if turn.child_outlives:
+            self._operations.end_outliving()
 
     def _breaking_off(self, turn: Turn, token: CancelToken) -> tuple[Event | None, Callable[[], object]]:
         """What is done at the turn's cut, where it has one, and the event that tells of it."""
@@ -87,7 +94,17 @@ class Run(RunSession):
             self._operations.revert(turn.revert)
         if turn.inject is not None:
             self._operations.inject(turn.inject)
-        if turn.child is not None:
+        if turn.children:
+            self._operations.children(turn.children)
+        if turn.child is None:
+            return
+        if turn.child_tool is not None:
+            child = turn.child
+            self._operations.spawn()
+            self.tools.delegate(turn.child_tool, lambda token: self.children.turn_by_tool(child, token))
+        elif turn.child_outlives:
+            self._operations.begin_outliving(turn.child)
+        else:
             self._operations.child(turn.child)
 
     def _send(self, turn: Turn, token: CancelToken) -> TurnEnded:
@@ -151,6 +168,10 @@ class Run(RunSession):
         if self.keeping is not None:
             self.keeping.close()
         self._close_spans()
+
+
+def _text(turn: Turn) -> str:
+    return "".join(part.text for part in turn.user if isinstance(part, Text))
 
 
 def _cut_name(cut: Cut | None) -> str:

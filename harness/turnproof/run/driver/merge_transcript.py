@@ -92,6 +92,7 @@ class Gathering:
 
     def add_message(self, kind: str, payload: Any) -> None:
         """One message of the run."""
+        answer: object = None
         match kind:
             case "arm":
                 self._turn = payload
@@ -119,6 +120,17 @@ class Gathering:
                 exchanges = self._run.end_call(self._since)
                 self._taken = self._since + len(exchanges)
                 self._events[self._insert_at : self._insert_at] = self._wire(exchanges)
+            case "child-begins":
+                self._run.child_begins(payload[0], waits=payload[1])
+            case "child-has-asked":
+                answer = self._run.children[payload].asked.is_set()
+            case "child-may-be-answered":
+                self._run.children[payload].answered.set()
+            case "child-is-over":
+                self._run.children[payload].over.set()
+            case "children-are-over":
+                self._call = -1
+                self._events.extend(self._wire(self._run.child_exchanges()))
             case "probe":
                 self._run.probe = payload
             case "shut-down":
@@ -126,7 +138,7 @@ class Gathering:
             case _:
                 raise HarnessError(f"the run sent {kind!r}, which nobody knows")
         with self._lock:
-            self._conn.send_bytes(_ACK)
+            self._conn.send_bytes(_ACK if answer is None else pickle.dumps(("ack", answer)))
 
     def waits_for_service(self, limit: float) -> bool:
         """Whether the real service has yet to answer, or has sent something within so many seconds: whoever is silent
@@ -139,12 +151,17 @@ class Gathering:
 
     def finish(self, end: RunEnded) -> tuple[Event, ...]:
         """All events, with exchanges that belong to no call (or to one that never returned) and leaks."""
-        rest = self._run.exchanges[self._taken :]
+        rest = [*self._run.one_by_one[self._taken :], *self._untold_children()]
         if rest:
             self._run.call_returned.set()
             self._events.extend(self._wire(rest))
         events = self._keys.events([self._timed(event) for event in self._events])
         return (*events, self._keys.end(msgspec.structs.replace(end, connections_left=self._connections_left)))
+
+    def _untold_children(self) -> list[Exchange]:
+        """The exchanges of children in a turn that came to no end."""
+        told = {event.exchange for event in self._events if isinstance(event, WireRequest)}
+        return [exchange for exchange in self._run.child_exchanges() if exchange.number not in told]
 
     def _elapsed(self) -> float:
         """Milliseconds since the run began."""
@@ -170,7 +187,7 @@ class Gathering:
     def _text_before(self) -> int:
         """Characters of text in the answers of this turn that had been written whole, ahead of the one on its way."""
         read = self._run.dialect.read_response
-        ended = [one for one in self._run.exchanges if one.turn == self._turn and one.ended == "completed"]
+        ended = [one for one in self._run.one_by_one if one.turn == self._turn and one.ended == "completed"]
         answers = [read(one.status, one.headers, bytes(one.body)) for one in ended]
         return sum(len(part.text) for answer in answers for part in answer.parts if isinstance(part, Text))
 
@@ -205,6 +222,7 @@ class Gathering:
             findings=self._findings(exchange),
             at_ms=self._since_began(exchange.began),
             connection=exchange.connection,
+            child=exchange.child,
             **self._place_of(exchange),
         )
 

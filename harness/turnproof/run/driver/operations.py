@@ -11,6 +11,7 @@ from ...provider import Path
 from ...scenarios.model import Action, Injection, Turn
 from ...subject import SessionSetup, Tool
 from ..transcript import Collected, Loaded, Reset, Reverted, Saved, Swapped
+from .children import Children
 from .parent_channel import ControlLost
 from .run_session import RunSession
 
@@ -18,8 +19,9 @@ from .run_session import RunSession
 class Operations:
     """Does and records them, each with a snapshot of the history after it."""
 
-    def __init__(self, run: RunSession) -> None:
+    def __init__(self, run: RunSession, children: Children) -> None:
         self._run = run
+        self._children = children
         self._recorder = run.recorder
         self._session = run.session
         self._actions: dict[Action, Callable[[], None]] = {
@@ -62,7 +64,28 @@ class Operations:
     def child(self, turn: Turn) -> None:
         """A turn of the session's child."""
         self._needed("spawn")
-        self._observed("child", lambda: self._run.child_turn(turn))
+        self._observed("child", lambda: self._children.turn(turn))
+        self._run.snapshot("child")
+
+    def children(self, turns: Sequence[Turn]) -> None:
+        """A turn of each of several children, at the same time."""
+        self._needed("spawn")
+        self._observed("children", lambda: self._children.turns_at_once(turns))
+        self._run.snapshot("children")
+
+    def spawn(self) -> None:
+        """The session's child is there, for a tool to speak to."""
+        self._needed("spawn")
+        self._observed("child", self._children.handle)
+
+    def begin_outliving(self, turn: Turn) -> None:
+        """A turn of the session's child that goes on until `end_outliving`."""
+        self._needed("spawn")
+        self._observed("child", lambda: self._children.begin_outliving(turn))
+
+    def end_outliving(self) -> None:
+        """The turn that `begin_outliving` began comes to its end."""
+        self._observed("child", self._children.end)
         self._run.snapshot("child")
 
     def configure(self, system: str | None, tools: Sequence[Tool]) -> None:

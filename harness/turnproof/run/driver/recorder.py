@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextvars import ContextVar
 from typing import Any
 
 from msgspec.structs import replace
 
 from ...errors import ContractError
-from ...messages import FunctionCall, TokenUsage
+from ...messages import FunctionCall, Message, TokenUsage
 from ...wire.emulator.server_run import Arrived
 from ..tracebacks import Frame, Owners, Raised, capture
 from ..transcript import CallBegan, Chunk, Event, FunctionCallDetected, LateCallback, Thinking, UsageUpdate
 from .parent_channel import Control
+
+in_child: ContextVar[bool] = ContextVar("in_child", default=False)
+"""Whether what happens is part of a turn of a child that others go on beside."""
 
 SETTLE_LIMIT = 0.5
 """Seconds a cancel waits for callbacks that the adapter may legally never make."""
@@ -46,6 +50,7 @@ class Recorder:
         self.call = -1
         self.probe = ""
         self.child = False
+        self._beside: frozenset[str] = frozenset()
         self.doing = ""
         """What is being done with the session: `turn`, or an operation by the word that scenarios have for it."""
         self._cut: tuple[Event | None, Callable[[], object]] | None = None
@@ -107,11 +112,24 @@ class Recorder:
             self._tokens = max(self._tokens, tokens)
             self._seen.notify_all()
 
-    def show(self, text: str) -> None:
-        """The user is shown a piece of text."""
+    def children_beside(self, told: frozenset[str]) -> None:
+        """Children that are told this go on beside others in this turn: what they call is not put down call by call."""
+        self._beside = told
+
+    def is_beside(self, messages: Sequence[Message]) -> bool:
+        """Whether a call with these messages is one of a child that goes on beside others."""
+        newest = next((one.text for one in reversed(messages) if one.role == "user"), "") if self._beside else ""
+        return any(told in newest for told in self._beside)
+
+    def hear(self, text: str) -> None:
+        """A piece of text has come, whoever gets to see it."""
         with self._seen:
             self._shown += len(text)
             self._seen.notify_all()
+
+    def show(self, text: str) -> None:
+        """The user is shown a piece of text."""
+        self.hear(text)
         if not self._in_call:
             self.took_piece()
 

@@ -9,10 +9,10 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal
 
 from ...cancel import CancelToken
-from ...messages import Message, Text
+from ...messages import Message
 from ...provider import Path
-from ...scenarios.model import Cut, Turn
-from ...subject import SessionSetup, SessionTurn, Subject
+from ...scenarios.model import Cut
+from ...subject import SessionSetup, Subject
 from ..tracebacks import text_of
 from ..transcript import (
     Accounts,
@@ -46,10 +46,11 @@ class RunSession:
         self.recorder = recorder
         self.calls: list[CallBegan] = []
         self.handle: Any = None
-        self.child: Any = None
         self.watcher = ProviderWatch(recorder) if job.watch != "nothing" else None
         self.providers = Providers(job, subject.adapter, recorder, self._spoken, self.watcher)
         self.tools = ScriptedTools(job.scenario.tools, recorder, self_reporting=subject.kind != "adapter")
+        self.child_handles: dict[int, Any] = {}
+        """The children that were spawned, by number."""
         self._system = job.scenario.system
         self._ids = itertools.count(1)
         self._cut: Cut | None = None
@@ -99,7 +100,12 @@ class RunSession:
 
     def _spoken(self) -> Sequence[Message]:
         """What is held by the session whose turn it is, this one or its child."""
-        return self.session.history(self.child) if self.recorder.child else self.history()
+        return self.session.history(self.child_handles[0]) if self.recorder.child else self.history()
+
+    @property
+    def streams(self) -> bool:
+        """Whether answers are asked for as streams."""
+        return self.job.key.mode == "stream"
 
     @property
     def path(self) -> Path:
@@ -154,20 +160,6 @@ class RunSession:
             self.recorder.event(ContextReport(tokens=tokens, turn=self.recorder.turn))
         except Exception as error:
             self.refused("context", error)
-
-    def child_turn(self, turn: Turn) -> None:
-        """A whole turn of the child, the same one each time. Raises what the session raises."""
-        assert self.session.spawn is not None
-        if self.child is None:
-            self.child = self.session.spawn(self.handle)
-        self.recorder.child, self.recorder.streamed = True, self.job.key.mode == "stream"
-        text = "".join(part.text for part in turn.user if isinstance(part, Text))
-        try:
-            on_chunk = _unseen if self.recorder.streamed else None
-            self.session.send(self.child, text, SessionTurn(CancelToken(), on_chunk))
-        finally:
-            self.recorder.child = False
-            self.tools.flush()
 
     def refused(self, operation: str, error: BaseException) -> None:
         """Record that an operation raised."""
@@ -236,7 +228,7 @@ class RunSession:
         """Let go of the session and of every provider that was opened."""
         if self.session.close is not None:
             # Each by itself: a child that does not close leaves its parent to be closed.
-            for handle in (self.child, self.handle) if self.child is not None else (self.handle,):
+            for handle in (*self.child_handles.values(), self.handle):
                 try:
                     self.session.close(handle)
                 except Exception as error:
@@ -246,7 +238,3 @@ class RunSession:
     def _close_spans(self) -> None:
         if self._spans is not None:
             self._spans.close()
-
-
-def _unseen(text: str) -> None:
-    """What a child says is for its parent's user only if the parent says so."""

@@ -27,7 +27,7 @@ from opentelemetry.trace import StatusCode
 
 from ..._base.canonical import canonical
 from ..transcript import SpanMade
-from .recorder import Recorder
+from .recorder import Recorder, in_child
 
 _STATUS: Mapping[StatusCode, Literal["unset", "ok", "error"]] = {
     StatusCode.UNSET: "unset",
@@ -67,8 +67,9 @@ class RunSpans:
     def began(self, span: ReadableSpan) -> None:
         """A span has begun."""
         recorder = self._recorder
+        during = "child" if in_child.get() else recorder.doing
         with self._lock:
-            self._watched[_id(span)] = _Watched(span, recorder.turn, recorder.doing, recorder.call + 1)
+            self._watched[_id(span)] = _Watched(span, recorder.turn, during, recorder.call + 1)
 
     def ended(self, span: ReadableSpan) -> None:
         """A span has ended; one of an earlier run is no concern of this one."""

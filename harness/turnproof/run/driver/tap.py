@@ -7,6 +7,7 @@ given and what it gave back.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from hashlib import blake2b
 from typing import Any, Literal
 
@@ -94,6 +95,16 @@ class StatelessTap(Tap):
         on_function_call: Callable[[FunctionCall], None] | None = None,
         on_thinking: Callable[[str], None] | None = None,
     ) -> ProviderResponse:
+        asked = (messages, system_instruction, tools)
+        call = partial(self.provider.complete, *asked, response_schema=response_schema, cancel_token=cancel_token)
+        if self.recorder.is_beside(messages):
+            answer: ProviderResponse = call(
+                on_chunk=on_chunk,
+                on_usage_update=on_usage_update,
+                on_function_call=on_function_call,
+                on_thinking=on_thinking,
+            )
+            return answer
         self.recorder.call += 1
         self.recorder.streamed = on_chunk is not None
         callbacks = Callbacks(self.recorder, on_chunk, on_usage_update, on_function_call, on_thinking)
@@ -104,12 +115,7 @@ class StatelessTap(Tap):
             began,
             callbacks,
             watched,
-            lambda: self.provider.complete(
-                messages,
-                system_instruction,
-                tools,
-                response_schema=response_schema,
-                cancel_token=cancel_token,
+            lambda: call(
                 on_chunk=callbacks.on_chunk,
                 on_usage_update=callbacks.on_usage_update,
                 on_function_call=callbacks.on_function_call,
@@ -165,6 +171,9 @@ class LegacyTap(Tap):
         method = getattr(self.provider, name)
         # The published batch methods take no token; an adapter whose methods do can be cancelled there too.
         extra = {"cancel_token": token} if takes(method, "cancel_token") else {}
+        if self.recorder.is_beside([new]):
+            answer: ProviderResponse = method(content, response_schema, **extra)
+            return answer
         return self._send(new, None, lambda _: method(content, response_schema, **extra), response_schema, content)
 
     def send_message_streaming(self, message: str, on_chunk: Callable[[str], None], **options: Any) -> ProviderResponse:
@@ -203,6 +212,8 @@ class LegacyTap(Tap):
         action: Callable[[Any, dict[str, Any]], ProviderResponse],
         watched: Any = None,
     ) -> ProviderResponse:
+        if self.recorder.is_beside([new]):
+            return action(on_chunk, options)
         names = ("on_usage_update", "on_function_call", "on_thinking")
         callbacks = Callbacks(self.recorder, on_chunk, *(options.get(name) for name in names))
         opts = dict(options)

@@ -33,6 +33,7 @@ class ScriptedTools:
         self.declare(schemas)
         self._recorder = recorder
         self._script: dict[str, ToolScript] = {}
+        self._delegated: dict[str, Callable[[CancelToken], str]] = {}
         self.meanwhile: Callable[[], None] = _nothing
         """Called while the first tool of a turn runs."""
         self._cut: Cut | None = None
@@ -51,7 +52,12 @@ class ScriptedTools:
     def begin(self, turn: Turn) -> None:
         """Follow the script of this turn."""
         self._script, self._cut = dict(turn.results), turn.cut
+        self._delegated = {}
         self._count = itertools.count()
+
+    def delegate(self, name: str, ask: Callable[[CancelToken], str]) -> None:
+        """In this turn the tool of that name returns what `ask` does with its token."""
+        self._delegated = {name: ask}
 
     def ended(self, call: FunctionCall, result: ToolResult) -> None:
         """The session tells of a result."""
@@ -110,6 +116,8 @@ class ScriptedTools:
                 position = next(self._count)
             if position == 0:
                 self.meanwhile()
+            if (ask := self._delegated.get(schema.name)) is not None:
+                return ask(token)
             script = self._script.get(schema.name, ToolScript(result=f"{schema.name} is fine")).for_args(args)
             if self._is_cut("tool", position):
                 self._recorder.cancel()

@@ -21,6 +21,7 @@ from ._transcript import Event, RunKey, Transcript
 from ._turns import (
     CallBegan,
     Cancelled,
+    ChildEnded,
     Chunk,
     Failed,
     FunctionCallDetected,
@@ -44,6 +45,7 @@ __all__ = [
     "Accounts",
     "CallBegan",
     "Cancelled",
+    "ChildEnded",
     "Chunk",
     "Collected",
     "ContextReport",

@@ -47,6 +47,7 @@ Event: TypeAlias = (
     | _agents.SaidBeside
     | _agents.Killed
     | _agents.LeftBehind
+    | _turns.ChildEnded
     | _turns.HistorySnapshot
     | _turns.TurnEnded
     | _turns.RunEnded

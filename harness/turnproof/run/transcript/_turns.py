@@ -147,6 +147,23 @@ class HistorySnapshot(BaseEvent, frozen=True, kw_only=True, omit_defaults=True, 
     after: str = "turn"
 
 
+class ChildEnded(BaseEvent, frozen=True, kw_only=True, omit_defaults=True, tag="child_ended"):
+    """A turn of a child is over that others went on beside. `child` is its number.
+
+    `asked` says that its request came, where its answer was held back until it had: of a session that speaks to one at
+    a time it comes only when another one is answered. `open` is one that has not ended long after the tool's turn had.
+    `error` is the class of what the turn raised, with its `message`.
+    """
+
+    child: int
+    outcome: Literal["answer", "error", "cancelled", "open"]
+    text: str = ""
+    asked: bool = False
+    error: str = ""
+    message: str = ""
+    raised: Raised | None = None
+
+
 class TurnEnded(BaseEvent, frozen=True, kw_only=True, omit_defaults=True, tag="turn_ended"):
     """A scenario turn is over. `shown` is the text the user saw."""
 

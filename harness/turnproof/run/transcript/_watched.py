@@ -16,7 +16,8 @@ class SpanMade(BaseEvent, frozen=True, kw_only=True, omit_defaults=True, tag="sp
 
     `span` counts them in that order; `parent` is the count of the one above it, -1 where there is none. Siblings stand
     in the order in which they began; tool calls beside each other by what they say, since they may begin at once.
-    `during` is what was being done when it began: `turn`, or an operation by the word that scenarios have for it.
+    `during` is what was being done when it began: `turn`, or an operation by the word that scenarios have for it; it is
+    `child` all through a turn of a child that others go on beside.
     `calls` are how many provider calls had been made when it began, and when it ended. `notes` are the events in it,
     each `{"name", "attributes"}`. One that never `ended` is recorded as it was at the end of the run.
 

@@ -20,7 +20,8 @@ class WireRequest(BaseEvent, frozen=True, kw_only=True, omit_defaults=True, tag=
     "kind", "message", "path", "enforced"}`, and `"outdated": true` where time alone made it so. `at_ms` is when it
     arrived, in milliseconds since the run began, as the call's. `connection` is the number of the connection by which
     it came, counted from 0 within the run; None where nobody counted. A message on a WebSocket has the method
-    `WEBSOCKET`, and path and headers of the handshake.
+    `WEBSOCKET`, and path and headers of the handshake. `child` is the number of the child of the session that asks
+    while others are under way, and None for everybody else.
     """
 
     exchange: int
@@ -35,6 +36,7 @@ class WireRequest(BaseEvent, frozen=True, kw_only=True, omit_defaults=True, tag=
     findings: tuple[dict[str, Any], ...] = ()
     at_ms: float | None = None
     connection: int | None = None
+    child: int | None = None
 
     @property
     def data(self) -> bytes:
@@ -53,7 +55,8 @@ class WireResponse(BaseEvent, frozen=True, kw_only=True, omit_defaults=True, tag
 
     `ended`: `completed`, `cut-by-us` (a fault), `cut-by-peer` (the client closed), `timed-out`, `left-open`.
     `written` counts events. `held` says that the stream was held for a cancel; `released` how the hold ended
-    (`peer-closed`, `call-returned`, `limit`). `events_after_cancel` counts events written after the cancel.
+    (`peer-closed`, `call-returned`, `limit`); `limit` without `held`: the answer to a child waited for others that did
+    not go on meanwhile. `events_after_cancel` counts events written after the cancel.
 
     How much is written until a client closes depends on the moment. Where that was the case, `settled` says of each
     field how much of it does not: so many characters of a text, this much of a count. A digest covers no more.

@@ -106,7 +106,7 @@ class Writer:
         fault_at = locate(dialect, self._rendered, fault.index, fault.after) if fault is not None else NOWHERE
         if fault is not None and fault_at == NOWHERE and fault.kind in _PLACED and not self._run.judges:
             self._exchange.fault = None  # the service's answer has no such place, and came as it is
-        waits = cut is not None and cut.at == "event"
+        waits = cut is not None and cut.at in ("event", "child")
         cut_at = locate(dialect, self._rendered, cut.index, cut.after) if cut is not None and waits else NOWHERE
         if cut_at == BEFORE_ALL:
             await self._hold()
@@ -239,12 +239,14 @@ class Writer:
         thinking = sum(len(part.text) for part in seen.parts if isinstance(part, Thought))
         calls = sum(1 for part in seen.parts if isinstance(part, FunctionCall))
         await self._drained()
+        child = run.children.get(exchange.child) if exchange.child is not None else None
+        returned = run.call_returned if child is None else child.over
         run.on_hold(Arrived(text, thinking, calls, tokens=seen.usage.total_tokens if seen.usage is not None else 0))
         async for _ in _until(run.hold_limit):
             if self._gone():
                 exchange.released = "peer-closed"
                 raise ConnectionResetError
-            if run.call_returned.is_set():
+            if returned.is_set():
                 # An adapter that closes and returns may be seen to return first: what counts is that it closes.
                 async for _ in _until(GRACE):
                     if self._gone():

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
 import time
 from dataclasses import dataclass, replace
 from email.utils import formatdate
 
 from ...dialects.base import Call, Refusal, Rendered, Rule
-from ...scenarios.model import Cut, Fault
+from ...scenarios.model import Cut, Fault, Turn
 from .incoming import Incoming
 from .responders import due, rounds_since_user
 from .server_run import Exchange, ServerRun
+
+CHILD_LIMIT = 6.0
+"""Seconds that the answer to a child waits for others at the most: longer than it takes a session that speaks to one at
+a time to be known as such."""
+
+_LOOK = 0.002
+"""Seconds between two looks whether a child may be answered."""
 
 _FAULT_RULE = Rule("emulator/scripted-fault", note="the scenario's fault")
 
@@ -34,12 +42,14 @@ async def answer_exchange(run: ServerRun, exchange: Exchange) -> Answer:
     exchange.call, exchange.operation = parsed, parsed.operation
     turn = due(parsed, run.turn)
     exchange.round = rounds_since_user(parsed, turn)
+    exchange.child = _child_of(run, turn)
     exchange.findings = run.dialect.validate(exchange.request, parsed, run.world)
     enforced = (finding for finding in exchange.findings if finding.enforced)
     refusal = next(enforced, None) if run.judges else None
     is_scripted = parsed.operation == "generate" and refusal is None
     fault = run.take_fault(exchange.round, turn) if is_scripted else None
-    cut = run.take_cut(exchange.round) if is_scripted else None
+    cut = run.take_cut(exchange.round, child=exchange.child is not None) if is_scripted else None
+    await _until_due(run, exchange)
     answer = await _answered(run, exchange, parsed, refusal, fault)
     if isinstance(answer, Incoming):
         if fault is None and run.filter is None:
@@ -48,6 +58,26 @@ async def answer_exchange(run: ServerRun, exchange: Exchange) -> Answer:
     exchange.stored = run.dialect.kept(run.world)
     exchange.answered, exchange.events = answer.status, answer.events
     return Answer(answer, fault, cut)
+
+
+def _child_of(run: ServerRun, turn: Turn | None) -> int | None:
+    """The number of the child whose turn it is, where that goes on beside others."""
+    beside = run.turn.beside_parent if run.turn is not None and not run.probe else ()
+    return next((number for number, one in enumerate(beside) if one is turn), None)
+
+
+async def _until_due(run: ServerRun, exchange: Exchange) -> None:
+    """Tell that a child has asked, and wait until it may be answered, or so long that nobody else goes on meanwhile."""
+    call = run.children.get(exchange.child) if exchange.child is not None else None
+    if call is None:
+        return
+    call.asked.set()
+    until = time.monotonic() + CHILD_LIMIT
+    while not call.answered.is_set():
+        if time.monotonic() > until:
+            exchange.released = "limit"
+            return
+        await asyncio.sleep(_LOOK)
 
 
 async def _whole(answer: Incoming) -> Rendered:

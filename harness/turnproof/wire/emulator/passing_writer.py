@@ -60,7 +60,7 @@ class PassingWriter(Writer):
         self._exchange.status, self._exchange.headers = status, dict(headers)
         self._exchange.answered = status
         await self._headers()
-        await self._stream(cut if cut is not None and cut.at == "event" else None)
+        await self._stream(cut if cut is not None and cut.at in ("event", "child") else None)
         return self._response or web.Response(status=500)
 
     async def _stream(self, cut: Cut | None) -> None:

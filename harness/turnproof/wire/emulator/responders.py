@@ -72,16 +72,19 @@ def rounds_since_user(call: Call, turn: Turn | None = None) -> int:
 def due(call: Call, turn: Turn | None) -> Turn | None:
     """The turn that a request belongs to: the armed one, or that of the child in it, or beside it, which is told
     something else."""
-    other = (turn.child or turn.beside) if turn is not None else None
-    if turn is None or other is None:
-        return turn
-    interjection = "".join(part.text for part in other.user if isinstance(part, Text))
-    text = "".join(part.text for part in turn.user if isinstance(part, Text))
-    for _, message in _newest_first(call):
-        if message.role == "user" and (interjection in message.text or text in message.text):
-            # An agent may join what was said at once; the later words are the ones that it is to answer.
-            return other if message.text.rfind(interjection) > message.text.rfind(text) else turn
+    if turn is None:
+        return None
+    others = tuple(one for one in (turn.child, turn.beside, *turn.children) if one is not None)
+    for _, message in _newest_first(call) if others else ():
+        # An agent may join what was said at once; the later words are the ones that it is to answer.
+        said = [(message.text.rfind(_words(one)), one) for one in (turn, *others)] if message.role == "user" else []
+        if found := [each for each in said if each[0] >= 0]:
+            return max(found, key=lambda each: each[0])[1]
     return turn
+
+
+def _words(turn: Turn) -> str:
+    return "".join(part.text for part in turn.user if isinstance(part, Text))
 
 
 def _newest_first(call: Call) -> Iterator[tuple[Message | None, Message]]:
@@ -187,7 +190,7 @@ class ScriptResponder:
         if recorded is not None and reply == told and self._is_for(recorded, run.dialect, exchange, call):
             # Tools that are declared under other names cannot be called by the recorded ones.
             self._recorded[known_as] = recorded
-        whose = "" if turn is run.turn else "child/"
+        whose = "" if turn is run.turn else f"child/{exchange.child}/" if exchange.child else "child/"
         seed = f"{run.seed}/{run.turn_index}/{whose}{exchange.round}"
         self._known[known_as] = reply, seed
         return reply, seed

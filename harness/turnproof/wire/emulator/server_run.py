@@ -75,7 +75,8 @@ class Exchange:
     whose answer it is: ours, that of the real `service`, an earlier one of the service that was `kept`, or the
     `recorded` one of a scenario. `stored` are the ids of what the service keeps behind it. `began` and `over` are
     moments of the monotonic clock. `connection` is the number of the connection by which the request
-    came.
+    came. `child` is the number of the child of the session that asks while others are under way, None for
+    everybody else.
     """
 
     number: int
@@ -108,11 +109,21 @@ class Exchange:
     began: float = field(default_factory=time.monotonic)
     over: float | None = None
     connection: int | None = None
+    child: int | None = None
 
     @property
     def progress(self) -> Progress:
         """How much has been written by now."""
         return Progress(len(self.body), len(self.sent), self.written)
+
+
+@dataclass(slots=True)
+class ChildCall:
+    """A child that is spoken to while others are under way: whether its request has come, may be answered, is over."""
+
+    asked: threading.Event = field(default_factory=threading.Event)
+    answered: threading.Event = field(default_factory=threading.Event)
+    over: threading.Event = field(default_factory=threading.Event)
 
 
 class Responder(Protocol):
@@ -153,6 +164,7 @@ class ServerRun:
     tools: tuple[ToolSchema, ...] = ()
     clock_offset: float = 0.0
     exchanges: list[Exchange] = field(default_factory=list)
+    children: dict[int, ChildCall] = field(default_factory=dict)
     call_returned: threading.Event = field(default_factory=threading.Event)
     secrets: tuple[str, ...] = field(default=(), repr=False)
     transports: dict[asyncio.Transport, int] = field(default_factory=dict)
@@ -174,14 +186,36 @@ class ServerRun:
         self.clock_offset += turn.advance_clock
 
     def begin_call(self) -> int:
-        """A provider call starts; returns the number of the first exchange that can belong to it."""
+        """A provider call starts; returns the number of exchanges in `one_by_one` that came before it."""
         self.call_returned.clear()
-        return len(self.exchanges)
+        return len(self.one_by_one)
+
+    @property
+    def one_by_one(self) -> list[Exchange]:
+        """The exchanges, less those of children that are spoken to while others are under way."""
+        return [exchange for exchange in self.exchanges if exchange.child is None]
+
+    def child_begins(self, child: int, *, waits: bool) -> None:
+        """A child is spoken to while others are under way. Where it `waits`, its answer does until `child_answered`."""
+        self.children[child] = call = ChildCall()
+        if not waits:
+            call.answered.set()
+
+    def child_exchanges(self) -> list[Exchange]:
+        """The exchanges of all children of this turn, which are over; in the order in which they asked."""
+        for call in self.children.values():
+            call.answered.set()
+            call.over.set()
+        self.children.clear()
+        mine = [one for one in self.exchanges if one.child is not None and one.turn == self.turn_index]
+        for exchange in mine:
+            exchange.done.wait(DONE_LIMIT)
+        return mine
 
     def end_call(self, since: int) -> list[Exchange]:
         """A provider call is over; its exchanges, once the server is done with them (or `DONE_LIMIT` seconds later)."""
         self.call_returned.set()
-        mine = self.exchanges[since:]
+        mine = self.one_by_one[since:]
         for exchange in mine:
             exchange.done.wait(DONE_LIMIT)
         return mine
@@ -215,10 +249,11 @@ class ServerRun:
             passed += fault.times
         return None
 
-    def take_cut(self, round_: int) -> Cut | None:
-        """The cancel point on the wire for this round, once."""
+    def take_cut(self, round_: int, *, child: bool = False) -> Cut | None:
+        """The cancel point on the wire for this round, once: in the turn's own answers, or in those to its `child`."""
         cut = self.turn.cut if self.turn is not None and not self.probe else None
-        if cut is None or self._cut_done or cut.round != round_ or cut.at not in ("event", "batch"):
+        places = ("child",) if child else ("event", "batch")
+        if cut is None or self._cut_done or cut.round != round_ or cut.at not in places:
             return None
         self._cut_done = True
         return cut
