@@ -7,7 +7,7 @@ and is re-exported here.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypedDict, Unpack, runtime_checkable
 
@@ -70,12 +70,25 @@ __all__ = [
     "SystemInstruction",
     "TransportError",
     "TurnproofError",
+    "system_text",
+    "tools_by_name",
 ]
 
 Path: TypeAlias = Literal["stateless", "legacy"]
 
 SystemInstruction: TypeAlias = str | Text | None
 """System text; a `Text` where it carries a cache mark."""
+
+
+def system_text(instruction: SystemInstruction) -> str:
+    """The system text itself; empty where there is none."""
+    return instruction.text if isinstance(instruction, Text) else instruction or ""
+
+
+def tools_by_name(tools: Iterable[ToolSchema] | None) -> list[ToolSchema]:
+    """The tools in the order in which they are sent: the same ones in another order would miss the prefix cache."""
+    return sorted(tools or (), key=lambda tool: tool.name)
+
 
 JSONSchema: TypeAlias = Mapping[str, Any]
 OnChunk: TypeAlias = Callable[[str], None]

@@ -16,7 +16,7 @@ from .phrases import OUTCOME_AND_FAILURE
 from .quoted_texts import at_messages, sent_messages
 from .reading import results_in
 from .steps import failure, outcome
-from .words import without_blanks
+from .words import strings_in, without_blanks
 
 _NOT_RUN = finding(
     "sessions/calls-run-once/not-run",
@@ -105,7 +105,7 @@ def results_reach_the_model(view: View) -> Findings:
         if not wanted or not requests:
             continue
         results = (result for one in requests for result in results_in(sent_messages(one)))
-        sent = [text for result in results for text in _texts(thaw(result.result))]
+        sent = [text for result in results for text in strings_in(result.result)]
         missing = [(run, text) for run, text in wanted if without_blanks([text]) not in without_blanks(sent)]
         for run, text in missing:
             yield _RESULT_LOST(
@@ -117,17 +117,6 @@ def results_reach_the_model(view: View) -> Findings:
             )
         if not missing:
             yield Compared("results of tools")
-
-
-def _texts(value: JSON) -> Iterator[str]:
-    """Every text in a result, which some programs wrap."""
-    match value:
-        case str():
-            yield value
-        case dict():
-            yield from (text for one in value.values() for text in _texts(one))
-        case list():
-            yield from (text for one in value for text in _texts(one))
 
 
 _DENIED_RAN = finding(

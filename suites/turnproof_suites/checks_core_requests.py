@@ -8,13 +8,21 @@ from msgspec import UNSET
 
 from turnproof.dialects.base import WireDifference
 from turnproof.judge.finding import Compared, Finding, Place
-from turnproof.judge.requirements import FindingCode, Findings, check, finding
+from turnproof.judge.requirements import FindingCode, Findings, check, finding, findings_or_compared
 from turnproof.judge.verdict import inconclusive
 from turnproof.judge.view import Exchange, ProviderCall, TurnView, View
 from turnproof.judge.view.diff import show
 from turnproof.messages import JSON, Part, Text
 
-from .reading import ReadRequest, by_place, instructs, names_on_the_wire, read_requests, refusal_finding, system_text
+from .reading import (
+    ReadRequest,
+    broken_rule_finding,
+    by_place,
+    instructs,
+    names_on_the_wire,
+    read_requests,
+    system_text,
+)
 from .words import times_users_say, without_blanks
 
 _DIFFERENCES: Mapping[str, FindingCode] = {
@@ -237,21 +245,8 @@ def no_request_is_refused(view: View) -> Findings:
             if exchange.request.operation == "cache":
                 continue  # a prefix may be too small to be stored; it is then sent as it is
             refusals = [one for one in exchange.refusals if not _may_happen(view, one)]
-            yield from (_refused(exchange, one) for one in refusals)
-            if not refusals:
-                yield Compared("requests against the rules of the API")
-
-
-def _refused(exchange: Exchange, refusal: Mapping[str, JSON]) -> Finding:
-    return refusal_finding(
-        _REFUSED,
-        exchange,
-        refusal,
-        observed=refusal["message"],
-        name=refusal["rule"],
-        status=refusal["status"],
-        kind=refusal["kind"],
-    )
+            wrong = [broken_rule_finding(_REFUSED, exchange, one) for one in refusals]
+            yield from findings_or_compared(wrong, "requests against the rules of the API")
 
 
 def _exchanges_of(view: View, turn: TurnView) -> Iterator[Exchange]:

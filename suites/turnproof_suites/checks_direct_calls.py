@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from msgspec import UNSET
 
 from turnproof.judge.finding import Compared, Finding, Side
-from turnproof.judge.requirements import FindingCode, Findings, check, finding
+from turnproof.judge.requirements import FindingCode, Findings, check, finding, findings_or_compared
 from turnproof.judge.view import ProviderCall, View
 from turnproof.judge.view.diff import ABSENT, walk_steps
 from turnproof.messages import same_history, to_builtins
 from turnproof.run.transcript import CallBegan, HelperCalled
 
-from .reading import refusal_finding
+from .reading import broken_rule_finding
 
 _UNTYPED = finding(
     "errors/broken-histories-raise-provider-errors/untyped",
@@ -57,20 +57,12 @@ def broken_pairs_are_not_sent(view: View) -> Findings:
     for call in _broken_calls(view):
         if call.began.broken not in PAIRS:
             continue
-        refused = [(exchange, one) for exchange in call.generated for one in exchange.refusals]
-        for exchange, refusal in refused:
-            yield refusal_finding(
-                _SENT,
-                exchange,
-                refusal,
-                observed=refusal["message"],
-                name=refusal["rule"],
-                status=refusal["status"],
-                kind=refusal["kind"],
-                fault=call.began.broken,
-            )
-        if not refused:
-            yield Compared("histories with broken pairs")
+        refused = [
+            broken_rule_finding(_SENT, exchange, refusal, fault=call.began.broken)
+            for exchange in call.generated
+            for refusal in exchange.refusals
+        ]
+        yield from findings_or_compared(refused, "histories with broken pairs")
 
 
 # -- methods beside `complete()` ------------------------------------------------------------------------------------

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
-from turnproof.judge.finding import Compared
+from turnproof.judge.finding import Compared, Place
 from turnproof.judge.requirements import Findings, check, finding
 from turnproof.judge.view import View
 from turnproof.messages import FunctionCall, Message, Part, Text, Thought
@@ -29,34 +30,24 @@ _PLACE = finding(
 @check("stored/reasoning-is-not-left-alone", needs="calls")
 def reasoning_is_not_left_alone(view: View) -> Findings:
     """Of reasoning that came in an answer of this run."""
-    followers = _followers(view)
-    for link in links(view):
-        sent = _model_parts(link)
-        for thought, _ in _sealed(link.request.wire.messages):
-            follower = followers.get(_seal(thought))
-            if follower is None:
-                continue
-            if any(_same(part, follower) for part in sent):
-                yield Compared("reasoning with what it led to")
-            else:
-                yield _ALONE(link.request.at_part(thought), expected=_shown(follower))
+    for one in _replayed(view):
+        if one.follower_is_sent:
+            yield Compared("reasoning with what it led to")
+        else:
+            yield _ALONE(one.at(), expected=_shown(one.follower))
 
 
 @check("stored/reasoning-keeps-its-place", needs="calls")
 def reasoning_keeps_its_place(view: View) -> Findings:
     """Of reasoning whose follower is in the request."""
-    followers = _followers(view)
-    for link in links(view):
-        sent = _model_parts(link)
-        for thought, after in _sealed(link.request.wire.messages):
-            follower = followers.get(_seal(thought))
-            if follower is None or not any(_same(part, follower) for part in sent):
-                continue
-            if after is not None and _same(after, follower):
-                yield Compared("reasoning in front of what it led to")
-            else:
-                observed = "nothing" if after is None else _shown(after)
-                yield _PLACE(link.request.at_part(thought), expected=_shown(follower), observed=observed)
+    for one in _replayed(view):
+        if not one.follower_is_sent:
+            continue
+        if one.after is not None and _same(one.after, one.follower):
+            yield Compared("reasoning in front of what it led to")
+        else:
+            observed = "nothing" if one.after is None else _shown(one.after)
+            yield _PLACE(one.at(), expected=_shown(one.follower), observed=observed)
 
 
 _LEFT_OUT = finding(
@@ -131,8 +122,33 @@ def reasoning_keeps_its_summary(view: View) -> Findings:
                 yield _SUMMARY(place, observed=item.get("summary", "none"))
 
 
-def _model_parts(link: Link) -> list[Part]:
-    return [part for message in link.request.wire.messages if message.role == "model" for part in message.parts]
+@dataclass(frozen=True, slots=True)
+class _Replayed:
+    """Reasoning in a request that came in an answer of this run.
+
+    `follower` is what it led to there, `after` what stands behind it in the request.
+    """
+
+    link: Link
+    thought: Thought
+    after: Part | None
+    follower: Part
+    follower_is_sent: bool
+
+    def at(self) -> Place:
+        """The reasoning, in the request."""
+        return self.link.request.at_part(self.thought)
+
+
+def _replayed(view: View) -> Iterator[_Replayed]:
+    followers = _followers(view)
+    for link in links(view):
+        messages = link.request.wire.messages
+        sent = [part for message in messages if message.role == "model" for part in message.parts]
+        for thought, after in _sealed(messages):
+            if (follower := followers.get(_seal(thought))) is not None:
+                is_sent = any(_same(part, follower) for part in sent)
+                yield _Replayed(link, thought, after, follower, is_sent)
 
 
 def _followers(view: View) -> dict[str, Part]:

@@ -469,6 +469,12 @@ def refusal_finding(code: FindingCode, exchange: Exchange, refusal: Mapping[str,
     return code(exchange.at_rule(refusal), rule=broken_rule(refusal), rests_on=Evidence(refusal["evidence"]), **facts)
 
 
+def broken_rule_finding(code: FindingCode, exchange: Exchange, refusal: Mapping[str, JSON], **facts: Any) -> Finding:
+    """The same with the rule's name, and with what the service answers: status, kind and message."""
+    answer = {"name": refusal["rule"], "status": refusal["status"], "kind": refusal["kind"]}
+    return refusal_finding(code, exchange, refusal, observed=refusal["message"], **answer, **facts)
+
+
 def at_text(exchange: Exchange, text: str) -> Place:
     """The first string in a request's body that has this text in it; the whole body where none has."""
     return exchange.at(pointer=next(_strings_with(text, exchange.body), ""))

@@ -13,7 +13,7 @@ import msgspec
 
 from turnproof import messages
 from turnproof.errors import InvalidRequestError
-from turnproof.provider import SystemInstruction
+from turnproof.provider import SystemInstruction, tools_by_name
 
 from .service import Service
 
@@ -128,7 +128,7 @@ def code(part: messages.ExecutableCode | messages.CodeExecutionResult) -> Block:
 
 def tools(schemas: Sequence[messages.ToolSchema], service: Service) -> list[Block]:
     """Tool declarations, sorted: two equal sets in another order would miss the prefix cache."""
-    return [_tool(schema, service) for schema in sorted(schemas, key=lambda schema: schema.name)]
+    return [_tool(schema, service) for schema in tools_by_name(schemas)]
 
 
 def _tool(schema: messages.ToolSchema, service: Service) -> Block:

@@ -9,8 +9,8 @@ from typing import Any
 
 from turnproof.cancel import CancelToken
 from turnproof.errors import InvalidRequestError
-from turnproof.messages import ProviderResponse, Text
-from turnproof.provider import SystemInstruction
+from turnproof.messages import ProviderResponse
+from turnproof.provider import SystemInstruction, system_text
 
 from .._answers import Listeners
 from .._calling import Prompt, Source
@@ -58,7 +58,7 @@ class ClaudeCliCalls(ClaudeCliProvider):
 
     def _run(self, limits: Mapping[str, Any], system: SystemInstruction, *flags: str) -> Run:
         program, model = self._require_client(), str(limits["model"])
-        text = system.text if isinstance(system, Text) else system or ""
+        text = system_text(system)
         environment = program.environment(limits["max_tokens"], limits.get("thinking"))
         return Run(model, tuple(program.command(model, text, *flags)), environment)
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
 from turnproof import messages
-from turnproof.provider import SystemInstruction
+from turnproof.provider import SystemInstruction, system_text, tools_by_name
 
 from .names import anthropic_id, is_made_up, wire_name
 from .target import Target, same_model
@@ -109,7 +109,7 @@ def opaque(part: messages.Opaque, to: Target) -> WirePart | None:
 
 def tools(schemas: Sequence[messages.ToolSchema]) -> list[dict[str, Any]]:
     """Tool declarations, sorted: two equal sets in another order would miss the prefix cache."""
-    return [{"functionDeclarations": [_tool(schema) for schema in sorted(schemas, key=lambda schema: schema.name)]}]
+    return [{"functionDeclarations": [_tool(schema) for schema in tools_by_name(schemas)]}]
 
 
 def _tool(schema: messages.ToolSchema) -> dict[str, Any]:
@@ -123,8 +123,8 @@ def _tool(schema: messages.ToolSchema) -> dict[str, Any]:
 
 def system(instruction: SystemInstruction) -> dict[str, Any] | None:
     """The system text as content; None where there is none."""
-    words = instruction.text if isinstance(instruction, messages.Text) else instruction
-    return {"parts": [{"text": words}]} if words and words.strip() else None
+    words = system_text(instruction)
+    return {"parts": [{"text": words}]} if words.strip() else None
 
 
 def cache_name(instruction: SystemInstruction, schemas: Sequence[messages.ToolSchema] | None) -> str | None:

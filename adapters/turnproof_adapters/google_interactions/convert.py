@@ -14,7 +14,7 @@ import msgspec
 
 from turnproof import messages
 from turnproof.errors import InvalidRequestError
-from turnproof.provider import SystemInstruction
+from turnproof.provider import SystemInstruction, system_text, tools_by_name
 
 from ..google_genai.names import wire_name
 from .models import DIALECT
@@ -102,8 +102,8 @@ def opaque(part: messages.Opaque) -> Step | None:
 
 
 def tools(schemas: Iterable[messages.ToolSchema]) -> list[Step]:
-    """Tool declarations, sorted: two equal sets in another order would miss the prefix cache."""
-    return [_tool(schema) for schema in sorted(schemas, key=lambda schema: schema.name)]
+    """Tool declarations, in the order in which they are sent."""
+    return [_tool(schema) for schema in tools_by_name(schemas)]
 
 
 def _tool(schema: messages.ToolSchema) -> Step:
@@ -117,8 +117,8 @@ def _tool(schema: messages.ToolSchema) -> Step:
 
 def system(instruction: SystemInstruction) -> str | None:
     """The system text; None where there is none."""
-    words = instruction.text if isinstance(instruction, messages.Text) else instruction
-    return words if words and words.strip() else None
+    words = system_text(instruction)
+    return words if words.strip() else None
 
 
 def response_format(schema: Mapping[str, Any]) -> Step:

@@ -17,11 +17,10 @@ from turnproof.messages import (
     FileRef,
     FunctionCall,
     InlineData,
-    Text,
     ToolResult,
     ToolSchema,
 )
-from turnproof.provider import SystemInstruction
+from turnproof.provider import SystemInstruction, system_text, tools_by_name
 
 from .names import wire_name
 from .service import Service
@@ -106,7 +105,7 @@ def attachments(part: ToolResult) -> Wire | None:
 
 def tools(schemas: Sequence[ToolSchema]) -> list[Wire]:
     """Tool declarations, sorted: two equal sets in another order would miss the prefix cache."""
-    return [_tool(schema) for schema in sorted(schemas, key=lambda schema: schema.name)]
+    return [_tool(schema) for schema in tools_by_name(schemas)]
 
 
 def _tool(schema: ToolSchema) -> Wire:
@@ -120,8 +119,8 @@ def _tool(schema: ToolSchema) -> Wire:
 
 def system(instruction: SystemInstruction, service: Service) -> Wire | None:
     """The system text as a message; None where there is none."""
-    text = instruction.text if isinstance(instruction, Text) else instruction
-    return {"role": service.instructions, "content": text} if text and text.strip() else None
+    text = system_text(instruction)
+    return {"role": service.instructions, "content": text} if text.strip() else None
 
 
 def response_format(schema: Mapping[str, Any]) -> Wire:

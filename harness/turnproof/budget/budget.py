@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence, Set
 from typing import Final
 
 from ..messages import Message, TokenUsage, ToolSchema
-from ..provider import SystemInstruction
+from ..provider import SystemInstruction, system_text
 from ..tokens import message_tokens, text_tokens, thought_tokens, tool_tokens
 from .model import BudgetState, ContextUsage, Entry, Growth, Mark, Policy, Source
 from .policies import Policies
@@ -67,7 +67,7 @@ class InstructionBudget:
 
     def frame(self, system: SystemInstruction, tools: Sequence[ToolSchema]) -> None:
         """Take over what stands beside the messages in every call."""
-        text = system if isinstance(system, str) else system.text if system is not None else ""
+        text = system_text(system)
         entries = [Entry(Source.SYSTEM, Policy.LOCKED, text_tokens(text))] if text else []
         entries += [Entry(Source.PLUGIN, Policy.LOCKED, tool_tokens(tool), tool.name) for tool in tools]
         if tuple(entries) != self._frame:

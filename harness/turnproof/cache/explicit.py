@@ -35,7 +35,7 @@ from ..messages import (
     ToolSchema,
     marked,
 )
-from ..provider import SystemInstruction
+from ..provider import SystemInstruction, system_text, tools_by_name
 from ._estimate import Estimate
 from ._plugin import CacheUsage, Covers, Prepared, Settings, settings
 
@@ -92,11 +92,11 @@ class ExplicitCachePlugin:
         cancel_token: CancelToken | None = None,
     ) -> Prepared:
         """The request with up to four marks. Tools come back in the order in which they go on the wire, by name."""
-        text = system if isinstance(system, str) else system.text if system is not None else ""
+        text = system_text(system)
         places = self._ends(messages)
         places = self._stable_end(messages, places) + places
         size = Estimate()
-        ordered = sorted(tools or (), key=lambda tool: tool.name)
+        ordered = tools_by_name(tools)
         for tool in ordered:
             size.add_tool(tool)
         if ordered and size.reaches(self._minimum) and len(places) + bool(text.strip()) < MOST_MARKS:

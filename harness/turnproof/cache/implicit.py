@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..cancel import CancelToken
 from ..messages import Message, TokenUsage, ToolSchema
-from ..provider import SystemInstruction
+from ..provider import SystemInstruction, tools_by_name
 from ._plugin import CacheUsage, Covers, Prepared, Settings, settings
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class ImplicitCachePlugin:
         cancel_token: CancelToken | None = None,
     ) -> Prepared:
         """The request without a mark. Tools come back by name: in another order they would be another prefix."""
-        return Prepared(tuple(messages), system, tuple(sorted(tools or (), key=lambda tool: tool.name)))
+        return Prepared(tuple(messages), system, tuple(tools_by_name(tools)))
 
     def extract_usage(self, usage: TokenUsage) -> CacheUsage:
         """What was read and what was paid in full; what the service stores it does not tell, and mostly not charge."""

@@ -20,7 +20,7 @@ import msgspec
 from ..cancel import CancelToken
 from ..errors import ProviderError
 from ..messages import CacheMark, Message, Text, TokenUsage, ToolSchema, marked
-from ..provider import SystemInstruction
+from ..provider import SystemInstruction, system_text, tools_by_name
 from ._estimate import Estimate
 from ._plugin import CacheUsage, Covers, Prepared, Settings, settings
 
@@ -124,8 +124,8 @@ class ManagedCachePlugin:
         token is set while the service stores or forgets something, or while another thread has it do so. What it was
         storing may then be stored all the same, under a name that nobody knows, until its life ends.
         """
-        ordered = sorted(tools or (), key=lambda tool: tool.name)
-        text = system if isinstance(system, str) else system.text if system is not None else ""
+        ordered = tools_by_name(tools)
+        text = system_text(system)
         name = self._name(system, text, tuple(ordered), cancel_token or CancelToken())
         if name is not None:
             mark = CacheMark(name=name)

@@ -14,8 +14,8 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from ..messages import Message, Text, ToolSchema
-from ..provider import SystemInstruction
+from ..messages import Message, ToolSchema
+from ..provider import SystemInstruction, system_text, tools_by_name
 from ..tokens import message_tokens, text_tokens, tool_tokens
 from ._plugin import CacheUsage, Covers
 
@@ -108,8 +108,7 @@ class PrefixMonitor:
 
         `covers` says what of it will be cached, and `to` is equal for requests that can read from the same cache.
         """
-        text = system.text if isinstance(system, Text) else system or ""
-        ordered = tuple(sorted(tools, key=lambda tool: tool.name))
+        text, ordered = system_text(system), tuple(tools_by_name(tools))
         before, held = self._before, list(messages)
         kept = _common(before.messages, held) if before is not None else 0
         if before is not None and (before.tools, before.system) == (ordered, text):

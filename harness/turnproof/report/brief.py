@@ -14,7 +14,7 @@ from ..judge.run_log import AdapterLine, RequirementLine, Run
 from ..judge.verdict import Status
 from .areas import area, claim_in_words
 from .certification import AdapterReport, Certification, RequirementReport
-from .html import anchor, policy_hash, source, template
+from .html import anchor, content_policy, source, template
 from .layers import Layer
 from .limits import BRIEF_LINES
 from .page.phrases import day
@@ -85,8 +85,7 @@ def brief_html(run: Run, report: Certification, name: str) -> str:
         works=list(_works(run, found)),
         not_claimed=_not_claimed(run, adapter, found),
         style=style,
-        policy=f"default-src 'none'; style-src {policy_hash(style)}; img-src data:; base-uri 'none';"
-        " form-action 'none'",
+        policy=content_policy(style),
     )
 
 

@@ -9,7 +9,7 @@ from ..judge.verdict import Status
 from ._inline_text import LOOKS, file_name
 from .history import AdapterHistory, History, RunStanding
 from .history_text import COLUMNS, cells, changes_in_words
-from .html import policy_hash, source, template
+from .html import content_policy, source, template
 from .limits import HISTORY_RUNS
 from .page.phrases import day
 
@@ -35,8 +35,7 @@ def history_html(report: History) -> str:
         status=status_of,
         words=changes_in_words,
         style=style,
-        policy=f"default-src 'none'; style-src {policy_hash(style)}; img-src data:; base-uri 'none';"
-        " form-action 'none'",
+        policy=content_policy(style),
     )
 
 

@@ -11,7 +11,7 @@ import msgspec
 from turnproof.dialects.base import HttpRequest, WireEvent
 from turnproof.messages import FinishReason
 
-from ._typed_blocks import TypedBlocks
+from ._items import ItemsWire
 from ._wire import BlockKind, Json
 
 _KINDS: dict[str, BlockKind] = {
@@ -23,10 +23,8 @@ _KINDS: dict[str, BlockKind] = {
 }
 _FINISHES: dict[FinishReason, str] = {FinishReason.STOP: "completed", FinishReason.MAX_TOKENS: "incomplete"}
 
-_OTHER_MODEL = "gemini-2.5-flash"
 
-
-class GeminiInteractionsWire(TypedBlocks):
+class GeminiInteractionsWire(ItemsWire):
     """See `Wire`. The conversation is a flat list of steps; marks do not exist, and what would set them does nothing.
 
     After `to_messages` neighbouring steps of the model are the blocks of one message, and neighbouring results those of
@@ -35,6 +33,8 @@ class GeminiInteractionsWire(TypedBlocks):
 
     call_id_key = "id"
     result_id_key = "call_id"
+    head_key = "previous_interaction_id"
+    other_model = "gemini-2.5-flash"
 
     def is_request_for(self, request: HttpRequest) -> bool:
         return request.method == "POST" and request.path.endswith("/interactions")
@@ -101,11 +101,6 @@ class GeminiInteractionsWire(TypedBlocks):
         """What was thought is what is signed; the summary is about it."""
         block["signature"] = edit(block["signature"])
 
-    def declared_names(self, body: Json) -> Iterator[tuple[Json, str]]:
-        for tool in self.tools(body):
-            if tool.get("type") == "function":
-                yield tool, "name"
-
     def replayed_names(self, body: Json) -> Iterator[tuple[Json, str]]:
         for block in (*self.of_kind(body, "call"), *self.of_kind(body, "result")):
             if "name" in block:
@@ -124,10 +119,6 @@ class GeminiInteractionsWire(TypedBlocks):
 
     def has_schema(self, body: Json) -> bool:
         return "schema" in (body.get("response_format") or {})
-
-    def for_other_model(self, request: HttpRequest) -> HttpRequest:
-        body = msgspec.json.decode(request.body) | {"model": _OTHER_MODEL}
-        return replace(request, body=msgspec.json.encode(body))
 
     # Answers
 
@@ -160,17 +151,6 @@ class GeminiInteractionsWire(TypedBlocks):
         document["delta"]["text"] = text
 
     # What the service stores
-
-    def head(self, body: Json) -> str | None:
-        return body.get("previous_interaction_id")
-
-    def set_head(self, body: Json, name: str | None) -> None:
-        body.pop("previous_interaction_id", None)
-        if name is not None:
-            body["previous_interaction_id"] = name
-
-    def let_store(self, body: Json) -> None:
-        body.pop("store", None)
 
     def answer_id(self, document: Json) -> str | None:
         return _interaction(document).get("id")

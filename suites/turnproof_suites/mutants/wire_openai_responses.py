@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from itertools import groupby
-
-import msgspec
 
 from turnproof.dialects.base import HttpRequest, WireEvent
 from turnproof.messages import FinishReason
 
 from ._events import named_event
+from ._items import ItemsWire
 from ._openai import OpenAIWire, blocks_of, content_of, instruction_count, is_error_text
 from ._wire import BlockKind, Json
 
@@ -35,10 +33,8 @@ _FINISHES: dict[FinishReason, tuple[str, str | None]] = {
 
 _ENDS = ("response.completed", "response.incomplete")
 
-_OTHER_MODEL = "gpt-5-codex"
 
-
-class OpenAIResponsesWire(OpenAIWire):
+class OpenAIResponsesWire(OpenAIWire, ItemsWire):
     """See `Wire`. The conversation is a flat list of items.
 
     After `to_messages` neighbouring items of the model are the blocks of one message, and neighbouring outputs those of
@@ -47,6 +43,8 @@ class OpenAIResponsesWire(OpenAIWire):
 
     call_id_key = "call_id"
     result_id_key = "call_id"
+    head_key = "previous_response_id"
+    other_model = "gpt-5-codex"
 
     def is_request_for(self, request: HttpRequest) -> bool:
         return request.method == "POST" and request.path.endswith("/responses")
@@ -96,11 +94,6 @@ class OpenAIResponsesWire(OpenAIWire):
         """What was thought is what is encrypted; the summary is about it."""
         block["encrypted_content"] = edit(block["encrypted_content"])
 
-    def declared_names(self, body: Json) -> Iterator[tuple[Json, str]]:
-        for tool in self.tools(body):
-            if tool.get("type") == "function":
-                yield tool, "name"
-
     def replayed_names(self, body: Json) -> Iterator[tuple[Json, str]]:
         for call in self.of_kind(body, "call"):
             yield call, "name"
@@ -115,22 +108,7 @@ class OpenAIResponsesWire(OpenAIWire):
     def has_schema(self, body: Json) -> bool:
         return ((body.get("text") or {}).get("format") or {}).get("type") == "json_schema"
 
-    def for_other_model(self, request: HttpRequest) -> HttpRequest:
-        body = msgspec.json.decode(request.body) | {"model": _OTHER_MODEL}
-        return replace(request, body=msgspec.json.encode(body))
-
     # What the service stores
-
-    def head(self, body: Json) -> str | None:
-        return body.get("previous_response_id")
-
-    def set_head(self, body: Json, name: str | None) -> None:
-        body.pop("previous_response_id", None)
-        if name is not None:
-            body["previous_response_id"] = name
-
-    def let_store(self, body: Json) -> None:
-        body.pop("store", None)
 
     def answer_id(self, document: Json) -> str | None:
         return _response(document).get("id")

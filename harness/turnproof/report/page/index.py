@@ -14,7 +14,7 @@ from ..cache_bars import bars
 from ..cache_economics import RunEconomics
 from ..certification import Certification
 from ..failures import SHOWN
-from ..html import brief_file, policy_hash, source, template
+from ..html import brief_file, content_policy, source, template
 from ..kill_matrix_image import Picture, kill_picture
 from ..limits import HEADLINE_FAILURES, OPEN_REQUIREMENTS
 from ..other_documents import NOTHING, OtherDocuments
@@ -77,8 +77,7 @@ def index_html(run: Run, report: Certification, store: EvidenceStore, beside: Ot
         beside=beside,
         style=style,
         script=script,
-        policy=f"default-src 'none'; style-src {policy_hash(style)}; script-src {policy_hash(script)}; img-src data:;"
-        " base-uri 'none'; form-action 'none'",
+        policy=content_policy(style, script),
         few=sum(bool(page.cases) for group in pages for page in group.pages) <= OPEN_REQUIREMENTS,
         claims=list(dict.fromkeys(found.claim for found in report.adapters.values())),
         shown=SHOWN,
