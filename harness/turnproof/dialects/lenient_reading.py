@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from email.utils import parsedate_to_datetime
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -66,6 +68,20 @@ def read_safely(status: int, read: Callable[[], WireAnswer]) -> WireAnswer:
         return read()
     except (RecursionError, PayloadError):
         return WireAnswer(status, complete=False, error_message="the answer is nested too deeply to be read")
+
+
+def read_batch_or_stream(
+    status: int,
+    headers: Mapping[str, str],
+    body: bytes,
+    *,
+    batch: Callable[[int, bytes], WireAnswer],
+    stream: Callable[[int, bytes], WireAnswer],
+) -> WireAnswer:
+    """The answer as one of the two functions reads it, with the time that it asks to wait; never raises, if they do
+    not."""
+    read = stream if is_event_stream(headers.get("content-type", ""), body) else batch
+    return replace(read_safely(status, partial(read, status, body)), retry_after=wait(headers))
 
 
 def not_json(status: int, body: bytes) -> WireAnswer:

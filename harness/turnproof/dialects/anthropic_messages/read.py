@@ -7,14 +7,14 @@ as the API asks its clients to; what was cut is reported by `complete` and `brok
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, TypeAlias
 
 from ...messages import JSON, Part, TokenUsage
 from ..base import EventKind, WireAnswer, WireEvent
-from ..lenient_reading import event_documents, json_of, not_json, number, read_safely, split_event_stream, wait, word
-from ..sse import Frame, is_event_stream
+from ..lenient_reading import event_documents, json_of, not_json, number, read_batch_or_stream, split_event_stream, word
+from ..sse import Frame
 from . import stop_reasons
 from .blocks import Issuer, read_block
 from .rules import NAME
@@ -40,9 +40,9 @@ def read_response(status: int, headers: Mapping[str, str], body: bytes) -> WireA
 
 def read_answer(status: int, headers: Mapping[str, str], body: bytes, dialect: str, complaint: Complaint) -> WireAnswer:
     """The answer of a service with this format. `dialect` is whose blocks they are, `complaint` finds its errors."""
-    read = _read_stream if is_event_stream(headers.get("content-type", ""), body) else _read_batch
-    answer = read_safely(status, partial(read, status, body, dialect, complaint))
-    return replace(answer, retry_after=wait(headers))
+    batch = partial(_read_batch, dialect=dialect, complaint=complaint)
+    stream = partial(_read_stream, dialect=dialect, complaint=complaint)
+    return read_batch_or_stream(status, headers, body, batch=batch, stream=stream)
 
 
 def _read_batch(status: int, body: bytes, dialect: str, complaint: Complaint) -> WireAnswer:

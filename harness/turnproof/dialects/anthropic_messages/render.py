@@ -14,6 +14,7 @@ from ...errors import HarnessError
 from ...messages import FunctionCall, Opaque, Text, Thought, thaw
 from ..base import Call, EventKind, PromptUsage, Rendered, Reply, ReplyPart, WireEvent, World
 from ..catalogue import dated
+from ..finish_words import finish_word_of
 from ..naming import spoken_name
 from ..seeded_random import seeded_number
 from ..stream_cuts import call_pieces, completed_members
@@ -127,11 +128,7 @@ class Answer:
         """The service's word for the scripted reason, unless the script gives the word."""
         if self.reply.raw_finish:
             return self.reply.raw_finish
-        try:
-            return stop_reasons.WRITE[self.reply.finish]
-        except KeyError:
-            reason = repr(self.reply.finish)
-            raise HarnessError(f"{self.dialect} has no stop_reason for {reason}; give raw_finish") from None
+        return finish_word_of(stop_reasons.WRITE, self.reply.finish, dialect=self.dialect, member="stop_reason")
 
     # -- what is said
 

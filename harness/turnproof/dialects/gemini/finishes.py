@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ...errors import HarnessError
 from ...messages import JSON, FinishReason
+from ..finish_words import finish_word_of
 from .rules import NAME
 
 STOP = "STOP"
@@ -104,10 +104,7 @@ def finish_word(finish: FinishReason, raw: str | None) -> str:
     """The word for a scripted reason. Raises HarnessError for one that the API cannot say."""
     if raw is not None:
         return _NEUTRAL_WORDS.get(raw, raw)
-    try:
-        return WRITE[finish]
-    except KeyError:
-        raise HarnessError(f"{NAME} has no finishReason for {finish!r}; give raw_finish") from None
+    return finish_word_of(WRITE, finish, dialect=NAME, member="finishReason")
 
 
 def block_reason(raw: str | None) -> str | None:

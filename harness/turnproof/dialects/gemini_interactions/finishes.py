@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ...errors import HarnessError
 from ...messages import FinishReason
+from ..finish_words import finish_word_of
 from .rules import NAME
 
 COMPLETED, REQUIRES_ACTION, INCOMPLETE, FAILED = "completed", "requires_action", "incomplete", "failed"
@@ -60,7 +60,4 @@ def status_of(finish: FinishReason, raw: str | None) -> str:
     """The status for a scripted reason. Raises HarnessError for one that the API cannot say."""
     if raw is not None:
         return _NEUTRAL_WORDS.get(raw, raw)
-    try:
-        return _WRITE[finish]
-    except KeyError:
-        raise HarnessError(f"{NAME} has no status for {finish!r}; give raw_finish") from None
+    return finish_word_of(_WRITE, finish, dialect=NAME, member="status")

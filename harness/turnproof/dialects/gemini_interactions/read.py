@@ -8,13 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import Any
 
 from ...messages import JSON, FunctionCall, Part
 from ..base import WireAnswer
-from ..lenient_reading import event_documents, json_of, not_json, read_safely, wait, word
-from ..sse import is_event_stream
+from ..lenient_reading import event_documents, json_of, not_json, read_batch_or_stream, word
 from .finishes import FAILED, OPEN, neutral
 from .steps import kind_of, read_step
 from .usage import usage_of
@@ -26,8 +24,7 @@ _ENDS = ("interaction.completed", "interaction.complete", "interaction.cancelled
 
 def read_response(status: int, headers: Mapping[str, str], body: bytes) -> WireAnswer:
     """The answer in neutral form; never raises."""
-    read = _read_stream if is_event_stream(headers.get("content-type", ""), body) else _read_batch
-    return replace(read_safely(status, partial(read, status, body)), retry_after=wait(headers))
+    return read_batch_or_stream(status, headers, body, batch=_read_batch, stream=_read_stream)
 
 
 def _read_batch(status: int, body: bytes) -> WireAnswer:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ...errors import HarnessError
 from ...messages import FinishReason
+from ..finish_words import finish_word_of
 from .rules import NAME
 from .surfaces import Surface
 
@@ -64,7 +64,5 @@ def finish_word(finish: FinishReason, raw: str | None, surface: Surface, *, forc
         return _NEUTRAL_WORDS.get(raw, raw)
     if finish is FinishReason.TOOL_USE and forced:
         return STOP
-    word = (_ZAI.get(finish) if surface is Surface.ZAI else None) or WRITE.get(finish)
-    if word is None:
-        raise HarnessError(f"{NAME} has no finish_reason for {finish!r}; give raw_finish")
-    return word
+    words = {**WRITE, **_ZAI} if surface is Surface.ZAI else WRITE
+    return finish_word_of(words, finish, dialect=NAME, member="finish_reason")

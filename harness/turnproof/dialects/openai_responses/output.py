@@ -13,6 +13,7 @@ import msgspec
 from ...errors import HarnessError
 from ...messages import FinishReason, FunctionCall, Text, Thought
 from ..base import Reply, ReplyPart
+from ..finish_words import finish_word_of
 from ..naming import spoken_name
 from .finishes import WRITE, Ending, ending_of
 from .models import LEGAL_NAME, PHASES
@@ -36,10 +37,7 @@ def ending(reply: Reply) -> Ending:
     """How the response ends, in the API's words. Raises HarnessError for a finish that it has no word for."""
     if reply.raw_finish:
         return ending_of(reply.raw_finish)
-    try:
-        return WRITE[reply.finish]
-    except KeyError:
-        raise HarnessError(f"{NAME} has no status for {reply.finish!r}; give raw_finish") from None
+    return finish_word_of(WRITE, reply.finish, dialect=NAME, member="status")
 
 
 def items(reply: Reply, call: ResponsesCall, model: str, features: frozenset[str], seed: str) -> list[Json]:

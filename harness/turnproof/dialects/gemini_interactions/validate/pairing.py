@@ -14,7 +14,7 @@ def check(context: Context) -> Iterator[Refusal]:
     """Each call has a result and each result a call, over the request and what the service held before."""
     calls: dict[object, None] = {}
     results: dict[object, None] = {}
-    for step in (*context.carried, *(placed.step for placed in context.sent)):
+    for step in (*context.carried, *(placed.item for placed in context.sent)):
         if kind_of(step) == "function_call":
             calls[step.get("id")] = None
         elif kind_of(step) == "function_result":

@@ -10,11 +10,12 @@ from collections.abc import Iterator, Sequence
 
 from ...base import Refusal
 from ...catalogue import same_model
+from ...judged_request import Placed
 from .. import rules
 from ..models import MODELS, SIGNS
 from ..steps import signature_of
 from ..store import issued_call
-from .context import Context, Placed, refuse
+from .context import Context, refuse
 
 _INVALID = "Request contains an invalid argument."
 
@@ -22,12 +23,12 @@ _INVALID = "Request contains an invalid argument."
 def check(context: Context) -> Iterator[Refusal]:
     """Rules about thoughts, and the calls behind them."""
     running = _running(context.sent)
-    present = {signature_of(placed.step) for placed in running}
+    present = {signature_of(placed.item) for placed in running}
     for n, placed in enumerate(running):
         if placed.kind == "thought":
             yield from _thought(context, placed, running[n + 1 :])
         elif placed.kind == "function_call" and context.has(SIGNS):
-            issued = issued_call(context.world, placed.step.get("id"))
+            issued = issued_call(context.world, placed.item.get("id"))
             own = issued is not None and same_model(MODELS, issued.model, context.call.model or "")
             if issued is not None and own and issued.signature not in present:
                 yield refuse(rules.LOST_THOUGHT, _INVALID, placed.path)
@@ -40,7 +41,7 @@ def _running(sent: Sequence[Placed]) -> Sequence[Placed]:
 
 
 def _thought(context: Context, placed: Placed, behind: Sequence[Placed]) -> Iterator[Refusal]:
-    signature = signature_of(placed.step)
+    signature = signature_of(placed.item)
     if signature is None:
         if any(each.kind == "function_call" for each in behind) and context.has(SIGNS):
             yield refuse(rules.UNSIGNED_THOUGHT, _INVALID, placed.path)

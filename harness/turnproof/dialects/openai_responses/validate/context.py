@@ -2,53 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
 
 from ...base import HttpRequest, Refusal, Rule, World
 from ...error_answers import bad_request
-from ...judged_request import JudgedRequest
-from ..items import id_of, kind_of
-from ..surfaces import Item, ResponsesCall
-
-
-class Placed(NamedTuple):
-    """An item, its type, and where it stood in the request (`input[3]`)."""
-
-    path: str
-    kind: str
-    item: Item
-
-    @property
-    def id(self) -> str | None:
-        """The id of the item, if it names one."""
-        return id_of(self.item)
+from ...judged_request import JudgedItems
+from ..items import kind_of
+from ..surfaces import ResponsesCall
 
 
 @dataclass(frozen=True, slots=True)
-class Context(JudgedRequest[ResponsesCall]):
-    """One request under judgement. `sent` are the items of the request, `carried` those the service held before it.
-
-    `facts` is None for an unknown model: rules about models are then silent.
-    """
-
-    body: Mapping[str, Any]
-    sent: Sequence[Placed]
-    carried: Sequence[Item]
+class Context(JudgedItems[ResponsesCall]):
+    """One request under judgement."""
 
     @classmethod
     def from_request(cls, request: HttpRequest, call: ResponsesCall, world: World) -> Context:
-        own = call.items[call.carried :]
-        return cls(
-            request=request,
-            call=call,
-            world=world,
-            body=call.body or {},
-            sent=[Placed(f"input[{n}]", kind_of(item), item) for n, item in enumerate(own)],
-            carried=call.items[: call.carried],
-            facts=world.models.get(call.model or ""),
-        )
+        return cls.of_items(request, call, world, call.items, kind_of)
 
     @property
     def counting(self) -> bool:

@@ -10,12 +10,13 @@ from collections.abc import Iterator
 
 from ...base import Refusal
 from ...catalogue import same_model
+from ...judged_request import Placed
 from .. import rules
 from ..conversation import role_of
 from ..items import id_of
 from ..models import MODELS
 from ..store import issued_item
-from .context import Context, Placed, refuse
+from .context import Context, refuse
 
 _REASON = "Reason: Encrypted content could not be decrypted or parsed."
 _SHOWN = 4

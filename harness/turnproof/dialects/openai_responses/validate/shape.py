@@ -7,10 +7,11 @@ from collections.abc import Iterator, Mapping
 
 from ...base import Refusal, Rule
 from ...field_names import logged_if_unlisted
+from ...judged_request import Placed
 from ...openai_values import image_fault
 from .. import fields, rules
 from ..surfaces import Surface
-from .context import Context, Placed, refuse
+from .context import Context, refuse
 
 _CREATE = "https://platform.openai.com/docs/api-reference/responses/create"
 _ID = re.compile(r"[a-zA-Z0-9_-]+")
