@@ -27,31 +27,24 @@ def cached(text: str, read: int = 0, written: int = 0, fresh: int = 0) -> Provid
     return ProviderResponse(reply(text).parts, usage, reply(text).finish_reason)
 
 
-class Holder(FakeStateless):
+class HoldsPlugin:
+    """What can be given a plugin."""
+
+    name = "holder"
+    cache_plugin: CachePlugin | None = None
+
+    def set_cache_plugin(self, plugin: CachePlugin | None) -> None:
+        self.cache_plugin = plugin
+
+
+class Holder(HoldsPlugin, FakeStateless):
     """A provider that can be given a plugin."""
 
-    name = "holder"
     model_name = "model"
 
-    def __init__(self, *steps: Any) -> None:
-        super().__init__(*steps)
-        self.cache_plugin: CachePlugin | None = None
 
-    def set_cache_plugin(self, plugin: CachePlugin | None) -> None:
-        self.cache_plugin = plugin
-
-
-class LegacyHolder(FakeLegacy):
+class LegacyHolder(HoldsPlugin, FakeLegacy):
     """A provider that owns the history, and can be given a plugin."""
-
-    name = "holder"
-
-    def __init__(self, *steps: Any) -> None:
-        super().__init__(*steps)
-        self.cache_plugin: CachePlugin | None = None
-
-    def set_cache_plugin(self, plugin: CachePlugin | None) -> None:
-        self.cache_plugin = plugin
 
 
 # Held by the session

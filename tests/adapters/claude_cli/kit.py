@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from turnproof.provider import Endpoint
 from turnproof.wire.emulator import EmulatorServer
@@ -25,6 +25,8 @@ PROGRAM = REAL or str(Path(__file__).with_name("standin.py"))
 
 MODEL = "claude-haiku-4-5"
 
+P = TypeVar("P", ClaudeCliStateless, ClaudeCliLegacy)
+
 
 @contextmanager
 def api(script: Mapping[str, Any] = SCRIPT) -> Iterator[Api]:
@@ -33,11 +35,9 @@ def api(script: Mapping[str, Any] = SCRIPT) -> Iterator[Api]:
 
 
 @contextmanager
-def provider(base_url: str, program: str = PROGRAM, **options: Any) -> Iterator[ClaudeCliStateless]:
-    """An open provider, shut down behind."""
-    assert BINDING.open_stateless is not None
-    opened = BINDING.open_stateless(Endpoint(base_url, CANARY_KEY, MODEL, {"program": program, **options}))
-    assert isinstance(opened, ClaudeCliStateless)
+def _opened(opener: Any, kind: type[P], base_url: str, options: Mapping[str, Any]) -> Iterator[P]:
+    opened = opener(Endpoint(base_url, CANARY_KEY, MODEL, options))
+    assert isinstance(opened, kind)
     try:
         yield opened
     finally:
@@ -45,13 +45,15 @@ def provider(base_url: str, program: str = PROGRAM, **options: Any) -> Iterator[
 
 
 @contextmanager
+def provider(base_url: str, program: str = PROGRAM, **options: Any) -> Iterator[ClaudeCliStateless]:
+    """An open provider, shut down behind."""
+    with _opened(BINDING.open_stateless, ClaudeCliStateless, base_url, {"program": program, **options}) as opened:
+        yield opened
+
+
+@contextmanager
 def legacy(base_url: str, program: str = PROGRAM, **options: Any) -> Iterator[ClaudeCliLegacy]:
     """The same for the legacy path, with the script's system text and tool."""
-    assert BINDING.open_legacy is not None
-    opened = BINDING.open_legacy(Endpoint(base_url, CANARY_KEY, MODEL, {"program": program, **options}))
-    assert isinstance(opened, ClaudeCliLegacy)
-    try:
+    with _opened(BINDING.open_legacy, ClaudeCliLegacy, base_url, {"program": program, **options}) as opened:
         opened.create_session(SYSTEM, [SENSOR])
         yield opened
-    finally:
-        opened.shutdown()

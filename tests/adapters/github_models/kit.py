@@ -8,7 +8,7 @@ from typing import Any
 
 import httpx2
 
-from turnproof.messages import FunctionCall, Text, ToolResult
+from turnproof.messages import Text
 from turnproof_adapters.github_models.binding import COPILOT, COPILOT_RESPONSES, GITHUB
 from turnproof_adapters.github_models.copilot.legacy import CopilotChatLegacy, CopilotResponsesLegacy
 from turnproof_adapters.github_models.copilot.stateless import CopilotChatStateless, CopilotResponsesStateless
@@ -17,6 +17,10 @@ from turnproof_adapters.github_models.stateless import GitHubModelsStateless
 from turnproof_adapters.openai.names import wire_name
 
 from ..contract.adapter_kit import AdapterKit, CancelMoment, Opener, Path, RequestRecorder
+from ..contract.neutral import STREAMED as STREAMED
+from ..contract.neutral import call as call
+from ..contract.neutral import result as result
+from ..contract.neutral import unheard as unheard
 from ..contract.wire_parts import Ending, WireCall, WirePart, WireText, WireThinking
 
 KEY = "ghp_canary0123456789"
@@ -35,13 +39,6 @@ USAGE: Json = {
 }
 
 
-def unheard(piece: str) -> None:
-    """A callback for tests of which it says nothing."""
-
-
-STREAMED: dict[str, Any] = {"on_chunk": unheard}
-
-
 stateless = Opener(GitHubModelsStateless, GITHUB.open_stateless, KEY, MODEL, URL)
 legacy = Opener(GitHubModelsLegacy, GITHUB.open_legacy, KEY, MODEL, URL)
 
@@ -50,14 +47,6 @@ chat = Opener(CopilotChatStateless, COPILOT.open_stateless, KEY, "gpt-4.1", URL)
 chat_legacy = Opener(CopilotChatLegacy, COPILOT.open_legacy, KEY, "gpt-4.1", URL)
 codex = Opener(CopilotResponsesStateless, COPILOT_RESPONSES.open_stateless, KEY, "gpt-5.3-codex", URL)
 codex_legacy = Opener(CopilotResponsesLegacy, COPILOT_RESPONSES.open_legacy, KEY, "gpt-5.3-codex", URL)
-
-
-def call(call_id: str = "call_1", name: str = "read", **args: Any) -> FunctionCall:
-    return FunctionCall(call_id, name, args)
-
-
-def result(call_id: str = "call_1", value: Any = "ok", **kwargs: Any) -> ToolResult:
-    return ToolResult(call_id, "read", value, **kwargs)
 
 
 # -- chat answers

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from turnproof.messages import FunctionCall, Message, ProviderData, Text, Thought, ToolResult
+from turnproof.messages import Message, ProviderData, Text, Thought
 from turnproof_adapters.google_genai.names import wire_name
 from turnproof_adapters.google_interactions.binding import BINDING
 from turnproof_adapters.google_interactions.legacy import InteractionsChain
@@ -15,6 +15,8 @@ from turnproof_adapters.google_interactions.stateless import InteractionsStatele
 from turnproof_adapters.google_interactions.steps import Arrangement, row
 
 from ..contract.adapter_kit import AdapterKit, CancelMoment, KeyCheck, Opener, Path, RequestRecorder
+from ..contract.neutral import call as call
+from ..contract.neutral import result as result
 from ..contract.wire_parts import Ending, WireCall, WirePart, WireText, WireThinking
 
 OURS = "gemini-interactions"
@@ -39,14 +41,6 @@ legacy = Opener(InteractionsChain, BINDING.open_legacy, KEY, MODEL)
 
 
 # -- neutral
-
-
-def call(call_id: str = "call_1", name: str = "read", **args: Any) -> FunctionCall:
-    return FunctionCall(call_id, name, args)
-
-
-def result(call_id: str = "call_1", value: Any = "ok", **kwargs: Any) -> ToolResult:
-    return ToolResult(call_id, "read", value, **kwargs)
 
 
 def thought(words: str = "", signature: str = SIGNATURE, model: str = MODEL, dialect: str = OURS) -> Thought:

@@ -9,7 +9,7 @@ from typing import Any
 import httpx2
 
 from turnproof import errors
-from turnproof.messages import FunctionCall, Message, ProviderData, Text, Thought, ToolResult
+from turnproof.messages import Message, ProviderData, Text, Thought
 from turnproof_adapters.openai.arrange import Arrangement
 from turnproof_adapters.openai.binding import BINDING
 from turnproof_adapters.openai.legacy import OpenAILegacy
@@ -20,6 +20,8 @@ from turnproof_adapters.openai.service import OPENAI, Service
 from turnproof_adapters.openai.stateless import OpenAIStateless
 
 from ..contract.adapter_kit import AdapterKit, CancelMoment, KeyCheck, Opener, Path, RequestRecorder
+from ..contract.neutral import call as call
+from ..contract.neutral import result as result
 from ..contract.wire_parts import Ending, WireCall, WirePart, WireText, WireThinking
 
 OURS = "openai-chat"
@@ -64,14 +66,6 @@ def tool_call(call_id: str | None, name: str | None, arguments: Any, **fields: A
     """A call as it stands in an answer, or a piece of one: what is None is left out."""
     function = {key: value for key, value in (("name", name), ("arguments", arguments)) if value is not None}
     return {**({} if call_id is None else {"id": call_id, "type": "function"}), "function": function, **fields}
-
-
-def call(call_id: str = "call_1", name: str = "read", **args: Any) -> FunctionCall:
-    return FunctionCall(call_id, name, args)
-
-
-def result(call_id: str = "call_1", value: Any = "ok", **kwargs: Any) -> ToolResult:
-    return ToolResult(call_id, "read", value, **kwargs)
 
 
 def asked(call_id: str = "call_1", name: str = "read", arguments: str = "{}") -> Json:

@@ -10,7 +10,7 @@ import httpx2
 import openai
 
 from turnproof.cancel import CancelToken
-from turnproof.messages import FunctionCall, Message, ProviderData, ProviderResponse, Text, Thought, ToolResult
+from turnproof.messages import Message, ProviderData, ProviderResponse, Text, Thought
 from turnproof_adapters._http import timeouts
 from turnproof_adapters._interrupt import make_cuttable
 from turnproof_adapters.openai.calling import Typing
@@ -25,6 +25,10 @@ from turnproof_adapters.openai_responses.names import wire_name
 from turnproof_adapters.openai_responses.stateless import ResponsesStateless
 
 from ..contract.adapter_kit import AdapterKit, CancelMoment, Path, RequestRecorder
+from ..contract.neutral import STREAMED as STREAMED
+from ..contract.neutral import call as call
+from ..contract.neutral import result as result
+from ..contract.neutral import unheard as unheard
 from ..contract.wire_parts import Ending, WireCall, WirePart, WireText, WireThinking
 
 OURS = "openai-responses"
@@ -84,22 +88,7 @@ def legacy(url: str = "http://example.invalid", model: str = MODEL, **config: An
     return provider
 
 
-def unheard(piece: str) -> None:
-    """A callback for tests of which it says nothing."""
-
-
-STREAMED: dict[str, Any] = {"on_chunk": unheard}
-
-
 # -- neutral
-
-
-def call(call_id: str = "call_1", name: str = "read", **args: Any) -> FunctionCall:
-    return FunctionCall(call_id, name, args)
-
-
-def result(call_id: str = "call_1", value: Any = "ok", **kwargs: Any) -> ToolResult:
-    return ToolResult(call_id, "read", value, **kwargs)
 
 
 def reasoned(words: str = "", encrypted: str = "gAAA==", model: str = DATED, dialect: str = OURS) -> Thought:

@@ -38,6 +38,14 @@ def path() -> Iterator[None]:
     sys.path.remove(HERE)
 
 
+def shorten(monkeypatch: pytest.MonkeyPatch, waiting: Waiting) -> None:
+    """Have processes wait like this, and the limits of patience short."""
+    monkeypatch.setattr(starvation, "_waits", waiting)
+    monkeypatch.setattr(starvation, "SOON", 0.4)
+    monkeypatch.setattr("turnproof.run.driver.worker_pool.MOST", 3)
+    monkeypatch.setattr("turnproof.run.driver.worker_pool.OPEN_LIMIT", 0.5)
+
+
 def hanging(told: list[str]) -> RunEnded:
     """How a run of an adapter that never returns ends, with a limit of half a second."""
     made = scenario("answer")
@@ -49,10 +57,7 @@ def hanging(told: list[str]) -> RunEnded:
 @pytest.mark.usefixtures("path")
 def test_a_run_that_waits_for_a_processor_does_not_hang(monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[str] = []
-    monkeypatch.setattr(starvation, "_waits", Waiting(share=0.99))
-    monkeypatch.setattr(starvation, "SOON", 0.4)
-    monkeypatch.setattr("turnproof.run.driver.worker_pool.MOST", 3)
-    monkeypatch.setattr("turnproof.run.driver.worker_pool.OPEN_LIMIT", 0.5)
+    shorten(monkeypatch, Waiting(share=0.99))
     end = hanging(told)
     assert end.how == "harness-fault"
     assert end.detail.startswith("this machine is starved: for ")
@@ -63,10 +68,7 @@ def test_a_run_that_waits_for_a_processor_does_not_hang(monkeypatch: pytest.Monk
 @pytest.mark.usefixtures("path")
 def test_a_run_that_had_a_processor_hangs(monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[str] = []
-    monkeypatch.setattr(starvation, "_waits", Waiting(share=0.2))
-    monkeypatch.setattr(starvation, "SOON", 0.4)
-    monkeypatch.setattr("turnproof.run.driver.worker_pool.MOST", 3)
-    monkeypatch.setattr("turnproof.run.driver.worker_pool.OPEN_LIMIT", 0.5)
+    shorten(monkeypatch, Waiting(share=0.2))
     assert hanging(told).how == "hung"
     assert told == []
 
