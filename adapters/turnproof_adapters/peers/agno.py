@@ -14,22 +14,8 @@ from agno.models.message import Message as AgnoMessage
 from agno.models.response import ModelResponse
 
 from turnproof import errors
+from turnproof import messages as m
 from turnproof.cancel import CancelToken
-from turnproof.messages import (
-    FileRef,
-    FinishReason,
-    FunctionCall,
-    InlineData,
-    Message,
-    Part,
-    ProviderData,
-    ProviderResponse,
-    Text,
-    Thought,
-    TokenUsage,
-    ToolResult,
-    thaw,
-)
 from turnproof.provider import Binding, Endpoint
 
 from .callbacks import notify, notify_at_end
@@ -49,8 +35,8 @@ class Agno:
         self._model, self._dialect, self._name = opener(endpoint), dialect, endpoint.model
 
     async def complete(
-        self, messages: Sequence[Message], system_instruction: Any = None, tools: Any = None, **listeners: Any
-    ) -> ProviderResponse:
+        self, messages: Sequence[m.Message], system_instruction: Any = None, tools: Any = None, **listeners: Any
+    ) -> m.ProviderResponse:
         """See `turnproof.provider.StatelessProvider`."""
         answer = AgnoMessage(role="assistant")
         request = {
@@ -73,37 +59,37 @@ class Agno:
             raise _typed(error) from error
         except ValueError as error:  # arguments of a call that are not JSON
             raise errors.TransportError(str(error)) from error
-        parts = (Text("".join(heard)),) if heard else ()
-        return ProviderResponse(parts, finish_reason=FinishReason.CANCELLED)
+        parts = (m.Text("".join(heard)),) if heard else ()
+        return m.ProviderResponse(parts, finish_reason=m.FinishReason.CANCELLED)
 
-    def _response(self, answer: Any, listeners: Mapping[str, Any]) -> ProviderResponse:
+    def _response(self, answer: Any, listeners: Mapping[str, Any]) -> m.ProviderResponse:
         parts, usage = tuple(self._parts(answer)), _usage(answer.metrics, beside=self._dialect == "gemini")
-        return notify_at_end(listeners, ProviderResponse(parts, usage))
+        return notify_at_end(listeners, m.ProviderResponse(parts, usage))
 
-    def _parts(self, answer: Any) -> Iterator[Part]:
+    def _parts(self, answer: Any) -> Iterator[m.Part]:
         """The parts of a message, which has one text and one thinking. What else it holds goes with the thinking."""
         own = dict(answer.provider_data or {})
         if answer.reasoning_content or own.get("signature") or answer.redacted_reasoning_content:
             redacted = answer.redacted_reasoning_content
             data = {"signature": own.get("signature"), "redacted": redacted, "message": json.dumps(own, default=str)}
-            yield Thought(answer.reasoning_content or "", provider_data=self._issued(data))
+            yield m.Thought(answer.reasoning_content or "", provider_data=self._issued(data))
         if answer.content:
             signature = {"thought_signature": own.get("thought_signature")}
-            yield Text(answer.content, provider_data=self._issued(signature))
+            yield m.Text(answer.content, provider_data=self._issued(signature))
         for call in answer.tool_calls or ():
             arguments = json.loads(call["function"]["arguments"] or "{}")
             signature = {"thought_signature": call.get("thought_signature")}
-            yield FunctionCall(call["id"], call["function"]["name"], arguments, provider_data=self._issued(signature))
+            yield m.FunctionCall(call["id"], call["function"]["name"], arguments, provider_data=self._issued(signature))
 
-    def _issued(self, data: Mapping[str, Any]) -> ProviderData | None:
+    def _issued(self, data: Mapping[str, Any]) -> m.ProviderData | None:
         told = {key: value for key, value in data.items() if value}
-        return ProviderData(self._dialect, self._name, told) if told else None
+        return m.ProviderData(self._dialect, self._name, told) if told else None
 
-    def _own(self, part: Part) -> Mapping[str, Any]:
+    def _own(self, part: m.Part) -> Mapping[str, Any]:
         data = part.provider_data
         return data.data if data and data.dialect == self._dialect else {}
 
-    def _messages(self, history: Sequence[Message], system: Any) -> Iterator[Any]:
+    def _messages(self, history: Sequence[m.Message], system: Any) -> Iterator[Any]:
         texts = [getattr(system, "text", system), *(message.text for message in history if message.role == "system")]
         if text := "\n\n".join(text for text in texts if text):  # the library reads one system message, the first
             yield AgnoMessage(role="system", content=text)
@@ -111,54 +97,54 @@ class Agno:
             if message.role == "model":
                 yield self._assistant(message)
             elif message.role == "user":
-                texts = [part.text for part in message.parts if isinstance(part, Text)]
+                texts = [part.text for part in message.parts if isinstance(part, m.Text)]
                 yield AgnoMessage(role="user", content="\n".join(texts), **_media(message.parts))
             yield from map(_result, message.results)
 
-    def _assistant(self, message: Message) -> Any:
+    def _assistant(self, message: m.Message) -> Any:
         fields: dict[str, Any] = {"content": message.text or None, "provider_data": {}}
         for part in message.parts:
             own = self._own(part)
-            if isinstance(part, Thought) and own:
+            if isinstance(part, m.Thought) and own:
                 fields["reasoning_content"] = part.text or None
                 fields["redacted_reasoning_content"] = own.get("redacted")
                 fields["provider_data"] |= json.loads(own.get("message", "{}"))
-            elif isinstance(part, Text) and "thought_signature" in own:
+            elif isinstance(part, m.Text) and "thought_signature" in own:
                 fields["provider_data"]["thought_signature"] = own["thought_signature"]
         calls = [chat_call(call) | dict(self._own(call)) for call in message.calls]
         return AgnoMessage(role="assistant", tool_calls=calls or None, **fields)
 
 
-def _result(result: ToolResult) -> Any:
-    value = thaw(result.result)
+def _result(result: m.ToolResult) -> Any:
+    value = m.thaw(result.result)
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     own = {"tool_call_id": result.call_id, "tool_name": result.name, "tool_call_error": result.is_error}
     return AgnoMessage(role="tool", content=text, **own, **_media(result.attachments))
 
 
-def _media(parts: Sequence[Part]) -> dict[str, Any]:
+def _media(parts: Sequence[m.Part]) -> dict[str, Any]:
     """Pictures and documents, which stand beside the text of a message."""
     images: list[Any] = []
     files: list[Any] = []
     for part in parts:
         match part:
-            case InlineData(mime_type=kind, data=data) if kind.startswith("image/"):
+            case m.InlineData(mime_type=kind, data=data) if kind.startswith("image/"):
                 images.append(Image(content=data, format=kind.removeprefix("image/"), mime_type=kind))
-            case InlineData(mime_type=kind, data=data):
+            case m.InlineData(mime_type=kind, data=data):
                 files.append(File(content=data, mime_type=kind, filename="document"))
-            case FileRef(mime_type=kind, uri=uri):
+            case m.FileRef(mime_type=kind, uri=uri):
                 to, medium = (images, Image) if kind.startswith("image/") else (files, File)
                 to.append(medium(url=uri, mime_type=kind))
     return {name: media for name, media in (("images", images), ("files", files)) if media}
 
 
-def _usage(metrics: Any, *, beside: bool) -> TokenUsage:
+def _usage(metrics: Any, *, beside: bool) -> m.TokenUsage:
     """The tokens of an answer. For Gemini those of thinking are beside the output, for others in it."""
     prompt = metrics.input_tokens
     output = metrics.output_tokens
     read, written, thinking = metrics.cache_read_tokens, metrics.cache_write_tokens, metrics.reasoning_tokens
     output += thinking if beside else 0
-    return TokenUsage(prompt, output, prompt + output, read, written, thinking)
+    return m.TokenUsage(prompt, output, prompt + output, read, written, thinking)
 
 
 def _typed(error: AgnoError) -> errors.ProviderError:

@@ -7,23 +7,8 @@ from typing import Any
 
 import pytest
 
+from turnproof import messages as m
 from turnproof.errors import ContentFilterError, ProviderError, RateLimitError, TransportError
-from turnproof.messages import (
-    CodeExecutionResult,
-    ExecutableCode,
-    FileRef,
-    FinishReason,
-    FunctionCall,
-    InlineData,
-    Message,
-    Opaque,
-    ProviderData,
-    ProviderResponse,
-    Text,
-    Thought,
-    TokenUsage,
-    ToolSchema,
-)
 
 from ..callback_recorder import CallbackRecorder
 from .kit import (
@@ -44,10 +29,10 @@ from .kit import (
     thought,
 )
 
-HI = [Message.user("hi")]
+HI = [m.Message.user("hi")]
 
 
-def got(reply: Any, recorder: CallbackRecorder | None = None, model: str = GEMINI, **kwargs: Any) -> ProviderResponse:
+def got(reply: Any, recorder: CallbackRecorder | None = None, model: str = GEMINI, **kwargs: Any) -> m.ProviderResponse:
     """A batch answer; callbacks but `on_chunk`, which would stream."""
     callbacks: dict[str, Any] = dict(recorder.callbacks) if recorder is not None else {}
     callbacks.pop("on_chunk", None)
@@ -59,10 +44,10 @@ def got(reply: Any, recorder: CallbackRecorder | None = None, model: str = GEMIN
 def test_an_answer_is_read_with_and_without_its_envelope(path: str, wrapped: bool) -> None:
     reply = envelope(text("hi")) if wrapped else answer(text("hi"))
     response = asking(path, transport=Capture(reply).transport)()
-    assert response == ProviderResponse(
-        parts=(Text("hi"),),
-        usage=TokenUsage(96, 32, 128, cache_read_tokens=40, thinking_tokens=10),
-        finish_reason=FinishReason.STOP,
+    assert response == m.ProviderResponse(
+        parts=(m.Text("hi"),),
+        usage=m.TokenUsage(96, 32, 128, cache_read_tokens=40, thinking_tokens=10),
+        finish_reason=m.FinishReason.STOP,
         raw_finish="STOP",
         model=GEMINI,
     )
@@ -71,33 +56,33 @@ def test_an_answer_is_read_with_and_without_its_envelope(path: str, wrapped: boo
 @pytest.mark.parametrize(
     ("finish", "parts", "expected"),
     [
-        ("OTHER", [call("gate", {}, "toolu_vrtx_01A")], FinishReason.TOOL_USE),
-        ("STOP", [call("gate", {}, "toolu_vrtx_01A")], FinishReason.TOOL_USE),
-        ("OTHER", [text("hm")], FinishReason.ERROR),
-        ("STOP", [text("hm")], FinishReason.STOP),
-        ("MAX_TOKENS", [text("hm")], FinishReason.MAX_TOKENS),
-        ("MAX_TOKENS", [call("gate", {}, "toolu_vrtx_01A")], FinishReason.MAX_TOKENS),
-        ("SAFETY", [], FinishReason.SAFETY),
-        ("NEW_WORD", [text("hm")], FinishReason.UNKNOWN),
+        ("OTHER", [call("gate", {}, "toolu_vrtx_01A")], m.FinishReason.TOOL_USE),
+        ("STOP", [call("gate", {}, "toolu_vrtx_01A")], m.FinishReason.TOOL_USE),
+        ("OTHER", [text("hm")], m.FinishReason.ERROR),
+        ("STOP", [text("hm")], m.FinishReason.STOP),
+        ("MAX_TOKENS", [text("hm")], m.FinishReason.MAX_TOKENS),
+        ("MAX_TOKENS", [call("gate", {}, "toolu_vrtx_01A")], m.FinishReason.MAX_TOKENS),
+        ("SAFETY", [], m.FinishReason.SAFETY),
+        ("NEW_WORD", [text("hm")], m.FinishReason.UNKNOWN),
     ],
 )
 @pytest.mark.parametrize("model", [GEMINI, CLAUDE])
 def test_it_is_the_parts_that_tell_whether_tools_are_called(
-    model: str, finish: str, parts: list[Any], expected: FinishReason
+    model: str, finish: str, parts: list[Any], expected: m.FinishReason
 ) -> None:
     response = got(envelope(*parts, finish=finish), model=model)
     assert (response.finish_reason, response.raw_finish) == (expected, finish)
 
 
 def test_claudes_calls_keep_their_ids_and_tools_their_own_names() -> None:
-    tool = ToolSchema("mcp/gate state")
+    tool = m.ToolSchema("mcp/gate state")
     capture = Capture()
     provider = stateless(model=CLAUDE, transport=capture.transport)
     provider.complete(HI, tools=[tool])
     name = capture.request["tools"][0]["functionDeclarations"][0]["name"]
     reply = envelope(call(name, {"gate": "east"}, "toolu_vrtx_01A"), finish="OTHER")
     (part,) = got(reply, model=CLAUDE, tools=[tool]).parts
-    assert part == FunctionCall("toolu_vrtx_01A", "mcp/gate state", {"gate": "east"})
+    assert part == m.FunctionCall("toolu_vrtx_01A", "mcp/gate state", {"gate": "east"})
 
 
 def test_calls_without_an_id_get_one_that_is_the_same_for_the_same_answer() -> None:
@@ -107,7 +92,7 @@ def test_calls_without_an_id_get_one_that_is_the_same_for_the_same_answer() -> N
     assert len({each.id for each in first}) == 2
 
 
-SIGNED = Thought("Check the gate.", provider_data=issued(CLAUDE))
+SIGNED = m.Thought("Check the gate.", provider_data=issued(CLAUDE))
 
 
 @pytest.mark.parametrize(
@@ -123,15 +108,15 @@ SIGNED = Thought("Check the gate.", provider_data=issued(CLAUDE))
 def test_a_signature_of_claudes_belongs_to_the_thought_before_it(pieces: list[Any]) -> None:
     recorder = CallbackRecorder()
     response = got(envelope(*pieces, text("Shut.")), recorder, CLAUDE)
-    assert response.parts == (SIGNED, Text("Shut."))
+    assert response.parts == (SIGNED, m.Text("Shut."))
     assert "".join(piece for kind, piece in recorder.events if kind == "thinking") == "Check the gate."
 
 
 def test_two_thoughts_of_claudes_stay_two() -> None:
     parts = got(envelope(thought("a", "QUFB"), thought("b"), thought("", "QkJC")), model=CLAUDE).parts
     assert parts == (
-        Thought("a", provider_data=issued(CLAUDE, "QUFB")),
-        Thought("b", provider_data=issued(CLAUDE, "QkJC")),
+        m.Thought("a", provider_data=issued(CLAUDE, "QUFB")),
+        m.Thought("b", provider_data=issued(CLAUDE, "QkJC")),
     )
 
 
@@ -139,12 +124,12 @@ def test_half_a_character_ends_with_the_thought_that_it_ended(httpx2_mock: Any) 
     body = json.dumps(envelope(thought("so \ud83d"), thought("", SIGNATURE)))
     httpx2_mock.route().respond(content=body.encode())
     (part,) = asking("stateless", model=CLAUDE)().parts
-    assert part == Thought("so \ufffd", provider_data=issued(CLAUDE))
+    assert part == m.Thought("so \ufffd", provider_data=issued(CLAUDE))
 
 
 def test_a_signature_of_geminis_stands_in_the_part_it_came_in() -> None:
     parts = got(envelope(thought("a"), text("b"), text("", SIGNATURE))).parts
-    assert parts == (Thought("a", provider_data=mark()), Text("b"), Text("", provider_data=issued()))
+    assert parts == (m.Thought("a", provider_data=mark()), m.Text("b"), m.Text("", provider_data=issued()))
 
 
 def test_a_signature_is_kept_as_it_was_written() -> None:
@@ -169,28 +154,28 @@ def test_code_files_and_unnamed_parts_are_kept() -> None:
         )
     ).parts
     assert parts == (
-        ExecutableCode("PYTHON", "1+1", provider_data=ProviderData("antigravity", GEMINI, {"id": "x"})),
-        CodeExecutionResult("OUTCOME_OK", "2", provider_data=ProviderData("antigravity", GEMINI, {})),
-        InlineData("image/png", b"\xfb\xff", provider_data=issued()),
-        InlineData("image/png", b"\xfb\xff"),
-        FileRef("text/csv", "gs://a/b"),
-        Opaque("antigravity", "toolCall", search, provider_data=issued()),
+        m.ExecutableCode("PYTHON", "1+1", provider_data=m.ProviderData("antigravity", GEMINI, {"id": "x"})),
+        m.CodeExecutionResult("OUTCOME_OK", "2", provider_data=m.ProviderData("antigravity", GEMINI, {})),
+        m.InlineData("image/png", b"\xfb\xff", provider_data=issued()),
+        m.InlineData("image/png", b"\xfb\xff"),
+        m.FileRef("text/csv", "gs://a/b"),
+        m.Opaque("antigravity", "toolCall", search, provider_data=issued()),
     )
 
 
 @pytest.mark.parametrize(
     ("usage", "expected"),
     [
-        ({"promptTokenCount": 96, "candidatesTokenCount": 31, "totalTokenCount": 127}, TokenUsage(96, 31, 127)),
-        ({"promptTokenCount": None, "candidatesTokenCount": None, "thoughtsTokenCount": None}, TokenUsage()),
-        ({"promptTokenCount": -4, "candidatesTokenCount": 10**40}, TokenUsage()),
-        ({"promptTokenCount": 1, "toolUsePromptTokenCount": 2, "candidatesTokenCount": 4}, TokenUsage(3, 4, 7)),
-        ({}, TokenUsage()),
-        (None, TokenUsage()),
+        ({"promptTokenCount": 96, "candidatesTokenCount": 31, "totalTokenCount": 127}, m.TokenUsage(96, 31, 127)),
+        ({"promptTokenCount": None, "candidatesTokenCount": None, "thoughtsTokenCount": None}, m.TokenUsage()),
+        ({"promptTokenCount": -4, "candidatesTokenCount": 10**40}, m.TokenUsage()),
+        ({"promptTokenCount": 1, "toolUsePromptTokenCount": 2, "candidatesTokenCount": 4}, m.TokenUsage(3, 4, 7)),
+        ({}, m.TokenUsage()),
+        (None, m.TokenUsage()),
     ],
 )
 @PATHS
-def test_figures_add_up_whatever_is_missing(path: str, usage: Any, expected: TokenUsage) -> None:
+def test_figures_add_up_whatever_is_missing(path: str, usage: Any, expected: m.TokenUsage) -> None:
     response = asking(path, transport=Capture(envelope(text("a"), usage=usage)).transport)()
     assert response.usage == expected
 
@@ -227,7 +212,7 @@ def test_an_answer_without_a_candidate_is_none(path: str, reply: Any) -> None:
 
 def test_an_answer_that_ended_without_a_word_is_one() -> None:
     response = got(envelope(finish="STOP"))
-    assert (response.parts, response.finish_reason) == ((), FinishReason.STOP)
+    assert (response.parts, response.finish_reason) == ((), m.FinishReason.STOP)
 
 
 WRONG = [
@@ -290,7 +275,7 @@ def test_a_badly_written_call_is_worth_another_try() -> None:
 def test_halves_of_characters_are_joined_or_shown_as_lost(path: str, httpx2_mock: Any) -> None:
     body = json.dumps(envelope(text("a \ud83d"), text("\ude00 \ud83d"))).encode()
     httpx2_mock.route().respond(content=body)
-    assert asking(path)().parts == (Text("a 😀 \ufffd"),)
+    assert asking(path)().parts == (m.Text("a 😀 \ufffd"),)
 
 
 def test_structured_output_is_parsed_where_it_is_whole() -> None:
@@ -300,5 +285,5 @@ def test_structured_output_is_parsed_where_it_is_whole() -> None:
 
 def test_an_old_model_has_no_signatures_and_needs_none() -> None:
     (part,) = got(envelope(call("f", {"x": 1.5})), model=OLD).parts
-    assert isinstance(part, FunctionCall)
+    assert isinstance(part, m.FunctionCall)
     assert part.provider_data is None

@@ -10,24 +10,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from ... import messages as m
 from ...dialects import api_of
 from ...dialects.base import WireAnswer
-from ...messages import (
-    CodeExecutionResult,
-    ExecutableCode,
-    FileRef,
-    FinishReason,
-    FunctionCall,
-    InlineData,
-    Message,
-    Opaque,
-    Part,
-    Text,
-    Thought,
-    ToolResult,
-    ToolSchema,
-    thaw,
-)
 from ...scenarios.documents import Document
 from ...scenarios.model import asked_form
 from .apis import ReadExchange
@@ -38,7 +23,7 @@ _IMAGES: Final[Mapping[str, str]] = {"image/png": "png", "image/jpeg": "jpeg", "
 _KEPT_HEADERS: Final = frozenset({"content-type", "retry-after", "retry-after-ms", "x-should-retry"})
 _THINKING_BUDGET: Final = 1024
 _CLOSING: Final = "(The recording ends here.)"
-_SHOWN_BY_PARTS: Final = (FinishReason.STOP, FinishReason.TOOL_USE)
+_SHOWN_BY_PARTS: Final = (m.FinishReason.STOP, m.FinishReason.TOOL_USE)
 
 
 class NotAScenario(Exception):
@@ -67,8 +52,8 @@ def scenario_of(conversation: Conversation, title: str) -> Draft:
     }
     draft = Draft({"title": title, "modes": ["stream" if streams else "batch"], "origin": _without_empty(origin)})
     declared = _declared(draft, {tool.name: tool for step in steps for tool in step.call.tools}.values())
-    _add_system(draft, "\n\n".join(part.text for part in conversation.last.call.system if isinstance(part, Text)))
-    if any(isinstance(part, Thought) for step in steps for part in step.answer.parts):
+    _add_system(draft, "\n\n".join(part.text for part in conversation.last.call.system if isinstance(part, m.Text)))
+    if any(isinstance(part, m.Thought) for step in steps for part in step.answer.parts):
         # Where thinking is not asked for, earlier thinking does not have to be sent back.
         draft.data["options"] = {"thinking": {"budget_tokens": _THINKING_BUDGET}}
     turns = _Turns(draft, declared, streams)
@@ -100,13 +85,13 @@ def _add_system(draft: Draft, text: str) -> None:
         draft.data["system"] = text
 
 
-def _declared(draft: Draft, tools: Iterable[ToolSchema]) -> set[str]:
+def _declared(draft: Draft, tools: Iterable[m.ToolSchema]) -> set[str]:
     """Declare the tools that a client runs; those of the service itself are no part of a scenario."""
     mine = []
     for tool in tools:
         kind = tool.parameters.get("type", "object")
         if kind == "object" or isinstance(kind, list):
-            entry = {"name": tool.name, "description": tool.description, "parameters": thaw(tool.parameters)}
+            entry = {"name": tool.name, "description": tool.description, "parameters": m.thaw(tool.parameters)}
             mine.append({key: value for key, value in entry.items() if value})
         else:
             draft.notes.append(f"the service's own tool {tool.name!r} is not declared")
@@ -123,10 +108,10 @@ class _Turns:
         self._declared = declared
         self._streams = streams
         self._turns: list[Document] = []
-        self._calls: list[FunctionCall] = []
+        self._calls: list[m.FunctionCall] = []
         """The calls of the last answer that have no result yet."""
 
-    def add(self, message: Message, brought_by: ReadExchange | None) -> None:
+    def add(self, message: m.Message, brought_by: ReadExchange | None) -> None:
         """The next message, and the exchange that brought it if it is a recorded answer."""
         match message.role:
             case "user":
@@ -159,7 +144,7 @@ class _Turns:
 
     # -- the user ------------------------------------------------------------------------------------------------
 
-    def _add_user(self, parts: Sequence[Part]) -> None:
+    def _add_user(self, parts: Sequence[m.Part]) -> None:
         said = [told for part in parts if (told := self._user_part(part)) is not None]
         if not said:
             self._draft.notes.append("a message of the user in which a scenario can say nothing is left out")
@@ -173,13 +158,13 @@ class _Turns:
         else:
             self._turns.append({"user": said, "model": [], "results": {}})
 
-    def _user_part(self, part: Part) -> Any:
+    def _user_part(self, part: m.Part) -> Any:
         match part:
-            case Text(text=text):
+            case m.Text(text=text):
                 return text or None
-            case InlineData(mime_type=kind):
+            case m.InlineData(mime_type=kind):
                 return self._attachment(kind)
-            case FileRef(mime_type=kind, uri=uri):
+            case m.FileRef(mime_type=kind, uri=uri):
                 return {"file": uri, "mime": kind or "application/octet-stream"}
             case _:
                 self._draft.notes.append(f"a part of the user's message is left out ({type(part).__name__})")
@@ -214,7 +199,7 @@ class _Turns:
         last = self._rounds[-1]
         return not self._calls and (_has_calls(last) or last.get("finish") == "paused")
 
-    def _add_answer(self, parts: Sequence[Part], brought_by: ReadExchange | None) -> None:
+    def _add_answer(self, parts: Sequence[m.Part], brought_by: ReadExchange | None) -> None:
         if not self._turns:
             raise NotAScenario("the model speaks first")
         if self._calls:
@@ -226,9 +211,9 @@ class _Turns:
             return
         answer = self._answer(parts, brought_by)
         self._rounds.append(answer)
-        self._calls = [part for part in parts if isinstance(part, FunctionCall)]
+        self._calls = [part for part in parts if isinstance(part, m.FunctionCall)]
 
-    def _answer(self, parts: Sequence[Part], brought_by: ReadExchange | None) -> Document:
+    def _answer(self, parts: Sequence[m.Part], brought_by: ReadExchange | None) -> Document:
         told: Document = {"parts": self._answer_parts(parts)}
         if brought_by is None:
             return told
@@ -259,22 +244,22 @@ class _Turns:
         form |= {"stream": True} if step.call.stream else {}
         return form | ({"status": step.recorded.status} if step.recorded.status != 200 else {})
 
-    def _answer_parts(self, parts: Sequence[Part]) -> list[Any]:
+    def _answer_parts(self, parts: Sequence[m.Part]) -> list[Any]:
         return [told for part in parts if (told := self._answer_part(part)) is not None]
 
-    def _answer_part(self, part: Part) -> Any:
+    def _answer_part(self, part: m.Part) -> Any:
         match part:
-            case Text(text=text):
+            case m.Text(text=text):
                 return text or None
-            case Thought(text=text):
+            case m.Thought(text=text):
                 return {"thinking": text} if text else {"redacted": "recorded"}
-            case FunctionCall(id=id, name=name, args=args):
-                told = {"call": name, "args": thaw(args), "id": id}
+            case m.FunctionCall(id=id, name=name, args=args):
+                told = {"call": name, "args": m.thaw(args), "id": id}
                 told |= {"unknown": True} if name not in self._declared else {}
                 return {key: value for key, value in told.items() if value != ""}
-            case Opaque(dialect=dialect, data=data):
-                return {"block": {api_of(dialect): thaw(data)}}
-            case ExecutableCode() | CodeExecutionResult() | InlineData() | FileRef():
+            case m.Opaque(dialect=dialect, data=data):
+                return {"block": {api_of(dialect): m.thaw(data)}}
+            case m.ExecutableCode() | m.CodeExecutionResult() | m.InlineData() | m.FileRef():
                 self._note(f"outside of the recorded answer, {type(part).__name__} is left out")
                 return None
             case _:
@@ -282,12 +267,12 @@ class _Turns:
 
     # -- tools ---------------------------------------------------------------------------------------------------
 
-    def _add_results(self, message: Message) -> None:
+    def _add_results(self, message: m.Message) -> None:
         for result in message.parts:
-            if isinstance(result, ToolResult):
+            if isinstance(result, m.ToolResult):
                 self._add_result(result)
 
-    def _add_result(self, result: ToolResult) -> None:
+    def _add_result(self, result: m.ToolResult) -> None:
         call = next((one for one in self._calls if one.id == result.call_id), None)
         if call is None:
             call = next((one for one in self._calls if one.name == result.name), None)
@@ -296,25 +281,25 @@ class _Turns:
         self._calls.remove(call)
         self._script(call, self._outcome(result))
 
-    def _outcome(self, result: ToolResult) -> Document:
+    def _outcome(self, result: m.ToolResult) -> Document:
         if result.is_error:
             return {"error": str(result.result)}
         attached = [one for part in result.attachments if (one := self._user_part(part)) is not None]
-        told: Document = {"result": thaw(result.result)}
+        told: Document = {"result": m.thaw(result.result)}
         return told | ({"attachments": attached} if attached else {})
 
-    def _script(self, call: FunctionCall, outcome: Document) -> None:
+    def _script(self, call: m.FunctionCall, outcome: Document) -> None:
         """Let the tool return this to a call with these arguments."""
         if call.name not in self._declared:
             return
         results = self._turns[-1]["results"]
         known = results.get(call.name)
         if known is None:
-            results[call.name] = {**outcome, "cases": [{"when": thaw(call.args), **outcome}]}
+            results[call.name] = {**outcome, "cases": [{"when": m.thaw(call.args), **outcome}]}
         elif any(case["when"] == call.args for case in known["cases"]):
             self._note(f"{call.name!r} is called twice with the same arguments: it returns the first result twice")
         else:
-            known["cases"].append({"when": thaw(call.args), **outcome})
+            known["cases"].append({"when": m.thaw(call.args), **outcome})
 
     def _answer_missing(self) -> None:
         self._note("calls that the client never answered return nothing")
@@ -338,9 +323,9 @@ def _ending(answer: WireAnswer) -> Document:
     """How an answer ends, where its parts do not show it."""
     if answer.finish is None or answer.finish in _SHOWN_BY_PARTS:
         return {}
-    if answer.finish is FinishReason.UNKNOWN and not answer.raw_finish:
+    if answer.finish is m.FinishReason.UNKNOWN and not answer.raw_finish:
         return {}
-    raw = {"raw_finish": answer.raw_finish} if answer.finish is FinishReason.UNKNOWN else {}
+    raw = {"raw_finish": answer.raw_finish} if answer.finish is m.FinishReason.UNKNOWN else {}
     return {"finish": answer.finish.value, **raw}
 
 

@@ -18,20 +18,7 @@ from weakref import WeakKeyDictionary
 
 import msgspec
 
-from ...messages import (
-    FileRef,
-    FinishReason,
-    FunctionCall,
-    InlineData,
-    Message,
-    Part,
-    ProviderResponse,
-    Text,
-    TokenUsage,
-    ToolResult,
-    ToolSchema,
-    same,
-)
+from ... import messages as m
 from ...run.transcript import (
     CallBegan,
     Chunk,
@@ -142,7 +129,7 @@ class DerivedView(View):
         later = [exchange for exchange in self.exchanges_in(events[end:]) if exchange.generates]
         return [*self.exchanges_in(events[at:end]), *later]
 
-    def _in_force(self, turn: TurnView) -> tuple[str | None, tuple[ToolSchema, ...]]:
+    def _in_force(self, turn: TurnView) -> tuple[str | None, tuple[m.ToolSchema, ...]]:
         scripts = self.scenario.turns[: turn.index + 1]
         texts = [script.system for script in scripts if script.system is not None]
         return texts[-1] if texts else self.scenario.system, self.scenario.tools_in(turn.index)
@@ -165,9 +152,9 @@ class _Parts:
     knows_messages: bool
 
 
-def _held_before(events: Sequence[Event], turn: TurnView) -> tuple[Message, ...]:
+def _held_before(events: Sequence[Event], turn: TurnView) -> tuple[m.Message, ...]:
     """What the session held when the user spoke, after whatever was done ahead of it."""
-    held: tuple[Message, ...] = ()
+    held: tuple[m.Message, ...] = ()
     for event in events:
         if isinstance(event, TurnBegan) and event.turn == turn.index:
             break
@@ -182,9 +169,9 @@ class _TurnReading:
     def __init__(
         self,
         turn: TurnView,
-        before: tuple[Message, ...],
+        before: tuple[m.Message, ...],
         exchanges: Sequence[Exchange],
-        in_force: tuple[str | None, tuple[ToolSchema, ...]],
+        in_force: tuple[str | None, tuple[m.ToolSchema, ...]],
         streamed: bool,
     ) -> None:
         self._turn = turn
@@ -250,7 +237,7 @@ class _TurnReading:
         options = (clean | cut, clean, whole | cut, whole, clean | last, clean | cut | last, whole | last)
         return next((frozenset(found) for found in options if len(found) == models), None)
 
-    def _known_from(self, exchanges: Sequence[Exchange], said: Sequence[Message]) -> int:
+    def _known_from(self, exchanges: Sequence[Exchange], said: Sequence[m.Message]) -> int:
         """The number of the first request that was made of the messages which are held after the turn.
 
         A session may make its history shorter while a turn runs, and what it held before is then gone: all of it, where
@@ -261,13 +248,13 @@ class _TurnReading:
         refused = (n for n, one in enumerate(exchanges, 1) if one.error_meaning == "context-limit")
         return max(refused, default=0)
 
-    def _conversation(self) -> tuple[tuple[Message, ...], int] | None:
+    def _conversation(self) -> tuple[tuple[m.Message, ...], int] | None:
         """What was said by the end of the turn, and where in it the turn begins; None where that cannot be told."""
         after, before = self._turn.history, self._before
         script = self._turn.script
         if after is None or script is None:
             return None
-        new = Message.user(*script.user)
+        new = m.Message.user(*script.user)
         if len(after) > len(before) and _says_the_same(before, after[: len(before)]):
             return after, len(before)
         if _says_the_same(before, after):
@@ -276,7 +263,7 @@ class _TurnReading:
         return (after, users[-1]) if users else None
 
     def _ended(
-        self, exchange: Exchange, message: Message | None, taken: bool, *, usage: bool
+        self, exchange: Exchange, message: m.Message | None, taken: bool, *, usage: bool
     ) -> Response | Failed | None:
         """How the call for this exchange ended, as far as it shows."""
         last = exchange is self._exchanges[-1]
@@ -292,18 +279,18 @@ class _TurnReading:
         if usage and figures is None:
             return None
         finish = (
-            FinishReason.CANCELLED
+            m.FinishReason.CANCELLED
             if exchange.held and (not last or self._outcome == "cancelled")
-            else FinishReason.UNKNOWN
+            else m.FinishReason.UNKNOWN
         )
         parts = message.parts if message is not None else ()
-        return Response(response=ProviderResponse(parts, figures or TokenUsage(), finish), turn=self._turn.index)
+        return Response(response=m.ProviderResponse(parts, figures or m.TokenUsage(), finish), turn=self._turn.index)
 
-    def _figures(self) -> TokenUsage | None:
+    def _figures(self) -> m.TokenUsage | None:
         reports = [event for event in self._turn.events if isinstance(event, UsageReport)]
         return reports[-1].usage if reports else None
 
-    def _shown(self, exchanges: Sequence[Exchange], messages: Mapping[int, Message]) -> list[str]:
+    def _shown(self, exchanges: Sequence[Exchange], messages: Mapping[int, m.Message]) -> list[str]:
         """What the user was shown of each answer: the turn's text, cut where one answer's ends.
 
         `messages` are those that the answers became. An attempt that goes well says again what an earlier one had shown
@@ -330,7 +317,7 @@ def _grouped(sent: Sequence[Exchange], asked: Sequence[Exchange]) -> list[tuple[
     return [tuple(sent[first:end]) for first, end in zip([0, *ends], [*ends[:-1], len(sent)], strict=False)]
 
 
-def _forgotten_messages(answers: Sequence[Exchange], asked: Exchange) -> Iterator[Message]:
+def _forgotten_messages(answers: Sequence[Exchange], asked: Exchange) -> Iterator[m.Message]:
     """The messages that earlier answers of a turn became, as they stood on the wire when it was asked again.
 
     A result that the request lacks is there all the same: what was called had one.
@@ -338,32 +325,32 @@ def _forgotten_messages(answers: Sequence[Exchange], asked: Exchange) -> Iterato
     results = {result.call_id: result for message in _sent(asked) for result in message.results}
     for exchange in answers:
         parts = exchange.answer.parts if exchange.answer is not None else ()
-        calls = [part for part in parts if isinstance(part, FunctionCall)]
-        yield Message.model(*parts)
+        calls = [part for part in parts if isinstance(part, m.FunctionCall)]
+        yield m.Message.model(*parts)
         if calls:
-            yield Message.tool(*(results.get(call.id, ToolResult(call.id, call.name, None)) for call in calls))
+            yield m.Message.tool(*(results.get(call.id, m.ToolResult(call.id, call.name, None)) for call in calls))
 
 
 def _has_figures(exchange: Exchange) -> bool:
     """Whether an answer says how many tokens it took: a session keeps the last figures that it heard."""
     usage = exchange.answer.usage if exchange.answer is not None else None
-    return usage is not None and usage != TokenUsage()
+    return usage is not None and usage != m.TokenUsage()
 
 
-def _says_the_same(some: Sequence[Message], others: Sequence[Message]) -> bool:
+def _says_the_same(some: Sequence[m.Message], others: Sequence[m.Message]) -> bool:
     """Whether messages say the same, whatever their ids are and wherever a session has put its cache marks."""
     if len(some) != len(others):
         return False
-    return all(same(_unmarked(one), _unmarked(other), ids=False) for one, other in zip(some, others, strict=True))
+    return all(m.same(_unmarked(one), _unmarked(other), ids=False) for one, other in zip(some, others, strict=True))
 
 
-def _unmarked(message: Message) -> Message:
-    return Message(message.role, tuple(map(_unmarked_part, message.parts)), message.message_id)
+def _unmarked(message: m.Message) -> m.Message:
+    return m.Message(message.role, tuple(map(_unmarked_part, message.parts)), message.message_id)
 
 
-def _unmarked_part(part: Part) -> Part:
+def _unmarked_part(part: m.Part) -> m.Part:
     match part:
-        case Text() | ToolResult() | InlineData() | FileRef() | FunctionCall():
+        case m.Text() | m.ToolResult() | m.InlineData() | m.FileRef() | m.FunctionCall():
             return msgspec.structs.replace(part, cache=None)
     return part
 
@@ -373,12 +360,12 @@ def _is_broken(exchange: Exchange) -> bool:
     return exchange.answer is not None and bool(exchange.answer.broken_calls)
 
 
-def _sent(exchange: Exchange) -> tuple[Message, ...]:
+def _sent(exchange: Exchange) -> tuple[m.Message, ...]:
     """What a request says, in neutral form; nothing where it cannot be read."""
     return exchange.call.messages if exchange.call is not None else ()
 
 
-def _rounds(messages: Sequence[Message]) -> int:
+def _rounds(messages: Sequence[m.Message]) -> int:
     """The rounds of results since the user spoke last."""
     rounds = 0
     for message in reversed(messages):
