@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import signal
 import threading
 from collections.abc import Iterator
@@ -21,6 +22,13 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN and threading.current_threa
 
 OF_THE_SERVER = ("FORCE_COLOR", "GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY", "TTY_COMPATIBLE", "TTY_INTERACTIVE")
 """Variables with which a CI server says how commands are to write into its log."""
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Leave all that was imported and collected out of garbage collections: it stays until the end, and is so much that
+    every collection takes long."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session", autouse=True)
