@@ -297,6 +297,7 @@ class Capabilities:
     finish_reasons:    a response says why the answer ended.
     part_order:        parts and callbacks have the model's order of text and calls. Without it, return texts first.
     separate_thoughts: each thought of the model is a part; without it all thoughts may be one text.
+    native_calls:      with `tools`: the calls and results of a conversation go out as such, and not as texts.
     image_urls:        with `images`: an image by reference (`FileRef`) stays a reference and is accepted.
     retries:           a session or an agent repeats a call that failed for a moment.
     result_cutting:    a session cuts tool results that do not fit into the context.
@@ -326,6 +327,7 @@ class Capabilities:
     finish_reasons: bool = True
     part_order: bool = True
     separate_thoughts: bool = True
+    native_calls: bool = True
     image_urls: bool = True
     retries: bool = True
     result_cutting: bool = True

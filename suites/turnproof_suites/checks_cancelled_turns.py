@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 
+from turnproof.dialects.text_calls import with_native_calls
 from turnproof.judge.finding import Compared
 from turnproof.judge.requirements import Findings, check, finding
 from turnproof.judge.view import TurnView, View
@@ -139,7 +140,7 @@ def nothing_is_invented(view: View) -> Findings:
 
 def _invented_texts(request: ReadRequest, written: str) -> Iterator[tuple[int, str]]:
     """The model's messages whose text is not among what was written, by their number in the request."""
-    for number, message in enumerate(request.wire.messages):
+    for number, message in enumerate(with_native_calls(request.session_messages, request.wire.messages)):
         for text in model_texts([message]):
             if without_blanks([text]) not in written:
                 yield number, text

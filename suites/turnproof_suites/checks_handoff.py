@@ -10,6 +10,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from turnproof.dialects.atoms import media_key
+from turnproof.dialects.text_calls import with_native_calls
 from turnproof.dialects.text_equality import without_tagged
 from turnproof.judge.finding import Compared, Finding, Place
 from turnproof.judge.requirements import Findings, check, finding, findings_or_compared
@@ -52,7 +53,8 @@ def foreign_history_is_sent(view: View) -> Findings:
     wanted = [content for content, _ in _content_with_origins(view.scenario.given)]
     for exchange in _requests(view):
         assert exchange.call is not None
-        sent = _content_with_origins(_without_attachments(exchange.call.messages, view.scenario.given), beside)
+        messages = with_native_calls(view.scenario.given, exchange.call.messages)
+        sent = _content_with_origins(_without_attachments(messages, view.scenario.given), beside)
         left = iter(sent)
         for content in wanted:
             found, origin = next(left, (UNSET, None))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import ClassVar
 
 from ..messages import JSON, Message, Part, ProviderData, Text, Thought, ToolSchema
@@ -13,6 +14,7 @@ from .catalogue import same_model
 from .history_agreement import Comparison
 from .naming import NameMap
 from .preamble import same_schema, settled_instructions, system_differences, text_of, tool_differences
+from .text_calls import with_native_calls
 from .tool_pairing import kept_for_history
 
 
@@ -35,6 +37,8 @@ class RequestComparison(Comparison):
         """Where `call` differs from what the session holds, allowed differences aside."""
         own = [tool for tool in call.tools if not cls.is_native(tool, call)]
         names = NameMap(tools, own, cls.legal_name)
+        messages = with_native_calls(held, call.messages, lambda name: names.wire_name(name) or _UNUSUAL.sub("_", name))
+        call = replace(call, messages=tuple(messages))
         later = [message.text for message in held if message.role == "system"]
         spoken = frozenset(message.text for message in call.messages if message.role == "system")
         absorbed, found = system_differences(text_of(system), later, call, spoken)
@@ -103,6 +107,10 @@ class SealedThoughts(ThoughtsOfModels):
             self.report(what, f"{atom.path}.provider_data", ours, theirs, violation=True)
         if sent.text not in ("", held.text):
             self.report("unlisted", f"{atom.path}.text", held.text, sent.text, violation=False)
+
+
+_UNUSUAL = re.compile(r"[^a-zA-Z0-9_-]")
+"""What every service refuses in the name of a tool, or some do."""
 
 
 def _is_input(message: Message) -> bool:

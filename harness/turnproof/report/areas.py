@@ -52,6 +52,7 @@ _CLAIMS: Final[Mapping[str, str]] = {
     "finish_reasons": "the reason why an answer ended",
     "part_order": "the model's order of texts and calls",
     "separate_thoughts": "each thought by itself",
+    "native_calls": "earlier calls and results in the form of the API",
     "image_urls": "images by address",
     "serialisers": "a conversation saved as text by the adapter",
     "retries": "trying again after a failure",

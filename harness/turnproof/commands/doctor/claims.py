@@ -39,6 +39,7 @@ class Probe:
 
 PROBES = (
     Probe("tools", "tools/one", ("tools/definitions-are-sent-each-turn", "tools/results-answer-every-call")),
+    Probe("native_calls", "tools/one", ("tools/results-answer-every-call",)),
     Probe("parallel_tools", "tools/parallel", ("tools/parallel-calls-stay-apart",)),
     Probe("streaming", "basics/plain", ("streaming/chunks-make-up-the-text",), suggested=False),  # the round trip does
     Probe("thinking", "thinking/plain", ("thinking/setting-goes-out", "thinking/is-no-text"), suggested=False),

@@ -55,18 +55,21 @@ def rounds_since_user(call: Call, turn: Turn | None = None) -> int:
     A round is a message of results, an answer of the model that was paused and is sent back to be gone on with, or
     what the user says in between; results and what is said right behind them are one.
     Where the armed turn is known, the user's words are looked for: an adapter may put text of its own beside results.
+    Where a request has calls and results as texts, a round is an answer with something said behind it.
     """
     text = "".join(part.text for part in turn.user if isinstance(part, Text)) if turn is not None else ""
     known = any(message.role == "user" and text in message.text for message in call.messages)
     rounds = 1 if call.messages and call.messages[-1].role == "model" else 0
+    spoken = 0
     interjected = turn.interject.text if turn is not None and turn.interject is not None else None
     for older, message in _newest_first(call):
         if message.role == "user" and (not known or text in message.text):
             break
         rounds += message.role == "tool"
+        spoken += message.role == "model" and not message.calls
         if interjected is not None and message.role == "user" and interjected in message.text:
             rounds += older is None or older.role != "tool"
-    return rounds
+    return rounds or spoken
 
 
 def due(call: Call, turn: Turn | None) -> Turn | None:
