@@ -33,6 +33,7 @@ _SETTINGS_TABLES: Mapping[str, str] = {
     "`[[tool.turnproof.gates.exemption]]`": "Exemption",
     "`[tool.turnproof.agents.NAME]`": "AgentSettings",
     "`[tool.turnproof.workers]`": "WorkerSettings",
+    "`[tool.turnproof.cluster]`": "ClusterSettings",
 }
 
 

@@ -252,3 +252,21 @@ def test_estimates_are_coarse(seconds: float, words: str) -> None:
 
 def test_time_gone_by() -> None:
     assert [time_text(seconds) for seconds in (0.9, 65, 3723)] == ["0:00", "1:05", "1:02:03"]
+
+
+def test_on_a_cluster_the_workers_and_the_rate_are_told() -> None:
+    clock, file = Clock(), Terminal()
+    with on(file, clock) as told:
+        told.workers(4)
+        run_through(told, clock, 20, 0.5)
+        told.workers(3)
+        told(20, 20, "run 20")
+    assert any("20/20 runs on 4 workers, 2.0 a second" in frame for frame in frames(file))
+    assert any("20/20 runs on 3 workers" in frame for frame in frames(file))
+
+
+def test_on_this_machine_no_workers_are_told() -> None:
+    clock, file = Clock(), Terminal()
+    with on(file, clock) as told:
+        run_through(told, clock, 20, 0.5)
+    assert not any("worker" in frame for frame in frames(file))

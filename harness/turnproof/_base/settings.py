@@ -206,6 +206,17 @@ class WorkerSettings(msgspec.Struct, frozen=True, rename="kebab", forbid_unknown
     processes: Annotated[int, msgspec.Meta(ge=0)] | None = None
 
 
+class ClusterSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The Dask cluster that makes the runs.
+
+    address: the scheduler's, as `tls://HOST:PORT`, `tcp://127.0.0.1:PORT` or `local:N`. Empty: this machine alone.
+    share:   the folder, or the URL for fsspec, that all machines of the cluster share: transcripts go through it.
+    """
+
+    address: str = ""
+    share: str = ""
+
+
 class Settings(msgspec.Struct, frozen=True, rename="kebab", forbid_unknown_fields=True):
     """What a project may set; a command-line option wins over each. None: not set here.
 
@@ -224,6 +235,7 @@ class Settings(msgspec.Struct, frozen=True, rename="kebab", forbid_unknown_field
     gates: GateSettings = GateSettings()
     agents: dict[str, AgentSettings] = {}
     workers: WorkerSettings = WorkerSettings()
+    cluster: ClusterSettings = ClusterSettings()
     docs_url: Annotated[str, msgspec.Meta(pattern=r"^(https?://\S+)?$")] = ""
 
 
@@ -278,6 +290,8 @@ def _settings(file: Path, table: Any, path: str) -> Settings:
     _refuse_unknown_in(file, gates, "exemption", Exemption, f"{path}.gates")
     workers = table.get("workers") if isinstance(table, dict) else None
     _refuse_unknown(file, workers, WorkerSettings, f"{path}.workers")
+    cluster = table.get("cluster") if isinstance(table, dict) else None
+    _refuse_unknown(file, cluster, ClusterSettings, f"{path}.cluster")
     agents = table.get("agents") if isinstance(table, dict) else None
     for name, agent in agents.items() if isinstance(agents, dict) else ():
         _refuse_unknown(file, agent, AgentSettings, f"{path}.agents.{name}")

@@ -108,6 +108,12 @@ class Progress:
             state.pace = Pace(self._clock())
         self._changed()
 
+    def workers(self, count: int) -> None:
+        """So many workers of a cluster make the runs from now on."""
+        with self._lock:
+            self.state.workers = count
+        self._changed()
+
     def count(self, status: Status) -> None:
         """A verdict fell."""
         with self._lock:
@@ -131,3 +137,9 @@ def progress(
     the CPU time of its process does without.
     """
     return Progress(command, ticks=ticks, file=file or sys.stderr, clock=clock)
+
+
+def report_dashboard(address: str) -> None:
+    """Tell where the dashboard of the cluster is that makes the runs."""
+    if address:
+        print(f"the cluster's dashboard: {address}", file=sys.stderr)

@@ -16,6 +16,7 @@ from rich.padding import Padding
 from rich.progress_bar import ProgressBar
 from rich.text import Text
 
+from .._base.counts import counted
 from ..judge.verdict import Status
 from ._inline_text import LOOKS, one_line
 from .progress_rate import Pace, in_words, time_text
@@ -43,6 +44,14 @@ class State:
     now: str = ""
     running: dict[str, None] = field(default_factory=dict)
     counts: Counter[Status] = field(default_factory=Counter)
+    workers: int | None = None
+
+    def place(self, now: float) -> str:
+        """On how many workers of a cluster, and how many things a second; empty without a cluster."""
+        if self.workers is None:
+            return ""
+        rate = self.pace.rate(now)
+        return f" on {counted(self.workers, 'worker')}" + (f", {rate:.1f} a second" if rate is not None else "")
 
     def times(self, now: float) -> str:
         """Time gone by, and time left where that is known."""
@@ -80,7 +89,8 @@ class Lines:
         fresh = self._things != state.things
         if fresh or share - self._share >= _SHARE or now - self._last >= _OFTEN:
             self._last, self._share, self._things = now, share, state.things
-            self._say(f"{state.done} of {state.total} {state.things}, {state.times(now)}{_state_text(state)}")
+            told = f"{state.done} of {state.total} {state.things}{state.place(now)}"
+            self._say(f"{told}, {state.times(now)}{_state_text(state)}")
 
     def close(self, *, whole: bool) -> None:
         if self._things:
@@ -145,18 +155,20 @@ class LiveDisplay:
         with self._lock:
             state = self._state
             now, at_work, width = self._clock(), state.at_work(), options.max_width
-            counted = f"{state.done}/{state.total} {state.things}" if state.total else state.things
-            head = Text.assemble((state.command, "bold"), "  ", counted, "  ", (state.times(now), "dim"))
+            count = f"{state.done}/{state.total} {state.things}" if state.total else state.things
+            head = Text.assemble(
+                (state.command, "bold"), "  ", count, state.place(now), "  ", (state.times(now), "dim")
+            )
             done, total = state.done, state.total
-            counts = [(LOOKS[status], count) for status in Status if (count := state.counts[status])]
+            counts = [(LOOKS[status], number) for status in Status if (number := state.counts[status])]
         head.no_wrap, head.overflow = True, "ellipsis"
         yield head
         if total and (room := min(_BAR, width - 2)) > 0:
             yield Padding(ProgressBar(total, done, width=room), (0, 0, 0, 2), expand=False)
         if counts:
             line = Text("  ", no_wrap=True, overflow="ellipsis")
-            for look, count in counts:
-                line.append(f"{look.symbol} {count} {look.word}  ", style=look.colour)
+            for look, number in counts:
+                line.append(f"{look.symbol} {number} {look.word}  ", style=look.colour)
             yield line
         for what in at_work[:_RUNNING]:
             yield Text(f"  {one_line(what)}", style="dim", no_wrap=True, overflow="ellipsis")

@@ -31,6 +31,13 @@ class Pace:
         gained = done - before
         return (total - done) * (now - began) / gained if gained > 0 else None
 
+    def rate(self, now: float) -> float | None:
+        """Things a second; None before that can be known, and where nothing moves any more."""
+        self._forget(now)
+        began, before = self._marks[0]
+        done = self._marks[-1][1] - before
+        return done / (now - began) if done >= _THINGS and now - began >= 1 else None
+
     def _forget(self, now: float) -> None:
         while len(self._marks) > 1 and self._marks[1][0] <= now - _WINDOW:
             self._marks.popleft()

@@ -36,6 +36,16 @@ def digest(transcript: Transcript) -> str:
     return found.hexdigest()
 
 
+def encoded(transcript: Transcript) -> bytes:
+    """The canonical JSON of the whole transcript. Raises HarnessError for what holds something that is not data."""
+    return b"".join(_pieces(transcript, partial(map, canonical_plain)))
+
+
+def decoded(data: bytes) -> Transcript:
+    """The transcript of that JSON. Raises msgspec.MsgspecError for anything else."""
+    return _decoder.decode(data)
+
+
 class EvidenceStore:
     """A folder of transcripts, each in `<digest>.json.gz`. Equal evidence is stored once.
 

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 from foreign_service import ForeignService
 
-from turnproof.commands.certify.backends import Backends, Choice
 from turnproof.commands.certify.campaign import Campaign
 from turnproof.commands.certify.plan import plan, select
 from turnproof.commands.certify.scenarios import suite_scenarios
@@ -18,6 +17,7 @@ from turnproof.judge.finding import Finding
 from turnproof.judge.requirements import load_suite
 from turnproof.judge.verdict import Status, Verdict
 from turnproof.judge.view import View
+from turnproof.run.backends import Backends, Choice
 from turnproof.run.bindings import resolve_subject
 from turnproof.run.driver import Runner
 from turnproof.run.evidence import EvidenceStore

@@ -11,10 +11,10 @@ from typing import Any
 import httpx2
 import pytest
 
-from turnproof.commands.certify.backends import live_target
 from turnproof.dialects import api_of
 from turnproof.dialects.openai_chat import SURFACES
 from turnproof.dialects.openai_chat.surfaces import Surface
+from turnproof.run.backends import live_target
 from turnproof.wire.controls.openai_chat import CONTROL
 from turnproof.wire.emulator import EmulatorServer, ServerRun
 from turnproof.wire.emulator.echo import EchoResponder

@@ -14,8 +14,9 @@ from ...judge.run_log import Processes, ResultLine, RunWriter, TranscriptLine
 from ...judge.verdict import Status, Verdict, inconclusive
 from ...judge.view import View
 from ...report.progress import Silence, Telling
-from ...run.driver import Runner, RunSpec
+from ...run.driver import RunSpec
 from ...run.evidence import EvidenceStore
+from ...run.places import RunPlace
 from ...run.transcript import Killed, LeftBehind, RunKey, SessionInForce, Transcript
 from ...scenarios import Scenario
 from ...subject import Subject
@@ -38,7 +39,7 @@ class Campaign:
         self,
         plan: Plan,
         adapters: Mapping[str, Subject],
-        runner: Runner,
+        runner: RunPlace,
         store: EvidenceStore,
         scenarios: Sequence[Scenario],
         writer: RunWriter | None = None,

@@ -18,8 +18,9 @@ from ...judge.view import View
 from ...judge.view.turn import TurnView
 from ...messages import Text
 from ...run.bindings import resolve_subject
-from ...run.driver import Runner, RunSpec
+from ...run.driver import RunSpec
 from ...run.evidence import EvidenceStore
+from ...run.places import RunPlace
 from ...run.transcript import RunKey, Transcript
 from ...scenarios import Scenario
 from ...subject import Subject
@@ -30,7 +31,7 @@ _PATHS = ("stateless", "legacy", "parity")
 
 
 def certify_controls(
-    runner: Runner, suite: Suite, dialects: Iterable[str], store: EvidenceStore
+    runner: RunPlace, suite: Suite, dialects: Iterable[str], store: EvidenceStore
 ) -> tuple[ControlResult, ...]:
     """Run and judge the control of each dialect, one for all of its surfaces; the evidence goes into the store."""
     scenarios = control_scenarios()

@@ -28,17 +28,17 @@ from ...report import write_reports
 from ...report._inline_text import printable
 from ...report.begin_run import begin_run
 from ...report.kept_scenarios import keep_scenarios
-from ...report.progress import progress
+from ...report.progress import progress, report_dashboard
+from ...run.backends import Backends, choose_backend
 from ...run.bindings import resolve_subject
-from ...run.driver import Runner
 from ...run.driver.limits import limits_of
 from ...run.driver.runner import LIVE_MAX_TOKENS
 from ...run.evidence import EvidenceStore
+from ...run.places import run_place
 from ...scenarios import Scenario
 from ...scenarios.sweep import is_point
 from ...subject import Subject
 from ...wire.cassettes import check_budget, estimate_cost
-from .backends import Backends, choose_backend
 from .campaign import Campaign, exit_code
 from .control import certify_controls, control_problem
 from .options import CertifyOptions
@@ -67,16 +67,21 @@ def certify(options: CertifyOptions) -> int:
     backends = Backends(
         {spec: choose_backend(spec, subject, requested, options.cassettes) for spec, subject in subjects.items()}
     )
-    here = options.in_process or options.watching
-    runner = Runner(
-        jobs=options.jobs or 2,
-        seed=options.seed,
-        in_process=here,
-        responders=backends,
-        limits=limits_of(options.config.settings.workers),
-        on_starved=_report_starved,
-    )
-    with ExitStack() as held, runner, progress("certify") as tracker:
+    with ExitStack() as held, progress("certify") as tracker:
+        runner = held.enter_context(
+            run_place(
+                options.cluster,
+                subjects,
+                jobs=options.jobs,
+                seed=options.seed,
+                in_process=options.in_process or options.watching,
+                responders=backends,
+                limits=limits_of(options.config.settings.workers),
+                on_starved=_report_starved,
+                on_workers=tracker.workers,
+                on_ready=report_dashboard,
+            )
+        )
         tracker.stage("controls")
         runner.warm(module for subject in subjects.values() for module in subject.modules)
         suite = load_suite()

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..._base.settings import Backend, Config, Depth
+from ...run.cluster.runner import ClusterOptions
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +24,7 @@ class CertifyOptions:
     prices:     US dollars for a million tokens, in and out, of a model whose list price is not known.
     out:        the folder that gets the reports; made if it is not there.
     jobs:       worker processes; None lets the engine choose.
+    cluster:    where the runs are made; None: in worker processes of this machine.
     seed:       every random choice follows from it.
     accept:     write the violations found into the settings file as known issues.
     in_process: run adapters in this process instead of in workers, for debugging.
@@ -46,6 +48,7 @@ class CertifyOptions:
     depth: Depth = "quick"
     out: Path = Path("reports")
     jobs: int | None = None
+    cluster: ClusterOptions | None = None
     seed: int = 0
     accept: bool = False
     in_process: bool = False

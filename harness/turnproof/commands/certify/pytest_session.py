@@ -9,10 +9,10 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from ...judge.requirements import load_suite
+from ...run.backends import Backends, choose_backend
 from ...run.bindings import resolve_subject
 from ...run.driver import Runner
 from ...run.evidence import EvidenceStore
-from .backends import Backends, choose_backend
 from .campaign import Campaign
 from .control import certify_controls, control_problem
 from .plan import plan, select

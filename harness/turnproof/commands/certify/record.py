@@ -24,6 +24,7 @@ from ...judge.requirements import load_suite
 from ...provider import Binding
 from ...report._inline_text import printable
 from ...report.progress import progress
+from ...run.backends import cassette_roots, live_service, live_target
 from ...run.bindings import resolve_binding, subject_of
 from ...run.driver import Backend, Runner, RunSpec
 from ...run.driver.runner import LIVE_MAX_TOKENS
@@ -34,7 +35,6 @@ from ...wire.emulator import ROUND_LIMIT, Responder, ScriptResponder, ServerRun
 from ...wire.emulator.live_answers import LiveAnswers
 from ...wire.emulator.live_responder import LiveResponder, LiveService
 from ...wire.emulator.server_run import CANARY_KEY, Exchange
-from .backends import cassette_roots, live_service, live_target
 from .scenarios import chosen_scenarios, suite_scenarios
 
 

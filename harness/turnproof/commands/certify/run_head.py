@@ -10,12 +10,12 @@ from ... import __version__
 from ..._base.settings import Depth
 from ...judge.requirements import Suite
 from ...judge.run_log import AdapterLine, Environment, Header
+from ...run.backends import Backends
 from ...run.driver.ownership import own_modules
 from ...run.sources import sources_digest
 from ...run.tracebacks import package_of
 from ...scenarios.model import Scenario
 from ...subject import Subject
-from .backends import Backends
 
 
 class RunOptions(Protocol):

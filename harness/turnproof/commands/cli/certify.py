@@ -11,11 +11,13 @@ import typer
 from ..._base.exit_codes import Exit
 from ..._base.settings import Depth
 from . import completion
+from .cluster_option import cluster_options
 from .options import (
     AdaptersInProcess,
     Annotations,
     AnyBackend,
     CertificationJson,
+    Cluster,
     Jobs,
     OnePath,
     Prices,
@@ -74,6 +76,7 @@ def certify(
     depth: Annotated[Depth | None, typer.Option(help="quick (the default) or full.")] = None,
     out: ReportsFolder = None,
     jobs: Jobs = None,
+    cluster: Cluster = None,
     seed: Seed = None,
     accept: Annotated[
         bool, typer.Option("--accept", help="Write known issues for everything that is violated, valid for 90 days.")
@@ -98,7 +101,8 @@ def certify(
     if failed:
         requested, requirements, scenarios = _failed(folder, requested, requirements, scenarios)
     subjects = requested or tuple(dict.fromkeys(settings.adapters or runnable_adapters()))
-    if not watch:
+    elsewhere = cluster_options(cluster, settings, jobs)
+    if not watch and elsewhere is None:
         prepare_workers(subjects, in_process=in_process)
     from ...errors import UsageError
     from ...judge.run_log import read_run
@@ -122,6 +126,7 @@ def certify(
         depth=depth or settings.depth or "quick",
         out=folder / PART if part else folder,
         jobs=jobs or settings.jobs,
+        cluster=elsewhere,
         seed=seed if seed is not None else settings.seed or 0,
         accept=accept,
         resume=resume,
@@ -131,6 +136,8 @@ def certify(
     )
     if watch and resume:
         raise UsageError("--watch measures again by itself: --resume goes on with a run that was interrupted")
+    if watch and elsewhere is not None:
+        raise UsageError("--watch measures on this machine: leave --cluster away")
     if watch:
         return _watch(options, json=json, verbose=verbose)
     code = _measure(options, json=json, verbose=verbose)

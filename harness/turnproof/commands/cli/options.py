@@ -41,6 +41,14 @@ AnyBackend = Annotated[Backend | None, typer.Option(help="What answers. Default:
 ReportsFolder = Annotated[Path | None, typer.Option(metavar="DIR", help="Where reports go. Default: reports.")]
 RunFolder = Annotated[Path, typer.Argument(metavar="DIR", help="The folder with run.ndjson.")]
 Jobs = Annotated[int | None, typer.Option("-j", "--jobs", min=1, metavar="N", help="Worker processes.")]
+Cluster = Annotated[
+    str | None,
+    typer.Option(
+        "--cluster",
+        metavar="ADDRESS",
+        help="Make the runs on a Dask cluster: tls://HOST:PORT, tcp://127.0.0.1:PORT, or local:N (extra `cluster`).",
+    ),
+]
 Seed = Annotated[int | None, typer.Option(metavar="N", help="All random choices follow from it. Default: 0.")]
 ShownSeed = Annotated[int, typer.Option(metavar="N", help="All random choices follow from it.")]
 AdaptersInProcess = Annotated[bool, in_process_option("adapters")]

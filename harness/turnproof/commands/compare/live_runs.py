@@ -25,6 +25,7 @@ from ...report.begin_run import begin_run
 from ...report.comparison import ComparisonReport, Setting, comparison_report
 from ...report.progress import progress
 from ...report.write import COMPARISON_REPORTS
+from ...run.backends import Backends, choose_backend
 from ...run.bindings import resolve_subject
 from ...run.driver import Runner
 from ...run.driver.limits import limits_of
@@ -32,7 +33,6 @@ from ...run.evidence import EvidenceStore
 from ...run.transcript import RunKey
 from ...scenarios import Scenario
 from ...subject import Subject
-from ..certify.backends import Backends, choose_backend
 from ..certify.campaign import Campaign
 from ..certify.decide import lacking_for
 from ..certify.plan import PATHS, Plan

@@ -15,8 +15,8 @@ from ... import __version__
 from ..._base.counts import counted
 from ...errors import TurnproofError
 from ...judge.requirements import load_suite
+from ...run.backends import cassette_roots
 from ...run.bindings import binding_names, resolve_binding, resolve_session, session_names
-from ..certify.backends import cassette_roots
 from ..certify.scenarios import suite_scenarios
 from .model import Diagnostic, ok, warning, wrong
 

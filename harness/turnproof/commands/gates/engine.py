@@ -16,9 +16,9 @@ from ..._base.whole_files import remove, write_whole
 from ...errors import UsageError
 from ...judge.declarations import excused_for
 from ...judge.requirements import Suite, load_suite
+from ...run.backends import Backends, choose_backend
 from ...scenarios import Scenario
 from ...subject import Subject
-from ..certify.backends import Backends, choose_backend
 from ..certify.scenarios import chosen_scenarios, suite_scenarios
 from .baseline import Baseline, check_depth, read_baseline, record, regressions
 from .class_source import Source, configured

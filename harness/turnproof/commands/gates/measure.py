@@ -14,6 +14,7 @@ from ...judge.run_log import RunWriter
 from ...judge.view import View
 from ...report.begin_run import begin_run
 from ...report.progress import progress
+from ...run.backends import Backends
 from ...run.bindings import subject_of
 from ...run.driver import Runner, RunSpec, Watch
 from ...run.driver.limits import limits_of
@@ -21,7 +22,6 @@ from ...run.evidence import EvidenceStore
 from ...run.transcript import RunKey
 from ...scenarios import Scenario
 from ...subject import Subject
-from ..certify.backends import Backends
 from ..certify.campaign import Campaign
 from ..certify.decide import lacking_for
 from ..certify.plan import Plan

@@ -29,6 +29,7 @@ from ...report.handoff import Handoff, Leg, Party, Route
 from ...report.progress import progress
 from ...run.bindings import resolve_subject
 from ...run.driver import Runner, RunSpec
+from ...run.emulation import Emulation, Issued
 from ...run.evidence import EvidenceStore
 from ...run.transcript import RunKey, Transcript
 from ...scenarios.model import Scenario
@@ -36,7 +37,7 @@ from ...subject import Subject
 from ..certify.decide import lacking_for
 from ..certify.scenarios import chosen_scenarios, suite_scenarios
 from .leg_verdicts import Judge
-from .legs import Carrier, Issued, Stretch, history_after, part_of, places, stretches
+from .legs import Stretch, history_after, part_of, places, stretches
 
 JOURNEY = "handoff/journey"
 """The conversation that moves unless another is asked for."""
@@ -89,7 +90,7 @@ def hand_over(options: HandoffOptions) -> Handoff:
         for goes_to in parties
         if begins != goes_to
     ]
-    carrier = Carrier()
+    carrier = Emulation()
     runner = Runner(jobs=options.jobs or 2, seed=options.seed, in_process=options.in_process, responders=carrier)
     with runner, locked(options.out) if options.out else nullcontext():
         if store is not None and options.out is not None:
@@ -130,7 +131,7 @@ class _Travellers:
     """Makes one step of many journeys at a time, so that all worker processes have something to do."""
 
     runner: Runner
-    carrier: Carrier
+    carrier: Emulation
     judge: Judge
     scenario: Scenario
     specs: Mapping[str, str]

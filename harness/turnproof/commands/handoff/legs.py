@@ -1,23 +1,16 @@
-"""The legs of a journey: each is an ordinary run of a part of the conversation, and what came before is its history.
-
-The signatures that the services have issued are carried from leg to leg.
-"""
+"""The legs of a journey: each is an ordinary run of a part of the conversation, and what came before is its history."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
 
 from msgspec.structs import replace
 
-from ...dialects.base import Dialect
 from ...messages import Message, Thought
-from ...provider import Binding, Capabilities
-from ...run.driver import Backend, RunSpec
+from ...provider import Capabilities
 from ...run.transcript import HistorySnapshot, Transcript
 from ...scenarios.model import Scenario, ScriptRound, Turn
-from ...wire.emulator import ROUND_LIMIT, Responder, ScriptResponder, ServerRun
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,33 +68,3 @@ def _spoken(answer: ScriptRound) -> Iterator[object]:
 
 def _without(options: dict[str, object], name: str) -> dict[str, object]:
     return {key: value for key, value in options.items() if key != name}
-
-
-Issued: TypeAlias = Mapping[str, tuple[str, str]]
-
-
-class Carrier:
-    """The emulator as backend, with a look at each run's world when the run is over."""
-
-    def __init__(self) -> None:
-        self._issued: dict[int, Issued] = {}
-
-    def backend_for(self, spec: RunSpec) -> Backend:
-        """Always the emulator."""
-        return "emulate"
-
-    def responder(self, binding: Binding, spec: RunSpec, dialect: Dialect) -> Responder:
-        """The scenario's own script answers."""
-        return ScriptResponder(ROUND_LIMIT)
-
-    def finished(self, binding: Binding, spec: RunSpec, server_run: ServerRun) -> None:
-        """Keep what the service has issued up to the end of this run."""
-        self._issued[id(spec)] = dict(server_run.world.issued)
-
-    def closed(self, spec: RunSpec) -> str:
-        """The emulator answers always."""
-        return ""
-
-    def issued(self, spec: RunSpec) -> Issued:
-        """What the service of a run had issued when it was over; asked for once."""
-        return self._issued.pop(id(spec))

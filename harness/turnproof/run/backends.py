@@ -14,20 +14,22 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from ...dialects import dialect as dialect_named
-from ...dialects.access import access_to
-from ...dialects.base import Dialect
-from ...errors import CassetteError, UsageError
-from ...provider import Binding
-from ...run.driver import Backend, RunSpec
-from ...subject import Subject
-from ...wire.cassettes import Cassette, Player, cassette_path, load, overlaid
-from ...wire.cassettes.model import how_to_record
-from ...wire.cassettes.recording_proxy import ProxyTarget
-from ...wire.controls import CONTROLS
-from ...wire.emulator import ROUND_LIMIT, CassetteResponder, Responder, ScriptResponder, ServerRun
-from ...wire.emulator.live_answers import LiveAnswers
-from ...wire.emulator.live_responder import LiveResponder, LiveService
+import msgspec
+
+from ..dialects import dialect as dialect_named
+from ..dialects.access import access_to
+from ..dialects.base import Dialect
+from ..errors import CassetteError, UsageError
+from ..provider import Binding
+from ..subject import Subject
+from ..wire.cassettes import Cassette, Player, cassette_path, load, overlaid
+from ..wire.cassettes.model import how_to_record
+from ..wire.cassettes.recording_proxy import ProxyTarget
+from ..wire.controls import CONTROLS
+from ..wire.emulator import ROUND_LIMIT, CassetteResponder, Responder, ScriptResponder, ServerRun
+from ..wire.emulator.live_answers import LiveAnswers
+from ..wire.emulator.live_responder import LiveResponder, LiveService
+from .driver import Backend, RunSpec
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +70,13 @@ def choose_backend(spec: str, subject: Subject, requested: str | None, cassettes
 
 def _roots(cassettes: Path | None) -> tuple[Path, ...]:
     return cassette_roots() if cassettes is None else (cassettes,)
+
+
+class Played(msgspec.Struct, frozen=True):
+    """What was asked for and no cassette had, and the digests of what was played, by adapter and scenario."""
+
+    mismatches: tuple[str, ...] = ()
+    played: tuple[tuple[str, str, tuple[str, ...]], ...] = ()
 
 
 class Backends:
@@ -174,6 +183,25 @@ class Backends:
         cassette = responder.player.cassette
         played = {item.digest for item in cassette.interactions if id(item) not in unplayed}
         self._played.setdefault((cassette.adapter, cassette.scenario), set()).update(played)
+
+    def take_played(self) -> Played:
+        """What was played since this was asked last."""
+        rows = tuple((*name, tuple(sorted(digests))) for name, digests in self._played.items())
+        found = Played(tuple(self._mismatches), rows)
+        self._mismatches.clear()
+        self._played.clear()
+        return found
+
+    def add_played(self, found: Played) -> None:
+        """Take in what runs that were made elsewhere have played."""
+        self._mismatches += found.mismatches
+        for adapter, scenario, digests in found.played:
+            self._played.setdefault((adapter, scenario), set()).update(digests)
+
+    @property
+    def choices(self) -> Mapping[str, Choice]:
+        """What answers each adapter."""
+        return self._choices
 
     @property
     def mismatches(self) -> tuple[str, ...]:

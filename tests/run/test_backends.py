@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from turnproof.commands.certify.backends import Backends, Choice, choose_backend, live_target
 from turnproof.commands.certify.engine import certify
 from turnproof.commands.certify.options import CertifyOptions
 from turnproof.commands.certify.scenarios import suite_scenarios
@@ -19,6 +18,7 @@ from turnproof.dialects.base import Call
 from turnproof.errors import CassetteError, UsageError
 from turnproof.judge.requirements import load_suite
 from turnproof.provider import Binding, Capabilities
+from turnproof.run.backends import Backends, Choice, choose_backend, live_target
 from turnproof.run.bindings import resolve_binding, resolve_subject
 from turnproof.run.driver import RunSpec
 from turnproof.run.transcript import RunKey

@@ -1,0 +1,29 @@
+"""Where runs are made, from the command line and the settings."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..._base.settings import Settings
+
+if TYPE_CHECKING:
+    from ...run.cluster.runner import ClusterOptions
+
+
+def cluster_options(address: str | None, settings: Settings, jobs: int | None = None) -> ClusterOptions | None:
+    """The cluster that is asked for; None for this machine alone, which an empty address asks for.
+
+    Raises UsageError for what is no address, and for a number of worker processes beside it.
+    """
+    from ...errors import UsageError
+
+    asked = settings.cluster.address if address is None else address
+    if not asked:
+        return None
+    if jobs is not None:
+        raise UsageError("-j is for worker processes of this machine: with --cluster, leave it away")
+    from ...run.cluster.connection import check_address
+    from ...run.cluster.runner import ClusterOptions
+
+    check_address(asked)
+    return ClusterOptions(asked, settings.cluster.share)

@@ -1,0 +1,86 @@
+"""Where runs are made: in worker processes of this machine, or on a cluster. Whoever needs runs sees no difference."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Mapping
+from types import TracebackType
+from typing import Protocol, Self
+
+from ..errors import UsageError
+from ..subject import Subject
+from .backends import Backends
+from .cluster.runner import ClusterOptions, ClusterRunner
+from .driver import Runner, RunSpec
+from .driver.limits import Limits
+from .driver.runner import TIME_LIMIT
+from .driver.worker_pool import NO_LIMITS
+from .emulation import Emulation
+from .transcript import Transcript
+
+
+class RunPlace(Protocol):
+    """Makes runs, while its `with` lasts. `Runner` and `ClusterRunner` say more of each."""
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None: ...
+
+    def warm(self, modules: Iterable[str]) -> None: ...
+
+    def subject(self, name: str) -> Subject: ...
+
+    def run(self, spec: RunSpec) -> Transcript: ...
+
+    def run_all(
+        self,
+        specs: Iterable[RunSpec],
+        done: Callable[[RunSpec, Transcript], None],
+        stop: threading.Event | None = None,
+        on_begin: Callable[[RunSpec], None] = lambda spec: None,
+    ) -> None: ...
+
+
+def run_place(
+    cluster: ClusterOptions | None,
+    subjects: Mapping[str, Subject],
+    *,
+    jobs: int | None = None,
+    seed: int = 0,
+    in_process: bool = False,
+    responders: Backends | Emulation | None = None,
+    time_limit: float = TIME_LIMIT,
+    limits: Limits = NO_LIMITS,
+    on_starved: Callable[[str], None] = lambda words: None,
+    on_workers: Callable[[int], None] = lambda count: None,
+    on_ready: Callable[[str], None] = lambda dashboard: None,
+) -> RunPlace:
+    """The place for the runs of these subjects, which are known by how they are asked for.
+
+    Raises UsageError for a cluster that cannot be used for them, as far as that is seen before it is connected to.
+    """
+    if cluster is None:
+        return Runner(
+            jobs=jobs or 2,
+            seed=seed,
+            in_process=in_process,
+            responders=responders,
+            time_limit=time_limit,
+            limits=limits,
+            on_starved=on_starved,
+        )
+    if in_process:
+        raise UsageError("--cluster makes runs on the cluster's workers: leave --in-process away")
+    return ClusterRunner(
+        cluster,
+        subjects,
+        seed=seed,
+        responders=responders,
+        time_limit=time_limit,
+        limits=limits,
+        on_starved=on_starved,
+        on_workers=on_workers,
+        on_ready=on_ready,
+    )

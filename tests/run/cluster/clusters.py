@@ -1,0 +1,70 @@
+"""A Dask cluster on this machine for tests, and places that make runs on it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from turnproof.commands.certify.scenarios import suite_scenarios
+from turnproof.judge.requirements import load_suite
+from turnproof.run.bindings import resolve_subject
+from turnproof.run.driver import RunSpec
+from turnproof.run.evidence import digest
+from turnproof.run.places import RunPlace
+from turnproof.run.transcript import RunKey
+from turnproof.subject import Subject
+
+
+@contextlib.contextmanager
+def dask_cluster(workers: int, folder: str) -> Iterator[Any]:
+    """A cluster of so many worker processes on loopback, without a dashboard."""
+    from distributed import LocalCluster
+
+    cluster = LocalCluster(
+        n_workers=workers,
+        threads_per_worker=1,
+        host="127.0.0.1",
+        dashboard_address=None,
+        memory_limit=0,
+        local_directory=folder,
+        silence_logs=50,
+    )
+    with contextlib.closing(cluster):
+        yield cluster
+
+
+def kill_worker(cluster: Any, number: int) -> int:
+    """SIGKILL for one of the cluster's worker processes; its process id. Its nanny starts another one."""
+    nannies = [one for one in cluster.workers.values() if one.pid is not None]
+    pid = int(nannies[number % len(nannies)].pid)
+    os.kill(pid, signal.SIGKILL)
+    return pid
+
+
+def subjects(*names: str) -> dict[str, Subject]:
+    return {name: resolve_subject(name) for name in names}
+
+
+def specs(subject: str, scenarios: Sequence[str], mutant: str | None = None) -> list[RunSpec]:
+    """Runs of these scenarios on both paths."""
+    every = {one.name: one for one in suite_scenarios(load_suite())}
+    return [
+        RunSpec(subject, every[name], RunKey(name, path), mutant)
+        for name in scenarios
+        for path in resolve_subject(subject).paths
+    ]
+
+
+def digests(place: RunPlace, runs: Iterable[RunSpec]) -> list[tuple[str, str]]:
+    """The digest of each run, by name, sorted. A run that came twice is there twice."""
+    found: list[tuple[str, str]] = []
+
+    def take_in(spec: RunSpec, transcript: Any) -> None:
+        found.append((f"{spec.adapter} {spec.key} {spec.mutant}", digest(transcript)))
+
+    with place:
+        place.run_all(runs, take_in)
+    return sorted(found)
