@@ -72,12 +72,13 @@ def client_arguments(connection: Connection, base_url: str | None) -> dict[str, 
         "verify": connection.tls or shared_tls(),
         "timeout": timeouts(connection.silence),
         "follow_redirects": True,
-        "trust_env": base_url is None or not _is_loopback(base_url),
+        "trust_env": base_url is None or not is_loopback(base_url),
         **options,
     }
 
 
-def _is_loopback(url: str) -> bool:
+def is_loopback(url: str) -> bool:
+    """Whether an address is of this machine."""
     host = urlsplit(url).hostname or ""
     try:
         return ipaddress.ip_address(host).is_loopback

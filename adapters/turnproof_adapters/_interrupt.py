@@ -123,19 +123,26 @@ def current_cut() -> Cut | None:
     return cut
 
 
-class _Connection(Line):
+class TcpLine(Line):
     """One TCP connection, whatever is layered on it."""
 
     def __init__(self, original: socket.socket) -> None:
         super().__init__()
-        self._socket = original.dup()
+        # Not `dup()`: a socket of TLS has none.
+        self._socket = socket.fromfd(original.fileno(), original.family, original.type)
 
     def _end_from_outside(self) -> None:
         # Both directions. Not connected, or closed already: then nothing waits on it either.
         with contextlib.suppress(OSError):
             self._socket.shutdown(socket.SHUT_RDWR)
 
+    def end(self) -> None:
+        """End the connection, whatever waits for it."""
+        with self._lock:
+            self._end_from_outside()
+
     def close(self) -> None:
+        """Hold the connection no longer, open or not."""
         with self._lock:
             self._socket.close()
 
@@ -143,7 +150,7 @@ class _Connection(Line):
 class _Stream(httpcore2.NetworkStream):
     """A stream that tells the call in force which connection it writes to."""
 
-    def __init__(self, inner: httpcore2.NetworkStream, line: _Connection) -> None:
+    def __init__(self, inner: httpcore2.NetworkStream, line: TcpLine) -> None:
         self._inner = inner
         self._line = line
 
@@ -218,7 +225,7 @@ def _connect(
 ) -> _Stream:
     family, kind, protocol, peer = address
     connection = socket.socket(family, kind, protocol)
-    line = _Connection(connection)
+    line = TcpLine(connection)
     try:
         for option in (*_OPTIONS, *options):
             connection.setsockopt(*option)

@@ -92,6 +92,11 @@ class Link:
         return self.since in ORDINARY
 
     @property
+    def is_at_hand(self) -> bool:
+        """Whether the request can name the newest answer: it is stored, or the connection of both holds it."""
+        return self.newest is not None and is_at_hand(self.newest, self.request.exchange)
+
+    @property
     def goes_on(self) -> bool:
         """Whether it follows an ordinary answer and goes on from just that."""
         return self.since == {"answered"} and self.head is not None and self.head == name_of(self.newest)
@@ -133,6 +138,15 @@ class Link:
             )
         if not wrong:
             yield Compared(what)
+
+
+def is_at_hand(earlier: Exchange, later: Exchange) -> bool:
+    """Whether the answer of the earlier exchange is one that the later request can name."""
+    call = earlier.call
+    if call is None:
+        return False
+    one_connection = earlier.request.connection == later.request.connection
+    return call.kept_answer or (call.connection_holds and one_connection)
 
 
 def name_of(exchange: Exchange | None) -> str | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+from turnproof.dialects.base import SOCKET_METHOD
 from turnproof.judge.finding import Compared, Side
 from turnproof.judge.requirements import Findings, check, finding
 from turnproof.judge.view import Exchange, ProviderCall, View
@@ -74,7 +75,7 @@ _EACH_ITS_OWN = finding(
 
 @check("core/connections-are-reused", needs="wire")
 def connections_are_reused(view: View) -> Findings:
-    """Of requests for answers in one piece, each after a whole answer to the one before.
+    """Of requests for answers in one piece, each after a whole answer to the one before, and of messages on a socket.
 
     Streams are left out, also those behind a call in one piece: openai 3.54 itself stops at the end marker and closes
     the connection.
@@ -92,8 +93,9 @@ def connections_are_reused(view: View) -> Findings:
 
 
 def _in_one_piece(exchange: Exchange) -> bool:
-    """Whether the answer came whole, and not as a stream."""
-    return exchange.clean and [event.kind for event in exchange.events] == ["body"]
+    """Whether the answer came whole, and not as a stream of HTTP, behind which a client may close."""
+    over_socket = exchange.request.method == SOCKET_METHOD
+    return exchange.clean and (over_socket or [event.kind for event in exchange.events] == ["body"])
 
 
 def _numbers(*exchanges: Exchange) -> bool:

@@ -71,13 +71,12 @@ _EVERYTHING = finding(
 
 @check("stored/a-turn-sends-what-is-new", needs="calls")
 def a_turn_sends_what_is_new(view: View) -> Findings:
-    """After an ordinary answer that is stored, the request goes on from some answer."""
+    """After an ordinary answer that is stored, or held by the connection, the request goes on from some answer."""
     for link in links(view):
-        stored = link.newest is not None and link.newest.call is not None and link.newest.call.kept_answer
-        if link.since != {"answered"} or not stored:
+        if link.since != {"answered"} or not link.is_at_hand:
             continue
         if link.head is not None:
-            yield Compared("requests after a stored answer")
+            yield Compared("requests after an answer that can be named")
         elif not link.losses():
             expected, observed = name_of(link.newest), len(link.request.wire.messages)
             yield _EVERYTHING(link.request.at("messages"), expected=expected, observed=observed)

@@ -10,7 +10,7 @@ from turnproof.judge.view import Exchange, View
 from turnproof.messages import Text
 from turnproof.run.transcript import CallBegan
 
-from .chains import Link, links, name_of
+from .chains import Link, is_at_hand, links, name_of
 from .reading import instructs, system_text
 
 _OF_THE_ANSWER = frozenset({"include", "metadata", "prompt_cache_key", "store", "text", "user"})
@@ -158,7 +158,7 @@ def only_what_was_stored_is_named(view: View) -> Findings:
     """Answers that are gone on from, and items that have an id and nothing else to read."""
     for link in links(view):
         earlier = (one for call in view.calls if call.index < link.call.index for one in call.generated)
-        stored = {name for one in earlier for name in _stored_names(one)}
+        stored = {name for one in earlier for name in _names(one, link.request.exchange)}
         named = (*link.request.wire.looked_up, *([link.head] if link.head is not None and _is_chain(view) else []))
         wrong = [name for name in named if name not in stored]
         for name in wrong:
@@ -171,9 +171,11 @@ def _is_chain(view: View) -> bool:
     return view.key.path == "legacy"
 
 
-def _stored_names(exchange: Exchange) -> tuple[str, ...]:
-    kept = exchange.call is not None and exchange.call.kept_answer
-    return exchange.answer.names if kept and exchange.answer is not None else ()
+def _names(earlier: Exchange, later: Exchange) -> tuple[str, ...]:
+    """What a later request can name: all of a stored answer, and itself alone of one that the connection holds."""
+    if earlier.answer is None or earlier.call is None or not is_at_hand(earlier, later):
+        return ()
+    return earlier.answer.names if earlier.call.kept_answer else earlier.answer.names[:1]
 
 
 _NAMED = finding(

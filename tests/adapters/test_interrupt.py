@@ -11,7 +11,7 @@ import httpcore2
 import pytest
 
 from turnproof_adapters import _interrupt
-from turnproof_adapters._interrupt import Cut, CutOff, _Backend, _Connection, _Stream
+from turnproof_adapters._interrupt import Cut, CutOff, TcpLine, _Backend, _Stream
 
 
 class Inner(httpcore2.NetworkStream):
@@ -43,7 +43,7 @@ class Ends:
 
     def __init__(self) -> None:
         ours, self.peer = socket.socketpair()
-        self.line = _Connection(ours)
+        self.line = TcpLine(ours)
         self._ours = ours
 
     @property
@@ -153,7 +153,7 @@ def test_a_request_sent_again_over_another_connection_may_be_written_after_the_c
 
 def test_ending_a_connection_that_is_not_connected_is_no_failure() -> None:
     with socket.socket() as unconnected:
-        line, cut = _Connection(unconnected), Cut()
+        line, cut = TcpLine(unconnected), Cut()
         cut.use_line(line, writes=False)
         cut.fire()
         line.close()

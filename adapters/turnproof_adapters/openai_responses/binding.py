@@ -44,3 +44,15 @@ BINDING = Binding(
     },
     package="openai",
 )
+
+WEBSOCKET = replace(
+    BINDING,
+    name="openai_responses_websocket",
+    open_stateless=StatelessOpener(
+        "turnproof_adapters.openai_responses.at_openai.socket_stateless:OpenAIResponsesSocketStateless"
+    ),
+    open_legacy=LegacyOpener("turnproof_adapters.openai_responses.at_openai.socket_legacy:OpenAIResponsesSocketChain"),
+    declared=[DECODER_WORDS],
+    plain_calls={},
+)
+"""The same over WebSockets: the stateless path sends everything, and the chain lives in the memory of the socket."""

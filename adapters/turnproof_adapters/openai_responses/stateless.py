@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
+from typing import Any
 
 import openai
 
@@ -50,8 +51,12 @@ class ResponsesStateless(EncodesOnce[Arrangement[bytes]], ResponsesProvider):
         )
 
     def _body(self, prompt: Prompt, *, stream: bool) -> bytes:
+        return self._joined({"stream": True} if stream else {}, prompt)
+
+    def _joined(self, around: Mapping[str, Any], prompt: Prompt) -> bytes:
+        """A request with these fields beside those of the prompt."""
         fields = self._settings().kwargs(prompt)
-        head = encode({"model": fields.pop("model"), **({"stream": True} if stream else {})})
+        head = encode({"model": fields.pop("model"), **around})
         items = self._encoder.arranged(prompt.messages).finish()
         # The ends are put on before joining: the long run in the middle is copied once.
         items[0] = head[:-1] + b',"input":[' + items[0]

@@ -80,6 +80,7 @@ class Event(msgspec.Struct, frozen=True):
     code: Any = None
     message: Any = None
     error: Any = None
+    status: Any = None
 
     @property
     def failure(self) -> Failure:

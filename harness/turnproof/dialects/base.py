@@ -217,7 +217,8 @@ class Call:
     A generating call that names a managed cache has it as `resource`; `system`, `tools` and `messages` then begin with
     what the cache holds, and `managed_messages` says how many of the messages that is; the same goes for one that names
     a stored answer or conversation. `kept_answer` says that the service stores the answer, so that a later request can
-    name it, and `looked_up` has what the request only names of single items that the service is to look up.
+    name it; `connection_holds` that the connection by which the request came has it in its memory, so that a later one
+    on this connection can. `looked_up` has what the request only names of single items that the service is to look up.
     """
 
     operation: Operation
@@ -232,6 +233,7 @@ class Call:
     resource: str | None = None
     managed_messages: int = 0
     kept_answer: bool = False
+    connection_holds: bool = False
     looked_up: tuple[str, ...] = ()
 
     @classmethod

@@ -35,7 +35,8 @@ def address(run: ServerRun) -> str:
 
 @contextlib.contextmanager
 def connected(run: ServerRun, **options: Any) -> Iterator[Any]:
-    with client.connect(address(run), additional_headers=KEY, compression=None, proxy=None, **options) as connection:
+    options = {"additional_headers": KEY, "compression": None, "proxy": None, **options}
+    with client.connect(address(run), **options) as connection:
         yield connection
 
 
@@ -206,13 +207,36 @@ def test_a_message_may_arrive_in_any_pieces(server: EmulatorServer, kind: Any) -
     assert exchange.sent == exchange.body == last(plain).body
 
 
-@pytest.mark.parametrize("kind", ["compressed", "respelled"])
-def test_a_fault_that_a_socket_does_not_have_is_none(server: EmulatorServer, kind: Any) -> None:
-    run = scripted(server, Fault(kind, spelling="crlf" if kind == "respelled" else None))
+@pytest.mark.parametrize("spelling", ["crlf", "folded"])
+def test_a_message_may_have_blanks_and_line_ends_in_it(server: EmulatorServer, spelling: Any) -> None:
+    plain, run = scripted(server), scripted(server, Fault("respelled", spelling=spelling))
+    told = []
+    for each in (plain, run):
+        with connected(each) as connection:
+            connection.send(create())
+            told.append(received(connection))
+    assert told[0] == told[1]
+    exchange = last(run)
+    assert (exchange.fault, exchange.spelling) == ("respelled", spelling)
+    assert exchange.body == last(plain).body
+    assert exchange.sent != exchange.body
+
+
+@pytest.mark.parametrize("accepted", [True, False])
+def test_messages_are_compressed_for_a_client_that_offers_it(server: EmulatorServer, *, accepted: bool) -> None:
+    run = scripted(server, Fault("compressed"))
+    with connected(run, compression="deflate" if accepted else None) as connection:
+        connection.send(create())
+        assert received(connection)[-1]["type"] == "response.completed"
+    assert last(run).fault == ("compressed" if accepted else None)
+
+
+def test_a_spelling_that_a_message_does_not_have_is_none(server: EmulatorServer) -> None:
+    run = scripted(server, Fault("respelled", spelling="unspaced"))
     with connected(run) as connection:
         connection.send(create())
         assert received(connection)[-1]["type"] == "response.completed"
-    assert last(run).fault is None
+    assert (last(run).fault, last(run).spelling) == (None, "")
 
 
 @pytest.mark.parametrize("kind", ["truncate", "reset", "no-end"])

@@ -26,6 +26,7 @@ CREATE = "response.create"
 
 _encode = msgspec.json.Encoder().encode
 _WAIT = "retry-after"
+_OF_A_WAIT = ("date", _WAIT)
 
 
 def is_message(request: HttpRequest) -> bool:
@@ -83,7 +84,7 @@ def _error(answer: Rendered) -> bytes:
     error = body.get("error") if isinstance(body, dict) else None
     if not isinstance(error, dict):
         return _encode(body) + b"\n"
-    waits = {_WAIT: answer.headers[_WAIT]} if _WAIT in answer.headers else {}
+    waits = {name: answer.headers[name] for name in _OF_A_WAIT if name in answer.headers and _WAIT in answer.headers}
     told = {**error, "headers": waits} if waits else error
     return error_message(told, answer.status)
 

@@ -112,6 +112,7 @@ def _read(body: dict[str, Any], address: Address, request: HttpRequest, world: W
         resource=body.get("previous_response_id") or conversation_id(body),
         managed_messages=len(held),
         kept_answer=address.operation == "generate" and body.get("store") is not False,
+        connection_holds=socket is not None,
         looked_up=tuple(id_of(item) or "" for item in sent if conversation.is_by_name(item)),
         surface=address.surface,
         items=items,

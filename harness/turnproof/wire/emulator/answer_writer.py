@@ -107,7 +107,7 @@ class Writer:
         if fault is not None and fault_at == NOWHERE and fault.kind in _PLACED and not self._run.judges:
             self._exchange.fault = None  # the service's answer has no such place, and came as it is
         waits = cut is not None and cut.at in ("event", "child")
-        cut_at = locate(dialect, self._rendered, cut.index, cut.after) if cut is not None and waits else NOWHERE
+        cut_at = self._hold_place(cut) if cut is not None and waits else NOWHERE
         if cut_at == BEFORE_ALL:
             await self._hold()
         if fault is not None and fault_at == BEFORE_ALL:
@@ -137,6 +137,10 @@ class Writer:
             # All of it went out without a pause: whether the peer still listens at this moment is a matter of luck.
             self._exchange.ended = "completed"
         await self._end()
+
+    def _hold_place(self, cut: Cut) -> int:
+        """The position of the event behind which the answer waits for a cancel."""
+        return locate(self._run.dialect, self._rendered, cut.index, cut.after)
 
     async def _end(self) -> None:
         """Say that the answer is over."""

@@ -232,7 +232,7 @@ class EmulatorServer:
 
     async def _opened(self, request: web.Request, run: ServerRun, exchange: Exchange) -> web.StreamResponse:
         """The socket that the request asks for, open; or the refusal of a request that is no handshake."""
-        socket = web.WebSocketResponse(compress=False, max_msg_size=MAX_BODY)
+        socket = web.WebSocketResponse(max_msg_size=MAX_BODY)
         try:
             await socket.prepare(request)
         except web.HTTPBadRequest:

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from aiohttp import web
+from msgspec.structs import replace
 
 from ...dialects.base import Rendered, Sockets, WireEvent
+from ...dialects.sse import Spelling
 from ...scenarios.model import Cut, Fault
 from .answer_writer import Writer, awkward_pieces
 from .server_run import Exchange, ServerRun
@@ -23,8 +25,9 @@ _TEXT, _CONTINUED, _LAST = 0x1, 0x0, 0x80
 _FAILED = 1011
 """The code with which a server closes a socket because something is wrong with it (RFC 6455, section 7.4.1)."""
 
-_NOT_OF_SOCKETS = frozenset({"compressed", "respelled"})
-"""Faults that a socket does not have: here nothing is compressed, and a message is JSON and nothing around it."""
+_BLANKS: Mapping[Spelling, bytes] = {"crlf": b"\r\n", "folded": b"\n", "padded": b"   "}
+"""What stands inside the braces of a message in another spelling. Of the others a message has none: it is JSON and has
+nothing around it."""
 
 
 class SocketWriter(Writer):
@@ -45,19 +48,31 @@ class SocketWriter(Writer):
         self._streamed = True
         self._room = None
         self._cuts_the_tail = False
+        self._blanks: bytes | None = None
 
     async def write(self, fault: Fault | None, cut: Cut | None) -> web.StreamResponse:
         self._cuts_the_tail = fault is not None and fault.kind == "no-end"
+        if fault is not None and fault.spelling is not None and fault.spelling in self._run.dialect.spellings:
+            self._blanks = _BLANKS.get(fault.spelling)
+            self._exchange.spelling = fault.spelling if self._blanks is not None else ""
+            fault = replace(fault, spelling=None)  # what is around an event in HTTP is not there
         return await super().write(fault, cut)
 
     async def _headers(self) -> None:
         """A message has no head."""
         self._response = self._socket
-        if self._exchange.fault in _NOT_OF_SOCKETS:
+        if self._exchange.fault == "respelled" and self._blanks is None:
             self._exchange.fault = None
 
     def _compress(self) -> None:
-        """See `_NOT_OF_SOCKETS`."""
+        """Every message is compressed where the client has offered to read that."""
+        if not self._socket.compress:
+            self._exchange.fault = None
+
+    def _hold_place(self, cut: Cut) -> int:
+        """In front of the last message at the latest: a client that has this one has all, and waits for nothing."""
+        place = super()._hold_place(cut)
+        return place - 1 if place == len(self._rendered.events) - 1 else place
 
     async def _end(self) -> None:
         """The socket stays open, unless the last message is to be missing: then it ends in its place."""
@@ -68,8 +83,8 @@ class SocketWriter(Writer):
         kind = fault.kind if fault is not None else None
         if kind == "no-end" and event.kind == "end":
             return
-        message = event.data.rstrip(b"\n")
-        self._exchange.sent += event.data
+        message = self._spelled(event.data.rstrip(b"\n"))
+        self._exchange.sent += message + b"\n"
         match kind:
             case "split":
                 await self._write_frames(_fragments(message))
@@ -82,6 +97,11 @@ class SocketWriter(Writer):
                     await self._socket.ping(b"keep-alive")
                 await self._send_text(message.decode())
         self._exchange.body += event.data
+
+    def _spelled(self, message: bytes) -> bytes:
+        if self._blanks is None or not message.startswith(b"{"):
+            return message
+        return b"{" + self._blanks + message[1:-1] + self._blanks + b"}"
 
     async def _send_gathered(self) -> None:
         gathered = bytes(self._gathered)

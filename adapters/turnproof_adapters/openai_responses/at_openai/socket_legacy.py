@@ -1,0 +1,81 @@
+"""The legacy path over a WebSocket: the connection owns the history, as a chain in its memory (`_chain`).
+
+Nothing is stored. The socket holds the last response that it gave: the next request names that and sends what is new.
+Where the socket was lost, another one was opened, or its last request came to nothing, the chain begins anew with the
+whole conversation, which the list beside it holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any, TypeVar
+
+import openai
+
+from turnproof.cancel import CancelToken
+from turnproof.messages import ProviderResponse, thaw
+
+from ..._answers import Listeners
+from ..._calling import Prompt, Source
+from ..._chain import Chain, Head
+from ..._names import tool_names
+from ..names import restorer
+from ..wire import Answer, Event
+from .socket import Socket, Sockets, receive_typed
+from .socket_provider import OpenAIResponsesOverSocket
+
+T = TypeVar("T")
+
+FORGOTTEN = "previous_response_not_found"
+"""The code of an error for a response that the socket does not hold."""
+
+
+class OpenAIResponsesSocketChain(Chain, OpenAIResponsesOverSocket):
+    """A conversation in the memory of a socket. One object holds one conversation and serves one thread at a time."""
+
+    def _call(self, prompt: Prompt, listeners: Listeners, token: CancelToken | None) -> ProviderResponse:
+        if token is not None:
+            token.raise_if_cancelled()
+        sockets = self._require_sockets()
+        send = partial(self._send, prompt)
+        restore = restorer(partial(tool_names, prompt.messages, prompt.tools))
+        return self._caller.call(
+            partial(self._continuing, partial(self._ask, sockets, send), _is_about_what_is_gone),
+            partial(self._continuing, partial(self._open, sockets, send), _is_about_what_is_gone),
+            restore,
+            listeners,
+            token,
+        )
+
+    def _send(self, prompt: Prompt, socket: Socket) -> None:
+        """Send what the socket does not hold."""
+        head = self._head_for(self._require_model())
+        if head is not None and socket.last != head.id:
+            head = self._head = None
+        chained: dict[str, Any] = {} if head is None else {"previous_response_id": head.id}
+        own = self._kwargs(prompt, held=0 if head is None else head.messages)
+        socket.connection.response.create(**thaw(own), **chained)
+
+    def _ask(self, sockets: Sockets, send: Callable[[Socket], None]) -> Answer:
+        answer = sockets.answer(send, receive_typed)
+        self._note(answer)
+        return answer
+
+    def _open(self, sockets: Sockets, send: Callable[[Socket], None]) -> Source[Event]:
+        source = sockets.stream(send, receive_typed)
+        return Source(self._noted(source.events), source.close)
+
+    def _noted(self, events: Iterator[Event]) -> Iterator[Event]:
+        for event in events:
+            if event.type == "response.completed" and event.response is not None:
+                self._note(event.response)
+            yield event
+
+    def _note(self, answer: Answer) -> None:
+        """Remember the id of a response that was completed."""
+        self._completed_id = answer.id if answer.status == "completed" else None
+
+
+def _is_about_what_is_gone(error: Exception, head: Head) -> bool:
+    return isinstance(error, openai.APIStatusError) and error.code == FORGOTTEN
