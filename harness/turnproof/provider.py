@@ -37,6 +37,7 @@ __all__ = [
     "ASSUMED",
     "LEGACY_METHODS",
     "OPTIONS",
+    "PATHS",
     "RETAINED",
     "AuthenticationError",
     "Binding",
@@ -75,6 +76,9 @@ __all__ = [
 ]
 
 Path: TypeAlias = Literal["stateless", "legacy"]
+
+PATHS: tuple[Path, Path] = ("stateless", "legacy")
+"""Both, in the order in which they are run and reported."""
 
 SystemInstruction: TypeAlias = str | Text | None
 """System text; a `Text` where it carries a cache mark."""

@@ -17,7 +17,7 @@ from .agents import Tool, ToolOutput
 from .cancel import CancelToken
 from .dialects import dialect
 from .messages import FunctionCall, Message, Part, TokenUsage, ToolResult
-from .provider import Binding, Capabilities, Difference, Endpoint, JSONSchema, OnChunk, Path
+from .provider import PATHS, Binding, Capabilities, Difference, Endpoint, JSONSchema, OnChunk, Path
 from .sessions import SessionCapabilities, SessionInfo
 
 if TYPE_CHECKING:
@@ -328,8 +328,8 @@ class Subject:
     @property
     def paths(self) -> tuple[Path, ...]:
         """The paths it can be run on: those of the session that the adapter has, or all where it opens no provider."""
-        own = tuple(path for path in _BOTH if self.adapter.opener(path) is not None)
-        return tuple(path for path in _BOTH if path in self.session.paths and (path in own or not own))
+        own = tuple(path for path in PATHS if self.adapter.opener(path) is not None)
+        return tuple(path for path in PATHS if path in self.session.paths and (path in own or not own))
 
     @property
     def operations(self) -> frozenset[Operation]:
@@ -352,6 +352,3 @@ class Subject:
     @property
     def _judged(self) -> Binding | SessionBinding:
         return self.adapter if self.kind == "adapter" else self.session
-
-
-_BOTH: tuple[Path, ...] = ("stateless", "legacy")

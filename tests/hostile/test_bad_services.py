@@ -18,12 +18,11 @@ import pytest
 
 from turnproof import errors
 from turnproof.messages import Message, ProviderResponse
-from turnproof.provider import Endpoint, Path
+from turnproof.provider import PATHS, Endpoint, Path
 from turnproof.wire.emulator.server_run import CANARY_KEY
 
 from .service import BINDINGS, Service
 
-PATHS: tuple[Path, ...] = ("stateless", "legacy")
 PAGE = "<html><head><title>Gateway</title></head><body>Sign in to the network</body></html>"
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")

@@ -16,13 +16,12 @@ from session.fakes import FakeLegacy, FakeStateless, reply
 from turnproof.errors import InvalidRequestError, TurnproofError
 from turnproof.gc import TruncateGC
 from turnproof.messages import FunctionCall, Message, Text, ToolResult, same_history
-from turnproof.provider import Path
+from turnproof.provider import PATHS, Path
 from turnproof.session import Session, Tool
 
 from .histories import BROKEN, SOUND, TOOLS
 from .service import BINDINGS, Service
 
-PATHS: tuple[Path, ...] = ("stateless", "legacy")
 GO_ON = "go on"
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")

@@ -14,7 +14,7 @@ import pytest
 
 from turnproof.errors import ContextLimitError, InvalidRequestError, ProviderError, RateLimitError, TransportError
 from turnproof.messages import FunctionCall, Message, Text, Thought, dump_messages, load_messages
-from turnproof.provider import Path
+from turnproof.provider import PATHS, Path
 from turnproof_adapters._sse import payloads
 
 from .answers import (
@@ -37,7 +37,6 @@ from .answers import (
     sse,
 )
 
-PATHS: tuple[Path, ...] = ("stateless", "legacy")
 _CARRIES = ("text", "id", "name", "args", "code")
 GO = [Message.user("go")]
 

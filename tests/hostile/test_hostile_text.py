@@ -12,7 +12,7 @@ from session.fakes import FakeStateless
 
 from turnproof.errors import InvalidRequestError, PayloadError
 from turnproof.messages import FunctionCall, Message, Text, Thought, ToolResult, ToolSchema, same_history
-from turnproof.provider import Path
+from turnproof.provider import PATHS, Path
 from turnproof.session import Session
 
 from .service import BINDINGS, Service
@@ -75,7 +75,8 @@ PLACES: dict[str, Callable[[str], Conversation]] = {
     "result": lambda text: talk(result=text),
     "member of a result": lambda text: talk(result={text: [text]}),
 }
-PATHS: tuple[Path, ...] = ("stateless", "legacy")
+
+
 TOO_LONG = {("openai", "what a tool is for", "long"): "maximum length 1024"}
 """A text that an API has no room for at a place, and the words in which it says so."""
 

@@ -16,12 +16,13 @@ import pytest
 from turnproof.dialects.sse import Spelling, frames, respelled
 from turnproof.errors import ProviderError, TransportError
 from turnproof.messages import FunctionCall, Text
-from turnproof.provider import Path
+from turnproof.provider import PATHS
 
 from .streams import BINDINGS, Outcome, Reader
 
 SPELLINGS = get_args(Spelling)
-PATHS: tuple[Path, ...] = ("stateless", "legacy")
+
+
 STRIDE = 1 if os.environ.get("TURNPROOF_DEEP") else 61
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")

@@ -19,7 +19,7 @@ from typing import Any, TypeAlias
 import msgspec
 
 from turnproof.errors import CatalogueError
-from turnproof.provider import Path
+from turnproof.provider import PATHS, Path
 from turnproof.run.driver.mutation import Failing, Mutant, Seam
 
 from ._broken import Broken
@@ -28,7 +28,6 @@ from ._session import BrokenSession, broken_binding
 
 Breaking: TypeAlias = type[Broken] | type[Rewriting] | type[BrokenSession]
 
-BOTH: tuple[Path, ...] = ("stateless", "legacy")
 
 ROWS_FILE = File(__file__).parent.parent / "mutants.toml"
 
@@ -41,7 +40,7 @@ class MutantRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     caught_by: str
     scenarios: tuple[str, ...]
     sources: tuple[str, ...]
-    paths: tuple[Path, ...] = BOTH
+    paths: tuple[Path, ...] = PATHS
     capability: tuple[str, ...] = ()
     fails: Failing | None = None
     in_evidence: bool = True
@@ -78,7 +77,7 @@ def mutant(
     caught_by: str,
     scenarios: str | tuple[str, ...],
     sources: str | tuple[str, ...],
-    paths: tuple[Path, ...] = BOTH,
+    paths: tuple[Path, ...] = PATHS,
     capability: tuple[str, ...] = (),
     fails: Failing | None = None,
     in_evidence: bool = True,

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeAlias
 
-from turnproof.provider import Path
+from turnproof.provider import PATHS, Path
 from turnproof.run.driver.mutation import Mutant
 
 from ..mutants import Broken, Rewriting
@@ -64,7 +64,7 @@ def right(
     seen_in: Library | None = None,
     capability: tuple[str, ...] = (),
     dialects: tuple[str, ...] = (),
-    paths: tuple[Path, ...] = ("stateless", "legacy"),
+    paths: tuple[Path, ...] = PATHS,
     in_evidence: bool = True,
 ) -> Callable[[type[Broken] | type[Rewriting]], RightAdapter]:
     """Turn the decorated class into a right adapter; its docstring says what it does and why that means the same.

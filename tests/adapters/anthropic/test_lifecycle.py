@@ -20,6 +20,7 @@ from turnproof_adapters.anthropic.legacy import AnthropicLegacy
 from turnproof_adapters.anthropic.models import model, same_model
 from turnproof_adapters.anthropic.stateless import AnthropicStateless
 
+from ..contract.silence import OPTIONS_AND_SILENCE, assert_silence
 from ..scripted_server import Exchange, scripted
 from .kit import DATED, KEY, KIT, MODEL, Capture, legacy, stateless
 
@@ -132,18 +133,15 @@ def test_a_limit_of_one_token_is_a_limit(opened: Any) -> None:
 
 
 @OPENERS
-@pytest.mark.parametrize(("options", "silence"), [({"timeout": 3}, 3.0), ({"timeout": 5}, 5.0), ({}, 600.0)], ids=str)
+@OPTIONS_AND_SILENCE
 def test_the_limit_of_silence_holds_for_questions_about_the_service_as_well(
     opened: Any, options: dict[str, Any], silence: float
 ) -> None:
-    """Of 5 seconds the SDK believes that nobody asked for them."""
     capture = Capture()
     provider = opened("http://example.invalid", transport=capture.transport, **options)
     provider.count_tokens([Message.user("hi")])
     provider.verify_auth()
-    limits = [request.extensions["timeout"] for request in capture.requests]
-    assert [(each["read"], each["write"], each["pool"]) for each in limits] == [(silence, silence, silence)] * 2
-    assert all(each["connect"] <= min(silence, 10) for each in limits), "an address that is not there is found out soon"
+    assert_silence(capture.requests, silence, connect=min(silence, 10))
 
 
 @pytest.mark.parametrize("suffix", ["", "/", "/v1", "/v1/"])

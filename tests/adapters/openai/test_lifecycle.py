@@ -17,6 +17,7 @@ from turnproof_adapters.openai.legacy import OpenAILegacy
 from turnproof_adapters.openai.models import model, same_model
 from turnproof_adapters.openai.stateless import OpenAIStateless
 
+from ..contract.silence import OPTIONS_AND_SILENCE, assert_silence
 from .kit import DATED, KEY, KIT, MODEL, URL, Capture, legacy, stateless
 
 OPENERS = pytest.mark.parametrize("opened", [stateless, legacy], ids=["stateless", "legacy"])
@@ -96,18 +97,15 @@ def test_tokens_are_estimated_where_no_service_counts_them() -> None:
 
 
 @OPENERS
-@pytest.mark.parametrize(("options", "silence"), [({"timeout": 3}, 3.0), ({"timeout": 5}, 5.0), ({}, 600.0)], ids=str)
+@OPTIONS_AND_SILENCE
 def test_a_call_and_a_question_give_up_after_as_much_silence_as_they_were_told_to(
     opened: Any, options: dict[str, Any], silence: float
 ) -> None:
-    """Of 5 seconds the SDK believes that nobody asked for them."""
     capture = Capture()
     provider = opened(URL, transport=capture.transport, **options)
     ask(provider)
     provider.verify_auth()
-    limits = [request.extensions["timeout"] for request in capture.requests]
-    assert [(each["read"], each["write"], each["pool"]) for each in limits] == [(silence, silence, silence)] * 2
-    assert all(each["connect"] <= 10 for each in limits), "an address that is not there is found out soon"
+    assert_silence(capture.requests, silence, connect=10)
 
 
 @OPENERS

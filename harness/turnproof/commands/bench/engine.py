@@ -18,7 +18,7 @@ from ..._base.exit_codes import Exit, heaviest
 from ...dialects import dialect
 from ...errors import ProviderError, UsageError
 from ...judge.run_log import Environment
-from ...provider import Binding
+from ...provider import PATHS, Binding
 from ...provider import Path as AdapterPath
 from ...report.progress import Telling, progress
 from ...run.bindings import resolve_binding
@@ -89,7 +89,7 @@ def bench(options: BenchOptions) -> Bench:
     goals = load_goals(options.goals)
     before = read(options.baseline) if options.baseline is not None else None
     certificate = temporary_certificate() if options.long and can_make_certificates() else None
-    paths: tuple[AdapterPath, ...] = ("stateless", "legacy") if options.path is None else (options.path,)
+    paths: tuple[AdapterPath, ...] = PATHS if options.path is None else (options.path,)
     peers = tuple(check_peer(peer) for peer in options.peers)
     names = [binding.name for binding in bindings]
     plan = Plan(paths, sizes, options.rounds, options.long, peers, certificate, options.kinds)

@@ -6,6 +6,7 @@ import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
+from ...provider import PATHS
 from .concurrent_sessions import SESSIONS
 from .conversations import DELTAS
 from .floor import FLOOR
@@ -15,7 +16,6 @@ from .timing import Case, Series, series, slope
 Key: TypeAlias = tuple[Figure, str, int]
 """What was measured, of whom, with how many messages of history."""
 
-PATHS = ("stateless", "legacy")
 
 _NEAREST: dict[Figure, Figure] = {"collect": "turn", "restore": "turn", "held-bare": "held"}
 """What a plain call has that comes nearest to something that it has not."""

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from ...errors import UsageError
-from .figures import PATHS
+from ...provider import PATHS
 from .floor import FLOOR
 from .report import Bench, Figure, SizeFigure, TimeFigure
 

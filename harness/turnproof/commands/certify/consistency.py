@@ -16,14 +16,14 @@ from ...judge.requirements import Requirement, Suite
 from ...judge.run_log import AdapterLine, RequirementLine, ResultLine, Run
 from ...judge.verdict import Status
 from ...judge.view import View
-from ...provider import Capabilities, Path
+from ...provider import PATHS, Capabilities, Path
 from ...run.evidence import EvidenceStore
 from ...scenarios import Scenario
 from ...session.binding import REFERENCE
 from ...subject import SubjectKind
 from .campaign import exit_code
 from .control import control_problem
-from .plan import PATHS, Plan, in_part, plan
+from .plan import Plan, in_part, plan
 from .run_head import real_origins
 from .scenarios import chosen_scenarios, is_file
 from .second_runs import second_runs

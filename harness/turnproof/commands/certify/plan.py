@@ -18,7 +18,7 @@ from ..._base.suggestions import did_you_mean
 from ...errors import CatalogueError
 from ...judge.requirements import REGISTRY, Requirement, Suite
 from ...judge.requirements.scenario_index import Side
-from ...provider import Capabilities, Path
+from ...provider import PATHS, Capabilities, Path
 from ...run.driver import RunSpec
 from ...run.transcript import RunKey
 from ...scenarios.model import Scenario
@@ -26,8 +26,6 @@ from ...subject import SubjectKind
 from .decide import lacking_for
 
 JudgedPath: TypeAlias = Literal["stateless", "legacy", "parity"]
-PATHS: tuple[Path, Path] = ("stateless", "legacy")
-"""The paths there are, in the order in which they are run and reported."""
 
 
 class Plannable(Protocol):

@@ -21,7 +21,7 @@ from ..._base.secrets import environment_secrets
 from ...dialects import dialect as dialect_named
 from ...dialects.base import Dialect
 from ...judge.requirements import load_suite
-from ...provider import Binding
+from ...provider import PATHS, Binding
 from ...report._inline_text import printable
 from ...report.progress import progress
 from ...run.backends import cassette_roots, live_service, live_target
@@ -76,7 +76,7 @@ def record(options: RecordOptions, out: Callable[[str], None] = print) -> int:
         specs = [
             RunSpec(options.adapter, scenario, RunKey(scenario.name, path, mode))
             for scenario in scenarios
-            for path in ("stateless", "legacy")
+            for path in PATHS
             if binding.opener(path) is not None and not (options.live and path == "legacy")
             for mode in scenario.modes
         ]

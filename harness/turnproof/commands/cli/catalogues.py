@@ -8,6 +8,8 @@ from typing import Annotated, Any, Literal, TypeAlias, get_args
 
 import typer
 
+from ...provider import PATHS
+
 Kind: TypeAlias = Literal[
     "adapters",
     "sessions",
@@ -44,7 +46,7 @@ def _adapters() -> list[dict[str, Any]]:
 
     def row(name: str) -> dict[str, Any]:
         binding = resolve_binding(name)
-        paths = [path for path in ("stateless", "legacy") if binding.opener(path) is not None]
+        paths = [path for path in PATHS if binding.opener(path) is not None]
         return {"name": name, "dialect": binding.dialect, "model": binding.model, "paths": paths}
 
     return _installed(binding_names(), row)

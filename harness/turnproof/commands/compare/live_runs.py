@@ -19,7 +19,7 @@ from ...judge.parity.bodies import BodyPair, body_pairs
 from ...judge.requirements import load_suite
 from ...judge.run_log import RunWriter
 from ...judge.view import View
-from ...provider import Difference
+from ...provider import PATHS, Difference
 from ...report._inline_text import printable
 from ...report.begin_run import begin_run
 from ...report.comparison import ComparisonReport, Setting, comparison_report
@@ -35,7 +35,7 @@ from ...scenarios import Scenario
 from ...subject import Subject
 from ..certify.campaign import Campaign
 from ..certify.decide import lacking_for
-from ..certify.plan import PATHS, Plan
+from ..certify.plan import Plan
 from ..certify.run_head import adapter_line, header
 from ..certify.scenarios import chosen_scenarios, files_among, suite_scenarios
 from .options import CompareOptions

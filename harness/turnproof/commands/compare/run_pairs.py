@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from ...errors import UsageError
-from ...provider import Path
+from ...provider import PATHS, Path
 from ...run.driver import RunSpec
 from ...run.transcript import RunKey
 from ...scenarios import Scenario
 from ...subject import Subject
-from ..certify.plan import PATHS
 
 Mode: TypeAlias = Literal["stream", "batch"]
 

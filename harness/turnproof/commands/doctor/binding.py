@@ -8,11 +8,10 @@ from typing import Literal, TypeAlias
 from ...dialects import dialect as dialect_named
 from ...dialects import dialect_names
 from ...errors import TurnproofError
-from ...provider import Path
+from ...provider import PATHS, Path
 from ...run.driver import Runner, RunSpec
 from ...run.transcript import RunKey
 from ...subject import Subject
-from ..certify.plan import PATHS
 from . import emulator
 from .model import Diagnostic, ok, warning, wrong
 from .round_trip import Trip, leak, round_trip, summary, trouble

@@ -8,6 +8,7 @@ from ..._base.counts import counted
 from ...dialects import api_of
 from ...dialects import dialect as dialect_named
 from ...judge.view import View
+from ...provider import PATHS
 from ...run.driver import Runner, RunSpec
 from ...run.transcript import RunKey, Transcript
 from ...scenarios import Scenario
@@ -25,7 +26,7 @@ def emulator(runner: Runner, dialects: Iterable[str]) -> Iterator[Diagnostic]:
     specs = [
         RunSpec(CONTROLS[name], scenario, RunKey(scenario.name, path, mode))
         for name in names
-        for path in ("stateless", "legacy")
+        for path in PATHS
         for mode in scenario.modes
     ]
     made: dict[str, list[Transcript]] = {name: [] for name in names}

@@ -22,13 +22,12 @@ from ...judge.verdict import Status, Verdict
 from ...judge.verdict_words import details_of, message_of
 from ...judge.view import View
 from ...judge.view.diff import show
-from ...provider import Difference, Path
+from ...provider import PATHS, Difference, Path
 from ...run.driver import Runner, RunSpec
 from ...run.transcript import RunKey, Transcript
 from ...scenarios import Scenario
 from ...subject import Subject
 from ..certify.decide import Claimed, decide
-from ..certify.plan import PATHS
 
 _BAD = (Status.VIOLATED, Status.INCONCLUSIVE)
 

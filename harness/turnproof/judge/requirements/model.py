@@ -16,7 +16,7 @@ import msgspec
 from ..._base.suggestions import did_you_mean
 from ...dialects.base import TRAITS, Evidence
 from ...errors import CatalogueError
-from ...provider import Capabilities, Path
+from ...provider import PATHS, Capabilities, Path
 from ...subject import OPERATIONS, SubjectKind
 from ..view.asked import Asked
 
@@ -97,7 +97,7 @@ class Requirement(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     capability: tuple[str, ...] = ()
     operations: tuple[str, ...] = ()
     scenarios: tuple[str, ...] = ("*",)
-    paths: tuple[Path, ...] = ("stateless", "legacy")
+    paths: tuple[Path, ...] = PATHS
     differences: tuple[str, ...] = ()
     rests_on: Evidence | None = None
     counts: Asked | None = None

@@ -7,15 +7,13 @@ from dataclasses import dataclass
 
 from ...judge.finding import Place
 from ...judge.run_log import TranscriptLine
-from ...provider import Path
+from ...provider import PATHS, Path
 from ...run.transcript import Transcript
 from ..conversation import Entry
 from ..side_by_side import TurnRows, side_by_side
 from .request import Wire, wire_of
 from .timeline import Timeline, timeline
 from .transcripts import Source, Transcripts
-
-PATHS: tuple[Path, Path] = ("stateless", "legacy")
 
 Places = Mapping[Path, Sequence[Place]]
 

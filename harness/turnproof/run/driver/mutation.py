@@ -17,7 +17,7 @@ from ..._base.suggestions import did_you_mean
 from ...dialects.base import Call, HttpRequest, Rendered
 from ...errors import CatalogueError
 from ...foreign import normalise, normalise_legacy
-from ...provider import Binding, Endpoint, Path
+from ...provider import PATHS, Binding, Endpoint, Path
 from ...subject import SessionBinding, Subject
 from ...wire.emulator.server_run import WireFilter
 from ..project_folder import project_folder
@@ -58,7 +58,7 @@ class Mutant:
     session: Callable[[SessionBinding], SessionBinding] | None = None
     capability: tuple[str, ...] = field(default=())
     dialects: tuple[str, ...] = ()
-    paths: tuple[Path, ...] = ("stateless", "legacy")
+    paths: tuple[Path, ...] = PATHS
     fails: Failing | None = None
     in_evidence: bool = True
 

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from ...messages import Message
-from ...provider import Path
+from ...provider import PATHS
 from ..transcript import ProviderAsked
 from .provider_watch import ProviderWatch, holding
 from .providers import Providers
@@ -21,12 +21,10 @@ from .retention import ask
 _MARKS = ("What grows in bed 17-41-93?", "And is it ripe, in bed 17-41-93?")
 """Said to a provider, so that it can be found in it."""
 
-_PATHS: tuple[Path, ...] = ("stateless", "legacy")
-
 
 def look_at_adapter(providers: Providers, watcher: ProviderWatch, recorder: Recorder) -> None:
     """Put down all of it. An adapter that opens nothing has nothing to show."""
-    for path in _PATHS:
+    for path in PATHS:
         if providers.has_path(path):
             own = providers.own(providers.open(path))
             watcher.note_provider(own, "opened", path, providers.refusal(own) if path == "stateless" else "")
