@@ -80,14 +80,17 @@ class ForeignService:
                 await asyncio.sleep(self.slow)
         words = [self._word() for _ in range(20_000 if trouble == "huge" else self._random.randint(*self.words))]
         calls = [] if not self._may_call(body) else [self._call(body)]
+        limit = body.get("max_completion_tokens", body.get("max_tokens", len(words)))
+        finish = "length" if len(words) > limit else "tool_calls" if calls else "stop"
+        words = words[:limit]
         if body.get("stream"):
-            return await self._stream(request, body, words, calls, endless=trouble == "endless")
+            return await self._stream(request, body, words, calls, finish, endless=trouble == "endless")
         message = {"role": "assistant", "content": " ".join(words), **({"tool_calls": calls} if calls else {})}
-        choice = {"index": 0, "message": message, "finish_reason": "tool_calls" if calls else "stop"}
+        choice = {"index": 0, "message": message, "finish_reason": finish}
         return web.json_response({**self._head(body, "chat.completion"), "choices": [choice], "usage": _usage(words)})
 
     async def _stream(
-        self, request: web.Request, body: Any, words: list[str], calls: list[Any], *, endless: bool
+        self, request: web.Request, body: Any, words: list[str], calls: list[Any], finish: str, *, endless: bool
     ) -> web.StreamResponse:
         response = web.StreamResponse(headers={"content-type": "text/event-stream"})
         await response.prepare(request)
@@ -105,7 +108,7 @@ class ForeignService:
             await send({"content": word + " "})
         for number, call in enumerate(calls):
             await send({"tool_calls": [{"index": number, **call}]})
-        await send({}, "tool_calls" if calls else "stop")
+        await send({}, finish)
         if (body.get("stream_options") or {}).get("include_usage"):
             chunk = {**head, "choices": [], "usage": _usage(words)}
             await response.write(b"data: " + json.dumps(chunk).encode() + b"\n\n")
@@ -118,12 +121,19 @@ class ForeignService:
         return {"id": name, "object": kind, "created": 1, "model": body["model"]}
 
     def _may_call(self, body: Any) -> bool:
-        """Tools are called at once, and never behind their results: no conversation goes on for ever."""
+        """Where it is left to the model, tools are called at once, and never behind their results: no conversation goes
+        on for ever."""
+        choice = body.get("tool_choice", "auto")
+        if choice != "auto":
+            return self.calls_tools and choice != "none"
         last = [message["role"] for message in body["messages"][-2:]]  # pictures of results are a message behind them
         return self.calls_tools and bool(body.get("tools")) and "tool" not in last
 
     def _call(self, body: Any) -> dict[str, Any]:
-        function = self._random.choice(body["tools"])["function"]
+        choice = body.get("tool_choice")
+        wanted = choice["function"]["name"] if isinstance(choice, dict) else None
+        offered = [tool["function"] for tool in body["tools"] if wanted in (None, tool["function"]["name"])]
+        function = self._random.choice(offered)
         schema = function.get("parameters") or {}
         args = {name: self._value(kind) for name, kind in schema.get("properties", {}).items()}
         name = f"call_{self._random.getrandbits(60):x}"

@@ -57,6 +57,10 @@ def _chosen(choice: JSON, tools: Sequence[ToolSchema]) -> ToolSchema | None:
         return tools[0] if choice in _FORCING and tools else None
     if not isinstance(choice, Mapping):
         return None
+    if isinstance(allowed := choice.get("allowed_tools"), Mapping):
+        names = allowed.get("tools") or [tool.name for tool in tools]
+        forces = allowed.get("mode") in _FORCING
+        return next((tool for tool in tools if tool.name in names), None) if forces else None
     function = choice.get("function")
     name = choice.get("name") or (function.get("name") if isinstance(function, Mapping) else None)
     if name is None:

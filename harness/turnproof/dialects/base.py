@@ -330,6 +330,16 @@ class Reply:
     usage: Mapping[str, int] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True)
+class WantedAnswer:
+    """What a script wants of a model that does not follow it: a call of one `tool`, by its name in the request, or no
+    call; and, where the answer has to reach its limit, that limit."""
+
+    tool: str | None = None
+    no_call: bool = False
+    most_tokens: int | None = None
+
+
 EventKind: TypeAlias = Literal[
     "start",
     "block_start",
@@ -517,6 +527,10 @@ class Dialect(Protocol):
 
     def speak(self, reply: Reply, tools: Sequence[ToolSchema], call: Call) -> Reply:
         """A scripted reply with its calls under the names that `call` gave to the declared `tools`."""
+
+    def ask_for(self, body: Mapping[str, Any], wanted: WantedAnswer) -> dict[str, Any]:
+        """The members, with their new values, by which a request with this body asks for such an answer; empty where
+        the API has no way to ask, or not together with what the body has."""
 
     def render(self, call: Call, reply: Reply, usage: PromptUsage, world: World, seed: str) -> Rendered:
         """The answer as batch body or stream events, as `call.stream` asks. Ids derive from `seed`; signatures

@@ -13,7 +13,7 @@ import msgspec
 
 from ..errors import PayloadError
 from ..messages import JSON, Message, Part, ToolSchema
-from .base import Call, Dialect, Refusal, Reply, Sockets, WireDifference, World
+from .base import Call, Dialect, Refusal, Reply, Sockets, WantedAnswer, WireDifference, World
 from .naming import speak
 from .request_comparison import RequestComparison
 
@@ -59,6 +59,10 @@ class BaseDialect(Dialect):
     def speak(self, reply: Reply, tools: Sequence[ToolSchema], call: Call) -> Reply:
         """A scripted reply with its calls under the names that `call` gave to the declared `tools`."""
         return speak(reply, tools, call.tools, self.legal_name)
+
+    def ask_for(self, body: Mapping[str, Any], wanted: WantedAnswer) -> dict[str, Any]:
+        """The API has no way to ask for an answer."""
+        return {}
 
     def observe(self, call: Call, status: int, headers: Mapping[str, str], body: bytes, world: World) -> None:
         """The answers of such a service contain nothing that it has to recognize later."""

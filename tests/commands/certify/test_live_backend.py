@@ -12,6 +12,7 @@ from turnproof._base.canonical import canonical
 from turnproof.dialects.base import Call, Dialect
 from turnproof.errors import UsageError
 from turnproof.judge.verdict import Status
+from turnproof.messages import FinishReason
 from turnproof.wire.emulator.live_answers import LiveAnswers
 
 from .live_runs import certify_live, wait_until
@@ -177,3 +178,23 @@ def test_nobody_at_the_address_is_said_before_the_first_run(monkeypatch: pytest.
     gone = ForeignService(url="http://127.0.0.1:9/v1")
     with pytest.raises(UsageError, match=r"nobody answers at http://127\.0\.0\.1:9.*OPENAI_BASE_URL"):
         certify_live(gone, monkeypatch, tmp_path, scenarios=(TOOLS,))
+
+
+def test_what_a_scenario_is_about_is_asked_of_the_model(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A call by the tool choice, a short answer by a limit; the adapter's own requests are judged as they were sent."""
+    with serving(ForeignService(words=(40, 60))) as service:
+        measured = certify_live(service, monkeypatch, tmp_path, scenarios=(TOOLS, "finish/reasons"), path="stateless")
+        passed_on = list(service.requests)
+    assert measured.accused() == {}
+    choices = [body["tool_choice"] for body in passed_on if body.get("tools")]
+    assert {"type": "function", "function": {"name": "read_sensor"}} in choices
+    assert "none" in choices
+    assert 16 in {body.get("max_completion_tokens") for body in passed_on}
+    for view in measured.views:
+        for exchange in view.exchanges:
+            assert "tool_choice" not in exchange.body
+            assert exchange.body["max_completion_tokens"] > 16
+    asked = [exchange.response.asked for view in measured.views for exchange in view.exchanges if exchange.response]
+    assert {"max_completion_tokens": 16} in asked
+    finishes = {call.answer.finish for view in measured.views for call in view.calls if call.answer is not None}
+    assert FinishReason.MAX_TOKENS in finishes

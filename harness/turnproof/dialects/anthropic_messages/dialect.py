@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from ..base import Call, PrefixCache, Service, World
 from ..base_dialect import BaseDialect
+from ..wanted_answer import ask_messages_for
 from . import compare, counting, errors, extras, read, rules, signing, writing
 from .allowed import ALLOWED
 from .compare import MessagesComparison
@@ -64,6 +65,7 @@ class AnthropicMessages(BaseDialect):
     error_meaning = staticmethod(errors.error_meaning)
     read_response = staticmethod(read.read_response)
     split_stream = staticmethod(read.split_stream)
+    ask_for = staticmethod(ask_messages_for)
     request_form = staticmethod(compare.request_form)
     comparison = MessagesComparison
 

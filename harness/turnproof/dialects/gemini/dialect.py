@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from ..base import Call, PrefixCache, Service, World
 from ..base_dialect import BaseDialect
 from ..request_comparison import RequestComparison
+from ..wanted_answer import ask_gemini_for
 from . import caches, counting, errors, extras, ids, matching, read, render, rules, signing, writing
 from .allowed import ALLOWED
 from .compare import ContentsComparison
@@ -64,6 +65,7 @@ class Gemini(BaseDialect):
     read_response = staticmethod(read.read_response)
     split_stream = staticmethod(read.split_stream)
     is_positional = staticmethod(ids.is_positional)
+    ask_for = staticmethod(ask_gemini_for)
     request_form = staticmethod(matching.request_form)
     comparison: type[RequestComparison] = ContentsComparison
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..base import PrefixCache, Service
 from ..base_dialect import BaseDialect
 from ..request_form import form_without_thoughts
+from ..wanted_answer import ask_interactions_for
 from . import counting, errors, extras, framing, observed_answers, read, render, rules, writing
 from .allowed import ALLOWED
 from .compare import StepsComparison
@@ -60,6 +61,7 @@ class GeminiInteractions(BaseDialect):
     error_meaning = staticmethod(errors.error_meaning)
     read_response = staticmethod(read.read_response)
     split_stream = staticmethod(framing.split_stream)
+    ask_for = staticmethod(ask_interactions_for)
     request_form = staticmethod(form_without_thoughts)
     comparison = StepsComparison
     observe = staticmethod(observed_answers.observe)

@@ -9,6 +9,7 @@ from ..anthropic_messages.models import LEGAL_NAME
 from ..base import Call, PrefixCache, PromptUsage, Rendered, Reply, Service, World
 from ..base_dialect import BaseDialect
 from ..sse import Spelling
+from ..wanted_answer import ask_messages_for
 from . import anthropic_surface, compare, errors, extras, native_answers, pairing, read, rules, window
 from .models import MODELS
 from .parse import parse
@@ -75,6 +76,7 @@ class Ollama(BaseDialect):
     split_stream = staticmethod(read.split_stream)
 
     is_positional = staticmethod(pairing.is_positional)
+    ask_for = staticmethod(ask_messages_for)
     request_form = staticmethod(anthropics.request_form)
     differences = staticmethod(compare.differences)
 

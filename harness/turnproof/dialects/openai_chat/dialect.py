@@ -20,6 +20,7 @@ from ..base import (
 )
 from ..base_dialect import BaseDialect
 from ..request_form import form_without_thoughts
+from ..wanted_answer import ask_chat_for
 from . import conversation, counting, errors, extras, read, render, rules, writing
 from .allowed import ALLOWED
 from .compare import ChatComparison
@@ -91,6 +92,7 @@ class OpenAIChat(BaseDialect):
     read_response = staticmethod(read.read_response)
     split_stream = staticmethod(read.split_stream)
     is_positional = staticmethod(conversation.is_positional)
+    ask_for = staticmethod(ask_chat_for)
     request_form = staticmethod(form_without_thoughts)
     comparison = ChatComparison
 

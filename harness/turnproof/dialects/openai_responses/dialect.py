@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..base import PrefixCache, Service
 from ..base_dialect import BaseDialect
 from ..request_form import form_without_thoughts
+from ..wanted_answer import ask_responses_for
 from . import counting, errors, extras, framing, observed_answers, over_socket, read, render, rules, writing
 from .allowed import ALLOWED
 from .compare import ItemsComparison
@@ -70,6 +71,7 @@ class OpenAIResponses(BaseDialect):
     error_meaning = staticmethod(errors.error_meaning)
     read_response = staticmethod(read.read_response)
     split_stream = staticmethod(framing.split_stream)
+    ask_for = staticmethod(ask_responses_for)
     request_form = staticmethod(form_without_thoughts)
     comparison = ItemsComparison
     observe = staticmethod(observed_answers.observe)

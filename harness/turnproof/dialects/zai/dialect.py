@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from ..anthropic_messages import AnthropicMessages, signing
 from ..base import Call, PrefixCache, Service, World
+from ..wanted_answer import ask_messages_unforced_for
 from . import errors, rules
 from .cache import ZaiCache
 from .compare import ALLOWED, ZaiComparison
@@ -55,6 +56,7 @@ class Zai(AnthropicMessages):
     error_kind = staticmethod(errors.error_kind)
     error_meaning = staticmethod(errors.error_meaning)
     read_response = staticmethod(read_response)
+    ask_for = staticmethod(ask_messages_unforced_for)
     comparison = ZaiComparison
 
     def observe(self, call: Call, status: int, headers: Mapping[str, str], body: bytes, world: World) -> None:

@@ -280,6 +280,7 @@ class Gathering:
             prompt_tokens=exchange.prompt_tokens,
             origin=exchange.origin,
             kept=exchange.stored,
+            asked=dict(exchange.asked),
             settled={} if withheld else _settled(exchange, body, as_sent),
             ms=None if exchange.over is None else round((exchange.over - exchange.began) * 1000, 1),
             **self._place_of(exchange),

@@ -61,6 +61,8 @@ class WireResponse(BaseEvent, frozen=True, kw_only=True, omit_defaults=True, tag
     How much is written until a client closes depends on the moment. Where that was the case, `settled` says of each
     field how much of it does not: so many characters of a text, this much of a count. A digest covers no more.
 
+    `asked` are members that only the request to a real service had, so that its model does what the scenario is about.
+
     `kept` are the ids of all answers and conversations that the service keeps after the exchange.
 
     `ms` is how long it took from the request to the end of the answer. `origin` says whose answer it is: empty for the
@@ -86,6 +88,7 @@ class WireResponse(BaseEvent, frozen=True, kw_only=True, omit_defaults=True, tag
     settled: dict[str, int] = msgspec.field(default_factory=dict)
     origin: Literal["", "service", "kept", "recorded"] = ""
     kept: tuple[str, ...] = ()
+    asked: dict[str, Any] = msgspec.field(default_factory=dict)
     ms: float | None = None
 
     @property

@@ -16,6 +16,7 @@ from ...dialects.base import Call, Dialect, Refusal, Rendered, Rule
 from ...errors import ServiceError
 from .incoming import Incoming, KeptAnswer, ServiceAnswer
 from .live_answers import LiveAnswers
+from .provocation import with_wanted_answer
 from .server_run import Exchange, ServerRun
 
 if TYPE_CHECKING:
@@ -113,7 +114,8 @@ class LiveResponder:
         def done(answer: Rendered, ended: bool) -> None:
             self._note(run, exchange, call, answer, ended)
 
-        return ServiceAnswer(self._service.target, exchange.request, run.dialect, done)
+        request = exchange.request if exchange.extra else with_wanted_answer(run, exchange, call)
+        return ServiceAnswer(self._service.target, request, run.dialect, done)
 
     def _known(self, run: ServerRun, exchange: Exchange, call: Call) -> Rendered | None:
         if run.probe:

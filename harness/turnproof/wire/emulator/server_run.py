@@ -73,7 +73,8 @@ class Exchange:
     `spelling` the name of theirs if it is another. `settled` is how far the answer had come when the server last
     waited for the client: how much is written behind that, until a client closes, is a matter of moments. `origin` says
     whose answer it is: ours, that of the real `service`, an earlier one of the service that was `kept`, or the
-    `recorded` one of a scenario. `stored` are the ids of what the service keeps behind it. `began` and `over` are
+    `recorded` one of a scenario. `stored` are the ids of what the service keeps behind it, `asked` the members
+    that the request to a real service has for the script's sake. `began` and `over` are
     moments of the monotonic clock. `connection` is the number of the connection by which the request
     came. `child` is the number of the child of the session that asks while others are under way, None for
     everybody else.
@@ -104,6 +105,7 @@ class Exchange:
     prompt_tokens: int = 0
     origin: Literal["", "service", "kept", "recorded"] = ""
     stored: tuple[str, ...] = ()
+    asked: Mapping[str, Any] = field(default_factory=dict)
     probe: str = ""
     done: threading.Event = field(default_factory=threading.Event)
     began: float = field(default_factory=time.monotonic)

@@ -1,0 +1,79 @@
+"""How a request tells a model that follows no script what its answer is to be: a call, text alone, a short answer.
+
+Each API has names of its own for this. A dialect names them as `ask_for`, one of the functions here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from .base import WantedAnswer
+
+Members = dict[str, Any]
+
+
+def ask_messages_for(body: Mapping[str, Any], wanted: WantedAnswer) -> Members:
+    """For the Messages API. A model that thinks can be forced to no call, and its limit has to be above its budget."""
+    thinking = body.get("thinking") or {}
+    if thinking.get("type", "disabled") != "disabled":
+        return {}
+    choice: Members = {}
+    if wanted.tool is not None:
+        choice = {"tool_choice": {"type": "tool", "name": wanted.tool}}
+    elif wanted.no_call:
+        choice = {"tool_choice": {"type": "none"}}
+    return choice | _limit("max_tokens", wanted)
+
+
+def ask_messages_unforced_for(body: Mapping[str, Any], wanted: WantedAnswer) -> Members:
+    """For a service with the Messages API that refuses to have a call forced (`zai/forced-tool`)."""
+    return ask_messages_for(body, replace(wanted, tool=None))
+
+
+def ask_chat_for(body: Mapping[str, Any], wanted: WantedAnswer) -> Members:
+    """For chat completions."""
+    choice: Members = {}
+    if wanted.tool is not None:
+        choice = {"tool_choice": {"type": "function", "function": {"name": wanted.tool}}}
+    elif wanted.no_call:
+        choice = {"tool_choice": "none"}
+    return choice | _limit("max_tokens" if "max_tokens" in body else "max_completion_tokens", wanted)
+
+
+def ask_responses_for(body: Mapping[str, Any], wanted: WantedAnswer) -> Members:
+    """For the Responses API."""
+    choice: Members = {}
+    if wanted.tool is not None:
+        choice = {"tool_choice": {"type": "function", "name": wanted.tool}}
+    elif wanted.no_call:
+        choice = {"tool_choice": "none"}
+    return choice | _limit("max_output_tokens", wanted)
+
+
+def ask_gemini_for(body: Mapping[str, Any], wanted: WantedAnswer) -> Members:
+    """For `generateContent`."""
+    found: Members = {}
+    if wanted.tool is not None:
+        found["toolConfig"] = {"functionCallingConfig": {"mode": "ANY", "allowedFunctionNames": [wanted.tool]}}
+    elif wanted.no_call:
+        found["toolConfig"] = {"functionCallingConfig": {"mode": "NONE"}}
+    name = "generation_config" if "generation_config" in body else "generationConfig"
+    if limit := _limit("maxOutputTokens", wanted):
+        found[name] = {**(body.get(name) or {}), **limit}
+    return found
+
+
+def ask_interactions_for(body: Mapping[str, Any], wanted: WantedAnswer) -> Members:
+    """For the Interactions API."""
+    asked = _limit("max_output_tokens", wanted)
+    if wanted.tool is not None:
+        asked["tool_choice"] = {"allowed_tools": {"mode": "any", "tools": [wanted.tool]}}
+    elif wanted.no_call:
+        asked["tool_choice"] = "none"
+    return {"generation_config": {**(body.get("generation_config") or {}), **asked}} if asked else {}
+
+
+def _limit(name: str, wanted: WantedAnswer) -> Members:
+    return {} if wanted.most_tokens is None else {name: wanted.most_tokens}
