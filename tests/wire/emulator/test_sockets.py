@@ -52,6 +52,13 @@ def received(connection: Any) -> list[Json]:
     return found
 
 
+def answer_of(run: ServerRun) -> list[Json]:
+    """The messages of the answer to one request on a socket of its own."""
+    with connected(run) as connection:
+        connection.send(create())
+        return received(connection)
+
+
 def until_closed(run: ServerRun) -> list[Json]:
     """What a client gets of one answer until it has lost the socket."""
     told: list[Json] = []
@@ -196,12 +203,7 @@ def test_a_socket_ends_with_its_hour(echo: ServerRun) -> None:
 @pytest.mark.parametrize("kind", ["split", "drip", "comment", "merged"])
 def test_a_message_may_arrive_in_any_pieces(server: EmulatorServer, kind: Any) -> None:
     plain, run = scripted(server), scripted(server, Fault(kind))
-    told = []
-    for each in (plain, run):
-        with connected(each) as connection:
-            connection.send(create())
-            told.append(received(connection))
-    assert told[0] == told[1]
+    assert answer_of(plain) == answer_of(run)
     exchange = last(run)
     assert (exchange.fault, exchange.ended) == (kind, "completed")
     assert exchange.sent == exchange.body == last(plain).body
@@ -210,12 +212,7 @@ def test_a_message_may_arrive_in_any_pieces(server: EmulatorServer, kind: Any) -
 @pytest.mark.parametrize("spelling", ["crlf", "folded"])
 def test_a_message_may_have_blanks_and_line_ends_in_it(server: EmulatorServer, spelling: Any) -> None:
     plain, run = scripted(server), scripted(server, Fault("respelled", spelling=spelling))
-    told = []
-    for each in (plain, run):
-        with connected(each) as connection:
-            connection.send(create())
-            told.append(received(connection))
-    assert told[0] == told[1]
+    assert answer_of(plain) == answer_of(run)
     exchange = last(run)
     assert (exchange.fault, exchange.spelling) == ("respelled", spelling)
     assert exchange.body == last(plain).body

@@ -5,7 +5,7 @@ Instructions and tools do not carry over from one response to the next; they are
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, TypeVar
 
@@ -16,12 +16,13 @@ from turnproof.messages import ProviderResponse, thaw
 
 from ..._answers import Listeners
 from ..._calling import Prompt, Source
-from ..._chain import Chain, Head
+from ..._chain import Head
 from ..._names import tool_names
 from ..legacy import ask, open_stream
 from ..names import restorer
 from ..wire import Answer, Event
 from .provider import OpenAIResponses
+from .responses_chain import ResponsesChain
 
 T = TypeVar("T")
 
@@ -29,7 +30,7 @@ FORGOTTEN = "previous_response_not_found"
 """The code of an error for a response that is not, or no longer, kept."""
 
 
-class OpenAIResponsesChain(Chain, OpenAIResponses):
+class OpenAIResponsesChain(ResponsesChain, OpenAIResponses):
     """A conversation that the service keeps. One object holds one conversation and serves one thread at a time."""
 
     def _call(self, prompt: Prompt, listeners: Listeners, token: CancelToken | None) -> ProviderResponse:
@@ -60,23 +61,10 @@ class OpenAIResponsesChain(Chain, OpenAIResponses):
         return {**thaw(own), **chained, "store": True, "timeout": self._timeouts}
 
     def _ask(self, kwargs: Mapping[str, Any], client: openai.OpenAI, headers: Mapping[str, str]) -> Answer:
-        answer = ask(kwargs, client, headers)
-        self._note(answer)
-        return answer
+        return self._noted(ask(kwargs, client, headers))
 
     def _open(self, kwargs: Mapping[str, Any], client: openai.OpenAI, headers: Mapping[str, str]) -> Source[Event]:
-        source = open_stream(kwargs, client, headers)
-        return Source(self._noted(source.events), source.close)
-
-    def _noted(self, events: Iterator[Event]) -> Iterator[Event]:
-        for event in events:
-            if event.type == "response.completed" and event.response is not None:
-                self._note(event.response)
-            yield event
-
-    def _note(self, answer: Answer) -> None:
-        """Remember the id of a response that was completed."""
-        self._completed_id = answer.id if answer.status == "completed" else None
+        return self._noted_source(open_stream(kwargs, client, headers))
 
 
 def _is_about_what_is_gone(error: Exception, head: Head) -> bool:

@@ -7,7 +7,7 @@ whole conversation, which the list beside it holds.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from typing import Any, TypeVar
 
@@ -18,10 +18,11 @@ from turnproof.messages import ProviderResponse, thaw
 
 from ..._answers import Listeners
 from ..._calling import Prompt, Source
-from ..._chain import Chain, Head
+from ..._chain import Head
 from ..._names import tool_names
 from ..names import restorer
 from ..wire import Answer, Event
+from .responses_chain import ResponsesChain
 from .socket import Socket, Sockets, receive_typed
 from .socket_provider import OpenAIResponsesOverSocket
 
@@ -31,7 +32,7 @@ FORGOTTEN = "previous_response_not_found"
 """The code of an error for a response that the socket does not hold."""
 
 
-class OpenAIResponsesSocketChain(Chain, OpenAIResponsesOverSocket):
+class OpenAIResponsesSocketChain(ResponsesChain, OpenAIResponsesOverSocket):
     """A conversation in the memory of a socket. One object holds one conversation and serves one thread at a time."""
 
     def _call(self, prompt: Prompt, listeners: Listeners, token: CancelToken | None) -> ProviderResponse:
@@ -58,23 +59,10 @@ class OpenAIResponsesSocketChain(Chain, OpenAIResponsesOverSocket):
         socket.connection.response.create(**thaw(own), **chained)
 
     def _ask(self, sockets: Sockets, send: Callable[[Socket], None]) -> Answer:
-        answer = sockets.answer(send, receive_typed)
-        self._note(answer)
-        return answer
+        return self._noted(sockets.answer(send, receive_typed))
 
     def _open(self, sockets: Sockets, send: Callable[[Socket], None]) -> Source[Event]:
-        source = sockets.stream(send, receive_typed)
-        return Source(self._noted(source.events), source.close)
-
-    def _noted(self, events: Iterator[Event]) -> Iterator[Event]:
-        for event in events:
-            if event.type == "response.completed" and event.response is not None:
-                self._note(event.response)
-            yield event
-
-    def _note(self, answer: Answer) -> None:
-        """Remember the id of a response that was completed."""
-        self._completed_id = answer.id if answer.status == "completed" else None
+        return self._noted_source(sockets.stream(send, receive_typed))
 
 
 def _is_about_what_is_gone(error: Exception, head: Head) -> bool:
