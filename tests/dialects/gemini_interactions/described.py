@@ -6,13 +6,7 @@ It is older than the API in one place: the metadata of an event has its figures 
 
 from __future__ import annotations
 
-import json
-from functools import cache
-from importlib import resources
-from typing import Any
-
-import pytest
-
+from ..descriptions import schema_faults
 from ..requests import Json
 
 EVENTS = {
@@ -27,20 +21,9 @@ EVENTS = {
 """The schema of each event."""
 
 
-@cache
-def _validator(schema: str) -> Any:
-    pytest.importorskip("llm_comply")
-    jsonschema, referencing = pytest.importorskip("jsonschema"), pytest.importorskip("referencing.jsonschema")
-    registry_type = pytest.importorskip("referencing").Registry
-    document = json.loads((resources.files("llm_comply") / "specs" / "google_interactions.json").read_text("utf-8"))
-    resource = referencing.DRAFT202012.create_resource(document)
-    registry = registry_type().with_resource("urn:api", resource)
-    return jsonschema.Draft202012Validator({"$ref": f"urn:api#/components/schemas/{schema}"}, registry=registry)
-
-
 def faults(schema: str, document: Json) -> list[str]:
     """Where a document is not what the description says of this schema."""
-    return [f"{error.json_path}: {error.message:.200}" for error in _validator(schema).iter_errors(document)]
+    return schema_faults("google_interactions", schema, document)
 
 
 def event_faults(event: Json) -> list[str]:

@@ -14,6 +14,7 @@ from ...messages import JSON, Thought
 from ..base import PromptUsage, Reply
 from .surfaces import Item, ResponsesCall
 
+_REASONING: Mapping[str, JSON] = {"effort": None, "summary": None}
 _DEFAULTS: Mapping[str, JSON] = {
     "background": False,
     "frequency_penalty": 0.0,
@@ -27,7 +28,7 @@ _DEFAULTS: Mapping[str, JSON] = {
     "previous_response_id": None,
     "prompt_cache_key": None,
     "prompt_cache_retention": "in_memory",
-    "reasoning": {"effort": None, "summary": None},
+    "reasoning": dict(_REASONING),
     "safety_identifier": None,
     "service_tier": "default",
     "store": True,
@@ -75,6 +76,7 @@ def response(
     """One response under its id, at any stage of its life. Settings stand as they were asked, else by default."""
     body = call.body or {}
     settings = {key: body.get(key) if body.get(key) is not None else default for key, default in _DEFAULTS.items()}
+    settings["reasoning"] = {**_REASONING, **(body.get("reasoning") or {})}
     settings["tools"] = [_tool(each) for each in body.get("tools") or ()]
     if call.conversation is not None:
         settings["conversation"] = {"id": call.conversation}

@@ -1,0 +1,34 @@
+"""The interface descriptions that the wheel of `llm-comply` carries: what of a document they do not allow."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from importlib import resources
+from typing import Any
+
+import pytest
+
+from .requests import Json
+
+
+@cache
+def description(name: str) -> Json:
+    """The OpenAPI document of this name. Skips a test where it is not installed."""
+    pytest.importorskip("llm_comply")
+    found: Json = json.loads((resources.files("llm_comply") / "specs" / f"{name}.json").read_text("utf-8"))
+    return found
+
+
+@cache
+def _validator(name: str, schema: str) -> Any:
+    jsonschema, referencing = pytest.importorskip("jsonschema"), pytest.importorskip("referencing.jsonschema")
+    registry_type = pytest.importorskip("referencing").Registry
+    resource = referencing.DRAFT202012.create_resource(description(name))
+    registry = registry_type().with_resource("urn:api", resource)
+    return jsonschema.Draft202012Validator({"$ref": f"urn:api#/components/schemas/{schema}"}, registry=registry)
+
+
+def schema_faults(name: str, schema: str, document: Json) -> list[str]:
+    """Where a document is not what a description says of this schema."""
+    return [f"{error.json_path}: {error.message:.200}" for error in _validator(name, schema).iter_errors(document)]
