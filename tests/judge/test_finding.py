@@ -8,9 +8,21 @@ import msgspec
 import pytest
 from msgspec import UNSET
 
-from turnproof.judge.finding import LONGEST_VALUE, Finding, Place, Side, parent, plain_value, pointer, resolve, tokens
+from turnproof.judge.finding import (
+    LONGEST_VALUE,
+    Compared,
+    Finding,
+    Place,
+    Side,
+    parent,
+    plain_value,
+    pointer,
+    resolve,
+    tokens,
+)
 from turnproof.judge.finding_words import Template, difference_window, place_in_words, value_text, words_of
-from turnproof.run.transcript import RunKey
+from turnproof.judge.requirements import Registry, findings_or_compared
+from turnproof.run.transcript import Failed, RunKey
 
 DOCUMENT = {"a/b": [{"m~n": 1}], "": {"x": None}}
 
@@ -137,3 +149,24 @@ def test_a_place_that_names_little_is_told_briefly() -> None:
     assert place_in_words(Place(side=Side.PROCESS)) == ""
     assert place_in_words(Place(side=Side.PROCESS, turn=3)) == "turn 3"
     assert place_in_words(Place(side=Side.PROCESS, probe="fresh")) == "(fresh probe)"
+
+
+def test_a_finding_about_an_error_has_its_class_and_its_message() -> None:
+    code = Registry().finding("core/errors-are-typed/other", "It raised another error.", "one", "{observed}: {message}")
+    failed = Failed(scope="call", error="KeyError", message="no such bed", typed=False)
+    made = code.of_error(
+        Place(side=Side.ERROR), failed, expected="ProviderError", related=[Place(side=Side.STREAM)], fault="x"
+    )
+    assert (made.expected, made.observed, made.facts) == (
+        "ProviderError",
+        "KeyError",
+        {"message": "no such bed", "fault": "x"},
+    )
+    assert made.related == (Place(side=Side.STREAM),)
+
+
+def test_what_was_compared_is_told_only_where_nothing_is_wrong() -> None:
+    code = Registry().finding("core/errors-are-typed/other", "It raised another error.")
+    wrong = [code(Place(side=Side.ERROR)), code(Place(side=Side.STREAM))]
+    assert list(findings_or_compared(wrong, "errors")) == wrong
+    assert list(findings_or_compared((), "errors")) == [Compared("errors")]
