@@ -29,6 +29,8 @@ class ForeignService:
     broken_texts: tuple[str, ...] = ()
     """Whoever says one of these in a conversation gets status 503."""
     calls_tools: bool = True
+    long_arguments: bool = False
+    """Whether texts in arguments have a thousand characters, which come one by one in a stream."""
     words: tuple[int, int] = (2, 6)
     """How many words an answer has: at least, and at most."""
     slow: float = 2.0
@@ -107,7 +109,8 @@ class ForeignService:
         for word in words:
             await send({"content": word + " "})
         for number, call in enumerate(calls):
-            await send({"tool_calls": [{"index": number, **call}]})
+            for piece in self._pieces(call):
+                await send({"tool_calls": [{"index": number, **piece}]})
         await send({}, finish)
         if (body.get("stream_options") or {}).get("include_usage"):
             chunk = {**head, "choices": [], "usage": _usage(words)}
@@ -139,6 +142,13 @@ class ForeignService:
         name = f"call_{self._random.getrandbits(60):x}"
         return {"id": name, "type": "function", "function": {"name": function["name"], "arguments": json.dumps(args)}}
 
+    def _pieces(self, call: Any) -> list[Any]:
+        if not self.long_arguments:
+            return [call]
+        function = call["function"]
+        rest = [{"function": {"arguments": character}} for character in function["arguments"]]
+        return [{**call, "function": {**function, "arguments": ""}}, *rest]
+
     def _value(self, schema: Any) -> Any:
         match schema.get("type"):
             case "integer" | "number":
@@ -149,7 +159,7 @@ class ForeignService:
                 return []
             case "object":
                 return {}
-        return self._word()
+        return self._word() * (200 if self.long_arguments else 1)
 
     def _word(self) -> str:
         return "".join(self._random.choices("abcdefgäöß", k=self._random.randint(2, 7)))

@@ -9,10 +9,12 @@ import pytest
 from foreign_service import ForeignService, Trouble, serving
 
 from turnproof._base.canonical import canonical
-from turnproof.dialects.base import Call, Dialect
+from turnproof.dialects.base import Call, Dialect, Rendered
 from turnproof.errors import UsageError
 from turnproof.judge.verdict import Status
 from turnproof.messages import FinishReason
+from turnproof.wire.emulator import passing_writer
+from turnproof.wire.emulator.answer_writer import whole_calls
 from turnproof.wire.emulator.live_answers import LiveAnswers
 
 from .live_runs import certify_live, wait_until
@@ -198,3 +200,25 @@ def test_what_a_scenario_is_about_is_asked_of_the_model(monkeypatch: pytest.Monk
     assert {"max_completion_tokens": 16} in asked
     finishes = {call.answer.finish for view in measured.views for call in view.calls if call.answer is not None}
     assert FinishReason.MAX_TOKENS in finishes
+
+
+def test_where_a_call_ends_is_not_looked_for_in_every_piece_of_it(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Reading all that came, at each of a thousand pieces, would keep the front from answering anybody for minutes."""
+    looks: list[int] = []
+
+    def counting(dialect: Dialect, rendered: Rendered) -> int:
+        looks.append(len(rendered.events))
+        return whole_calls(dialect, rendered)
+
+    monkeypatch.setattr(passing_writer, "whole_calls", counting)
+    with serving(ForeignService(long_arguments=True)) as service:
+        measured = certify_live(
+            service, monkeypatch, tmp_path, scenarios=("cancel/after_call",), path="stateless", only=("cancellation/*",)
+        )
+    assert measured.accused() == {}
+    assert max(looks) > 400
+    assert len(looks) < 20
+    (answer,) = [e.response for view in measured.views for e in view.exchanges if e.response and e.response.held]
+    assert answer.released == "peer-closed"

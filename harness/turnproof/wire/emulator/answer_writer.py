@@ -14,6 +14,7 @@ import sys
 import time
 import zlib
 from collections.abc import AsyncIterator, Iterator, Sequence
+from dataclasses import replace
 from typing import NoReturn
 
 from aiohttp import web
@@ -397,12 +398,16 @@ def locate(dialect: Dialect, rendered: Rendered, index: int, after: str | None) 
     return found[number - 1] if 0 < number <= len(found) else NOWHERE
 
 
+def whole_calls(dialect: Dialect, rendered: Rendered) -> int:
+    """How many calls of an answer that may go on are whole by now."""
+    body = b"".join(event.data for event in rendered.events)
+    read = dialect.read_response(rendered.status, rendered.headers, body)
+    return sum(isinstance(part, FunctionCall) for part in read.parts)
+
+
 def _whole_call(dialect: Dialect, rendered: Rendered, call_index: int) -> int:
-    body = b""
-    for position, event in enumerate(rendered.events):
-        body += event.data
-        read = dialect.read_response(rendered.status, rendered.headers, body)
-        if sum(isinstance(part, FunctionCall) for part in read.parts) >= call_index:
+    for position in range(len(rendered.events)):
+        if whole_calls(dialect, replace(rendered, events=rendered.events[: position + 1])) >= call_index:
             return position
     return NOWHERE
 

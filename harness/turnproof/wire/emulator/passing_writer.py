@@ -17,7 +17,7 @@ from aiohttp import web
 from ...dialects.base import Rendered, WireEvent
 from ...errors import ServiceError
 from ...scenarios.model import Cut, Fault
-from .answer_writer import BEFORE_ALL, Writer, locate
+from .answer_writer import BEFORE_ALL, Writer, locate, whole_calls
 from .incoming import Incoming, comes_in_pieces
 from .server_run import Exchange, ServerRun
 
@@ -123,16 +123,23 @@ class _Place:
         if kind == "args" and sum(one.kind == "args" for one in self._events) < int(ordinal or 1):
             return False
         so_far = Rendered(self._head.status, self._head.headers, self._events)
-        if locate(self._dialect, so_far, self._cut.index, self._cut.after) != len(self._events) - 1:
-            return False
-        self._cut = None
-        return True
+        if kind == "call":
+            # Before this event they were fewer, or the place would have been there.
+            is_there = whole_calls(self._dialect, so_far) >= int(ordinal or 1)
+        else:
+            is_there = locate(self._dialect, so_far, self._cut.index, self._cut.after) == len(self._events) - 1
+        if is_there:
+            self._cut = None
+        return is_there
 
     def _may_be(self, event: WireEvent) -> bool:
         """Whether an event of this kind can be the place, before all that came is read for it."""
         kind = (self._cut.after or "").partition(":")[0] if self._cut is not None else ""
         if kind == "usage":
             return event.kind in ("usage", "end")
+        if kind == "call" and event.kind == "args":
+            # Arguments are whole with their last brace: in the JSON of an event it is the last character of a string.
+            return b'}"' in event.data
         return not (kind == "call" and event.kind in ("text", "ping", "thinking"))
 
     def _is_behind_arguments(self, event: WireEvent) -> bool:
