@@ -196,6 +196,13 @@ def kill(session: nox.Session) -> None:
 
 
 @nox.session
+def cluster(session: nox.Session) -> None:
+    """Make 2,000 mixed runs on a cluster whose workers are killed all the while (`nox -s cluster -- --runs 300`)."""
+    session.install("-e", ".[all]", *CASSETTES, *group("test"))
+    session.run("python", "-m", "tests.run.cluster.lost_workers", *session.posargs)
+
+
+@nox.session
 def poisons(session: nox.Session) -> None:
     """Run every adapter that spoils its process beside an innocent one, whose digest may not change."""
     session.install("-e", ".[all]", *CASSETTES, *group("test"))

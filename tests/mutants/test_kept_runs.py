@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 from pathlib import Path
+from typing import Self
 
 import msgspec
 import pytest
 
-from turnproof.commands.certify.kept_runs import KeptRuns, MadeWith
-from turnproof.commands.certify.mutants import Runs
+from turnproof.commands.certify.kept_place import KeptPlace
+from turnproof.commands.certify.kept_runs import KeptRuns, MadeWith, run_name
 from turnproof.errors import UsageError
 from turnproof.judge.run_log import Environment
 from turnproof.run.driver import RunSpec
 from turnproof.run.evidence import digest
 from turnproof.run.transcript import RunEnded, RunKey, Transcript
 from turnproof.scenarios.model import Scenario
+from turnproof.subject import Subject
 
-WITH = MadeWith(
-    turnproof="1", sources="abc", environment=Environment("3.11", "linux"), seed=0, subject="mine", model="m"
-)
+WITH = MadeWith(turnproof="1", sources="abc", environment=Environment("3.11", "linux"), seed=0, subjects={"mine": "m"})
 SCENARIO = Scenario(name="basics/plain", title="Plain", turns=())
 
 
@@ -41,43 +44,45 @@ def transcript(of: RunSpec, detail: str = "") -> Transcript:
 
 def test_a_run_that_was_kept_is_found_by_whoever_comes_next(tmp_path: Path) -> None:
     kept = KeptRuns(tmp_path / "kept", WITH)
-    assert kept.find(spec()) is None
+    assert kept.find(run_name(spec())) is None
     for mutant in (None, "late", "early"):
-        kept.add(spec(mutant), transcript(spec(mutant), str(mutant)))
+        kept.add(run_name(spec(mutant)), transcript(spec(mutant), str(mutant)))
     again = KeptRuns(tmp_path / "kept", WITH)
     for mutant in (None, "late", "early"):
-        found = again.find(spec(mutant))
+        found = again.find(run_name(spec(mutant)))
         assert found is not None
         assert digest(found) == digest(transcript(spec(mutant), str(mutant)))
-    assert again.find(spec("other")) is None
-    assert again.find(spec("late", "legacy")) is None
+    assert again.find(run_name(spec("other"))) is None
+    assert again.find(run_name(spec("late", "legacy"))) is None
     again.remove()
     assert not (tmp_path / "kept").exists()
 
 
 def test_a_line_that_was_cut_is_measured_again(tmp_path: Path) -> None:
     kept = KeptRuns(tmp_path, WITH)
-    kept.add(spec("a"), transcript(spec("a")))
-    kept.add(spec("b"), transcript(spec("b")))
+    kept.add(run_name(spec("a")), transcript(spec("a")))
+    kept.add(run_name(spec("b")), transcript(spec("b")))
     log = tmp_path / "runs.ndjson"
     log.write_bytes(log.read_bytes()[:-5])
     again = KeptRuns(tmp_path, WITH)
-    assert again.find(spec("a")) is not None
-    assert again.find(spec("b")) is None
-    again.add(spec("b"), transcript(spec("b")))
-    assert KeptRuns(tmp_path, WITH).find(spec("b")) is not None
+    assert again.find(run_name(spec("a"))) is not None
+    assert again.find(run_name(spec("b"))) is None
+    again.add(run_name(spec("b")), transcript(spec("b")))
+    assert KeptRuns(tmp_path, WITH).find(run_name(spec("b"))) is not None
 
 
 def test_damaged_evidence_is_measured_again(tmp_path: Path) -> None:
     kept = KeptRuns(tmp_path, WITH)
-    kept.add(spec(), transcript(spec()))
-    next((tmp_path / "evidence").iterdir()).write_bytes(b"damaged")
-    assert KeptRuns(tmp_path, WITH).find(spec()) is None
+    kept.add(run_name(spec()), transcript(spec()))
+    next(tmp_path.glob("*.zlib")).write_bytes(b"damaged")
+    assert KeptRuns(tmp_path, WITH).find(run_name(spec())) is None
 
 
-@pytest.mark.parametrize("changed", [{"sources": "other"}, {"seed": 1}, {"model": "x"}, {"turnproof": "2"}])
+@pytest.mark.parametrize(
+    "changed", [{"sources": "other"}, {"seed": 1}, {"subjects": {"mine": "x"}}, {"turnproof": "2"}]
+)
 def test_runs_that_were_made_otherwise_are_refused(tmp_path: Path, changed: dict[str, object]) -> None:
-    KeptRuns(tmp_path, WITH).add(spec(), transcript(spec()))
+    KeptRuns(tmp_path, WITH).add(run_name(spec()), transcript(spec()))
     with pytest.raises(UsageError, match="were made with other sources"):
         KeptRuns(tmp_path, msgspec.structs.replace(WITH, **changed))
 
@@ -90,26 +95,72 @@ def test_a_damaged_log_is_refused_with_what_to_do(tmp_path: Path) -> None:
         KeptRuns(tmp_path, WITH)
 
 
-def test_what_is_kept_counts_as_made(tmp_path: Path) -> None:
-    told: list[tuple[int, int, str]] = []
+class Place:
+    """A place whose runs are counted, and say how many there were."""
 
-    class Telling:
-        def __call__(self, done: int, total: int, what: str) -> None:
-            told.append((done, total, what))
+    def __init__(self) -> None:
+        self.made: list[RunSpec] = []
 
-        def begun(self, what: str) -> None: ...
+    def __enter__(self) -> Self:
+        return self
 
-        def stage(self, things: str) -> None: ...
+    def __exit__(self, *_: object) -> None: ...
 
-        def count(self, status: object) -> None: ...
+    def warm(self, modules: Iterable[str]) -> None: ...
 
-    kept = KeptRuns(tmp_path, WITH)
-    kept.add(spec("late"), transcript(spec("late")))
-    runs = Runs(Telling(), total=2, kept=KeptRuns(tmp_path, WITH))
-    assert runs._take_over(spec("late"))
-    assert not runs._take_over(spec("early"))
-    assert runs.taken_over == 1
-    assert list(runs.broken["late"]) == [spec().key]
-    runs._keep(spec("early"), transcript(spec("early")))
-    assert KeptRuns(tmp_path, WITH).find(spec("early")) is not None
-    assert [done for done, _, _ in told] == [1, 2]
+    def subject(self, name: str) -> Subject:
+        raise AssertionError(name)
+
+    def run(self, spec: RunSpec) -> Transcript:
+        self.made.append(spec)
+        return transcript(spec, f"run {len(self.made)}")
+
+    def run_all(
+        self,
+        specs: Iterable[RunSpec],
+        done: Callable[[RunSpec, Transcript], None],
+        stop: threading.Event | None = None,
+        on_begin: Callable[[RunSpec], None] = lambda spec: None,
+    ) -> None:
+        for spec in specs:
+            done(spec, self.run(spec))
+
+
+def made_in(folder: Path, *specs: RunSpec) -> tuple[list[str], int, int]:
+    """What each run says, how many were taken over, and how many were made."""
+    place, told = Place(), list[str]()
+    with KeptPlace(place, KeptRuns(folder, WITH)) as keeping:
+        keeping.run_all(specs, lambda _, found: told.append(found.end.detail))
+        told += [keeping.run(spec).end.detail for spec in specs]
+    return told, keeping.taken_over, len(place.made)
+
+
+def test_what_is_kept_is_not_made_again_and_a_second_run_of_the_same_is_another_one(tmp_path: Path) -> None:
+    first = made_in(tmp_path, spec("late"), spec("early"))
+    assert first == (["run 1", "run 2", "run 3", "run 4"], 0, 4)
+    assert made_in(tmp_path, spec("late"), spec("early")) == (first[0], 4, 0)
+
+
+def test_a_part_is_taken_over_and_the_rest_is_made(tmp_path: Path) -> None:
+    made_in(tmp_path, spec("late"))
+    told, taken_over, made = made_in(tmp_path, spec("late"), spec("early"))
+    assert (sorted(told), taken_over, made) == (["run 1", "run 1", "run 2", "run 2"], 2, 2)
+
+
+def test_what_is_made_ahead_is_asked_for_later_and_is_not_taken_over(tmp_path: Path) -> None:
+    place = Place()
+    with KeptPlace(place, KeptRuns(tmp_path, WITH)) as keeping:
+        keeping.prepare([spec("a"), spec("b")])
+        keeping.prepare([spec("a")])
+        assert len(place.made) == 2
+        assert keeping.run(spec("b")).end.detail == "run 2"
+        assert keeping.run(spec("b")).end.detail == "run 3"
+        assert keeping.taken_over == 0
+
+
+def test_runs_of_other_scenarios_under_the_same_name_are_others() -> None:
+    other = replace(spec(), scenario=msgspec.structs.replace(SCENARIO, title="Other"))
+    assert run_name(other) != run_name(spec())
+    assert run_name(replace(spec(), issued={"sig": ("a", "b")})) != run_name(spec())
+    elsewhere = replace(spec(), scenario=msgspec.structs.replace(SCENARIO, file="/elsewhere.yaml"))
+    assert run_name(elsewhere) == run_name(spec())

@@ -23,6 +23,14 @@ def canonical(value: object) -> bytes:
         return _encoder.encode(_escaped(msgspec.to_builtins(value, builtin_types=(msgspec.Raw,))))
 
 
+def in_order(value: object) -> bytes:
+    """What `canonical_plain` writes, but with the keys of objects in the order that they have."""
+    try:
+        return msgspec.json.encode(value)
+    except UnicodeEncodeError:
+        return msgspec.json.encode(_escaped(msgspec.to_builtins(value, builtin_types=(msgspec.Raw,))))
+
+
 def canonical_plain(value: object) -> bytes:
     """What `canonical` writes once structs are plain objects, whose keys are sorted; the objects need not be made."""
     try:

@@ -40,6 +40,9 @@ class Telling(Protocol):
     def count(self, status: Status) -> None:
         """A verdict fell."""
 
+    def workers(self, count: int) -> None:
+        """So many workers of a cluster make the runs from now on."""
+
 
 class Silence:
     """Tells nobody."""
@@ -51,6 +54,8 @@ class Silence:
     def stage(self, things: str) -> None: ...
 
     def count(self, status: Status) -> None: ...
+
+    def workers(self, count: int) -> None: ...
 
 
 class Progress:

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import msgspec
 
-from .._base.canonical import canonical_plain
+from .._base.canonical import canonical_plain, in_order
 from .._base.foreign_files import read_regular, unpack
 from .._base.volatile import Volatile
 from .._base.whole_files import PART, part_of, remove, writing
@@ -37,8 +37,11 @@ def digest(transcript: Transcript) -> str:
 
 
 def encoded(transcript: Transcript) -> bytes:
-    """The canonical JSON of the whole transcript. Raises HarnessError for what holds something that is not data."""
-    return b"".join(_pieces(transcript, partial(map, canonical_plain)))
+    """The JSON of the whole transcript. Raises HarnessError for what holds something that is not data.
+
+    The keys of objects keep their order: an adapter that goes on from this history may write them in it.
+    """
+    return b"".join(_pieces(transcript, partial(map, in_order)))
 
 
 def decoded(data: bytes) -> Transcript:

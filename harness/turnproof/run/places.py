@@ -56,6 +56,7 @@ def run_place(
     on_starved: Callable[[str], None] = lambda words: None,
     on_workers: Callable[[int], None] = lambda count: None,
     on_ready: Callable[[str], None] = lambda dashboard: None,
+    mutants: Iterable[str] = (),
 ) -> RunPlace:
     """The place for the runs of these subjects, which are known by how they are asked for.
 
@@ -83,4 +84,5 @@ def run_place(
         on_starved=on_starved,
         on_workers=on_workers,
         on_ready=on_ready,
+        mutants=mutants,
     )

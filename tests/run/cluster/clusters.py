@@ -8,6 +8,8 @@ import signal
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+import psutil
+
 from turnproof.commands.certify.scenarios import suite_scenarios
 from turnproof.judge.requirements import load_suite
 from turnproof.run.bindings import resolve_subject
@@ -68,3 +70,13 @@ def digests(place: RunPlace, runs: Iterable[RunSpec]) -> list[tuple[str, str]]:
     with place:
         place.run_all(runs, take_in)
     return sorted(found)
+
+
+def hosts() -> list[int]:
+    """The processes of ours beside workers: those that were started by the children of this process."""
+    found = []
+    for process in psutil.Process().children(recursive=True):
+        with contextlib.suppress(psutil.Error):
+            if any("turnproof.run.cluster.host" in word for word in process.cmdline()):
+                found.append(process.pid)
+    return found

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import platform
 import signal
@@ -13,11 +12,10 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-import psutil
 import pytest
 from msgspec import structs
 
-from run.cluster.clusters import dask_cluster, digests, kill_worker, specs, subjects
+from run.cluster.clusters import dask_cluster, digests, hosts, kill_worker, specs, subjects
 from turnproof.errors import UsageError
 from turnproof.run.cluster.identity import Identity, Needs
 from turnproof.run.cluster.runner import ClusterOptions, ClusterRunner
@@ -143,13 +141,3 @@ def test_a_fault_of_turnproof_on_a_worker_is_no_result(dask: Any) -> None:
         place(dask) as it,
     ):
         it.run(unknown)
-
-
-def hosts() -> list[int]:
-    """The processes of ours beside workers: those that were started by the children of this process."""
-    found = []
-    for process in psutil.Process().children(recursive=True):
-        with contextlib.suppress(psutil.Error):
-            if any("turnproof.run.cluster.host" in word for word in process.cmdline()):
-                found.append(process.pid)
-    return found

@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
@@ -28,15 +28,17 @@ from ...errors import CatalogueError
 from ...judge.requirements import Requirement, Suite, in_words, load_suite
 from ...judge.view import View
 from ...provider import Path
-from ...report.progress import Telling, progress
+from ...report.progress import Telling, progress, report_dashboard
 from ...run.bindings import resolve_subject
 from ...run.driver import Runner, RunSpec
 from ...run.driver.mutation import Mutant, all_mutants, mutant_named
 from ...run.evidence import digest
+from ...run.places import RunPlace, run_place
 from ...run.transcript import RunKey, Transcript
 from ...scenarios.model import Scenario
 from ...subject import Subject, SubjectKind
 from .decide import lacking_for, spelled
+from .kept_place import KeptPlace
 from .kept_runs import KeptRuns, MadeWith
 from .kill_matrix import Bench, Judge, Matrix, Outcome, Row, median_others, not_claimed_row, standings
 from .kill_matrix_reports import matrix_page, print_matrix
@@ -74,8 +76,9 @@ def mutants(options: MutantsOptions) -> int:
         selection = {name: mutant for name, mutant in selection.items() if not _misplaced(mutant, suite, subject.kind)}
     trials = plan(options.adapter, subject, suite, suite_scenarios(suite), selection)
     with progress("mutants") as tracker, locked(options.out) if options.resume else nullcontext():
-        runs = Runs(tracker, kept=_kept_runs(options, suite, subject) if options.resume else None)
-        runs.make(options, subject, trials)
+        runs = Runs(tracker)
+        kept = _kept_runs(options, suite, subject) if options.resume else None
+        runs.make(options, subject, trials, kept)
     requirements = tuple(
         one for one in suite.requirements if one.concerns(subject.kind) and not one.lacks(subject.claims())
     )
@@ -106,8 +109,8 @@ def mutants(options: MutantsOptions) -> int:
     text = msgspec.json.format(canonical(matrix), indent=2).decode()
     write_whole(options.out / "mutants.json", text + "\n")
     write_whole(options.out / "mutants.html", matrix_page(matrix))
-    if runs.kept is not None:
-        runs.kept.remove()
+    if kept is not None:
+        kept.remove()
         print(f"resumed: {counted(runs.taken_over, 'run')} taken over", file=sys.stderr)
     if options.json:
         print(text)
@@ -122,7 +125,7 @@ KEPT = "mutants.kept"
 
 def _kept_runs(options: MutantsOptions, suite: Suite, subject: Subject) -> KeptRuns:
     foreign = [name.partition(":")[0] for name in options.only if ":" in name]
-    return KeptRuns(options.out / KEPT, MadeWith.here(suite, subject, options.seed, foreign))
+    return KeptRuns(options.out / KEPT, MadeWith.here(suite, [subject], options.seed, foreign))
 
 
 def select(only: Sequence[str]) -> dict[str, Mutant]:
@@ -245,11 +248,15 @@ class Runs:
     total: int = 0
     control: dict[RunKey, View] = field(default_factory=dict)
     broken: dict[str, dict[RunKey, View]] = field(default_factory=dict)
-    kept: KeptRuns | None = None
     taken_over: int = 0
 
-    def make(self, options: MutantsOptions, subject: Subject, trials: Iterable[Trial]) -> None:
-        """Make every run of the trials, and of the control on all its paths where they take place."""
+    def make(
+        self, options: MutantsOptions, subject: Subject, trials: Sequence[Trial], kept: KeptRuns | None = None
+    ) -> None:
+        """Make every run of the trials, and of the control on all its paths where they take place; keep them in `kept`.
+
+        Mutants that hang are run on this machine, wherever the others are.
+        """
         broken = [spec for trial in trials if trial.mutant.fails != "hangs" for spec in trial.runs]
         hanging = [spec for trial in trials if trial.mutant.fails == "hangs" for spec in trial.runs]
         scenes = {spec.scenario.name: spec.scenario for spec in broken}
@@ -257,31 +264,42 @@ class Runs:
         keys |= {spec.key: spec.scenario for spec in hanging}
         control = [RunSpec(options.adapter, scenario, key) for key, scenario in keys.items()]
         self.total = len(control) + len(broken) + len(hanging)
-        missing = [spec for spec in (*control, *broken) if not self._take_over(spec)]
-        hanging = [spec for spec in hanging if not self._take_over(spec)]
-        if missing:
-            with Runner(jobs=options.jobs or 2, seed=options.seed) as runner:
-                runner.run_all(missing, self._keep, on_begin=lambda spec: self.progress.begun(_name(spec)))
+        place = run_place(
+            options.cluster,
+            {options.adapter: subject},
+            jobs=options.jobs,
+            seed=options.seed,
+            mutants=[trial.name for trial in trials],
+            on_workers=self.progress.workers,
+            on_ready=report_dashboard,
+        )
+        with self._keeping(place, kept) as found:
+            found.run_all((*control, *broken), self.add_run, on_begin=lambda spec: self.progress.begun(_name(spec)))
         if hanging:
-            with Runner(jobs=1, seed=options.seed, time_limit=HANG_LIMIT) as runner:
-                # The short limit counts from a worker's second run on: only then is its SDK imported for sure. The
-                # first is no control: on a busy machine it may be silent for that long without hanging.
-                for spec in hanging:
+            self._make_hanging(options, hanging, kept)
+
+    def _make_hanging(self, options: MutantsOptions, hanging: Sequence[RunSpec], kept: KeptRuns | None) -> None:
+        runner = Runner(jobs=1, seed=options.seed, time_limit=HANG_LIMIT)
+        with self._keeping(runner, kept) as place:
+            # The short limit counts from a worker's second run on: only then is its SDK imported for sure. The
+            # first is no control: on a busy machine it may be silent for that long without hanging.
+            for spec in hanging:
+                if not (isinstance(place, KeptPlace) and place.has(spec)):
                     runner.run(replace(spec, mutant=None))
-                    self._keep(spec, runner.run(spec))
+                self.add_run(spec, place.run(spec))
 
-    def _take_over(self, spec: RunSpec) -> bool:
-        transcript = self.kept.find(spec) if self.kept is not None else None
-        if transcript is None:
-            return False
-        self.taken_over += 1
-        self.add_run(spec, transcript)
-        return True
-
-    def _keep(self, spec: RunSpec, transcript: Transcript) -> None:
-        if self.kept is not None:
-            self.kept.add(spec, transcript)
-        self.add_run(spec, transcript)
+    @contextmanager
+    def _keeping(self, place: RunPlace, kept: KeptRuns | None) -> Iterator[RunPlace]:
+        """A place that keeps what it makes, if that is to be kept."""
+        if kept is None:
+            with place as found:
+                yield found
+            return
+        with KeptPlace(place, kept) as keeping:
+            try:
+                yield keeping
+            finally:
+                self.taken_over += keeping.taken_over
 
     def add_run(self, spec: RunSpec, transcript: Transcript) -> None:
         """Take a run in."""

@@ -83,7 +83,7 @@ class MutantsOptions:
     adapter: the control, an adapter or a session, by installed name or as `module:attribute`.
     only:    names of mutants, or shell patterns of them; empty means all.
     out:     the folder that gets `mutants.json`.
-    seed, jobs: as for a certification.
+    seed, jobs, cluster: as for a certification.
     json:    print JSON instead of the matrix.
     combine: how many pairs and triples of right adapters are drawn beside the single ones.
     resume:  take over the runs that an interrupted command has kept in `out`, and keep those that are made.
@@ -94,6 +94,7 @@ class MutantsOptions:
     out: Path = Path("reports")
     seed: int = 0
     jobs: int | None = None
+    cluster: ClusterOptions | None = None
     json: bool = False
     combine: int = 0
     resume: bool = False

@@ -12,7 +12,8 @@ from ..._base.counts import counted
 from ..._base.exit_codes import Exit
 from ..._base.settings import Depth
 from . import completion
-from .options import AdaptersInProcess, AnyBackend, Jobs, Scenarios, Seed, names_argument
+from .cluster_option import cluster_options
+from .options import AdaptersInProcess, AnyBackend, Cluster, Jobs, Scenarios, Seed, names_argument
 from .prestart import prepare_workers
 
 if TYPE_CHECKING:
@@ -40,6 +41,11 @@ def compare(
         Path | None, typer.Option(metavar="DIR", help="Where run and reports go. Default: reports/compare.")
     ] = None,
     jobs: Jobs = None,
+    cluster: Cluster = None,
+    resume: Annotated[
+        bool,
+        typer.Option("--resume", help="Go on with an interrupted run in --out: what it has is not measured again."),
+    ] = False,
     seed: Seed = None,
     bytes: Annotated[bool, typer.Option("--bytes", help="Show the bodies of requests byte for byte.")] = False,
     in_process: AdaptersInProcess = False,
@@ -50,15 +56,18 @@ def compare(
 
     Every difference is declared, with a reason, or it is a violation; a declared one that no longer occurs fails too.
     """
-    prepare_workers(subjects, in_process=in_process)  # a run on disk is no subject that can be found: nothing starts
     from ..._base.settings import load_config
+
+    config = load_config(Path.cwd())
+    elsewhere = cluster_options(cluster, config.settings, jobs)
+    if elsewhere is None:
+        prepare_workers(subjects, in_process=in_process)  # nothing starts for a run on disk: it is no subject
     from ...report.compare_terminal import print_comparison
     from ...report.comparison import comparison_json
     from ..compare import CompareOptions
     from ..compare import compare as engine
     from ..compare.stored_runs import is_recorded
 
-    config = load_config(Path.cwd())
     settings = config.settings
     recorded = all(is_recorded(subject) for subject in subjects)
     options = CompareOptions(
@@ -73,6 +82,8 @@ def compare(
         jobs=jobs or settings.jobs,
         seed=seed if seed is not None else settings.seed or 0,
         bytes=bytes,
+        cluster=elsewhere,
+        resume=resume,
         in_process=in_process,
         config=config,
         command=("turnproof", *sys.argv[1:]),

@@ -10,7 +10,8 @@ import typer
 
 from ..._base.exit_codes import Exit
 from . import completion
-from .options import Jobs, OnePath, in_process_option, names_argument, names_option
+from .cluster_option import cluster_options
+from .options import Cluster, Jobs, KeepRuns, OnePath, in_process_option, names_argument, names_option
 from .prestart import prepare_workers
 
 
@@ -44,6 +45,8 @@ def explore(
         Path | None, typer.Option(metavar="DIR", help="Where scenarios go, in a folder explored. Default: reports.")
     ] = None,
     jobs: Jobs = None,
+    cluster: Cluster = None,
+    resume: KeepRuns = False,
     in_process: Annotated[bool, in_process_option("the adapter")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
 ) -> Exit:
@@ -54,7 +57,10 @@ def explore(
     """
     from ..._base.settings import load_config
 
-    prepare_workers((subject,), in_process=in_process)
+    config = load_config(Path.cwd())
+    elsewhere = cluster_options(cluster, config.settings, jobs)
+    if elsewhere is None:
+        prepare_workers((subject,), in_process=in_process)
     from ...report.progress import progress
     from ..explore import ExploreOptions
     from ..explore import explore as engine
@@ -62,7 +68,6 @@ def explore(
     from ..explore.terminal import print_exploration
     from .certify import configured_out
 
-    config = load_config(Path.cwd())
     options = ExploreOptions(
         subject=subject,
         examples=examples,
@@ -73,6 +78,8 @@ def explore(
         path=path,
         out=out or configured_out(config.file, config.settings.out),
         jobs=jobs or config.settings.jobs,
+        cluster=elsewhere,
+        resume=resume,
         in_process=in_process,
         config=config,
     )

@@ -11,7 +11,8 @@ import typer
 from ..._base.exit_codes import Exit
 from ..._base.whole_files import write_whole
 from . import completion
-from .options import AdaptersInProcess, Jobs, ShownSeed, names_argument, names_option
+from .cluster_option import cluster_options
+from .options import AdaptersInProcess, Cluster, Jobs, KeepRuns, ShownSeed, names_argument, names_option
 from .prestart import prepare_workers
 
 
@@ -37,6 +38,8 @@ def handoff(
         Path | None, typer.Option(metavar="DIR", help="Where the reports go. Default: reports/handoff.")
     ] = None,
     jobs: Jobs = None,
+    cluster: Cluster = None,
+    resume: KeepRuns = False,
     seed: ShownSeed = 0,
     in_process: AdaptersInProcess = False,
     json: Annotated[bool, typer.Option("--json", help="Print handoff.json instead of the tables.")] = False,
@@ -50,13 +53,15 @@ def handoff(
     from ...run.bindings import runnable_adapters
 
     parties = tuple(adapters or runnable_adapters())
-    prepare_workers(parties, in_process=in_process)
+    config = load_config(Path.cwd())
+    elsewhere = cluster_options(cluster, config.settings, jobs)
+    if elsewhere is None:
+        prepare_workers(parties, in_process=in_process)
     from ...report.handoff_text import handoff_json, handoff_md, print_handoff
     from ..handoff import HandoffOptions, hand_over
     from ..handoff.engine import JOURNEY
     from .certify import configured_out
 
-    config = load_config(Path.cwd())
     options = HandoffOptions(
         adapters=parties,
         scenario=scenario or JOURNEY,
@@ -65,6 +70,8 @@ def handoff(
         out=out or configured_out(config.file, config.settings.out) / "handoff",
         jobs=jobs or config.settings.jobs,
         seed=seed,
+        cluster=elsewhere,
+        resume=resume,
         in_process=in_process,
     )
     matrix = hand_over(options)

@@ -8,9 +8,11 @@ from typing import Annotated
 import typer
 
 from ..._base.exit_codes import Exit
+from ..._base.settings import load_config
 from ...errors import UsageError
 from . import completion
-from .options import Jobs, names_option
+from .cluster_option import cluster_options
+from .options import Cluster, Jobs, KeepRuns, names_option
 from .prestart import prepare_workers
 
 
@@ -24,10 +26,8 @@ def mutants(
     out: Annotated[Path | None, typer.Option(metavar="DIR", help="Where mutants.json goes. Default: reports.")] = None,
     seed: Annotated[int, typer.Option(metavar="N", help="Every random choice follows from it.")] = 0,
     jobs: Jobs = None,
-    resume: Annotated[
-        bool,
-        typer.Option("--resume", help="Keep runs in --out, and go on with those of an interrupted command."),
-    ] = False,
+    cluster: Cluster = None,
+    resume: KeepRuns = False,
     json: Annotated[bool, typer.Option("--json", help="Print JSON instead of the matrix.")] = False,
     right: Annotated[
         bool, typer.Option("--right", help="Run adapters that are right in an unusual way: nothing may accuse them.")
@@ -47,6 +47,7 @@ def mutants(
         raise UsageError("--right prints what it finds and writes no file: leave --out away")
     if resume and right:
         raise UsageError("--right keeps no runs: leave --resume away")
+    elsewhere = cluster_options(cluster, load_config(Path.cwd()).settings, jobs)
     prepare_workers((adapter,))
     from ..certify.mutants import mutants as break_adapter
     from ..certify.options import MutantsOptions
@@ -58,6 +59,7 @@ def mutants(
         out=out or Path("reports"),
         seed=seed,
         jobs=jobs,
+        cluster=elsewhere,
         json=json,
         combine=combine,
         resume=resume,

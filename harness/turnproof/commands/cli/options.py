@@ -49,6 +49,9 @@ Cluster = Annotated[
         help="Make the runs on a Dask cluster: tls://HOST:PORT, tcp://127.0.0.1:PORT, or local:N (extra `cluster`).",
     ),
 ]
+KeepRuns = Annotated[
+    bool, typer.Option("--resume", help="Keep runs in --out, and go on with those of an interrupted command.")
+]
 Seed = Annotated[int | None, typer.Option(metavar="N", help="All random choices follow from it. Default: 0.")]
 ShownSeed = Annotated[int, typer.Option(metavar="N", help="All random choices follow from it.")]
 AdaptersInProcess = Annotated[bool, in_process_option("adapters")]

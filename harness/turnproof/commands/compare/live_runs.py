@@ -11,7 +11,9 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Literal, TypeAlias
 
+from ..._base.counts import counted
 from ..._base.folder_lock import locked
+from ..._base.whole_files import remove
 from ...errors import UsageError
 from ...judge.declarations import between_adapters, excused_for, with_settings
 from ...judge.parity import Comparison, compare_views
@@ -23,20 +25,21 @@ from ...provider import PATHS, Difference
 from ...report._inline_text import printable
 from ...report.begin_run import begin_run
 from ...report.comparison import ComparisonReport, Setting, comparison_report
-from ...report.progress import progress
+from ...report.progress import progress, report_dashboard
 from ...report.write import COMPARISON_REPORTS
 from ...run.backends import Backends, choose_backend
 from ...run.bindings import resolve_subject
-from ...run.driver import Runner
 from ...run.driver.limits import limits_of
 from ...run.evidence import EvidenceStore
+from ...run.places import run_place
 from ...run.transcript import RunKey
 from ...scenarios import Scenario
 from ...subject import Subject
 from ..certify.campaign import Campaign
 from ..certify.decide import lacking_for
 from ..certify.plan import Plan
-from ..certify.run_head import adapter_line, header
+from ..certify.resume import ASIDE, Earlier, earlier_runs, set_aside
+from ..certify.run_head import adapter_line, header, sources_of
 from ..certify.scenarios import chosen_scenarios, files_among, suite_scenarios
 from .options import CompareOptions
 from .run_pairs import Mode, Pair, adapter_pairs, path_pairs
@@ -65,14 +68,25 @@ def measure(options: CompareOptions, out: Path, held: ExitStack) -> ComparisonRe
         backends.prepare(spec, subject, {scenario.name for scenario in scenarios})
     labels = _labels(subjects)
     compares: Literal["paths", "adapters"] = "adapters" if len(subjects) == 2 else "paths"
-    head = header(suite, subjects.values(), backends, options, compares=compares, files=user_files)
+    head = header(
+        suite,
+        subjects.values(),
+        backends,
+        options,
+        compares=compares,
+        files=user_files,
+        sources=sources_of(suite, subjects.values()),
+    )
     held.enter_context(locked(out))  # only now: a mistake in usage leaves no folder behind
     store = EvidenceStore(out / "evidence")
-    with begin_run(out, store, COMPARISON_REPORTS) as writer:
+    lines = [adapter_line(spec, subject, backends, scenarios) for spec, subject in labels.items()]
+    earlier = earlier_runs(out, head, lines, store) if options.resume else Earlier()
+    set_aside(out, earlier)
+    with begin_run(out, store, COMPARISON_REPORTS if options.resume else (*COMPARISON_REPORTS, ASIDE)) as writer:
         writer.write(head)
-        for spec, subject in labels.items():
-            writer.write(adapter_line(spec, subject, backends, scenarios))
-        views = _measured(options, labels, pairs, backends, writer, store)
+        for line in lines:
+            writer.write(line)
+        views = _measured(options, labels, pairs, backends, writer, store, earlier)
         names = [subject.name for subject in labels.values()] if compares == "adapters" else PATHS
         report = comparison_report(
             Setting(
@@ -92,6 +106,7 @@ def measure(options: CompareOptions, out: Path, held: ExitStack) -> ComparisonRe
             left_out=left_out,
         )
         writer.finish(report.exit_code, time.monotonic() - started)
+    remove(out, ASIDE)
     for talk in backends.mismatches:
         print(printable(talk), file=sys.stderr)
     return report
@@ -161,23 +176,34 @@ def _measured(
     backends: Backends,
     writer: RunWriter,
     store: EvidenceStore,
+    earlier: Earlier,
 ) -> Views:
     """Make every run that the pairs need, once."""
     runs = tuple({(run.adapter, run.key): run for pair in pairs for run in pair.runs}.values())
-    runner = Runner(
-        jobs=options.jobs or 2,
-        seed=options.seed,
-        in_process=options.in_process,
-        responders=backends,
-        limits=limits_of(options.config.settings.workers),
-    )
-    with runner, progress("compare") as tracker:
-        campaign = Campaign(Plan((), runs), subjects, runner, store, (), writer, progress=tracker)
+    with ExitStack() as held:
+        tracker = held.enter_context(progress("compare"))
+        runner = held.enter_context(
+            run_place(
+                options.cluster,
+                subjects,
+                jobs=options.jobs,
+                seed=options.seed,
+                in_process=options.in_process,
+                responders=backends,
+                limits=limits_of(options.config.settings.workers),
+                on_workers=tracker.workers,
+                on_ready=report_dashboard,
+            )
+        )
+        known = earlier.lines
+        campaign = Campaign(Plan((), runs), subjects, runner, store, (), writer, progress=tracker, known=known)
         try:
             campaign.measure()
         except KeyboardInterrupt:
             campaign.stop.set()
             raise
+    if options.resume:
+        print(f"resumed: {counted(campaign.taken_over, 'run')} taken over", file=sys.stderr)
     return {(spec, view.key): view for spec in subjects for view in campaign.views(spec)}
 
 

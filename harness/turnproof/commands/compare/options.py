@@ -9,6 +9,7 @@ from typing import Literal
 
 from ..._base.settings import Backend, Config, Depth
 from ...provider import Path as AdapterPath
+from ...run.cluster.runner import ClusterOptions
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +23,8 @@ class CompareOptions:
     backend:    None lets each adapter choose: replay where it has cassettes of its own, else emulate.
     out:        the folder that gets the run and its reports; None keeps nothing.
     jobs:       worker processes; None lets the engine choose.
+    cluster:    where the runs are made; None: in worker processes of this machine.
+    resume:     take over the runs that an interrupted comparison has left in `out`.
     bytes:      keep the bodies of requests word for word in the report.
     in_process: run adapters in this process instead of in workers, for debugging.
     config:     the project's settings with their file; `config.settings.declared_difference` has what is declared.
@@ -36,6 +39,8 @@ class CompareOptions:
     depth: Depth = "quick"
     out: Path | None = None
     jobs: int | None = None
+    cluster: ClusterOptions | None = None
+    resume: bool = False
     seed: int = 0
     bytes: bool = False
     in_process: bool = False

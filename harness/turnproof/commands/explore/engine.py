@@ -2,24 +2,34 @@
 
 from __future__ import annotations
 
+import shutil
+import sys
+import tempfile
 import time
 from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
 from datetime import date
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Final
 
+from ..._base.counts import counted
+from ..._base.folder_lock import locked
 from ...dialects import api_of
 from ...errors import UsageError
 from ...judge.declarations import excused_for, with_settings
 from ...judge.requirements import Level, Requirement, load_suite
+from ...report.progress import Silence, Telling, report_dashboard
 from ...run.bindings import resolve_subject
-from ...run.driver import Runner
 from ...run.driver.limits import limits_of
+from ...run.places import RunPlace, run_place
 from ...scenarios.documents import Document
 from ...subject import Subject
 from ...wire.controls import CONTROLS
+from ..certify.kept_place import KeptPlace
+from ..certify.kept_runs import KeptRuns, MadeWith
 from ..certify.plan import select
-from .exploration import ExploreOptions, Exploring, Progress
+from .exploration import ExploreOptions, Exploring
 from .report import Exploration
 from .trial import ScenarioTrial
 
@@ -27,7 +37,14 @@ TIME_LIMIT: Final = 10.0
 """Seconds without a sign of life after which a run counts as hung. No scenario that is drawn keeps silent for long."""
 
 
-def explore(options: ExploreOptions, progress: Progress = lambda done, total, what: None) -> Exploration:
+KEPT: Final = "explored.kept"
+"""The folder of runs that `--resume` goes on with; it goes when the exploration is over."""
+
+_AHEAD: Final = 24
+"""On a cluster, scenarios whose runs are made together."""
+
+
+def explore(options: ExploreOptions, progress: Telling | None = None) -> Exploration:
     """Search, and write a scenario file for each finding into the folder `explored` of `options.out`.
 
     Raises UsageError for a subject, a requirement or settings that do not exist, and where hypothesis is not installed;
@@ -41,15 +58,20 @@ def explore(options: ExploreOptions, progress: Progress = lambda done, total, wh
     subject = with_settings(options.subject, resolve_subject(options.subject), declared)
     found = select(load_suite(), options.only, options.skip, ())
     judged = {one.id: one for one in found if options.only or one.level is Level.MUST}
-    limits = limits_of(options.config.settings.workers)
-    with Runner(jobs=options.jobs or 2, in_process=options.in_process, time_limit=TIME_LIMIT, limits=limits) as runner:
+    tracker = progress or Silence()
+    interrupted = False
+    with ExitStack() as held:
+        runner = _place(options, subject, tracker, held)
         bench = _bench(options, runner, subject, judged.values())
-        exploring = Exploring(options, bench, _control(runner, subject, judged.values()), judged, progress)
-        interrupted = False
+        control = _control(runner, subject, judged.values())
+        ahead = 1 if options.cluster is None else _AHEAD
+        exploring = Exploring(options, bench, control, judged, tracker, ahead)
         try:
             exploring.run(_documents(subject, options.seed))
         except KeyboardInterrupt:
             interrupted = True
+    if options.resume and not interrupted:
+        shutil.rmtree(options.out / KEPT, ignore_errors=True)
     return Exploration(
         subject=options.subject,
         seed=options.seed,
@@ -62,6 +84,36 @@ def explore(options: ExploreOptions, progress: Progress = lambda done, total, wh
     )
 
 
+def _place(options: ExploreOptions, subject: Subject, tracker: Telling, held: ExitStack) -> RunPlace:
+    """Where the runs are made. They are kept to be gone on with, and on a cluster to be made ahead."""
+    place = run_place(
+        options.cluster,
+        {options.subject: subject},
+        jobs=options.jobs,
+        in_process=options.in_process,
+        time_limit=TIME_LIMIT,
+        limits=limits_of(options.config.settings.workers),
+        on_workers=tracker.workers,
+        on_ready=report_dashboard,
+    )
+    if options.resume:
+        held.enter_context(locked(options.out))
+        folder = options.out / KEPT
+    elif options.cluster is not None:
+        folder = Path(held.enter_context(tempfile.TemporaryDirectory(prefix="turnproof-explore-")))
+    else:
+        return held.enter_context(place)
+    keeping = KeptPlace(place, KeptRuns(folder, MadeWith.here(load_suite(), [subject], 0)))
+    held.enter_context(keeping)
+    held.callback(_report_taken_over, keeping)
+    return keeping
+
+
+def _report_taken_over(place: KeptPlace) -> None:
+    if place.taken_over:
+        print(f"resumed: {counted(place.taken_over, 'run')} taken over", file=sys.stderr)
+
+
 def _documents(subject: Subject, seed: int) -> Iterator[Document]:
     from ...scenarios.strategies import Means, documents
     from .random_scenarios import draw_documents
@@ -70,7 +122,7 @@ def _documents(subject: Subject, seed: int) -> Iterator[Document]:
 
 
 def _bench(
-    options: ExploreOptions, runner: Runner, subject: Subject, requirements: Iterable[Requirement]
+    options: ExploreOptions, runner: RunPlace, subject: Subject, requirements: Iterable[Requirement]
 ) -> ScenarioTrial:
     settings = options.config.settings
     today = date.today()
@@ -85,7 +137,7 @@ def _bench(
     )
 
 
-def _control(runner: Runner, subject: Subject, requirements: Iterable[Requirement]) -> ScenarioTrial | None:
+def _control(runner: RunPlace, subject: Subject, requirements: Iterable[Requirement]) -> ScenarioTrial | None:
     """The adapter that is right on sight; for a session, our own session above it. None where that is the subject."""
     name = CONTROLS[api_of(subject.dialect)]
     if subject.kind == "session":

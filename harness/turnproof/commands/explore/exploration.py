@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -20,6 +20,7 @@ from ...judge.requirements import Requirement
 from ...judge.verdict import Status
 from ...provider import Path as ProviderPath
 from ...report._inline_text import file_name
+from ...run.cluster.runner import ClusterOptions
 from ...scenarios import Scenario, from_data, load, to_yaml
 from ...scenarios.documents import Document
 from ..certify.decide import lacking_for
@@ -40,6 +41,8 @@ class ExploreOptions:
     path:       `stateless` or `legacy` alone, or None for both and their parity.
     out:        the folder that gets `explored/<name>.yaml` for each finding; made when there is one.
     jobs:       worker processes; None lets the engine choose.
+    cluster:    where the runs are made; None: in worker processes of this machine.
+    resume:     take over the runs that an interrupted exploration has kept in `out`, and keep those that are made.
     in_process: run the subject in this process instead of in workers, for debugging.
     config:     the project's settings; its known issues are not found again, its declared differences are no findings.
     """
@@ -53,6 +56,8 @@ class ExploreOptions:
     path: ProviderPath | None = None
     out: Path = Path("reports")
     jobs: int | None = None
+    cluster: ClusterOptions | None = None
+    resume: bool = False
     in_process: bool = False
     config: Config = field(default_factory=Config)
 
@@ -74,7 +79,7 @@ class Exploring:
     """Tries scenarios on a bench; `findings`, `unsteady` and `examples` say how far it has come.
 
     `control` is the bench of an adapter that is right on sight: what fails there, too, is nobody's fault but ours. None
-    where there is no such adapter to ask.
+    where there is no such adapter to ask. The runs of so many scenarios `ahead` are made at a time.
     """
 
     def __init__(
@@ -84,6 +89,7 @@ class Exploring:
         control: ScenarioTrial | None,
         requirements: Mapping[str, Requirement],
         progress: Progress = lambda done, total, what: None,
+        ahead: int = 1,
     ) -> None:
         self.bench = bench
         self.examples = 0
@@ -93,17 +99,17 @@ class Exploring:
         self._control = control
         self._requirements = requirements
         self._progress = progress
+        self._ahead = ahead
         self._known: set[tuple[str, Status]] = set()
         self._stem = f"{file_name(bench.subject.name)}-{options.seed}"
         self._tried: Document = {}
 
     def run(self, documents: Iterable[Document]) -> None:
         """Try these scenarios, one after the other, until there were enough of them, or enough was found."""
-        for document in islice(documents, self._options.examples):
+        for document in self._prepared(islice(iter(documents), self._options.examples)):
             self.examples += 1
             self._report_progress("")
-            # Ids and pieces of a run follow from its scenario's name: only under the same name does a file do the same.
-            name = f"{FOLDER}/{self._stem}-{self.examples}"
+            name = self._name(self.examples)
             try:
                 self._try(name, document)
             except HarnessError as error:
@@ -111,6 +117,20 @@ class Exploring:
                 raise HarnessError(f"turnproof itself failed on {file}: {error}") from error
             if len(self.findings) >= self._options.most:
                 return
+
+    def _prepared(self, documents: Iterator[Document]) -> Iterator[Document]:
+        """The documents, the runs of the next ones made together where that is quicker."""
+        if self._ahead == 1:
+            yield from documents
+            return
+        while group := list(islice(documents, self._ahead)):
+            scenarios = [from_data(each, self._name(self.examples + at)) for at, each in enumerate(group, start=1)]
+            self.bench.prepare(scenarios)
+            yield from group
+
+    def _name(self, number: int) -> str:
+        """The name of a scenario. Ids and pieces of a run follow from it: only under it does a file do the same."""
+        return f"{FOLDER}/{self._stem}-{number}"
 
     def _try(self, name: str, document: Document) -> None:
         scenario = self._loaded(name, document)

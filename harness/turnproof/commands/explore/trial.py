@@ -23,11 +23,13 @@ from ...judge.verdict_words import details_of, message_of
 from ...judge.view import View
 from ...judge.view.diff import show
 from ...provider import PATHS, Difference, Path
-from ...run.driver import Runner, RunSpec
+from ...run.driver import RunSpec
+from ...run.places import RunPlace
 from ...run.transcript import RunKey, Transcript
 from ...scenarios import Scenario
 from ...subject import Subject
 from ..certify.decide import Claimed, decide
+from ..certify.kept_place import KeptPlace
 
 _BAD = (Status.VIOLATED, Status.INCONCLUSIVE)
 
@@ -63,7 +65,7 @@ class ScenarioTrial:
 
     def __init__(
         self,
-        runner: Runner,
+        runner: RunPlace,
         spec: str,
         subject: Subject,
         requirements: Iterable[Requirement],
@@ -102,11 +104,18 @@ class ScenarioTrial:
             found = self._failures_on_path(path, self._run(scenario, [path]), failure.what)
         return any(one.key == failure.key for one in found)
 
+    def prepare(self, scenarios: Iterable[Scenario]) -> None:
+        """Make the first runs of these scenarios, where they are kept until they are asked for; else do nothing."""
+        if isinstance(self._runner, KeptPlace):
+            self._runner.prepare(
+                RunSpec(self._spec, scenario, key) for scenario in scenarios for key in _keys(scenario, self._paths)
+            )
+
     # -- runs -------------------------------------------------------------------------------------------------
 
     def _run(self, scenario: Scenario, paths: Iterable[Path], repeat: int = 0) -> list[View]:
         """A run for each mode and path, in this order."""
-        keys = [RunKey(scenario.name, path, mode, repeat) for mode in scenario.modes for path in paths]
+        keys = _keys(scenario, paths, repeat)
         views: dict[RunKey, View] = {}
         wire = dialect(self.subject.dialect)
 
@@ -164,6 +173,11 @@ class ScenarioTrial:
         templates = REGISTRY.templates
         place = message_of(verdict, templates), verdict.where, details_of(verdict, templates)
         return (Failure("requirement", requirement.id, path, verdict.status, *place),)
+
+
+def _keys(scenario: Scenario, paths: Iterable[Path], repeat: int = 0) -> list[RunKey]:
+    on = list(paths)
+    return [RunKey(scenario.name, path, mode, repeat) for mode in scenario.modes for path in on]
 
 
 def _applies(requirement: Requirement, subject: Subject) -> bool:

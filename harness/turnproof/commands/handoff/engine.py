@@ -8,6 +8,7 @@ began with: it knows what it has signed.
 from __future__ import annotations
 
 import itertools
+import sys
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -26,21 +27,28 @@ from ...judge.view import View
 from ...messages import Message
 from ...provider import Path as AdapterPath
 from ...report.handoff import Handoff, Leg, Party, Route
-from ...report.progress import progress
+from ...report.progress import progress, report_dashboard
 from ...run.bindings import resolve_subject
-from ...run.driver import Runner, RunSpec
+from ...run.cluster.runner import ClusterOptions
+from ...run.driver import RunSpec
 from ...run.emulation import Emulation, Issued
 from ...run.evidence import EvidenceStore
+from ...run.places import RunPlace, run_place
 from ...run.transcript import RunKey, Transcript
 from ...scenarios.model import Scenario
 from ...subject import Subject
 from ..certify.decide import lacking_for
+from ..certify.kept_place import KeptPlace
+from ..certify.kept_runs import KeptRuns, MadeWith
 from ..certify.scenarios import chosen_scenarios, suite_scenarios
 from .leg_verdicts import Judge
 from .legs import Stretch, history_after, part_of, places, stretches
 
 JOURNEY = "handoff/journey"
 """The conversation that moves unless another is asked for."""
+
+KEPT = "handoff.kept"
+"""The folder of runs that `--resume` goes on with; it goes when the matrix is there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +63,8 @@ class HandoffOptions:
     path:       one path of each adapter alone; None for both.
     out:        the folder that gets `handoff.json`, `handoff.md` and the evidence.
     jobs:       worker processes; None lets the engine choose.
+    cluster:    where the runs are made; None: in worker processes of this machine.
+    resume:     take over the runs that an interrupted command has kept in `out`, and keep those that are made.
     in_process: run adapters in this process instead of in workers, for debugging.
     """
 
@@ -64,6 +74,8 @@ class HandoffOptions:
     path: AdapterPath | None = None
     out: Path | None = None
     jobs: int | None = None
+    cluster: ClusterOptions | None = None
+    resume: bool = False
     seed: int = 0
     in_process: bool = False
 
@@ -91,14 +103,30 @@ def hand_over(options: HandoffOptions) -> Handoff:
         if begins != goes_to
     ]
     carrier = Emulation()
-    runner = Runner(jobs=options.jobs or 2, seed=options.seed, in_process=options.in_process, responders=carrier)
-    with runner, locked(options.out) if options.out else nullcontext():
+    place: RunPlace = run_place(
+        options.cluster,
+        {spec: subjects[name] for name, spec in specs.items()},
+        jobs=options.jobs,
+        seed=options.seed,
+        in_process=options.in_process,
+        responders=carrier,
+        on_ready=report_dashboard,
+    )
+    kept = None
+    with locked(options.out) if options.out else nullcontext():
         if store is not None and options.out is not None:
             remove(options.out, "handoff.json", "handoff.md")
             store.drop_earlier()
-        travellers = _Travellers(runner, carrier, judge, scenario, specs, subjects)
-        for step in range(3):
-            travellers.travel(step, journeys)
+        if options.resume and options.out is not None:
+            kept = KeptRuns(options.out / KEPT, MadeWith.here(suite, subjects.values(), options.seed))
+            place = KeptPlace(place, kept, carrier)
+        with place as runner:
+            travellers = _Travellers(runner, carrier, judge, scenario, specs, subjects)
+            for step in range(3):
+                travellers.travel(step, journeys)
+    if kept is not None and isinstance(place, KeptPlace):
+        kept.remove()
+        print(f"resumed: {counted(place.taken_over, 'run')} taken over", file=sys.stderr)
     return Handoff(
         turnproof=__version__,
         scenario=scenario.name,
@@ -130,7 +158,7 @@ class _Journey:
 class _Travellers:
     """Makes one step of many journeys at a time, so that all worker processes have something to do."""
 
-    runner: Runner
+    runner: RunPlace
     carrier: Emulation
     judge: Judge
     scenario: Scenario

@@ -6,6 +6,7 @@ run needs of a process (its folder, its environment, its signals) is not to be t
 
 from __future__ import annotations
 
+import contextlib
 import os
 import queue
 import sys
@@ -44,7 +45,8 @@ def main(descriptor: int) -> None:
     with ExitStack() as held:
         listener = threading.Thread(target=_listen, args=(line, messages, held), name="turnproof-cluster", daemon=True)
         listener.start()
-        _answer(line, messages, held)
+        with contextlib.suppress(BrokenPipeError):  # nobody is there any more to hear it
+            _answer(line, messages, held)
 
 
 def _answer(line: Connection, messages: queue.SimpleQueue[bytes | None], held: ExitStack) -> None:

@@ -36,7 +36,7 @@ class Needs(msgspec.Struct, frozen=True):
         if replayed:
             sources |= {entry.value for entry in entry_points(group="turnproof.cassettes")}
         sources |= {package_of(module) for subject in found for module in own_modules(subject)}
-        sources |= {package_of(name.partition(":")[0]) for name in mutants if ":" in name}
+        sources |= {package_of(one.partition(":")[0]) for name in mutants for one in name.split("+") if ":" in one}
         named = {"turnproof", *(package for subject in found for package in subject.packages)}
         return cls(tuple(sorted(sources)), tuple(sorted(_with_requirements(named))), tuple(map(str, folders)))
 

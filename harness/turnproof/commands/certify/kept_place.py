@@ -1,0 +1,115 @@
+"""A place for runs that keeps what it has made, so that a command which was interrupted makes none of it again."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterable
+from types import TracebackType
+from typing import Self
+
+from ...run.driver import RunSpec
+from ...run.emulation import Emulation
+from ...run.places import RunPlace
+from ...run.transcript import Transcript
+from ...subject import Subject
+from .kept_runs import KeptRuns, run_name
+
+
+class KeptPlace:
+    """Makes runs in another place and keeps them; what is kept already is not made.
+
+    A run that is asked for a second time is another one: what may fail by chance is tried again, and not looked up.
+    `emulation` is what answers, where it is asked what its service has issued.
+    """
+
+    def __init__(self, place: RunPlace, kept: KeptRuns, emulation: Emulation | None = None) -> None:
+        self.taken_over = 0
+        """Runs that an interrupted command had made."""
+        self._place = place
+        self._kept = kept
+        self._emulation = emulation
+        self._asked: Counter[str] = Counter()
+        self._made: set[str] = set()
+
+    def __enter__(self) -> Self:
+        self._place.__enter__()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._place.__exit__(kind, error, trace)
+
+    def warm(self, modules: Iterable[str]) -> None:
+        """As the place that makes the runs does."""
+        self._place.warm(modules)
+
+    def subject(self, name: str) -> Subject:
+        """The adapter or session of that name. Raises BindingError."""
+        return self._place.subject(name)
+
+    def has(self, spec: RunSpec) -> bool:
+        """Whether the run that is asked for next is kept already."""
+        return self._kept.find(self._next_name(spec)) is not None
+
+    def run(self, spec: RunSpec) -> Transcript:
+        """One run."""
+        found: list[Transcript] = []
+        self.run_all([spec], lambda _, transcript: found.append(transcript))
+        return found[0]
+
+    def run_all(
+        self,
+        specs: Iterable[RunSpec],
+        done: Callable[[RunSpec, Transcript], None],
+        stop: threading.Event | None = None,
+        on_begin: Callable[[RunSpec], None] = lambda spec: None,
+    ) -> None:
+        """All runs: `done` is called for those that are kept, and then for the others in the order they end."""
+        names: dict[int, str] = {}
+        missing: list[RunSpec] = []
+        for spec in specs:
+            name = self._next_name(spec)
+            self._asked[run_name(spec)] += 1
+            transcript = self._kept.find(name)
+            if transcript is None:
+                names[id(spec)] = name
+                missing.append(spec)
+                continue
+            self.taken_over += name not in self._made
+            if self._emulation is not None:
+                self._emulation.add_issued(spec, self._kept.issued(name))
+            done(spec, transcript)
+
+        def keep(spec: RunSpec, transcript: Transcript) -> None:
+            self._keep(names[id(spec)], spec, transcript)
+            done(spec, transcript)
+
+        if missing:
+            self._place.run_all(missing, keep, stop, on_begin)
+
+    def prepare(self, specs: Iterable[RunSpec]) -> None:
+        """Make runs that will be asked for, as far as they are not kept: many at a time go quicker."""
+        names = {id(spec): (self._next_name(spec), spec) for spec in specs}
+        missing = [spec for name, spec in names.values() if self._kept.find(name) is None]
+
+        def keep(spec: RunSpec, transcript: Transcript) -> None:
+            self._keep(names[id(spec)][0], spec, transcript)
+
+        if missing:
+            self._place.run_all(missing, keep)
+
+    def _next_name(self, spec: RunSpec) -> str:
+        first = run_name(spec)
+        number = self._asked[first]
+        return run_name(spec, number) if number else first
+
+    def _keep(self, name: str, spec: RunSpec, transcript: Transcript) -> None:
+        self._made.add(name)
+        if self._emulation is None:
+            self._kept.add(name, transcript)
+            return
+        issued = self._emulation.issued(spec)
+        self._emulation.add_issued(spec, issued)
+        self._kept.add(name, transcript, issued)

@@ -1,0 +1,129 @@
+"""Makes mixed runs on a cluster of this machine whose workers are killed all the while, and compares every digest.
+
+    python -m tests.run.cluster.lost_workers --runs 2000 --workers 2 --between 6
+
+The runs are those of faults, stalls, cancels, tools and plain turns on both paths of several adapters, again and again.
+What each has to come to is measured on this machine first. Killed by SIGKILL are workers of the cluster, and the
+processes of ours beside them. The exit code is 1 where a run is missing, came twice, or has another digest.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import itertools
+import os
+import random
+import signal
+import sys
+import tempfile
+import threading
+import time
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
+from typing import Any
+
+from turnproof.commands.certify.decide import lacking_for
+from turnproof.commands.certify.scenarios import suite_scenarios
+from turnproof.judge.requirements import load_suite
+from turnproof.run.bindings import resolve_subject
+from turnproof.run.cluster.runner import ClusterOptions
+from turnproof.run.driver import RunSpec
+from turnproof.run.evidence import digest
+from turnproof.run.places import run_place
+from turnproof.run.transcript import RunKey, Transcript
+
+from .clusters import dask_cluster, hosts
+
+ADAPTERS = ("anthropic", "openai", "google_genai")
+MIXED = ("faults/*", "cancel/*", "tools/*", "basics/*")
+
+
+def mixed_runs(patterns: tuple[str, ...]) -> list[RunSpec]:
+    """A streamed run of each scenario on each path of each adapter that claims what it needs."""
+    found = []
+    for name in ADAPTERS:
+        subject = resolve_subject(name)
+        for scenario in suite_scenarios(load_suite()):
+            fits = any(fnmatchcase(scenario.name, pattern) for pattern in patterns) and "stream" in scenario.modes
+            if fits and not lacking_for(scenario, subject.claims(), subject.operations):
+                found += [RunSpec(name, scenario, RunKey(scenario.name, path)) for path in subject.paths]
+    return found
+
+
+def name_of(spec: RunSpec) -> str:
+    return f"{spec.adapter} {spec.key}"
+
+
+@dataclass
+class Killer:
+    """Kills a worker of the cluster, or a process of ours beside one, again and again."""
+
+    cluster: Any
+    between: float
+    drawn: random.Random
+    killed: Counter[str] = field(default_factory=Counter)
+    over: threading.Event = field(default_factory=threading.Event)
+
+    def run(self) -> None:
+        while not self.over.wait(self.drawn.uniform(0.5, 1.5) * self.between):
+            workers = [one.pid for one in self.cluster.workers.values() if one.pid is not None]
+            what, pids = self.drawn.choice([("worker", workers), ("host", hosts())])
+            with contextlib.suppress(ProcessLookupError, IndexError):
+                os.kill(self.drawn.choice(pids), signal.SIGKILL)
+                self.killed[what] += 1
+
+
+def measure(runs: int, workers: int, between: float, seed: int, patterns: tuple[str, ...]) -> int:
+    """Make so many runs; the exit code."""
+    specs = mixed_runs(patterns)[:runs]
+    subjects = {name: resolve_subject(name) for name in ADAPTERS}
+    expected: dict[str, str] = {}
+    began = time.monotonic()
+    with run_place(None, subjects, jobs=workers) as here:
+        here.run_all(specs, lambda spec, transcript: expected.__setitem__(name_of(spec), digest(transcript)))
+    local = time.monotonic() - began
+    print(f"{len(specs)} runs on this machine: {local:.0f} s", flush=True)
+    rounds = itertools.islice(itertools.cycle(specs), runs)
+    asked = [replace(spec) for spec in rounds]
+    came: Counter[int] = Counter()
+    wrong: list[str] = []
+    with tempfile.TemporaryDirectory(prefix="turnproof-lost-") as folder, dask_cluster(workers, folder) as cluster:
+        killer = Killer(cluster, between, random.Random(seed))
+        threading.Thread(target=killer.run, daemon=True).start()
+
+        def compare(spec: RunSpec, transcript: Transcript) -> None:
+            came[id(spec)] += 1
+            if digest(transcript) != expected[name_of(spec)]:
+                wrong.append(f"{name_of(spec)} ended as {transcript.end.how}: {transcript.end.detail}")
+
+        began = time.monotonic()
+        try:
+            with run_place(ClusterOptions(cluster.scheduler_address), subjects) as there:
+                there.run_all(asked, compare)
+        finally:
+            killer.over.set()
+        took = time.monotonic() - began
+    missing, twice = sum(not came[id(spec)] for spec in asked), sum(count > 1 for count in came.values())
+    kills = ", ".join(f"{count} of a {what}" for what, count in sorted(killer.killed.items()))
+    print(f"{runs} runs on a cluster of {workers}: {took:.0f} s; kills: {kills or 'none'}")
+    print(f"{len(wrong)} other digests, {missing} missing, {twice} came twice")
+    for line in wrong[:20]:
+        print(f"  {line}")
+    return int(bool(wrong or missing or twice or not killer.killed))
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--runs", type=int, default=2000)
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--between", type=float, default=6.0, help="seconds between two kills, about")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--scenario", action="append", help="patterns of scenarios, if not all")
+    given = parser.parse_args()
+    return measure(given.runs, given.workers, given.between, given.seed, tuple(given.scenario or MIXED))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
