@@ -292,8 +292,9 @@ class Capabilities:
     `opaque_thinking` is thinking that comes as blocks without readable text, encrypted or only signed; `service_tools`
     are searches, code and the like that the service runs by itself, whose parts go back as they came. `serialisers` are
     `serialize_history()` and `deserialize_history()`. `chain` says that the legacy path goes on from what the service
-    has stored, by its id, and sends what is new. `wire` is no claim: it holds the traits of the wire API
-    (`Dialect.traits`), which turnproof fills in.
+    has stored, by its id, and sends what is new; `websocket` that requests go over WebSockets, where the memory of one
+    connection holds the chain. `wire` is no claim: it holds the traits of the wire API (`Dialect.traits`), which
+    turnproof fills in.
 
     The fields from `usage` on (`ASSUMED`) are claimed unless they are set to False:
 
@@ -326,6 +327,7 @@ class Capabilities:
     lifecycle: bool = False
     cache: Literal["none", "explicit", "managed", "implicit"] = "none"
     chain: bool = False
+    websocket: bool = False
     wire: frozenset[str] = frozenset()
     usage: bool = True
     finish_reasons: bool = True

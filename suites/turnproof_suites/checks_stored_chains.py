@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from turnproof.judge.finding import Compared
 from turnproof.judge.requirements import Findings, check, finding
-from turnproof.judge.view import View
+from turnproof.judge.view import Exchange, View
 from turnproof.messages import FunctionCall, Message, ToolResult
 
-from .chains import Happening, Link, broken_names, cut_names, forgotten, is_forgotten, links, name_of
+from .chains import Happening, Link, broken_names, cut_names, forgotten, is_at_hand, is_forgotten, links, name_of
 from .reading import calls_made, results_in
 
 _TWICE = finding(
@@ -389,3 +391,76 @@ def a_forgotten_chain_is_told_again(view: View) -> Findings:
             yield Compared("calls whose chain was forgotten")
         else:
             yield _GIVEN_UP(one.at(), observed=call.failed.error)
+
+
+# -- what a connection holds
+
+
+_CONNECTION_LOST = finding(
+    "stored/a-lost-connection-loses-nothing/lost",
+    "The connection with the conversation was lost, and the first request on the next one does not have all of it.",
+)
+
+
+@check("stored/a-lost-connection-loses-nothing", needs="calls")
+def a_lost_connection_loses_nothing(view: View) -> Findings:
+    """Of the first request on a connection that follows another one, where a connection holds what nobody stores."""
+    for before, link in pairwise(links(view)):
+        if _is_held_by_a_connection(before) and not _on_one_connection(before, link):
+            yield from link.compared(_CONNECTION_LOST, link.losses(), "requests on another connection")
+
+
+_FOREIGN = finding(
+    "stored/a-chain-stays-on-its-connection/elsewhere",
+    "The request goes on from an answer that another connection held.",
+    "an answer of its own connection, or the whole conversation",
+    "{observed}",
+)
+
+
+@check("stored/a-chain-stays-on-its-connection", needs="calls")
+def a_chain_stays_on_its_connection(view: View) -> Findings:
+    """Of requests on another connection than the one before them, and of those that go on from an answer there."""
+    named = {name_of(one): one for call in view.calls for one in call.generated}
+    moved = False
+    for before, link in pairwise(links(view)):
+        moved = moved or not _on_one_connection(before, link)
+        if not moved or not _is_held_by_a_connection(link):
+            continue
+        source = named.get(link.head)
+        if source is None or is_at_hand(source, link.request.exchange):
+            yield Compared("requests behind a lost connection")
+        else:
+            yield _FOREIGN(link.at_head(), observed=link.head, related=[source.at()])
+
+
+_NOT_REPLACED = finding(
+    "stored/an-ended-connection-is-replaced/failed",
+    "The service ended the connection because of its age, and the call failed.",
+    "an answer by another connection",
+    "{observed}",
+)
+
+
+@check("stored/an-ended-connection-is-replaced", needs="calls")
+def an_ended_connection_is_replaced(view: View) -> Findings:
+    """Of calls in which the service refuses a message only because time has passed."""
+    for call in view.calls:
+        ended = next((one for one in call.exchanges if one.outdated and _is_of_a_connection(one)), None)
+        if ended is not None and call.failed is None:
+            yield Compared("calls on a connection that ended")
+        elif ended is not None and call.failed is not None:
+            yield _NOT_REPLACED(ended.at(), observed=call.failed.error)
+
+
+def _is_held_by_a_connection(link: Link) -> bool:
+    """Whether what answers the request is in the memory of its connection, and nowhere else."""
+    return _is_of_a_connection(link.request.exchange) and not link.request.wire.kept_answer
+
+
+def _is_of_a_connection(exchange: Exchange) -> bool:
+    return exchange.call is not None and exchange.call.connection_holds
+
+
+def _on_one_connection(one: Link, other: Link) -> bool:
+    return one.request.exchange.request.connection == other.request.exchange.request.connection

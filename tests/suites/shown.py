@@ -39,6 +39,7 @@ ADAPTERS = (
     "ollama",
     "openai",
     "openai_responses",
+    "turnproof_adapters.openai_responses.binding:WEBSOCKET",
     "zai",
 )
 REFERENCE = "reference@anthropic"

@@ -22,7 +22,7 @@ from turnproof.run.driver import Runner, RunSpec
 from turnproof.run.driver.probes import other_model
 from turnproof.run.transcript import Failed, Response, RunKey, WireRequest, WireResponse
 from turnproof.scenarios import load
-from turnproof_adapters.openai_responses.binding import BINDING
+from turnproof_adapters.openai_responses.binding import BINDING, WEBSOCKET
 from turnproof_suites.chains import Link, links, name_of
 
 from .build import body_with, spoilt
@@ -40,8 +40,9 @@ def ran(name: str, path: str = "legacy") -> View:
     """The run of a scenario on real sockets, made once."""
     script = load(SCENARIOS / f"{name}.yaml")
     mode = "batch" if "batch" in script.modes else "stream"
-    with Runner(in_process=True, bindings={BINDING.name: BINDING}) as runner:
-        transcript = runner.run(RunSpec(BINDING.name, script, RunKey(script.name, path, mode)))  # type: ignore[arg-type]
+    binding = WEBSOCKET if "websocket" in script.features else BINDING
+    with Runner(in_process=True, bindings={binding.name: binding}) as runner:
+        transcript = runner.run(RunSpec(binding.name, script, RunKey(script.name, path, mode)))  # type: ignore[arg-type]
     return View(transcript, dialect(transcript.dialect), script)
 
 
@@ -202,6 +203,11 @@ CASES = [
     Case("stored/a-forgotten-chain-loses-nothing", chain("forgotten"), request(3, only(lambda item: False)),
          "I sowed basil", "lost"),
     Case("stored/a-forgotten-chain-is-told-again", chain("forgotten"), failed, "InvalidRequestError", "failed"),
+    Case("stored/a-lost-connection-loses-nothing", chain("connection_lost"), request(4, only(lambda item: False)),
+         "I sowed basil", "lost"),
+    Case("stored/a-chain-stays-on-its-connection", chain("connection_lost"), request(4, from_answer(1, alone=True)),
+         "an answer of its own connection", "elsewhere", "/previous_response_id"),
+    Case("stored/an-ended-connection-is-replaced", chain("connection_ended"), failed, "InvalidRequestError", "failed"),
     Case("stored/conversations-have-chains-of-their-own", chain("child"), request(2, from_answer(1)),
          "an answer of its own conversation", "crossed"),
     Case("stored/a-chain-stays-with-its-model", chain("plain_text"), request(5, from_answer(4)), "an answer of",

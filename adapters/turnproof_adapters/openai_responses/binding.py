@@ -48,6 +48,7 @@ BINDING = Binding(
 WEBSOCKET = replace(
     BINDING,
     name="openai_responses_websocket",
+    capabilities=lambda model: replace(capabilities(model), chain=True, websocket=True),
     open_stateless=StatelessOpener(
         "turnproof_adapters.openai_responses.at_openai.socket_stateless:OpenAIResponsesSocketStateless"
     ),

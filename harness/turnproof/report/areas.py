@@ -48,6 +48,7 @@ _CLAIMS: Final[Mapping[str, str]] = {
     "lifecycle": "a start and a shutdown of its own",
     "cache": "a prompt cache",
     "chain": "conversations that the service keeps",
+    "websocket": "conversations in the memory of a connection",
     "usage": "token counts",
     "finish_reasons": "the reason why an answer ended",
     "part_order": "the model's order of texts and calls",

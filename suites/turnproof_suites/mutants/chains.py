@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
+
+from turnproof.dialects.base import Call, HttpRequest, Rendered
 
 from ._chain import BrokenChain
 from ._mutant import suite_mutant
@@ -358,3 +361,49 @@ class EmptySummaryLeftOut(Rewriting):
             for block in wire.blocks(message):
                 if _is_reasoning(wire, block) and not block.get("summary"):
                     block.pop("summary", None)
+
+
+class _OnConnections(BrokenChain):
+    """Knows whether a request is the first one on its connection, and not the first of all."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._used: set[int | None] = set()
+        self._is_new = False
+
+    def change_http_request(self, wire: Wire, request: HttpRequest) -> HttpRequest:
+        self._is_new = bool(self._used) and request.connection not in self._used
+        self._used.add(request.connection)
+        return request
+
+
+@suite_mutant("new-connection-told-the-last-message")
+class NewConnectionToldTheLastMessage(_OnConnections):
+    """A connection was lost, and on the next one the last message goes out alone."""
+
+    def change_chain(self, wire: Wire, body: Json, head: str | None) -> None:
+        if self._is_new and head is None:
+            del wire.messages(body)[:-1]
+
+
+@suite_mutant("chain-of-another-connection")
+class ChainOfAnotherConnection(_OnConnections):
+    """A connection was lost, and on the next one the conversation goes on from the last answer of the old one."""
+
+    def change_chain(self, wire: Wire, body: Json, head: str | None) -> None:
+        if self._is_new and head is None and self.answers:
+            wire.set_head(body, self.answers[-1])
+            del wire.messages(body)[:-1]
+
+
+@suite_mutant("end-of-a-connection-not-known")
+class EndOfAConnectionNotKnown(Rewriting):
+    """That a connection has lived as long as it can is an error like any other, and the connection is used again."""
+
+    def response(self, call: Call, rendered: Rendered) -> Rendered:
+        """The refusal without the code that says why."""
+        code = b"websocket_connection_limit_reached"
+        if call.connection_holds and rendered.status >= 400:
+            events = [replace(event, data=event.data.replace(code, b"invalid_value")) for event in rendered.events]
+            return replace(rendered, events=tuple(events))
+        return super().response(call, rendered)

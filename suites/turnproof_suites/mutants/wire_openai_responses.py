@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from itertools import groupby
 
-from turnproof.dialects.base import HttpRequest, WireEvent
+from turnproof.dialects.base import SOCKET_METHOD, HttpRequest, WireEvent
 from turnproof.messages import FinishReason
 
 from ._events import named_event
@@ -47,7 +47,7 @@ class OpenAIResponsesWire(OpenAIWire, ItemsWire):
     other_model = "gpt-5-codex"
 
     def is_request_for(self, request: HttpRequest) -> bool:
-        return request.method == "POST" and request.path.endswith("/responses")
+        return request.method in ("POST", SOCKET_METHOD) and request.path.endswith("/responses")
 
     # Requests
 
