@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from turnproof.judge.verdict import Status
 from turnproof.judge.view import View
 from turnproof.messages import JSON, FinishReason, FunctionCall, Part, Text, ToolResult, ToolSchema
-from turnproof.run.transcript import CallBegan, FunctionCallDetected, Response, WireRequest
+from turnproof.run.transcript import CallBegan, FunctionCallDetected, Response, WireRequest, WireResponse
 from turnproof_suites.checks_tools import is_unquoted
 
 from .build import Made, body_with, error, response_with, scripted, spoilt
@@ -401,3 +401,28 @@ def test_the_wire_decides_which_tool_was_called_not_the_script() -> None:
     made = Made(scripted([read()]), tools=(READ, WATER))
     view = made.turn("Read!").call(replace(read(), name="water_bed")).end().view()
     assert status("tools/names-come-back", view) is Status.HELD
+
+
+@pytest.mark.parametrize(
+    ("returned", "finish", "wanted"),
+    [
+        (2, "max_tokens", Status.HELD),
+        (1, "max_tokens", Status.VIOLATED),
+        (2, "tool_use", Status.VIOLATED),
+    ],
+)
+def test_the_last_call_of_an_answer_that_its_limit_ended_may_be_left_out(
+    returned: int, finish: str, wanted: Status
+) -> None:
+    """In one piece it looks whole whatever it lacks: servers close what the limit has cut."""
+    made = [read(), FunctionCall("toolu_2", "read_sensor", {"bed": "5"}), FunctionCall("toolu_3", "read_sensor", {})]
+    view = (
+        Made(scripted(made, user="Read all."), tools=(READ,), mode="batch").turn("Read all.").call(*made).end().view()
+    )
+    view = spoilt(
+        view,
+        WireResponse,
+        lambda event: replace(event, body=event.body.replace('"tool_use","stop_seq', f'"{finish}","stop_seq')),
+    )
+    view = spoilt(view, Response, response_with(parts=tuple(made[:returned])))
+    assert status("tools/parallel-calls-stay-apart", view) is wanted
