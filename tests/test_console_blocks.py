@@ -21,7 +21,7 @@ from turnproof.commands.cli.app import app
 BLOCKS = list(blocks())
 COMMANDS = sorted({command for block in BLOCKS for command in block.commands})
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-OTHERS = {"cp", "git", "head", "run"}
+OTHERS = {"cp", "dask", "git", "head", "run"}
 
 
 def parse(words: list[str]) -> dict[str, Any]:

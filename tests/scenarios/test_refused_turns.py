@@ -262,7 +262,7 @@ HAPPENINGS = [
         "child-of-a-tool-that-nobody-calls",
         "user: a\nmodel: b\nchild: {user: c, model: d, tool: read}",
         ".child.tool",
-        "is called 0 times in this turn",
+        "must be called once in this turn, got 0 calls",
     ),
     turn(
         "child-of-a-tool-with-a-result",

@@ -126,7 +126,7 @@ def _check_child(turn: Turn, spot: LocatedValue) -> None:
     calling = [call.name for round_ in turn.rounds for call in _calls(round_)]
     if turn.child_tool is not None and calling.count(turn.child_tool) != 1:
         place.at("tool").refuse(
-            f"is called {calling.count(turn.child_tool)} times in this turn; once has the child told"
+            f"must be called once in this turn, got {counted(calling.count(turn.child_tool), 'call')}"
         )
 
 
