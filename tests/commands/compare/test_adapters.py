@@ -20,7 +20,7 @@ TOOLS = ("tools/text_and_calls",)
 
 
 @pytest.fixture(scope="module", autouse=True)
-def found() -> Iterator[None]:
+def _toys_can_be_imported() -> Iterator[None]:
     sys.path.insert(0, HERE)
     yield
     sys.path.remove(HERE)

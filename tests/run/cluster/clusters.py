@@ -38,12 +38,19 @@ def dask_cluster(workers: int, folder: str) -> Iterator[Any]:
         yield cluster
 
 
-def kill_worker(cluster: Any, number: int) -> int:
-    """SIGKILL for one of the cluster's worker processes; its process id. Its nanny starts another one."""
-    nannies = [one for one in cluster.workers.values() if one.pid is not None]
-    pid = int(nannies[number % len(nannies)].pid)
-    os.kill(pid, signal.SIGKILL)
-    return pid
+def registered_workers(cluster: Any) -> list[int]:
+    """The process ids of the workers that the scheduler knows.
+
+    A nanny starts another worker for one of them that is killed. For one that is killed while it starts, it may not.
+    """
+    there = set(cluster.scheduler.workers)
+    nannies = [one for one in cluster.workers.values() if one.pid is not None and one.worker_address in there]
+    return [int(one.pid) for one in nannies]
+
+
+def kill_worker(cluster: Any) -> None:
+    """SIGKILL for one of the cluster's worker processes. Its nanny starts another one."""
+    os.kill(registered_workers(cluster)[0], signal.SIGKILL)
 
 
 def subjects(*names: str) -> dict[str, Subject]:

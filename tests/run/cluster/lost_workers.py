@@ -34,7 +34,7 @@ from turnproof.run.evidence import digest
 from turnproof.run.places import run_place
 from turnproof.run.transcript import RunKey, Transcript
 
-from .clusters import dask_cluster, hosts
+from .clusters import dask_cluster, hosts, registered_workers
 
 ADAPTERS = ("anthropic", "openai", "google_genai")
 MIXED = ("faults/*", "cancel/*", "tools/*", "basics/*")
@@ -68,7 +68,7 @@ class Killer:
 
     def run(self) -> None:
         while not self.over.wait(self.drawn.uniform(0.5, 1.5) * self.between):
-            workers = [one.pid for one in self.cluster.workers.values() if one.pid is not None]
+            workers = registered_workers(self.cluster)
             what, pids = self.drawn.choice([("worker", workers), ("host", hosts())])
             with contextlib.suppress(ProcessLookupError, IndexError):
                 os.kill(self.drawn.choice(pids), signal.SIGKILL)

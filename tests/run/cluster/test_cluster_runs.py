@@ -72,7 +72,7 @@ def test_what_a_killed_worker_had_is_made_again_and_counts_once(dask: Any, local
 
     def kill_at_first(spec: RunSpec, transcript: Transcript) -> None:
         if not found:
-            kill_worker(dask, 0)
+            kill_worker(dask)
         found.append((f"{spec.adapter} {spec.key} {spec.mutant}", digest(transcript)))
 
     with place(dask) as runner:
