@@ -161,6 +161,7 @@ Operation: TypeAlias = Literal[
     "other_path",
     "spans",
     "children_at_once",
+    "background",
     KeptOperation,
 ]
 
@@ -212,6 +213,8 @@ class SessionBinding:
                 and provider, or a provider of its own where that one keeps the history. Both are spoken to, and the
                 child also by a tool that runs in its parent's turn, with the token that the tool was given.
     children_at_once: whether it and its children may be spoken to at the same time, each from a thread of its own.
+    background: the results of tools that went on in the background and have returned since, each under the id of its
+                call, in call order. A tool goes on so that has not returned after its `background_after`.
     session_id: the id of the session that is open, of those that outlive the process; None before there is one. With
                 it goes `session_capabilities`, what it says can be done with them.
     new_session, resume_session, continue_last, fork_session, delete_session: as `SessionSource` has them.
@@ -252,6 +255,7 @@ class SessionBinding:
     provider_history: Callable[[Any], Sequence[Message]] | None = None
     path: Callable[[Any], Path] | None = None
     spawn: Callable[[Any], Any] | None = None
+    background: Callable[[Any], Sequence[ToolResult]] | None = None
     session_id: Callable[[Any], str | None] | None = None
     session_capabilities: Callable[[Any], SessionCapabilities] | None = None
     new_session: Callable[[Any], object] | None = None

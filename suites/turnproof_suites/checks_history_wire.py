@@ -107,7 +107,7 @@ def _against_the_wire(
     assert exchange.call is not None
     scenario, turn = view.scenario, step.turn.index
     found = view.dialect.differences(
-        held, scenario.system_in(turn), scenario.tools_in(turn), exchange.call, view.transcript.model
+        held, scenario.system_in(turn), view.tools_in(turn, exchange), exchange.call, view.transcript.model
     )
     if not found:
         yield Compared("requests against the history")

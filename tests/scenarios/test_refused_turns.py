@@ -258,6 +258,14 @@ HAPPENINGS = [
         ".child.status",
         "499",
     ),
+    turn("background-uncalled", "user: a\nmodel: b\nbackground: read", ".background", "is called 0 times in this turn"),
+    turn(
+        "background-cut",
+        "user: a\nmodel: [[{call: read}], [b]]\nresults: {read: 1}\nbackground: read\n"
+        "cancel: {round: 1, after: 'text:1'}",
+        ".background",
+        "stands alone",
+    ),
     turn(
         "child-of-a-tool-that-nobody-calls",
         "user: a\nmodel: b\nchild: {user: c, model: d, tool: read}",

@@ -50,6 +50,7 @@ from ..run.transcript import (
     Swapped,
     Thinking,
     ToolRun,
+    ToolWentOn,
     Transcript,
     TurnBegan,
     TurnEnded,
@@ -162,6 +163,14 @@ def _entries(event: Event) -> Iterator[Entry]:
             yield Entry("trouble", f"the {event.scope} raised {event.error}{status}", event.message)
         case ToolRun():
             yield Entry("session", f"tool {event.name}: {event.outcome}", _json(event.args), json=True)
+        case ToolWentOn():
+            how = "was waited for" if event.waited else "was cancelled" if event.cancelled else "went on"
+            yield Entry(
+                "session",
+                f"tool {event.name}, in the background: {how}",
+                _json(msgspec.to_builtins(event.results)),
+                json=True,
+            )
         case Retried():
             yield Entry("session", f"retry {event.attempt} after {event.delay:g} s", event.error)
         case ChildEnded():

@@ -49,6 +49,7 @@ def check_turn(turn: Turn, spot: LocatedValue) -> None:
     _check_interjection(turn, spot)
     _check_child(turn, spot)
     _check_beside(turn, spot)
+    _check_background(turn, spot)
     for number, fault in enumerate(turn.faults):
         place = spot.at("faults") if isinstance(spot.value["faults"], dict) else spot.at("faults").at(number)
         _check_fault(turn, fault, place)
@@ -67,6 +68,7 @@ def _check_actions_only(turn: Turn, spot: LocatedValue) -> None:
         "beside",
         "child",
         "children",
+        "background",
         "faults",
         "response_schema",
         "expect",
@@ -175,6 +177,19 @@ def _check_beside(turn: Turn, spot: LocatedValue) -> None:
     said = "".join(part.text for part in turn.user if isinstance(part, Text))
     if told in said or said in told:
         place.at("user").refuse("repeats what the turn says, or part of it; say something else")
+
+
+def _check_background(turn: Turn, spot: LocatedValue) -> None:
+    if turn.background is None:
+        return
+    place = spot.at("background")
+    if turn.cut is not None or turn.faults or turn.beside is not None:
+        place.refuse("stands alone: a turn with a tool in the background is not cut, and has no faults")
+    if turn.child_tool == turn.background:
+        place.refuse("is the tool that has the child told; name another one")
+    calling = [call.name for round_ in turn.rounds for call in _calls(round_)]
+    if calling.count(turn.background) != 1:
+        place.refuse(f"is called {calling.count(turn.background)} times in this turn; once goes on in the background")
 
 
 def _check_cancel(turn: Turn, spot: LocatedValue) -> None:

@@ -41,7 +41,7 @@ _CUT_ENDS: Final[Mapping[str, Literal["error", "cancelled"]]] = {
 _KEYS: Final = (
     "user", "model", "results", "system", "tools", "before", "revert", "cancel", "faults",
     "response_schema", "expect", "error", "advance_clock", "inject", "interject", "child", "children", "sessions",
-    "denied", "beside",
+    "denied", "beside", "background",
 )  # fmt: skip
 BESIDE_KEYS: Final = ("user", "model")
 CHILD_KEYS: Final = (*BESIDE_KEYS, "status", "tool", "outlives")
@@ -112,6 +112,7 @@ class TurnReader:
             beside=_child(beside, reader, "a turn beside this one", BESIDE_KEYS)
             if (beside := spot.get("beside"))
             else None,
+            background=slow.choice(self._declared) if (slow := spot.get("background")) else None,
         )
         check_turn(turn, spot)
         return turn

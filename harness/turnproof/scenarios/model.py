@@ -268,7 +268,8 @@ class Turn(msgspec.Struct, frozen=True):
     `child_outlives`, it begins before the turn and gets its answer behind it. `children` are turns of several children
     at the same time, the first of which is that of `child`; all are over before the user speaks. `sessions` are steps
     with the sessions that an agent keeps, ahead of everything else; `denied` are tools that may not run in this turn.
-    `beside` is a turn that somebody else asks the same agent for, while the first tool of this one runs.
+    `beside` is a turn that somebody else asks the same agent for, while the first tool of this one runs. The tool
+    `background` returns only when the turn is over.
     """
 
     user: tuple[Part, ...]
@@ -293,6 +294,7 @@ class Turn(msgspec.Struct, frozen=True):
     sessions: tuple[SessionStep, ...] = ()
     denied: tuple[str, ...] = ()
     beside: Turn | None = None
+    background: str | None = None
 
     @property
     def beside_parent(self) -> tuple[Turn, ...]:
@@ -317,6 +319,7 @@ class Turn(msgspec.Struct, frozen=True):
         needed += ["interject"] if self.interject is not None else []
         needed += ["spawn"] if self.child is not None or self.children else []
         needed += ["children_at_once"] if self.child_outlives or self.children else []
+        needed += ["background"] if self.background is not None else []
         needed += [operation for step in self.sessions for operation in step.operations]
         needed += (
             ["session_id"]

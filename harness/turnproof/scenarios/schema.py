@@ -131,6 +131,7 @@ def _turn_keys() -> Schema:
         "sessions": _list(_ref("session_step")),
         "denied": _one_or_many({"type": "string"}),
         "beside": _object(others, BESIDE_KEYS),
+        "background": _NONEMPTY,
     }
 
 

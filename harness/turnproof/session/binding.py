@@ -132,6 +132,7 @@ REFERENCE = SessionBinding(
     provider_history=provider_history,
     path=lambda session: session.path,
     spawn=spawn,
+    background=lambda session: [task.result for task in session.tasks if task.result is not None],
     paths=("stateless", "legacy"),
     other_path=True,
     spans=True,

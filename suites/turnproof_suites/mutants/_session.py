@@ -29,6 +29,7 @@ _PASSED_ON = (
     "usage",
     "context",
     "provider_history",
+    "background",
     "configure",
     "path",
     "session_capabilities",

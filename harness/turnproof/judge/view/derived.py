@@ -132,7 +132,8 @@ class DerivedView(View):
     def _in_force(self, turn: TurnView) -> tuple[str | None, tuple[m.ToolSchema, ...]]:
         scripts = self.scenario.turns[: turn.index + 1]
         texts = [script.system for script in scripts if script.system is not None]
-        return texts[-1] if texts else self.scenario.system, self.scenario.tools_in(turn.index)
+        first = next((exchange for exchange in self._exchanges_of(turn) if exchange.generates), None)
+        return texts[-1] if texts else self.scenario.system, self.tools_in(turn.index, first)
 
 
 _DERIVED: WeakKeyDictionary[View, dict[bool, DerivedView]] = WeakKeyDictionary()

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from ...dialects.base import Dialect, World
+from ...messages import ToolSchema
 from ...run.transcript import (
     CallBegan,
     Chunk,
@@ -200,6 +201,16 @@ class View:
     def exchanges_in(self, events: Iterable[Event]) -> tuple[Exchange, ...]:
         """The exchanges whose requests are among these events, each the same object however often it is asked for."""
         return tuple(self._by_request[id(event)] for event in events if isinstance(event, WireRequest))
+
+    def tools_in(self, turn: int, exchange: Exchange | None) -> tuple[ToolSchema, ...]:
+        """The tools in force in a turn. Where one may go on in the background, what the session offers with it in this
+        request is among them: a tool by which the model asks what became of it."""
+        tools = self.scenario.tools_in(turn)
+        slow = any(script.background is not None for script in self.scenario.turns)
+        if not slow or exchange is None or exchange.call is None:
+            return tools
+        known = {tool.name for tool in tools}
+        return (*tools, *(tool for tool in exchange.call.tools if tool.name not in known))
 
     @property
     def strays(self) -> tuple[Failed, ...]:

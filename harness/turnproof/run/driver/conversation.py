@@ -60,6 +60,7 @@ class Run(RunSession):
             self._report_usage()
         if self.keeping is not None:
             self.keeping.report()
+        self.end_late_tool()
         if turn.child_tool is not None:
             self.children.end()
         self.snapshot("turn")

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import itertools
 import random
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal
 
 from ...cancel import CancelToken
-from ...messages import Message
+from ...messages import Message, ToolResult
 from ...provider import Path
 from ...scenarios.model import Cut
 from ...subject import SessionSetup, Subject
@@ -22,6 +23,7 @@ from ..transcript import (
     Refused,
     Retried,
     SessionOpened,
+    ToolWentOn,
     UsageReport,
 )
 from .job import Job
@@ -30,10 +32,17 @@ from .providers import Providers
 from .recorder import Recorder
 from .retention_probe import look_at_adapter
 from .tap import failed
-from .tools import ScriptedTools
+from .tools import BACKGROUND_AFTER, ScriptedTools
 
 if TYPE_CHECKING:
     from .spans import RunSpans
+
+
+TOLD_WITHIN = 2.0
+"""Seconds in which a session knows of a tool that has returned."""
+
+_LOOK = 0.005
+"""Seconds between two looks at what the session tells of it."""
 
 
 class RunSession:
@@ -48,7 +57,12 @@ class RunSession:
         self.handle: Any = None
         self.watcher = ProviderWatch(recorder) if job.watch != "nothing" else None
         self.providers = Providers(job, subject.adapter, recorder, self._spoken, self.watcher)
-        self.tools = ScriptedTools(job.scenario.tools, recorder, self_reporting=subject.kind != "adapter")
+        self.tools = ScriptedTools(
+            job.scenario.tools,
+            recorder,
+            self_reporting=subject.kind != "adapter",
+            late={turn.background for turn in job.scenario.turns if turn.background is not None},
+        )
         self.child_handles: dict[int, Any] = {}
         """The children that were spawned, by number."""
         self._system = job.scenario.system
@@ -214,7 +228,34 @@ class RunSession:
         if not began.probe and not began.child:
             self.calls.append(began)
 
+    def end_late_tool(self) -> None:
+        """The turn is over: the tool that waited for that returns, and the session tells of it."""
+        late, told = self.tools.late, self.session.background
+        if late is None or told is None or not late.end():
+            return
+        results: tuple[ToolResult, ...] = ()
+        try:
+            until = time.monotonic() + TOLD_WITHIN
+            while not (results := tuple(told(self.handle))) and time.monotonic() < until and not late.waited:
+                time.sleep(_LOOK)
+        except Exception as error:
+            self.refused("background", error)
+        wrong = next((one for one in results if not isinstance(one, ToolResult)), None)
+        if wrong is not None:
+            raise TypeError(f"background() has a {type(wrong).__name__} instead of a ToolResult")
+        self.recorder.event(
+            ToolWentOn(
+                name=late.name,
+                waited=late.waited,
+                cancelled=late.cancelled,
+                results=results,
+                turn=self.recorder.turn,
+            )
+        )
+
     def _sleep(self, seconds: float, token: CancelToken | None) -> bool:
+        if seconds == BACKGROUND_AFTER and token is not None:
+            return token.wait(seconds)
         turn = self.recorder.turn
         self.recorder.event(Retried(attempt=self._attempt, delay=float(seconds), error=self._retry_error, turn=turn))
         if self._cut is not None and self._cut.at == "backoff" and self._attempt - 1 == self._cut.index:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, Literal
 
 from ...cancel import CancelToken
@@ -20,6 +20,42 @@ PATIENCE = 5.0
 """Seconds that tools of a turn that is over are waited for."""
 
 
+BACKGROUND_AFTER = 0.0625
+"""Seconds after which a tool goes on in the background that a scenario has return late. These pass in real time."""
+
+LATE = 5.0
+"""Seconds that such a tool waits for the end of its turn: one that is waited for itself returns then."""
+
+
+class LateTool:
+    """A tool that returns only when its turn is over."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.waited = self.cancelled = False
+        self._turn_over = threading.Event()
+        self._began = threading.Event()
+        self._ended = threading.Event()
+
+    def run(self, token: CancelToken, returned: Callable[[], Any]) -> Any:
+        """What it does when it is called: wait, then return."""
+        self._began.set()
+        forget = token.on_cancel(self._turn_over.set)
+        try:
+            self.waited = not self._turn_over.wait(LATE)
+            self.cancelled = token.is_cancelled
+            token.raise_if_cancelled()
+            return returned()
+        finally:
+            forget()
+            self._ended.set()
+
+    def end(self) -> bool:
+        """The turn is over: wait until the tool has returned. False if it was never called."""
+        self._turn_over.set()
+        return self._began.is_set() and self._ended.wait(LATE)
+
+
 class ToolFailedError(Exception):
     """A scripted tool failure."""
 
@@ -27,9 +63,19 @@ class ToolFailedError(Exception):
 class ScriptedTools:
     """Answers calls by the script of the turn, and cancels the turn where the scenario does that in a tool."""
 
-    def __init__(self, schemas: Sequence[ToolSchema], recorder: Recorder, *, self_reporting: bool = False) -> None:
-        """`self_reporting`: each tool records that it ran, for a session that does not call `on_tool`."""
+    def __init__(
+        self,
+        schemas: Sequence[ToolSchema],
+        recorder: Recorder,
+        *,
+        self_reporting: bool = False,
+        late: Collection[str] = (),
+    ) -> None:
+        """`self_reporting`: each tool records that it ran, for a session that does not call `on_tool`. `late` are the
+        names of those that may go on in the background."""
         self._self_reporting = self_reporting
+        self._late_names = frozenset(late)
+        self.late: LateTool | None = None
         self.declare(schemas)
         self._recorder = recorder
         self._script: dict[str, ToolScript] = {}
@@ -47,12 +93,14 @@ class ScriptedTools:
     def declare(self, schemas: Sequence[ToolSchema]) -> None:
         """These are the tools from now on."""
         tools = self._recording if self._self_reporting else self._running
-        self.tools = tuple(Tool(schema, tools(schema)) for schema in schemas)
+        late = dict.fromkeys(self._late_names, BACKGROUND_AFTER)
+        self.tools = tuple(Tool(schema, tools(schema), late.get(schema.name)) for schema in schemas)
 
     def begin(self, turn: Turn) -> None:
         """Follow the script of this turn."""
         self._script, self._cut = dict(turn.results), turn.cut
         self._delegated = {}
+        self.late = LateTool(turn.background) if turn.background is not None else None
         self._count = itertools.count()
 
     def delegate(self, name: str, ask: Callable[[CancelToken], str]) -> None:
@@ -91,6 +139,10 @@ class ScriptedTools:
         def run(args: Any, token: CancelToken) -> Any:
             arguments, turn = freeze(args), self._recorder.turn  # the turn may end before the tool does
             outcome: Literal["ok", "error", "cancelled"] = "error"
+            if self.late is not None and schema.name == self.late.name:
+                with self._lock:  # it runs, and nobody is to wait until it has
+                    self._ran.append(ToolRun(call_id="", name=schema.name, args=arguments, outcome="ok", turn=turn))
+                return running(args, token)
             with self._lock:
                 self._at_work += 1
             try:
@@ -116,6 +168,10 @@ class ScriptedTools:
                 position = next(self._count)
             if position == 0:
                 self.meanwhile()
+            late = self.late
+            if late is not None and schema.name == late.name:
+                script = self._script[schema.name].for_args(args)
+                return late.run(token, lambda: thaw(script.result))
             if (ask := self._delegated.get(schema.name)) is not None:
                 return ask(token)
             script = self._script.get(schema.name, ToolScript(result=f"{schema.name} is fine")).for_args(args)

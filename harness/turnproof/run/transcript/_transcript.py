@@ -25,6 +25,7 @@ Event: TypeAlias = (
     | _turns.Cancelled
     | _turns.Interjected
     | _turns.ToolRun
+    | _turns.ToolWentOn
     | _turns.Retried
     | _operations.Collected
     | _operations.Saved

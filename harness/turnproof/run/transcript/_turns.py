@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from ...messages import FunctionCall, Message, ProviderResponse, TokenUsage, ToolSchema
+from ...messages import FunctionCall, Message, ProviderResponse, TokenUsage, ToolResult, ToolSchema
 from ...provider import Path
 from ..tracebacks import Frame, Raised
 from ._event import BaseEvent
@@ -125,6 +125,18 @@ class ToolRun(BaseEvent, frozen=True, kw_only=True, omit_defaults=True, tag="too
     name: str
     args: Any
     outcome: Literal["ok", "error", "unknown", "cancelled"]
+
+
+class ToolWentOn(BaseEvent, frozen=True, kw_only=True, omit_defaults=True, tag="tool_went_on"):
+    """A tool that returns only when its turn is over has returned. `waited` says that the turn did not end before.
+
+    `cancelled` says that its token was set, and `results` are what the session tells of tools in the background.
+    """
+
+    name: str
+    waited: bool = False
+    cancelled: bool = False
+    results: tuple[ToolResult, ...] = ()
 
 
 class Retried(BaseEvent, frozen=True, kw_only=True, omit_defaults=True, tag="retried"):
