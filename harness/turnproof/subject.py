@@ -27,6 +27,7 @@ __all__ = [
     "FACTS",
     "OF_KEPT_SESSIONS",
     "OPERATIONS",
+    "Enricher",
     "Flag",
     "Operation",
     "SessionBinding",
@@ -49,6 +50,15 @@ class Flag:
 
     variable: str = "TURNPROOF_SESSION_OWNED_HISTORY"
     default: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Enricher:
+    """Changes the user's text on its way to the model. Of several, one of lower `priority` comes first, and of equal
+    ones the one that stands first; each gets what the one before it made."""
+
+    priority: int
+    enrich: Callable[[str], str]
 
 
 def _itself(provider: Any) -> Any:
@@ -77,6 +87,8 @@ class SessionSetup:
     random, ids:    the only sources of randomness and of message ids.
     on_tool:        to be told of each tool result, in call order. May be left alone: a tool tells that it ran, too.
     on_retry:       to be told of each wait before it: the number of the attempt that follows, seconds, the reason.
+    enrichers:      change each text that the user says, once, before it is sent, in order of their priority. There are
+                    none for a session without `enrichment`.
     tracer_provider: where a session that has `spans` gets its tracers from, in place of the global one. It is the same
                     object in all runs of a process, so that what is instrumented once stays so. None for all others.
     watch:          gives what a session is to use in place of a provider that it opened itself: the same object, or,
@@ -103,6 +115,7 @@ class SessionSetup:
     cache_plugin: Callable[[Any], Any] | None = None
     parallel_tools: bool = True
     flag: Flag = Flag()
+    enrichers: tuple[Enricher, ...] = ()
     tracer_provider: TracerProvider | None = None
     watch: Callable[[Any], Any] = _itself
     home: str = ""
@@ -161,6 +174,7 @@ Operation: TypeAlias = Literal[
     "other_path",
     "spans",
     "children_at_once",
+    "enrichment",
     "background",
     KeptOperation,
 ]
@@ -171,7 +185,7 @@ OPERATIONS: tuple[Operation, ...] = get_args(Operation)
 OF_KEPT_SESSIONS: frozenset[KeptOperation] = frozenset(get_args(KeptOperation))
 """Those of them that take sessions which outlive their process: who has none of those lacks none of these."""
 
-FACTS: frozenset[Operation] = frozenset({"message_ids", "other_path", "spans", "children_at_once"})
+FACTS: frozenset[Operation] = frozenset({"message_ids", "other_path", "spans", "children_at_once", "enrichment"})
 """Those of them that are no functions, but say something of what the functions do."""
 
 
@@ -225,6 +239,7 @@ class SessionBinding:
     other_path: whether a session that was saved on one path can be loaded on the other.
     spans:      whether it makes OpenTelemetry spans of its turns, with the setup's `tracer_provider`. They are judged
                 where OpenTelemetry's SDK is installed (`opentelemetry-sdk`).
+    enrichment: whether it has the setup's `enrichers` change what the user says.
     capabilities: what is claimed with this session; None: all that the adapter claims.
     declared:   intended differences between its paths.
     flag:       its migration switch.
@@ -270,6 +285,7 @@ class SessionBinding:
     other_path: bool = False
     spans: bool = False
     children_at_once: bool = False
+    enrichment: bool = False
     capabilities: Capabilities | None = None
     declared: Sequence[Difference] = ()
     flag: Flag = Flag()

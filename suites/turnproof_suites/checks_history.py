@@ -74,7 +74,7 @@ def _undeclared(view: View, step: Step) -> Iterator[str]:
 
 def _missing_content(view: View, step: Step, added: tuple[Message, ...]) -> Iterator[Finding]:
     """What of an ordinary turn is not in the messages that came on top, or is there too often."""
-    user_message = step.turn.said
+    user_message = view.scenario.enriched(step.turn.said)
     found = [message.text for message in added if message.role == "user" and message.text.strip()]
     if user_message.strip() and (
         not added or added[0].role != "user" or without_blanks(found) != without_blanks([user_message])

@@ -80,6 +80,7 @@ from ._consistency import needed_features, stream_only
 from ._content import read_tool
 from ._document import read_document
 from ._earlier_conversation import GivenReader
+from ._enrichers import read_enrichers
 from ._located_value import LocatedValue
 from ._turns import TurnReader
 from .model import Origin, Probe, Scenario, Turn
@@ -90,7 +91,7 @@ CACHES: Final = ("explicit", "managed", "implicit")
 
 _KEYS: Final = (
     "name", "title", "subject", "depth", "modes", "features", "probes", "options", "cache", "debug_logs",
-    "keep_turns", "system", "tools", "results", "given", "sweep", "origin", "turns",
+    "keep_turns", "system", "enrich", "tools", "results", "given", "sweep", "origin", "turns",
 )  # fmt: skip
 MODES: Final[tuple[Literal["stream", "batch"], ...]] = ("stream", "batch")
 PROBES: Final[tuple[Probe, ...]] = get_args(Probe)
@@ -167,6 +168,7 @@ def _scenario(spot: LocatedValue, name: str) -> Scenario:
         subject=subject.choice(SUBJECTS) if (subject := spot.get("subject")) else "adapter",
         sweep=read_sweep(sweep, turns) if (sweep := spot.get("sweep")) else None,
         origin=_origin(spot, turns),
+        enrichers=read_enrichers(enrich) if (enrich := spot.get("enrich")) else (),
         file=spot.file,
     )
     scenario = replace(scenario, modes=_modes(spot, scenario.turns))

@@ -331,6 +331,20 @@ class Turn(msgspec.Struct, frozen=True):
         return tuple(needed)
 
 
+class TextChange(msgspec.Struct, frozen=True):
+    """A change of each text that the user says, before it is sent: it `adds` a text in a paragraph of its own, or has
+    another one (`by`) wherever the text has `replaces`. Those of lower priority come first."""
+
+    priority: int
+    adds: str | None = None
+    replaces: str | None = None
+    by: str = ""
+
+    def applied(self, text: str) -> str:
+        """The text after the change."""
+        return f"{text}\n\n{self.adds}" if self.replaces is None else text.replace(self.replaces, self.by)
+
+
 class Swept(msgspec.Struct, frozen=True):
     """The answer that is broken and cancelled at every one of its events (`scenarios.sweep`); `only` by these."""
 
@@ -353,6 +367,7 @@ class Scenario(msgspec.Struct, frozen=True):
     how many turns a collection leaves. `given` is a conversation that was held elsewhere: the session goes on from it,
     and no model of this run has signed anything in it. A scenario whose `subject` is `session` or `agent` tells these
     apart, and adapters not: they are certified without it. `origin` is where its recorded answers come from.
+    `enrichers` change each text that the user says.
     """
 
     name: str
@@ -372,13 +387,21 @@ class Scenario(msgspec.Struct, frozen=True):
     subject: SubjectKind = "adapter"
     sweep: Swept | None = None
     origin: Origin | None = None
+    enrichers: tuple[TextChange, ...] = ()
     file: str = ""
 
     @property
     def operations(self) -> tuple[Operation, ...]:
         """What a session must be able to do for this scenario, sorted."""
         needed = {operation for turn in self.turns for operation in turn.operations}
+        needed |= {"enrichment"} if self.enrichers else set()
         return tuple(sorted(needed | ({"adopt"} if self.given else set())))
+
+    def enriched(self, text: str) -> str:
+        """What a text of the user's becomes before it is sent."""
+        for change in sorted(self.enrichers, key=lambda change: change.priority):
+            text = change.applied(text)
+        return text
 
     def model_for(self, dialect: str, usual: str) -> str:
         """The model that an adapter of this dialect is run with: the one whose recorded answers it gets, else its

@@ -80,6 +80,7 @@ def _scenario_keys() -> Schema:
         "debug_logs": _FLAG,
         "keep_turns": _POSITIVE,
         "system": _ref("text"),
+        "enrich": _list(_ref("text_change"), minItems=1),
         "tools": _list(_ref("tool")),
         "results": _by_name(_ref("result")),
         "given": _list(_ref("given_turn"), minItems=1),
@@ -159,6 +160,12 @@ def _definitions() -> Schema:
                 "context_tokens": _POSITIVE,
             }
         ),
+        "text_change": {
+            "anyOf": [
+                _object({"priority": _COUNT, "adds": _NONEMPTY}, ("priority", "adds")),
+                _object({"priority": _COUNT, "replaces": _NONEMPTY, "by": _NONEMPTY}, ("priority", "replaces", "by")),
+            ]
+        },
         "turn": _object(_turn_keys()),
         "given_turn": {
             "anyOf": [

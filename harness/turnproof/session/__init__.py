@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..subject import Tool, ToolOutput
 from .approval import Approval, Approve
 from .background import Task, TaskStatus
+from .enrichment import PromptHook, enrich_in_order
 from .history import SessionHistory
 from .inbox import Sender
 from .ledger import LedgerRow, TokenLedger
@@ -28,6 +29,7 @@ __all__ = [
     "Enriched",
     "LedgerRow",
     "Mode",
+    "PromptHook",
     "RequestPacer",
     "Retry",
     "RetryPolicy",
@@ -47,6 +49,7 @@ __all__ = [
     "Tracing",
     "TurnResult",
     "Typed",
+    "enrich_in_order",
     "is_paired",
     "repair",
     "wait_for_token",

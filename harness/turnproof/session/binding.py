@@ -11,10 +11,12 @@ from opentelemetry import trace
 
 from .. import __version__
 from ..gc import GCConfig, TruncateGC
-from ..messages import FunctionCall, Message, Part, ToolResult
-from ..subject import SessionBinding, SessionReply, SessionSetup, SessionTurn, Tool
+from ..messages import FunctionCall, Message, Part, Text, ToolResult
+from ..subject import Enricher, SessionBinding, SessionReply, SessionSetup, SessionTurn, Tool
+from .enrichment import PromptHook, enrich_in_order
 from .flag import path_by_flag
 from .observer import SessionObserver
+from .prompt import Enriched
 from .retry import Retry, RetryPolicy
 from .session import Session
 from .tracing import Tracing
@@ -37,11 +39,23 @@ def open_session(setup: SessionSetup) -> Session:
         sleep=setup.sleep,
         ids=setup.ids,
         parallel_tools=setup.parallel_tools,
+        enrich=enrich_in_order([_hook(enricher) for enricher in setup.enrichers]) if setup.enrichers else None,
         observers=(_Told(setup),),
         tracing=Tracing(trace.get_tracer("turnproof.session", __version__, setup.tracer_provider)),
     )
     _setups[session] = setup
     return session
+
+
+def _hook(enricher: Enricher) -> PromptHook:
+    """An enricher of a setup as a hook: it changes what is said in words."""
+
+    def enrich(parts: tuple[Part, ...]) -> Enriched:
+        said = "".join(part.text for part in parts if isinstance(part, Text))
+        others = [part for part in parts if not isinstance(part, Text)]
+        return Enriched([enricher.enrich(said), *others])
+
+    return PromptHook("enricher", enrich, enricher.priority)
 
 
 def spawn(session: Session) -> Session:
@@ -137,4 +151,5 @@ REFERENCE = SessionBinding(
     other_path=True,
     spans=True,
     children_at_once=True,
+    enrichment=True,
 )

@@ -13,7 +13,7 @@ from ...cancel import CancelToken
 from ...messages import Message, ToolResult
 from ...provider import Path
 from ...scenarios.model import Cut
-from ...subject import SessionSetup, Subject
+from ...subject import Enricher, SessionSetup, Subject
 from ..tracebacks import text_of
 from ..transcript import (
     Accounts,
@@ -99,6 +99,7 @@ class RunSession:
             cache_plugin=self.providers.cache_plugin,
             parallel_tools=not any(turn.cut and "tool" in turn.cut.at for turn in self.job.scenario.turns),
             flag=self.job.flag or self.session.flag,
+            enrichers=tuple(Enricher(one.priority, one.applied) for one in self.job.scenario.enrichers),
             tracer_provider=self._spans.provider if self._spans is not None else None,
             watch=self.providers.watch,
             **self._more_setup(),

@@ -1,0 +1,61 @@
+"""Checks of what hooks make of the user's messages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from turnproof.judge.verdict import Status
+from turnproof.judge.view import View
+from turnproof.scenarios.model import TextChange
+
+from .build import Made, changed_request, scripted
+from .cases import Case, good_runs_hold, status
+from .conversations import THREE
+from .test_history_checks import uncalled
+
+IN_ORDER, ONCE = "history/prompts-are-enriched-in-order", "history/prompts-are-enriched-once"
+CHANGES = (TextChange(40, replaces="[pump]", by="pump 2"), TextChange(20, adds="Bed 3 has [pump]."))
+
+
+def enriched() -> View:
+    """Two turns whose messages are enriched."""
+    made = Made(scripted([THREE], user="How is bed 3?"), scripted(["It is."], user="Good?"), name="history/enriched")
+    made.scenario = replace(made.scenario, enrichers=CHANGES)
+    made.turn("How is bed 3?\n\nBed 3 has pump 2.").call(THREE).end()
+    made.turn("Good?\n\nBed 3 has pump 2.").call("It is.").end()
+    return uncalled(made.view())
+
+
+def saying(text: str) -> Callable[[Any], None]:
+    """The newest message of the user is this."""
+    return lambda body: body["messages"][-1].update(content=[{"type": "text", "text": text}])
+
+
+CASES = [
+    Case(IN_ORDER, enriched, changed_request(saying("Good?\n\nBed 3 has [pump]."), 1), "[pump]", "other-text"),
+    Case(IN_ORDER, enriched, changed_request(saying("Good?"), 1), "Good?", "other-text", "/messages"),
+]
+
+
+test_enriched_messages_hold_and_others_are_named = good_runs_hold(CASES)
+
+
+def test_a_message_that_is_enriched_again_is_named() -> None:
+    good = enriched()
+    again = TextChange(30, adds="Name your source.")
+    scenario = replace(good.scenario, enrichers=(again,))
+    twice = "Good?\n\nName your source.\n\nName your source.\n\nName your source."
+    view = changed_request(saying(twice), 1)(View(good.transcript, good.dialect, scenario))
+    verdict = Case(ONCE, lambda: view, lambda view: view).verdict(view)
+    assert [finding.code for finding in verdict.findings] == [f"{ONCE}/again"]
+    assert status(ONCE, View(good.transcript, good.dialect, scenario)) is Status.HELD
+
+
+@pytest.mark.parametrize("requirement", [IN_ORDER, ONCE])
+def test_a_scenario_without_hooks_decides_nothing(requirement: str) -> None:
+    made = Made(scripted([THREE], user="Hi."), name="history/enriched").turn("Hi.").call(THREE).end()
+    assert status(requirement, uncalled(made.view())) is Status.INCONCLUSIVE
