@@ -13,6 +13,8 @@ from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
+import msgspec
+
 from .agents import Tool, ToolOutput
 from .cancel import CancelToken
 from .dialects import dialect
@@ -27,6 +29,8 @@ __all__ = [
     "FACTS",
     "OF_KEPT_SESSIONS",
     "OPERATIONS",
+    "AgentEvent",
+    "AgentState",
     "Enricher",
     "Flag",
     "Operation",
@@ -59,6 +63,28 @@ class Enricher:
 
     priority: int
     enrich: Callable[[str], str]
+
+
+class AgentState(msgspec.Struct, frozen=True):
+    """An agent as it is at a moment: its id, that of its parent, and whether a turn of it goes on."""
+
+    agent: str
+    parent: str | None = None
+    activity: Literal["idle", "working"] = "idle"
+
+
+class AgentEvent(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Something that happens to an agent, by its id.
+
+    `created`: it is there, with this `parent`. `changed`: its `activity` is another one; `working` when a turn begins.
+    `completed`: a turn of it is over, with this `ending`, and it is idle. `removed`: it is gone for good.
+    """
+
+    kind: Literal["created", "changed", "completed", "removed"]
+    agent: str
+    parent: str | None = None
+    activity: Literal["idle", "working"] = "idle"
+    ending: Literal["", "answer", "cancelled", "error"] = ""
 
 
 def _itself(provider: Any) -> Any:
@@ -176,6 +202,7 @@ Operation: TypeAlias = Literal[
     "children_at_once",
     "enrichment",
     "background",
+    "watch_agents",
     KeptOperation,
 ]
 
@@ -229,6 +256,9 @@ class SessionBinding:
     children_at_once: whether it and its children may be spoken to at the same time, each from a thread of its own.
     background: the results of tools that went on in the background and have returned since, each under the id of its
                 call, in call order. A tool goes on so that has not returned after its `background_after`.
+    watch_agents: calls a function with each event of this session and its children from now on, from any thread and in
+                order, and returns the agents that there are now. No event is told twice, nor is one that the returned
+                states show already. May be called several times, each time with another function.
     session_id: the id of the session that is open, of those that outlive the process; None before there is one. With
                 it goes `session_capabilities`, what it says can be done with them.
     new_session, resume_session, continue_last, fork_session, delete_session: as `SessionSource` has them.
@@ -271,6 +301,7 @@ class SessionBinding:
     path: Callable[[Any], Path] | None = None
     spawn: Callable[[Any], Any] | None = None
     background: Callable[[Any], Sequence[ToolResult]] | None = None
+    watch_agents: Callable[[Any, Callable[[AgentEvent], None]], Sequence[AgentState]] | None = None
     session_id: Callable[[Any], str | None] | None = None
     session_capabilities: Callable[[Any], SessionCapabilities] | None = None
     new_session: Callable[[Any], object] | None = None

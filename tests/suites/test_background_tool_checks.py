@@ -56,8 +56,8 @@ CASES = [
         "error",
         "turn-failed",
     ),
-    Case(GOES_ON, surveying, held, "expected 1 result of the call toolu_1", "result-count", "/session"),
-    Case(KEPT, surveying, went(results=()), "a result of the call toolu_1", "lost"),
+    Case(GOES_ON, surveying, held, "expected 1 result of the call", "result-count", "/session"),
+    Case(KEPT, surveying, went(results=()), "a result of the call", "lost"),
     Case(KEPT, surveying, went(results=(replace(DONE, call_id="toolu_2"),)), "toolu_2", "lost"),
     Case(KEPT, surveying, went(results=(replace(DONE, result="done"),)), "Two beds are dry.", "other-result"),
 ]

@@ -21,6 +21,17 @@ IN_ORDER, ONCE = "history/prompts-are-enriched-in-order", "history/prompts-are-e
 CHANGES = (TextChange(40, replaces="[pump]", by="pump 2"), TextChange(20, adds="Bed 3 has [pump]."))
 
 
+SOURCED = "Good?\n\nName your source."
+
+
+def sourced() -> View:
+    """Two turns with a hint."""
+    made = Made(scripted([THREE], user="How is bed 3?"), scripted(["It is."], user="Good?"), name="history/enriched")
+    made.scenario = replace(made.scenario, enrichers=(TextChange(30, adds="Name your source."),))
+    made.turn("How is bed 3?\n\nName your source.").call(THREE).end()
+    return uncalled(made.turn(SOURCED).call("It is.").end().view())
+
+
 def enriched() -> View:
     """Two turns whose messages are enriched."""
     made = Made(scripted([THREE], user="How is bed 3?"), scripted(["It is."], user="Good?"), name="history/enriched")
@@ -38,21 +49,13 @@ def saying(text: str) -> Callable[[Any], None]:
 CASES = [
     Case(IN_ORDER, enriched, changed_request(saying("Good?\n\nBed 3 has [pump]."), 1), "[pump]", "other-text"),
     Case(IN_ORDER, enriched, changed_request(saying("Good?"), 1), "Good?", "other-text", "/messages"),
+    Case(
+        ONCE, sourced, changed_request(saying(f"{SOURCED}\n\n{SOURCED}"), 1), "Name your source.", "again", "/messages"
+    ),
 ]
 
 
 test_enriched_messages_hold_and_others_are_named = good_runs_hold(CASES)
-
-
-def test_a_message_that_is_enriched_again_is_named() -> None:
-    good = enriched()
-    again = TextChange(30, adds="Name your source.")
-    scenario = replace(good.scenario, enrichers=(again,))
-    twice = "Good?\n\nName your source.\n\nName your source.\n\nName your source."
-    view = changed_request(saying(twice), 1)(View(good.transcript, good.dialect, scenario))
-    verdict = Case(ONCE, lambda: view, lambda view: view).verdict(view)
-    assert [finding.code for finding in verdict.findings] == [f"{ONCE}/again"]
-    assert status(ONCE, View(good.transcript, good.dialect, scenario)) is Status.HELD
 
 
 @pytest.mark.parametrize("requirement", [IN_ORDER, ONCE])

@@ -385,6 +385,7 @@ def test_what_is_asked_of_sessions_alone_stands_in_these_profiles() -> None:
     assert asked == {
         "core",
         "streaming",
+        "tools",
         "cancellation",
         "accounting",
         "gc",

@@ -15,6 +15,7 @@ from ..judge.view.wire_bytes import wire_bytes
 from ..messages import FunctionCall, Message, Part, Text, Thought, TokenUsage, ToolResult
 from ..run.transcript import (
     Accounts,
+    AgentsWatched,
     CallBegan,
     Cancelled,
     ChildEnded,
@@ -173,6 +174,10 @@ def _entries(event: Event) -> Iterator[Entry]:
             )
         case Retried():
             yield Entry("session", f"retry {event.attempt} after {event.delay:g} s", event.error)
+        case AgentsWatched():
+            told = ", ".join(f"{one.agent} {one.kind} {one.ending or one.activity}".strip() for one in event.events)
+            label = f"agents after {event.after}: {', '.join(f'{one.agent} {one.activity}' for one in event.now)}"
+            yield Entry("session", label, told)
         case ChildEnded():
             spoken = f"{event.error}: {event.message}" if event.error else event.text
             yield Entry("session", f"turn of child {event.child}, beside others: {event.outcome}", spoken)

@@ -91,7 +91,7 @@ CACHES: Final = ("explicit", "managed", "implicit")
 
 _KEYS: Final = (
     "name", "title", "subject", "depth", "modes", "features", "probes", "options", "cache", "debug_logs",
-    "keep_turns", "system", "enrich", "tools", "results", "given", "sweep", "origin", "turns",
+    "keep_turns", "system", "enrich", "watched", "tools", "results", "given", "sweep", "origin", "turns",
 )  # fmt: skip
 MODES: Final[tuple[Literal["stream", "batch"], ...]] = ("stream", "batch")
 PROBES: Final[tuple[Probe, ...]] = get_args(Probe)
@@ -169,6 +169,7 @@ def _scenario(spot: LocatedValue, name: str) -> Scenario:
         sweep=read_sweep(sweep, turns) if (sweep := spot.get("sweep")) else None,
         origin=_origin(spot, turns),
         enrichers=read_enrichers(enrich) if (enrich := spot.get("enrich")) else (),
+        watched=watched.flag() if (watched := spot.get("watched")) else False,
         file=spot.file,
     )
     scenario = replace(scenario, modes=_modes(spot, scenario.turns))

@@ -367,7 +367,7 @@ class Scenario(msgspec.Struct, frozen=True):
     how many turns a collection leaves. `given` is a conversation that was held elsewhere: the session goes on from it,
     and no model of this run has signed anything in it. A scenario whose `subject` is `session` or `agent` tells these
     apart, and adapters not: they are certified without it. `origin` is where its recorded answers come from.
-    `enrichers` change each text that the user says.
+    `enrichers` change each text that the user says. `watched`: the events of its agents are recorded.
     """
 
     name: str
@@ -388,6 +388,7 @@ class Scenario(msgspec.Struct, frozen=True):
     sweep: Swept | None = None
     origin: Origin | None = None
     enrichers: tuple[TextChange, ...] = ()
+    watched: bool = False
     file: str = ""
 
     @property
@@ -395,6 +396,7 @@ class Scenario(msgspec.Struct, frozen=True):
         """What a session must be able to do for this scenario, sorted."""
         needed = {operation for turn in self.turns for operation in turn.operations}
         needed |= {"enrichment"} if self.enrichers else set()
+        needed |= {"watch_agents"} if self.watched else set()
         return tuple(sorted(needed | ({"adopt"} if self.given else set())))
 
     def enriched(self, text: str) -> str:

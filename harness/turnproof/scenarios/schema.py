@@ -80,6 +80,7 @@ def _scenario_keys() -> Schema:
         "debug_logs": _FLAG,
         "keep_turns": _POSITIVE,
         "system": _ref("text"),
+        "watched": _FLAG,
         "enrich": _list(_ref("text_change"), minItems=1),
         "tools": _list(_ref("tool")),
         "results": _by_name(_ref("result")),

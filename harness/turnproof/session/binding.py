@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -12,7 +12,8 @@ from opentelemetry import trace
 from .. import __version__
 from ..gc import GCConfig, TruncateGC
 from ..messages import FunctionCall, Message, Part, Text, ToolResult
-from ..subject import Enricher, SessionBinding, SessionReply, SessionSetup, SessionTurn, Tool
+from ..subject import AgentEvent, AgentState, Enricher, SessionBinding, SessionReply, SessionSetup, SessionTurn, Tool
+from .agents.feed import AgentFeed
 from .enrichment import PromptHook, enrich_in_order
 from .flag import path_by_flag
 from .observer import SessionObserver
@@ -44,6 +45,8 @@ def open_session(setup: SessionSetup) -> Session:
         tracing=Tracing(trace.get_tracer("turnproof.session", __version__, setup.tracer_provider)),
     )
     _setups[session] = setup
+    _families[session] = family = _Family(AgentFeed(), "agent-1")
+    session.observe(family.feed.add(family.agent))
     return session
 
 
@@ -65,7 +68,16 @@ def spawn(session: Session) -> Session:
     opened = setup.open_provider if session.path == "legacy" else lambda path: provider
     child = open_session(replace(setup, path=session.path, open_provider=opened, tools=tools))
     child.set_system(system)
+    family = _families[session]
+    _families[child] = own = _Family(family.feed, family.feed.free_id())
+    child.observe(family.feed.add(own.agent, family.agent))
     return child
+
+
+def watch_agents(session: Session, on_event: Callable[[AgentEvent], None]) -> Sequence[AgentState]:
+    """The agents of the session's family, whose events are told from now on."""
+    agents, _ = _families[session].feed.watch(on_event)
+    return agents
 
 
 class _Told(SessionObserver):
@@ -121,6 +133,17 @@ def _ignore(_: Any) -> None:
     pass
 
 
+@dataclass(frozen=True, slots=True)
+class _Family:
+    """Where the events of a session and its children come together, and the session's own id there."""
+
+    feed: AgentFeed
+    agent: str
+
+
+_families: WeakKeyDictionary[Session, _Family] = WeakKeyDictionary()
+"""The family of each session."""
+
 _setups: WeakKeyDictionary[Session, SessionSetup] = WeakKeyDictionary()
 """What each session was opened with, for its children."""
 
@@ -146,6 +169,7 @@ REFERENCE = SessionBinding(
     provider_history=provider_history,
     path=lambda session: session.path,
     spawn=spawn,
+    watch_agents=watch_agents,
     background=lambda session: [task.result for task in session.tasks if task.result is not None],
     paths=("stateless", "legacy"),
     other_path=True,

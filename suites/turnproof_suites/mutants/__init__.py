@@ -45,6 +45,7 @@ from . import (
     tools_names,
     tools_outgoing,
     usage_figures,
+    watching,
 )
 from ._agent import BrokenAgent
 from ._broken import Broken, BrokenCount, CallInputs, Proceed
@@ -93,6 +94,7 @@ _AREAS = (
     children_beside,
     background,
     enrichment,
+    watching,
     context,
     spans,
     agent_sessions,

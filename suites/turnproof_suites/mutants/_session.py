@@ -30,6 +30,7 @@ _PASSED_ON = (
     "context",
     "provider_history",
     "background",
+    "watch_agents",
     "configure",
     "path",
     "session_capabilities",

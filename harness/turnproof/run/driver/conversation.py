@@ -11,6 +11,7 @@ from ...messages import Part, Text
 from ...scenarios.model import Cut, Turn
 from ...subject import SessionReply, SessionTurn, Subject
 from ..transcript import Cancelled, Event, Interjected, TurnBegan, TurnEnded
+from .agent_watch import AgentWatch
 from .children import Children
 from .job import Job
 from .operations import Operations
@@ -31,6 +32,14 @@ class Run(RunSession):
             self._more_setup = self.keeping.setup
         self.children = Children(self)
         self._operations = Operations(self, self.children)
+        self.agent_watch = AgentWatch(self)
+
+    def open(self) -> None:
+        """Open the session, and begin to watch its agents where the scenario has that."""
+        super().open()
+        self.recorder.turn = 0
+        self.agent_watch.report("open")
+        self.recorder.turn = -1
 
     # -- one turn ------------------------------------------------------------------------------------------
 
@@ -64,6 +73,7 @@ class Run(RunSession):
         if turn.child_tool is not None:
             self.children.end()
         self.snapshot("turn")
+        self.agent_watch.report("turn")
         if turn.child_outlives:
             self._operations.end_outliving()
 
@@ -107,6 +117,7 @@ class Run(RunSession):
             self._operations.begin_outliving(turn.child)
         else:
             self._operations.child(turn.child)
+            self.agent_watch.report("child")
 
     def _send(self, turn: Turn, token: CancelToken) -> TurnEnded:
         recorder = self.recorder

@@ -19,6 +19,7 @@ from ._operations import (
 )
 from ._transcript import Event, RunKey, Transcript
 from ._turns import (
+    AgentsWatched,
     CallBegan,
     Cancelled,
     ChildEnded,
@@ -44,6 +45,7 @@ from ._wire import WireRequest, WireResponse
 
 __all__ = [
     "Accounts",
+    "AgentsWatched",
     "CallBegan",
     "Cancelled",
     "ChildEnded",

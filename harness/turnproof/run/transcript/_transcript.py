@@ -49,6 +49,7 @@ Event: TypeAlias = (
     | _agents.Killed
     | _agents.LeftBehind
     | _turns.ChildEnded
+    | _turns.AgentsWatched
     | _turns.HistorySnapshot
     | _turns.TurnEnded
     | _turns.RunEnded

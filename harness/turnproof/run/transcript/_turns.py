@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from ...messages import FunctionCall, Message, ProviderResponse, TokenUsage, ToolResult, ToolSchema
 from ...provider import Path
+from ...subject import AgentEvent, AgentState
 from ..tracebacks import Frame, Raised
 from ._event import BaseEvent
 
@@ -174,6 +175,20 @@ class ChildEnded(BaseEvent, frozen=True, kw_only=True, omit_defaults=True, tag="
     error: str = ""
     message: str = ""
     raised: Raised | None = None
+
+
+class AgentsWatched(BaseEvent, frozen=True, kw_only=True, omit_defaults=True, tag="agents_watched"):
+    """The events of the session's agents since the last time, and the agents as somebody sees them who connects now.
+
+    `after` is `open`, `turn`, or the operation by the word that scenarios have for it. Ids are replaced by words, in
+    the order in which they were first seen. `differing` counts those who connected in between and were told something
+    else from then on.
+    """
+
+    after: str
+    events: tuple[AgentEvent, ...] = ()
+    now: tuple[AgentState, ...] = ()
+    differing: int = 0
 
 
 class TurnEnded(BaseEvent, frozen=True, kw_only=True, omit_defaults=True, tag="turn_ended"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .agent import Agent, AgentStatus
+from .feed import AgentFeed
 from .limits import AgentLimitError, Limits
 from .provider_sources import ProviderSource
 from .report import Report, ReportKind
@@ -14,6 +15,7 @@ from .tools import subagent_tools
 __all__ = [
     "SUBAGENT_SYSTEM",
     "Agent",
+    "AgentFeed",
     "AgentLimitError",
     "AgentStatus",
     "Limits",

@@ -26,6 +26,7 @@ from ...subject import Tool
 from ..inbox import Sender
 from ..result import TurnResult
 from .agent import Agent
+from .feed import AgentFeed
 from .limits import AgentLimitError, Limits
 from .provider_sources import Origin
 from .runtime import Runtime
@@ -46,7 +47,8 @@ class Team:
 
     `provider`, `path`, `model`, `system` and `tools` are the lead's, as for `Runtime.create_session`. A subagent runs
     on what its parent runs on unless it is given something else, and has no tool of the registry that its parent
-    lacks. With a `shared` state all of them have tools to read and set it.
+    lacks. With a `shared` state all of them have tools to read and set it. `feed` has the events of all agents, by
+    their names.
     """
 
     def __init__(
@@ -66,6 +68,7 @@ class Team:
         self.runtime = runtime
         self.limits = limits or Limits()
         self.shared = shared
+        self.feed = AgentFeed()
         self._subagent_system = subagent_system
         # One for all: there are few agents, and nothing is done under it that takes time.
         self._changed = threading.Condition()
@@ -189,6 +192,7 @@ class Team:
                 agent.parent.children.remove(agent)
                 for one in agent.family():
                     del self._named[one.name]
+                    self.feed.remove(one.name)
         return not left
 
     def wait_for(
@@ -228,6 +232,7 @@ class Team:
             tools=tools,
             more_tools=more,
         )
+        agent.session.observe(self.feed.add(name, parent.name if parent is not None else None))
         return agent
 
     def _check_room(self, parent: Agent, name: str | None) -> None:
