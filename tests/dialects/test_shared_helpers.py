@@ -337,3 +337,10 @@ def test_tools_that_are_alike_but_for_their_names_are_paired_in_their_order() ->
     held = [ToolSchema("💧", "", {"type": "object"}), ToolSchema("🌱", "", {"type": "object"})]
     sent = [ToolSchema("t_11", "", {"type": "object"}), ToolSchema("t_22", "", {"type": "object"})]
     assert wire_names(held, sent) == {"💧": "t_11", "🌱": "t_22"}
+
+
+def test_a_tool_behind_the_name_of_a_server_is_known_by_the_end_of_its_name() -> None:
+    plain = {"type": "object"}
+    sent = [ToolSchema("mcp__session__read_sensor", "", plain), ToolSchema("mcp__session__water", "", plain)]
+    assert wire_names([ToolSchema("read_sensor", "", plain)], sent) == {"read_sensor": "mcp__session__read_sensor"}
+    assert wire_names([ToolSchema("or", "", plain)], sent) == {}

@@ -17,6 +17,9 @@ _LIKENESS = 0.8
 _BEGINNING = 16
 """Letters by which a name is known that was cut, or given a suffix of its own, to make it legal."""
 
+_SHORT = 4
+"""Letters from which on the end of a name says whose it is."""
+
 
 def wire_names(held: Sequence[ToolSchema], sent: Sequence[ToolSchema]) -> dict[str, str]:
     """Session name -> wire name for every held tool that can be recognised among those sent.
@@ -59,7 +62,9 @@ def _likeness(held: ToolSchema, sent: ToolSchema) -> tuple[bool, int, float]:
     parameters = same_json(held.parameters, without_additions(held.parameters, sent.parameters))
     same = int(parameters) + int(held.description.strip() == sent.description.strip())
     begins = _bare(sent.name).startswith(_beginning(held.name))
-    return alike >= _LIKENESS or bool(same == 2 and (held.description or begins)), same, alike
+    # A program may put the name of a server in front of it: `mcp__SERVER__NAME`.
+    ends = len(_bare(held.name)) >= _SHORT and _bare(sent.name).endswith(_bare(held.name))
+    return alike >= _LIKENESS or bool(same == 2 and (held.description or begins or ends)), same, alike
 
 
 _ADDITIONS = frozenset({"$id", "$schema", "additionalProperties", "description", "strict", "title"})
