@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from turnproof.session import Approval, Session
+from turnproof.session import Approval, Enriched, Session
 
 from .fakes import FakeStateless, reply
 
@@ -20,9 +20,11 @@ def test_every_example_on_the_page_of_turns_runs() -> None:
         "approve": lambda call, token: Approval(True),
         "show": lambda piece: None,
         "survey": lambda args, token: "wet",
+        "fill_in": Enriched,
+        "look_up": Enriched,
     }
     examples = re.findall(r"^```python\n(.*?)^```", PAGE, flags=re.MULTILINE | re.DOTALL)
-    assert len(examples) == 6
+    assert len(examples) == 7
     for example in examples:
         exec(example, names)
     assert names["result"].text == "Done."

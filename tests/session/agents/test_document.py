@@ -38,6 +38,7 @@ def test_an_example_runs(number: int, capsys: pytest.CaptureFixture[str]) -> Non
     }
     if number:
         exec("from turnproof.session.agents import ProviderSource", names)
+        names["team"] = team_of(minds)
     exec(compile(EXAMPLES[number], f"example {number}", "exec"), names)
     assert capsys.readouterr().out == ("I have it counted.\nSeven.\n" if number == 0 else "")
 
