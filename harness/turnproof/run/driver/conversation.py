@@ -37,9 +37,8 @@ class Run(RunSession):
     def open(self) -> None:
         """Open the session, and begin to watch its agents where the scenario has that."""
         super().open()
-        self.recorder.turn = 0
-        self.agent_watch.report("open")
-        self.recorder.turn = -1
+        if self.recorder.turn < 0:  # and not again, as a session that outlives its process is
+            self.agent_watch.report("open")
 
     # -- one turn ------------------------------------------------------------------------------------------
 
