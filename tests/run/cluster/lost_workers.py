@@ -15,6 +15,7 @@ import itertools
 import os
 import random
 import signal
+import subprocess
 import sys
 import tempfile
 import threading
@@ -22,7 +23,6 @@ import time
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
-from typing import Any
 
 from turnproof.commands.certify.decide import lacking_for
 from turnproof.commands.certify.scenarios import suite_scenarios
@@ -34,7 +34,7 @@ from turnproof.run.evidence import digest
 from turnproof.run.places import run_place
 from turnproof.run.transcript import RunKey, Transcript
 
-from .clusters import dask_cluster, hosts, registered_workers
+from .clusters import dask_cluster, hosts
 
 ADAPTERS = ("anthropic", "openai", "google_genai")
 MIXED = ("faults/*", "cancel/*", "tools/*", "basics/*")
@@ -56,23 +56,52 @@ def name_of(spec: RunSpec) -> str:
     return f"{spec.adapter} {spec.key}"
 
 
+class Workers:
+    """Workers of a cluster, each a process that is started again when it has ended, as Slurm or Kubernetes does."""
+
+    def __init__(self, scheduler: str, count: int, folder: str) -> None:
+        self._words = [sys.executable, "-m", "dask", "worker", scheduler, "--no-nanny", "--nthreads", "1"]
+        self._words += ["--host", "127.0.0.1", "--no-dashboard", "--local-directory", folder]
+        self._processes = [self._start() for _ in range(count)]
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        return subprocess.Popen(self._words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+    def keep(self) -> None:
+        """Start those again that have ended."""
+        self._processes = [one if one.poll() is None else self._start() for one in self._processes]
+
+    def pids(self) -> list[int]:
+        return [one.pid for one in self._processes]
+
+    def end(self) -> None:
+        for one in self._processes:
+            one.kill()
+            one.wait()
+
+
 @dataclass
 class Killer:
     """Kills a worker of the cluster, or a process of ours beside one, again and again."""
 
-    cluster: Any
+    workers: Workers
     between: float
     drawn: random.Random
     killed: Counter[str] = field(default_factory=Counter)
     over: threading.Event = field(default_factory=threading.Event)
 
     def run(self) -> None:
-        while not self.over.wait(self.drawn.uniform(0.5, 1.5) * self.between):
-            workers = registered_workers(self.cluster)
-            what, pids = self.drawn.choice([("worker", workers), ("host", hosts())])
-            with contextlib.suppress(ProcessLookupError, IndexError):
-                os.kill(self.drawn.choice(pids), signal.SIGKILL)
-                self.killed[what] += 1
+        for what in itertools.cycle(("worker", "host")):
+            if self.over.is_set():
+                return
+            until = time.monotonic() + self.drawn.uniform(0.5, 1.5) * self.between
+            while time.monotonic() < until and not self.over.wait(0.2):
+                self.workers.keep()
+            pids = self.workers.pids() if what == "worker" else hosts()
+            with contextlib.suppress(ProcessLookupError):
+                if pids and not self.over.is_set():
+                    os.kill(self.drawn.choice(pids), signal.SIGKILL)
+                    self.killed[what] += 1
 
 
 def measure(runs: int, workers: int, between: float, seed: int, patterns: tuple[str, ...]) -> int:
@@ -89,9 +118,9 @@ def measure(runs: int, workers: int, between: float, seed: int, patterns: tuple[
     asked = [replace(spec) for spec in rounds]
     came: Counter[int] = Counter()
     wrong: list[str] = []
-    with tempfile.TemporaryDirectory(prefix="turnproof-lost-") as folder, dask_cluster(workers, folder) as cluster:
-        killer = Killer(cluster, between, random.Random(seed))
-        threading.Thread(target=killer.run, daemon=True).start()
+    with tempfile.TemporaryDirectory(prefix="turnproof-lost-") as folder, dask_cluster(0, folder) as cluster:
+        started = Workers(cluster.scheduler_address, workers, folder)
+        killer = Killer(started, between, random.Random(seed))
 
         def compare(spec: RunSpec, transcript: Transcript) -> None:
             came[id(spec)] += 1
@@ -101,9 +130,15 @@ def measure(runs: int, workers: int, between: float, seed: int, patterns: tuple[
         began = time.monotonic()
         try:
             with run_place(ClusterOptions(cluster.scheduler_address), subjects) as there:
-                there.run_all(asked, compare)
+                thread = threading.Thread(target=killer.run)
+                thread.start()
+                try:
+                    there.run_all(asked, compare)
+                finally:
+                    killer.over.set()
+                    thread.join()
         finally:
-            killer.over.set()
+            started.end()
         took = time.monotonic() - began
     missing, twice = sum(not came[id(spec)] for spec in asked), sum(count > 1 for count in came.values())
     kills = ", ".join(f"{count} of a {what}" for what, count in sorted(killer.killed.items()))
