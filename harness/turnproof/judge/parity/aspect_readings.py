@@ -97,7 +97,7 @@ class Reader:
         response, answer = exchange.response, exchange.answer
         if response is None:
             return None
-        value: dict[str, JSON] = {"ended": response.ended}
+        value: dict[str, JSON] = {"ended": "completed" if exchange.clean else response.ended}
         if not self._neutral:
             value["status"] = response.status
         if answer is not None and answer.error_kind is not None and not self._neutral:

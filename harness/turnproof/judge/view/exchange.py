@@ -223,8 +223,14 @@ class Exchange:
 
     @cached_property
     def clean(self) -> bool:
-        """Whether a whole, undisturbed answer of the model went out to the end."""
-        if self.response is None or self.fault is not None or self.held or self.response.ended != "completed":
+        """Whether a whole, undisturbed answer of the model went out.
+
+        A client may leave with the event that ends the answer: whether the server has then written all that comes
+        behind it is a matter of moments.
+        """
+        if self.response is None or self.fault is not None or self.held:
+            return False
+        if self.response.ended not in ("completed", "cut-by-peer"):
             return False
         answer = self.answer
         return answer is not None and answer.status == 200 and answer.complete and answer.error_kind is None
