@@ -258,7 +258,12 @@ HAPPENINGS = [
         ".child.status",
         "499",
     ),
-    turn("background-uncalled", "user: a\nmodel: b\nbackground: read", ".background", "is called 0 times in this turn"),
+    turn(
+        "background-uncalled",
+        "user: a\nmodel: b\nbackground: read",
+        ".background",
+        "must be called once in this turn, got 0 calls",
+    ),
     turn(
         "background-cut",
         "user: a\nmodel: [[{call: read}], [b]]\nresults: {read: 1}\nbackground: read\n"

@@ -189,7 +189,7 @@ def _check_background(turn: Turn, spot: LocatedValue) -> None:
         place.refuse("is the tool that has the child told; name another one")
     calling = [call.name for round_ in turn.rounds for call in _calls(round_)]
     if calling.count(turn.background) != 1:
-        place.refuse(f"is called {calling.count(turn.background)} times in this turn; once goes on in the background")
+        place.refuse(f"must be called once in this turn, got {counted(calling.count(turn.background), 'call')}")
 
 
 def _check_cancel(turn: Turn, spot: LocatedValue) -> None:
