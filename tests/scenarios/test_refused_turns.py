@@ -262,7 +262,7 @@ HAPPENINGS = [
         "background-uncalled",
         "user: a\nmodel: b\nbackground: read",
         ".background",
-        "must be called once in this turn, got 0 calls",
+        "has to be called once in this turn, got 0 calls",
     ),
     turn(
         "background-cut",
@@ -275,7 +275,7 @@ HAPPENINGS = [
         "child-of-a-tool-that-nobody-calls",
         "user: a\nmodel: b\nchild: {user: c, model: d, tool: read}",
         ".child.tool",
-        "must be called once in this turn, got 0 calls",
+        "has to be called once in this turn, got 0 calls",
     ),
     turn(
         "child-of-a-tool-with-a-result",

@@ -128,7 +128,7 @@ def _check_child(turn: Turn, spot: LocatedValue) -> None:
     calling = [call.name for round_ in turn.rounds for call in _calls(round_)]
     if turn.child_tool is not None and calling.count(turn.child_tool) != 1:
         place.at("tool").refuse(
-            f"must be called once in this turn, got {counted(calling.count(turn.child_tool), 'call')}"
+            f"has to be called once in this turn, got {counted(calling.count(turn.child_tool), 'call')}"
         )
 
 
@@ -189,7 +189,7 @@ def _check_background(turn: Turn, spot: LocatedValue) -> None:
         place.refuse("is the tool that has the child told; name another one")
     calling = [call.name for round_ in turn.rounds for call in _calls(round_)]
     if calling.count(turn.background) != 1:
-        place.refuse(f"must be called once in this turn, got {counted(calling.count(turn.background), 'call')}")
+        place.refuse(f"has to be called once in this turn, got {counted(calling.count(turn.background), 'call')}")
 
 
 def _check_cancel(turn: Turn, spot: LocatedValue) -> None:

@@ -61,5 +61,7 @@ class _ErrorsWithoutCause(Broken):
             raise
         except ProviderError as error:
             own = copy.copy(error)
+        # A package that pickles tracebacks has copies keep the cause, for the whole process.
+        own.__cause__ = own.__context__ = None
         # Behind the block: in it, the error would have the other one as its context.
         raise own

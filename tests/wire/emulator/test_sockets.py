@@ -332,7 +332,7 @@ def test_the_server_waits_for_a_client_that_does_not_read(server: EmulatorServer
 def test_a_stopped_server_leaves_no_socket_open() -> None:
     with EmulatorServer() as running:
         run = running.open_run(dialect("openai-responses"), EchoResponder())
-        connection = client.connect(address(run), additional_headers=KEY, proxy=None, legacy=True)
+        connection = client.connect(address(run), additional_headers=KEY, proxy=None)
         connection.send(create("Hi"))
         received(connection)
     with pytest.raises(exceptions.ConnectionClosed):
