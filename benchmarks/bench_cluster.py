@@ -23,7 +23,8 @@ from turnproof.judge.requirements import load_suite
 from turnproof.run.bindings import resolve_subject
 from turnproof.run.cluster.runner import ClusterOptions
 from turnproof.run.driver import RunSpec
-from turnproof.run.places import RunPlace, run_place
+from turnproof.run.driver.run_place import RunPlace
+from turnproof.run.places import run_place
 from turnproof.run.transcript import RunKey
 
 ADAPTER = "anthropic"

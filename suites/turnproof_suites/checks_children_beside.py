@@ -9,7 +9,6 @@ from functools import cached_property
 from turnproof.judge.finding import Compared, Finding, Place, Side
 from turnproof.judge.requirements import FindingCode, Findings, check, finding
 from turnproof.judge.view import Exchange, TurnView, View
-from turnproof.messages import Text
 from turnproof.run.transcript import ChildEnded, Refused
 from turnproof.scenarios.model import Turn
 
@@ -43,7 +42,7 @@ class BesideTurn:
     @property
     def task(self) -> str:
         """What the child is told."""
-        return "".join(part.text for part in self.script.user if isinstance(part, Text))
+        return self.script.text
 
     @property
     def at_task(self) -> Place:

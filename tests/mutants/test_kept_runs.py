@@ -16,6 +16,7 @@ from turnproof.commands.certify.kept_runs import KeptRuns, MadeWith, run_name
 from turnproof.errors import UsageError
 from turnproof.judge.run_log import Environment
 from turnproof.run.driver import RunSpec
+from turnproof.run.driver.run_place import RunPlace
 from turnproof.run.evidence import digest
 from turnproof.run.transcript import RunEnded, RunKey, Transcript
 from turnproof.scenarios.model import Scenario
@@ -95,7 +96,7 @@ def test_a_damaged_log_is_refused_with_what_to_do(tmp_path: Path) -> None:
         KeptRuns(tmp_path, WITH)
 
 
-class Place:
+class Place(RunPlace):
     """A place whose runs are counted, and say how many there were."""
 
     def __init__(self) -> None:

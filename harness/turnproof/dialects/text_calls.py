@@ -64,17 +64,17 @@ def _rounds(held: Sequence[Message]) -> list[_Round]:
 
 def _calls_in(message: Message, held: Message) -> bool:
     words = [word for call in held.calls for word in (call.name, *leaves(thaw(call.args)))]
-    room = len(held.calls) * _MORE_WORDS + sum(map(_length, (thaw(call.args) for call in held.calls)))
-    return _has(message.text, words, len(held.text) + sum(len(call.name) for call in held.calls) + room)
+    room = sum(len(call.name) + _length(thaw(call.args)) + _MORE_WORDS for call in held.calls)
+    return len(message.text) <= len(held.text) + room and _has(message.text, words)
 
 
 def _results_in(message: Message, held: Sequence[Message]) -> bool:
     values = [thaw(result.result) for one in held for result in one.results]
-    return _has(message.text, [word for value in values for word in leaves(value)], None)
+    return _has(message.text, [word for value in values for word in leaves(value)])
 
 
-def _has(text: str, words: Sequence[str], most: int | None) -> bool:
-    return all(_is_in(text, word.strip()) for word in words) and (most is None or len(text) <= most)
+def _has(text: str, words: Sequence[str]) -> bool:
+    return all(_is_in(text, word.strip()) for word in words)
 
 
 def _is_in(text: str, word: str) -> bool:

@@ -1,6 +1,7 @@
-"""How a request tells a model that follows no script what its answer is to be: a call, text alone, a short answer.
+"""Settings of a request that make a real model answer with a call, with text alone, or briefly.
 
-Each API has names of its own for this. A dialect names them as `ask_for`, one of the functions here.
+Each API has its own names for them. A dialect's `ask_for` is one of the functions here. They return the members of the
+request's body that change, with their new values.
 """
 
 from __future__ import annotations

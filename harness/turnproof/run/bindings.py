@@ -77,6 +77,14 @@ def resolve_agent(name: str) -> AgentBinding:
     return _with_model(name, _of_kind(AgentBinding, agent, _find(agent, "agent", (AGENTS,))), model)
 
 
+class SubjectTable(dict[str, Subject]):
+    """Subjects by name. One that is not there yet is resolved, once; that raises BindingError."""
+
+    def __missing__(self, name: str) -> Subject:
+        self[name] = resolve_subject(name)
+        return self[name]
+
+
 def resolve_subject(name: str) -> Subject:
     """What that name can be certified as: an adapter, a session or an agent; `SESSION@ADAPTER` is a session on another
     adapter, `ADAPTER=MODEL` an adapter, or an agent, with another model than its own.

@@ -5,35 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TypeAlias
 
-from ..dialects.base import Dialect
 from ..provider import Binding
-from ..wire.emulator import ROUND_LIMIT, Responder, ScriptResponder, ServerRun
-from .driver import Backend, RunSpec
+from ..wire.emulator import ServerRun
+from .driver import RunSpec
+from .driver.runner import Emulated
 
 Issued: TypeAlias = Mapping[str, tuple[str, str]]
 
 
-class Emulation:
-    """The scenario's own script answers, and what the service of each run has issued is kept until it is asked for."""
+class Emulation(Emulated):
+    """The emulator, which also keeps what the service of each run has issued until that is asked for."""
 
     def __init__(self) -> None:
         self._issued: dict[int, Issued] = {}
 
-    def backend_for(self, spec: RunSpec) -> Backend:
-        """Always the emulator."""
-        return "emulate"
-
-    def responder(self, binding: Binding, spec: RunSpec, dialect: Dialect) -> Responder:
-        """The scenario's own script answers."""
-        return ScriptResponder(ROUND_LIMIT)
-
     def finished(self, binding: Binding, spec: RunSpec, server_run: ServerRun) -> None:
         """Keep what the service has issued up to the end of this run."""
         self.add_issued(spec, dict(server_run.world.issued))
-
-    def closed(self, spec: RunSpec) -> str:
-        """The emulator answers always."""
-        return ""
 
     def add_issued(self, spec: RunSpec, issued: Issued) -> None:
         """Take in what the service of a run made elsewhere has issued."""

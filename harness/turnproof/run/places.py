@@ -1,46 +1,19 @@
-"""Where runs are made: in worker processes of this machine, or on a cluster. Whoever needs runs sees no difference."""
+"""Chooses where runs are made: in worker processes of this machine, or on a cluster."""
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterable, Mapping
-from types import TracebackType
-from typing import Protocol, Self
 
 from ..errors import UsageError
 from ..subject import Subject
 from .backends import Backends
 from .cluster.runner import ClusterOptions, ClusterRunner
-from .driver import Runner, RunSpec
+from .driver import Runner
 from .driver.limits import Limits
+from .driver.run_place import RunPlace
 from .driver.runner import TIME_LIMIT
 from .driver.worker_pool import NO_LIMITS
 from .emulation import Emulation
-from .transcript import Transcript
-
-
-class RunPlace(Protocol):
-    """Makes runs, while its `with` lasts. `Runner` and `ClusterRunner` say more of each."""
-
-    def __enter__(self) -> Self: ...
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None: ...
-
-    def warm(self, modules: Iterable[str]) -> None: ...
-
-    def subject(self, name: str) -> Subject: ...
-
-    def run(self, spec: RunSpec) -> Transcript: ...
-
-    def run_all(
-        self,
-        specs: Iterable[RunSpec],
-        done: Callable[[RunSpec, Transcript], None],
-        stop: threading.Event | None = None,
-        on_begin: Callable[[RunSpec], None] = lambda spec: None,
-    ) -> None: ...
 
 
 def run_place(

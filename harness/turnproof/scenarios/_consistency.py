@@ -101,8 +101,7 @@ def _check_interjection(turn: Turn, spot: LocatedValue) -> None:
     place, cut = spot.at("interject"), turn.interject.cut
     if turn.cancel is not None or turn.faults:
         place.refuse("stands alone: a turn in which something is said in between is not cancelled, and has no faults")
-    said = "".join(part.text for part in turn.user if isinstance(part, Text))
-    if said in turn.interject.text:
+    if turn.text in turn.interject.text:
         place.at("say").refuse("repeats what the turn begins with; say something else")
     _check_place(turn, cut, place)
     if len(turn.rounds) != cut.round + 2:
@@ -159,8 +158,7 @@ def _check_answer_alone(child: Turn, place: LocatedValue) -> None:
 
 
 def _contain_each_other(turn: Turn, other: Turn) -> bool:
-    one, two = ("".join(part.text for part in each.user if isinstance(part, Text)) for each in (turn, other))
-    return one in two or two in one
+    return turn.text in other.text or other.text in turn.text
 
 
 def _check_beside(turn: Turn, spot: LocatedValue) -> None:
@@ -173,9 +171,7 @@ def _check_beside(turn: Turn, spot: LocatedValue) -> None:
         place.refuse("is asked for while a tool runs, so the first answer of the turn needs a call")
     if any(_calls(round_) for round_ in turn.beside.rounds):
         place.at("model").refuse("has calls: a turn beside another one is answered without")
-    told = "".join(part.text for part in turn.beside.user if isinstance(part, Text))
-    said = "".join(part.text for part in turn.user if isinstance(part, Text))
-    if told in said or said in told:
+    if _contain_each_other(turn, turn.beside):
         place.at("user").refuse("repeats what the turn says, or part of it; say something else")
 
 

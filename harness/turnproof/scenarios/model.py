@@ -297,6 +297,11 @@ class Turn(msgspec.Struct, frozen=True):
     background: str | None = None
 
     @property
+    def text(self) -> str:
+        """The user's texts, joined."""
+        return "".join(part.text for part in self.user if isinstance(part, Text))
+
+    @property
     def beside_parent(self) -> tuple[Turn, ...]:
         """The turns of children that others go on beside: that of each child by its number."""
         if self.children:

@@ -14,8 +14,8 @@ from turnproof.commands.certify.scenarios import suite_scenarios
 from turnproof.judge.requirements import load_suite
 from turnproof.run.bindings import resolve_subject
 from turnproof.run.driver import RunSpec
+from turnproof.run.driver.run_place import RunPlace
 from turnproof.run.evidence import digest
-from turnproof.run.places import RunPlace
 from turnproof.run.transcript import RunKey
 from turnproof.subject import Subject
 

@@ -16,18 +16,14 @@ from turnproof.messages import ProviderResponse, thaw
 
 from ..._answers import Listeners
 from ..._calling import Prompt, Source
-from ..._chain import Head
 from ..._names import tool_names
 from ..legacy import ask, open_stream
 from ..names import restorer
 from ..wire import Answer, Event
 from .provider import OpenAIResponses
-from .responses_chain import ResponsesChain
+from .responses_chain import ResponsesChain, is_about_what_is_gone
 
 T = TypeVar("T")
-
-FORGOTTEN = "previous_response_not_found"
-"""The code of an error for a response that is not, or no longer, kept."""
 
 
 class OpenAIResponsesChain(ResponsesChain, OpenAIResponses):
@@ -51,7 +47,7 @@ class OpenAIResponsesChain(ResponsesChain, OpenAIResponses):
     ) -> Callable[[openai.OpenAI, Mapping[str, str]], T]:
         """A request that continues the head; where the service has forgotten that, one with the whole conversation."""
         return lambda client, headers: self._continuing(
-            lambda: send(self._request(prompt), client, headers), _is_about_what_is_gone
+            lambda: send(self._request(prompt), client, headers), is_about_what_is_gone
         )
 
     def _request(self, prompt: Prompt) -> dict[str, Any]:
@@ -65,7 +61,3 @@ class OpenAIResponsesChain(ResponsesChain, OpenAIResponses):
 
     def _open(self, kwargs: Mapping[str, Any], client: openai.OpenAI, headers: Mapping[str, str]) -> Source[Event]:
         return self._noted_source(open_stream(kwargs, client, headers))
-
-
-def _is_about_what_is_gone(error: Exception, head: Head) -> bool:
-    return isinstance(error, openai.BadRequestError) and error.code == FORGOTTEN

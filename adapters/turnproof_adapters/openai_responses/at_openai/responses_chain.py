@@ -4,9 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import openai
+
 from ..._calling import Source
-from ..._chain import Chain
+from ..._chain import Chain, Head
 from ..wire import Answer, Event
+
+FORGOTTEN = "previous_response_not_found"
+"""The code of an error for a response that is not, or no longer, kept."""
+
+
+def is_about_what_is_gone(error: Exception, head: Head) -> bool:
+    """Whether a request failed because nobody keeps the response that it names."""
+    return isinstance(error, openai.APIStatusError) and error.code == FORGOTTEN
 
 
 class ResponsesChain(Chain):

@@ -11,25 +11,19 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, TypeVar
 
-import openai
-
 from turnproof.cancel import CancelToken
 from turnproof.messages import ProviderResponse, thaw
 
 from ..._answers import Listeners
 from ..._calling import Prompt, Source
-from ..._chain import Head
 from ..._names import tool_names
 from ..names import restorer
 from ..wire import Answer, Event
-from .responses_chain import ResponsesChain
+from .responses_chain import ResponsesChain, is_about_what_is_gone
 from .socket import Socket, Sockets, receive_typed
 from .socket_provider import OpenAIResponsesOverSocket
 
 T = TypeVar("T")
-
-FORGOTTEN = "previous_response_not_found"
-"""The code of an error for a response that the socket does not hold."""
 
 
 class OpenAIResponsesSocketChain(ResponsesChain, OpenAIResponsesOverSocket):
@@ -42,8 +36,8 @@ class OpenAIResponsesSocketChain(ResponsesChain, OpenAIResponsesOverSocket):
         send = partial(self._send, prompt)
         restore = restorer(partial(tool_names, prompt.messages, prompt.tools))
         return self._caller.call(
-            partial(self._continuing, partial(self._ask, sockets, send), _is_about_what_is_gone),
-            partial(self._continuing, partial(self._open, sockets, send), _is_about_what_is_gone),
+            partial(self._continuing, partial(self._ask, sockets, send), is_about_what_is_gone),
+            partial(self._continuing, partial(self._open, sockets, send), is_about_what_is_gone),
             restore,
             listeners,
             token,
@@ -63,7 +57,3 @@ class OpenAIResponsesSocketChain(ResponsesChain, OpenAIResponsesOverSocket):
 
     def _open(self, sockets: Sockets, send: Callable[[Socket], None]) -> Source[Event]:
         return self._noted_source(sockets.stream(send, receive_typed))
-
-
-def _is_about_what_is_gone(error: Exception, head: Head) -> bool:
-    return isinstance(error, openai.APIStatusError) and error.code == FORGOTTEN

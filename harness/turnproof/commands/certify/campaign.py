@@ -15,8 +15,8 @@ from ...judge.verdict import Status, Verdict, inconclusive
 from ...judge.view import View
 from ...report.progress import Silence, Telling
 from ...run.driver import RunSpec
+from ...run.driver.run_place import RunPlace
 from ...run.evidence import EvidenceStore
-from ...run.places import RunPlace
 from ...run.transcript import Killed, LeftBehind, RunKey, SessionInForce, Transcript
 from ...scenarios import Scenario
 from ...subject import Subject

@@ -19,8 +19,8 @@ from ...judge.view.turn import TurnView
 from ...messages import Text
 from ...run.bindings import resolve_subject
 from ...run.driver import RunSpec
+from ...run.driver.run_place import RunPlace
 from ...run.evidence import EvidenceStore
-from ...run.places import RunPlace
 from ...run.transcript import RunKey, Transcript
 from ...scenarios import Scenario
 from ...subject import Subject

@@ -9,14 +9,14 @@ from types import TracebackType
 from typing import Self
 
 from ...run.driver import RunSpec
+from ...run.driver.run_place import RunPlace
 from ...run.emulation import Emulation
-from ...run.places import RunPlace
 from ...run.transcript import Transcript
 from ...subject import Subject
 from .kept_runs import KeptRuns, run_name
 
 
-class KeptPlace:
+class KeptPlace(RunPlace):
     """Makes runs in another place and keeps them; what is kept already is not made.
 
     A run that is asked for a second time is another one: what may fail by chance is tried again, and not looked up.
@@ -42,22 +42,14 @@ class KeptPlace:
         self._place.__exit__(kind, error, trace)
 
     def warm(self, modules: Iterable[str]) -> None:
-        """As the place that makes the runs does."""
         self._place.warm(modules)
 
     def subject(self, name: str) -> Subject:
-        """The adapter or session of that name. Raises BindingError."""
         return self._place.subject(name)
 
     def has(self, spec: RunSpec) -> bool:
         """Whether the run that is asked for next is kept already."""
         return self._kept.find(self._next_name(spec)) is not None
-
-    def run(self, spec: RunSpec) -> Transcript:
-        """One run."""
-        found: list[Transcript] = []
-        self.run_all([spec], lambda _, transcript: found.append(transcript))
-        return found[0]
 
     def run_all(
         self,

@@ -32,8 +32,9 @@ from ...report.progress import Telling, progress, report_dashboard
 from ...run.bindings import resolve_subject
 from ...run.driver import Runner, RunSpec
 from ...run.driver.mutation import Mutant, all_mutants, mutant_named
+from ...run.driver.run_place import RunPlace
 from ...run.evidence import digest
-from ...run.places import RunPlace, run_place
+from ...run.places import run_place
 from ...run.transcript import RunKey, Transcript
 from ...scenarios.model import Scenario
 from ...subject import Subject, SubjectKind
@@ -290,7 +291,7 @@ class Runs:
 
     @contextmanager
     def _keeping(self, place: RunPlace, kept: KeptRuns | None) -> Iterator[RunPlace]:
-        """A place that keeps what it makes, if that is to be kept."""
+        """The place, opened. With `kept` it keeps each run that it makes, and makes none that is kept already."""
         if kept is None:
             with place as found:
                 yield found

@@ -22,7 +22,8 @@ from ...judge.requirements import Level, Requirement, load_suite
 from ...report.progress import Silence, Telling, report_dashboard
 from ...run.bindings import resolve_subject
 from ...run.driver.limits import limits_of
-from ...run.places import RunPlace, run_place
+from ...run.driver.run_place import RunPlace
+from ...run.places import run_place
 from ...scenarios.documents import Document
 from ...subject import Subject
 from ...wire.controls import CONTROLS

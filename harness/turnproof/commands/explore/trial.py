@@ -24,7 +24,7 @@ from ...judge.view import View
 from ...judge.view.diff import show
 from ...provider import PATHS, Difference, Path
 from ...run.driver import RunSpec
-from ...run.places import RunPlace
+from ...run.driver.run_place import RunPlace
 from ...run.transcript import RunKey, Transcript
 from ...scenarios import Scenario
 from ...subject import Subject

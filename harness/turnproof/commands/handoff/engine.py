@@ -31,9 +31,10 @@ from ...report.progress import progress, report_dashboard
 from ...run.bindings import resolve_subject
 from ...run.cluster.runner import ClusterOptions
 from ...run.driver import RunSpec
+from ...run.driver.run_place import RunPlace
 from ...run.emulation import Emulation, Issued
 from ...run.evidence import EvidenceStore
-from ...run.places import RunPlace, run_place
+from ...run.places import run_place
 from ...run.transcript import RunKey, Transcript
 from ...scenarios.model import Scenario
 from ...subject import Subject
@@ -102,14 +103,14 @@ def hand_over(options: HandoffOptions) -> Handoff:
         for goes_to in parties
         if begins != goes_to
     ]
-    carrier = Emulation()
+    emulation = Emulation()
     place: RunPlace = run_place(
         options.cluster,
         {spec: subjects[name] for name, spec in specs.items()},
         jobs=options.jobs,
         seed=options.seed,
         in_process=options.in_process,
-        responders=carrier,
+        responders=emulation,
         on_ready=report_dashboard,
     )
     kept = None
@@ -119,9 +120,9 @@ def hand_over(options: HandoffOptions) -> Handoff:
             store.drop_earlier()
         if options.resume and options.out is not None:
             kept = KeptRuns(options.out / KEPT, MadeWith.here(suite, subjects.values(), options.seed))
-            place = KeptPlace(place, kept, carrier)
+            place = KeptPlace(place, kept, emulation)
         with place as runner:
-            travellers = _Travellers(runner, carrier, judge, scenario, specs, subjects)
+            travellers = _Travellers(runner, emulation, judge, scenario, specs, subjects)
             for step in range(3):
                 travellers.travel(step, journeys)
     if kept is not None and isinstance(place, KeptPlace):
@@ -159,7 +160,7 @@ class _Travellers:
     """Makes one step of many journeys at a time, so that all worker processes have something to do."""
 
     runner: RunPlace
-    carrier: Emulation
+    emulation: Emulation
     judge: Judge
     scenario: Scenario
     specs: Mapping[str, str]
@@ -203,7 +204,7 @@ class _Travellers:
         stretch = self._stretch(step, group[0])
         leg = self.judge.leg(party, stretch, View(transcript, dialect(party.dialect), spec.scenario))
         history = history_after(transcript, f"{step + 1}.")
-        issued = self.carrier.issued(spec)
+        issued = self.emulation.issued(spec)
         for journey in group:
             journey.legs.append(leg)
             journey.history = history

@@ -1,4 +1,4 @@
-"""The way to a cluster: its address, and what is asked of `dask.distributed`, which nothing else here knows.
+"""Connects to a cluster. Nothing else here uses `dask.distributed`.
 
 Nothing is sent unless it is encrypted or stays on this machine.
 """
@@ -58,7 +58,7 @@ def _refuse_clear(address: str, what: str) -> None:
 
 
 def is_on_this_machine(address: str) -> bool:
-    """Whether all of the cluster's addresses begin on this machine."""
+    """Whether the cluster, or its scheduler, is on this machine."""
     return _LOCAL.fullmatch(address) is not None or is_loopback(urlsplit(address).hostname or "")
 
 
@@ -103,7 +103,7 @@ class Cluster:
         return found
 
     def check_workers(self, setup: bytes) -> Mapping[str, bytes | str]:
-        """What each worker says to a setup; as text, why one cannot say anything."""
+        """What each worker, by its address, answers to a setup: an encoded `Answer`, or why it gave none, as text."""
         with self._speaking():
             found = self._client.run(host_process.check, setup, on_error="return")
         return {worker: one if isinstance(one, bytes) else _words(one) for worker, one in found.items()}
@@ -121,7 +121,7 @@ class Cluster:
         future.add_done_callback(lambda _: ended(name))
 
     def outcome(self, name: str) -> bytes | str:
-        """What a worker answered to a batch, asked for once; as text, how it was lost.
+        """What a worker answered to a batch: an encoded `Answer`, or how the batch was lost, as text. To be read once.
 
         Raises UsageError where a worker has no turnproof, and HarnessError where the scheduler is gone.
         """
@@ -168,7 +168,7 @@ class Cluster:
     def _connect(self) -> None:
         import dask
 
-        # What distributed logs of lost workers is told in words of ours.
+        # Errors here name lost workers; the log of distributed would repeat them with tracebacks.
         dask.config.set({"logging.distributed": "critical", "distributed.client.security-loader": None})
         from distributed import Client
 

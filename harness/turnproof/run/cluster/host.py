@@ -11,6 +11,7 @@ import os
 import queue
 import sys
 import threading
+import time
 from contextlib import ExitStack
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -120,7 +121,7 @@ def _take_place(setup: Setup) -> None:
 
 
 def _problems(setup: Setup) -> tuple[str, ...]:
-    """Why no run is to be made here."""
+    """What keeps this machine from making the runs, a line each; empty if nothing does."""
     here = str(Path.cwd())
     if here not in sys.path:
         sys.path.insert(0, here)
@@ -147,13 +148,13 @@ def _responders(setup: Setup) -> Responders:
 
 
 def _listen(line: Connection, messages: queue.SimpleQueue[bytes | None], held: ExitStack) -> None:
-    """Hand on what comes. When the other end is gone, however that went, this process ends with all it has started."""
+    """Pass messages on. When the other end is closed or has died, this process ends with all that it has started."""
     try:
         while True:
             messages.put(line.recv_bytes())
     except (EOFError, OSError):
         messages.put(None)
-        threading.Event().wait(_END)  # as long as an orderly end may take: a run may be under way
+        time.sleep(_END)  # a run that is under way may end in that time, and this process with it
         threading.Timer(_END, os._exit, (1,)).start()
         held.close()
         os._exit(1)

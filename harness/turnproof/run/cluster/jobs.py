@@ -26,7 +26,7 @@ class Setup(msgspec.Struct, frozen=True):
     sign:     a file that is there, by which a worker sees that it is the same place: its name and SHA-256.
     answers:  what answers each subject; None: the emulator answers all of them.
     modules:  what the subjects need, to be imported as early as can be.
-    issued:   tell what the service of each run has issued.
+    issued:   whether the answer to a batch has what the service issued in each run.
     identity: what the machine of the command has; a worker that has something else makes no run.
     """
 
@@ -61,7 +61,7 @@ class Ready(msgspec.Struct, frozen=True, tag="ready"):
 class Made(msgspec.Struct, frozen=True, tag="made"):
     """The runs of a batch: their transcripts are in `file` of the share, which has this SHA-256.
 
-    played:  what was replayed, for the talk of the command.
+    played:  what was replayed, which the command sums up at its end.
     issued:  what the service of each run had issued when it was over, where the setup asks for it.
     starved: that the machine has too little processor time, in words, or empty.
     """
@@ -81,7 +81,7 @@ class Broken(msgspec.Struct, frozen=True, tag="broken"):
 
 
 class Lost(msgspec.Struct, frozen=True, tag="lost"):
-    """The process that made the runs ended: they are to be made again."""
+    """The process that made the runs has ended before they were over. They have to be made again."""
 
     reason: str
 

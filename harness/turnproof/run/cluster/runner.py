@@ -16,14 +16,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Self
 
 from ..._base.counts import counted
 from ...errors import HarnessError, UsageError
 from ...subject import Subject
 from ..backends import Backends, cassette_roots
-from ..bindings import resolve_subject
+from ..bindings import SubjectTable
 from ..driver import RunSpec
 from ..driver.limits import Limits
+from ..driver.run_place import RunPlace
 from ..emulation import Emulation
 from ..project_folder import project_folder
 from ..transcript import Transcript
@@ -81,11 +83,12 @@ class _Batches:
         return _Out(specs) if specs is not None else None
 
 
-class ClusterRunner:
-    """Runs scenarios on a cluster. Everything that is asked of it is as with `Runner`.
+class ClusterRunner(RunPlace):
+    """Runs scenarios on a cluster.
 
-    `subjects` are those that are run, by how they are asked for; `mutants` those that are not of a suite. `on_workers`
-    is told how many workers there are, whenever that changes, and `on_ready` where the dashboard is, once.
+    `subjects` are those that are run, by the names that specs have for them; `mutants` those that are not of a suite.
+    `on_workers` is called with the number of workers whenever it changes, and `on_ready` once, with the address of the
+    cluster's dashboard.
     """
 
     def __init__(
@@ -111,7 +114,7 @@ class ClusterRunner:
             )
         self._options = cluster
         self._cluster = Cluster(cluster.address)
-        self._subjects = dict(subjects)
+        self._subjects = SubjectTable(subjects)
         self._seed = seed
         self._responders = responders
         self._time_limit = time_limit
@@ -131,7 +134,7 @@ class ClusterRunner:
         self._alone_since: float | None = None
         self._looked = 0.0
 
-    def __enter__(self) -> ClusterRunner:
+    def __enter__(self) -> Self:
         with ExitStack() as held:
             held.enter_context(self._cluster)
             place = self._options.share or held.enter_context(
@@ -152,19 +155,10 @@ class ClusterRunner:
         self._held.close()
 
     def warm(self, modules: Iterable[str]) -> None:
-        """The workers are warm since they were looked at."""
+        """Nothing is left to do: the workers have imported the modules when they were checked."""
 
     def subject(self, name: str) -> Subject:
-        """The adapter or session of that name, found once. Raises BindingError."""
-        if name not in self._subjects:
-            self._subjects[name] = resolve_subject(name)
         return self._subjects[name]
-
-    def run(self, spec: RunSpec) -> Transcript:
-        """One run."""
-        found: list[Transcript] = []
-        self.run_all([spec], lambda _, transcript: found.append(transcript))
-        return found[0]
 
     def run_all(
         self,
@@ -173,10 +167,10 @@ class ClusterRunner:
         stop: threading.Event | None = None,
         on_begin: Callable[[RunSpec], None] = lambda spec: None,
     ) -> None:
-        """All runs, wherever there is room; `done` is called for each, from this thread, in the order they end.
+        """As for every place. `done` is called from this thread, and `on_begin` is not called: only a worker knows when
+        a run begins. Only so many runs are taken from `specs` as are out at a time.
 
-        `on_begin` is not called: when a run begins, only its worker knows. Only so many runs are taken from `specs` as
-        are out at a time. Raises HarnessError where the cluster is lost, or a batch loses one worker after the other.
+        Raises HarnessError where the cluster is lost, or a batch loses one worker after the other.
         """
         batches = _Batches(_in_batches(specs, self._slots))
         out: dict[str, _Out] = {}
@@ -210,7 +204,7 @@ class ClusterRunner:
         self._cluster.submit(name, self._setup, encoded(Batch(name, batch.specs)), ended.put)
 
     def _answer(self, name: str, batch: _Out) -> Made | None:
-        """What came of a batch; None where it has to be made again."""
+        """The runs of a batch that has ended; None where its worker was lost, so that it has to go out again."""
         found = self._cluster.outcome(name)
         answer = answer_of(found) if isinstance(found, bytes) else Lost(found)
         match answer:

@@ -1,9 +1,8 @@
-"""Who watches the agents of a session in a run: one from the start, and one more from each step on."""
+"""Watches the agents of a session during a run: one watcher connects at the start, and one more after each step."""
 
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Sequence
 
 from msgspec.structs import replace
@@ -15,23 +14,20 @@ from .run_session import RunSession
 SETTLED_WITHIN = 1.0
 """Seconds that the events of a step may take when it is over."""
 
-_LOOK = 0.005
-"""Seconds between two looks whether they have come."""
-
 
 class AgentWatch:
-    """Connects, and records what is told."""
+    """Calls `watch_agents()` of a session, and records the events and states that it reports."""
 
     def __init__(self, run: RunSession) -> None:
         self._run = run
-        self._lock = threading.Lock()
+        self._changed = threading.Condition()
         self._labels: dict[str, str] = {}
         self._told: list[AgentEvent] = []
         self._reported = 0
         self._late: list[tuple[int, list[AgentEvent]]] = []
 
     def report(self, after: str) -> None:
-        """Record what was told since the last time, and connect once more."""
+        """Record the events since the last report, and connect one more watcher."""
         if not self._run.job.scenario.watched:
             return
         try:
@@ -39,14 +35,14 @@ class AgentWatch:
                 now = self._connect(self._told)
             else:
                 self._settle()
-                with self._lock:
+                with self._changed:
                     at, mine = len(self._told), list[AgentEvent]()
                     self._late.append((at, mine))
                 now = self._connect(mine)
         except Exception as error:
             self._run.refused("watch_agents", error)
             return
-        with self._lock:
+        with self._changed:
             events = tuple(self._told[self._reported :])
             self._reported += len(events)
             differing = sum(self._told[at:] != told for at, told in self._late)
@@ -61,15 +57,16 @@ class AgentWatch:
         )
 
     def _connect(self, told: list[AgentEvent]) -> Sequence[AgentState]:
-        """Watch from now on; what is told goes into the list."""
+        """Connect a watcher that adds each event to the list; the states of the agents when it connected."""
         watch = self._run.session.watch_agents
         assert watch is not None
 
         def take(event: AgentEvent) -> None:
             if not isinstance(event, AgentEvent):
-                raise TypeError(f"watch_agents() tells a {type(event).__name__} instead of an AgentEvent")
-            with self._lock:
+                raise TypeError(f"watch_agents() reported a {type(event).__name__} instead of an AgentEvent")
+            with self._changed:
                 told.append(event)
+                self._changed.notify_all()
 
         states = watch(self._run.handle, take)
         for state in states:
@@ -78,16 +75,14 @@ class AgentWatch:
         return states
 
     def _settle(self) -> None:
-        """Wait until the turn of the step is told to be over, and everybody who watches knows."""
-        until = time.monotonic() + SETTLED_WITHIN
-        while time.monotonic() < until:
-            with self._lock:
-                new = self._told[self._reported :]
-                if any(event.kind == "completed" for event in new) and all(
-                    len(self._told) - at == len(told) for at, told in self._late
-                ):
-                    return
-            time.sleep(_LOOK)
+        """Wait, at most `SETTLED_WITHIN`, until every watcher has the event that the turn of the step is over."""
+        with self._changed:
+            self._changed.wait_for(self._is_settled, SETTLED_WITHIN)
+
+    def _is_settled(self) -> bool:
+        new = self._told[self._reported :]
+        is_over = any(event.kind == "completed" for event in new)
+        return is_over and all(len(self._told) - at == len(told) for at, told in self._late)
 
     def _label(self, agent: str) -> str:
         return self._labels.setdefault(agent, f"agent {len(self._labels)}")

@@ -11,7 +11,6 @@ from msgspec.structs import replace
 
 from ...cancel import CancelToken
 from ...errors import Cancelled as CancelledError
-from ...messages import Text
 from ...scenarios.model import Turn
 from ...subject import SessionReply, SessionTurn
 from ..tracebacks import text_of
@@ -47,7 +46,7 @@ class Children:
         run, child = self._run, self.handle()
         run.recorder.child, run.recorder.streamed = True, run.streams
         try:
-            run.session.send(child, _told(turn), SessionTurn(CancelToken(), _unseen if run.streams else None))
+            run.session.send(child, turn.text, SessionTurn(CancelToken(), _unseen if run.streams else None))
         finally:
             run.recorder.child = False
             run.tools.flush()
@@ -146,7 +145,7 @@ class _BesideTurn:
         marked = in_child.set(True)
         try:
             listener = run.recorder.hear if run.streams else None
-            reply = run.session.send(self._handle, _told(self._turn), SessionTurn(self._token, listener))
+            reply = run.session.send(self._handle, self._turn.text, SessionTurn(self._token, listener))
             if not isinstance(reply, SessionReply):
                 raise TypeError(f"the session returned {type(reply).__name__}, not a SessionReply")
         except BaseException as error:
@@ -164,10 +163,6 @@ class _BesideTurn:
             in_child.reset(marked)
         self.ended = replace(was, outcome=reply.outcome, text=reply.text, asked=self._asked)
         return reply
-
-
-def _told(turn: Turn) -> str:
-    return "".join(part.text for part in turn.user if isinstance(part, Text))
 
 
 def _unseen(text: str) -> None:

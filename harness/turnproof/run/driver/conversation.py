@@ -53,12 +53,12 @@ class Run(RunSession):
         recorder.begin_turn(*self._breaking_off(turn, token), on_piece=turn.cancel.on_piece if turn.cancel else 0)
         if self.keeping is not None:
             self.keeping.begin(turn)
-        recorder.children_beside(frozenset(_text(one) for one in turn.beside_parent))
+        recorder.children_beside(frozenset(one.text for one in turn.beside_parent))
         self._prepare(turn)
         if not turn.user:
             self.snapshot("actions")
             return
-        recorder.event(TurnBegan(text=_text(turn), turn=index))
+        recorder.event(TurnBegan(text=turn.text, turn=index))
         if turn.cancel is not None and turn.cancel.at == "before-start":
             recorder.cancel()
         ended = self._send(turn, token)
@@ -179,10 +179,6 @@ class Run(RunSession):
         if self.keeping is not None:
             self.keeping.close()
         self._close_spans()
-
-
-def _text(turn: Turn) -> str:
-    return "".join(part.text for part in turn.user if isinstance(part, Text))
 
 
 def _cut_name(cut: Cut | None) -> str:

@@ -10,7 +10,7 @@ import os
 import queue
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 import msgspec
 
@@ -26,13 +26,14 @@ from ...wire import emulator
 from ...wire.emulator import ROUND_LIMIT, Responder, ScriptResponder, ServerRun
 from ...wire.emulator.live_responder import LiveResponder
 from ...wire.emulator.server_run import CANARY_KEY
-from ..bindings import resolve_subject, subject_of
+from ..bindings import SubjectTable, subject_of
 from ..transcript import Event, RunEnded, Transcript
 from .job import Backend, Job, RunSpec
 from .limits import Limits
 from .merge_transcript import Gathering
 from .mutation import mutant_named
 from .run_folder import RunFolder
+from .run_place import RunPlace
 from .worker_pool import NO_LIMITS, ProcessSlot, SubjectSlots, ThreadSlot, WorkerSlot
 
 TIME_LIMIT = 20.0
@@ -73,7 +74,7 @@ class Emulated:
         return ""
 
 
-class Runner:
+class Runner(RunPlace):
     """Runs scenarios. `with Runner() as runner: transcript = runner.run(spec)`.
 
     `jobs` worker processes run side by side; `in_process=True` runs everything in threads of this process, for
@@ -97,7 +98,7 @@ class Runner:
         self._seed = seed
         self._in_process = in_process
         self._responders = responders or Emulated()
-        self._subjects = {name: subject_of(binding) for name, binding in (bindings or {}).items()}
+        self._subjects = SubjectTable({name: subject_of(binding) for name, binding in (bindings or {}).items()})
         self._time_limit = time_limit
         self._limits = limits
         self._on_starved = on_starved
@@ -106,12 +107,11 @@ class Runner:
         self._lines: list[SubjectSlots] = []
         self._plots: set[RunFolder] = set()
 
-    def __enter__(self) -> Runner:
+    def __enter__(self) -> Self:
         self._server.start()
         return self
 
     def warm(self, modules: Iterable[str]) -> None:
-        """Let the worker processes import what the runs will need, while the caller plans."""
         names = tuple(modules)
         while len(self._lines) < self._jobs:
             self._lines.append(SubjectSlots(lambda: self._line(names)))
@@ -141,16 +141,7 @@ class Runner:
         return self._server.port
 
     def subject(self, name: str) -> Subject:
-        """The adapter or session of that name, found once. Raises BindingError."""
-        if name not in self._subjects:
-            self._subjects[name] = resolve_subject(name)
         return self._subjects[name]
-
-    def run(self, spec: RunSpec) -> Transcript:
-        """One run."""
-        found: list[Transcript] = []
-        self.run_all([spec], lambda _, transcript: found.append(transcript))
-        return found[0]
 
     def run_all(
         self,
@@ -159,10 +150,6 @@ class Runner:
         stop: threading.Event | None = None,
         on_begin: Callable[[RunSpec], None] = lambda spec: None,
     ) -> None:
-        """All runs, side by side; `done` is called for each, from one thread at a time, in the order they end.
-
-        `on_begin` is called for each as it begins, from several threads.
-        """
         pending: queue.SimpleQueue[RunSpec] = queue.SimpleQueue()
         every = list(specs)
         for spec in every:

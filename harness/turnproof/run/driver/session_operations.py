@@ -13,7 +13,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from ...errors import TurnproofError
-from ...messages import FunctionCall, Text
+from ...messages import FunctionCall
 from ...scenarios.model import EVERYWHERE, SessionStep, Turn
 from ...sessions import SessionCapabilities, SessionInfo, last_update
 from ...wire.emulator.server_run import CANARY_KEY
@@ -80,8 +80,7 @@ class SessionOperations:
 
     def _send_concurrently(self, turn: Turn) -> None:
         """Ask for another turn from another thread. It may be refused at once, or wait for the one that runs."""
-        text = "".join(part.text for part in turn.user if isinstance(part, Text))
-        self._beside = ConcurrentTurn(self._run, text)
+        self._beside = ConcurrentTurn(self._run, turn.text)
         self._beside.over.wait(AT_ONCE)
 
     def join(self) -> None:

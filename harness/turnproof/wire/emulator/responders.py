@@ -57,7 +57,7 @@ def rounds_since_user(call: Call, turn: Turn | None = None) -> int:
     Where the armed turn is known, the user's words are looked for: an adapter may put text of its own beside results.
     Where a request has calls and results as texts, a round is an answer with something said behind it.
     """
-    text = "".join(part.text for part in turn.user if isinstance(part, Text)) if turn is not None else ""
+    text = turn.text if turn is not None else ""
     known = any(message.role == "user" and text in message.text for message in call.messages)
     rounds = 1 if call.messages and call.messages[-1].role == "model" else 0
     spoken = 0
@@ -80,14 +80,10 @@ def due(call: Call, turn: Turn | None) -> Turn | None:
     others = tuple(one for one in (turn.child, turn.beside, *turn.children) if one is not None)
     for _, message in _newest_first(call) if others else ():
         # An agent may join what was said at once; the later words are the ones that it is to answer.
-        said = [(message.text.rfind(_words(one)), one) for one in (turn, *others)] if message.role == "user" else []
+        said = [(message.text.rfind(one.text), one) for one in (turn, *others)] if message.role == "user" else []
         if found := [each for each in said if each[0] >= 0]:
             return max(found, key=lambda each: each[0])[1]
     return turn
-
-
-def _words(turn: Turn) -> str:
-    return "".join(part.text for part in turn.user if isinstance(part, Text))
 
 
 def _newest_first(call: Call) -> Iterator[tuple[Message | None, Message]]:

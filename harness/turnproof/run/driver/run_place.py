@@ -1,0 +1,53 @@
+"""What makes runs: worker processes of this machine, or a cluster. Whoever needs runs sees no difference."""
+
+from __future__ import annotations
+
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable
+from types import TracebackType
+from typing import Self
+
+from ...subject import Subject
+from ..transcript import Transcript
+from .job import RunSpec
+
+
+class RunPlace(ABC):
+    """Makes runs, while its `with` lasts."""
+
+    @abstractmethod
+    def __enter__(self) -> Self: ...
+
+    @abstractmethod
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None: ...
+
+    @abstractmethod
+    def warm(self, modules: Iterable[str]) -> None:
+        """Let the worker processes import what the runs will need, while the caller plans."""
+
+    @abstractmethod
+    def subject(self, name: str) -> Subject:
+        """The adapter, session or agent of that name, resolved once. Raises BindingError."""
+
+    @abstractmethod
+    def run_all(
+        self,
+        specs: Iterable[RunSpec],
+        done: Callable[[RunSpec, Transcript], None],
+        stop: threading.Event | None = None,
+        on_begin: Callable[[RunSpec], None] = lambda spec: None,
+    ) -> None:
+        """Make all runs; `done` is called for each, from one thread at a time, in the order they end.
+
+        No run begins once `stop` is set. `on_begin` is called for each as it begins, from several threads, where the
+        place knows when that is.
+        """
+
+    def run(self, spec: RunSpec) -> Transcript:
+        """Make one run."""
+        found: list[Transcript] = []
+        self.run_all([spec], lambda _, transcript: found.append(transcript))
+        return found[0]
