@@ -14,7 +14,7 @@ import pytest
 import typer.main
 from website.console_blocks import blocks
 from website.repository import ROOT
-from website.run_blocks import ELSEWHERE, NOT_RUN, shortened
+from website.run_blocks import ELSEWHERE, NOT_RUN, main, shortened
 
 from turnproof.commands.cli.app import app
 
@@ -95,3 +95,8 @@ def test_a_command_is_shortened_only_where_it_does_not_say_how_much() -> None:
     assert shortened("turnproof certify mine --scenario x.yaml")[-1] == "x.yaml"
     assert shortened("turnproof explore mine -n 3000 --seed 7")[2:] == ["mine", "-n", "2", "--seed", "7"]
     assert shortened("turnproof compare before after") == ["turnproof", "compare", "before", "after"]
+
+
+def test_a_page_that_has_no_blocks_is_not_passed_over(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["docs/no-such-page.md"]) == 2
+    assert capsys.readouterr().out.startswith("no page with console blocks: docs/no-such-page.md; ")

@@ -22,6 +22,9 @@ _HEADINGS = (
     ("Likely cause", "code"),
 )
 
+# Lists that have pages of their own, and what the page of the requirement says: every visitor loads the search's index.
+_NOT_SEARCHED = " { data-search-exclude }"
+
 
 def explain_pages() -> Iterator[tuple[str, str]]:
     """Path and text of each page, and of the pages that list them."""
@@ -57,7 +60,7 @@ def _requirement_page(what: dict[str, Any]) -> str:
         plain(what["title"]),
         f"{code(name)} · **{what['level']}** · profile {listing}",
         *(f"## {heading}\n\n{plain(what[key])}" for heading, key in _HEADINGS if what[key]),
-        f"## Asked of\n\nIt is asked of {plain(what['subject'])}.",
+        f"## Asked of{_NOT_SEARCHED}\n\nIt is asked of {plain(what['subject'])}.",
         _section("Needs the claims", needs),
         _section("May find", [_finding_link(each, up) for each in what["findings"]]),
         _section("Measured on the scenarios", [_scenario(each) for each in what["scenarios"]]),
@@ -73,7 +76,7 @@ def _scenario(pattern: str) -> str:
 
 
 def _section(heading: str, items: list[str]) -> str:
-    return f"## {heading}\n\n" + "\n".join(f"- {item}" for item in items) if items else ""
+    return f"## {heading}{_NOT_SEARCHED}\n\n" + "\n".join(f"- {item}" for item in items) if items else ""
 
 
 def _finding_link(line: str, up: str) -> str:
@@ -127,7 +130,7 @@ def _finding_page(what: dict[str, Any]) -> str:
         f"A finding of the requirement [{code(what['id'])}]({up}{what['id']}.md): {plain(what['title'])}.",
         "\n".join(f"- **{label}**: {plain(text)}" for label, text in parts),
         "Names in braces stand for values of the run." if any("{" in text for _, text in parts) else "",
-        *(f"## {heading}\n\n{plain(what[key])}" for heading, key in _HEADINGS if what[key]),
+        *(f"## {heading}{_NOT_SEARCHED}\n\n{plain(what[key])}" for heading, key in _HEADINGS if what[key]),
         f"The code is {code(finding['code'])}. A [known issue](../{up}settings.md) accepts it by this code.",
         _command(finding["code"]),
     )

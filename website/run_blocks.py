@@ -155,10 +155,14 @@ def stored_run() -> Path:
 
 
 def main(pages: list[str]) -> int:
-    """Run the blocks of these pages, or of all."""
+    """Run the blocks of these pages, or of all; 2 where a page is named that has no block."""
+    everywhere = list(blocks())
+    if unknown := sorted(set(pages) - {block.page for block in everywhere}):
+        print(f"no page with console blocks: {', '.join(unknown)}; a page is named by its path, as docs/install.md")
+        return 2
     wanted = [
         block
-        for block in blocks()
+        for block in everywhere
         if str(block) not in NOT_RUN and str(block) not in ELSEWHERE and (not pages or block.page in pages)
     ]
     problems = [line for _, some in groupby(wanted, attrgetter("page")) for line in run_page(list(some))]
