@@ -2,7 +2,8 @@
 
 The blocks of a page run in a folder that has what pages assume: packages with bindings, an installed adapter `mine`, a
 scenario, stored runs. The words of the page are run, with a few more at their end that make a command short. A command
-of turnproof must end as a measurement does (0, 1 or 3), any other with 0.
+of turnproof must end as a measurement does (0, 1 or 3), any other with 0. Where a page names a key, the real service
+is an emulator of this machine.
 """
 
 from __future__ import annotations
@@ -15,10 +16,13 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
+
+from turnproof.dialects import dialect, dialect_names
 
 from .console_blocks import Block, blocks
 from .repository import ROOT
@@ -30,7 +34,7 @@ ELSEWHERE: Mapping[str, str] = {
     "docs/install.md:4": "tests/commands/cli/test_completion.py",
     "CONTRIBUTING.md:3": "tests/test_outsiders.py",
     **{f"examples/migration/README.md:{number}": "tests/examples/test_migration.py" for number in range(1, 13)},
-    **{f"docs/adapter-from-nothing.md:{n}": "tests/examples/test_adapter_from_nothing.py" for n in range(1, 17)},
+    **{f"docs/adapter-from-nothing.md:{n}": "tests/examples/test_adapter_from_nothing.py" for n in range(1, 20)},
     "examples/httpx_chat/README.md:1": "tests/examples/test_httpx_chat.py",
 }
 """Blocks that CI runs anyway, and where."""
@@ -62,6 +66,11 @@ SHORTER: Mapping[str, tuple[str, ...]] = {
     "handoff": ("--after", "1"),
 }
 """What is added to a command that does not have this option."""
+
+_ASSIGNMENTS = re.compile(r"^(?:[A-Z_]+=\S* )*")
+
+_PREFIXES = {"openai-chat": "/v1"}
+"""What clients expect in the base URL."""
 
 _PLACEHOLDERS = {"PATH_OF_THE_CHECKOUT": str(ROOT), "--dialect <name>": "--dialect openai-chat", "<name>": "openai"}
 
@@ -109,21 +118,46 @@ def run_page(some: Sequence[Block]) -> list[str]:
 
 
 def _is_run(command: str) -> bool:
-    return not re.sub(r"^[A-Z_]+=\S* ", "", command).startswith(BY_NAME)
+    return not _ASSIGNMENTS.sub("", command).startswith(BY_NAME)
 
 
 def _run(command: str, folder: Path, env: Mapping[str, str]) -> tuple[Path, str]:
-    words = shortened(command)
+    bare = _ASSIGNMENTS.sub("", command)
+    assigned = dict(word.split("=", 1) for word in command.removesuffix(bare).split())
+    words = shortened(bare)
     if "&& cd " in command:
         subprocess.run(["bash", "-c", shlex.join(words).replace("'&&'", "&&")], cwd=folder, env=env, check=True)
         return folder / words[-1], ""
     limit = 8 if words[:2] == ["turnproof", "serve"] else 600
-    try:
-        done = subprocess.run(words, cwd=folder, env=env, capture_output=True, text=True, timeout=limit, check=False)
-    except subprocess.TimeoutExpired:
-        return folder, "" if limit == 8 else f"it takes more than {limit} s"
+    words = [found for word in words for found in (sorted(map(str, folder.glob(word))) if "*" in word else [word])]
+    with _service(assigned) as address:
+        env = {**env, **assigned, **address}
+        try:
+            done = subprocess.run(
+                words, cwd=folder, env=env, capture_output=True, text=True, timeout=limit, check=False
+            )
+        except subprocess.TimeoutExpired:
+            return folder, "" if limit == 8 else f"it takes more than {limit} s"
     good = (0, 1, 3) if words[0] in ("turnproof", "pytest") else (0,)
     return folder, "" if done.returncode in good else f"exit {done.returncode}: {done.stderr.strip()[-300:]}"
+
+
+@contextmanager
+def _service(assigned: Mapping[str, str]) -> Iterator[Mapping[str, str]]:
+    """The base URL of an emulator of the dialect whose key is named; empty where none is."""
+    dialects = [dialect(name) for name in dialect_names()]
+    named = [one for one in dialects if set(one.service.key_variables) & assigned.keys()]
+    if not named:
+        yield {}
+        return
+    command = [sys.executable, "-m", "turnproof", "serve", "--dialect", named[0].name]
+    server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    try:
+        assert server.stdout is not None
+        yield {named[0].service.base_url_variable: server.stdout.readline().strip() + _PREFIXES.get(named[0].name, "")}
+    finally:
+        server.terminate()
+        server.wait()
 
 
 def shortened(command: str) -> list[str]:

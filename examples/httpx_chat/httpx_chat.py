@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 from collections.abc import AsyncIterator, Iterator, Sequence
@@ -63,6 +64,14 @@ def wire_messages(history: Sequence[Message]) -> Iterator[dict[str, Any]]:
             yield {"role": "tool", "tool_call_id": wire_id(result.call_id), "content": content}
         if message.text:
             yield {"role": message.role, "content": message.text}
+
+
+def check_pairs(history: Sequence[Message]) -> None:
+    """Refuse a history that the API would refuse now and in each later turn."""
+    calls = sorted(call.id for message in history for call in message.calls)
+    results = sorted(result.call_id for message in history for result in message.results)
+    if calls != results:
+        raise errors.InvalidRequestError(f"the history has calls {calls}, and results of the calls {results}")
 
 
 def wire_tool(tool: ToolSchema) -> dict[str, Any]:
@@ -152,15 +161,27 @@ class Answer:
 
 
 class HttpxChat:
-    """The stateless path: each call sends the whole conversation and opens its own connection."""
+    """The stateless path: each call sends the whole conversation."""
 
-    def __init__(self, base_url: str, api_key: str, model: str) -> None:
+    def __init__(
+        self, base_url: str, api_key: str, model: str, max_tokens: int | None = None, timeout: float = 600.0
+    ) -> None:
         self._url, self._key, self._model = f"{base_url.rstrip('/')}/chat/completions", api_key, model
+        self._max_tokens, self._timeout = max_tokens, httpx.Timeout(timeout, connect=5.0)
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    def _connected(self) -> httpx.AsyncClient:
+        """The client of the running event loop: its connections end with the loop."""
+        loop = asyncio.get_running_loop()
+        if loop is not self._loop:
+            self._loop, self._client = loop, httpx.AsyncClient(verify=TLS, timeout=self._timeout)
+        return self._client
 
     async def complete(
         self, messages: Sequence[Message], system_instruction: Any = None, tools: Any = None, **options: Any
     ) -> ProviderResponse:
         """See `turnproof.provider.StatelessProvider`. A cancel ends the `await` that it finds the call in."""
+        check_pairs(messages)
         system = getattr(system_instruction, "text", system_instruction)
         body: dict[str, Any] = {"model": self._model, "messages": list(wire_messages(messages))}
         if system:
@@ -169,6 +190,8 @@ class HttpxChat:
             body["tools"] = [wire_tool(tool) for tool in tools]
         if options.get("on_chunk"):
             body |= {"stream": True, "stream_options": {"include_usage": True}}
+        if self._max_tokens:
+            body["max_completion_tokens"] = self._max_tokens
         answer = Answer({wire_name(tool.name): tool.name for tool in tools or ()})
         try:
             with (options.get("cancel_token") or CancelToken()).interrupting():
@@ -182,10 +205,7 @@ class HttpxChat:
 
     async def _ask(self, body: dict[str, Any], answer: Answer, options: dict[str, Any]) -> None:
         headers = {"authorization": f"Bearer {self._key}"}
-        async with (
-            httpx.AsyncClient(verify=TLS, timeout=httpx.Timeout(600.0, connect=5.0)) as client,
-            client.stream("POST", self._url, json=body, headers=headers) as response,
-        ):
+        async with self._connected().stream("POST", self._url, json=body, headers=headers) as response:
             if response.status_code != 200 or not body.get("stream"):
                 found = json.loads(await response.aread())
                 if response.status_code != 200 or "error" in found:
@@ -200,6 +220,7 @@ class HttpxChat:
                     raise error_of(response.status_code, chunk, response.headers)
                 if text := answer.add(chunk):
                     options["on_chunk"](text)
+                    await asyncio.sleep(0)  # where a cancel in the callback ends the call
             if answer.raw_finish is None:
                 raise errors.TransportError("the stream ended before the answer did")
 

@@ -6,7 +6,7 @@ from turnproof.provider import Binding, Capabilities, Endpoint
 
 
 def open_stateless(endpoint: Endpoint) -> HttpxChat:
-    return HttpxChat(endpoint.base_url, endpoint.api_key, endpoint.model)
+    return HttpxChat(endpoint.base_url, endpoint.api_key, endpoint.model, **endpoint.options)
 
 
 BINDING = Binding(
