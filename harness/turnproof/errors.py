@@ -17,6 +17,7 @@ TurnproofError
     ├── OverloadedError       .retry_after likewise (5xx, 529)
     ├── ContextLimitError     .limit and .requested in tokens, or None
     ├── InvalidRequestError
+    │   ├── ChainLostError    the service no longer has the answer that a request continues
     │   └── ResumeError       the provider does not have the session that was to be resumed
     ├── ContentFilterError
     └── TransportError        no complete answer: refused, reset, cut, timed out
@@ -167,6 +168,18 @@ class CacheExpiredError(InvalidRequestError):
     def __init__(self, message: str, *, name: str, status: int | None = None, kind: str | None = None) -> None:
         super().__init__(message, status=status, kind=kind)
         self.name = name
+
+
+class ChainLostError(InvalidRequestError):
+    """The service no longer has the stored answer that the request continues. `answer` is its id.
+
+    Trying again cannot succeed until the chain is begun again (`Session.begin_new_chain`): the next request then has
+    the whole conversation, which the session holds.
+    """
+
+    def __init__(self, message: str, *, answer: str, status: int | None = None, kind: str | None = None) -> None:
+        super().__init__(message, status=status, kind=kind)
+        self.answer = answer
 
 
 class ResumeError(InvalidRequestError):

@@ -69,7 +69,7 @@ class InteractionsChain(Chain, InteractionsProvider):
             arrangement.add(row(message, _as_it_is, settings.model))
             if head is not None and place == head.messages:
                 known = arrangement.pass_answer()
-        fields = settings.fields(prompt, store=True)
+        fields = settings.fields(prompt, store=self._stores)
         if head is not None:
             fields["previous_interaction_id"] = head.id
         request: dict[str, Any] = thaw({"model": settings.model, "input": arrangement.finish()[known:], **fields})
@@ -77,6 +77,18 @@ class InteractionsChain(Chain, InteractionsProvider):
         encode(request)
         # It would go on by itself where a service stops: every request is the session's affair.
         return request | {"automatic_continuation": False}
+
+    def _delete_stored(self, name: str) -> None:
+        client = self._require_client()
+
+        def delete() -> None:
+            try:
+                client.interactions.delete(id=name)
+            except sdk.APIStatusError as error:
+                if not _is_not_found(error):
+                    raise
+
+        self._caller.simple(delete)
 
     def _ask(self, client: genai.Client, request: Mapping[str, Any]) -> Interaction:
         told = _read(client.interactions.create(**request), Interaction)
@@ -89,12 +101,15 @@ class InteractionsChain(Chain, InteractionsProvider):
 
     def _noted(self, events: Iterator[Event]) -> Iterator[Event]:
         for event in events:
-            if event.event_type == "interaction.completed" and event.interaction is not None:
-                self._note(event.interaction)
+            if event.interaction is not None:
+                self._note_id(event.interaction.id)
+                if event.event_type == "interaction.completed":
+                    self._note(event.interaction)
             yield event
 
     def _note(self, told: Interaction) -> None:
         """Remember the id of an interaction that came to its end."""
+        self._note_id(told.id)
         self._completed_id = told.id if told.status in _ENDED else None
 
 

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from ..cancel import CancelToken
+from ..chains import ChainPolicy
 from ..errors import UsageError
 from ..gc import GCResult
 from ..messages import Message, MessageIds, TokenUsage
@@ -46,6 +47,7 @@ class Conversation:
         cache_plugin: CachePlugin | None,
         observer: SessionObserver,
         ids: MessageIds,
+        chain: ChainPolicy | None = None,
     ) -> None:
         self.history = SessionHistory()
         self.usage = TokenUsage()
@@ -53,6 +55,7 @@ class Conversation:
         self.context = Context(system, tools.schemas)
         self.provider = provider
         self.path: Path = path
+        self.chain = chain
         self.caching = Caching(cache_plugin, provider, observer)
         self._observer = observer
         self._ids = ids
@@ -95,7 +98,8 @@ class Conversation:
         """Another provider, which is given the conversation at once. One that cannot take it is not used."""
         port = self._open_port(provider, path)
         port.sync(self.history.messages_ref, self.context)
-        self.provider, self.path, self.port = provider, path, port
+        left, self.provider, self.path, self.port = self.port, provider, path, port
+        left.leave()
 
     def add(self, message: Message) -> Message:
         """Another message at the end, behind the answers to all calls."""
@@ -166,7 +170,7 @@ class Conversation:
         caching = self.caching.for_provider(provider, path)
         if path == "stateless":
             return StatelessPort(cast("StatelessProvider", provider), caching)
-        return LegacyPort(cast("LegacyProvider", provider), caching)
+        return LegacyPort(cast("LegacyProvider", provider), caching, self.chain)
 
 
 def quietly(what: str, action: Callable[[], None]) -> None:

@@ -7,16 +7,20 @@ stateless one passes it on; the legacy one finds out what the provider does not 
 from __future__ import annotations
 
 import inspect
+import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from ..cancel import CancelToken
-from ..errors import CacheExpiredError, ProviderError
+from ..chains import ChainedProvider, ChainPolicy, ChainState
+from ..errors import CacheExpiredError, ProviderError, UsageError
 from ..messages import Message, Part, ProviderResponse, Text, ToolSchema
 from ..provider import JSONSchema, LegacyProvider, StatelessProvider, StreamOptions, SystemInstruction
 from .caching import PortCaching
 from .callback_relay import CallbackRelay
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +61,16 @@ class Port(Protocol):
 
     caching: PortCaching
 
+    @property
+    def chain_state(self) -> ChainState | None:
+        """The chain of stored answers that the provider continues; None where it has no such thing."""
+
+    def end_chain(self) -> None:
+        """Have the next call send everything, if the provider has a chain."""
+
+    def leave(self) -> None:
+        """The provider is not used any more: what the policy has deleted is deleted."""
+
     def sync(self, messages: Sequence[Message], context: Context) -> None:
         """Make the provider hold exactly this conversation, if it holds any."""
 
@@ -72,6 +86,17 @@ class StatelessPort:
     def __init__(self, provider: StatelessProvider, caching: PortCaching) -> None:
         self.caching = caching
         self._provider = provider
+
+    @property
+    def chain_state(self) -> ChainState | None:
+        """None: every call has the whole conversation."""
+        return None
+
+    def end_chain(self) -> None:
+        """Nothing to do: there is none."""
+
+    def leave(self) -> None:
+        """Nothing to do: the provider has nothing stored."""
 
     def sync(self, messages: Sequence[Message], context: Context) -> None:
         """Nothing to do: the provider holds no conversation."""
@@ -107,17 +132,44 @@ class LegacyPort:
     system text or tool set) the provider gets a new session with the session's history.
 
     Beyond the contract two things are used where a provider offers them: a `send_message_with_parts_streaming`
-    method, and a `cancel_token` argument of the methods that do not stream.
+    method, and a `cancel_token` argument of the methods that do not stream. A `ChainedProvider` follows the chain's
+    policy, if there is one.
+
+    Raises UsageError for a policy that stores nothing, if the provider cannot be told.
     """
 
     continues = False
 
-    def __init__(self, provider: LegacyProvider, caching: PortCaching) -> None:
+    def __init__(self, provider: LegacyProvider, caching: PortCaching, chain: ChainPolicy | None = None) -> None:
         self.caching = caching
         self._provider = provider
+        self._chain = provider if isinstance(provider, ChainedProvider) else None
+        if chain is not None:
+            if self._chain is not None:
+                self._chain.set_chain_policy(chain)
+            elif not chain.store:
+                raise UsageError(
+                    f"nothing is to be stored at the service, and {type(provider).__name__} has no set_chain_policy(): "
+                    "take the stateless path, which keeps nothing, or a turnproof.chains.ChainedProvider"
+                )
         self._context: Context | None = None
         self._held: list[Message] = []
         self._answer: tuple[Part, ...] = ()
+
+    @property
+    def chain_state(self) -> ChainState | None:
+        """The provider's, if it has a chain."""
+        return None if self._chain is None else self._chain.chain_state
+
+    def end_chain(self) -> None:
+        """Have the provider begin a new chain with its next request."""
+        if self._chain is not None:
+            self._chain.end_chain()
+            self._delete_left()
+
+    def leave(self) -> None:
+        """End the chain, so that what the policy has deleted is deleted."""
+        self.end_chain()
 
     def sync(self, messages: Sequence[Message], context: Context) -> None:
         """Create a new session in the provider unless it holds this conversation already."""
@@ -127,6 +179,7 @@ class LegacyPort:
         self._context = None
         self._provider.create_session(context.system, list(context.tools) or None, history=list(messages) or None)
         self._context, self._held, self._answer = context, list(messages), ()
+        self._delete_left()
 
     def complete(self, call: PortCall) -> ProviderResponse:
         """Send the last message by the method that fits it.
@@ -144,7 +197,16 @@ class LegacyPort:
             response = send(pending, call)
         self._held, self._answer = list(call.messages), response.parts
         self.caching.record_response(response)
+        self._delete_left()
         return response
+
+    def _delete_left(self) -> None:
+        """Delete what the conversation has left at the service. What fails is tried again next time."""
+        if self._chain is not None:
+            try:
+                self._chain.delete_left_answers()
+            except ProviderError:
+                _log.warning("answers that the conversation left could not be deleted", exc_info=True)
 
     def _goes_on(self, messages: Sequence[Message]) -> bool:
         """Whether the provider holds these messages: those it was given or sent, and the answer it gave last."""

@@ -13,6 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Unpack
 
 from ..budget import ContextUsage, InstructionBudget
+from ..chains import ChainPolicy, ChainState
 from ..errors import UsageError
 from ..gc import Collector, GCConfig, GCResult, TruncateGC, turn_starts
 from ..messages import Message, MessageIds, Part, Text, TokenUsage, new_message_id
@@ -62,6 +63,9 @@ class Session:
     `enrich` makes of what is typed what is sent. With a `cancel_note` what is said after a cancelled turn begins with
     that text, as a part of its own; without one the model is told nothing of a cancel.
 
+    `chain` is what a provider of the legacy path does over a service that stores answers, each provider of the session;
+    None leaves it to the provider. UsageError is raised for a provider that cannot be told to store nothing.
+
     `observers` are told of everything that happens, and change nothing. `tracing` makes OpenTelemetry spans of it, by
     default with the global tracer provider.
 
@@ -89,6 +93,7 @@ class Session:
         approve: Approve | None = None,
         enrich: Enrich | None = None,
         cancel_note: str | None = None,
+        chain: ChainPolicy | None = None,
         observers: Sequence[SessionObserver] = (),
         tracing: Tracing | None = None,
     ) -> None:
@@ -123,6 +128,7 @@ class Session:
             cache_plugin=cache_plugin,
             observer=self._observer,
             ids=ids,
+            chain=chain,
         )
         self._room = ContextWindow(self._held, gc, gc_config or GCConfig(), self._tracing)
 
@@ -176,6 +182,11 @@ class Session:
     def prefix(self) -> PrefixMonitor:
         """What became of the cached start of this conversation; measured where there is a cache plugin."""
         return self._held.caching.monitor
+
+    @property
+    def chain_state(self) -> ChainState | None:
+        """The chain of stored answers that the next call continues; None where the provider has no such thing."""
+        return self._held.port.chain_state
 
     @property
     def context_usage(self) -> ContextUsage:
@@ -308,6 +319,14 @@ class Session:
         with self._running.exclusively(), self._held.changing():
             self.history.replace(history or ())
             self._held.usage = TokenUsage()
+
+    def begin_new_chain(self) -> None:
+        """Have the next call send the whole conversation, and begin a new chain at a service that stores answers.
+
+        The history stays. No change where the provider has no chain.
+        """
+        with self._running.exclusively():
+            self._held.port.end_chain()
 
     def revert_to_turn(self, turn: int) -> None:
         """Keep the turns up to this one, counted from 0, and forget the later ones.

@@ -11,9 +11,11 @@ from typing import Any
 import pytest
 
 from turnproof.cancel import CancelToken
+from turnproof.chains import ChainPolicy
 from turnproof.dialects import dialect
 from turnproof.errors import (
     AuthenticationError,
+    ChainLostError,
     InvalidRequestError,
     OverloadedError,
     RateLimitError,
@@ -123,6 +125,22 @@ def test_a_socket_that_was_closed_in_between_costs_no_failure(legacy: Any, run: 
     deadline.wait(0.2)  # what the system needs to tell the client
     assert legacy.send_message("Two").text == "You said: Two"
     assert said(run) == [(0, False, 1), (1, False, 3)]
+
+
+def test_a_chain_that_was_lost_with_its_socket_fails_typed_where_the_policy_says_so(
+    legacy: Any, run: ServerRun
+) -> None:
+    legacy.set_chain_policy(ChainPolicy(forgotten="fail"))
+    legacy.send_message("One")
+    head = legacy.chain_state.head
+    fail(run, Fault("reset", after="text"))
+    with pytest.raises(TransportError):
+        legacy.send_message("Two")
+    with pytest.raises(ChainLostError) as raised:
+        legacy.send_message("Two")
+    assert raised.value.answer == head
+    legacy.end_chain()
+    assert legacy.send_message("Two").text == "You said: Two"
 
 
 def test_the_end_of_the_hour_costs_no_failure(legacy: Any, stateless: Any, run: ServerRun) -> None:

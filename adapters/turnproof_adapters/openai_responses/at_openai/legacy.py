@@ -6,6 +6,7 @@ Instructions and tools do not carry over from one response to the next; they are
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import partial
 from typing import Any, TypeVar
 
@@ -54,7 +55,16 @@ class OpenAIResponsesChain(ResponsesChain, OpenAIResponses):
         head = self._head_for(self._require_model())
         chained = {} if head is None else {"previous_response_id": head.id}
         own = self._kwargs(prompt, held=0 if head is None else head.messages)
-        return {**thaw(own), **chained, "store": True, "timeout": self._timeouts}
+        return {**thaw(own), **chained, "store": self._stores, "timeout": self._timeouts}
+
+    def _delete_stored(self, name: str) -> None:
+        client = self._require_client()
+
+        def delete() -> None:
+            with suppress(openai.NotFoundError):
+                client.responses.delete(name, timeout=self._timeouts)
+
+        self._caller.simple(delete)
 
     def _ask(self, kwargs: Mapping[str, Any], client: openai.OpenAI, headers: Mapping[str, str]) -> Answer:
         return self._noted(ask(kwargs, client, headers))

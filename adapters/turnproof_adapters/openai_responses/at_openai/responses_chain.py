@@ -23,6 +23,7 @@ class ResponsesChain(Chain):
     """What a subclass receives goes through here, and the id of a response that was completed is remembered."""
 
     def _noted(self, answer: Answer) -> Answer:
+        self._note_id(answer.id)
         self._completed_id = answer.id if answer.status == "completed" else None
         return answer
 
@@ -31,6 +32,8 @@ class ResponsesChain(Chain):
 
     def _noted_events(self, events: Iterator[Event]) -> Iterator[Event]:
         for event in events:
-            if event.type == "response.completed" and event.response is not None:
-                self._noted(event.response)
+            if event.response is not None:
+                self._note_id(event.response.id)
+                if event.type == "response.completed":
+                    self._noted(event.response)
             yield event

@@ -29,6 +29,11 @@ T = TypeVar("T")
 class OpenAIResponsesSocketChain(ResponsesChain, OpenAIResponsesOverSocket):
     """A conversation in the memory of a socket. One object holds one conversation and serves one thread at a time."""
 
+    _is_stored = False
+
+    def _delete_stored(self, name: str) -> None:
+        """Nothing to do: nothing is stored."""
+
     def _call(self, prompt: Prompt, listeners: Listeners, token: CancelToken | None) -> ProviderResponse:
         if token is not None:
             token.raise_if_cancelled()
@@ -47,7 +52,8 @@ class OpenAIResponsesSocketChain(ResponsesChain, OpenAIResponsesOverSocket):
         """Send what the socket does not hold."""
         head = self._head_for(self._require_model())
         if head is not None and socket.last != head.id:
-            head = self._head = None
+            self._lose_head()
+            head = None
         chained: dict[str, Any] = {} if head is None else {"previous_response_id": head.id}
         own = self._kwargs(prompt, held=0 if head is None else head.messages)
         socket.connection.response.create(**thaw(own), **chained)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, cast
 from weakref import WeakKeyDictionary
 
 from ..._base.suggestions import did_you_mean
+from ...chains import ChainedProvider
 from ...errors import UsageError
 from ...messages import TokenUsage
 from ...provider import LegacyProvider, Path, StatelessProvider, SystemInstruction
@@ -201,6 +202,10 @@ class Runtime:
 
 
 def _shut_down(provider: object) -> None:
+    if isinstance(provider, ChainedProvider):
+        # Nobody continues the conversation: what its policy has deleted is deleted.
+        provider.end_chain()
+        quietly(f"{type(provider).__name__}.delete_left_answers", provider.delete_left_answers)
     shutdown = getattr(provider, "shutdown", None)
     if callable(shutdown):
         quietly(f"{type(provider).__name__}.shutdown", shutdown)
