@@ -5,6 +5,7 @@ TurnproofError
 │   ├── PayloadError      a value that is not JSON was put into a message
 │   ├── ScenarioError     a scenario file is wrong: file, path to the spot, reason
 │   ├── BindingError      a binding cannot be found, imported or opened
+│   ├── NoCompactionError the provider's service does not make conversations shorter
 │   ├── ContractError     an adapter returned, or passed to a callback, what the contract does not have
 │   ├── CatalogueError    requirements, profiles or checks do not fit together
 │   └── CassetteError     a cassette is missing, damaged, of another format, or does not match
@@ -55,6 +56,10 @@ class ScenarioError(UsageError):
 
 class BindingError(UsageError):
     """No usable binding under that name, or it failed while opening its adapter."""
+
+
+class NoCompactionError(UsageError):
+    """The provider's service does not make conversations shorter, and a collector was to ask it for that."""
 
 
 class ContractError(UsageError, TypeError):

@@ -11,8 +11,19 @@ from properties import examples
 from turnproof.budget import InstructionBudget, Policy, Source
 from turnproof.cancel import CancelToken
 from turnproof.errors import ProviderError
-from turnproof.gc import BudgetGC, Collector, GCConfig, GCResult, HybridGC, Reason, SummarizeGC, TruncateGC, cut_results
-from turnproof.messages import Message, TokenUsage
+from turnproof.gc import (
+    BudgetGC,
+    Collector,
+    CompactGC,
+    GCConfig,
+    GCResult,
+    HybridGC,
+    Reason,
+    SummarizeGC,
+    TruncateGC,
+    cut_results,
+)
+from turnproof.messages import Message, Opaque, Part, TokenUsage
 from turnproof.tokens import message_tokens
 
 from .histories import assert_sound, histories, ids, is_part_of, same_objects, untouched
@@ -22,11 +33,26 @@ def failing(messages: Sequence[Message], token: CancelToken) -> str:
     raise ProviderError("no summary today")
 
 
+class Service:
+    """What a service does that makes conversations shorter: what the user said stays, an item has the rest."""
+
+    def compact(self, messages: Sequence[Message], system: object = None, *, cancel_token: object) -> list[Message]:
+        said = [message for message in messages if message.role == "user"]
+        return [*said, Message("model", (Opaque("service", "item", {"of": len(messages)}),))]
+
+    def is_compaction(self, part: Part) -> bool:
+        return isinstance(part, Opaque) and part.dialect == "service"
+
+    def set_compact_threshold(self, tokens: int | None) -> None:
+        assert tokens is None
+
+
 COLLECTORS: dict[str, Callable[[], Collector]] = {
     "truncate": TruncateGC,
     "summarize": lambda: SummarizeGC(lambda messages, token: f"{len(messages)} messages"),
     "hybrid": lambda: HybridGC(lambda messages, token: f"{len(messages)} messages", middle_turns=1),
     "budget": BudgetGC,
+    "compact": lambda: CompactGC().for_provider(Service()),
     "summarize, in vain": lambda: SummarizeGC(failing),
 }
 

@@ -34,6 +34,7 @@ class ResponsesProvider(ModelAbilities):
         super().__init__()
         self._reasoning: dict[str, Any] | None = None
         self._max_tokens: int | None = None
+        self._compact_threshold: int | None = None
 
     def initialize(self, config: Mapping[str, Any]) -> None:
         """Take the settings: `thinking` (as for `set_thinking_config`) and `max_tokens` may be left out."""
@@ -54,7 +55,7 @@ class ResponsesProvider(ModelAbilities):
         self._reasoning = reasoning_config(config)
 
     def _settings(self) -> Settings:
-        return Settings(self._require_model(), self._max_tokens, self._reasoning)
+        return Settings(self._require_model(), self._max_tokens, self._reasoning, self._compact_threshold)
 
     def _kwargs(self, prompt: Prompt, held: int = 0) -> dict[str, Any]:
         """A request as plain data for the SDK's own call, without the first `held` messages, which the service has."""

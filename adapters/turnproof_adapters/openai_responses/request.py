@@ -26,6 +26,7 @@ class Settings:
     model: str
     max_tokens: int | None = None
     reasoning: Mapping[str, Any] | None = None
+    compact_threshold: int | None = None
 
     def kwargs(self, prompt: Prompt) -> dict[str, Any]:
         """Everything but `input` and `stream`, as `responses.create` takes it."""
@@ -37,6 +38,8 @@ class Settings:
             fields["include"] = [ENCRYPTED]
             if self.reasoning is not None:
                 fields["reasoning"] = dict(self.reasoning)
+        if self.compact_threshold is not None:
+            fields["context_management"] = [{"type": "compaction", "compact_threshold": self.compact_threshold}]
         if self.max_tokens is not None:
             fields["max_output_tokens"] = max(self.max_tokens, LEAST_OUTPUT)
         if prompt.response_schema is not None:

@@ -1,8 +1,9 @@
-"""Messages that a collection writes itself: a summary of what went, a notice that something went.
+"""Messages that a collection writes itself: a summary of what went, a notice that something went, a service's item.
 
-They are said as the user, since a conversation has to begin with the user on every wire, and neighbours of one side
-are merged there. What they are stands in their message id and nowhere else: it survives save and load, no provider
-is sent it, and no text that somebody types can be mistaken for one.
+The first two are said as the user, since a conversation has to begin with the user on every wire, and neighbours of
+one side are merged there. A service's item stands where answers of the model stood. What they are stands in their
+message id and nowhere else: it survives save and load, no provider is sent it, and no text that somebody types can be
+mistaken for one.
 """
 
 from __future__ import annotations
@@ -11,19 +12,24 @@ from collections.abc import Iterable
 from hashlib import blake2b
 from typing import Literal, TypeAlias
 
-from ..messages import Message, Text
+from ..messages import Message, Part, Text
 
-Note: TypeAlias = Literal["summary", "notice"]
+Note: TypeAlias = Literal["summary", "notice", "compaction"]
 
-_PREFIXES: dict[Note, str] = {"summary": "turnproof-summary-", "notice": "turnproof-notice-"}
+_PREFIXES: dict[Note, str] = {
+    "summary": "turnproof-summary-",
+    "notice": "turnproof-notice-",
+    "compaction": "turnproof-compaction-",
+}
 
 
-def note(kind: Note, text: str, instead_of: Iterable[Message]) -> Message:
+def note(kind: Note, content: str | tuple[Part, ...], instead_of: Iterable[Message]) -> Message:
     """A message of a collector's own. Its id follows from the messages that it stands for."""
     digest = blake2b(digest_size=12)
     for message in instead_of:
         digest.update(message.message_id.encode() + b"\n")
-    return Message("user", (Text(text),), _PREFIXES[kind] + digest.hexdigest())
+    parts = (Text(content),) if isinstance(content, str) else content
+    return Message("model" if kind == "compaction" else "user", parts, _PREFIXES[kind] + digest.hexdigest())
 
 
 def is_note(message: Message, kind: Note | None = None) -> bool:

@@ -37,7 +37,7 @@ class Policies:
             self._worked = False
             return _FIRST if self.turns == 1 else _SAID
         if is_note(message):
-            return _ANSWER_TO_WORK if is_note(message, "summary") else _NOTICE
+            return _NOTICE if is_note(message, "notice") else _ANSWER_TO_WORK
         if message.role == "tool" or message.calls:
             self._worked = True
             return _WORK

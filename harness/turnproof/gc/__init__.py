@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from .base import Collector, GCConfig, GCResult, Reason, due
+from .base import Collector, FollowsHistory, FollowsProvider, GCConfig, GCResult, Reason, due
 from .by_budget import BudgetGC
 from .collection import BaseCollector, Collection
+from .compact import CompactGC
 from .cut import cut_results
 from .summarize import HybridGC, SummarizeGC
 from .summarizer import ProviderSummarizer, Summarizer, transcript
@@ -16,6 +17,9 @@ __all__ = [
     "BudgetGC",
     "Collection",
     "Collector",
+    "CompactGC",
+    "FollowsHistory",
+    "FollowsProvider",
     "GCConfig",
     "GCResult",
     "HybridGC",

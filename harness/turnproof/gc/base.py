@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol, TypeAlias
+from typing import Literal, Protocol, TypeAlias, runtime_checkable
 
 import msgspec
 
@@ -13,8 +13,9 @@ from ..cancel import CancelToken
 from ..errors import UsageError
 from ..messages import Message
 
-Reason: TypeAlias = Literal["threshold", "turn-limit", "continuous", "manual", "overflow"]
-"""Why a history is collected. `overflow`: the provider has refused it as too long."""
+Reason: TypeAlias = Literal["threshold", "turn-limit", "continuous", "manual", "overflow", "compacted"]
+"""Why a history is collected. `overflow`: the provider has refused it as too long; `compacted`: its service has made
+the conversation shorter by itself, within an answer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,6 +128,22 @@ class Collector(Protocol):
         `usage` is the context's, `budget` says what each message weighs and may be done to it; left out, they are
         estimated from the history. A collector that takes its time gives up when the token is set.
         """
+
+
+@runtime_checkable
+class FollowsProvider(Protocol):
+    """A collector that needs the session's provider."""
+
+    def for_provider(self, provider: object) -> Collector:
+        """The collector for the conversation of this provider. Raises UsageError where it cannot work with it."""
+
+
+@runtime_checkable
+class FollowsHistory(Protocol):
+    """A collector that sees in the history itself that a collection is due."""
+
+    def was_compacted(self, history: Sequence[Message]) -> bool:
+        """Whether the service has made the conversation shorter, and what it stands for is still there."""
 
 
 def due(usage: ContextUsage, config: GCConfig) -> Reason | None:

@@ -84,14 +84,19 @@ class Collection:
                 cut = start
         return cut
 
-    def leave(self, kept: Set[int], *, summary: str | None = None) -> GCResult:
+    def leave(self, kept: Set[int], *, summary: str | None = None, instead: Sequence[Message] = ()) -> GCResult:
         """The history with only the messages at these indexes, and what must stay with them.
 
         In front stands a summary of what is gone, if there is one, and the notice, if one is configured. A notice of
-        an earlier collection goes. All stays where nothing else would go, or where no token would be freed.
+        an earlier collection goes. `instead` is a shorter form of everything in front of what is kept: those of its
+        messages that are in the history stay where they are, the others come right before what is kept. All stays where
+        nothing else would go, or where no token would be freed.
         """
         history = self.history
-        stay = self.staying(kept)
+        own = {id(message) for message in instead}
+        places = {n for n, message in enumerate(history) if id(message) in own}
+        stay = self.staying(kept | places)
+        new = [one for one in instead if all(one is not history[n] for n in places)]
         left: list[Message] = []
         gone: list[Message] = []
         for index, message in enumerate(history):
@@ -100,17 +105,19 @@ class Collection:
             return self.unchanged()
         added = [] if self.config.notice is None else [note("notice", self.config.notice, gone)]
         added += [] if summary is None else [note("summary", summary, gone)]
-        freed = self.budget.weigh(gone) - self.budget.weigh(added)
+        freed = self.budget.weigh(gone) - self.budget.weigh([*added, *new])
         if freed <= 0:
             return self.unchanged()
+        first = min(kept, default=len(history))
+        split = sum(n < first for n in stay if not is_note(history[n], "notice"))
         return GCResult(
-            messages=(*added, *left),
+            messages=(*added, *left[:split], *new, *left[split:]),
             reason=self.reason,
             removed_ids=tuple(message.message_id for message in gone),
-            added=tuple(added),
+            added=(*added, *new),
             tokens_freed=max(1, round(freed)),
             before=len(history),
-            after=len(added) + len(left),
+            after=len(added) + len(new) + len(left),
         )
 
     def unchanged(self, error: str | None = None) -> GCResult:

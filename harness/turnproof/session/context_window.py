@@ -20,7 +20,7 @@ from typing import Final
 from ..budget import BudgetState, ContextUsage, InstructionBudget
 from ..cancel import CancelToken
 from ..errors import ContextLimitError
-from ..gc import Collector, GCConfig, GCResult, Reason, cut_results
+from ..gc import Collector, FollowsHistory, FollowsProvider, GCConfig, GCResult, Reason, cut_results
 from ..messages import JSON, Message, TokenUsage, to_builtins
 from .conversation import Conversation
 from .ports import Context
@@ -39,10 +39,11 @@ class ContextWindow:
     """A session's budget, and its collections. `collector` is None where nothing is ever collected by itself."""
 
     def __init__(self, held: Conversation, collector: Collector | None, config: GCConfig, tracing: Tracing) -> None:
-        self.collector = collector
+        self._held = held
+        self._chosen = collector
+        self.collector = self.collector_for(held.provider)
         self.config = config
         self.tracing = tracing
-        self._held = held
         self._lock = threading.RLock()
         self._budget = InstructionBudget()
         held.caching.set_budget(self._budget)
@@ -67,6 +68,10 @@ class ContextWindow:
             return self.budget.get_context_usage()
 
     # Collections
+
+    def collector_for(self, provider: object) -> Collector | None:
+        """The session's collector, for this provider. Raises UsageError where it cannot work with it."""
+        return self._chosen.for_provider(provider) if isinstance(self._chosen, FollowsProvider) else self._chosen
 
     def before_turn(self, said: Sequence[Message], token: CancelToken) -> None:
         """Collect if what is about to be said would fill the context too far."""
@@ -188,7 +193,10 @@ class ContextWindow:
         if self.collector is None:
             return
         usage = self.budget.get_context_usage(said)
-        if (reason := self.collector.should_collect(usage, self.config)) is not None:
+        reason = self.collector.should_collect(usage, self.config)
+        if reason is None and self.config.auto and isinstance(self.collector, FollowsHistory):
+            reason = "compacted" if self.collector.was_compacted(self._held.history.messages_ref) else None
+        if reason is not None:
             self.collect(self.collector, reason, usage=usage, token=token)
 
     def _limit(self) -> int | None:

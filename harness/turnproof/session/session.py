@@ -346,11 +346,14 @@ class Session:
     def swap(self, provider: StatelessProvider | LegacyProvider, *, path: Path | None = None) -> None:
         """Go on with another provider, which gets the same conversation; on this session's path, or on another.
 
-        Raises UsageError for a provider that has not the path's methods, or what its `create_session` raises; the
-        session then goes on with the provider that it had.
+        Raises UsageError for a provider that has not the path's methods, or with which the policy of chains or the
+        collector cannot work, or what its `create_session` raises; the session then goes on with the provider that it
+        had.
         """
         with self._running.exclusively():
+            collector = self._room.collector_for(provider)
             self._held.use_provider(provider, path or self.path)
+            self._room.collector = collector
 
     # Persistence
 

@@ -8,8 +8,10 @@ from typing import Any
 import openai
 
 from turnproof.cancel import CancelToken
-from turnproof.messages import Message
+from turnproof.messages import Message, Part, thaw
+from turnproof.provider import SystemInstruction
 
+from ..._calling import Prompt
 from ..._http import Connection, timeouts
 from ..._lifecycle import ClientProvider, KeyChecks
 from ..._open_provider import read_api_key
@@ -17,6 +19,8 @@ from ...openai.calling import Typing
 from ...openai.client import open_client
 from ...openai.lifecycle import Way
 from ..calling import Caller
+from ..compacted import is_compaction, read_messages
+from ..convert import Item
 from ..lifecycle import ResponsesProvider
 
 
@@ -45,6 +49,37 @@ class OpenAIResponses(KeyChecks, ClientProvider[openai.OpenAI], ResponsesProvide
         """Ids of all models that the key may use, in the service's order."""
         client = self._require_client()
         return self._caller.simple(lambda: [model.id for model in client.models.list()])
+
+    # Shorter conversations: a `turnproof.compaction.CompactingProvider`
+
+    def compact(
+        self,
+        messages: Sequence[Message],
+        system_instruction: SystemInstruction = None,
+        *,
+        cancel_token: CancelToken | None = None,
+    ) -> list[Message]:
+        """The service's shorter form of a conversation: what the user said, and an item that it alone can read."""
+        client = self._require_client()
+        fields = thaw(self._kwargs(Prompt(messages, system_instruction)))
+        request = {name: fields[name] for name in ("model", "input", "instructions") if name in fields}
+
+        def ask() -> list[Item]:
+            found = client.responses.compact(**request, timeout=self._timeouts).to_dict(warnings=False)
+            output = found.get("output")
+            if not isinstance(output, list) or not all(isinstance(item, dict) for item in output):
+                raise ValueError("the service sent no list of items where a shorter conversation belongs")
+            return output
+
+        return read_messages(self._caller.simple(ask, cancel_token), messages)
+
+    def is_compaction(self, part: Part) -> bool:
+        """Whether this is the item that has all that was said before it."""
+        return is_compaction(part)
+
+    def set_compact_threshold(self, tokens: int | None) -> None:
+        """Have later answers begin with such an item where their prompt has more tokens than this; None: never."""
+        self._compact_threshold = tokens
 
     def _check_key(self) -> None:
         self._caller.simple(self._require_client().models.list)
