@@ -153,11 +153,15 @@ class SessionSetup:
 
 @dataclass(frozen=True, slots=True)
 class SessionTurn:
-    """How one turn is to be done: streamed if `on_chunk` is given, stopped when the token is set."""
+    """How one turn is to be done: streamed if `on_chunk` is given, stopped when the token is set.
+
+    `on_taken_back` is given where the user can be told that text does not count which was shown; with it goes the text.
+    """
 
     cancel_token: CancelToken
     on_chunk: OnChunk | None = None
     response_schema: JSONSchema | None = None
+    on_taken_back: Callable[[str], None] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,6 +205,7 @@ Operation: TypeAlias = Literal[
     "spans",
     "children_at_once",
     "enrichment",
+    "takes_back",
     "background",
     "watch_agents",
     KeptOperation,
@@ -212,7 +217,9 @@ OPERATIONS: tuple[Operation, ...] = get_args(Operation)
 OF_KEPT_SESSIONS: frozenset[KeptOperation] = frozenset(get_args(KeptOperation))
 """Those of them that take sessions which outlive their process: who has none of those lacks none of these."""
 
-FACTS: frozenset[Operation] = frozenset({"message_ids", "other_path", "spans", "children_at_once", "enrichment"})
+FACTS: frozenset[Operation] = frozenset(
+    {"message_ids", "other_path", "spans", "children_at_once", "enrichment", "takes_back"}
+)
 """Those of them that are no functions, but say something of what the functions do."""
 
 
@@ -270,6 +277,8 @@ class SessionBinding:
     spans:      whether it makes OpenTelemetry spans of its turns, with the setup's `tracer_provider`. They are judged
                 where OpenTelemetry's SDK is installed (`opentelemetry-sdk`).
     enrichment: whether it has the setup's `enrichers` change what the user says.
+    takes_back: whether it goes on where an answer broke and came in other words when it was asked for again. It tells
+                the turn's `on_taken_back`, before it shows anything of the new answer; without that the turn fails.
     capabilities: what is claimed with this session; None: all that the adapter claims.
     declared:   intended differences between its paths.
     flag:       its migration switch.
@@ -317,6 +326,7 @@ class SessionBinding:
     spans: bool = False
     children_at_once: bool = False
     enrichment: bool = False
+    takes_back: bool = False
     capabilities: Capabilities | None = None
     declared: Sequence[Difference] = ()
     flag: Flag = Flag()

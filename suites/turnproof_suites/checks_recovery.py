@@ -11,10 +11,12 @@ from turnproof.judge.requirements import Findings, check, finding
 from turnproof.judge.view import Exchange, ProviderCall, TurnView, View
 from turnproof.judge.view.diff import Steps, equal
 from turnproof.messages import JSON, FinishReason, FunctionCall
+from turnproof.run.transcript import TakenBack
 
-from .phrases import OUTCOME_AND_FAILURE
+from .phrases import ERROR_AND_MESSAGE, OUTCOME_AND_FAILURE
 from .reading import ReadRequest, calls_made, makes_room, results_in, too_long, value_differences
-from .steps import failure
+from .steps import Step, failure, turns_done
+from .words import without_blanks
 
 
 def _attempts(view: View) -> Iterator[tuple[TurnView, ProviderCall, ProviderCall]]:
@@ -69,6 +71,106 @@ def _other_words(turn: TurnView) -> bool:
         if not second.last.text.startswith("".join(first.chunks)) or made[: len(shown)] != shown:
             return True
     return False
+
+
+_JOINED = finding(
+    "recovery/other-words-are-not-joined/joined",
+    "The user is shown a text that no answer has: an answer broke and came in other words when it was asked for again.",
+)
+_UNTYPED = finding(
+    "recovery/other-words-are-not-joined/untyped",
+    "A turn whose answer broke, and came in other words, failed with something that is no ProviderError.",
+    "a ProviderError",
+    ERROR_AND_MESSAGE,
+)
+
+
+@check("recovery/other-words-are-not-joined", needs="wire")
+def other_words_are_not_joined(view: View) -> Findings:
+    """Either the turn fails, or the user is shown the new answer, and of the broken one nothing any more."""
+    for step in turns_done(view) if view.streamed else ():
+        ended, failed = step.turn.ended, step.turn.failed
+        broken = _broken_and_unlike(step)
+        if broken is None or ended is None or ended.outcome == "cancelled":
+            continue
+        if ended.outcome == "error" and failed is not None and not failed.typed:
+            yield _UNTYPED.of_error(step.turn.at_event(failed, "error"), failed)
+        elif ended.outcome == "answer" and without_blanks([ended.shown]) != without_blanks(step.answered_text):
+            yield _JOINED(
+                step.at_event(ended, "shown"),
+                expected="".join(step.answered_text),
+                observed=ended.shown,
+                related=[one.at(Side.STREAM) for one in (broken, *step.answers)],
+            )
+        else:
+            yield Compared("answers that came in other words")
+
+
+def _broken_and_unlike(step: Step) -> Exchange | None:
+    """The first answer of a turn that broke when it had text, and that the next attempt does not begin with.
+
+    A client may leave that attempt at its first other word.
+    """
+    for first, second in pairwise(step.generated):
+        if first.fault is None or not first.text or second.fault is not None or not second.answered:
+            continue
+        goes_on = not second.clean and first.text.startswith(second.text)
+        if not second.text.startswith(first.text) and not goes_on:
+            return first
+    return None
+
+
+_NO_ANSWER = finding(
+    "recovery/shown-text-is-taken-back/no-answer",
+    "A turn whose answer came in other words did not end with an answer, though shown text can be removed.",
+    "the outcome {expected}",
+    OUTCOME_AND_FAILURE,
+)
+_NOT_TOLD = finding(
+    "recovery/shown-text-is-taken-back/not-told",
+    "What was shown of the broken answer is not taken back.",
+    "{expected} to be taken back",
+    "nothing",
+)
+_OTHER_THAN_SHOWN = finding(
+    "recovery/shown-text-is-taken-back/other-text",
+    "What is taken back is not what was shown of the broken answer.",
+    "a beginning of {expected}",
+)
+_STILL_SHOWN = finding(
+    "recovery/shown-text-is-taken-back/still-shown",
+    "The broken answer is taken back too late: its text is still shown in front of the new one.",
+)
+
+
+@check("recovery/shown-text-is-taken-back", needs="wire")
+def shown_text_is_taken_back(view: View) -> Findings:
+    """The turn goes on, and the user is told which text does not count."""
+    for step in turns_done(view) if view.streamed else ():
+        ended, broken = step.turn.ended, _broken_and_unlike(step)
+        if step.turn.script is None or not step.turn.script.take_back or broken is None or ended is None:
+            continue
+        taken = [event for event in step.events if isinstance(event, TakenBack)]
+        if ended.outcome != "answer":
+            yield _NO_ANSWER(step.turn.at_end(), expected="answer", observed=ended.outcome, failure=failure(step.turn))
+        elif not taken and without_blanks([ended.shown]) != without_blanks(step.answered_text):
+            yield _NOT_TOLD(step.at_event(ended, "shown"), expected=broken.text, related=(broken.at(Side.STREAM),))
+        elif wrong := [one for one in taken if not one.text.strip() or not broken.text.startswith(one.text)]:
+            yield _OTHER_THAN_SHOWN(
+                step.at_event(wrong[0], "text"),
+                expected=broken.text,
+                observed=wrong[0].text,
+                related=(broken.at(Side.STREAM),),
+            )
+        elif taken and without_blanks([ended.shown]) != without_blanks(step.answered_text):
+            yield _STILL_SHOWN(
+                step.at_event(ended, "shown"),
+                expected="".join(step.answered_text),
+                observed=ended.shown,
+                related=(step.at_event(taken[-1], "text"),),
+            )
+        elif taken:
+            yield Compared("texts taken back")
 
 
 _CHANGED = finding(

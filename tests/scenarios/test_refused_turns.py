@@ -265,6 +265,36 @@ HAPPENINGS = [
         "has to be called once in this turn, got 0 calls",
     ),
     turn(
+        "again-without-a-fault",
+        "user: a\nmodel: [{parts: [b], again: [c]}]",
+        ".model[0].again",
+        "a fault of that round has to pass",
+    ),
+    turn(
+        "again-that-calls",
+        "user: a\nmodel: [{parts: [b], again: [[{call: read}]]}]\nfaults: {kind: reset}",
+        ".model[0].again",
+        "none where it calls none",
+    ),
+    turn(
+        "again-of-nothing",
+        "user: a\nmodel: [{parts: [b], again: []}]\nfaults: {kind: reset}",
+        ".model[0].again",
+        "needs at least one answer",
+    ),
+    turn(
+        "again-with-keys",
+        "user: a\nmodel: [{parts: [b], again: [{parts: [c]}]}]\nfaults: {kind: reset}",
+        ".model[0].again[0]",
+        "is a text or a list of parts",
+    ),
+    turn(
+        "nothing-to-take-back",
+        "user: a\nmodel: b\ntake_back: true",
+        ".take_back",
+        "needs a round with 'again'",
+    ),
+    turn(
         "background-cut",
         "user: a\nmodel: [[{call: read}], [b]]\nresults: {read: 1}\nbackground: read\n"
         "cancel: {round: 1, after: 'text:1'}",

@@ -42,7 +42,7 @@ def test_what_only_sessions_run_is_little_more() -> None:
     for scenario in for_sessions:
         asked = {action for turn in scenario.turns for action in turn.before} | set(scenario.operations)
         own = {"tamper", "damaged-load", "reset", "revert", "stop", "other_path", "spawn", "adopt", "inject"}
-        own |= {"interject", "background", "enrichment"}
+        own |= {"interject", "background", "enrichment", "takes_back"}
         assert asked & own or scenario.options.get("context_tokens"), scenario.name
 
 

@@ -16,16 +16,30 @@ from .fakes import call
 
 
 class Heard:
-    """Callbacks that note what they are told."""
+    """Callbacks that note what they are told; with `takes_back` they take back what they are told to."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, takes_back: bool = False) -> None:
+        self.taken_back: list[str] = []
         self.text: list[str] = []
         self.thoughts: list[str] = []
         self.calls: list[Any] = []
         self.usage: list[TokenUsage] = []
         self.relay = CallbackRelay(
-            Callbacks(self.text.append, self.usage.append, self.calls.append, self.thoughts.append)
+            Callbacks(
+                self.text.append,
+                self.usage.append,
+                self.calls.append,
+                self.thoughts.append,
+                self._take_back if takes_back else None,
+            )
         )
+
+    def _take_back(self, text: str) -> None:
+        self.taken_back.append(text)
+        assert "".join(self.text).endswith(text)
+        self.text[:] = ["".join(self.text).removesuffix(text)]
+        self.thoughts.clear()
+        self.calls.clear()
 
     def attempt(self, *pieces: str) -> None:
         self.relay.restart()
@@ -133,6 +147,66 @@ def test_a_told_call_that_does_not_come_again_interrupts() -> None:
     heard.relay.restart()
     with pytest.raises(Interrupted):
         heard.relay.verify(complete=True)
+
+
+def test_what_was_shown_is_taken_back_before_other_words_are_shown() -> None:
+    heard = Heard(takes_back=True)
+    heard.attempt("Monday: ", "dry")
+    heard.attempt("Mon", "day, ", "I watered.")
+    heard.relay.verify(complete=True)
+    assert heard.taken_back == ["Monday: dry"]
+    assert "".join(heard.text) == heard.relay.shown_text == "Monday, I watered."
+
+
+def test_an_answer_that_ends_before_what_was_shown_replaces_it() -> None:
+    heard = Heard(takes_back=True)
+    heard.attempt("Hello world")
+    heard.attempt("Hello")
+    assert heard.taken_back == []  # the rest may still come
+    heard.relay.verify(complete=True)
+    assert (heard.taken_back, "".join(heard.text)) == (["Hello world"], "Hello")
+
+
+def test_thoughts_and_calls_of_an_answer_are_taken_back_with_its_text() -> None:
+    heard = Heard(takes_back=True)
+    on_call, on_thinking = heard.relay.on_function_call, heard.relay.on_thinking
+    assert on_call
+    assert on_thinking
+    on_thinking("first")
+    heard.attempt("One.")
+    on_call(call(id="old", x=1))
+    heard.relay.restart()
+    on_thinking("second")
+    for piece in ("On", "e."):
+        assert heard.relay.on_chunk
+        heard.relay.on_chunk(piece)
+    on_call(call(id="new", x=2))
+    heard.relay.verify(complete=True)
+    assert heard.taken_back == ["One."]
+    assert (heard.thoughts, "".join(heard.text), [told.id for told in heard.calls]) == (["second"], "One.", ["new"])
+
+
+@given(st.lists(st.lists(st.sampled_from(["a", "b", "ab"])), min_size=1, max_size=4))
+def test_whatever_attempts_say_the_last_is_what_was_shown_in_the_end(attempts: list[list[str]]) -> None:
+    heard = Heard(takes_back=True)
+    for pieces in attempts:
+        heard.attempt(*pieces)
+    heard.relay.verify(complete=True)
+    assert "".join(heard.text) == heard.relay.shown_text == "".join(attempts[-1])
+
+
+def test_a_caller_that_fails_when_text_is_taken_back_interrupts() -> None:
+    def refuse(text: str) -> None:
+        raise ValueError("this window cannot")
+
+    relay = CallbackRelay(Callbacks(on_chunk=lambda text: None, on_taken_back=refuse))
+    assert relay.on_chunk
+    relay.on_chunk("Hello")
+    relay.restart()
+    with pytest.raises(ValueError, match="this window"):
+        relay.on_chunk("Goodbye")
+    with pytest.raises(Interrupted, match="this window"):
+        relay.verify()
 
 
 def test_usage_never_falls_across_attempts() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 from turnproof.session import Approval, Enriched, Session
@@ -15,7 +16,8 @@ PAGE = (Path(__file__).resolve().parents[2] / "docs" / "turns.md").read_text("ut
 
 def test_every_example_on_the_page_of_turns_runs() -> None:
     names: dict[str, Any] = {
-        "provider": FakeStateless(reply("Done."), reply("Bed 3.")),
+        "provider": FakeStateless(reply("Done."), reply("Bed 3."), reply("Monday: dry.")),
+        "window": SimpleNamespace(add=lambda piece: None, remove=lambda text: None),
         "tools": (),
         "approve": lambda call, token: Approval(True),
         "show": lambda piece: None,
@@ -24,11 +26,11 @@ def test_every_example_on_the_page_of_turns_runs() -> None:
         "look_up": Enriched,
     }
     examples = re.findall(r"^```python\n(.*?)^```", PAGE, flags=re.MULTILINE | re.DOTALL)
-    assert len(examples) == 7
+    assert len(examples) == 8
     for example in examples:
         exec(example, names)
     assert names["result"].text == "Done."
-    asked = names["provider"].requests[-1].messages[-1]
+    asked = names["provider"].requests[1].messages[-1]
     assert asked.text == "Which bed is dry?beds.txt: bed 3 is dry"
 
 

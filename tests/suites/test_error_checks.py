@@ -12,12 +12,22 @@ from turnproof.judge.requirements import judge
 from turnproof.judge.verdict import Status
 from turnproof.judge.view import View
 from turnproof.messages import FinishReason, Message, ProviderResponse, Text
-from turnproof.run.transcript import Chunk, Failed, HistorySnapshot, Response, TurnEnded, WireRequest, WireResponse
+from turnproof.run.transcript import (
+    Chunk,
+    Failed,
+    HistorySnapshot,
+    Response,
+    TakenBack,
+    TurnEnded,
+    WireRequest,
+    WireResponse,
+)
 from turnproof.scenarios.model import Fault
 
 from .build import DIALECT, Made, body_with, error, scripted, spoilt
 from .cases import Case, good_runs_hold, points_to_something, status, suite
 from .conversations import THREE, cut_off, overloaded, refused, resent_results, too_long
+from .test_history_checks import uncalled
 
 
 def raised(name: str, *bases: str, **fields: Any) -> Any:
@@ -86,6 +96,36 @@ def shown_twice() -> View:
     made.turn("Hi.").call(THREE, fault="reset", returns=False)
     made.add(Chunk(text="Bed 3 ", turn=0, call=0)).failed(error("TransportError", retryable=True)).retried()
     return made.call(THREE).end().view()
+
+
+def other_words(outcome: str = "error") -> View:
+    """A stream that broke after some text, and an attempt that says something else; the turn fails or goes on."""
+    script = scripted(["Bed 3 is moist."], user="Hi.", faults=(Fault("reset"),))
+    made = Made(script, name="faults/taken_back")
+    made.turn("Hi.").call("Bed 3 is moist.", fault="reset", returns=False)
+    made.add(Chunk(text="Bed 3 ", turn=0, call=0)).failed(error("TransportError", retryable=True)).retried()
+    if outcome == "answer":
+        return uncalled(made.call("It is moist.").end().view())
+    made.call("It is moist.", returns=False).failed(error("Diverged", typed=False))
+    made.add(replace(error("TransportError", retryable=True), scope="turn", turn=0)).take_back()
+    made.add(TurnEnded(outcome="error", shown="Bed 3 ", turn=0)).snapshot()
+    return uncalled(made.view())
+
+
+def taken_back() -> View:
+    """The user is told, and the turn goes on."""
+    view = other_words("answer")
+    turns = (replace(view.scenario.turns[0], take_back=True),)
+    events = [
+        each
+        for event in view.transcript.events
+        for each in ((TakenBack(text="Bed 3 ", turn=0), event) if isinstance(event, TurnEnded) else (event,))
+    ]
+    return View(replace(view.transcript, events=tuple(events)), DIALECT, replace(view.scenario, turns=turns))
+
+
+def shown(text: str) -> Any:
+    return lambda view: spoilt(view, TurnEnded, lambda event: replace(event, shown=text))
 
 
 def doubled_result(body: Any) -> None:
@@ -256,6 +296,49 @@ RECOVERY = [
         'expected "Bed 3 is moist."; got "Bed 3 Bed 3 is moist."',
         "not-the-answer",
         "/2/shown",
+    ),
+    Case(
+        "recovery/other-words-are-not-joined",
+        lambda: other_words("answer"),
+        shown("Bed 3 It is moist."),
+        'expected "It is moist."; got "Bed 3 It is moist."',
+        "joined",
+        "/2/shown",
+    ),
+    Case(
+        "recovery/other-words-are-not-joined",
+        other_words,
+        lambda view: spoilt(view, Failed, lambda event: replace(event, error="KeyError", typed=False), every=True),
+        "KeyError",
+        "untyped",
+    ),
+    Case(
+        "recovery/shown-text-is-taken-back",
+        taken_back,
+        lambda view: shown("Bed 3 It is moist.")(spoilt(view, TakenBack, lambda event: None)),
+        'expected "Bed 3 is moist." to be taken back; got nothing',
+        "not-told",
+    ),
+    Case(
+        "recovery/shown-text-is-taken-back",
+        taken_back,
+        lambda view: spoilt(view, TakenBack, lambda event: replace(event, text="3 ")),
+        'expected a beginning of "Bed 3 is moist."; got "3 "',
+        "other-text",
+    ),
+    Case(
+        "recovery/shown-text-is-taken-back",
+        taken_back,
+        shown("Bed 3 It is moist."),
+        'expected "It is moist."; got "Bed 3 It is moist."',
+        "still-shown",
+    ),
+    Case(
+        "recovery/shown-text-is-taken-back",
+        taken_back,
+        lambda view: spoilt(view, TurnEnded, lambda event: replace(event, outcome="error")),
+        '"answer"',
+        "no-answer",
     ),
     Case(
         "recovery/a-too-long-prompt-is-shortened",

@@ -49,6 +49,7 @@ from ..run.transcript import (
     SessionStepped,
     SpanMade,
     Swapped,
+    TakenBack,
     Thinking,
     ToolRun,
     ToolWentOn,
@@ -181,6 +182,8 @@ def _entries(event: Event) -> Iterator[Entry]:
         case ChildEnded():
             spoken = f"{event.error}: {event.message}" if event.error else event.text
             yield Entry("session", f"turn of child {event.child}, beside others: {event.outcome}", spoken)
+        case TakenBack():
+            yield Entry("session", "text taken back", event.text)
         case HistorySnapshot():
             label = f"history of the {event.owner} after {event.after}: {counted(len(event.messages), 'message')}"
             yield Entry("session", label, _messages(event.messages[-_LAST_MESSAGES:], event.messages))

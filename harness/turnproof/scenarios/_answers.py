@@ -40,12 +40,14 @@ class RoundReader:
 
     def _round(self, spot: LocatedValue) -> ScriptRound:
         body, finish, raw, usage, recorded = spot, None, None, None, None
+        again: tuple[ScriptRound, ...] = ()
         if isinstance(spot.value, dict) and not spot.is_text:
             if "parts" not in spot.value and set(spot.value) & set(_MODEL_PARTS):
                 spot.refuse("a round is a list of parts; put this part into [ ]")
-            spot.mapping(("parts", "finish", "raw_finish", "usage", "recorded"), ("parts",), "a round")
+            spot.mapping(("parts", "finish", "raw_finish", "usage", "recorded", "again"), ("parts",), "a round")
             body, finish, raw, usage = spot.at("parts"), spot.get("finish"), spot.get("raw_finish"), spot.get("usage")
             recorded = _recorded(answer) if (answer := spot.get("recorded")) else None
+            again = self._again(others) if (others := spot.get("again")) else ()
         parts = tuple(map(self._part, body.one_or_many()))
         _check_parts(body, parts)
         reason, raw_finish = self._finish(finish, raw is not None, parts)
@@ -55,7 +57,18 @@ class RoundReader:
             raw_finish=raw.nonempty_text("the provider's word") if raw else raw_finish,
             usage=_figures(usage) if usage else {},
             recorded=recorded,
+            again=again,
         )
+
+    def _again(self, spot: LocatedValue) -> tuple[ScriptRound, ...]:
+        """What is answered when the same is asked again."""
+        answers = spot.items("a list of answers")
+        if not answers:
+            spot.refuse("needs at least one answer")
+        for answer in answers:
+            if isinstance(answer.value, dict) and not answer.is_text:
+                answer.refuse("is a text or a list of parts")
+        return tuple(map(self._round, answers))
 
     def _finish(
         self, spot: LocatedValue | None, raw: bool, parts: tuple[ReplyPart, ...]

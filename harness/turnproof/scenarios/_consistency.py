@@ -50,6 +50,8 @@ def check_turn(turn: Turn, spot: LocatedValue) -> None:
     _check_child(turn, spot)
     _check_beside(turn, spot)
     _check_background(turn, spot)
+    if turn.take_back and not any(round_.again for round_ in turn.rounds):
+        spot.at("take_back").refuse("needs a round with 'again': nothing else is ever taken back")
     for number, fault in enumerate(turn.faults):
         place = spot.at("faults") if isinstance(spot.value["faults"], dict) else spot.at("faults").at(number)
         _check_fault(turn, fault, place)
@@ -73,6 +75,7 @@ def _check_actions_only(turn: Turn, spot: LocatedValue) -> None:
         "response_schema",
         "expect",
         "error",
+        "take_back",
     ):
         if key in spot.value:
             spot.at(key).refuse("nothing is said in this turn; it needs 'user'")
@@ -251,6 +254,17 @@ def _check_rounds(turn: Turn, spot: LocatedValue) -> None:
         ends_here = turn.cancel is not None or number == fatal or turn.expect == "error"
         if number == last and goes_on and not ends_here:
             place.refuse("calls tools or pauses, but no round follows")
+        if round_.again:
+            _check_again(turn, number, place.at("again"))
+
+
+def _check_again(turn: Turn, number: int, place: LocatedValue) -> None:
+    """Raise ScenarioError unless the round is asked for again, and goes on in the same way whatever is answered."""
+    round_ = turn.rounds[number]
+    if not any(fault.round == number and _passes(fault) for fault in turn.faults):
+        place.refuse(f"is answered when round {number} is asked for again, so a fault of that round has to pass")
+    if any(bool(_calls(other)) != bool(_calls(round_)) for other in round_.again):
+        place.refuse("calls tools where the round calls some, and none where it calls none")
 
 
 # -- what happens, derived ----------------------------------------------------------------------------------

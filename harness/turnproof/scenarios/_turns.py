@@ -41,7 +41,7 @@ _CUT_ENDS: Final[Mapping[str, Literal["error", "cancelled"]]] = {
 _KEYS: Final = (
     "user", "model", "results", "system", "tools", "before", "revert", "cancel", "faults",
     "response_schema", "expect", "error", "advance_clock", "inject", "interject", "child", "children", "sessions",
-    "denied", "beside", "background",
+    "denied", "beside", "background", "take_back",
 )  # fmt: skip
 BESIDE_KEYS: Final = ("user", "model")
 CHILD_KEYS: Final = (*BESIDE_KEYS, "status", "tool", "outlives")
@@ -113,6 +113,7 @@ class TurnReader:
             if (beside := spot.get("beside"))
             else None,
             background=slow.choice(self._declared) if (slow := spot.get("background")) else None,
+            take_back=taken.flag() if (taken := spot.get("take_back")) else False,
         )
         check_turn(turn, spot)
         return turn

@@ -177,7 +177,8 @@ class ScriptRound(msgspec.Struct, frozen=True):
     """One answer of the model: parts with their pieces, how it finishes, and overridden usage figures.
 
     A `recorded` answer is sent as it is where the request asks the same API for the same form; elsewhere the parts say
-    the same in that API's words.
+    the same in that API's words. `again` is what is answered instead when the same is asked a second time, a third
+    time and so on, the last of it from then on: a model draws its words anew.
     """
 
     parts: tuple[ReplyPart, ...]
@@ -185,6 +186,11 @@ class ScriptRound(msgspec.Struct, frozen=True):
     raw_finish: str | None = None
     usage: dict[str, int] = {}
     recorded: RecordedAnswer | None = None
+    again: tuple[ScriptRound, ...] = ()
+
+    def asked(self, times: int) -> ScriptRound:
+        """The answer when the same was asked so many times before."""
+        return (self, *self.again)[min(times, len(self.again))]
 
 
 class ToolScript(msgspec.Struct, frozen=True):
@@ -269,7 +275,7 @@ class Turn(msgspec.Struct, frozen=True):
     at the same time, the first of which is that of `child`; all are over before the user speaks. `sessions` are steps
     with the sessions that an agent keeps, ahead of everything else; `denied` are tools that may not run in this turn.
     `beside` is a turn that somebody else asks the same agent for, while the first tool of this one runs. The tool
-    `background` returns only when the turn is over.
+    `background` returns only when the turn is over. With `take_back` the user can be told that text does not count.
     """
 
     user: tuple[Part, ...]
@@ -295,6 +301,7 @@ class Turn(msgspec.Struct, frozen=True):
     denied: tuple[str, ...] = ()
     beside: Turn | None = None
     background: str | None = None
+    take_back: bool = False
 
     @property
     def text(self) -> str:
@@ -325,6 +332,7 @@ class Turn(msgspec.Struct, frozen=True):
         needed += ["spawn"] if self.child is not None or self.children else []
         needed += ["children_at_once"] if self.child_outlives or self.children else []
         needed += ["background"] if self.background is not None else []
+        needed += ["takes_back"] if self.take_back else []
         needed += [operation for step in self.sessions for operation in step.operations]
         needed += (
             ["session_id"]

@@ -134,6 +134,7 @@ def _turn_keys() -> Schema:
         "denied": _one_or_many({"type": "string"}),
         "beside": _object(others, BESIDE_KEYS),
         "background": _NONEMPTY,
+        "take_back": _FLAG,
     }
 
 
@@ -242,6 +243,7 @@ def _round_keys() -> Schema:
         "raw_finish": _NONEMPTY,
         "usage": _object(dict.fromkeys(FIGURES, _COUNT)),
         "recorded": _object(recorded, ("body", "asked")),
+        "again": _list({"anyOf": [_ref("text"), _list(_ref("part"))]}, minItems=1),
     }
 
 

@@ -110,6 +110,7 @@ def send(session: Session, content: str | Sequence[Part], turn: SessionTurn) -> 
         on_usage_update=_ignore if streamed else None,
         on_function_call=_ignore if streamed else None,
         on_thinking=_ignore if streamed else None,
+        on_taken_back=turn.on_taken_back,
         response_schema=turn.response_schema,
     )
     return SessionReply(result.text, result.outcome)
@@ -176,4 +177,5 @@ REFERENCE = SessionBinding(
     spans=True,
     children_at_once=True,
     enrichment=True,
+    takes_back=True,
 )

@@ -1,15 +1,15 @@
 """Callbacks of one provider call, however often it has to be attempted: nothing is shown twice.
 
 A retried stream starts from the beginning. What was shown before is swallowed as long as the new stream repeats it;
-if it says something else instead, the two cannot be joined into one text that anybody said, so the call fails with
-the error that had caused the retry.
+if it says something else instead, the two cannot be joined into one text that anybody said. So the call fails with
+the error that had caused the retry, unless the caller can be told that what it was shown does not count.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 
 from msgspec.structs import astuple
 
@@ -18,6 +18,20 @@ from ..provider import CallOptions, OnChunk, OnFunctionCall, OnThinking, OnUsage
 from .observer import SessionObserver, Source
 
 T = TypeVar("T")
+
+OnTakenBack: TypeAlias = Callable[[str], None]
+"""Told with the text shown of an answer that does not count: what comes next replaces it."""
+
+
+class TurnOptions(CallOptions, total=False):
+    """The keyword arguments of a turn.
+
+    With `on_taken_back` a turn goes on whose answer broke, and came in other words when it was asked for again: the
+    caller is told to take back what it was shown of that answer, its thoughts and calls too, and is then shown the new
+    one from its beginning. Without it such a turn fails.
+    """
+
+    on_taken_back: OnTakenBack | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,15 +42,17 @@ class Callbacks:
     on_usage_update: OnUsage | None = None
     on_function_call: OnFunctionCall | None = None
     on_thinking: OnThinking | None = None
+    on_taken_back: OnTakenBack | None = None
 
     @classmethod
-    def of(cls, options: CallOptions) -> Callbacks:
-        """Those among the options of a call."""
+    def of(cls, options: TurnOptions) -> Callbacks:
+        """Those among the options of a turn."""
         return cls(
             options.get("on_chunk"),
             options.get("on_usage_update"),
             options.get("on_function_call"),
             options.get("on_thinking"),
+            options.get("on_taken_back"),
         )
 
 
@@ -67,7 +83,7 @@ class CallbackRelay:
         self._text = _Once()
         self._thoughts = _Once()
         self._calls: list[FunctionCall] = []
-        self._repeated_calls = 0
+        self._attempted_calls: list[FunctionCall] = []
         self._usage: TokenUsage | None = None
         self.on_chunk = self._chunk if callbacks.on_chunk else None
         self.on_usage_update = self._usage_update if callbacks.on_usage_update else None
@@ -93,14 +109,20 @@ class CallbackRelay:
         """A new attempt begins: what is already shown will come again."""
         self._text.restart()
         self._thoughts.restart()
-        self._repeated_calls = 0
+        self._attempted_calls = []
 
     def verify(self, *, complete: bool = False) -> None:
-        """Raise Interrupted if a callback failed, or if a `complete` attempt fell short of what was shown."""
+        """Raise Interrupted if a callback failed, or if a `complete` attempt fell short of what was shown.
+
+        Where that can be taken back, it is.
+        """
+        if self._failure is None and complete and self._falls_short:
+            try:
+                self._replace()
+            except BaseException as error:
+                raise Interrupted(self._failure or error) from None
         if self._failure is not None:
             raise Interrupted(self._failure)
-        if complete and (self._text.behind or self._repeated_calls < len(self._calls)):
-            raise Interrupted(Diverged())
 
     def finish(self, response: ProviderResponse) -> None:
         """Tell the observer what no callback of this call has shown: an answer in one piece, and its last figures."""
@@ -109,6 +131,31 @@ class CallbackRelay:
         if response.usage.total_tokens and response.usage != self._usage:
             self._observer.on_usage(response.usage)
 
+    @property
+    def _falls_short(self) -> bool:
+        return self._text.behind or len(self._attempted_calls) < len(self._calls)
+
+    def _replace(self) -> None:
+        """Take back what was shown of earlier attempts, and show what the present one has brought so far.
+
+        Raises Diverged where the caller cannot be told.
+        """
+        told = self._told.on_taken_back
+        if told is None:
+            self._fail(Diverged())
+            return
+        shown, text, thoughts, calls = self.shown_text, self._text, self._thoughts, self._attempted_calls
+        self._text, self._thoughts, self._calls, self._attempted_calls = _Once(), _Once(), [], []
+        self._open = None
+        self._observer.on_taken_back(shown)
+        self._call_back(told, shown)
+        for piece in thoughts.attempted:
+            self._thinking(piece)
+        for piece in text.attempted:
+            self._chunk(piece)
+        for call in calls:
+            self._function_call(call)
+
     def _show(self, source: Source, text: str) -> None:
         self._observer.on_output(source, text, "append" if self._open == source else "write")
         self._open = source
@@ -116,7 +163,7 @@ class CallbackRelay:
     def _chunk(self, piece: str) -> None:
         fresh = self._text.feed(piece)
         if fresh is None:
-            self._fail(Diverged())
+            self._replace()
         elif fresh and self._told.on_chunk:
             self._show("model", fresh)
             self._call_back(self._told.on_chunk, fresh)
@@ -129,12 +176,12 @@ class CallbackRelay:
             self._call_back(self._told.on_thinking, fresh)
 
     def _function_call(self, call: FunctionCall) -> None:
-        at = self._repeated_calls
-        self._repeated_calls += 1
+        at = len(self._attempted_calls)
+        self._attempted_calls.append(call)
         if at < len(self._calls):
             # Providers issue a new id for each attempt, so that only the name and the arguments can be compared.
             if (call.name, call.args) != (self._calls[at].name, self._calls[at].args):
-                self._fail(Diverged())
+                self._replace()
             return
         self._calls.append(call)
         if self._told.on_function_call:
@@ -165,11 +212,15 @@ class CallbackRelay:
 
 
 class _Once:
-    """A text that arrives in pieces, and after a restart once more from its beginning."""
+    """A text that arrives in pieces, and after a restart once more from its beginning.
 
-    __slots__ = ("_at", "_before", "_lost", "_pieces")
+    `attempted` are the pieces since then, new or not.
+    """
+
+    __slots__ = ("_at", "_before", "_lost", "_pieces", "attempted")
 
     def __init__(self) -> None:
+        self.attempted: list[str] = []
         self._pieces: list[str] = []
         self._before = ""
         self._at = 0
@@ -188,9 +239,11 @@ class _Once:
         self._before = self.shown_text
         self._at = 0
         self._lost = False
+        self.attempted = []
 
     def feed(self, piece: str) -> str | None:
         """What of `piece` is new ("" for a repetition), or None once it contradicts what came before."""
+        self.attempted.append(piece)
         if self.behind:
             known = self._before[self._at : self._at + len(piece)]
             self._lost = self._lost or not piece.startswith(known)

@@ -38,6 +38,10 @@ class SessionObserver:
     def on_output(self, source: Source, text: str, mode: Mode) -> None:
         """Something to show. The pieces of one block are joined as they are."""
 
+    def on_taken_back(self, text: str) -> None:
+        """What was shown of the answer that is being given does not count, thoughts and calls included. Another one
+        follows. `text` is its visible text."""
+
     def on_turn_began(self, user: Message) -> None:
         """A turn starts with this message."""
 
@@ -93,6 +97,10 @@ class Observers(SessionObserver):
     def on_output(self, source: Source, text: str, mode: Mode) -> None:
         """To each of them."""
         self._notify(lambda one: one.on_output(source, text, mode))
+
+    def on_taken_back(self, text: str) -> None:
+        """To each of them."""
+        self._notify(lambda one: one.on_taken_back(text))
 
     def on_turn_began(self, user: Message) -> None:
         """To each of them."""

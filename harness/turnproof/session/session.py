@@ -18,7 +18,6 @@ from ..errors import UsageError
 from ..gc import Collector, GCConfig, GCResult, TruncateGC, turn_starts
 from ..messages import Message, MessageIds, Part, Text, TokenUsage, new_message_id
 from ..provider import (
-    CallOptions,
     LegacyProvider,
     Path,
     StatelessProvider,
@@ -28,7 +27,7 @@ from ..subject import Tool
 from . import persistence
 from .approval import Approve
 from .background import Tasks
-from .callback_relay import Callbacks
+from .callback_relay import Callbacks, TurnOptions
 from .command import command_parts, output_text
 from .context_window import ContextWindow, TurnRoom
 from .conversation import Conversation, quietly
@@ -203,17 +202,18 @@ class Session:
 
     # Turns
 
-    def send(self, content: str | Sequence[Part], **options: Unpack[CallOptions]) -> TurnResult:
+    def send(self, content: str | Sequence[Part], **options: Unpack[TurnOptions]) -> TurnResult:
         """Say something, and return when the model has answered and calls no more tools.
 
         Streams if `on_chunk` is given. On any exception (a ProviderError, TooManyRounds, CallMissing, what a callback
         or the `enrich` hook raised) the history is as it was before. A cancelled turn returns: the history then holds
         what had been said, ready for the next turn, and not even the user's message if the model never got it.
+        `TurnOptions` says what `on_taken_back` is for.
         """
         user = self._prompt(content)
         return self._turn(user, user, **options)
 
-    def send_waiting(self, **options: Unpack[CallOptions]) -> TurnResult | None:
+    def send_waiting(self, **options: Unpack[TurnOptions]) -> TurnResult | None:
         """A turn like that of `send`, on what was said to the session and still waits; None if nothing does."""
         if not (waiting := self.waiting):
             return None
@@ -423,7 +423,7 @@ class Session:
         self,
         user: Message | None,
         first: Message,
-        **options: Unpack[CallOptions],
+        **options: Unpack[TurnOptions],
     ) -> TurnResult:
         callbacks = Callbacks.of(options)
         held, running = self._held, self._running

@@ -7,7 +7,19 @@ from collections.abc import Mapping, Sequence
 from datetime import date
 from typing import Any, cast
 
-from turnproof.dialects.base import Call, Dialect, HttpRequest, Operation, Refusal, Rule, Service, WireEvent, World
+from turnproof.dialects.base import (
+    Call,
+    Dialect,
+    HttpRequest,
+    Operation,
+    Refusal,
+    Rule,
+    Service,
+    WireAnswer,
+    WireEvent,
+    World,
+)
+from turnproof.messages import Text
 from turnproof.wire.cassettes import Cassette, Recorder
 
 HOST = "https://api.pocket.example"
@@ -44,6 +56,9 @@ class Pocket:
     def match_form(self, call: Call) -> Any:
         self.formed += 1
         return {key: call.body.get(key) for key in ("model", "system", "messages")}
+
+    def read_response(self, status: int, headers: Mapping[str, str], body: bytes) -> WireAnswer:
+        return WireAnswer(status=status, complete=True, parts=(Text(body.decode()),))
 
     def split_stream(self, headers: Mapping[str, str], body: bytes) -> tuple[WireEvent, ...]:
         if not headers.get("content-type", "").startswith("text/event-stream"):

@@ -55,6 +55,16 @@ def test_the_place_decides_between_recordings_of_one_request(place: tuple[int, i
     assert bodies([player.find(call_of(said("hi")), *place) for _ in range(3)]) == [expected] * 3
 
 
+def test_attempts_with_other_words_at_one_place_answer_in_order_and_the_last_one_stays() -> None:
+    tape = recorder()
+    for words in (b'"first"', b'"second"'):
+        record(tape, said("hi"), words, at=(1, 0))
+    record(tape, said("hi"), b'"later"', at=(3, 0))
+    player = Player(tape.cassette(), pocket())
+    assert bodies([player.find(call_of(said("hi")), 2, 0) for _ in range(3)]) == [b'"first"', b'"second"', b'"second"']
+    assert body(player.find(call_of(said("hi")), 3, 0)) == b'"later"'
+
+
 def test_a_place_before_every_recording_gets_the_first() -> None:
     tape = recorder()
     record(tape, said("hi"), b"1", at=(1, 0))

@@ -213,7 +213,9 @@ def _crash_of(view: View, control: View) -> str:
 
 
 def _untyped(view: View) -> list[Failed]:
-    return [event for event in view.transcript.of(Failed) if event.scope == "call" and not event.typed]
+    """Calls that raised something of no known kind; what a session's callback raised is not the adapter's."""
+    failed = (event for event in view.transcript.of(Failed) if event.scope == "call")
+    return [event for event in failed if not event.typed and not event.from_callback]
 
 
 def _paths(runs: Mapping[RunKey, View]) -> set[str]:

@@ -124,8 +124,10 @@ class TurnView:
     def expected(self) -> Literal["answer", "error", "cancelled"] | None:
         """How the turn has to end by its script. None without a script, and where the real service made something else
         of it: it refused, its answer had no place for the cancel, or its model went on calling tools. None, too, where
-        a recorded answer ends in a way that an adapter may return or raise."""
-        if self.script is None or any(map(_ends_unusually, self.script.rounds)):
+        a recorded answer ends in a way that an adapter may return or raise, or where the model says something else when
+        it is asked again: a session may go on from it or give up."""
+        rounds = self.script.rounds if self.script is not None else ()
+        if self.script is None or any(_ends_unusually(one) or one.again for one in rounds):
             return None
         if not self._live:
             return self.script.expect

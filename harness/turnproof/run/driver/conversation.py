@@ -10,7 +10,7 @@ from ...errors import Cancelled as CancelledError
 from ...messages import Part, Text
 from ...scenarios.model import Cut, Turn
 from ...subject import SessionReply, SessionTurn, Subject
-from ..transcript import Cancelled, Event, Interjected, TurnBegan, TurnEnded
+from ..transcript import Cancelled, Event, Interjected, TakenBack, TurnBegan, TurnEnded
 from .agent_watch import AgentWatch
 from .children import Children
 from .job import Job
@@ -126,8 +126,19 @@ class Run(RunSession):
             pieces.append(text)
             recorder.show(text)
 
+        def take_back(text: str) -> None:
+            recorder.event(TakenBack(text=text, turn=recorder.turn))
+            shown = "".join(pieces)
+            if shown.endswith(text):
+                pieces[:] = [shown.removesuffix(text)]
+
         recorder.streamed = self.job.key.mode == "stream"
-        session_turn = SessionTurn(token, show if recorder.streamed else None, turn.response_schema)
+        session_turn = SessionTurn(
+            token,
+            show if recorder.streamed else None,
+            turn.response_schema,
+            take_back if recorder.streamed and turn.take_back else None,
+        )
         recorder.control.ask("operation-begins")
         recorder.doing = "turn"
         try:

@@ -50,6 +50,7 @@ Event: TypeAlias = (
     | _agents.LeftBehind
     | _turns.ChildEnded
     | _turns.AgentsWatched
+    | _turns.TakenBack
     | _turns.HistorySnapshot
     | _turns.TurnEnded
     | _turns.RunEnded

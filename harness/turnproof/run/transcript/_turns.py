@@ -191,8 +191,14 @@ class AgentsWatched(BaseEvent, frozen=True, kw_only=True, omit_defaults=True, ta
     differing: int = 0
 
 
+class TakenBack(BaseEvent, frozen=True, kw_only=True, omit_defaults=True, tag="taken_back"):
+    """The session told that `text`, the text shown of an answer, does not count: another answer follows."""
+
+    text: str
+
+
 class TurnEnded(BaseEvent, frozen=True, kw_only=True, omit_defaults=True, tag="turn_ended"):
-    """A scenario turn is over. `shown` is the text the user saw."""
+    """A scenario turn is over. `shown` is the text the user saw, without what was taken back."""
 
     outcome: Literal["answer", "error", "cancelled"]
     shown: str = ""

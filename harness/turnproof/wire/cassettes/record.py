@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import date
+from itertools import chain
 
 from ...dialects.base import Call, Dialect, HttpRequest
+from ...messages import FunctionCall, Text
 from .match import digest
 from .model import Cassette, Interaction, Place, Provenance, offsets_of
 from .scrub import scrub_request, scrub_response, why_not_written
@@ -42,7 +44,7 @@ class Recorder:
         self._recorded = recorded
         self._day = day
         self._address = address or dialect.default_host
-        self._exchanges: dict[tuple[str, bool, Place], Interaction] = {}
+        self._exchanges: dict[tuple[str, bool, Place], list[Interaction]] = {}
 
     def add(
         self,
@@ -58,9 +60,9 @@ class Recorder:
     ) -> None:
         """Take one complete exchange; `chunks` are its response body in the pieces in which it came.
 
-        The same request at the same place is a retry. The conversation went on with what the last attempt got, so
-        that replaces the earlier one; but a failure never replaces an answer. Purity probes, which repeat a run's
-        requests after it, are not to be added.
+        The same request at the same place is a retry. An answer replaces a failure before it and an answer that says
+        the same; one that says something else, as of a model that draws its words, is kept behind the earlier ones. A
+        failure never replaces an answer. Purity probes, which repeat a run's requests after it, are not to be added.
         """
         body = b"".join(chunks)
         reason = why_not_written(request, call, headers, body)
@@ -68,10 +70,10 @@ class Recorder:
             self.left_out.append(f"{request.method} {request.path}: {reason}")
             return
         key = digest(self._dialect, call), call.stream, (turn, round_)
-        earlier = self._exchanges.get(key)
-        if earlier and earlier.response.status < 400 <= status:
+        attempts = self._exchanges.setdefault(key, [])
+        if attempts and attempts[-1].response.status < 400 <= status:
             return
-        self._exchanges[key] = Interaction(
+        taken = Interaction(
             request=scrub_request(request, self._address, self._dialect.service),
             response=scrub_response(status, headers, body, self._dialect.service),
             turn=turn,
@@ -81,11 +83,25 @@ class Recorder:
             stream=call.stream,
             extra=extra,
         )
+        if attempts and (attempts[-1].response.status >= 400 or self._says(attempts[-1]) == self._says(taken)):
+            attempts.pop()
+        attempts.append(taken)
+
+    def _says(self, interaction: Interaction) -> list[object]:
+        """The texts and calls of an answer, without what is drawn for each anew."""
+        response = interaction.response
+        read = self._dialect.read_response(response.status, response.headers, response.body)
+        return [
+            part.text if isinstance(part, Text) else (part.name, part.args)
+            for part in read.parts
+            if isinstance(part, Text | FunctionCall)
+        ]
 
     def cassette(self) -> Cassette:
         """What was recorded, in an order that does not depend on how requests interleaved."""
         ordered = sorted(
-            self._exchanges.values(), key=lambda item: (item.place, item.extra, not item.stream, item.digest)
+            chain.from_iterable(self._exchanges.values()),
+            key=lambda item: (item.place, item.extra, not item.stream, item.digest),
         )
         return Cassette(
             adapter=self._adapter,

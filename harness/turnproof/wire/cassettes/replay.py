@@ -1,14 +1,15 @@
 """Answers from a cassette.
 
-A reply is found by what the request says, never by counting: the digest leads to it in one look-up. The same request
-gets the same reply (it is a retry). Where a conversation came twice to the very same request, its place (turn and
-round) decides between the recorded replies.
+A reply is found by what the request says: the digest leads to it in one look-up. The same request gets the same reply
+(it is a retry), unless the service was recorded with several at one place: then the first attempt gets the first one.
+Where a conversation came twice to the very same request, its place (turn and round) decides between the recorded
+replies.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections import defaultdict
+from collections import Counter, defaultdict
 
 from ...dialects.base import Call, Dialect, Rendered
 from .match import Mismatch, canonical, digest_of, mismatch
@@ -25,6 +26,7 @@ class Player:
         self._dialect = dialect
         self._asked = 0
         self._played: set[int] = set()
+        self._attempts: Counter[tuple[str, bool, Place]] = Counter()
         self._candidates: defaultdict[tuple[str, bool], list[int]] = defaultdict(list)
         self._by_place: defaultdict[Place, list[int]] = defaultdict(list)
         interactions = cassette.interactions
@@ -41,9 +43,9 @@ class Player:
     def find(self, call: Call, turn: int = -1, round_: int = 0) -> Interaction | Mismatch:
         """The recorded exchange that answers this call, or how it differs from the nearest one.
 
-        Among several recordings of the same request the last one not after `turn` and `round_` answers, whatever was
-        asked before. Where no turn is known (-1) they answer in recorded order, one after the other, the last one
-        from then on.
+        Among several recordings of the same request the last ones not after `turn` and `round_` answer, attempt after
+        attempt, and then always the last of them. Where no turn is known (-1) they answer in recorded order, one after
+        the other, the last one from then on.
         """
         place = (turn, round_) if turn >= 0 else None
         self._asked += 1
@@ -80,7 +82,11 @@ class Player:
             return next((index for index in candidates if index not in self._played), candidates[-1])
         interactions = self._cassette.interactions
         after = bisect_right(candidates, place, key=lambda index: interactions[index].place)
-        return candidates[max(0, after - 1)]
+        last = interactions[candidates[max(0, after - 1)]]
+        here = [index for index in candidates if interactions[index].place == last.place]
+        attempt = self._attempts[last.digest, last.stream, last.place]
+        self._attempts[last.digest, last.stream, last.place] += 1
+        return here[min(attempt, len(here) - 1)]
 
     def _nearest(self, call: Call, place: Place | None) -> Interaction | None:
         """The recorded exchange that this call most likely stands for: same place, then same operation and form."""

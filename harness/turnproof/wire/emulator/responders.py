@@ -101,7 +101,8 @@ def account(run: ServerRun, call: Call) -> tuple[PromptUsage, Callable[[], None]
 
 
 class ScriptResponder:
-    """Answers the armed turn. An identical request gets the identical reply: it is a retry, or a probe.
+    """Answers the armed turn. An identical request gets the identical reply: it is a retry, or a probe. A retry gets
+    another one where the script has it.
 
     `round_limit` is how often a round of a turn is answered, outside of probes; 0 is without a limit. Behind that the
     answer is a notice with `MISMATCH_STATUS`, and the exchange has the fault `CIRCLE`. Recorded answers of the script
@@ -114,6 +115,7 @@ class ScriptResponder:
         self._recorded: dict[str, RecordedAnswer] = {}
         self._round_limit = round_limit
         self._asked: Counter[tuple[int, int]] = Counter()
+        self._answered: Counter[str] = Counter()
 
     async def answer(self, run: ServerRun, exchange: Exchange, call: Call) -> Rendered:
         usage, commit = account(run, call)
@@ -182,15 +184,16 @@ class ScriptResponder:
             exchange.extra = True
             text = "(no reply is scripted for this request)"
             return Reply((ReplyPart(Text(text)),), FinishReason.STOP), f"{run.seed}/{known_as}"
-        scripted = turn.rounds[exchange.round]
+        whose = "" if turn is run.turn else f"child/{exchange.child}/" if exchange.child else "child/"
+        seed = f"{run.seed}/{run.turn_index}/{whose}{exchange.round}"
+        scripted = turn.rounds[exchange.round].asked(self._answered[seed])
+        self._answered[seed] += 1
         told = Reply(scripted.parts, scripted.finish, scripted.raw_finish, scripted.usage)
         reply = run.dialect.speak(told, run.tools, call)
         recorded = scripted.recorded
         if recorded is not None and reply == told and self._is_for(recorded, run.dialect, exchange, call):
             # Tools that are declared under other names cannot be called by the recorded ones.
             self._recorded[known_as] = recorded
-        whose = "" if turn is run.turn else f"child/{exchange.child}/" if exchange.child else "child/"
-        seed = f"{run.seed}/{run.turn_index}/{whose}{exchange.round}"
         self._known[known_as] = reply, seed
         return reply, seed
 
