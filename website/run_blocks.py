@@ -122,6 +122,7 @@ def _is_run(command: str) -> bool:
 
 
 def _run(command: str, folder: Path, env: Mapping[str, str]) -> tuple[Path, str]:
+    command = _filled(command)
     bare = _ASSIGNMENTS.sub("", command)
     assigned = dict(word.split("=", 1) for word in command.removesuffix(bare).split())
     words = shortened(bare)
@@ -129,7 +130,7 @@ def _run(command: str, folder: Path, env: Mapping[str, str]) -> tuple[Path, str]
         subprocess.run(["bash", "-c", shlex.join(words).replace("'&&'", "&&")], cwd=folder, env=env, check=True)
         return folder / words[-1], ""
     limit = 8 if words[:2] == ["turnproof", "serve"] else 600
-    words = [found for word in words for found in (sorted(map(str, folder.glob(word))) if "*" in word else [word])]
+    words = [found for word in words for found in sorted(map(str, folder.glob(word)) if "*" in word else ()) or [word]]
     with _service(assigned) as address:
         env = {**env, **assigned, **address}
         try:
@@ -160,11 +161,16 @@ def _service(assigned: Mapping[str, str]) -> Iterator[Mapping[str, str]]:
         server.wait()
 
 
-def shortened(command: str) -> list[str]:
-    """The words of a command, with what makes it short."""
+def _filled(command: str) -> str:
+    """A command with values for its placeholders."""
     for placeholder, value in _PLACEHOLDERS.items():
         command = command.replace(placeholder, value)
-    words = shlex.split(command)
+    return command
+
+
+def shortened(command: str) -> list[str]:
+    """The words of a command, with what makes it short."""
+    words = shlex.split(_filled(command))
     if words[0] != "turnproof" or (words[1] == "compare" and set(words) & set(_RUNS)):
         return words
     more = SHORTER.get(words[1], ())

@@ -128,6 +128,24 @@ def test_a_run_that_was_made_otherwise_is_refused(unbroken: Path, changed: dict[
         earlier(unbroken, **changed)
 
 
+def with_packages(run: Run, **packages: str) -> dict[str, Any]:
+    return {"environment": msgspec.structs.replace(run.header.environment, packages=packages)}
+
+
+def test_another_version_of_a_package_is_refused_by_its_name(unbroken: Path) -> None:
+    changed = with_packages(read_run(unbroken / LOG), anthropic="0.0.1", openai="3.0.0")
+    with pytest.raises(
+        UsageError, match=r"the packages changed \(\{'anthropic': '[^']*'\} then, \{'anthropic': '0.0.1'\} now"
+    ):
+        earlier(unbroken, **changed)
+
+
+def test_packages_of_other_adapters_are_no_difference(unbroken: Path) -> None:
+    run = read_run(unbroken / LOG)
+    changed = with_packages(run, **run.header.environment.packages, openai="3.0.0")
+    assert earlier(unbroken, **changed).lines
+
+
 def test_an_adapter_that_is_measured_otherwise_is_measured_again(unbroken: Path) -> None:
     run = read_run(unbroken / LOG)
     other = [msgspec.structs.replace(one, model="another") for one in run.adapters.values()]

@@ -78,13 +78,19 @@ def _difference(before: Header, now: Header) -> str:
         ("the sources of turnproof, of the suite or of a subject", before.sources, now.sources),
         ("the seed", before.seed, now.seed),
         ("Python", before.environment.python, now.environment.python),
-        ("the packages", before.environment.packages, now.environment.packages),
+        ("the packages", *_in_both(before.environment.packages, now.environment.packages)),
         ("the scenarios of your own", before.files, now.files),
     ):
         if one != other:
             shown = f" ({one!r} then, {other!r} now)" if not what.startswith("the sources") else ""
             return f"{what} changed{shown}"
     return "it was made behind the real service" if now.backend == "live" else ""
+
+
+def _in_both(one: Mapping[str, str], other: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:
+    """The packages whose versions differ; one that only one run has belongs to an adapter that the other lacks."""
+    names = [name for name in one if name in other and one[name] != other[name]]
+    return {name: one[name] for name in names}, {name: other[name] for name in names}
 
 
 def _measured_as(adapter: AdapterLine) -> tuple[object, ...]:
