@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from turnproof.dialects.base import Dialect, WireAnswer
+from turnproof.dialects.base import WireAnswer
+from turnproof.dialects.contract import Dialect
 from turnproof.errors import TransportError
 from turnproof.judge.finding import Compared, Side
 from turnproof.judge.requirements import Findings, check, finding

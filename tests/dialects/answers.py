@@ -8,7 +8,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from turnproof.dialects.base import Call, Dialect, PrefixCache, PromptUsage, Rendered, Reply, ReplyPart, WireAnswer
+from turnproof.dialects.base import Call, PromptUsage, Rendered, Reply, ReplyPart, WireAnswer
+from turnproof.dialects.contract import Dialect, PrefixCache
 from turnproof.messages import FinishReason, FunctionCall, InlineData, Part, Text, Thought, ToolSchema
 
 from .requests import Json

@@ -10,7 +10,8 @@ from typing import Any
 import anthropic
 import httpx2
 
-from turnproof.dialects.base import Dialect, HttpRequest, World
+from turnproof.dialects.base import HttpRequest, World
+from turnproof.dialects.contract import Dialect
 from turnproof.wire.emulator import EmulatorServer, ServerRun
 
 from .responders import open_run_in

@@ -11,7 +11,8 @@ from typing import Any, Final
 
 import msgspec
 
-from turnproof.dialects.base import Call, Dialect, HttpRequest, World
+from turnproof.dialects.base import Call, HttpRequest, World
+from turnproof.dialects.contract import Dialect
 from turnproof.wire.cassettes.recording_proxy import AUTHENTICATION
 
 from .refusals import Pair, RefusalKit

@@ -9,7 +9,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from turnproof import messages as m
-from turnproof.dialects.base import Dialect, WireDifference, World
+from turnproof.dialects.base import WireDifference, World
+from turnproof.dialects.contract import Dialect
 
 from .requests import Json, Sendable, read_call
 

@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
-from turnproof.dialects.base import Call, Dialect, Refusal, Rule, World
+from turnproof.dialects.base import Call, Refusal, Rule, World
+from turnproof.dialects.contract import Dialect
 
 from .requests import Sendable
 

@@ -8,7 +8,8 @@ from typing import Any, ClassVar, Protocol
 
 import msgspec
 
-from turnproof.dialects.base import Call, Dialect, HttpRequest, World
+from turnproof.dialects.base import Call, HttpRequest, World
+from turnproof.dialects.contract import Dialect
 
 Json = dict[str, Any]
 

@@ -6,7 +6,8 @@ from typing import Self
 
 import httpx2
 
-from turnproof.dialects.base import Call, Dialect, HttpRequest, PromptUsage, Refusal, Rendered, Reply, WireAnswer, World
+from turnproof.dialects.base import Call, HttpRequest, PromptUsage, Refusal, Rendered, Reply, WireAnswer, World
+from turnproof.dialects.contract import Dialect
 from turnproof.messages import Text
 from turnproof.scenarios.model import Fault, Turn
 from turnproof.wire.emulator import EmulatorServer, Exchange, ServerRun

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from turnproof.dialects.base import Call, Dialect, HttpRequest, PromptUsage, WireAnswer, World
+from turnproof.dialects.base import Call, HttpRequest, PromptUsage, WireAnswer, World
+from turnproof.dialects.contract import Dialect
 from turnproof.messages import ToolSchema
 
 SYSTEM = "You keep a greenhouse log."

@@ -13,7 +13,6 @@ import pytest
 from turnproof.dialects import dialect
 from turnproof.dialects.base import (
     Call,
-    Dialect,
     HttpRequest,
     PromptUsage,
     Rendered,
@@ -23,6 +22,7 @@ from turnproof.dialects.base import (
     WireEvent,
     World,
 )
+from turnproof.dialects.contract import Dialect
 from turnproof.messages import FinishReason, FunctionCall, InlineData, Message, Part, Text, Thought, ToolResult
 from turnproof.run.driver.mutation import mutant_named
 from turnproof_suites.mutants._rewriting import WIRES

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from turnproof.dialects import anthropic_messages, gemini, gemini_interactions, ollama, openai_chat, openai_responses
-from turnproof.dialects.base import Dialect, ModelFacts, Refusal, Rule, WireAnswer, World
+from turnproof.dialects.base import ModelFacts, Refusal, Rule, WireAnswer, World
+from turnproof.dialects.contract import Dialect
 from turnproof.dialects.openai_chat.surfaces import ChatCall, Surface
 
 from .material import Exchange, Recording, recordings

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from turnproof.dialects.base import Dialect, WireAnswer
+from turnproof.dialects.base import WireAnswer
+from turnproof.dialects.contract import Dialect
 from turnproof.messages import FunctionCall, Opaque, Part, thaw
 
 from .judge import Judged, table

@@ -9,7 +9,8 @@ from typing import Any
 import httpx2
 import pytest
 
-from turnproof.dialects.base import Call, Dialect, Rendered
+from turnproof.dialects.base import Call, Rendered
+from turnproof.dialects.contract import Dialect
 from turnproof.scenarios.model import Fault, Turn
 from turnproof.wire.emulator import EmulatorServer, Exchange, ServerRun
 

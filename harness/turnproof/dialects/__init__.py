@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 
 from ..errors import BindingError
-from .base import Dialect
+from .contract import Dialect
 
 _MODULES = {
     "anthropic-messages": "anthropic_messages",

@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass, field
 
 from ..errors import UsageError
-from .base import Dialect
+from .contract import Dialect
 
 
 @dataclass(frozen=True, slots=True)

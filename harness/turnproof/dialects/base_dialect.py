@@ -1,7 +1,7 @@
 """The class that every dialect in this package extends, and how requests are refused in all of them.
 
-A dialect names its data and its functions as attributes of its class (`parse = staticmethod(parse)`), so that no
-method only forwards. mypy compares each function with the signature in `Dialect`, and rejects a dialect that lacks one.
+A dialect names its data as attributes of its class, and the module that has its functions. mypy compares each function
+with the signature in `Functions`, and rejects a module that lacks one.
 """
 
 from __future__ import annotations
@@ -13,7 +13,22 @@ import msgspec
 
 from ..errors import PayloadError
 from ..messages import JSON, Message, Part, ToolSchema
-from .base import Call, Dialect, Refusal, Reply, Sockets, WantedAnswer, WireDifference, World
+from .base import (
+    NO_HEADERS,
+    Call,
+    ErrorMeaning,
+    HttpRequest,
+    PromptUsage,
+    Refusal,
+    Rendered,
+    Reply,
+    WantedAnswer,
+    WireAnswer,
+    WireDifference,
+    WireEvent,
+    World,
+)
+from .contract import Dialect, Functions, PrefixCache, Sockets
 from .naming import speak
 from .request_comparison import RequestComparison
 
@@ -74,6 +89,48 @@ class BaseDialect(Dialect):
     def is_positional(self, call_id: str) -> bool:
         """Every id stood on the wire."""
         return False
+
+
+class ModuleDialect(BaseDialect):
+    """A dialect whose functions are those of one module. A method replaces any of them."""
+
+    functions: Functions
+
+    def parse(self, request: HttpRequest, world: World) -> Call | Refusal:
+        return self.functions.parse(request, world)
+
+    def validate(self, request: HttpRequest, call: Call, world: World) -> list[Refusal]:
+        return self.functions.validate(request, call, world)
+
+    def new_cache(self) -> PrefixCache:
+        return self.functions.new_cache()
+
+    def count(self, call: Call) -> int:
+        return self.functions.count(call)
+
+    def render(self, call: Call, reply: Reply, usage: PromptUsage, world: World, seed: str) -> Rendered:
+        return self.functions.render(call, reply, usage, world, seed)
+
+    def render_refusal(self, refusal: Refusal, seed: str) -> Rendered:
+        return self.functions.render_refusal(refusal, seed)
+
+    def render_extra(self, call: Call, usage: PromptUsage, world: World, seed: str) -> Rendered:
+        return self.functions.render_extra(call, usage, world, seed)
+
+    def error_event(self, kind: str, message: str, headers: Mapping[str, str] = NO_HEADERS) -> WireEvent:
+        return self.functions.error_event(kind, message, headers)
+
+    def error_kind(self, status: int) -> tuple[str, str]:
+        return self.functions.error_kind(status)
+
+    def error_meaning(self, status: int, kind: str | None, message: str | None) -> ErrorMeaning | None:
+        return self.functions.error_meaning(status, kind, message)
+
+    def read_response(self, status: int, headers: Mapping[str, str], body: bytes) -> WireAnswer:
+        return self.functions.read_response(status, headers, body)
+
+    def split_stream(self, headers: Mapping[str, str], body: bytes) -> tuple[WireEvent, ...]:
+        return self.functions.split_stream(headers, body)
 
 
 class UnreadableRequest(Exception):

@@ -18,7 +18,7 @@ import msgspec
 
 from ..dialects import dialect as dialect_named
 from ..dialects.access import access_to
-from ..dialects.base import Dialect
+from ..dialects.contract import Dialect
 from ..errors import CassetteError, UsageError
 from ..provider import Binding
 from ..subject import Subject

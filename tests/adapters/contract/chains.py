@@ -9,7 +9,8 @@ from dialects.answers import reply
 from dialects.responders import ScriptedService
 
 from turnproof.dialects import gemini_interactions, openai_responses
-from turnproof.dialects.base import Dialect, Refusal, Reply
+from turnproof.dialects.base import Refusal, Reply
+from turnproof.dialects.contract import Dialect
 from turnproof.messages import FinishReason, FunctionCall, Text, Thought, ToolSchema
 from turnproof.wire.emulator import EmulatorServer
 from turnproof_adapters.google_interactions.legacy import InteractionsChain

@@ -15,7 +15,8 @@ from recordings.apis import Api
 from recordings.material import Exchange
 from shared_material import recordings_dir
 
-from turnproof.dialects.base import Call, Dialect, HttpRequest, WireAnswer, WireDifference, World
+from turnproof.dialects.base import Call, HttpRequest, WireAnswer, WireDifference, World
+from turnproof.dialects.contract import Dialect
 from turnproof.errors import ContentFilterError, ProviderError, TransportError
 from turnproof.messages import Message, Part, ProviderResponse, Text, ToolSchema
 

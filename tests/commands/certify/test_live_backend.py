@@ -9,7 +9,8 @@ import pytest
 from foreign_service import ForeignService, Trouble, serving
 
 from turnproof._base.canonical import canonical
-from turnproof.dialects.base import Call, Dialect, Rendered
+from turnproof.dialects.base import Call, Rendered
+from turnproof.dialects.contract import Dialect
 from turnproof.errors import UsageError
 from turnproof.judge.verdict import Status
 from turnproof.messages import FinishReason

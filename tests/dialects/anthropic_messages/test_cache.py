@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from turnproof.dialects.anthropic_messages import DIALECT
-from turnproof.dialects.base import Call, PrefixCache, PromptUsage
+from turnproof.dialects.base import Call, PromptUsage
+from turnproof.dialects.contract import PrefixCache
 from turnproof.tokens import text_tokens
 
 from .. import answers

@@ -10,7 +10,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from turnproof.dialects.base import Call, PrefixCache, PromptUsage, World
+from turnproof.dialects.base import Call, PromptUsage, World
+from turnproof.dialects.contract import PrefixCache
 from turnproof.dialects.gemini import DIALECT, caches
 from turnproof.dialects.gemini.counting import managed_tokens
 from turnproof.dialects.gemini.models import (

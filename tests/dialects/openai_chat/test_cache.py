@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from turnproof.dialects.base import Call, PrefixCache, PromptUsage
+from turnproof.dialects.base import Call, PromptUsage
+from turnproof.dialects.contract import PrefixCache
 from turnproof.dialects.openai_chat import DIALECT, SURFACES
 from turnproof.dialects.openai_chat.surfaces import Surface
 

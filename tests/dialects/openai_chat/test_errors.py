@@ -8,7 +8,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from turnproof.dialects.base import Call, Dialect, HttpRequest, Refusal
+from turnproof.dialects.base import Call, HttpRequest, Refusal
+from turnproof.dialects.contract import Dialect
 from turnproof.dialects.openai_chat import DIALECT, SURFACES, rules
 from turnproof.dialects.openai_chat.surfaces import Surface
 

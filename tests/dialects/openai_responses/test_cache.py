@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from turnproof.dialects.base import Call, PrefixCache
+from turnproof.dialects.base import Call
+from turnproof.dialects.contract import PrefixCache
 from turnproof.dialects.openai_responses import DIALECT
 from turnproof.dialects.openai_responses.counting import count
 

@@ -10,7 +10,8 @@ import httpx2
 import pytest
 
 from turnproof.dialects import dialect
-from turnproof.dialects.base import Dialect, ReplyPart
+from turnproof.dialects.base import ReplyPart
+from turnproof.dialects.contract import Dialect
 from turnproof.messages import FinishReason, FunctionCall, Text, Thought, ToolSchema
 from turnproof.scenarios.model import Fault, ScriptRound, Turn
 from turnproof.wire.emulator import EmulatorServer, ScriptResponder, ServerRun

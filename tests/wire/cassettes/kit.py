@@ -7,18 +7,8 @@ from collections.abc import Mapping, Sequence
 from datetime import date
 from typing import Any, cast
 
-from turnproof.dialects.base import (
-    Call,
-    Dialect,
-    HttpRequest,
-    Operation,
-    Refusal,
-    Rule,
-    Service,
-    WireAnswer,
-    WireEvent,
-    World,
-)
+from turnproof.dialects.base import Call, HttpRequest, Operation, Refusal, Rule, Service, WireAnswer, WireEvent, World
+from turnproof.dialects.contract import Dialect
 from turnproof.messages import Text
 from turnproof.wire.cassettes import Cassette, Recorder
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ...dialects.base import Dialect, ReplyPart
+from ...dialects.base import ReplyPart
+from ...dialects.contract import Dialect
 from ...messages import FinishReason, Text
 from ...scenarios.model import ScriptRound, Turn
 from ...wire.emulator import EmulatorServer, ScriptResponder

@@ -22,7 +22,7 @@ from ..._base.secrets import environment_secrets, mask
 from ...dialects import api_of, dialect
 from ...dialects.access import access_to
 from ...dialects.asked_settings import output_limits
-from ...dialects.base import Dialect
+from ...dialects.contract import Dialect
 from ...errors import ServiceError, UsageError
 from ...tokens import json_tokens
 from ...wire.cassettes.cost import DEFAULT_MAX_OUTPUT, price_of

@@ -19,7 +19,7 @@ import msgspec
 from ..._base.counts import counted
 from ..._base.secrets import environment_secrets
 from ...dialects import dialect as dialect_named
-from ...dialects.base import Dialect
+from ...dialects.contract import Dialect
 from ...judge.requirements import load_suite
 from ...provider import PATHS, Binding
 from ...report._inline_text import printable

@@ -8,7 +8,8 @@ from functools import cache
 from typing import Final
 
 from ...dialects import dialect, dialect_names, surface_names
-from ...dialects.base import Call, Dialect, Refusal, WireAnswer, World
+from ...dialects.base import Call, Refusal, WireAnswer, World
+from ...dialects.contract import Dialect
 from .exchanges import RecordedExchange
 
 _LEFT_OUT: Final[tuple[Mapping[str, str], ...]] = (

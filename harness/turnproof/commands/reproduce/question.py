@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from msgspec import UNSET
 
-from ...dialects.base import Dialect
+from ...dialects.contract import Dialect
 from ...judge.finding import PATHS_DIFFER, Finding, Place, Side, tokens
 from ...judge.view import HARMLESS_FAULTS
 from ...judge.view.documents import CALLBACKS

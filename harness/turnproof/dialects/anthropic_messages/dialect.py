@@ -1,23 +1,19 @@
-"""The Messages API as a `Dialect`: its data, and the function of this package for each operation."""
+"""The Messages API as a `Dialect`: its data, and what it does otherwise than most."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ..base import Call, PrefixCache, Service, World
-from ..base_dialect import BaseDialect
+from ..base import Call, Service, World
+from ..base_dialect import ModuleDialect
 from ..wanted_answer import ask_messages_for
-from . import compare, counting, errors, extras, read, rules, signing, writing
+from . import compare, functions, read, rules, signing, writing
 from .allowed import ALLOWED
 from .compare import MessagesComparison
-from .counting import MessagesCache
 from .models import LEGAL_NAME, MODELS
-from .parse import parse
-from .render import Answer
-from .validate import validate
 
 
-class AnthropicMessages(BaseDialect):
+class AnthropicMessages(ModuleDialect):
     """`anthropic-messages`: `POST /v1/messages`, `count_tokens` and the model list, batch and SSE."""
 
     name = rules.NAME
@@ -53,24 +49,11 @@ class AnthropicMessages(BaseDialect):
     models = MODELS
     rules = tuple(rules.ALL)
     allowed_differences = ALLOWED
+    functions = functions
 
-    parse = staticmethod(parse)
-    validate = staticmethod(validate)
-    count = staticmethod(counting.count)
-    render = staticmethod(Answer.rendered)
-    render_refusal = staticmethod(errors.render_refusal)
-    render_extra = staticmethod(extras.render_extra)
-    error_event = staticmethod(errors.error_event)
-    error_kind = staticmethod(errors.error_kind)
-    error_meaning = staticmethod(errors.error_meaning)
-    read_response = staticmethod(read.read_response)
-    split_stream = staticmethod(read.split_stream)
     ask_for = staticmethod(ask_messages_for)
     request_form = staticmethod(compare.request_form)
     comparison = MessagesComparison
 
     def observe(self, call: Call, status: int, headers: Mapping[str, str], body: bytes, world: World) -> None:
         signing.remember_signatures(read.read_response(status, headers, body).parts, call.model or "", world)
-
-    def new_cache(self) -> PrefixCache:
-        return MessagesCache()

@@ -7,11 +7,9 @@ from collections.abc import Mapping
 from ..base import Call, Service, World
 from ..gemini import Gemini, signing
 from ..sse import Spelling
-from . import claude, compare, errors, extras, read, render, rules
+from . import claude, compare, functions, read, rules
 from .compare import ALLOWED
 from .models import LEGAL_NAME, MODELS, is_claude
-from .parse import parse
-from .validate import validate
 
 SPELLINGS: Mapping[Spelling, str] = {
     "lf": "antigravity.md §3: clients meet both line ends; gemini-cli takes either",
@@ -51,16 +49,7 @@ class Antigravity(Gemini):
     models = MODELS
     rules = tuple(rules.ALL)
     allowed_differences = ALLOWED
-
-    parse = staticmethod(parse)
-    validate = staticmethod(validate)
-    render = staticmethod(render.render)
-    render_refusal = staticmethod(errors.render_refusal)
-    render_extra = staticmethod(extras.render_extra)
-    error_kind = staticmethod(errors.error_kind)
-    error_meaning = staticmethod(errors.error_meaning)
-    read_response = staticmethod(read.read_response)
-    split_stream = staticmethod(read.split_stream)
+    functions = functions
 
     def observe(self, call: Call, status: int, headers: Mapping[str, str], body: bytes, world: World) -> None:
         parts = read.read_response(status, headers, body).parts

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ..base import Dialect
+from ..contract import Dialect
 from .dialect import Gemini
 from .through_cli import ThroughCli
 

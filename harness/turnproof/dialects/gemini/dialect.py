@@ -1,24 +1,21 @@
-"""The Gemini API as a `Dialect`: its data, and the function of this package for each operation."""
+"""The Gemini API as a `Dialect`: its data, and what it does otherwise than most."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ..base import Call, PrefixCache, Service, World
-from ..base_dialect import BaseDialect
+from ..base import Call, Service, World
+from ..base_dialect import ModuleDialect
 from ..request_comparison import RequestComparison
 from ..wanted_answer import ask_gemini_for
-from . import caches, counting, errors, extras, ids, matching, read, render, rules, signing, writing
+from . import caches, functions, ids, matching, read, rules, signing, writing
 from .allowed import ALLOWED
 from .compare import ContentsComparison
-from .counting import GeminiCache
 from .models import LEGAL_NAME, MODELS
-from .parse import parse
 from .surfaces import GeminiCall
-from .validate import validate
 
 
-class Gemini(BaseDialect):
+class Gemini(ModuleDialect):
     """`gemini`: `generateContent`, its stream (SSE and JSON array), `countTokens`, `cachedContents` and the models."""
 
     name = rules.NAME
@@ -52,18 +49,8 @@ class Gemini(BaseDialect):
     models = MODELS
     rules = tuple(rules.ALL)
     allowed_differences = ALLOWED
+    functions = functions
 
-    parse = staticmethod(parse)
-    validate = staticmethod(validate)
-    count = staticmethod(counting.count)
-    render = staticmethod(render.render)
-    render_refusal = staticmethod(errors.render_refusal)
-    render_extra = staticmethod(extras.render_extra)
-    error_event = staticmethod(errors.error_event)
-    error_kind = staticmethod(errors.error_kind)
-    error_meaning = staticmethod(errors.error_meaning)
-    read_response = staticmethod(read.read_response)
-    split_stream = staticmethod(read.split_stream)
     is_positional = staticmethod(ids.is_positional)
     ask_for = staticmethod(ask_gemini_for)
     request_form = staticmethod(matching.request_form)
@@ -74,6 +61,3 @@ class Gemini(BaseDialect):
             caches.observe(GeminiCall.from_call(call), status, body, world)
         else:
             signing.remember_signatures(read.read_response(status, headers, body).parts, call.model or "", world)
-
-    def new_cache(self) -> PrefixCache:
-        return GeminiCache()

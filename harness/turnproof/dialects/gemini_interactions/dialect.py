@@ -1,22 +1,19 @@
-"""The Interactions API as a `Dialect`: its data, and the function of this package for each operation."""
+"""The Interactions API as a `Dialect`: its data, and what it does otherwise than most."""
 
 from __future__ import annotations
 
-from ..base import PrefixCache, Service
-from ..base_dialect import BaseDialect
+from ..base import Service
+from ..base_dialect import ModuleDialect
 from ..request_form import form_without_thoughts
 from ..wanted_answer import ask_interactions_for
-from . import counting, errors, extras, framing, observed_answers, read, render, rules, writing
+from . import functions, observed_answers, rules, writing
 from .allowed import ALLOWED
 from .compare import StepsComparison
-from .counting import InteractionsCache
 from .models import LEGAL_NAME, MODELS
-from .parse import parse
 from .store import kept_ids
-from .validate import validate
 
 
-class GeminiInteractions(BaseDialect):
+class GeminiInteractions(ModuleDialect):
     """`gemini-interactions`: `POST /v1beta/interactions`, batch and SSE, what the service keeps, and the model list."""
 
     name = rules.NAME
@@ -49,23 +46,10 @@ class GeminiInteractions(BaseDialect):
     models = MODELS
     rules = tuple(rules.ALL)
     allowed_differences = ALLOWED
+    functions = functions
 
-    parse = staticmethod(parse)
-    validate = staticmethod(validate)
-    count = staticmethod(counting.count)
-    render = staticmethod(render.render)
-    render_refusal = staticmethod(errors.render_refusal)
-    render_extra = staticmethod(extras.render_extra)
-    error_event = staticmethod(errors.error_event)
-    error_kind = staticmethod(errors.error_kind)
-    error_meaning = staticmethod(errors.error_meaning)
-    read_response = staticmethod(read.read_response)
-    split_stream = staticmethod(framing.split_stream)
     ask_for = staticmethod(ask_interactions_for)
     request_form = staticmethod(form_without_thoughts)
     comparison = StepsComparison
     observe = staticmethod(observed_answers.observe)
     kept = staticmethod(kept_ids)
-
-    def new_cache(self) -> PrefixCache:
-        return InteractionsCache()

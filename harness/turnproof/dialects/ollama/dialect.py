@@ -6,8 +6,9 @@ from collections.abc import Mapping
 
 from ..anthropic_messages import compare as anthropics
 from ..anthropic_messages.models import LEGAL_NAME
-from ..base import Call, PrefixCache, PromptUsage, Rendered, Reply, Service, World
+from ..base import Call, PromptUsage, Rendered, Reply, Service, World
 from ..base_dialect import BaseDialect
+from ..contract import PrefixCache
 from ..sse import Spelling
 from ..wanted_answer import ask_messages_for
 from . import anthropic_surface, compare, errors, extras, native_answers, pairing, read, rules, window

@@ -8,7 +8,6 @@ from ..base import (
     NO_HEADERS,
     Call,
     HttpRequest,
-    PrefixCache,
     PromptUsage,
     Refusal,
     Rendered,
@@ -19,6 +18,7 @@ from ..base import (
     World,
 )
 from ..base_dialect import BaseDialect
+from ..contract import PrefixCache
 from ..request_form import form_without_thoughts
 from ..wanted_answer import ask_chat_for
 from . import conversation, counting, errors, extras, read, render, rules, writing

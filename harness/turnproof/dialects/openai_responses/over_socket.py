@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from ..base import SOCKET_METHOD, HttpRequest, Rendered, WireEvent, World
-from ..base import Sockets as SocketsProtocol
+from ..contract import Sockets as SocketsProtocol
 from ..lenient_reading import json_of
 from ..sse import frames
 from . import rules

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..base import Dialect
+from ..contract import Dialect
 from .dialect import Zai
 
 __all__ = ["DIALECT", "Zai"]

@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ..anthropic_messages import AnthropicMessages, signing
-from ..base import Call, PrefixCache, Service, World
+from ..base import Call, Service, World
 from ..wanted_answer import ask_messages_unforced_for
-from . import errors, rules
-from .cache import ZaiCache
+from . import functions, rules
 from .compare import ALLOWED, ZaiComparison
 from .errors import read_response
 from .models import MODELS
-from .parse import BASE_PATH, parse
-from .render import ZaiAnswer, render_extra
-from .validate import validate
+from .parse import BASE_PATH
 
 
 class Zai(AnthropicMessages):
@@ -46,21 +43,10 @@ class Zai(AnthropicMessages):
     models = MODELS
     rules = tuple(rules.ALL)
     allowed_differences = ALLOWED
+    functions = functions
 
-    parse = staticmethod(parse)
-    validate = staticmethod(validate)
-    render = staticmethod(ZaiAnswer.rendered)
-    render_refusal = staticmethod(errors.render_refusal)
-    render_extra = staticmethod(render_extra)
-    error_event = staticmethod(errors.error_event)
-    error_kind = staticmethod(errors.error_kind)
-    error_meaning = staticmethod(errors.error_meaning)
-    read_response = staticmethod(read_response)
     ask_for = staticmethod(ask_messages_unforced_for)
     comparison = ZaiComparison
 
     def observe(self, call: Call, status: int, headers: Mapping[str, str], body: bytes, world: World) -> None:
         signing.remember_signatures(read_response(status, headers, body).parts, call.model or "", world, rules.NAME)
-
-    def new_cache(self) -> PrefixCache:
-        return ZaiCache()

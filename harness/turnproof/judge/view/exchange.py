@@ -9,7 +9,8 @@ from urllib.parse import parse_qsl, urlsplit
 
 import msgspec
 
-from ...dialects.base import Call, Dialect, ErrorMeaning, Evidence, HttpRequest, Refusal, WireAnswer, WireEvent, World
+from ...dialects.base import Call, ErrorMeaning, Evidence, HttpRequest, Refusal, WireAnswer, WireEvent, World
+from ...dialects.contract import Dialect
 from ...dialects.unlisted_models import AnyModel
 from ...messages import JSON, Part, Text
 from ...run.transcript import RunKey, WireRequest, WireResponse

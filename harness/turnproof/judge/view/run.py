@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
-from ...dialects.base import Dialect, World
+from ...dialects.base import World
+from ...dialects.contract import Dialect
 from ...messages import ToolSchema
 from ...run.transcript import (
     CallBegan,

@@ -17,7 +17,7 @@ import msgspec
 from ..._base.secrets import environment_secrets, mask
 from ...agents import AgentBinding
 from ...dialects import dialect as dialect_named
-from ...dialects.base import Dialect
+from ...dialects.contract import Dialect
 from ...dialects.unlisted_models import AnyModel
 from ...provider import Binding
 from ...scenarios.model import Origin

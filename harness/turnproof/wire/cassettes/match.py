@@ -13,7 +13,8 @@ from typing import Final
 
 import msgspec
 
-from ...dialects.base import Call, Dialect, Refusal, World
+from ...dialects.base import Call, Refusal, World
+from ...dialects.contract import Dialect
 from ...dialects.unlisted_models import AnyModel
 from ...messages import JSON
 from .model import Interaction, Place, RecordedRequest, how_to_record

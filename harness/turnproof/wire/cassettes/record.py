@@ -11,7 +11,8 @@ from collections.abc import Mapping, Sequence
 from datetime import date
 from itertools import chain
 
-from ...dialects.base import Call, Dialect, HttpRequest
+from ...dialects.base import Call, HttpRequest
+from ...dialects.contract import Dialect
 from ...messages import FunctionCall, Text
 from .match import digest
 from .model import Cassette, Interaction, Place, Provenance, offsets_of

@@ -17,7 +17,8 @@ import aiohttp
 
 from ..._base.loopback import is_loopback
 from ..._base.secrets import secret_in
-from ...dialects.base import Dialect, HttpRequest
+from ...dialects.base import HttpRequest
+from ...dialects.contract import Dialect
 from ...errors import HarnessError, ServiceError, UsageError
 from .scrub import REQUEST_HEADERS, RESPONSE_HEADERS, select_headers
 

@@ -11,7 +11,8 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import Counter, defaultdict
 
-from ...dialects.base import Call, Dialect, Rendered
+from ...dialects.base import Call, Rendered
+from ...dialects.contract import Dialect
 from .match import Mismatch, canonical, digest_of, mismatch
 from .model import Cassette, Interaction, Place
 

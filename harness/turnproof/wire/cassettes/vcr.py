@@ -28,7 +28,8 @@ from weakref import WeakKeyDictionary
 import msgspec
 
 from ...dialects import dialect, dialect_names
-from ...dialects.base import Dialect, Refusal
+from ...dialects.base import Refusal
+from ...dialects.contract import Dialect
 from ...messages import JSON
 from .match import both_sides, canonical, digest_of, first_difference, read_recorded
 from .model import RecordedRequest

@@ -19,7 +19,8 @@ from typing import NoReturn
 
 from aiohttp import web
 
-from ...dialects.base import Dialect, Rendered, WireEvent
+from ...dialects.base import Rendered, WireEvent
+from ...dialects.contract import Dialect
 from ...dialects.sse import respelled
 from ...messages import FunctionCall, Text, Thought
 from ...scenarios.model import Cut, Fault

@@ -22,7 +22,8 @@ from urllib.parse import urlsplit
 from aiohttp import web
 
 from ..._base.loopback import is_loopback
-from ...dialects.base import Dialect, HttpRequest, Rendered
+from ...dialects.base import HttpRequest, Rendered
+from ...dialects.contract import Dialect
 from ...errors import HarnessError, ServiceError
 from .answer_writer import Writer
 from .answers import Answer, answer_exchange

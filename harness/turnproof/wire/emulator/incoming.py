@@ -7,7 +7,8 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING
 
-from ...dialects.base import Dialect, HttpRequest, Rendered, WireEvent
+from ...dialects.base import HttpRequest, Rendered, WireEvent
+from ...dialects.contract import Dialect
 from ...errors import ServiceError
 
 if TYPE_CHECKING:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from ...dialects.base import Call, Dialect, Rendered
+from ...dialects.base import Call, Rendered
+from ...dialects.contract import Dialect
 from ..cassettes.match import digest
 from ..cassettes.model import Place
 

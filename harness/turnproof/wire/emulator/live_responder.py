@@ -12,7 +12,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ..._base.secrets import mask
-from ...dialects.base import Call, Dialect, Refusal, Rendered, Rule
+from ...dialects.base import Call, Refusal, Rendered, Rule
+from ...dialects.contract import Dialect
 from ...errors import ServiceError
 from .incoming import Incoming, KeptAnswer, ServiceAnswer
 from .live_answers import LiveAnswers

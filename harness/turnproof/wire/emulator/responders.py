@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from ...dialects.base import Call, Dialect, PromptUsage, Refusal, Rendered, Reply, ReplyPart, Rule, WireEvent
+from ...dialects.base import Call, PromptUsage, Refusal, Rendered, Reply, ReplyPart, Rule, WireEvent
+from ...dialects.contract import Dialect
 from ...messages import FinishReason, Message, Text
 from ...scenarios.model import asked_form
 from ..cassettes.match import digest

@@ -12,7 +12,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypedDict
 
-from ...dialects.base import Call, Dialect, HttpRequest, PrefixCache, Refusal, Rendered, WireEvent, World
+from ...dialects.base import Call, HttpRequest, Refusal, Rendered, WireEvent, World
+from ...dialects.contract import Dialect, PrefixCache
 from ...messages import ToolSchema
 from ...scenarios.model import Cut, Fault, Turn
 from .incoming import Incoming

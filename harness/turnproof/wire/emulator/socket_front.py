@@ -12,7 +12,8 @@ from collections.abc import Awaitable, Callable
 
 from aiohttp import WSMsgType, web
 
-from ...dialects.base import SOCKET_METHOD, HttpRequest, Rendered, Sockets, WireEvent
+from ...dialects.base import SOCKET_METHOD, HttpRequest, Rendered, WireEvent
+from ...dialects.contract import Sockets
 from .answers import Answer
 from .incoming import Incoming
 from .server_run import Exchange, ServerRun

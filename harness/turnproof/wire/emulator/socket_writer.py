@@ -13,7 +13,8 @@ from collections.abc import Iterator, Mapping
 from aiohttp import web
 from msgspec.structs import replace
 
-from ...dialects.base import Rendered, Sockets, WireEvent
+from ...dialects.base import Rendered, WireEvent
+from ...dialects.contract import Sockets
 from ...dialects.sse import Spelling
 from ...scenarios.model import Cut, Fault
 from .answer_writer import Writer, awkward_pieces
