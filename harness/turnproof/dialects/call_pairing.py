@@ -26,6 +26,8 @@ def pair_calls(
     Equal ids go first, then ids of ours that stand for an id of theirs by `issued`, then in order those of one tool
     with equal arguments, those with equal arguments, and the rest where as many are left on both sides.
     """
+    if not ours or not theirs:
+        return []
     known = issued or {}
     rounds: tuple[tuple[Key, Key], ...] = (
         (lambda call: (call.id, _encode(call.args)), lambda call: (call.id, _encode(call.args))),
@@ -64,6 +66,8 @@ def with_held_ids(
     ours = [part for message in held for part in message.parts if isinstance(part, FunctionCall)]
     taken = {call.id for call in theirs}
     taken |= {part.call_id for message in sent for part in message.parts if isinstance(part, ToolResult)}
+    if all(call.id in taken for call in ours):
+        return tuple(sent)
     own = {id(wire): call.id for call, wire in pair_calls(ours, theirs, issued) if call.id not in taken}
     if not own:
         return tuple(sent)

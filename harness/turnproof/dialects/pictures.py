@@ -53,8 +53,10 @@ def with_held_pictures(sent: Sequence[Message], held: Iterable[Message]) -> tupl
 
     An image that was sent byte for byte stands for itself, and no other image for the same one.
     """
-    exact = {image.data for image in _images(sent)}
     own = {image.data: image for image in _images(held)}
+    if not own:
+        return tuple(sent)
+    exact = {image.data for image in _images(sent)}
     waiting = [image for data, image in own.items() if data not in exact]
     known: dict[bytes, InlineData] = {}
     for image in _images(sent):

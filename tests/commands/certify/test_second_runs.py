@@ -67,6 +67,14 @@ def shouting(response: ProviderResponse) -> ProviderResponse:
 
 def certified(folder: Path, suite: Suite, changed: Binding, requirement: str = COMPARED) -> tuple[list[str], Status]:
     """The second runs that were made of one scenario, and what the paths were found to be."""
+    campaign = measured(folder, suite, changed, requirement)
+    verdicts = {item.path: campaign.verdict(item).status for item in campaign.plan.items}
+    seconds = [str(view.key) for view in campaign.views(changed.name) if view.key.repeat]
+    return seconds, verdicts.get("parity", Status.NOT_CLAIMED)
+
+
+def measured(folder: Path, suite: Suite, changed: Binding, requirement: str = COMPARED) -> Campaign:
+    """A campaign with the runs of one scenario."""
     subject = subject_of(changed)
     scenarios = [one for one in suite_scenarios(suite) if one.name == PLAIN]
     wanted = [one for one in suite.requirements if one.id == requirement]
@@ -74,9 +82,7 @@ def certified(folder: Path, suite: Suite, changed: Binding, requirement: str = C
     with Runner(in_process=True, bindings={changed.name: changed}) as runner:
         campaign = Campaign(the_plan, {changed.name: subject}, runner, EvidenceStore(folder), scenarios)
         campaign.measure()
-    verdicts = {item.path: campaign.verdict(item).status for item in the_plan.items}
-    seconds = [str(view.key) for view in campaign.views(changed.name) if view.key.repeat]
-    return seconds, verdicts.get("parity", Status.NOT_CLAIMED)
+    return campaign
 
 
 def test_paths_that_did_the_same_are_not_run_again(tmp_path: Path, suite: Suite) -> None:
@@ -115,3 +121,12 @@ def test_a_run_that_came_to_no_end_is_not_run_again(tmp_path: Path, suite: Suite
     seconds, status = certified(tmp_path, suite, dataclasses.replace(CONTROL, name="changed", open_legacy=refusing))
     assert seconds == []
     assert status is Status.INCONCLUSIVE
+
+
+def test_only_runs_in_which_the_paths_may_differ_are_compared_again(tmp_path: Path, suite: Suite) -> None:
+    campaign = measured(tmp_path, suite, binding(finished(FinishReason.MAX_TOKENS)))
+    assert sorted(str(view.key) for view in campaign.differing("changed")) == [
+        "basics/plain/legacy/stream",
+        "basics/plain/legacy/stream#1",
+        "basics/plain/stateless/stream",
+    ]

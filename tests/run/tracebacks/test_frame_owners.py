@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import sysconfig
 from collections.abc import Callable
@@ -174,3 +175,46 @@ def test_the_class_that_was_opened_is_the_subjects_wherever_it_is_installed() ->
     assert owners.owner("httpx2._client", CLIENT) == "subject"
     assert owners.owner("json", json.__file__) == "library"
     assert owners.owner("turnproof.messages", turnproof.messages.__file__) == "turnproof"
+
+
+def test_source_of_a_class_is_looked_up_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[object] = []
+    look_up = inspect.getsourcelines
+
+    def count(cls: type) -> tuple[list[str], int]:
+        asked.append(cls)
+        return look_up(cls)
+
+    monkeypatch.setattr(inspect, "getsourcelines", count)
+    found = [Owners().definition(Counted) for _ in range(3)]
+    assert asked == [Counted]
+    assert found[0] is not None
+    assert found[0].source == "class Counted:"
+    assert found == [found[0]] * 3
+
+
+class Counted:
+    """Whose source nothing else here asks for."""
+
+
+class EqualToAll(type):
+    """A metaclass with which every class is the same as any other."""
+
+    def __eq__(cls, other: object) -> bool:
+        return True
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+class First(metaclass=EqualToAll): ...
+
+
+class Second(metaclass=EqualToAll): ...
+
+
+def test_classes_that_call_themselves_equal_are_told_apart() -> None:
+    first, second = Owners().definition(First), Owners().definition(Second)
+    assert first is not None
+    assert first.function == "First"
+    assert second is not None
+    assert second.function == "Second"

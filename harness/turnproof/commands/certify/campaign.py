@@ -59,6 +59,7 @@ class Campaign:
         self._writer = writer
         self._progress = progress or Silence()
         self._views: dict[str, list[View]] = {spec: [] for spec in adapters}
+        self._second_runs = {spec: SecondRuns(plan, spec) for spec in adapters}
         self._measured = False
         self._control = control
         self._sweep = sweep
@@ -81,7 +82,7 @@ class Campaign:
         self.broken = self._control()
         if self.broken:
             return
-        again = {spec: SecondRuns(self.plan, spec) for spec in self.adapters}
+        again = self._second_runs
         for runs in _in_stages(self.plan.runs, live=self._live):
             self._run(runs, lambda spec, view: again[spec.adapter].look(view))
         self._run([run for found in again.values() for run in found.runs()])
@@ -145,6 +146,11 @@ class Campaign:
     def views(self, spec: str) -> tuple[View, ...]:
         """The runs of an adapter, in the plan's order; none before they were measured."""
         return tuple(self._views[spec])
+
+    def differing(self, spec: str) -> list[View]:
+        """The runs of an adapter in which its paths may differ: those in which they were found to do the same are not
+        among them."""
+        return self._second_runs[spec].not_the_same(self._views[spec])
 
     def _store_run(self, spec: RunSpec, transcript: Transcript) -> str:
         """Store a run as it ends, while others go on: an interrupted campaign keeps what it has."""

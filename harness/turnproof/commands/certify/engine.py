@@ -307,7 +307,7 @@ def _stale(subjects: Mapping[str, Subject], campaign: Campaign, options: Certify
         return []
     problems = []
     for spec, subject in subjects.items():
-        differences = compare_paths(campaign.views(spec)) if subject.declared else ()
+        differences = compare_paths(campaign.differing(spec)) if subject.declared else ()
         if not any(comparison.problem for comparison in differences):
             problems += [
                 f"{subject.name} declares the difference {difference.name!r}, which no longer occurs: remove it"

@@ -35,6 +35,7 @@ class SecondRuns:
         self._requirements = [item.requirement for item in plan.items if item.adapter == spec and item.path == "parity"]
         self._seen: dict[RunKey, View] = {}
         self._differing: set[RunKey] = set()
+        self._same: set[RunKey] = set()
 
     def look(self, view: View) -> None:
         """Look at one of the plan's runs."""
@@ -47,10 +48,16 @@ class SecondRuns:
         stateless, legacy = (view, other) if view.key.path == "stateless" else (other, view)
         if _differ(stateless, legacy, self._requirements):
             self._differing.add(legacy.key)
+        elif stateless.finished and legacy.finished:
+            self._same.update((stateless.key, legacy.key))
 
     def runs(self) -> list[RunSpec]:
         """A run for each scenario and mode in which the paths differ, in the plan's order."""
         return [with_changes(run, key=replace(run.key, repeat=1)) for run in self._specs if run.key in self._differing]
+
+    def not_the_same(self, views: Iterable[View]) -> list[View]:
+        """The runs but for those that were looked at and differ in nothing from the run of the other path."""
+        return [view for view in views if view.key not in self._same]
 
 
 def second_runs(plan: Plan, spec: str, views: Iterable[View]) -> list[RunSpec]:

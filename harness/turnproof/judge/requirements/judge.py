@@ -107,6 +107,8 @@ def _asked(asks: Asked, views: Sequence[View]) -> int:
 
 def _coded(requirement: str, verdict: Verdict) -> Verdict:
     """The verdict with a code on what was told in free words. Raises HarnessError for a code of another requirement."""
+    if not verdict.findings:
+        return verdict
     findings = []
     for finding in verdict.findings:
         if finding.code == UNSTRUCTURED:

@@ -29,13 +29,18 @@ class Aliases:
 
     def within(self, value: JSON) -> JSON:
         """A copy of a JSON value in which every string that has an alias is replaced by it; keys stay as they are."""
-        if isinstance(value, str):
-            return self._known.get(value, value)
-        if isinstance(value, dict):
-            return {key: self.within(item) for key, item in value.items()}
-        if isinstance(value, list | tuple):
-            return [self.within(item) for item in value]
-        return value
+        known = self._known
+
+        def replaced(value: JSON) -> JSON:
+            if isinstance(value, str):
+                return known.get(value, value)
+            if isinstance(value, dict):
+                return {key: replaced(item) for key, item in value.items()}
+            if isinstance(value, (list, tuple)):
+                return [replaced(item) for item in value]
+            return value
+
+        return replaced(value)
 
 
 def aliases_of(calls: Iterable[ProviderCall]) -> Aliases:

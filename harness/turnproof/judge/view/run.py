@@ -110,12 +110,12 @@ class View:
             self._asked[what] = count(self.transcript, self.exchanges, what)
         return self._asked[what]
 
-    @property
+    @cached_property
     def live(self) -> bool:
         """Whether the real service answered."""
         return self.transcript.backend == "live"
 
-    @property
+    @cached_property
     def finished(self) -> bool:
         """Whether the run came to its end."""
         return self.transcript.end.how == "completed"

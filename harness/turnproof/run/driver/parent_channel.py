@@ -1,4 +1,8 @@
-"""The line between a run and the parent that owns its server: ordered messages one way, acks and cancels back."""
+"""The line between a run and the parent that owns its server: ordered messages one way, acks and cancels back.
+
+Acks have a pipe of their own. Whoever waits for one reads it, so that no other thread has to wake first: a run waits
+for an ack several times in each turn.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +12,9 @@ import select
 import sys
 import threading
 from collections.abc import Callable
+from dataclasses import dataclass
 from multiprocessing.connection import Connection
+from multiprocessing.context import BaseContext
 from typing import Any
 
 from ...wire.emulator.server_run import Arrived
@@ -17,6 +23,29 @@ from ..transcript import Event
 
 class ControlLost(Exception):
     """The parent is gone; the run cannot go on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One end of the line. Can be given to a new process.
+
+    messages: what the run says; jobs and cancels, the other way.
+    acks:     the parent's answers to what was asked.
+    """
+
+    messages: Connection
+    acks: Connection
+
+    def close(self) -> None:
+        """Close this end."""
+        self.messages.close()
+        self.acks.close()
+
+
+def new_line(context: BaseContext) -> tuple[Line, Line]:
+    """Both ends of a new line: the parent's and the run's."""
+    (our_messages, their_messages), (our_acks, their_acks) = context.Pipe(), context.Pipe()
+    return Line(our_messages, our_acks), Line(their_messages, their_acks)
 
 
 def poller(conn: Connection) -> Callable[[float], bool]:
@@ -41,11 +70,12 @@ def poller(conn: Connection) -> Callable[[float], bool]:
 class Control:
     """The run's end of the line. `ask` waits until the parent has done its part, so that order is never in doubt."""
 
-    def __init__(self, conn: Connection) -> None:
-        self._conn = conn
+    def __init__(self, line: Line) -> None:
+        self._conn = line.messages
+        self._acks = line.acks
+        self._ask_lock = threading.Lock()
         self._send_lock = threading.Lock()
         self._waiting: list[Event] = []
-        self._acks: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self.on_cancel: Callable[[Arrived], None] | None = None
         self.next_job: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._read, name="turnproof-control", daemon=True)
@@ -57,12 +87,13 @@ class Control:
             self._waiting.append(event)
 
     def ask(self, kind: str, payload: object = None) -> Any:
-        """Tell the parent something and wait for its answer."""
-        self._send(kind, payload)
-        answer = self._acks.get()
-        if isinstance(answer, ControlLost):
-            raise answer
-        return answer
+        """Tell the parent something and wait for its answer. Raises ControlLost when the parent is gone."""
+        with self._ask_lock:
+            try:
+                self._send(kind, payload)
+                return pickle.loads(self._acks.recv_bytes())
+            except (EOFError, OSError) as error:
+                raise ControlLost("the parent process is gone") from error
 
     def notify(self, kind: str, payload: object = None) -> None:
         """Tell the parent something that needs no answer."""
@@ -79,14 +110,11 @@ class Control:
             try:
                 kind, payload = self._conn.recv()
             except (EOFError, OSError):
-                self._acks.put(ControlLost("the parent process is gone"))
                 self.next_job.put(None)
                 return
             if kind == "cancel":
                 handler = self.on_cancel
                 if handler is not None:
                     threading.Thread(target=handler, args=(payload,), name="turnproof-cancel", daemon=True).start()
-            elif kind == "job":
-                self.next_job.put(payload)
             else:
-                self._acks.put(payload)
+                self.next_job.put(payload)

@@ -33,6 +33,14 @@ class Place(NamedTuple):
     file: str
 
 
+class Source(NamedTuple):
+    """Where a class begins: its first line."""
+
+    file: str
+    line: int
+    text: str
+
+
 def package_of(module: str) -> str:
     """The package that a module belongs to: the first one above it, or itself, that is a file and no namespace.
 
@@ -82,20 +90,16 @@ class Owners:
 
     def definition(self, cls: type) -> Frame | None:
         """Where a class is defined; None for one whose source cannot be had."""
-        try:
-            file = inspect.getsourcefile(cls)
-            lines, number = inspect.getsourcelines(cls)
-        except (OSError, TypeError):
+        source = _source_of(cls)
+        if source is None:
             return None
-        if file is None:
-            return None
-        place = self.place(file)
+        place = self.place(source.file)
         return Frame(
             file=place.file,
-            line=number,
+            line=source.line,
             function=cls.__qualname__,
-            owner=self.owner(cls.__module__, file),
-            source=lines[0].strip()[:200],
+            owner=self.owner(cls.__module__, source.file),
+            source=source.text,
             module=cls.__module__,
             root=place.root,
         )
@@ -103,6 +107,30 @@ class Owners:
     def place(self, file: str) -> Place:
         """The file as evidence names it."""
         return _place(file, self._folder, tuple(sys.path))
+
+
+def _source_of(cls: type) -> Source | None:
+    """The first line of a class, looked up once: `inspect` parses the whole module for it.
+
+    Classes are compared by identity, because a metaclass may define another equality.
+    """
+    found = _sources.get(id(cls))
+    if found is not None and found[0] is cls:
+        return found[1]
+    try:
+        file = inspect.getsourcefile(cls)
+        lines, number = inspect.getsourcelines(cls)
+        source = None if file is None else Source(file, number, lines[0].strip()[:200])
+    except (OSError, TypeError):
+        source = None
+    if len(_sources) >= _MOST_SOURCES:  # an adapter may make a class for each run
+        _sources.clear()
+    _sources[id(cls)] = cls, source
+    return source
+
+
+_MOST_SOURCES = 64
+_sources: dict[int, tuple[type, Source | None]] = {}
 
 
 @lru_cache(maxsize=4096)
