@@ -11,6 +11,7 @@ Either the session holds the plugin and hands the annotated request to `complete
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypeVar, runtime_checkable
@@ -20,7 +21,7 @@ import msgspec
 from ..cancel import CancelToken
 from ..errors import UsageError
 from ..messages import Message, TokenUsage, ToolSchema
-from ..provider import SystemInstruction
+from ..provider import SystemInstruction, tools_by_name
 
 if TYPE_CHECKING:
     from ..budget import InstructionBudget
@@ -105,6 +106,39 @@ class CachePlugin(Protocol):
 
     def lost(self, name: str) -> bool:
         """The service does not know the managed cache `name` any more. True if `prepare` now gives another request."""
+
+
+class BasePlugin(CachePlugin):
+    """A plugin for a service that finds prefixes by their content: no collection and no lost name is its business."""
+
+    def set_budget(self, budget: InstructionBudget | None) -> None:
+        """Nothing depends on it."""
+
+    def prepare(
+        self,
+        messages: Sequence[Message],
+        system: SystemInstruction,
+        tools: Sequence[ToolSchema] | None,
+        *,
+        cancel_token: CancelToken | None = None,
+    ) -> Prepared:
+        """The request with its marks, its tools by name: in another order they would be another prefix."""
+        return self._mark(Prepared(tuple(messages), system, tuple(tools_by_name(tools))), cancel_token or CancelToken())
+
+    @abstractmethod
+    def _mark(self, request: Prepared, token: CancelToken) -> Prepared:
+        """The request with its marks."""
+
+    def extract_usage(self, usage: TokenUsage) -> CacheUsage:
+        """The cache's share: what was neither read nor written was paid in full."""
+        return CacheUsage.of(usage)
+
+    def on_collected(self, before: Sequence[Message], after: Sequence[Message]) -> None:
+        """Nothing to do."""
+
+    def lost(self, name: str) -> bool:
+        """False: nothing has a name."""
+        return False
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -30,14 +30,12 @@ from ..messages import (
     Message,
     Part,
     Text,
-    TokenUsage,
     ToolResult,
-    ToolSchema,
     marked,
 )
-from ..provider import SystemInstruction, system_text, tools_by_name
+from ..provider import system_text
 from ._estimate import Estimate
-from ._plugin import CacheUsage, Covers, Prepared, Settings, settings
+from ._plugin import BasePlugin, Covers, Prepared, Settings, settings
 
 if TYPE_CHECKING:
     from ..budget import InstructionBudget
@@ -54,7 +52,7 @@ class _ExplicitSettings(Settings, frozen=True, kw_only=True):
     minimum_tokens: Annotated[int, msgspec.Meta(ge=0)] = DEFAULT_MINIMUM_TOKENS
 
 
-class ExplicitCachePlugin:
+class ExplicitCachePlugin(BasePlugin):
     """Marks the last tool, the system text, the end of the previous request, and the end of this one.
 
     `ttl` is the life of an entry since its last use. A prefix that is surely below `minimum_tokens` is not marked.
@@ -75,7 +73,7 @@ class ExplicitCachePlugin:
     def initialize(self, config: Mapping[str, Any]) -> None:
         """Take `ttl` ("5m" or "1h") and `minimum_tokens`; what is left out has its default."""
         found = settings(_ExplicitSettings, config, self.name)
-        self._mark = CacheMark(found.ttl)
+        self._breakpoint = CacheMark(found.ttl)
         self._minimum = found.minimum_tokens
         self._copies.clear()
 
@@ -83,43 +81,27 @@ class ExplicitCachePlugin:
         """Keep a breakpoint at the end of what this budget lets no collection take."""
         self._budget = budget
 
-    def prepare(
-        self,
-        messages: Sequence[Message],
-        system: SystemInstruction,
-        tools: Sequence[ToolSchema] | None,
-        *,
-        cancel_token: CancelToken | None = None,
-    ) -> Prepared:
-        """The request with up to four marks. Tools come back in the order in which they go on the wire, by name."""
+    def _mark(self, request: Prepared, token: CancelToken) -> Prepared:
+        """The request with up to four marks."""
+        messages, system, ordered = request.messages, request.system, list(request.tools)
         text = system_text(system)
         places = self._ends(messages)
         places = self._stable_end(messages, places) + places
         size = Estimate()
-        ordered = tools_by_name(tools)
         for tool in ordered:
             size.add_tool(tool)
         if ordered and size.reaches(self._minimum) and len(places) + bool(text.strip()) < MOST_MARKS:
-            ordered[-1] = marked(ordered[-1], self._mark)
+            ordered[-1] = marked(ordered[-1], self._breakpoint)
         size.add_text(text)
         if text.strip() and size.reaches(self._minimum):
-            system = marked(system, self._mark) if isinstance(system, Text) else Text(text, cache=self._mark)
+            system = (
+                marked(system, self._breakpoint) if isinstance(system, Text) else Text(text, cache=self._breakpoint)
+            )
         annotated = list(messages)
         for position in places:
             if size.reaches(self._minimum, islice(messages, position + 1)):
                 annotated[position] = self._copy(annotated[position])
         return Prepared(tuple(annotated), system, tuple(ordered))
-
-    def extract_usage(self, usage: TokenUsage) -> CacheUsage:
-        """`prompt_tokens` counts everything; what was neither read nor written was paid in full."""
-        return CacheUsage.of(usage)
-
-    def on_collected(self, before: Sequence[Message], after: Sequence[Message]) -> None:
-        """Nothing to do: breakpoints are found in the messages themselves, and the service forgets by itself."""
-
-    def lost(self, name: str) -> bool:
-        """False: the service finds entries by their content, so there is no name to lose."""
-        return False
 
     def _ends(self, messages: Sequence[Message]) -> list[int]:
         """Where this request and the one before it end: at most two positions, ascending."""
@@ -145,7 +127,7 @@ class ExplicitCachePlugin:
     def _copy(self, message: Message) -> Message:
         copy = self._copies.get(message)
         if copy is None:
-            copy = self._copies[message] = _with_mark(message, self._mark)
+            copy = self._copies[message] = _with_mark(message, self._breakpoint)
         return copy
 
 

@@ -13,19 +13,16 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, Protocol
+from typing import Annotated, Any, Protocol
 
 import msgspec
 
 from ..cancel import CancelToken
 from ..errors import ProviderError
-from ..messages import CacheMark, Message, Text, TokenUsage, ToolSchema, marked
-from ..provider import SystemInstruction, system_text, tools_by_name
+from ..messages import CacheMark, Text, ToolSchema, marked
+from ..provider import SystemInstruction, system_text
 from ._estimate import Estimate
-from ._plugin import CacheUsage, Covers, Prepared, Settings, settings
-
-if TYPE_CHECKING:
-    from ..budget import InstructionBudget
+from ._plugin import BasePlugin, Covers, Prepared, Settings, settings
 
 DEFAULT_TTL_SECONDS = 3600
 """The life that the Gemini API gives a cache by itself (https://ai.google.dev/gemini-api/docs/caching)."""
@@ -72,7 +69,7 @@ class _ManagedSettings(Settings, frozen=True, kw_only=True):
     minimum_tokens: Annotated[int, msgspec.Meta(ge=0)] = DEFAULT_MINIMUM_TOKENS
 
 
-class ManagedCachePlugin:
+class ManagedCachePlugin(BasePlugin):
     """Has `service` store the prefix of one session and puts its name on the system text, or on the last tool.
 
     A prefix that is surely below `minimum_tokens` is left alone, one that the service refuses is not offered again.
@@ -107,40 +104,23 @@ class ManagedCachePlugin:
         found = settings(_ManagedSettings, config, self.name)
         self._ttl, self._minimum = found.ttl_seconds, found.minimum_tokens
 
-    def set_budget(self, budget: InstructionBudget | None) -> None:
-        """Nothing depends on it: no message stands in the managed prefix."""
-
-    def prepare(
-        self,
-        messages: Sequence[Message],
-        system: SystemInstruction,
-        tools: Sequence[ToolSchema] | None,
-        *,
-        cancel_token: CancelToken | None = None,
-    ) -> Prepared:
+    def _mark(self, request: Prepared, token: CancelToken) -> Prepared:
         """The request with its mark. Makes a request of its own where the prefix has to be stored first.
 
-        Tools come back by name: the same ones in another order are the same prefix. Raises Cancelled as soon as the
-        token is set while the service stores or forgets something, or while another thread has it do so. What it was
-        storing may then be stored all the same, under a name that nobody knows, until its life ends.
+        Raises Cancelled as soon as the token is set while the service stores or forgets something, or while another
+        thread has it do so. What it was storing may then be stored all the same, under a name that nobody knows, until
+        its life ends.
         """
-        ordered = tools_by_name(tools)
+        system, ordered = request.system, list(request.tools)
         text = system_text(system)
-        name = self._name(system, text, tuple(ordered), cancel_token or CancelToken())
+        name = self._name(system, text, request.tools, token)
         if name is not None:
             mark = CacheMark(name=name)
             if text.strip():
                 system = marked(system, mark) if isinstance(system, Text) else Text(text, cache=mark)
             else:
                 ordered[-1] = marked(ordered[-1], mark)
-        return Prepared(tuple(messages), system, tuple(ordered))
-
-    def extract_usage(self, usage: TokenUsage) -> CacheUsage:
-        """What was stored counts as paid in full: it is billed by the hour and shows in no response."""
-        return CacheUsage.of(usage)
-
-    def on_collected(self, before: Sequence[Message], after: Sequence[Message]) -> None:
-        """Nothing is lost: no message stands in the managed prefix."""
+        return Prepared(request.messages, system, tuple(ordered))
 
     def lost(self, name: str) -> bool:
         """Forget a name that the service refused. False for one that this plugin never set."""
