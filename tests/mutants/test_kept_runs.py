@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Self
@@ -16,7 +15,7 @@ from turnproof.commands.certify.kept_runs import KeptRuns, MadeWith, run_name
 from turnproof.errors import UsageError
 from turnproof.judge.run_log import Environment
 from turnproof.run.driver import RunSpec
-from turnproof.run.driver.run_place import RunPlace
+from turnproof.run.driver.run_place import Progress, RunPlace
 from turnproof.run.evidence import digest
 from turnproof.run.transcript import RunEnded, RunKey, Transcript
 from turnproof.scenarios.model import Scenario
@@ -116,15 +115,9 @@ class Place(RunPlace):
         self.made.append(spec)
         return transcript(spec, f"run {len(self.made)}")
 
-    def run_all(
-        self,
-        specs: Iterable[RunSpec],
-        done: Callable[[RunSpec, Transcript], None],
-        stop: threading.Event | None = None,
-        on_begin: Callable[[RunSpec], None] = lambda spec: None,
-    ) -> None:
+    def make_runs(self, specs: Iterable[RunSpec], progress: Progress) -> None:
         for spec in specs:
-            done(spec, self.run(spec))
+            progress.done(spec, self.run(spec))
 
 
 def made_in(folder: Path, *specs: RunSpec) -> tuple[list[str], int, int]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import threading
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
+from dataclasses import replace
 from types import TracebackType
 from typing import Self
 
 from ...run.driver import RunSpec
-from ...run.driver.run_place import RunPlace
+from ...run.driver.run_place import Progress, RunPlace
 from ...run.emulation import Emulation
 from ...run.transcript import Transcript
 from ...subject import Subject
@@ -51,13 +51,7 @@ class KeptPlace(RunPlace):
         """Whether the run that is asked for next is kept already."""
         return self._kept.find(self._next_name(spec)) is not None
 
-    def run_all(
-        self,
-        specs: Iterable[RunSpec],
-        done: Callable[[RunSpec, Transcript], None],
-        stop: threading.Event | None = None,
-        on_begin: Callable[[RunSpec], None] = lambda spec: None,
-    ) -> None:
+    def make_runs(self, specs: Iterable[RunSpec], progress: Progress) -> None:
         """All runs: `done` is called for those that are kept, and then for the others in the order they end."""
         names: dict[int, str] = {}
         missing: list[RunSpec] = []
@@ -72,14 +66,14 @@ class KeptPlace(RunPlace):
             self.taken_over += name not in self._made
             if self._emulation is not None:
                 self._emulation.add_issued(spec, self._kept.issued(name))
-            done(spec, transcript)
+            progress.done(spec, transcript)
 
         def keep(spec: RunSpec, transcript: Transcript) -> None:
             self._keep(names[id(spec)], spec, transcript)
-            done(spec, transcript)
+            progress.done(spec, transcript)
 
         if missing:
-            self._place.run_all(missing, keep, stop, on_begin)
+            self._place.make_runs(missing, replace(progress, done=keep))
 
     def prepare(self, specs: Iterable[RunSpec]) -> None:
         """Make runs that will be asked for, as far as they are not kept: many at a time go quicker."""

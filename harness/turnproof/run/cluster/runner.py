@@ -10,7 +10,6 @@ import itertools
 import queue
 import secrets
 import tempfile
-import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
 from contextlib import ExitStack
@@ -25,7 +24,7 @@ from ..backends import Backends, cassette_roots
 from ..bindings import SubjectTable
 from ..driver import RunSpec
 from ..driver.limits import Limits
-from ..driver.run_place import RunPlace
+from ..driver.run_place import Progress, RunPlace
 from ..emulation import Emulation
 from ..project_folder import project_folder
 from ..transcript import Transcript
@@ -160,13 +159,7 @@ class ClusterRunner(RunPlace):
     def subject(self, name: str) -> Subject:
         return self._subjects[name]
 
-    def run_all(
-        self,
-        specs: Iterable[RunSpec],
-        done: Callable[[RunSpec, Transcript], None],
-        stop: threading.Event | None = None,
-        on_begin: Callable[[RunSpec], None] = lambda spec: None,
-    ) -> None:
+    def make_runs(self, specs: Iterable[RunSpec], progress: Progress) -> None:
         """As for every place. `done` is called from this thread, and `on_begin` is not called: only a worker knows when
         a run begins. Only so many runs are taken from `specs` as are out at a time.
 
@@ -177,7 +170,7 @@ class ClusterRunner(RunPlace):
         ended: queue.SimpleQueue[str] = queue.SimpleQueue()
         try:
             while True:
-                while len(out) < _AHEAD * self._slots and not (stop is not None and stop.is_set()):
+                while len(out) < _AHEAD * self._slots and not progress.is_stopped:
                     if (batch := batches.next()) is None:
                         break
                     self._send(batch, out, ended)
@@ -193,7 +186,7 @@ class ClusterRunner(RunPlace):
                 if made is None:
                     batches.again.append(batch)
                     continue
-                self._take_in(made, batch.specs, done)
+                self._take_in(made, batch.specs, progress.done)
         except BaseException:
             self._cluster.cancel()
             raise

@@ -5,12 +5,27 @@ from __future__ import annotations
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
 
 from ...subject import Subject
 from ..transcript import Transcript
 from .job import RunSpec
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """What is called as runs end and begin, and the event that stops them."""
+
+    done: Callable[[RunSpec, Transcript], None]
+    stop: threading.Event | None
+    on_begin: Callable[[RunSpec], None]
+
+    @property
+    def is_stopped(self) -> bool:
+        """Whether no further run is to begin."""
+        return self.stop is not None and self.stop.is_set()
 
 
 class RunPlace(ABC):
@@ -32,7 +47,6 @@ class RunPlace(ABC):
     def subject(self, name: str) -> Subject:
         """The adapter, session or agent of that name, resolved once. Raises BindingError."""
 
-    @abstractmethod
     def run_all(
         self,
         specs: Iterable[RunSpec],
@@ -45,6 +59,11 @@ class RunPlace(ABC):
         No run begins once `stop` is set. `on_begin` is called for each as it begins, from several threads, where the
         place knows when that is.
         """
+        self.make_runs(specs, Progress(done, stop, on_begin))
+
+    @abstractmethod
+    def make_runs(self, specs: Iterable[RunSpec], progress: Progress) -> None:
+        """What `run_all` promises."""
 
     def run(self, spec: RunSpec) -> Transcript:
         """Make one run."""

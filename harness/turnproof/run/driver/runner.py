@@ -9,7 +9,7 @@ import dataclasses
 import os
 import queue
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Protocol, Self
 
 import msgspec
@@ -33,7 +33,7 @@ from .limits import Limits
 from .merge_transcript import Gathering
 from .mutation import mutant_named
 from .run_folder import RunFolder
-from .run_place import RunPlace
+from .run_place import Progress, RunPlace
 from .worker_pool import NO_LIMITS, ProcessSlot, SubjectSlots, ThreadSlot, WorkerSlot
 
 TIME_LIMIT = 20.0
@@ -143,25 +143,18 @@ class Runner(RunPlace):
     def subject(self, name: str) -> Subject:
         return self._subjects[name]
 
-    def run_all(
-        self,
-        specs: Iterable[RunSpec],
-        done: Callable[[RunSpec, Transcript], None],
-        stop: threading.Event | None = None,
-        on_begin: Callable[[RunSpec], None] = lambda spec: None,
-    ) -> None:
+    def make_runs(self, specs: Iterable[RunSpec], progress: Progress) -> None:
         pending: queue.SimpleQueue[RunSpec] = queue.SimpleQueue()
         every = list(specs)
         for spec in every:
             pending.put(spec)
         finished: queue.SimpleQueue[tuple[RunSpec, Transcript] | BaseException] = queue.SimpleQueue()
         over = threading.Event()
-        halts = [over, stop] if stop is not None else [over]
         count = min(self._jobs, len(every))
         while len(self._lines) < count:
             self._lines.append(SubjectSlots(self._line))
         threads = [
-            threading.Thread(target=self._feed, args=(line, pending, on_begin, finished, halts), daemon=True)
+            threading.Thread(target=self._feed, args=(line, pending, progress, finished, over), daemon=True)
             for line in self._lines[:count]
         ]
         for thread in threads:
@@ -171,7 +164,7 @@ class Runner(RunPlace):
                 result = finished.get()
                 if isinstance(result, BaseException):
                     raise result
-                done(*result)
+                progress.done(*result)
         finally:
             over.set()
 
@@ -179,17 +172,17 @@ class Runner(RunPlace):
         self,
         line: SubjectSlots,
         pending: queue.SimpleQueue[RunSpec],
-        on_begin: Callable[[RunSpec], None],
+        progress: Progress,
         finished: queue.SimpleQueue[tuple[RunSpec, Transcript] | BaseException],
-        halts: Sequence[threading.Event],
+        over: threading.Event,
     ) -> None:
-        while not any(halt.is_set() for halt in halts):
+        while not (over.is_set() or progress.is_stopped):
             try:
                 spec = pending.get_nowait()
             except queue.Empty:
                 return
             try:
-                on_begin(spec)
+                progress.on_begin(spec)
                 finished.put((spec, self._run_one(line, spec)))
             except BaseException as error:
                 finished.put(error)
