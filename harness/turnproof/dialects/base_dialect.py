@@ -29,6 +29,7 @@ from .base import (
     World,
 )
 from .contract import Dialect, Functions, PrefixCache, Sockets
+from .error_answers import usual_error
 from .naming import speak
 from .request_comparison import RequestComparison
 
@@ -51,6 +52,8 @@ class BaseDialect(Dialect):
     noise: Sequence[bytes] = ()
     storage_fields: frozenset[str] = frozenset()
     sockets: Sockets | None = None
+    error_kinds: Mapping[int, tuple[str, str]]
+    """The error type and usual message of each status that is known; another status takes that of its class."""
     comparison: type[RequestComparison]
     """What may differ between a session's conversation and a request."""
     request_form: Callable[[Call], JSON]
@@ -70,6 +73,10 @@ class BaseDialect(Dialect):
     ) -> list[WireDifference]:
         """Where `call` differs from what the session holds, allowed differences aside."""
         return self.comparison.differences(held, system, tools, self.without_program(call, tools), model)
+
+    def error_kind(self, status: int) -> tuple[str, str]:
+        """The error type and usual message of a status."""
+        return usual_error(self.error_kinds, status)
 
     def speak(self, reply: Reply, tools: Sequence[ToolSchema], call: Call) -> Reply:
         """A scripted reply with its calls under the names that `call` gave to the declared `tools`."""
@@ -119,9 +126,6 @@ class ModuleDialect(BaseDialect):
 
     def error_event(self, kind: str, message: str, headers: Mapping[str, str] = NO_HEADERS) -> WireEvent:
         return self.functions.error_event(kind, message, headers)
-
-    def error_kind(self, status: int) -> tuple[str, str]:
-        return self.functions.error_kind(status)
 
     def error_meaning(self, status: int, kind: str | None, message: str | None) -> ErrorMeaning | None:
         return self.functions.error_meaning(status, kind, message)

@@ -86,9 +86,6 @@ class Functions(Protocol):
     def error_event(self, kind: str, message: str, headers: Mapping[str, str] = NO_HEADERS) -> WireEvent:
         """The event that reports an error after the stream began, in the framing of the stream with these headers."""
 
-    def error_kind(self, status: int) -> tuple[str, str]:
-        """The API's error type and usual message for a status (529 -> overloaded_error, Overloaded)."""
-
     def error_meaning(self, status: int, kind: str | None, message: str | None) -> ErrorMeaning | None:
         """What an error answer means by the API's own words, where its status alone says something else or too
         little (a wrong key under 400, a prompt that is too long); None where the status says it all."""
@@ -122,6 +119,9 @@ class Dialect(Functions, Protocol):
     sockets: Sockets | None
     """How the API is spoken over a WebSocket; None where it is not."""
     allowed_differences: Sequence[AllowedDifference]
+
+    def error_kind(self, status: int) -> tuple[str, str]:
+        """The API's error type and usual message for a status (529 -> overloaded_error, Overloaded)."""
 
     def speak(self, reply: Reply, tools: Sequence[ToolSchema], call: Call) -> Reply:
         """A scripted reply with its calls under the names that `call` gave to the declared `tools`."""

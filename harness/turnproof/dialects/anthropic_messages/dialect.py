@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from ..base import Call, Service, World
 from ..base_dialect import ModuleDialect
 from ..wanted_answer import ask_messages_for
-from . import compare, functions, read, rules, signing, writing
+from . import compare, errors, functions, read, rules, signing, writing
 from .allowed import ALLOWED
 from .compare import MessagesComparison
 from .models import LEGAL_NAME, MODELS
@@ -50,6 +50,7 @@ class AnthropicMessages(ModuleDialect):
     rules = tuple(rules.ALL)
     allowed_differences = ALLOWED
     functions = functions
+    error_kinds = errors.KINDS
 
     ask_for = staticmethod(ask_messages_for)
     request_form = staticmethod(compare.request_form)

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 
 from ...messages import JSON
 from ..base import NO_HEADERS, ErrorMeaning, Refusal, Rendered, WireEvent
-from ..error_answers import usual_error
 from .writing import body_event, request_id, sse
 
 _RATE_LIMIT = (
@@ -32,11 +31,6 @@ KINDS: Mapping[int, tuple[str, str]] = {
     529: ("overloaded_error", "Overloaded"),
 }
 """Types as in `anthropic.md` §4. 408, 502 and 503 come from proxies; their type is a guess of ours."""
-
-
-def error_kind(status: int) -> tuple[str, str]:
-    """The error type and usual message of a status; another status takes that of its class."""
-    return usual_error(KINDS, status)
 
 
 def error_meaning(status: int, kind: str | None, message: str | None) -> ErrorMeaning | None:

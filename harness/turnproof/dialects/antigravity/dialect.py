@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from ..base import Call, Service, World
 from ..gemini import Gemini, signing
 from ..sse import Spelling
-from . import claude, compare, functions, read, rules
+from . import claude, compare, errors, functions, read, rules
 from .compare import ALLOWED
 from .models import LEGAL_NAME, MODELS, is_claude
 
@@ -50,6 +50,7 @@ class Antigravity(Gemini):
     rules = tuple(rules.ALL)
     allowed_differences = ALLOWED
     functions = functions
+    error_kinds = errors.KINDS
 
     def observe(self, call: Call, status: int, headers: Mapping[str, str], body: bytes, world: World) -> None:
         parts = read.read_response(status, headers, body).parts

@@ -55,11 +55,6 @@ class Explained(Refusal):
     details: tuple[JSON, ...] = ()
 
 
-def error_kind(status: int) -> tuple[str, str]:
-    """The error status and usual message of a code; another code takes that of its class."""
-    return KINDS.get(status) or gemini.error_kind(status)
-
-
 def error_meaning(status: int, kind: str | None, message: str | None) -> ErrorMeaning | None:
     """What only the words tell: a refresh token that is worth nothing, a prompt that is too long for either model.
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from ..base import Call, HttpRequest, Refusal, World
 from ..base_dialect import enforced_first
+from ..error_answers import usual_error
 from ..gemini.models import LEGAL_NAME as LONGER_NAME
 from ..gemini.tools import declarations
 from ..gemini.validate import contents, signatures, size, turns
@@ -18,7 +19,7 @@ from ..gemini.validate.context import Context, refuse
 from . import accounts, auth, claude, oauth, rules
 from .accounts import Account
 from .call import TOKEN, AntigravityCall, failure
-from .errors import error_kind, quota
+from .errors import KINDS, quota
 from .models import LEGAL_NAME, is_claude, is_gemini
 
 _SEARCHES = ("googleSearch", "urlContext")
@@ -36,7 +37,7 @@ def validate(request: HttpRequest, call: Call, world: World) -> list[Refusal]:
 def _access_refusals(request: HttpRequest, call: AntigravityCall, world: World) -> Iterator[Refusal]:
     status = failure(call.host)
     if status is not None:
-        kind, message = error_kind(status)
+        kind, message = usual_error(KINDS, status)
         yield Refusal(rules.HOST_DOWN, status, kind, message)
     if call.verb == TOKEN:
         yield from oauth.refusals(request, call.account)

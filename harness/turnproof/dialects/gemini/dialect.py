@@ -8,7 +8,7 @@ from ..base import Call, Service, World
 from ..base_dialect import ModuleDialect
 from ..request_comparison import RequestComparison
 from ..wanted_answer import ask_gemini_for
-from . import caches, functions, ids, matching, read, rules, signing, writing
+from . import caches, errors, functions, ids, matching, read, rules, signing, writing
 from .allowed import ALLOWED
 from .compare import ContentsComparison
 from .models import LEGAL_NAME, MODELS
@@ -50,6 +50,7 @@ class Gemini(ModuleDialect):
     rules = tuple(rules.ALL)
     allowed_differences = ALLOWED
     functions = functions
+    error_kinds = errors.KINDS
 
     is_positional = staticmethod(ids.is_positional)
     ask_for = staticmethod(ask_gemini_for)

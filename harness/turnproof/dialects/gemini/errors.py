@@ -11,7 +11,6 @@ from typing import Any
 
 from ...messages import JSON
 from ..base import NO_HEADERS, ErrorMeaning, Refusal, Rendered, WireEvent
-from ..error_answers import usual_error
 from . import rules
 from .spelling import violations
 from .times import format_duration
@@ -68,11 +67,6 @@ _TOO_LONG = ("exceeds the maximum number of tokens allowed", "but model only sup
 _NO_CACHE = ("cachedcontent not found", "not found: cached content")
 _TYPE = "type.googleapis.com/google.rpc."
 _SERVICE = "generativelanguage.googleapis.com"
-
-
-def error_kind(status: int) -> tuple[str, str]:
-    """The error status and usual message of a code; another code takes that of its class."""
-    return usual_error(KINDS, status)
 
 
 def error_meaning(status: int, kind: str | None, message: str | None) -> ErrorMeaning | None:

@@ -6,7 +6,7 @@ from ..base import Service
 from ..base_dialect import ModuleDialect
 from ..request_form import form_without_thoughts
 from ..wanted_answer import ask_interactions_for
-from . import functions, observed_answers, rules, writing
+from . import errors, functions, observed_answers, rules, writing
 from .allowed import ALLOWED
 from .compare import StepsComparison
 from .models import LEGAL_NAME, MODELS
@@ -47,6 +47,7 @@ class GeminiInteractions(ModuleDialect):
     rules = tuple(rules.ALL)
     allowed_differences = ALLOWED
     functions = functions
+    error_kinds = errors.KINDS
 
     ask_for = staticmethod(ask_interactions_for)
     request_form = staticmethod(form_without_thoughts)

@@ -10,7 +10,6 @@ from collections.abc import Mapping
 
 from ...messages import JSON
 from ..base import NO_HEADERS, ErrorMeaning, Refusal, Rendered, WireEvent
-from ..error_answers import usual_error
 from ..gemini import DIALECT as GEMINI
 from .writing import JSON_HEADERS, body_event, sse
 
@@ -32,11 +31,6 @@ KINDS: Mapping[int, tuple[str, str]] = {
 
 _TOO_LONG = "exceeds the maximum number of tokens allowed"
 _GEMINI_RULES = frozenset(rule.id for rule in GEMINI.rules)
-
-
-def error_kind(status: int) -> tuple[str, str]:
-    """The code and usual message of a status; another status takes that of its class."""
-    return usual_error(KINDS, status)
 
 
 def error_meaning(status: int, kind: str | None, message: str | None) -> ErrorMeaning | None:

@@ -60,6 +60,7 @@ class OpenAIChat(BaseDialect):
             query_parameters=frozenset({"api-version"}),
             base_path=facts.base_path,
         )
+        self.error_kinds = errors.KINDS[surface]
         self.traits: frozenset[Trait] = frozenset(_traits(surface))
 
     def parse(self, request: HttpRequest, world: World) -> Call | Refusal:
@@ -84,9 +85,6 @@ class OpenAIChat(BaseDialect):
 
     def error_event(self, kind: str, message: str, headers: Mapping[str, str] = NO_HEADERS) -> WireEvent:
         return errors.error_event(self._surface, kind, message)
-
-    def error_kind(self, status: int) -> tuple[str, str]:
-        return errors.error_kind(self._surface, status)
 
     error_meaning = staticmethod(errors.error_meaning)
     read_response = staticmethod(read.read_response)

@@ -12,7 +12,6 @@ from typing import Any
 
 from ...messages import JSON
 from ..base import ErrorMeaning, Refusal, Rendered, Rule, WireEvent
-from ..error_answers import usual_error
 from ..openai_common import is_oversized
 from . import rules
 from .surfaces import Surface
@@ -123,11 +122,6 @@ def refuse(surface: Surface, rule: Rule, kind: str, message: str, path: str = "$
     elif surface is Surface.OLLAMA:
         kind = "invalid_request_error"
     return ChatRefusal(rule, 400, kind, message, path if path.startswith("$") else f"$.{path}", surface=surface)
-
-
-def error_kind(surface: Surface, status: int) -> tuple[str, str]:
-    """The error's kind and usual message for a status; another status takes that of its class."""
-    return usual_error(KINDS[surface], status)
 
 
 def error_meaning(status: int, kind: str | None, message: str | None) -> ErrorMeaning | None:

@@ -6,7 +6,7 @@ from ..base import Service
 from ..base_dialect import ModuleDialect
 from ..request_form import form_without_thoughts
 from ..wanted_answer import ask_responses_for
-from . import functions, observed_answers, over_socket, rules, writing
+from . import errors, functions, observed_answers, over_socket, rules, writing
 from .allowed import ALLOWED
 from .compare import ItemsComparison
 from .models import LEGAL_NAME, MODELS
@@ -57,6 +57,7 @@ class OpenAIResponses(ModuleDialect):
     rules = tuple(rules.ALL)
     allowed_differences = ALLOWED
     functions = functions
+    error_kinds = errors.KINDS
 
     ask_for = staticmethod(ask_responses_for)
     request_form = staticmethod(form_without_thoughts)

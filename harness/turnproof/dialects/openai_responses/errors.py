@@ -10,7 +10,6 @@ from typing import Any
 
 from ...messages import JSON
 from ..base import NO_HEADERS, ErrorMeaning, Refusal, Rendered, WireEvent
-from ..error_answers import usual_error
 from ..openai_common import is_oversized
 from . import rules
 from .framing import MESSAGES
@@ -42,11 +41,6 @@ _TYPES = frozenset({"invalid_request_error", "not_found_error", "permission_erro
 _PLAIN = frozenset({rules.MISSING_EDITOR.id})
 _COPILOT = frozenset({COPILOT_BAD_REQUEST, "unauthorized"})
 _TYPE_OF: Mapping[int, str] = {429: "tokens", 403: "permission_error"}
-
-
-def error_kind(status: int) -> tuple[str, str]:
-    """The code and usual message of a status; another status takes that of its class."""
-    return usual_error(KINDS, status)
 
 
 _MEANINGS: Mapping[str, ErrorMeaning] = {

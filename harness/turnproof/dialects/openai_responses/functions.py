@@ -5,7 +5,6 @@ from __future__ import annotations
 from .counting import ResponsesCache
 from .counting import count as count
 from .errors import error_event as error_event
-from .errors import error_kind as error_kind
 from .errors import error_meaning as error_meaning
 from .errors import render_refusal as render_refusal
 from .extras import render_extra as render_extra

@@ -7,9 +7,8 @@ from collections.abc import Mapping
 from ..anthropic_messages import AnthropicMessages, signing
 from ..base import Call, Service, World
 from ..wanted_answer import ask_messages_unforced_for
-from . import functions, rules
+from . import errors, functions, rules
 from .compare import ALLOWED, ZaiComparison
-from .errors import read_response
 from .models import MODELS
 from .parse import BASE_PATH
 
@@ -44,9 +43,12 @@ class Zai(AnthropicMessages):
     rules = tuple(rules.ALL)
     allowed_differences = ALLOWED
     functions = functions
+    error_kinds = errors.KINDS
 
     ask_for = staticmethod(ask_messages_unforced_for)
     comparison = ZaiComparison
 
     def observe(self, call: Call, status: int, headers: Mapping[str, str], body: bytes, world: World) -> None:
-        signing.remember_signatures(read_response(status, headers, body).parts, call.model or "", world, rules.NAME)
+        signing.remember_signatures(
+            errors.read_response(status, headers, body).parts, call.model or "", world, rules.NAME
+        )

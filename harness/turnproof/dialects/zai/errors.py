@@ -15,7 +15,6 @@ from ...messages import JSON
 from ..anthropic_messages.read import read_answer
 from ..anthropic_messages.writing import body_event, sse
 from ..base import NO_HEADERS, ErrorMeaning, Refusal, Rendered, WireAnswer, WireEvent
-from ..error_answers import usual_error
 from ..lenient_reading import word
 from ..seeded_random import HEX, seeded_number, seeded_word
 from .rules import NAME
@@ -52,11 +51,6 @@ _MEANINGS: Mapping[str, ErrorMeaning] = {
     "1305": "overloaded",
 }
 _WRAPPED = re.compile(r"\[\d+\]\[(.*?)\](?:\[[^\[\]]*\])?", re.DOTALL)
-
-
-def error_kind(status: int) -> tuple[str, str]:
-    """The code and usual message of a status; another status takes that of its class."""
-    return usual_error(KINDS, status)
 
 
 def error_meaning(status: int, kind: str | None, message: str | None) -> ErrorMeaning | None:

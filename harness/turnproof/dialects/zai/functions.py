@@ -6,7 +6,6 @@ from ..anthropic_messages.functions import count as count
 from ..anthropic_messages.functions import split_stream as split_stream
 from .cache import ZaiCache
 from .errors import error_event as error_event
-from .errors import error_kind as error_kind
 from .errors import error_meaning as error_meaning
 from .errors import read_response as read_response
 from .errors import render_refusal as render_refusal
