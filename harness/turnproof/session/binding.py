@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
-from weakref import WeakKeyDictionary
 
 from opentelemetry import trace
 
@@ -23,12 +22,25 @@ from .session import Session
 from .tracing import Tracing
 
 
-def open_session(setup: SessionSetup) -> Session:
+class OpenedSession(Session):
+    """A session with what its children need.
+
+    Both hold on to the session, so they are parts of it and stand in no table: they end with it.
+    """
+
+    setup: SessionSetup
+    """What it was opened with."""
+
+    family: _Family
+    """Where its events go."""
+
+
+def open_session(setup: SessionSetup) -> OpenedSession:
     """An empty session on the setup's path, or on that of the migration flag."""
     path = setup.path or path_by_flag(setup.flag, setup.paths)
     provider = setup.open_provider(path)
     cached = setup.cache_plugin is not None and path == "stateless"
-    session = Session(
+    session = OpenedSession(
         provider,
         path=path,
         system=setup.system,
@@ -44,8 +56,8 @@ def open_session(setup: SessionSetup) -> Session:
         observers=(_Told(setup),),
         tracing=Tracing(trace.get_tracer("turnproof.session", __version__, setup.tracer_provider)),
     )
-    _setups[session] = setup
-    _families[session] = family = _Family(AgentFeed(), "agent-1")
+    session.setup = setup
+    session.family = family = _Family(AgentFeed(), "agent-1")
     session.observe(family.feed.add(family.agent))
     return session
 
@@ -61,22 +73,22 @@ def _hook(enricher: Enricher) -> PromptHook:
     return PromptHook("enricher", enrich, enricher.priority)
 
 
-def spawn(session: Session) -> Session:
+def spawn(session: OpenedSession) -> OpenedSession:
     """A child with a history of its own, on its parent's provider where that one keeps no history itself."""
-    setup, provider = _setups[session], session.provider
+    setup, provider = session.setup, session.provider
     tools, system = session.tools, session.system
     opened = setup.open_provider if session.path == "legacy" else lambda path: provider
     child = open_session(replace(setup, path=session.path, open_provider=opened, tools=tools))
     child.set_system(system)
-    family = _families[session]
-    _families[child] = own = _Family(family.feed, family.feed.free_id())
+    family = session.family
+    child.family = own = _Family(family.feed, family.feed.free_id())
     child.observe(family.feed.add(own.agent, family.agent))
     return child
 
 
-def watch_agents(session: Session, on_event: Callable[[AgentEvent], None]) -> Sequence[AgentState]:
+def watch_agents(session: OpenedSession, on_event: Callable[[AgentEvent], None]) -> Sequence[AgentState]:
     """The agents of the session's family, whose events are told from now on."""
-    agents, _ = _families[session].feed.watch(on_event)
+    agents, _ = session.family.feed.watch(on_event)
     return agents
 
 
@@ -93,7 +105,7 @@ class _Told(SessionObserver):
         self._setup.on_tool(call, result)
 
 
-def load_session(setup: SessionSetup, saved: str) -> Session:
+def load_session(setup: SessionSetup, saved: str) -> OpenedSession:
     """A session that goes on where the saved one stopped. Raises SavedSessionError for text that is damaged."""
     session = open_session(setup)
     session.restore(saved)
@@ -141,12 +153,6 @@ class _Family:
     feed: AgentFeed
     agent: str
 
-
-_families: WeakKeyDictionary[Session, _Family] = WeakKeyDictionary()
-"""The family of each session."""
-
-_setups: WeakKeyDictionary[Session, SessionSetup] = WeakKeyDictionary()
-"""What each session was opened with, for its children."""
 
 REFERENCE = SessionBinding(
     name="reference",

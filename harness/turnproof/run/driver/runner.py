@@ -9,7 +9,8 @@ import dataclasses
 import os
 import queue
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import chain, islice
 from typing import Any, Protocol, Self
 
 import msgspec
@@ -38,6 +39,9 @@ from .worker_pool import NO_LIMITS, ProcessSlot, SubjectSlots, ThreadSlot, Worke
 
 TIME_LIMIT = 20.0
 """Seconds without any word from a run after which it counts as hung."""
+
+_WAITING = 4
+"""Runs for each worker that may be made before `done` has seen them, the one under way included."""
 
 LIVE_MAX_TOKENS = 1024
 """`max_tokens` of an adapter that speaks to the real API, where the scenario does not ask for another one: a real model
@@ -72,6 +76,19 @@ class Emulated:
     def closed(self, spec: RunSpec) -> str:
         """The emulator answers always."""
         return ""
+
+
+class _Pending:
+    """Runs that nobody has begun."""
+
+    def __init__(self, specs: Iterator[RunSpec]) -> None:
+        self._specs = specs
+        self._lock = threading.Lock()
+
+    def next(self) -> RunSpec | None:
+        """The next one, for one thread alone; None where there is none left."""
+        with self._lock:
+            return next(self._specs, None)
 
 
 class Runner(RunPlace):
@@ -144,49 +161,56 @@ class Runner(RunPlace):
         return self._subjects[name]
 
     def make_runs(self, specs: Iterable[RunSpec], progress: Progress) -> None:
-        pending: queue.SimpleQueue[RunSpec] = queue.SimpleQueue()
-        every = list(specs)
-        for spec in every:
-            pending.put(spec)
-        finished: queue.SimpleQueue[tuple[RunSpec, Transcript] | BaseException] = queue.SimpleQueue()
+        """As for every place. A run is taken from `specs` when a worker is free for it, and begins when no more than a
+        few transcripts wait to be seen: what is held does not grow with the number of runs."""
+        upcoming = iter(specs)
+        first = list(islice(upcoming, self._jobs))  # a single run takes one worker, the same each time
+        pending = _Pending(chain(first, upcoming))
+        finished: queue.SimpleQueue[tuple[RunSpec, Transcript] | BaseException | None] = queue.SimpleQueue()
+        room = threading.Semaphore(_WAITING * self._jobs)
         over = threading.Event()
-        count = min(self._jobs, len(every))
-        while len(self._lines) < count:
+        while len(self._lines) < len(first):
             self._lines.append(SubjectSlots(self._line))
-        threads = [
-            threading.Thread(target=self._feed, args=(line, pending, progress, finished, over), daemon=True)
-            for line in self._lines[:count]
+        feeders = [
+            threading.Thread(target=self._feed, args=(line, pending, progress, finished, room, over), daemon=True)
+            for line in self._lines[: len(first)]
         ]
-        for thread in threads:
-            thread.start()
+        for feeder in feeders:
+            feeder.start()
+        feeding = len(feeders)
         try:
-            for _ in every:
+            while feeding:
                 result = finished.get()
                 if isinstance(result, BaseException):
                     raise result
+                if result is None:
+                    feeding -= 1
+                    continue
                 progress.done(*result)
+                room.release()
         finally:
             over.set()
+            room.release(self._jobs)  # who waits for room sees that it is over
 
     def _feed(
         self,
         line: SubjectSlots,
-        pending: queue.SimpleQueue[RunSpec],
+        pending: _Pending,
         progress: Progress,
-        finished: queue.SimpleQueue[tuple[RunSpec, Transcript] | BaseException],
+        finished: queue.SimpleQueue[tuple[RunSpec, Transcript] | BaseException | None],
+        room: threading.Semaphore,
         over: threading.Event,
     ) -> None:
-        while not (over.is_set() or progress.is_stopped):
-            try:
-                spec = pending.get_nowait()
-            except queue.Empty:
-                return
-            try:
+        try:
+            while room.acquire():
+                if over.is_set() or progress.is_stopped or (spec := pending.next()) is None:
+                    break
                 progress.on_begin(spec)
                 finished.put((spec, self._run_one(line, spec)))
-            except BaseException as error:
-                finished.put(error)
-                return
+        except BaseException as error:
+            finished.put(error)
+        else:
+            finished.put(None)
 
     def _run_one(self, line: SubjectSlots, spec: RunSpec) -> Transcript:
         subject = self.subject(spec.adapter)
