@@ -17,27 +17,9 @@ from turnproof.judge.verdict import Status, Verdict, failed, held, inconclusive,
 from turnproof.messages import FunctionCall, Message, ProviderResponse, Text, Thought, TokenUsage, ToolResult
 from turnproof.provider import Path as AdapterPath
 from turnproof.report import write_reports
+from turnproof.run import transcript as t
 from turnproof.run.evidence import EvidenceStore
 from turnproof.run.tracebacks import Frame, Raised
-from turnproof.run.transcript import (
-    CallBegan,
-    Cancelled,
-    Chunk,
-    Failed,
-    FunctionCallDetected,
-    HistorySnapshot,
-    Response,
-    RunEnded,
-    RunKey,
-    Thinking,
-    ToolRun,
-    Transcript,
-    TurnBegan,
-    TurnEnded,
-    UsageUpdate,
-    WireRequest,
-    WireResponse,
-)
 
 INJECTION = (
     "</script><script>window.__injected=1</script><img src=x onerror=\"window.__injected=1;alert('x')\">"
@@ -63,7 +45,7 @@ def requirement(name: str, words: str = "", level: str = "MUST") -> RequirementL
     )
 
 
-def transcript(key: RunKey, adapter: str, words: str, dialect: str = "anthropic-messages") -> Transcript:
+def transcript(key: t.RunKey, adapter: str, words: str, dialect: str = "anthropic-messages") -> t.Transcript:
     """A turn with everything in it that others can write: two calls, the second of them cancelled."""
     usage = TokenUsage(prompt_tokens=7, output_tokens=2, total_tokens=9)
     call = FunctionCall("c1", words, {words: words})
@@ -72,7 +54,7 @@ def transcript(key: RunKey, adapter: str, words: str, dialect: str = "anthropic-
     finding = {"rule": words, "enforced": True, "path": "$.messages[0].content", "message": words}
     event = {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": words}}
     stream = f"event: content_block_delta\ndata: {json.dumps(event)}\n\n" * 3
-    return Transcript(
+    return t.Transcript(
         adapter=adapter,
         dialect=dialect,
         model=words,
@@ -80,8 +62,8 @@ def transcript(key: RunKey, adapter: str, words: str, dialect: str = "anthropic-
         key=key,
         seed=0,
         events=(
-            TurnBegan(turn=0, text=words),
-            CallBegan(
+            t.TurnBegan(turn=0, text=words),
+            t.CallBegan(
                 turn=0,
                 call=0,
                 messages=history,
@@ -92,7 +74,7 @@ def transcript(key: RunKey, adapter: str, words: str, dialect: str = "anthropic-
                 at_ms=3.0,
                 ms=12.5,
             ),
-            WireRequest(
+            t.WireRequest(
                 turn=0,
                 call=0,
                 exchange=0,
@@ -105,7 +87,7 @@ def transcript(key: RunKey, adapter: str, words: str, dialect: str = "anthropic-
                 findings=(finding,),
                 at_ms=4.0,
             ),
-            WireResponse(
+            t.WireResponse(
                 turn=0,
                 call=0,
                 exchange=0,
@@ -118,17 +100,19 @@ def transcript(key: RunKey, adapter: str, words: str, dialect: str = "anthropic-
                 released="peer-closed",
                 ms=9.0,
             ),
-            Thinking(turn=0, call=0, text=words),
-            Chunk(turn=0, call=0, text=words),
-            FunctionCallDetected(turn=0, call=0, function_call=call),
-            UsageUpdate(turn=0, call=0, usage=usage),
-            Cancelled(turn=0, call=0, at=words),
-            Response(turn=0, call=0, response=ProviderResponse(parts=(Text(words), Thought(words), call), usage=usage)),
-            ToolRun(turn=0, call_id="c1", name=words, args={words: words}, outcome="error"),
-            Failed(turn=0, call=1, scope="call", error=words, message=words, typed=True, status=400),
-            HistorySnapshot(turn=0, owner="session", messages=history),
-            TurnEnded(turn=0, outcome="cancelled", shown=words),
-            RunEnded(how="completed", stdout=words, detail=words, leaks=(words,)),
+            t.Thinking(turn=0, call=0, text=words),
+            t.Chunk(turn=0, call=0, text=words),
+            t.FunctionCallDetected(turn=0, call=0, function_call=call),
+            t.UsageUpdate(turn=0, call=0, usage=usage),
+            t.Cancelled(turn=0, call=0, at=words),
+            t.Response(
+                turn=0, call=0, response=ProviderResponse(parts=(Text(words), Thought(words), call), usage=usage)
+            ),
+            t.ToolRun(turn=0, call_id="c1", name=words, args={words: words}, outcome="error"),
+            t.Failed(turn=0, call=1, scope="call", error=words, message=words, typed=True, status=400),
+            t.HistorySnapshot(turn=0, owner="session", messages=history),
+            t.TurnEnded(turn=0, outcome="cancelled", shown=words),
+            t.RunEnded(how="completed", stdout=words, detail=words, leaks=(words,)),
         ),
     )
 
@@ -136,7 +120,7 @@ def transcript(key: RunKey, adapter: str, words: str, dialect: str = "anthropic-
 def _told(folder: Path, adapter: str, scenario: str, words: str) -> list[TranscriptLine]:
     store = EvidenceStore(folder / "evidence")
     paths: tuple[AdapterPath, ...] = ("stateless", "legacy")
-    keys = [RunKey(scenario, path) for path in paths]
+    keys = [t.RunKey(scenario, path) for path in paths]
     # What one path lost is what the other one still has.
     texts = {"stateless": words, "legacy": f"{words}, and more"}
     return [

@@ -17,27 +17,14 @@ from turnproof.messages import Message, Text
 from turnproof.report import Certification, certification, certification_json, write_reports
 from turnproof.report.cache_bars import HEIGHT, MARGIN, STEP, bars
 from turnproof.report.cache_economics import RunEconomics, TurnEconomics, of_transcript
+from turnproof.run import transcript as t
 from turnproof.run.evidence import EvidenceStore
-from turnproof.run.transcript import (
-    CallBegan,
-    Collected,
-    Event,
-    Loaded,
-    Reset,
-    Reverted,
-    RunEnded,
-    RunKey,
-    Swapped,
-    Transcript,
-    WireRequest,
-    WireResponse,
-)
 
 from .page import Page
 from .runs import GOOD, write_run
 
 SCHEMA = json.loads((files("turnproof.report") / "certification.schema.json").read_text())
-KEY = RunKey("cache/made-up", "stateless", "batch")
+KEY = t.RunKey("cache/made-up", "stateless", "batch")
 
 PIECE = "x" * 392
 """A message of this text is 100 tokens by the ruler."""
@@ -57,7 +44,7 @@ class Asked:
     probe: str = ""
 
 
-def of_call(number: int, asked: Asked) -> list[Event]:
+def of_call(number: int, asked: Asked) -> list[t.Event]:
     where: dict[str, Any] = {"turn": asked.turn, "call": number, "probe": asked.probe}
     messages = tuple(Message("user", (Text(PIECE),), f"m{each}") for each in asked.messages)
     usage = {
@@ -68,8 +55,8 @@ def of_call(number: int, asked: Asked) -> list[Event]:
     }
     answer = {"type": "message", "role": "assistant", "model": "m", "content": [], "usage": usage}
     return [
-        CallBegan(messages=messages, system=None, tools=(), round=0, streamed=False, **where),
-        WireRequest(
+        t.CallBegan(messages=messages, system=None, tools=(), round=0, streamed=False, **where),
+        t.WireRequest(
             exchange=number,
             method="POST",
             path="/v1/messages",
@@ -79,7 +66,7 @@ def of_call(number: int, asked: Asked) -> list[Event]:
             operation=asked.operation,
             **where,
         ),
-        WireResponse(
+        t.WireResponse(
             exchange=number,
             status=asked.status,
             headers={"content-type": "application/json"},
@@ -91,18 +78,20 @@ def of_call(number: int, asked: Asked) -> list[Event]:
     ]
 
 
-def told(*events: Asked | Event, key: RunKey = KEY) -> Transcript:
-    listed: list[Event] = []
+def told(*events: Asked | t.Event, key: t.RunKey = KEY) -> t.Transcript:
+    listed: list[t.Event] = []
     for number, event in enumerate(events):
         listed += of_call(number, event) if isinstance(event, Asked) else [event]
-    return Transcript("anthropic", "anthropic-messages", "m", "emulate", key, 0, (*listed, RunEnded(how="completed")))
+    return t.Transcript(
+        "anthropic", "anthropic-messages", "m", "emulate", key, 0, (*listed, t.RunEnded(how="completed"))
+    )
 
 
 COLLECTED = told(
     Asked(0, [0], written=97, fresh=3),
     Asked(1, [0, 1, 2], read=97, written=200, fresh=3),
     Asked(1, [0, 1, 2, 3, 4], read=297, written=200, fresh=3),
-    Collected(turn=2, before=("m0", "m1", "m2", "m3", "m4"), after=("m3", "m4")),
+    t.Collected(turn=2, before=("m0", "m1", "m2", "m3", "m4"), after=("m3", "m4")),
     Asked(2, [3, 4, 5], written=297, fresh=3),
     Asked(3, [3, 4, 5, 6, 7], read=297, written=200, fresh=3),
 )
@@ -132,7 +121,7 @@ def test_what_was_never_cached_is_never_paid_again() -> None:
     found = of_transcript(
         told(
             Asked(0, [0, 1, 2], read=500, fresh=300),
-            Collected(turn=1, before=("m0", "m1", "m2"), after=("m2",)),
+            t.Collected(turn=1, before=("m0", "m1", "m2"), after=("m2",)),
             Asked(1, [2, 3, 4], read=500, fresh=300),
         )
     )
@@ -148,12 +137,12 @@ def test_a_prefix_that_expired_is_paid_again_and_is_no_cost_of_a_collection() ->
 
 
 def test_it_is_said_what_was_done_in_front_of_a_turn() -> None:
-    done: list[Event] = [
-        Reverted(turn=1, to=0),
-        Loaded(turn=1, messages=()),
-        Loaded(turn=1, messages=(), damaged=True),
-        Swapped(turn=1, name="anthropic"),
-        Reset(turn=1),
+    done: list[t.Event] = [
+        t.Reverted(turn=1, to=0),
+        t.Loaded(turn=1, messages=()),
+        t.Loaded(turn=1, messages=(), damaged=True),
+        t.Swapped(turn=1, name="anthropic"),
+        t.Reset(turn=1),
     ]
     found = of_transcript(told(Asked(0, [0], written=100), *done, Asked(1, [0, 1], read=100)))
     assert [turn.after for turn in found.turns] == [(), ("revert", "load", "swap", "reset")]
@@ -175,7 +164,7 @@ def test_a_run_without_an_answer_has_no_turns() -> None:
 # In the reports
 
 
-def reported(folder: Path, *transcripts: Transcript) -> tuple[Run, EvidenceStore]:
+def reported(folder: Path, *transcripts: t.Transcript) -> tuple[Run, EvidenceStore]:
     store = EvidenceStore(folder / "evidence")
     lines = [TranscriptLine(adapter="anthropic", key=each.key, digest=store.put(each)) for each in transcripts]
     return write_run(folder / "run.ndjson", GOOD, transcripts=lines, exit_code=0), store
@@ -185,8 +174,8 @@ def cache_of(report: Certification) -> list[tuple[str, str, int]]:
     return [(one.scenario, one.path, one.gc_cost) for one in report.adapters["anthropic"].cache]
 
 
-def key(scenario: str, path: Literal["stateless", "legacy"] = "stateless", repeat: int = 0) -> RunKey:
-    return RunKey(scenario, path, "batch", repeat)
+def key(scenario: str, path: Literal["stateless", "legacy"] = "stateless", repeat: int = 0) -> t.RunKey:
+    return t.RunKey(scenario, path, "batch", repeat)
 
 
 def test_the_report_has_the_runs_about_caching_in_which_something_was_cached(tmp_path: Path) -> None:

@@ -9,35 +9,7 @@ import pytest
 
 from turnproof.messages import FunctionCall, Message, Opaque, ProviderResponse, Text, Thought, TokenUsage, ToolResult
 from turnproof.report import conversation
-from turnproof.run.transcript import (
-    CallBegan,
-    Cancelled,
-    Chunk,
-    Collected,
-    ContextReport,
-    Event,
-    FunctionCallDetected,
-    HistorySnapshot,
-    LateCallback,
-    Loaded,
-    Refused,
-    Reset,
-    Response,
-    Retried,
-    Reverted,
-    RunEnded,
-    RunKey,
-    Saved,
-    SessionOpened,
-    SpanMade,
-    Swapped,
-    Thinking,
-    Transcript,
-    UsageReport,
-    UsageUpdate,
-    WireRequest,
-    WireResponse,
-)
+from turnproof.run import transcript as t
 
 from .test_documents import a_transcript
 
@@ -45,16 +17,16 @@ HI = Message.user("hi")
 USAGE = TokenUsage(prompt_tokens=7, output_tokens=2, total_tokens=9)
 
 
-def told(*events: Event, end: RunEnded | None = None) -> list[tuple[str, str, str]]:
+def told(*events: t.Event, end: t.RunEnded | None = None) -> list[tuple[str, str, str]]:
     """Side, label and text of what is told of these events."""
-    transcript = Transcript(
+    transcript = t.Transcript(
         adapter="a",
         dialect="d",
         model="m",
         backend="emulate",
-        key=RunKey("core/x", "stateless"),
+        key=t.RunKey("core/x", "stateless"),
         seed=0,
-        events=(*events, end or RunEnded(how="completed")),
+        events=(*events, end or t.RunEnded(how="completed")),
     )
     return [(entry.side, entry.label, entry.text) for entry in conversation(transcript)]
 
@@ -80,14 +52,14 @@ def test_a_conversation_tells_the_run_in_order() -> None:
 
 def test_callbacks_of_one_kind_are_told_together() -> None:
     lines = told(
-        Thinking(text="Hm"),
-        Thinking(text=", well"),
-        Chunk(text="a"),
-        Chunk(text="b"),
-        UsageUpdate(usage=TokenUsage(1, 1, 2)),
-        UsageUpdate(usage=USAGE),
-        FunctionCallDetected(function_call=FunctionCall("c1", "read", {"bed": 3})),
-        LateCallback(kind="on_chunk"),
+        t.Thinking(text="Hm"),
+        t.Thinking(text=", well"),
+        t.Chunk(text="a"),
+        t.Chunk(text="b"),
+        t.UsageUpdate(usage=TokenUsage(1, 1, 2)),
+        t.UsageUpdate(usage=USAGE),
+        t.FunctionCallDetected(function_call=FunctionCall("c1", "read", {"bed": 3})),
+        t.LateCallback(kind="on_chunk"),
     )
     assert lines[:-1] == [
         ("adapter", "thinking callback, 2 times", "Hm · , well"),
@@ -100,12 +72,12 @@ def test_callbacks_of_one_kind_are_told_together() -> None:
 
 def test_what_happens_to_a_session_is_told() -> None:
     lines = told(
-        Cancelled(at="text:2"),
-        Retried(attempt=2, delay=0.5, error="OverloadedError"),
-        Collected(before=("a", "b"), after=("b",)),
-        Saved(data="{}"),
-        Loaded(messages=(HI,)),
-        Swapped(name="anthropic"),
+        t.Cancelled(at="text:2"),
+        t.Retried(attempt=2, delay=0.5, error="OverloadedError"),
+        t.Collected(before=("a", "b"), after=("b",)),
+        t.Saved(data="{}"),
+        t.Loaded(messages=(HI,)),
+        t.Swapped(name="anthropic"),
     )
     assert [label for _, label, _ in lines[:-1]] == [
         "cancelled at text:2",
@@ -119,16 +91,16 @@ def test_what_happens_to_a_session_is_told() -> None:
 
 def test_what_is_done_with_a_session_is_told() -> None:
     lines = told(
-        SessionOpened(path="legacy"),
-        Cancelled(at="text:2", stopped=True),
-        Reset(),
-        Reverted(to=1),
-        Loaded(messages=(HI,), damaged=True),
-        Refused(operation="revert", error="IndexError", message="no such turn"),
-        UsageReport(usage=USAGE),
-        ContextReport(tokens=9),
-        SpanMade(span=0, name="invoke_agent", kind="internal", status="unset", calls=(0, 1)),
-        SpanMade(
+        t.SessionOpened(path="legacy"),
+        t.Cancelled(at="text:2", stopped=True),
+        t.Reset(),
+        t.Reverted(to=1),
+        t.Loaded(messages=(HI,), damaged=True),
+        t.Refused(operation="revert", error="IndexError", message="no such turn"),
+        t.UsageReport(usage=USAGE),
+        t.ContextReport(tokens=9),
+        t.SpanMade(span=0, name="invoke_agent", kind="internal", status="unset", calls=(0, 1)),
+        t.SpanMade(
             span=1,
             parent=0,
             name="chat",
@@ -156,7 +128,7 @@ def test_what_is_done_with_a_session_is_told() -> None:
 def test_every_kind_of_part_has_a_form() -> None:
     parts = (Text("x"), Thought("hm"), FunctionCall("c1", "read"), Opaque("d", "block", {"k": 1}))
     (_, label, text), (side, changed, _), _ = told(
-        Response(response=ProviderResponse(parts=parts, usage=USAGE), mutated=("$[0].parts",))
+        t.Response(response=ProviderResponse(parts=parts, usage=USAGE), mutated=("$[0].parts",))
     )
     assert label == "returned, finish reason unknown"
     assert text.splitlines()[:3] == ['"x"', 'thought "hm"', "call c1 read({})"]
@@ -166,18 +138,20 @@ def test_every_kind_of_part_has_a_form() -> None:
 
 def test_of_a_long_history_the_end_is_told() -> None:
     results = Message.tool(ToolResult("c1", "read", "41 %", is_error=True))
-    (_, label, text), _ = told(HistorySnapshot(owner="provider", messages=(*[HI] * 9, results)))
+    (_, label, text), _ = told(t.HistorySnapshot(owner="provider", messages=(*[HI] * 9, results)))
     assert label == "history of the provider after turn: 10 messages"
     assert text.splitlines()[0] == "… 6 earlier …"
     assert text.splitlines()[-1] == 'tool: error result for c1: "41 %"'
 
 
 def test_probes_attempts_and_unscripted_requests_are_marked() -> None:
-    began = CallBegan(messages=(HI,), system=None, tools=(), round=0, streamed=False, attempt=1, call=2, probe="fresh")
-    extra = WireRequest(
+    began = t.CallBegan(
+        messages=(HI,), system=None, tools=(), round=0, streamed=False, attempt=1, call=2, probe="fresh"
+    )
+    extra = t.WireRequest(
         exchange=0, method="POST", path="/x", headers={}, body="no json", digest="d", operation="other", extra=True
     )
-    answer = WireResponse(
+    answer = t.WireResponse(
         exchange=0,
         status=200,
         headers={},
@@ -207,7 +181,7 @@ def test_probes_attempts_and_unscripted_requests_are_marked() -> None:
 def test_bytes_that_are_not_the_answer_as_it_stands_are_shown_under_their_reason(
     sent: str, more: dict[str, Any], label: str, text: str
 ) -> None:
-    answer = WireResponse(
+    answer = t.WireResponse(
         exchange=0, status=200, headers={}, body="data: {}", written=1, ended="completed", sent=sent, **more
     )
     lines = told(answer)
@@ -216,7 +190,7 @@ def test_bytes_that_are_not_the_answer_as_it_stands_are_shown_under_their_reason
 
 
 def test_a_run_that_did_not_complete_is_trouble_and_a_leak_too() -> None:
-    lines = told(end=RunEnded(how="hung", detail="no sign of life", leaks=("the key stands in stdout",)))
+    lines = told(end=t.RunEnded(how="hung", detail="no sign of life", leaks=("the key stands in stdout",)))
     assert lines == [
         ("trouble", "the run ended: hung", "no sign of life"),
         ("trouble", "the key leaked", "the key stands in stdout"),

@@ -18,22 +18,8 @@ from turnproof.report import certification, print_summary, write_reports
 from turnproof.report._inline_text import file_name, one_line, printable
 from turnproof.report.junit import junit_xml
 from turnproof.report.summary import summary_md
+from turnproof.run import transcript as t
 from turnproof.run.evidence import EvidenceStore
-from turnproof.run.transcript import (
-    CallBegan,
-    Chunk,
-    Failed,
-    HistorySnapshot,
-    Response,
-    RunEnded,
-    RunKey,
-    ToolRun,
-    Transcript,
-    TurnBegan,
-    TurnEnded,
-    WireRequest,
-    WireResponse,
-)
 
 from . import runs
 from .page import Page
@@ -52,13 +38,13 @@ from .runs import (
     write_run,
 )
 
-KEY = RunKey("tools/two", "legacy")
+KEY = t.RunKey("tools/two", "legacy")
 
 
-def a_transcript(words: str = "How moist is bed 3?") -> Transcript:
+def a_transcript(words: str = "How moist is bed 3?") -> t.Transcript:
     many = [{"role": "user", "content": f"message {number} {words}"} for number in range(9)]
     finding = {"rule": "anthropic-messages/orphan", "enforced": True, "path": "$.messages[3]", "message": words}
-    return Transcript(
+    return t.Transcript(
         adapter="anthropic",
         dialect="anthropic-messages",
         model="m",
@@ -66,9 +52,9 @@ def a_transcript(words: str = "How moist is bed 3?") -> Transcript:
         key=KEY,
         seed=0,
         events=(
-            TurnBegan(turn=0, text=words),
-            CallBegan(messages=(Message.user(words),), system=words, tools=(), round=0, streamed=True, call=0),
-            WireRequest(
+            t.TurnBegan(turn=0, text=words),
+            t.CallBegan(messages=(Message.user(words),), system=words, tools=(), round=0, streamed=True, call=0),
+            t.WireRequest(
                 exchange=0,
                 method="POST",
                 path="/v1/messages",
@@ -78,24 +64,24 @@ def a_transcript(words: str = "How moist is bed 3?") -> Transcript:
                 operation="generate",
                 findings=(finding,),
             ),
-            WireResponse(exchange=0, status=400, headers={}, body=words, written=1, ended="completed"),
-            Chunk(text="Let "),
-            Chunk(text=words),
-            Response(
+            t.WireResponse(exchange=0, status=400, headers={}, body=words, written=1, ended="completed"),
+            t.Chunk(text="Let "),
+            t.Chunk(text=words),
+            t.Response(
                 response=ProviderResponse(
                     parts=(Text(words), FunctionCall("c1", "read", {"bed": words})), usage=TokenUsage(7, 2, 9)
                 )
             ),
-            ToolRun(call_id="c1", name="read", args={"bed": words}, outcome="ok"),
-            Failed(scope="call", error="InvalidRequestError", message=words, typed=True, status=400),
-            HistorySnapshot(owner="session", messages=(Message.user(words),)),
-            TurnEnded(turn=0, outcome="error", shown=words),
-            RunEnded(how="completed", stdout=words),
+            t.ToolRun(call_id="c1", name="read", args={"bed": words}, outcome="ok"),
+            t.Failed(scope="call", error="InvalidRequestError", message=words, typed=True, status=400),
+            t.HistorySnapshot(owner="session", messages=(Message.user(words),)),
+            t.TurnEnded(turn=0, outcome="error", shown=words),
+            t.RunEnded(how="completed", stdout=words),
         ),
     )
 
 
-def reports(tmp_path: Path, results: Any = RESULTS, transcript: Transcript | None = None, **more: Any) -> Path:
+def reports(tmp_path: Path, results: Any = RESULTS, transcript: t.Transcript | None = None, **more: Any) -> Path:
     store = EvidenceStore(tmp_path / "evidence")
     lines = [] if transcript is None else [TranscriptLine(adapter="anthropic", key=KEY, digest=store.put(transcript))]
     run = write_run(tmp_path / "run.ndjson", results, transcripts=lines, **more)
@@ -127,7 +113,7 @@ def hostile(tmp_path: Path) -> Path:
         "sources": (HOSTILE,),
     }
     catalogue = [requirement("core/x", **words)]
-    key = RunKey(HOSTILE, "legacy")
+    key = t.RunKey(HOSTILE, "legacy")
     store = EvidenceStore(tmp_path / "evidence")
     digest = store.put(a_transcript(HOSTILE))
     run = write_run(

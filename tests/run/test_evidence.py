@@ -12,40 +12,25 @@ import pytest
 
 from turnproof.errors import HarnessError, UsageError
 from turnproof.messages import FunctionCall, Message, ProviderResponse, Text
+from turnproof.run import transcript as t
 from turnproof.run.evidence import EvidenceStore, digest
 from turnproof.run.tracebacks import Frame, Raised
-from turnproof.run.transcript import (
-    CallBegan,
-    Chunk,
-    Collected,
-    Event,
-    Failed,
-    HistorySnapshot,
-    Refused,
-    Response,
-    RunEnded,
-    RunKey,
-    Saved,
-    Transcript,
-    WireRequest,
-    WireResponse,
-)
 
 
-def transcript(*events: Event, scenario: str = "plain/hello") -> Transcript:
-    return Transcript(
+def transcript(*events: t.Event, scenario: str = "plain/hello") -> t.Transcript:
+    return t.Transcript(
         adapter="anthropic",
         dialect="anthropic-messages",
         model="claude-sonnet-4-5",
         backend="emulate",
-        key=RunKey(scenario, "stateless"),
+        key=t.RunKey(scenario, "stateless"),
         seed=0,
-        events=(*events, RunEnded(how="completed")),
+        events=(*events, t.RunEnded(how="completed")),
     )
 
 
-def request(body: object = None, **headers: str) -> WireRequest:
-    return WireRequest(
+def request(body: object = None, **headers: str) -> t.WireRequest:
+    return t.WireRequest(
         exchange=0,
         method="POST",
         path="/run/1/v1/messages",
@@ -56,31 +41,31 @@ def request(body: object = None, **headers: str) -> WireRequest:
     )
 
 
-def saved(session_id: str, message_id: str, text: str = "Good day") -> Saved:
+def saved(session_id: str, message_id: str, text: str = "Good day") -> t.Saved:
     message = {"role": "user", "parts": [{"part": "text", "text": text}], "message_id": message_id}
-    return Saved(data=json.dumps({"session_id": session_id, "messages": [message], "pinned": [message_id]}))
+    return t.Saved(data=json.dumps({"session_id": session_id, "messages": [message], "pinned": [message_id]}))
 
 
-def snapshot(*messages: Message) -> HistorySnapshot:
-    return HistorySnapshot(owner="session", messages=messages)
+def snapshot(*messages: Message) -> t.HistorySnapshot:
+    return t.HistorySnapshot(owner="session", messages=messages)
 
 
-def call(**args: object) -> Response:
-    return Response(response=ProviderResponse(parts=(FunctionCall("c1", "find", args),)))
+def call(**args: object) -> t.Response:
+    return t.Response(response=ProviderResponse(parts=(FunctionCall("c1", "find", args),)))
 
 
-def answer(body: str, written: int = 2, **more: Any) -> WireResponse:
-    return WireResponse(exchange=0, status=200, headers={}, body=body, written=written, ended="completed", **more)
+def answer(body: str, written: int = 2, **more: Any) -> t.WireResponse:
+    return t.WireResponse(exchange=0, status=200, headers={}, body=body, written=written, ended="completed", **more)
 
 
 BEFORE_THE_HOLD = {"body": 3, "sent": 4, "written": 1}
 
-SAME: dict[str, tuple[Event, Event]] = {
+SAME: dict[str, tuple[t.Event, t.Event]] = {
     "the SDK's version in the user agent": (request(**{"user-agent": "x/1"}), request(**{"user-agent": "x/2"})),
     "any x-stainless header": (request(**{"x-stainless-os": "Linux"}), request(**{"x-stainless-os": "MacOS"})),
     "the port in an error": (
-        Failed(scope="call", error="E", message="no answer from http://127.0.0.1:4711/run/a/v1", typed=True),
-        Failed(scope="call", error="E", message="no answer from http://127.0.0.1:1234/run/b/v1", typed=True),
+        t.Failed(scope="call", error="E", message="no answer from http://127.0.0.1:4711/run/a/v1", typed=True),
+        t.Failed(scope="call", error="E", message="no answer from http://127.0.0.1:1234/run/b/v1", typed=True),
     ),
     "random message ids": (
         snapshot(Message("user", (Text("hi"),), "a9")),
@@ -92,31 +77,34 @@ SAME: dict[str, tuple[Event, Event]] = {
         answer("abc", 1, sent="a-b-x-y", settled=BEFORE_THE_HOLD),
     ),
     "what the adapter keeps in raw": (
-        Response(response=ProviderResponse(raw={"at": 1})),
-        Response(response=ProviderResponse(raw={"at": 2})),
+        t.Response(response=ProviderResponse(raw={"at": 1})),
+        t.Response(response=ProviderResponse(raw={"at": 2})),
     ),
 }
 
-DIFFERENT: dict[str, tuple[Event, Event]] = {
-    "one character of a chunk": (Chunk(text="Good day"), Chunk(text="Good dax")),
+DIFFERENT: dict[str, tuple[t.Event, t.Event]] = {
+    "one character of a chunk": (t.Chunk(text="Good day"), t.Chunk(text="Good dax")),
     "one character of a body": (request({"system": "a"}), request({"system": "b"})),
     "a header that matters": (request(**{"anthropic-version": "1"}), request(**{"anthropic-version": "2"})),
-    "a port in what the user said": (Chunk(text="127.0.0.1:80"), Chunk(text="127.0.0.1:81")),
+    "a port in what the user said": (t.Chunk(text="127.0.0.1:80"), t.Chunk(text="127.0.0.1:81")),
     "a tool argument called message_id": (call(message_id="a"), call(message_id="b")),
     "one character of a saved text": (saved("s1", "m1"), saved("s1", "m1", "Good dax")),
-    "which message was kept": (Collected(before=("a", "b"), after=("a",)), Collected(before=("a", "b"), after=("b",))),
+    "which message was kept": (
+        t.Collected(before=("a", "b"), after=("a",)),
+        t.Collected(before=("a", "b"), after=("b",)),
+    ),
     "what was written before a hold": (answer("abc", settled=BEFORE_THE_HOLD), answer("abx", settled=BEFORE_THE_HOLD)),
     "the bytes that were sent": (answer("data: {}"), answer("data: {}", sent="data:{}")),
     "that nothing was sent": (answer("data: {}"), answer("data: {}", sent="")),
     "the name of a spelling": (answer("a", spelling="lf"), answer("a", spelling="crlf")),
-    "where a chunk stood": (Chunk(text="x", turn=0), Chunk(text="x", turn=1)),
+    "where a chunk stood": (t.Chunk(text="x", turn=0), t.Chunk(text="x", turn=1)),
 }
 
 
 @pytest.mark.parametrize("name", SAME)
 def test_what_is_volatile_leaves_the_digest_alone(name: str) -> None:
     a, b = SAME[name]
-    assert a != b or isinstance(a, HistorySnapshot)
+    assert a != b or isinstance(a, t.HistorySnapshot)
     assert digest(transcript(a)) == digest(transcript(b))
 
 
@@ -133,10 +121,10 @@ def test_ids_are_told_apart_by_who_refers_to_whom() -> None:
     assert digest(transcript(snapshot(twice, twice))) != digest(transcript(snapshot(twice, other)))
 
 
-def exchange(number: int, body: str, answer: str, probe: str) -> tuple[Event, Event]:
+def exchange(number: int, body: str, answer: str, probe: str) -> tuple[t.Event, t.Event]:
     asked = request(body)
     replaced = msgspec.structs.replace(asked, exchange=number, digest=body, probe=probe)
-    answered = WireResponse(
+    answered = t.WireResponse(
         exchange=number, status=200, headers={}, body=answer, written=1, ended="completed", probe=probe
     )
     return replaced, answered
@@ -159,38 +147,38 @@ def test_what_is_stored_comes_back_whole(tmp_path: Path) -> None:
     store = EvidenceStore(tmp_path / "evidence")
     message = Message("user", (Text("Grüße 🌱"),), "random-id")
     original = transcript(
-        CallBegan(messages=(message,), system="s", tools=(), round=0, streamed=True),
+        t.CallBegan(messages=(message,), system="s", tools=(), round=0, streamed=True),
         request({"messages": []}, **{"user-agent": "x/1"}),
-        Chunk(text="Grüße 🌱"),
+        t.Chunk(text="Grüße 🌱"),
     )
     found = store.put(original)
     loaded = store.get(found)
 
-    assert loaded.of(Chunk, WireRequest) == original.of(Chunk, WireRequest)
-    assert loaded.of(CallBegan)[0].messages[0].message_id == "random-id"
+    assert loaded.of(t.Chunk, t.WireRequest) == original.of(t.Chunk, t.WireRequest)
+    assert loaded.of(t.CallBegan)[0].messages[0].message_id == "random-id"
     assert digest(loaded) == found
     assert store.digests() == [found]
 
 
 def test_the_same_transcript_is_the_same_file(tmp_path: Path) -> None:
     a, b = EvidenceStore(tmp_path / "a"), EvidenceStore(tmp_path / "b")
-    found = a.put(transcript(Chunk(text="x")))
-    assert b.put(transcript(Chunk(text="x"))) == found
+    found = a.put(transcript(t.Chunk(text="x")))
+    assert b.put(transcript(t.Chunk(text="x"))) == found
     assert a.path(found).read_bytes() == b.path(found).read_bytes()
     assert list(a.folder.iterdir()) == [a.path(found)]
 
 
 def test_a_live_object_in_raw_is_not_stored(tmp_path: Path) -> None:
     store = EvidenceStore(tmp_path)
-    found = store.put(transcript(Response(response=ProviderResponse(parts=(Text("x"),), raw=object()))))
-    assert store.get(found).of(Response)[0].response.raw is None
+    found = store.put(transcript(t.Response(response=ProviderResponse(parts=(Text("x"),), raw=object()))))
+    assert store.get(found).of(t.Response)[0].response.raw is None
 
 
 def test_half_a_surrogate_pair_does_not_stop_the_evidence(tmp_path: Path) -> None:
     """Decoding streamed JSON arguments piece by piece gives one easily; it must show, not crash."""
     store = EvidenceStore(tmp_path)
-    found = store.put(transcript(Chunk(text="half \ud83d")))
-    assert store.get(found).of(Chunk)[0].text == r"half \ud83d"
+    found = store.put(transcript(t.Chunk(text="half \ud83d")))
+    assert store.get(found).of(t.Chunk)[0].text == r"half \ud83d"
     assert store.verify(found) is None
 
 
@@ -218,23 +206,23 @@ def test_damaged_evidence_is_named(tmp_path: Path, content: bytes) -> None:
 
 
 def test_evidence_of_an_earlier_run_is_made_again_whatever_became_of_its_file(tmp_path: Path) -> None:
-    found = EvidenceStore(tmp_path).put(transcript(Chunk(text="x")))
+    found = EvidenceStore(tmp_path).put(transcript(t.Chunk(text="x")))
     store = EvidenceStore(tmp_path)
     store.path(found).write_bytes(b"damaged")
-    assert store.put(transcript(Chunk(text="x"))) == found
+    assert store.put(transcript(t.Chunk(text="x"))) == found
     assert store.verify(found) is None
 
 
 def test_only_what_a_store_has_put_or_kept_stays_when_a_run_begins(tmp_path: Path) -> None:
     earlier = EvidenceStore(tmp_path)
-    old, kept, damaged = (earlier.put(transcript(Chunk(text=text))) for text in ("old", "kept", "damaged"))
+    old, kept, damaged = (earlier.put(transcript(t.Chunk(text=text))) for text in ("old", "kept", "damaged"))
     earlier.path(damaged).write_bytes(b"")
     (tmp_path / f"{old}.json.gz.1.part").write_bytes(b"half")
     store = EvidenceStore(tmp_path)
     store.keep(kept)
     with pytest.raises(UsageError, match="cannot be read"):
         store.keep(damaged)
-    new = store.put(transcript(Chunk(text="new")))
+    new = store.put(transcript(t.Chunk(text="new")))
     store.drop_earlier()
     assert {path.name for path in tmp_path.iterdir()} == {f"{new}.json.gz", f"{kept}.json.gz"}
 
@@ -247,14 +235,14 @@ def test_what_is_no_digest_opens_no_file(tmp_path: Path, digest: str) -> None:
 
 def test_a_truncated_file_is_named(tmp_path: Path) -> None:
     store = EvidenceStore(tmp_path)
-    found = store.put(transcript(Chunk(text="x")))
+    found = store.put(transcript(t.Chunk(text="x")))
     store.path(found).write_bytes(store.path(found).read_bytes()[:-20])
     assert "cannot be read" in (store.verify(found) or "")
 
 
 def test_changed_evidence_does_not_verify(tmp_path: Path) -> None:
     store = EvidenceStore(tmp_path)
-    found = store.put(transcript(Chunk(text="true")))
+    found = store.put(transcript(t.Chunk(text="true")))
     assert store.verify(found) is None
     path = store.path(found)
     path.write_bytes(gzip.compress(gzip.decompress(path.read_bytes()).replace(b"true", b"fake")))
@@ -262,10 +250,10 @@ def test_changed_evidence_does_not_verify(tmp_path: Path) -> None:
 
 
 def test_evidence_from_before_tracebacks_keeps_its_digest() -> None:
-    failed = Failed(
+    failed = t.Failed(
         scope="call", error="KeyError", message="'text'", typed=False, bases=("LookupError",), turn=0, call=0
     )
-    refused = Refused(operation="load", error="ValueError", message="damaged", turn=1)
+    refused = t.Refused(operation="load", error="ValueError", message="damaged", turn=1)
     assert digest(transcript(failed, refused)) == "da50983ddc46b9ba632f717ad49067ec4430529f0f47f9d4663521879a6373f0"
 
 
@@ -273,10 +261,10 @@ def test_of_equal_evidence_the_tracebacks_of_the_later_run_are_kept(tmp_path: Pa
     """A comment was added to the adapter: its digest stays, and findings quote the lines as they are now."""
     store = EvidenceStore(tmp_path)
 
-    def run(line: int) -> Transcript:
+    def run(line: int) -> t.Transcript:
         frame = Frame(file="mine.py", line=line, function="complete", owner="subject")
         raised = Raised(type="KeyError", module="builtins", frames=(frame,))
-        return transcript(Failed(scope="call", error="KeyError", message="", typed=False, raised=raised))
+        return transcript(t.Failed(scope="call", error="KeyError", message="", typed=False, raised=raised))
 
     assert store.put(run(7)) == (found := store.put(run(8)))
     assert store.get(found) == run(8)

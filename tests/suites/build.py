@@ -19,26 +19,7 @@ from turnproof import messages as m
 from turnproof.dialects import dialect
 from turnproof.dialects.base import Call, HttpRequest, PromptUsage, Refusal, Rendered, Reply, ReplyPart, Rule, World
 from turnproof.judge.view import View
-from turnproof.run.transcript import (
-    CallBegan,
-    Cancelled,
-    Chunk,
-    Event,
-    Failed,
-    FunctionCallDetected,
-    HistorySnapshot,
-    Response,
-    Retried,
-    RunEnded,
-    RunKey,
-    Thinking,
-    Transcript,
-    TurnBegan,
-    TurnEnded,
-    UsageUpdate,
-    WireRequest,
-    WireResponse,
-)
+from turnproof.run import transcript as t
 from turnproof.scenarios.model import Scenario, ScriptRound, Turn
 
 from .wire import MODEL, rename, wire_body
@@ -46,7 +27,7 @@ from .wire import MODEL, rename, wire_body
 DIALECT = dialect("anthropic-messages")
 _HEADERS = {"content-type": "application/json", "anthropic-version": "2023-06-01", "authorization": "[key]"}
 
-E = TypeVar("E", bound=Event)
+E = TypeVar("E", bound=t.Event)
 
 
 class Made:
@@ -68,8 +49,8 @@ class Made:
         self.scenario = Scenario(
             name=name, title=name, turns=turns, system=system, tools=tuple(tools), cache=cache, options=options or {}
         )
-        self.key = RunKey(name, path, mode, repeat)  # type: ignore[arg-type]
-        self.events: list[Event] = []
+        self.key = t.RunKey(name, path, mode, repeat)  # type: ignore[arg-type]
+        self.events: list[t.Event] = []
         self.history: list[m.Message] = []
         self.system, self.tools = system, tuple(tools)
         self.options = dict(options or {})
@@ -86,7 +67,7 @@ class Made:
         self._turn, self._round, self._shown = self._turn + 1, 0, ""
         message = m.Message.user(*said)
         self.history.append(message)
-        self.add(TurnBegan(text=message.text, turn=self._turn))
+        self.add(t.TurnBegan(text=message.text, turn=self._turn))
         return self
 
     def results(self, *results: m.ToolResult) -> Made:
@@ -98,14 +79,14 @@ class Made:
     def end(self, outcome: str = "answer") -> Made:
         """The turn is over."""
         text = self.history[-1].text if outcome == "answer" else ""
-        self.add(TurnEnded(outcome=outcome, shown=self._shown, text=text, turn=self._turn))  # type: ignore[arg-type]
+        self.add(t.TurnEnded(outcome=outcome, shown=self._shown, text=text, turn=self._turn))  # type: ignore[arg-type]
         return self.snapshot()
 
     def snapshot(self, after: str = "turn") -> Made:
         """The histories as they are now."""
         for owner in ("session", "provider") if self.key.path == "legacy" else ("session",):
             self.add(
-                HistorySnapshot(
+                t.HistorySnapshot(
                     owner=owner,
                     messages=tuple(self.history),
                     after=after,
@@ -114,14 +95,14 @@ class Made:
             )
         return self
 
-    def operated(self, done: str, *events: Event, held: Sequence[m.Message] | None = None) -> Made:
+    def operated(self, done: str, *events: t.Event, held: Sequence[m.Message] | None = None) -> Made:
         """An operation ahead of the next turn, by the word that scenarios have for it, and what is held after it."""
         self.history = list(self.history if held is None else held)
         where = self._turn + 1
-        snapshot = HistorySnapshot(owner="session", messages=tuple(self.history), after=done, turn=where)
+        snapshot = t.HistorySnapshot(owner="session", messages=tuple(self.history), after=done, turn=where)
         return self.add(*(replace(event, turn=where) for event in events), snapshot)
 
-    def add(self, *events: Event) -> Made:
+    def add(self, *events: t.Event) -> Made:
         """Record events as they are."""
         self.events.extend(events)
         return self
@@ -151,14 +132,16 @@ class Made:
         events = rendered.events if cut is None else rendered.events[:cut]
         self._answered(rendered, events, where, cut, fault, counted)
         if cut is not None:
-            self.add(Cancelled(at="event", turn=self._turn))
+            self.add(t.Cancelled(at="event", turn=self._turn))
         if returns and not probe:
             self._returned(rendered, events, where, cut is not None, schema)
         elif probe:
-            self.add(Response(response=self._response(rendered, events, False, schema), **where))
+            self.add(t.Response(response=self._response(rendered, events, False, schema), **where))
         return self
 
-    def refused(self, status: int, error: Failed, message: str | None = None, retry_after: float | None = None) -> Made:
+    def refused(
+        self, status: int, error: t.Failed, message: str | None = None, retry_after: float | None = None
+    ) -> Made:
         """One provider call that the API answers with an error, and that raises."""
         _, where = self._request(None, "")
         kind, usual = DIALECT.error_kind(status)
@@ -168,19 +151,19 @@ class Made:
         self.add(replace(error, **where))
         return self
 
-    def failed(self, error: Failed) -> Made:
+    def failed(self, error: t.Failed) -> Made:
         """The last call raises."""
         return self.add(replace(error, turn=self._turn, call=self._call))
 
-    def called_with_a_set_token(self, ended: Failed | Response) -> Made:
+    def called_with_a_set_token(self, ended: t.Failed | t.Response) -> Made:
         """The last call is made again at the adapter, with a token that is set: nothing is sent, and it ends so."""
-        first = next(event for event in reversed(self.events) if isinstance(event, CallBegan))
+        first = next(event for event in reversed(self.events) if isinstance(event, t.CallBegan))
         where: dict[str, Any] = {"turn": -1, "call": first.call, "probe": "cancelled"}
         return self.add(replace(first, **where), replace(ended, **where))
 
     def retried(self) -> Made:
         """The session waits before the next attempt."""
-        return self.add(Retried(attempt=1, delay=1.0, error="OverloadedError", turn=self._turn))
+        return self.add(t.Retried(attempt=1, delay=1.0, error="OverloadedError", turn=self._turn))
 
     def take_back(self) -> Made:
         """The session forgets the turn's messages."""
@@ -197,7 +180,7 @@ class Made:
         self._call += 0 if probe else 1
         self._exchange += 1
         where: dict[str, Any] = {"turn": -1 if probe else self._turn, "call": self._call, "probe": probe}
-        began = CallBegan(
+        began = t.CallBegan(
             messages=tuple(self.history),
             system=self.system,
             tools=self.tools,
@@ -214,7 +197,7 @@ class Made:
         digest = hashlib.blake2b(raw, digest_size=16).hexdigest()
         self.add(
             began,
-            WireRequest(
+            t.WireRequest(
                 exchange=self._exchange,
                 method="POST",
                 path="/v1/messages",
@@ -237,7 +220,7 @@ class Made:
         prompt: PromptUsage,
     ) -> None:
         self.add(
-            WireResponse(
+            t.WireResponse(
                 exchange=self._exchange,
                 status=rendered.status,
                 headers={
@@ -260,7 +243,7 @@ class Made:
         response = self._response(rendered, events, cancelled, schema)
         if self.key.mode == "stream":
             self._call_back(response, events, where)
-        self.add(Response(response=response, **where))
+        self.add(t.Response(response=response, **where))
         if response.parts:
             self.history.append(m.Message("model", response.parts, f"m{len(self.events)}"))
         self._shown += response.text
@@ -288,22 +271,22 @@ class Made:
         kind = ""
         for event in events:
             if event.kind == "text" and event.text:
-                self.add(Chunk(text=event.text, **where))
+                self.add(t.Chunk(text=event.text, **where))
             elif event.kind == "thinking":
                 delta = msgspec.json.decode(event.data.split(b"data: ", 1)[1])["delta"]
-                self.add(Thinking(text=delta.get("thinking", ""), **where))
+                self.add(t.Thinking(text=delta.get("thinking", ""), **where))
             elif event.kind == "block_end" and kind == "args":
                 call = next(calls, None)
-                self.add(*([FunctionCallDetected(function_call=call, **where)] if call is not None else []))
+                self.add(*([t.FunctionCallDetected(function_call=call, **where)] if call is not None else []))
             kind = event.kind if event.kind not in ("ping",) else kind
-        self.add(UsageUpdate(usage=response.usage, **where))
+        self.add(t.UsageUpdate(usage=response.usage, **where))
 
     # -- the end ------------------------------------------------------------------------------------------------
 
-    def transcript(self, **ended: Any) -> Transcript:
+    def transcript(self, **ended: Any) -> t.Transcript:
         """The run as evidence."""
-        end = RunEnded(**{"how": "completed", **ended})
-        return Transcript("made", DIALECT.name, MODEL, "emulate", self.key, 0, (*self.events, end))
+        end = t.RunEnded(**{"how": "completed", **ended})
+        return t.Transcript("made", DIALECT.name, MODEL, "emulate", self.key, 0, (*self.events, end))
 
     def view(self, **ended: Any) -> View:
         """The run as checks read it."""
@@ -311,7 +294,7 @@ class Made:
 
 
 def spoilt(
-    view: View, kind: type[E], change: Callable[[E], Event | None], nth: int = 0, *, every: bool = False
+    view: View, kind: type[E], change: Callable[[E], t.Event | None], nth: int = 0, *, every: bool = False
 ) -> View:
     """The same run with its `nth` event of a kind changed, or taken out where `change` gives None."""
     matching = [n for n, event in enumerate(view.transcript.events) if isinstance(event, kind)]
@@ -325,15 +308,15 @@ def spoilt(
     return View(replace(view.transcript, events=tuple(events)), view.dialect, view.scenario)
 
 
-def response_with(**fields: Any) -> Callable[[Response], Response]:
+def response_with(**fields: Any) -> Callable[[t.Response], t.Response]:
     """A change that returns another response."""
     return lambda event: replace(event, response=replace(event.response, **fields))
 
 
-def body_with(change: Callable[[Any], Any]) -> Callable[[WireRequest], WireRequest]:
+def body_with(change: Callable[[Any], Any]) -> Callable[[t.WireRequest], t.WireRequest]:
     """A change of a request's body; `change` works on a copy, in place or by returning another one."""
 
-    def changed(event: WireRequest) -> WireRequest:
+    def changed(event: t.WireRequest) -> t.WireRequest:
         body = msgspec.json.decode(msgspec.json.encode(event.body))
         new = change(body)
         body = body if new is None else new
@@ -345,7 +328,7 @@ def body_with(change: Callable[[Any], Any]) -> Callable[[WireRequest], WireReque
 
 def changed_request(change: Callable[[Any], Any], nth: int = 0, *, every: bool = False) -> Callable[[View], View]:
     """A change of a run: the body of its `nth` request, or of every one, is another."""
-    return lambda view: spoilt(view, WireRequest, body_with(change), nth, every=every)
+    return lambda view: spoilt(view, t.WireRequest, body_with(change), nth, every=every)
 
 
 def scripted(*rounds: Sequence[str | m.Part | ReplyPart], user: str = "", **fields: Any) -> Turn:
@@ -354,10 +337,10 @@ def scripted(*rounds: Sequence[str | m.Part | ReplyPart], user: str = "", **fiel
     return Turn(user=(m.Text(user),) if user else (), rounds=answers, **fields)
 
 
-def error(name: str, *bases: str, typed: bool = True, **fields: Any) -> Failed:
+def error(name: str, *bases: str, typed: bool = True, **fields: Any) -> t.Failed:
     """A call that raised."""
     tree = (*bases, "ProviderError", "TurnproofError", "Exception") if typed else ("Exception",)
-    return Failed(scope="call", error=name, message=f"{name} was raised", typed=typed, bases=tree, **fields)
+    return t.Failed(scope="call", error=name, message=f"{name} was raised", typed=typed, bases=tree, **fields)
 
 
 def _reply_part(part: str | m.Part | ReplyPart) -> ReplyPart:

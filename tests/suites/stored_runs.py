@@ -20,21 +20,8 @@ from turnproof.judge.requirements import judge
 from turnproof.judge.verdict import Status
 from turnproof.judge.view import View
 from turnproof.messages import Message
+from turnproof.run import transcript as t
 from turnproof.run.driver import Runner, RunSpec
-from turnproof.run.transcript import (
-    Cancelled,
-    Event,
-    Failed,
-    HistorySnapshot,
-    Killed,
-    LeftBehind,
-    RunKey,
-    SessionInForce,
-    SessionStepped,
-    TurnEnded,
-    WireRequest,
-    WireResponse,
-)
 from turnproof.scenarios import Scenario, load
 from turnproof.session.store.agent import stored_agent
 from turnproof_adapters.anthropic.binding import BINDING
@@ -47,7 +34,7 @@ SCENARIOS = Path(next(iter(turnproof_suites.__path__))) / "scenarios" / "session
 STORED = stored_agent(BINDING)
 
 Change = Callable[[View], View]
-E = TypeVar("E", bound=Event)
+E = TypeVar("E", bound=t.Event)
 
 
 def scenario(name: str) -> Scenario:
@@ -64,7 +51,7 @@ def ran(name: str) -> View:
 def run_of(agent: AgentBinding, script: Scenario) -> View:
     """The run of a scenario with any agent of this process."""
     with Runner(in_process=True, bindings={"agent": agent}) as runner:
-        transcript = runner.run(RunSpec("agent", script, RunKey(script.name, "stateless")))
+        transcript = runner.run(RunSpec("agent", script, t.RunKey(script.name, "stateless")))
     return View(transcript, dialect(transcript.dialect), script)
 
 
@@ -94,27 +81,27 @@ def of_all(kind: type[E], **fields: Any) -> Change:
 
 def stepped(turn: int, nth: int = 0, **fields: Any) -> Change:
     """Something else came of the `nth` step before a turn."""
-    return event(SessionStepped, turn, nth, **fields)
+    return event(t.SessionStepped, turn, nth, **fields)
 
 
 def in_force(turn: int, session: str | None) -> Change:
     """Another session is open after a turn."""
-    return event(SessionInForce, turn, session=session)
+    return event(t.SessionInForce, turn, session=session)
 
 
 def ended(turn: int, **fields: Any) -> Change:
     """A turn comes to another end."""
-    return event(TurnEnded, turn, **fields)
+    return event(t.TurnEnded, turn, **fields)
 
 
 def held(turn: int, change: Callable[[tuple[Message, ...]], tuple[Message, ...]], done: str = "turn") -> Change:
     """Something else is held after a turn, or after a step before it."""
 
-    def changed(one: HistorySnapshot) -> HistorySnapshot:
+    def changed(one: t.HistorySnapshot) -> t.HistorySnapshot:
         wanted = one.turn == turn and one.after == done
         return replace(one, messages=tuple(change(one.messages))) if wanted else one
 
-    return lambda view: spoilt(view, HistorySnapshot, changed, every=True)
+    return lambda view: spoilt(view, t.HistorySnapshot, changed, every=True)
 
 
 # -- what is sent ---------------------------------------------------------------------------------------------
@@ -122,12 +109,12 @@ def held(turn: int, change: Callable[[tuple[Message, ...]], tuple[Message, ...]]
 
 def body(turn: int, change: Callable[[Any], Any], nth: int = 0) -> Change:
     """Another body in the `nth` request of a turn; `change` works in place, or gives another one."""
-    return lambda view: spoilt(view, WireRequest, body_with(change), _index(view, WireRequest, turn, nth))
+    return lambda view: spoilt(view, t.WireRequest, body_with(change), _index(view, t.WireRequest, turn, nth))
 
 
 def bodies(change: Callable[[Any], Any]) -> Change:
     """Another body in every request."""
-    return lambda view: spoilt(view, WireRequest, body_with(change), every=True)
+    return lambda view: spoilt(view, t.WireRequest, body_with(change), every=True)
 
 
 def sent(turn: int, old: str, new: str, nth: int = 0) -> Change:
@@ -154,7 +141,7 @@ def text(role: str, said: str) -> dict[str, Any]:
 # -- events more ----------------------------------------------------------------------------------------------
 
 
-def inserted(before: type[Event], turn: int, *new: Event, nth: int = 0) -> Change:
+def inserted(before: type[t.Event], turn: int, *new: t.Event, nth: int = 0) -> Change:
     """More events in a turn, right before the `nth` of a kind."""
 
     def change(view: View) -> View:
@@ -175,7 +162,7 @@ def _index(view: View, kind: type[E], turn: int, nth: int) -> int:
 
 # -- what this agent does not do by itself --------------------------------------------------------------------
 
-LOST = Failed(scope="turn", error="TransportError", message="the agent is gone", typed=True)
+LOST = t.Failed(scope="turn", error="TransportError", message="the agent is gone", typed=True)
 
 
 @cache
@@ -190,13 +177,13 @@ def killed() -> View:
     assert second.cancel is not None
     cancelled = replace(second, cancel=replace(second.cancel, by="token"))
     view = run_of(STORED, replace(script, turns=(first, cancelled, *others)))
-    at = view.transcript.of(Cancelled)[0].at
+    at = view.transcript.of(t.Cancelled)[0].at
     lost = after(
         View(view.transcript, view.dialect, script),
-        inserted(TurnEnded, 1, Killed(at=at, processes=2), LOST),
+        inserted(t.TurnEnded, 1, t.Killed(at=at, processes=2), LOST),
         ended(1, outcome="error", text=""),
     )
-    return spoilt(lost, Cancelled, lambda one: None)
+    return spoilt(lost, t.Cancelled, lambda one: None)
 
 
 @cache
@@ -208,16 +195,16 @@ def asked_again() -> View:
     script, broken = scenario("broken_off"), ran("broken_off")
     first, *others = script.turns
     whole = run_of(STORED, replace(script, turns=(replace(first, faults=()), *others)))
-    (request,) = (one for one in broken.transcript.of(WireRequest) if one.turn == 0)
-    (response,) = (one for one in broken.transcript.of(WireResponse) if one.turn == 0)
+    (request,) = (one for one in broken.transcript.of(t.WireRequest) if one.turn == 0)
+    (response,) = (one for one in broken.transcript.of(t.WireResponse) if one.turn == 0)
     pair = (replace(request, exchange=99), replace(response, exchange=99))
-    return inserted(WireRequest, 0, *pair)(View(whole.transcript, whole.dialect, script))
+    return inserted(t.WireRequest, 0, *pair)(View(whole.transcript, whole.dialect, script))
 
 
 @cache
 def with_processes() -> View:
     """The run of an agent that has a process of its own, and has ended it."""
-    return of_all(LeftBehind, started=1)(ran("resumed"))
+    return of_all(t.LeftBehind, started=1)(ran("resumed"))
 
 
 # -- the whole profile ----------------------------------------------------------------------------------------

@@ -13,20 +13,7 @@ from turnproof.judge.verdict import Status
 from turnproof.judge.view import View, derived
 from turnproof.judge.view.plain_content import plain as plain_forms
 from turnproof.messages import FinishReason, TokenUsage
-from turnproof.run.transcript import (
-    CallBegan,
-    Chunk,
-    Failed,
-    FunctionCallDetected,
-    HistorySnapshot,
-    LateCallback,
-    Response,
-    Thinking,
-    ToolRun,
-    TurnEnded,
-    UsageReport,
-    UsageUpdate,
-)
+from turnproof.run import transcript as t
 
 from . import (
     test_accounting_checks,
@@ -75,10 +62,10 @@ CASES = [
 
 def closed(view: View) -> View:
     """The same run of a session that shows the wire, its history and how its turns end, and nothing of its calls."""
-    shown = (CallBegan, Response, Chunk, Thinking, FunctionCallDetected, UsageUpdate, LateCallback)
+    shown = (t.CallBegan, t.Response, t.Chunk, t.Thinking, t.FunctionCallDetected, t.UsageUpdate, t.LateCallback)
     events = []
     for event in view.transcript.events:
-        if isinstance(event, shown) or event.probe or (isinstance(event, Failed) and event.scope == "call"):
+        if isinstance(event, shown) or event.probe or (isinstance(event, t.Failed) and event.scope == "call"):
             continue
         events.append(event)
     return View(replace(view.transcript, events=tuple(events)), view.dialect, view.scenario)
@@ -128,7 +115,7 @@ def test_a_derived_call_is_the_call_that_was_made(run: Callable[[], View]) -> No
 
 def test_text_that_the_user_saw_twice_is_found_and_blames_no_callback() -> None:
     view = spoilt(
-        closed(cut_off("reset")), TurnEnded, lambda event: replace(event, shown="Bed 3 is moist.Bed 3 is moist.")
+        closed(cut_off("reset")), t.TurnEnded, lambda event: replace(event, shown="Bed 3 is moist.Bed 3 is moist.")
     )
     found = derived(view)
     first, second = found.calls
@@ -139,7 +126,7 @@ def test_text_that_the_user_saw_twice_is_found_and_blames_no_callback() -> None:
 
 
 def test_where_no_message_can_be_told_for_an_answer_the_request_alone_is_known() -> None:
-    view = spoilt(closed(plain()), HistorySnapshot, lambda event: replace(event, messages=event.messages[:1]))
+    view = spoilt(closed(plain()), t.HistorySnapshot, lambda event: replace(event, messages=event.messages[:1]))
     (first, *_) = derived(view).calls
     assert not first.knows_messages
     assert (first.response, first.failed) == (None, None)
@@ -154,7 +141,7 @@ def test_usage_is_known_of_the_last_answer_of_a_turn_that_tells_it() -> None:
     told = View(
         replace(
             view.transcript,
-            events=(*view.transcript.events[:-1], UsageReport(usage=usage, turn=1), view.transcript.end),
+            events=(*view.transcript.events[:-1], t.UsageReport(usage=usage, turn=1), view.transcript.end),
         ),
         view.dialect,
         view.scenario,
@@ -175,7 +162,7 @@ def test_a_broken_call_may_be_held_and_never_runs(finish: FinishReason, requirem
     view = closed(broken(finish))
     (call,) = derived(view).calls
     assert call.answer is not None
-    ran = ToolRun(call_id="", name="read_sensor", args={}, outcome="ok", turn=0)
+    ran = t.ToolRun(call_id="", name="read_sensor", args={}, outcome="ok", turn=0)
     run = View(
         replace(view.transcript, events=(*view.transcript.events[:-1], ran, view.transcript.end)),
         view.dialect,

@@ -10,21 +10,7 @@ from msgspec.structs import replace
 from turnproof.judge.verdict import Status
 from turnproof.judge.view import View
 from turnproof.messages import FunctionCall, Message, TokenUsage
-from turnproof.run.transcript import (
-    CallBegan,
-    Cancelled,
-    Chunk,
-    FunctionCallDetected,
-    HistorySnapshot,
-    Refused,
-    Response,
-    SessionInForce,
-    TurnEnded,
-    UsageReport,
-    UsageUpdate,
-    WireRequest,
-    WireResponse,
-)
+from turnproof.run import transcript as t
 from turnproof.scenarios.model import Cut
 
 from .build import DIALECT, Made, body_with, error, scripted, spoilt
@@ -34,7 +20,7 @@ from .conversations import DOTTED, READ, THREE, cancelled, plain, read, result, 
 
 def uncalled(view: View) -> View:
     """The same run of a session that does not show its provider calls."""
-    calls = CallBegan | Response | Chunk | FunctionCallDetected | UsageUpdate
+    calls = t.CallBegan | t.Response | t.Chunk | t.FunctionCallDetected | t.UsageUpdate
     events = tuple(event for event in view.transcript.events if not isinstance(event, calls))
     return View(replace(view.transcript, events=events), DIALECT, view.scenario)
 
@@ -45,10 +31,13 @@ def held(
     """A change of what is held in the `nth` snapshot of an owner."""
 
     def spoil(view: View) -> View:
-        mine = [event for event in view.transcript.of(HistorySnapshot) if event.owner == owner]
-        every = view.transcript.of(HistorySnapshot)
+        mine = [event for event in view.transcript.of(t.HistorySnapshot) if event.owner == owner]
+        every = view.transcript.of(t.HistorySnapshot)
         return spoilt(
-            view, HistorySnapshot, lambda event: replace(event, messages=change(event.messages)), every.index(mine[nth])
+            view,
+            t.HistorySnapshot,
+            lambda event: replace(event, messages=change(event.messages)),
+            every.index(mine[nth]),
         )
 
     return spoil
@@ -83,7 +72,7 @@ def a_failed_turn() -> View:
         scripted([THREE], user="Hi?", expect="error", error="InvalidRequestError"), scripted(["It is."], user="Good?")
     )
     made.turn("Hi?").refused(400, error("InvalidRequestError", status=400)).take_back()
-    made.add(TurnEnded(outcome="error", turn=0)).snapshot()
+    made.add(t.TurnEnded(outcome="error", turn=0)).snapshot()
     return uncalled(made.turn("Good?").call("It is.").end().view())
 
 
@@ -96,16 +85,16 @@ def a_stopped_turn() -> View:
 def told_usage() -> View:
     made = Made(scripted([THREE], user="How is bed 3?"))
     made.turn("How is bed 3?").call(THREE)
-    usage = next(event for event in reversed(made.events) if isinstance(event, Response)).response.usage
-    return uncalled(made.add(UsageReport(usage=usage, turn=0)).end().view())
+    usage = next(event for event in reversed(made.events) if isinstance(event, t.Response)).response.usage
+    return uncalled(made.add(t.UsageReport(usage=usage, turn=0)).end().view())
 
 
 def ended(**fields: object) -> Callable[[View], View]:
-    return lambda view: spoilt(view, TurnEnded, lambda event: replace(event, **fields))
+    return lambda view: spoilt(view, t.TurnEnded, lambda event: replace(event, **fields))
 
 
 def released(how: str) -> Callable[[View], View]:
-    return lambda view: spoilt(view, WireResponse, lambda event: replace(event, released=how))
+    return lambda view: spoilt(view, t.WireResponse, lambda event: replace(event, released=how))
 
 
 CASES = [
@@ -136,7 +125,7 @@ CASES = [
     Case(
         "history/cancelled-turn-serves-the-next",
         a_cancelled_turn,
-        lambda view: spoilt(view, TurnEnded, lambda event: replace(event, outcome="error"), 1),
+        lambda view: spoilt(view, t.TurnEnded, lambda event: replace(event, outcome="error"), 1),
         'turn 1: expected the outcome "answer" after the cancelled turn 0; got "error"',
         "outcome",
         "/1/outcome",
@@ -160,7 +149,7 @@ CASES = [
     Case(
         "history/wire-is-what-the-session-holds",
         with_tools,
-        lambda view: spoilt(view, WireRequest, body_with(lambda body: body["messages"][2]["content"].reverse()), 1),
+        lambda view: spoilt(view, t.WireRequest, body_with(lambda body: body["messages"][2]["content"].reverse()), 1),
         "expected the order of the history",
         "order",
     ),
@@ -183,7 +172,7 @@ CASES = [
     Case(
         "history/wire-is-what-the-session-holds",
         two_turns,
-        lambda view: spoilt(view, WireRequest, body_with(lambda body: body["messages"].__delitem__(1)), 1),
+        lambda view: spoilt(view, t.WireRequest, body_with(lambda body: body["messages"].__delitem__(1)), 1),
         "The request lacks a text",
         "lost-text",
         "/messages",
@@ -191,7 +180,7 @@ CASES = [
     Case(
         "history/wire-is-what-the-session-holds",
         two_turns,
-        lambda view: spoilt(view, WireRequest, body_with(lambda body: body.update(system="You water.")), 1),
+        lambda view: spoilt(view, t.WireRequest, body_with(lambda body: body.update(system="You water.")), 1),
         'expected "You keep a greenhouse log."; got "You water."',
         "system",
         "/system",
@@ -216,7 +205,7 @@ CASES = [
     Case(
         "accounting/session-gives-the-last-figures",
         told_usage,
-        lambda view: spoilt(view, UsageReport, lambda event: replace(event, usage=TokenUsage(9, 9, 18))),
+        lambda view: spoilt(view, t.UsageReport, lambda event: replace(event, usage=TokenUsage(9, 9, 18))),
         "expected 18 as `prompt_tokens`; got 9",
         "wrong-count",
         "/1/usage/prompt_tokens",
@@ -258,7 +247,7 @@ def left_behind(mended: bool) -> View:
         name="history/made",
         tools=(READ,),
     )
-    made.turn("How is bed 3?").call(read()).add(Cancelled(at="tool 0", turn=0)).end("cancelled")
+    made.turn("How is bed 3?").call(read()).add(t.Cancelled(at="tool 0", turn=0)).end("cancelled")
     if mended:
         made.history.append(Message.tool(result("toolu_1", "unknown", is_error=True)))
     return uncalled(made.turn("Still there?").call(THREE).end().view())
@@ -273,7 +262,7 @@ def test_a_request_of_a_tool_round_is_held_against_the_history_up_to_its_results
     def unanswered(body: dict[str, list[dict[str, list[object]]]]) -> None:
         del body["messages"][2]["content"][1]
 
-    view = spoilt(with_tools(), WireRequest, body_with(unanswered), 1)
+    view = spoilt(with_tools(), t.WireRequest, body_with(unanswered), 1)
     found = Case("history/wire-is-what-the-session-holds", with_tools, lambda view: view).verdict(view)
     assert found.status is Status.VIOLATED
     assert found.findings[0].code == "history/wire-is-what-the-session-holds/lost-result"
@@ -281,8 +270,8 @@ def test_a_request_of_a_tool_round_is_held_against_the_history_up_to_its_results
 
 def test_a_stop_that_raises_is_found() -> None:
     view = a_stopped_turn()
-    at = next(n for n, event in enumerate(view.transcript.events) if isinstance(event, Cancelled))
-    refused = Refused(operation="stop", error="RuntimeError", message="busy", turn=0)
+    at = next(n for n, event in enumerate(view.transcript.events) if isinstance(event, t.Cancelled))
+    refused = t.Refused(operation="stop", error="RuntimeError", message="busy", turn=0)
     events = (*view.transcript.events[:at], refused, *view.transcript.events[at:])
     found = View(replace(view.transcript, events=events), DIALECT, view.scenario)
     assert status("cancellation/stop-ends-the-turn", found) is Status.VIOLATED
@@ -292,7 +281,7 @@ def test_a_stop_that_raises_is_found() -> None:
 
 
 def test_a_reply_with_the_words_before_the_tools_is_the_answer_too() -> None:
-    view = spoilt(with_tools(), TurnEnded, lambda event: replace(event, text="Let me look. Bed 3 is moist."))
+    view = spoilt(with_tools(), t.TurnEnded, lambda event: replace(event, text="Let me look. Bed 3 is moist."))
     assert status("core/reply-is-the-answer", view) is Status.HELD
 
 
@@ -318,12 +307,12 @@ def test_a_session_may_make_room_where_the_prompt_was_too_long() -> None:
 def test_what_is_kept_of_a_half_done_turn_is_the_sessions_to_say() -> None:
     made = Made(scripted([read()], ["Yes."], user="Moist?", expect="error", error="OverloadedError"))
     made.turn("Moist?").call(read()).results(result()).refused(529, error("OverloadedError", status=529))
-    made.add(TurnEnded(outcome="error", turn=0)).snapshot()
+    made.add(t.TurnEnded(outcome="error", turn=0)).snapshot()
     assert status("history/failed-turn-leaves-nothing", uncalled(made.view())) is Status.INCONCLUSIVE
 
 
 def test_a_cancelled_turn_in_which_nothing_was_shown_may_be_forgotten() -> None:
-    view = spoilt(held(lambda m: ())(a_cancelled_turn()), TurnEnded, lambda event: replace(event, shown=""))
+    view = spoilt(held(lambda m: ())(a_cancelled_turn()), t.TurnEnded, lambda event: replace(event, shown=""))
     assert status("history/shown-text-is-kept", view) is Status.INCONCLUSIVE
 
 
@@ -346,7 +335,7 @@ def two_answers_with_calls(*order: int, agent: bool) -> View:
     (first, second) = (place for place, message in enumerate(made.history) if message.calls)
     made.history[first], made.history[second] = Message.model(*told[:2]), Message.model(*told[2:])
     if agent:
-        made.add(SessionInForce(session="first", turn=0))
+        made.add(t.SessionInForce(session="first", turn=0))
     return uncalled(made.end().view())
 
 
@@ -371,7 +360,7 @@ def test_figures_of_nothing_may_be_passed_over() -> None:
     """Some services end with zeros; how full the context is follows from the figures before."""
     made = Made(scripted([THREE], user="How is bed 3?"))
     made.turn("How is bed 3?").call(THREE, usage={"fresh": 0, "output": 0}).add(
-        UsageReport(usage=TokenUsage(9, 9, 18), turn=0)
+        t.UsageReport(usage=TokenUsage(9, 9, 18), turn=0)
     )
     assert status("accounting/session-gives-the-last-figures", uncalled(made.end().view())) is Status.INCONCLUSIVE
 

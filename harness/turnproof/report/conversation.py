@@ -13,70 +13,23 @@ from .._base.counts import counted
 from ..judge.finding import Side as Shows
 from ..judge.view.wire_bytes import wire_bytes
 from ..messages import FunctionCall, Message, Part, Text, Thought, TokenUsage, ToolResult
-from ..run.transcript import (
-    Accounts,
-    AgentsWatched,
-    CallBegan,
-    Cancelled,
-    ChildEnded,
-    Chunk,
-    Collected,
-    ContextReport,
-    Event,
-    Failed,
-    FunctionCallDetected,
-    HelperCalled,
-    HistorySnapshot,
-    Interjected,
-    Killed,
-    LateCallback,
-    LeftBehind,
-    Loaded,
-    ProviderAsked,
-    ProviderHolds,
-    ProviderSeen,
-    ProviderTouched,
-    Refused,
-    Reset,
-    Response,
-    Retried,
-    Reverted,
-    RunEnded,
-    SaidBeside,
-    Saved,
-    SessionInForce,
-    SessionOpened,
-    SessionStepped,
-    SpanMade,
-    Swapped,
-    TakenBack,
-    Thinking,
-    ToolRun,
-    ToolWentOn,
-    Transcript,
-    TurnBegan,
-    TurnEnded,
-    UsageReport,
-    UsageUpdate,
-    WireRequest,
-    WireResponse,
-)
+from ..run import transcript as t
 from . import agent_entries, provider_entries
 from ._inline_text import printable, shorten
 from .stream_drawing import Piece, draw_stream
 
 Side = Literal["turn", "session", "wire", "adapter", "trouble"]
 
-_SHOWS: dict[type[Event], Shows] = {
-    CallBegan: Shows.HISTORY,
-    WireRequest: Shows.REQUEST,
-    WireResponse: Shows.STREAM,
-    Chunk: Shows.CALLBACK,
-    Thinking: Shows.CALLBACK,
-    FunctionCallDetected: Shows.CALLBACK,
-    UsageUpdate: Shows.CALLBACK,
-    Response: Shows.RESPONSE,
-    Failed: Shows.ERROR,
+_SHOWS: dict[type[t.Event], Shows] = {
+    t.CallBegan: Shows.HISTORY,
+    t.WireRequest: Shows.REQUEST,
+    t.WireResponse: Shows.STREAM,
+    t.Chunk: Shows.CALLBACK,
+    t.Thinking: Shows.CALLBACK,
+    t.FunctionCallDetected: Shows.CALLBACK,
+    t.UsageUpdate: Shows.CALLBACK,
+    t.Response: Shows.RESPONSE,
+    t.Failed: Shows.ERROR,
 }
 
 _LAST_MESSAGES = 4
@@ -108,25 +61,25 @@ class Entry(msgspec.Struct, frozen=True):
         return msgspec.structs.replace(other, call=self.call, exchange=self.exchange) == self
 
 
-def conversation(transcript: Transcript) -> list[Entry]:
+def conversation(transcript: t.Transcript) -> list[Entry]:
     """The run from its first turn to its end. Everything in it is printable text.
 
     Turns and calls are counted from 0, as verdicts and JSON paths count them.
     """
-    cancels = {event.call: event.at for event in transcript.of(Cancelled)}
+    cancels = {event.call: event.at for event in transcript.of(t.Cancelled)}
     told: list[Entry] = []
     for (kind, call), group in groupby(transcript.events, key=lambda event: (type(event), event.call)):
         events = list(group)
         shows = _SHOWS.get(kind)
-        if kind is Chunk:
-            entries = [_pieces("text", [event.text for event in events if isinstance(event, Chunk)])]
-        elif kind is Thinking:
-            entries = [_pieces("thinking", [event.text for event in events if isinstance(event, Thinking)])]
-        elif kind is UsageUpdate:
-            usages = [event.usage for event in events if isinstance(event, UsageUpdate)]
+        if kind is t.Chunk:
+            entries = [_pieces("text", [event.text for event in events if isinstance(event, t.Chunk)])]
+        elif kind is t.Thinking:
+            entries = [_pieces("thinking", [event.text for event in events if isinstance(event, t.Thinking)])]
+        elif kind is t.UsageUpdate:
+            usages = [event.usage for event in events if isinstance(event, t.UsageUpdate)]
             entries = [Entry("adapter", f"usage callback, {_times(len(usages))}", _usage(usages[-1]))]
-        elif kind is WireResponse:
-            answers = [event for event in events if isinstance(event, WireResponse)]
+        elif kind is t.WireResponse:
+            answers = [event for event in events if isinstance(event, t.WireResponse)]
             cancelled = cancels.get(call, "")
             entries = [entry for event in answers for entry in _answered(event, transcript.dialect, cancelled)]
         else:
@@ -140,13 +93,13 @@ def _legible(entry: Entry, call: int, shows: Shows | None) -> Entry:
     return msgspec.structs.replace(entry, label=printable(entry.label), text=text, call=call, shows=shows)
 
 
-def _entries(event: Event) -> Iterator[Entry]:
+def _entries(event: t.Event) -> Iterator[Entry]:
     match event:
-        case TurnBegan():
+        case t.TurnBegan():
             yield Entry("turn", f"turn {event.turn}", event.text)
-        case CallBegan():
+        case t.CallBegan():
             yield Entry("session", _call_label(event), _messages(event.messages[-_LAST_MESSAGES:], event.messages))
-        case WireRequest():
+        case t.WireRequest():
             extra = " (not scripted)" if event.extra else ""
             body, is_json = _wire_body(event.body), not isinstance(event.body, str)
             yield Entry("wire", f"→ {event.method} {event.path}{extra}", body, exchange=event.exchange, json=is_json)
@@ -154,18 +107,18 @@ def _entries(event: Event) -> Iterator[Entry]:
                 verb = "refused" if finding.get("enforced") else "noted"
                 where, message = finding.get("path", "$"), finding.get("message", "")
                 yield Entry("trouble", f"{verb}: {finding.get('rule', '?')} at {where}", str(message))
-        case FunctionCallDetected():
+        case t.FunctionCallDetected():
             yield Entry("adapter", "function call callback", _part(event.function_call))
-        case LateCallback():
+        case t.LateCallback():
             yield Entry("trouble", f"{event.kind} was called after the call had returned")
-        case Response():
+        case t.Response():
             yield from _returned(event)
-        case Failed():
+        case t.Failed():
             status = f" (status {event.status})" if event.status is not None else ""
             yield Entry("trouble", f"the {event.scope} raised {event.error}{status}", event.message)
-        case ToolRun():
+        case t.ToolRun():
             yield Entry("session", f"tool {event.name}: {event.outcome}", _json(event.args), json=True)
-        case ToolWentOn():
+        case t.ToolWentOn():
             how = "was waited for" if event.waited else "was cancelled" if event.cancelled else "went on"
             yield Entry(
                 "session",
@@ -173,80 +126,82 @@ def _entries(event: Event) -> Iterator[Entry]:
                 _json(msgspec.to_builtins(event.results)),
                 json=True,
             )
-        case Retried():
+        case t.Retried():
             yield Entry("session", f"retry {event.attempt} after {event.delay:g} s", event.error)
-        case AgentsWatched():
+        case t.AgentsWatched():
             told = ", ".join(f"{one.agent} {one.kind} {one.ending or one.activity}".strip() for one in event.events)
             label = f"agents after {event.after}: {', '.join(f'{one.agent} {one.activity}' for one in event.now)}"
             yield Entry("session", label, told)
-        case ChildEnded():
+        case t.ChildEnded():
             spoken = f"{event.error}: {event.message}" if event.error else event.text
             yield Entry("session", f"turn of child {event.child}, beside others: {event.outcome}", spoken)
-        case TakenBack():
+        case t.TakenBack():
             yield Entry("session", "text taken back", event.text)
-        case HistorySnapshot():
+        case t.HistorySnapshot():
             label = f"history of the {event.owner} after {event.after}: {counted(len(event.messages), 'message')}"
             yield Entry("session", label, _messages(event.messages[-_LAST_MESSAGES:], event.messages))
-        case TurnEnded():
+        case t.TurnEnded():
             yield Entry("turn", f"turn {event.turn} ended: {event.outcome}", event.shown)
-        case RunEnded():
+        case t.RunEnded():
             yield from _ended(event)
-        case Refused():
+        case t.Refused():
             yield Entry("session", f"{event.operation} was refused: {event.error}", event.message)
-        case HelperCalled():
+        case t.HelperCalled():
             yield _helper_entry(event)
-        case UsageReport():
+        case t.UsageReport():
             yield Entry("session", "usage that the session gives", _usage(event.usage))
-        case ContextReport():
+        case t.ContextReport():
             yield Entry("session", f"context taken by the session's account: {counted(event.tokens, 'token')}")
-        case SpanMade():
+        case t.SpanMade():
             yield Entry("session", _span_label(event), _json(event.attributes), json=True)
-        case ProviderSeen() | ProviderTouched() | ProviderHolds() | ProviderAsked() | Accounts():
+        case t.ProviderSeen() | t.ProviderTouched() | t.ProviderHolds() | t.ProviderAsked() | t.Accounts():
             yield Entry("session", *provider_entries.provider_entry(event))
-        case SessionStepped() | SessionInForce() | SaidBeside() | Killed() | LeftBehind():
+        case t.SessionStepped() | t.SessionInForce() | t.SaidBeside() | t.Killed() | t.LeftBehind():
             yield Entry("session", *agent_entries.agent_entry(event))
         case (
-            SessionOpened()
-            | Cancelled()
-            | Interjected()
-            | Collected()
-            | Saved()
-            | Loaded()
-            | Swapped()
-            | Reset()
-            | Reverted()
+            t.SessionOpened()
+            | t.Cancelled()
+            | t.Interjected()
+            | t.Collected()
+            | t.Saved()
+            | t.Loaded()
+            | t.Swapped()
+            | t.Reset()
+            | t.Reverted()
         ):
             yield Entry("session", _session_event_text(event))
-        case Chunk() | Thinking() | UsageUpdate() | WireResponse():
+        case t.Chunk() | t.Thinking() | t.UsageUpdate() | t.WireResponse():
             raise AssertionError("told together with its neighbours")
         case _:
             assert_never(event)
 
 
-_Happening = SessionOpened | Cancelled | Interjected | Collected | Saved | Loaded | Swapped | Reset | Reverted
+_Happening = (
+    t.SessionOpened | t.Cancelled | t.Interjected | t.Collected | t.Saved | t.Loaded | t.Swapped | t.Reset | t.Reverted
+)
 
 
 def _session_event_text(event: _Happening) -> str:
     match event:
-        case SessionOpened():
+        case t.SessionOpened():
             return f"session opened on the {event.path} path"
-        case Interjected(at=at, text=text):
+        case t.Interjected(at=at, text=text):
             return f"the user said {_json(text)} (at {at})"
-        case Cancelled():
+        case t.Cancelled():
             return f"{'stopped' if event.stopped else 'cancelled'} at {event.at}"
-        case Collected():
+        case t.Collected():
             return f"history collected: {counted(len(event.before), 'message')} before, {len(event.after)} after"
-        case Saved():
+        case t.Saved():
             return f"session saved, {counted(len(event.data), 'character')}"
-        case Loaded():
+        case t.Loaded():
             what = "damaged session" if event.damaged else "session"
             where = f" on the {event.path} path" if event.path else ""
             return f"{what} loaded{where}, {counted(len(event.messages), 'message')}"
-        case Swapped():
+        case t.Swapped():
             return f"provider replaced by a fresh {event.name}"
-        case Reset():
+        case t.Reset():
             return "conversation reset"
-        case Reverted():
+        case t.Reverted():
             return f"went back to the end of turn {event.to} of the history"
 
 
@@ -254,7 +209,7 @@ def _pieces(what: str, pieces: list[str]) -> Entry:
     return Entry("adapter", f"{what} callback, {_times(len(pieces))}", shorten(" · ".join(pieces), _TEXT_LIMIT))
 
 
-def _call_label(event: CallBegan) -> str:
+def _call_label(event: t.CallBegan) -> str:
     how = "streamed" if event.streamed else "in one piece"
     attempt = f", attempt {event.attempt + 1}" if event.attempt else ""
     probe = f"{event.probe} probe: " if event.probe else ""
@@ -262,14 +217,14 @@ def _call_label(event: CallBegan) -> str:
     return f"{probe}call {event.call} {how}: {sent}{attempt}"
 
 
-def _span_label(event: SpanMade) -> str:
+def _span_label(event: t.SpanMade) -> str:
     below = f" below {event.parent}" if event.parent >= 0 else ""
     ended = "" if event.ended else ", never ended"
     status = f", {event.status}" if event.status != "unset" else ""
     return f"span {event.span}{below}: {event.name}{status}{ended}"
 
 
-def _answered(event: WireResponse, dialect: str, cancelled: str) -> Iterator[Entry]:
+def _answered(event: t.WireResponse, dialect: str, cancelled: str) -> Iterator[Entry]:
     stream = draw_stream(event, dialect, cancelled)
     has_content = any(not piece.is_mark for piece in stream)
     yield Entry("wire", _response_label(event), "" if has_content else _decoded(event), stream, exchange=event.exchange)
@@ -277,17 +232,17 @@ def _answered(event: WireResponse, dialect: str, cancelled: str) -> Iterator[Ent
         yield Entry("wire", f"← bytes as sent, {written.mark}", written.text, exchange=event.exchange)
 
 
-def _response_label(event: WireResponse) -> str:
+def _response_label(event: t.WireResponse) -> str:
     fault = f", fault {event.fault}" if event.fault else ""
     held = f", held until {event.released}" if event.held else ""
     return f"← {event.status}, {counted(event.written, 'event')}, {event.ended}{fault}{held}"
 
 
-def _decoded(event: WireResponse) -> str:
+def _decoded(event: t.WireResponse) -> str:
     return event.data.decode("utf-8", "backslashreplace")
 
 
-def _returned(event: Response) -> Iterator[Entry]:
+def _returned(event: t.Response) -> Iterator[Entry]:
     answer = event.response
     parts = "\n".join(_part(part) for part in answer.parts) or "(no parts)"
     yield Entry("adapter", f"returned, finish reason {answer.finish_reason}", f"{parts}\n{_usage(answer.usage)}")
@@ -295,7 +250,7 @@ def _returned(event: Response) -> Iterator[Entry]:
         yield Entry("trouble", "the call changed its arguments", "\n".join(event.mutated))
 
 
-def _helper_entry(event: HelperCalled) -> Entry:
+def _helper_entry(event: t.HelperCalled) -> Entry:
     label = f"{event.method}() with the messages of call {event.call}"
     if event.error:
         return Entry("trouble", f"{label} raised {event.error}", event.said)
@@ -303,7 +258,7 @@ def _helper_entry(event: HelperCalled) -> Entry:
     return Entry("adapter", f"{label}{', alone' if event.alone else ''}", found)
 
 
-def _ended(event: RunEnded) -> Iterator[Entry]:
+def _ended(event: t.RunEnded) -> Iterator[Entry]:
     yield Entry("turn" if event.how == "completed" else "trouble", f"the run ended: {event.how}", event.detail)
     if event.stdout:
         yield Entry("adapter", "printed", shorten(event.stdout, _TEXT_LIMIT))

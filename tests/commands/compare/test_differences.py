@@ -17,20 +17,7 @@ from turnproof.dialects.base import ReplyPart
 from turnproof.judge.parity import KIND_NAMES, Aspect, compare_views
 from turnproof.judge.view import View
 from turnproof.messages import FinishReason, FunctionCall, Message, ProviderData, Text, Thought, TokenUsage
-from turnproof.run.transcript import (
-    CallBegan,
-    Chunk,
-    Event,
-    Failed,
-    FunctionCallDetected,
-    HistorySnapshot,
-    Response,
-    Retried,
-    TurnEnded,
-    UsageUpdate,
-    WireRequest,
-    WireResponse,
-)
+from turnproof.run import transcript as t
 
 from .kit import Change, Conversation, compared, held, nth_snapshot
 
@@ -47,13 +34,13 @@ class Case:
 
     id: str
     conversation: Conversation
-    kind: type[Event]
+    kind: type[t.Event]
     change: Change
     found: Mapping[tuple[str, Aspect], str]
     nth: int = 0
     form: bool = False
     mode: str = "stream"
-    then: tuple[type[Event], Change, int] | None = None
+    then: tuple[type[t.Event], Change, int] | None = None
 
 
 def _body(change: Any) -> Change:
@@ -101,16 +88,16 @@ def _split_model(messages: list[Message]) -> list[Message]:
 
 
 def _chunk(text: str) -> Change:
-    return lambda event: Chunk(text=text, turn=event.turn, call=event.call)
+    return lambda event: t.Chunk(text=text, turn=event.turn, call=event.call)
 
 
-def _announced(event: Any) -> Event:
-    return FunctionCallDetected(function_call=read(), turn=event.turn, call=event.call)
+def _announced(event: Any) -> t.Event:
+    return t.FunctionCallDetected(function_call=read(), turn=event.turn, call=event.call)
 
 
 def _announcing(nth: int) -> Change:
     """The other call of the conversation."""
-    calls = [event.function_call for event in tools().transcript.of(FunctionCallDetected)]
+    calls = [event.function_call for event in tools().transcript.of(t.FunctionCallDetected)]
     return lambda event: replace(event, function_call=calls[nth])
 
 
@@ -135,101 +122,101 @@ def _unsigned(part: Any) -> Any:
 
 CASES = [
     # -- requests
-    Case("a stream asked for on one side", plain, WireRequest, _without("stream"),
+    Case("a stream asked for on one side", plain, t.WireRequest, _without("stream"),
          {("stream-flag", "wire"): "$.request.body.stream"}, form=True),
-    Case("a breakpoint on one side", tools, WireRequest, _set(("tools", 0, "cache_control"), {"type": "ephemeral"}),
+    Case("a breakpoint on one side", tools, t.WireRequest, _set(("tools", 0, "cache_control"), {"type": "ephemeral"}),
          {("cache-marks", "wire"): "$.request.body.tools[0].cache_control"}, form=True),
-    Case("a message in pieces", plain, WireRequest, _body(_split_message),
+    Case("a message in pieces", plain, t.WireRequest, _body(_split_message),
          {("contents-split-per-chunk", "wire"): "$.request.body.messages[1].content[0].text"}, nth=1, form=True),
-    Case("no system text", plain, WireRequest, _without("system"),
+    Case("no system text", plain, t.WireRequest, _without("system"),
          {("system-missing", "wire"): "$.request.body.system"}),
-    Case("no tools", tools, WireRequest, _without("tools"), {("tools-missing", "wire"): "$.request.body.tools"}),
-    Case("tools in another order", tools, WireRequest, _body(lambda body: body["tools"].reverse()),
+    Case("no tools", tools, t.WireRequest, _without("tools"), {("tools-missing", "wire"): "$.request.body.tools"}),
+    Case("tools in another order", tools, t.WireRequest, _body(lambda body: body["tools"].reverse()),
          {("tool-order", "wire"): "$.request.body.tools[0].name"}, form=True),
-    Case("a failure told as success", tools, WireRequest, _set(("messages", 2, "content", 1, "is_error"), False),
+    Case("a failure told as success", tools, t.WireRequest, _set(("messages", 2, "content", 1, "is_error"), False),
          {("error-flag", "wire"): "$.request.body.messages[2].content[1].is_error"}, nth=1),
-    Case("another accept header", plain, WireRequest,
+    Case("another accept header", plain, t.WireRequest,
          lambda event: replace(event, headers={**event.headers, "accept": "text/event-stream"}),
          {("request-headers", "wire"): "$.request.headers.accept"}, form=True),
-    Case("a beta in the address", plain, WireRequest, lambda event: replace(event, path="/v1/messages?beta=true"),
+    Case("a beta in the address", plain, t.WireRequest, lambda event: replace(event, path="/v1/messages?beta=true"),
          {("request-address", "wire"): "$.request.path"}),
-    Case("text instead of a list of blocks", plain, WireRequest,
+    Case("text instead of a list of blocks", plain, t.WireRequest,
          _set(("messages", 0, "content"), "How is bed 3?"),
          {("request-form", "wire"): "$.request.body.messages[0].content"}, form=True),
-    Case("a smaller limit", plain, WireRequest, _set(("max_tokens",), 100),
+    Case("a smaller limit", plain, t.WireRequest, _set(("max_tokens",), 100),
          {("request-settings", "wire"): "$.request.body.max_tokens"}),
-    Case("another spelling of a name", plain, WireRequest, _renamed_field("max_tokens", "maxTokens"),
+    Case("another spelling of a name", plain, t.WireRequest, _renamed_field("max_tokens", "maxTokens"),
          {("field-spelling", "wire"): "$.request.body.max_tokens"}, form=True),
-    Case("bytes in the other alphabet", pictures, WireRequest,
+    Case("bytes in the other alphabet", pictures, t.WireRequest,
          _set(("messages", 0, "content", 3, "source", "data"), "JVBERi0xLjcgbGlzdA"),
          {("base64-alphabet", "wire"): "$.request.body.messages[0].content[3].source.data"}, form=True),
-    Case("a field that says nothing", plain, WireRequest, _set(("metadata",), {}),
+    Case("a field that says nothing", plain, t.WireRequest, _set(("metadata",), {}),
          {("empty-fields", "wire"): "$.request.body.metadata"}, form=True),
-    Case("other words", plain, WireRequest, _set(("messages", 0, "content", 0, "text"), "How is bed 4?"),
+    Case("other words", plain, t.WireRequest, _set(("messages", 0, "content", 0, "text"), "How is bed 4?"),
          {("requests-differ", "wire"): "$.request.body.messages[0].content[0].text"}),
-    Case("a lost result", tools, WireRequest, _body(_lose_result),
+    Case("a lost result", tools, t.WireRequest, _body(_lose_result),
          {("requests-differ", "wire"): "$.request.body.messages[2].content[1]"}, nth=1),
-    Case("one request more", plain, WireRequest, lambda event: replace(event, operation="count_tokens"),
+    Case("one request more", plain, t.WireRequest, lambda event: replace(event, operation="count_tokens"),
          {("more-requests", "wire"): "$", ("more-requests", "requests"): "$.count_tokens"}),
-    Case("a connection that was closed", plain, WireResponse,
+    Case("a connection that was closed", plain, t.WireResponse,
          lambda event: replace(event, ended="cut-by-peer", body=event.body.partition("event: message_delta")[0]),
          {("responses-cut", "wire"): "$.response.ended"}),
-    Case("another answer of the service", plain, WireResponse,
+    Case("another answer of the service", plain, t.WireResponse,
          lambda event: replace(event, body=event.body.replace("end_turn", "max_tokens")),
          {("responses-differ", "wire"): "$.response.finish"}),
     # -- what calls return
-    Case("an id of the adapter's own", tools, Response, _parts(lambda parts: map(_renamed, parts)),
+    Case("an id of the adapter's own", tools, t.Response, _parts(lambda parts: map(_renamed, parts)),
          {("ids-made-up", "answers"): "$.parts[1].id"}),
-    Case("a thought without its signature", thinking, Response, _parts(lambda parts: map(_unsigned, parts)),
+    Case("a thought without its signature", thinking, t.Response, _parts(lambda parts: map(_unsigned, parts)),
          {("signatures-missing", "answers"): "$.parts[0].provider_data"}),
-    Case("a text in two parts", plain, Response, _parts(lambda parts: [Text("Bed 3 "), Text("is moist.")]),
+    Case("a text in two parts", plain, t.Response, _parts(lambda parts: [Text("Bed 3 "), Text("is moist.")]),
          {("contents-split-per-chunk", "answers"): "$.parts[0].text"}, form=True),
-    Case("a blank text more", plain, Response, _parts(lambda parts: [*parts, Text("\n")]),
+    Case("a blank text more", plain, t.Response, _parts(lambda parts: [*parts, Text("\n")]),
          {("blank-text", "answers"): "$.parts[1]"}, form=True),
-    Case("a thought less", thinking, Response, _parts(lambda parts: parts[1:]),
+    Case("a thought less", thinking, t.Response, _parts(lambda parts: parts[1:]),
          {("thoughts-missing", "answers"): "$.parts[0]"}),
-    Case("another reason to end", plain, Response, response_with(finish_reason=FinishReason.MAX_TOKENS),
+    Case("another reason to end", plain, t.Response, response_with(finish_reason=FinishReason.MAX_TOKENS),
          {("answers-differ", "answers"): "$.finish"}),
-    Case("a call less", tools, Response, _parts(lambda parts: parts[:2]),
+    Case("a call less", tools, t.Response, _parts(lambda parts: parts[:2]),
          {("answers-differ", "answers"): "$.parts[2]"}),
     # -- callbacks
-    Case("other pieces", plain, Chunk, _chunk("Bed "), {("pieces-cut-otherwise", "callbacks"): "$.pieces[0]"},
-         then=(Chunk, _chunk("3 is "), 1), form=True),
-    Case("a lost piece", plain, Chunk, lambda event: None, {("callbacks-differ", "callbacks"): "$.text",
+    Case("other pieces", plain, t.Chunk, _chunk("Bed "), {("pieces-cut-otherwise", "callbacks"): "$.pieces[0]"},
+         then=(t.Chunk, _chunk("3 is "), 1), form=True),
+    Case("a lost piece", plain, t.Chunk, lambda event: None, {("callbacks-differ", "callbacks"): "$.text",
          ("pieces-cut-otherwise", "callbacks"): "$.pieces[0]"}),
-    Case("a call announced behind the text", interleaved, FunctionCallDetected, _chunk("One moment."),
-         {("callbacks-at-the-end", "callbacks"): "$.order[2]"}, then=(Chunk, _announced, 2)),
-    Case("two calls announced the other way round", tools, FunctionCallDetected, _announcing(1),
-         {("callbacks-out-of-order", "callbacks"): "$.order[1]"}, then=(FunctionCallDetected, _announcing(0), 1)),
-    Case("no usage", plain, UsageUpdate, lambda event: None, {("stream-usage-late", "callbacks"): "$.usage.updates"}),
-    Case("a call not announced", tools, FunctionCallDetected, lambda event: None,
+    Case("a call announced behind the text", interleaved, t.FunctionCallDetected, _chunk("One moment."),
+         {("callbacks-at-the-end", "callbacks"): "$.order[2]"}, then=(t.Chunk, _announced, 2)),
+    Case("two calls announced the other way round", tools, t.FunctionCallDetected, _announcing(1),
+         {("callbacks-out-of-order", "callbacks"): "$.order[1]"}, then=(t.FunctionCallDetected, _announcing(0), 1)),
+    Case("no usage", plain, t.UsageUpdate, lambda event: None, {("stream-usage-late", "callbacks"): "$.usage.updates"}),
+    Case("a call not announced", tools, t.FunctionCallDetected, lambda event: None,
          {("callbacks-differ", "callbacks"): "$.order[1]"}),
     # -- histories
-    Case("a history in pieces", plain, HistorySnapshot, held(_split_model),
+    Case("a history in pieces", plain, t.HistorySnapshot, held(_split_model),
          {("contents-split-per-chunk", "history"): "$.kept[1].parts[0].text"}, nth=nth_snapshot(0, "provider"),
          form=True),
-    Case("a history without ids", tools, HistorySnapshot,
+    Case("a history without ids", tools, t.HistorySnapshot,
          held(lambda messages: [Message(m.role, tuple(map(_renamed, m.parts))) for m in messages]),
          {("history-kept-by-the-sdk", "history"): "$.kept[1].parts[1].id"}, nth=nth_snapshot(0, "provider")),
-    Case("a thought from elsewhere", plain, HistorySnapshot, held(_beside_a_thought),
+    Case("a thought from elsewhere", plain, t.HistorySnapshot, held(_beside_a_thought),
          {("foreign-history", "history"): "$.kept[1].parts[0]"}, nth=nth_snapshot(0, "provider")),
-    Case("a history that lost its end", plain, HistorySnapshot, held(lambda messages: messages[:-1]),
+    Case("a history that lost its end", plain, t.HistorySnapshot, held(lambda messages: messages[:-1]),
          {("histories-differ", "history"): "$.kept[1]"}, nth=nth_snapshot(0, "provider")),
-    Case("a cancelled turn that is gone", cancelled, HistorySnapshot, held(lambda messages: []),
+    Case("a cancelled turn that is gone", cancelled, t.HistorySnapshot, held(lambda messages: []),
          {("cancelled-turn-dropped", "history"): "$.kept[0]"}, nth=nth_snapshot(0, "provider")),
     # -- figures, errors, outcomes
-    Case("no figures in a stream", plain, Response, response_with(usage=TokenUsage()),
+    Case("no figures in a stream", plain, t.Response, response_with(usage=TokenUsage()),
          {("stream-usage-late", "usage"): "$.prompt_tokens"}),
-    Case("no figures in one piece", plain, Response, response_with(usage=TokenUsage()),
+    Case("no figures in one piece", plain, t.Response, response_with(usage=TokenUsage()),
          {("usage-differs", "usage"): "$.prompt_tokens"}, mode="batch"),
-    Case("other words for an error", cut_off_once, Failed, lambda event: replace(event, message="it broke"),
+    Case("other words for an error", cut_off_once, t.Failed, lambda event: replace(event, message="it broke"),
          {("error-words", "errors"): "$.message"}, form=True),
-    Case("an error of another class", cut_off_once, Failed, lambda event: replace(event, error="OSError", typed=False),
-         {("errors-differ", "errors"): "$.error"}),
-    Case("an error where the other returns", plain, Response,
-         lambda event: Failed(scope="call", error="X", message="x", typed=True, turn=event.turn, call=event.call),
+    Case("an error of another class", cut_off_once, t.Failed,
+         lambda event: replace(event, error="OSError", typed=False), {("errors-differ", "errors"): "$.error"}),
+    Case("an error where the other returns", plain, t.Response,
+         lambda event: t.Failed(scope="call", error="X", message="x", typed=True, turn=event.turn, call=event.call),
          {("only-one-fails", "answers"): "$", ("only-one-fails", "errors"): "$", ("only-one-fails", "usage"): "$"}),
-    Case("another outcome", plain, TurnEnded, lambda event: replace(event, outcome="error"),
+    Case("another outcome", plain, t.TurnEnded, lambda event: replace(event, outcome="error"),
          {("outcomes-differ", "outcome"): "$.outcome"}),
 ]  # fmt: skip
 
@@ -259,7 +246,7 @@ def test_who_leaves_with_the_end_of_the_answer_does_what_others_do() -> None:
     """Whether the server had written all by then is a matter of moments."""
     view = plain(path="legacy")
     events = [
-        replace(one, ended="cut-by-peer") if isinstance(one, WireResponse) else one for one in view.transcript.events
+        replace(one, ended="cut-by-peer") if isinstance(one, t.WireResponse) else one for one in view.transcript.events
     ]
     assert compare_views(
         plain(), View(replace(view.transcript, events=tuple(events)), view.dialect, view.scenario)
@@ -276,7 +263,7 @@ def test_every_kind_is_shown_by_a_case() -> None:
 def test_how_often_usage_came_in_a_cancelled_call_says_nothing() -> None:
     """Who stops reading a moment later may have heard once more."""
     view = cancelled(path="legacy")
-    at = next(n for n, event in enumerate(view.transcript.events) if isinstance(event, UsageUpdate))
+    at = next(n for n, event in enumerate(view.transcript.events) if isinstance(event, t.UsageUpdate))
     once_more = (*view.transcript.events[: at + 1], *view.transcript.events[at:])
     legacy = View(replace(view.transcript, events=once_more), view.dialect, view.scenario)
     assert legacy.calls[0].usages != view.calls[0].usages
@@ -288,7 +275,7 @@ def _tried_again_within_the_call(view: View) -> View:
     events = [
         replace(event, call=0) if event.call == 1 else event
         for event in view.transcript.events
-        if not isinstance(event, Failed | Retried) and not (isinstance(event, CallBegan) and event.call == 1)
+        if not isinstance(event, t.Failed | t.Retried) and not (isinstance(event, t.CallBegan) and event.call == 1)
     ]
     return View(replace(view.transcript, events=tuple(events)), view.dialect, view.scenario)
 

@@ -13,28 +13,9 @@ import pytest
 import turnproof_suites
 from turnproof.dialects.base import ReplyPart
 from turnproof.messages import FinishReason, Message, Text
+from turnproof.run import transcript as t
 from turnproof.run.driver import Runner, RunSpec
 from turnproof.run.evidence import digest
-from turnproof.run.transcript import (
-    CallBegan,
-    Cancelled,
-    ContextReport,
-    Failed,
-    HistorySnapshot,
-    Loaded,
-    Refused,
-    Reset,
-    Reverted,
-    RunKey,
-    Saved,
-    SessionOpened,
-    Transcript,
-    TurnBegan,
-    TurnEnded,
-    UsageReport,
-    WireRequest,
-    WireResponse,
-)
 from turnproof.scenarios import Scenario, load
 from turnproof.scenarios.model import Cut, ScriptRound, Turn
 from turnproof.session.binding import REFERENCE
@@ -55,8 +36,8 @@ def talk(*turns: Turn, **fields: Any) -> Scenario:
     return Scenario(name="toy/talk", title="Talk", turns=turns, **fields)
 
 
-def run(binding: SessionBinding, scenario: Scenario, path: str = "stateless", **how: Any) -> Transcript:
-    key = RunKey(scenario.name, path, how.pop("mode", "stream"))  # type: ignore[arg-type]
+def run(binding: SessionBinding, scenario: Scenario, path: str = "stateless", **how: Any) -> t.Transcript:
+    key = t.RunKey(scenario.name, path, how.pop("mode", "stream"))  # type: ignore[arg-type]
     with Runner(in_process=True, bindings={"subject": binding}) as runner:
         return runner.run(RunSpec("subject", scenario, key, **how))
 
@@ -75,13 +56,13 @@ def on_toy(binding: SessionBinding = REFERENCE, **fields: Any) -> SessionBinding
     return replace(binding, adapter="toys:PLAIN", **fields)
 
 
-def kinds(transcript: Transcript) -> list[str]:
+def kinds(transcript: t.Transcript) -> list[str]:
     return [type(event).__name__ for event in transcript.events]
 
 
-def held(transcript: Transcript, after: str) -> list[list[str]]:
+def held(transcript: t.Transcript, after: str) -> list[list[str]]:
     """The texts of each snapshot after an operation."""
-    found = (event for event in transcript.of(HistorySnapshot) if event.owner == "session" and event.after == after)
+    found = (event for event in transcript.of(t.HistorySnapshot) if event.owner == "session" and event.after == after)
     return [[message.text for message in event.messages] for event in found]
 
 
@@ -104,35 +85,35 @@ def test_every_operation_is_recorded_with_what_is_held_after_it() -> None:
     assert held(transcript, "save-load") == [["one", "Yes.", "three", "Yes."]] == held(transcript, "damaged-load")
     assert held(transcript, "reset") == [[]]
     assert held(transcript, "turn")[-1] == ["five", "Yes."]
-    assert [event.to for event in transcript.of(Reverted)] == [0]
-    assert len(transcript.of(Reset)) == 1
-    assert [event.operation for event in transcript.of(Refused)] == ["damaged-load"]
-    assert [event.damaged for event in transcript.of(Loaded)] == [False]
-    assert len(transcript.of(Saved)) == 2
+    assert [event.to for event in transcript.of(t.Reverted)] == [0]
+    assert len(transcript.of(t.Reset)) == 1
+    assert [event.operation for event in transcript.of(t.Refused)] == ["damaged-load"]
+    assert [event.damaged for event in transcript.of(t.Loaded)] == [False]
+    assert len(transcript.of(t.Saved)) == 2
 
 
 def test_an_operation_that_refuses_is_on_record_and_the_run_goes_on() -> None:
     transcript = run(on_toy(), talk(said("one"), said("two", revert=7)))
-    (refused,) = transcript.of(Refused)
+    (refused,) = transcript.of(t.Refused)
     assert (refused.operation, refused.error) == ("revert", "UsageError")
     assert "there is no turn 7" in refused.message
-    assert transcript.of(Reverted) == []
+    assert transcript.of(t.Reverted) == []
     assert transcript.end.how == "completed"
 
 
 def test_what_a_session_lacks_is_refused_by_name() -> None:
     transcript = run(on_toy(reset=None, revert=None), talk(said("one"), said("two", before=("reset",), revert=0)))
-    assert [(one.operation, one.error) for one in transcript.of(Refused)] == [
+    assert [(one.operation, one.error) for one in transcript.of(t.Refused)] == [
         ("reset", "NotImplementedError"),
         ("revert", "NotImplementedError"),
     ]
-    assert "'reference' has no reset" in transcript.of(Refused)[0].message
+    assert "'reference' has no reset" in transcript.of(t.Refused)[0].message
 
 
 def test_a_damaged_session_that_loads_is_told_and_not_gone_on_with() -> None:
     forgiving = on_toy(load=lambda setup, saved: REFERENCE.open(setup))
     transcript = run(forgiving, talk(said("one"), said("two", before=("damaged-load",))))
-    assert [(event.damaged, event.messages) for event in transcript.of(Loaded)] == [(True, ())]
+    assert [(event.damaged, event.messages) for event in transcript.of(t.Loaded)] == [(True, ())]
     assert held(transcript, "damaged-load") == [["one", "Yes."]]
 
 
@@ -150,34 +131,34 @@ def test_a_list_that_was_emptied_is_filled_again_before_the_next_turn() -> None:
 
 def test_a_history_of_something_else_than_messages_is_refused() -> None:
     transcript = run(on_toy(history=lambda session: ["Hi"]), talk(said("one")))
-    assert transcript.of(HistorySnapshot) == []
-    assert "history() has a str at index 0" in transcript.of(Refused)[0].message
+    assert transcript.of(t.HistorySnapshot) == []
+    assert "history() has a str at index 0" in transcript.of(t.Refused)[0].message
 
 
 def test_a_save_that_is_no_text_is_refused() -> None:
     transcript = run(on_toy(save=lambda session: b"bytes"), talk(said("one"), said("two", before=("save-load",))))
-    assert [(one.operation, one.message) for one in transcript.of(Refused)] == [
+    assert [(one.operation, one.message) for one in transcript.of(t.Refused)] == [
         ("save-load", "save() returned bytes instead of text")
     ]
 
 
 def test_usage_is_asked_for_after_an_answer() -> None:
     transcript = run(on_toy(), talk(said("one"), said("two", cancel=Cut("before-start"), expect="cancelled")))
-    assert [(event.turn, event.usage.prompt_tokens > 0) for event in transcript.of(UsageReport)] == [(0, True)]
+    assert [(event.turn, event.usage.prompt_tokens > 0) for event in transcript.of(t.UsageReport)] == [(0, True)]
 
 
 def test_a_usage_that_cannot_be_told_is_refused() -> None:
     def broken(session: Any) -> Any:
         raise KeyError("tokens")
 
-    assert [one.operation for one in run(on_toy(usage=broken), talk(said("one"))).of(Refused)] == ["usage"]
+    assert [one.operation for one in run(on_toy(usage=broken), talk(said("one"))).of(t.Refused)] == ["usage"]
 
 
 def test_context_is_asked_for_after_every_step() -> None:
     taken = itertools.count(7)
     turns = said("one"), said("two", before=("reset",), cancel=Cut("before-start"), expect="cancelled")
     transcript = run(on_toy(context=lambda session: next(taken), reset=lambda session: None), talk(*turns))
-    assert [(event.turn, event.tokens) for event in transcript.of(ContextReport)] == [(0, 7), (1, 8), (1, 9)]
+    assert [(event.turn, event.tokens) for event in transcript.of(t.ContextReport)] == [(0, 7), (1, 8), (1, 9)]
     told = kinds(transcript)
     assert all(told[n + 1] == "HistorySnapshot" for n, kind in enumerate(told) if kind == "ContextReport")
 
@@ -185,8 +166,8 @@ def test_context_is_asked_for_after_every_step() -> None:
 @pytest.mark.parametrize("account", [0.5, True, None])
 def test_a_context_that_is_no_number_of_tokens_is_refused(account: Any) -> None:
     transcript = run(on_toy(context=lambda session: account), talk(said("one")))
-    assert transcript.of(ContextReport) == []
-    (refused,) = transcript.of(Refused)
+    assert transcript.of(t.ContextReport) == []
+    (refused,) = transcript.of(t.Refused)
     assert (refused.operation, refused.message) == (
         "context",
         f"context() returned {type(account).__name__} instead of a number of tokens",
@@ -195,8 +176,8 @@ def test_a_context_that_is_no_number_of_tokens_is_refused(account: Any) -> None:
 
 def test_a_session_that_returns_no_reply_fails_its_turn() -> None:
     transcript = run(on_toy(send=lambda session, text, turn: "Yes."), talk(said("one")))
-    assert [event.outcome for event in transcript.of(TurnEnded)] == ["error"]
-    assert "returned str, not a SessionReply" in transcript.of(Failed)[0].message
+    assert [event.outcome for event in transcript.of(t.TurnEnded)] == ["error"]
+    assert "returned str, not a SessionReply" in transcript.of(t.Failed)[0].message
 
 
 def test_a_session_is_closed_at_the_end_and_may_fail_at_that() -> None:
@@ -204,7 +185,7 @@ def test_a_session_is_closed_at_the_end_and_may_fail_at_that() -> None:
         raise RuntimeError("still busy")
 
     transcript = run(on_toy(close=close), talk(said("one")))
-    assert [(one.operation, one.message) for one in transcript.of(Refused)] == [("close", "still busy")]
+    assert [(one.operation, one.message) for one in transcript.of(t.Refused)] == [("close", "still busy")]
     assert transcript.end.how == "completed"
 
 
@@ -222,9 +203,9 @@ def test_a_session_that_cannot_be_opened_is_reported_as_such() -> None:
 @pytest.mark.parametrize("binding", [replace(REFERENCE, adapter="anthropic"), FOREIGN], ids=["reference", "framework"])
 def test_a_session_is_stopped_from_outside(binding: SessionBinding) -> None:
     transcript = run(binding, load(SCENARIOS / "history/stopped.yaml"))
-    assert [event.stopped for event in transcript.of(Cancelled)] == [True, True]
-    assert [event.outcome for event in transcript.of(TurnEnded)] == ["cancelled", "answer", "cancelled", "answer"]
-    shown = transcript.of(TurnEnded)[0].shown
+    assert [event.stopped for event in transcript.of(t.Cancelled)] == [True, True]
+    assert [event.outcome for event in transcript.of(t.TurnEnded)] == ["cancelled", "answer", "cancelled", "answer"]
+    shown = transcript.of(t.TurnEnded)[0].shown
     assert shown == "There are twelve "
     assert held(transcript, "turn")[0] == ["Tell me about the beds.", shown]
 
@@ -235,7 +216,7 @@ def test_a_stop_that_raises_is_on_record() -> None:
         raise RuntimeError("too late")
 
     transcript = run(replace(REFERENCE, stop=stop), load(SCENARIOS / "history/stopped.yaml"))
-    assert {(one.operation, one.message) for one in transcript.of(Refused)} == {("stop", "too late")}
+    assert {(one.operation, one.message) for one in transcript.of(t.Refused)} == {("stop", "too late")}
 
 
 # -- a session with a provider of its own ----------------------------------------------------------------------------
@@ -243,13 +224,13 @@ def test_a_stop_that_raises_is_on_record() -> None:
 
 def test_a_session_that_opens_its_own_provider_shows_the_wire_and_no_calls() -> None:
     transcript = run(FOREIGN, talk(said("one"), said("two")))
-    assert transcript.of(CallBegan) == []
+    assert transcript.of(t.CallBegan) == []
     assert kinds(transcript) == [
         *["TurnBegan", "WireRequest", "WireResponse", "TurnEnded", "UsageReport", "HistorySnapshot"] * 2,
         "RunEnded",
     ]
-    assert {event.call for event in transcript.of(WireRequest)} == {-1}
-    assert [event.turn for event in transcript.of(WireRequest)] == [0, 1]
+    assert {event.call for event in transcript.of(t.WireRequest)} == {-1}
+    assert [event.turn for event in transcript.of(t.WireRequest)] == [0, 1]
 
 
 def test_requests_stand_where_they_were_made() -> None:
@@ -261,7 +242,7 @@ def test_requests_stand_where_they_were_made() -> None:
 
     transcript = run(replace(FOREIGN, reset=reset), talk(said("one"), said("two", before=("reset",))))
     turn = [type(event) for event in transcript.events if event.turn == 1]
-    assert turn[:5] == [WireRequest, WireResponse, Reset, HistorySnapshot, TurnBegan]
+    assert turn[:5] == [t.WireRequest, t.WireResponse, t.Reset, t.HistorySnapshot, t.TurnBegan]
 
 
 def test_the_same_seed_gives_the_same_digest_of_a_session() -> None:
@@ -273,7 +254,7 @@ def test_the_same_seed_gives_the_same_digest_of_a_session() -> None:
 @pytest.mark.parametrize("keeps_ids", [True, False])
 def test_what_is_loaded_says_whether_its_ids_are_the_sessions_own(keeps_ids: bool) -> None:
     binding = replace(FOREIGN, message_ids=keeps_ids)
-    loaded = run(binding, load(SCENARIOS / "history/saved.yaml")).of(Loaded)
+    loaded = run(binding, load(SCENARIOS / "history/saved.yaml")).of(t.Loaded)
     assert [event.message_ids for event in loaded] == [keeps_ids] * len(loaded)
     assert loaded
 
@@ -284,8 +265,8 @@ def test_what_is_loaded_says_whether_its_ids_are_the_sessions_own(keeps_ids: boo
 @pytest.mark.parametrize("path", ["stateless", "legacy"])
 def test_a_session_says_which_path_it_was_put_on(path: str) -> None:
     transcript = run(replace(REFERENCE, adapter="anthropic"), talk(said("one")), path)
-    assert [event.path for event in transcript.of(SessionOpened)] == [path]
-    owners = [event.owner for event in transcript.of(HistorySnapshot)]
+    assert [event.path for event in transcript.of(t.SessionOpened)] == [path]
+    owners = [event.owner for event in transcript.of(t.HistorySnapshot)]
     assert owners == (["session", "provider"] if path == "legacy" else ["session"])
 
 
@@ -303,7 +284,7 @@ def test_a_session_chooses_its_path_by_its_flag(value: str | None, path: str, mo
 
     transcript = run(replace(REFERENCE, adapter="anthropic", open=opened), talk(said("one")), path, flag=flag)
     assert seen == [(None, flag)]
-    assert [event.path for event in transcript.of(SessionOpened)] == [path]
+    assert [event.path for event in transcript.of(t.SessionOpened)] == [path]
 
 
 def test_a_provider_of_a_path_that_the_adapter_lacks_is_the_harness_to_blame() -> None:
@@ -323,11 +304,11 @@ def test_a_message_of_several_parts_needs_send_parts() -> None:
 
     run(replace(BARE, send_parts=send_parts), talk(both))
     assert seen == ["one", "two"]
-    assert "has no send_parts" in run(BARE, talk(both)).of(Failed)[0].message
+    assert "has no send_parts" in run(BARE, talk(both)).of(t.Failed)[0].message
 
 
 def test_system_text_and_tools_reach_a_session_that_can_be_configured() -> None:
     scenario = load(SCENARIOS / "tools/appear_change_vanish.yaml")
-    requests = run(FOREIGN, scenario).of(WireRequest)
+    requests = run(FOREIGN, scenario).of(t.WireRequest)
     declared = [[tool.name for tool in scenario.tools_in(one.turn)] for one in requests]
     assert [[tool["name"] for tool in one.body.get("tools", ())] for one in requests] == declared

@@ -9,29 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, Literal, TypeAlias
 
-from ...run.transcript import (
-    CallBegan,
-    ChildEnded,
-    Chunk,
-    Collected,
-    Event,
-    FunctionCallDetected,
-    HelperCalled,
-    Loaded,
-    Refused,
-    Reset,
-    Response,
-    Reverted,
-    SaidBeside,
-    Saved,
-    SessionOpened,
-    SessionStepped,
-    Swapped,
-    Thinking,
-    Transcript,
-    TurnBegan,
-    UsageUpdate,
-)
+from ...run import transcript as t
 from .exchange import Exchange
 
 Asked: TypeAlias = Literal["calls", "requests", "answers", "callbacks", "failures", "helpers", "steps"]
@@ -46,49 +24,49 @@ Asked: TypeAlias = Literal["calls", "requests", "answers", "callbacks", "failure
 - `steps`: what was done with a session or an agent: opening it, a turn, an operation
 """
 
-_STEPS: Final[tuple[type[Event], ...]] = (
-    SessionOpened,
-    TurnBegan,
-    Saved,
-    Loaded,
-    Swapped,
-    Reset,
-    Reverted,
-    Refused,
-    Collected,
-    SessionStepped,
-    SaidBeside,
-    ChildEnded,
+_STEPS: Final[tuple[type[t.Event], ...]] = (
+    t.SessionOpened,
+    t.TurnBegan,
+    t.Saved,
+    t.Loaded,
+    t.Swapped,
+    t.Reset,
+    t.Reverted,
+    t.Refused,
+    t.Collected,
+    t.SessionStepped,
+    t.SaidBeside,
+    t.ChildEnded,
 )
 
 
-def count(transcript: Transcript, exchanges: Sequence[Exchange], what: Asked) -> int:
+def count(transcript: t.Transcript, exchanges: Sequence[Exchange], what: Asked) -> int:
     """How often it happened in a run with these exchanges. What does not show its calls is counted by its requests."""
     asked = [exchange for exchange in exchanges if exchange.generates]
     match what:
         case "calls":
-            return len(transcript.of(CallBegan)) or len(asked)
+            return len(transcript.of(t.CallBegan)) or len(asked)
         case "requests":
             return len(asked)
         case "answers":
             return _answers(transcript, asked)
         case "callbacks":
             calls = {(one.request.probe, one.request.call) for one in asked}
-            told = transcript.of(Chunk, Thinking, FunctionCallDetected, UsageUpdate)
+            told = transcript.of(t.Chunk, t.Thinking, t.FunctionCallDetected, t.UsageUpdate)
             return sum((event.probe, event.call) in calls for event in told)
         case "failures":
             return sum(not exchange.clean for exchange in asked)
         case "helpers":
-            return len(transcript.of(HelperCalled))
+            return len(transcript.of(t.HelperCalled))
         case "steps":
             return len(transcript.of(*_STEPS))
 
 
-def _answers(transcript: Transcript, asked: Sequence[Exchange]) -> int:
+def _answers(transcript: t.Transcript, asked: Sequence[Exchange]) -> int:
     answered = [exchange for exchange in asked if exchange.answered]
-    if not transcript.of(CallBegan):
+    if not transcript.of(t.CallBegan):
         return len(answered)
-    returned = {(event.probe, event.call) for event in transcript.of(Response)}
+    returned = {(event.probe, event.call) for event in transcript.of(t.Response)}
     # The exchanges of calls that a probe makes at once belong to none of them.
     probes = {probe for probe, _ in returned if probe}
     return sum((one.request.probe, one.request.call) in returned or one.request.probe in probes for one in answered)

@@ -10,57 +10,53 @@ import msgspec
 from ...dialects.base import WireEvent
 from ...dialects.sse import frames
 from ...messages import JSON, Message
-from ...run.transcript import (
-    CallBegan,
-    Chunk,
-    Event,
-    Failed,
-    FunctionCallDetected,
-    HistorySnapshot,
-    Response,
-    SpanMade,
-    Thinking,
-    UsageUpdate,
-    WireRequest,
-    WireResponse,
+from ...run import transcript as t
+
+CALLBACKS = (t.Chunk, t.Thinking, t.FunctionCallDetected, t.UsageUpdate)
+_ELSEWHERE = (
+    t.CallBegan,
+    t.Response,
+    t.WireRequest,
+    t.WireResponse,
+    t.Failed,
+    t.HistorySnapshot,
+    t.SpanMade,
+    *CALLBACKS,
 )
 
-CALLBACKS = (Chunk, Thinking, FunctionCallDetected, UsageUpdate)
-_ELSEWHERE = (CallBegan, Response, WireRequest, WireResponse, Failed, HistorySnapshot, SpanMade, *CALLBACKS)
 
-
-def event_document(event: Event) -> JSON:
+def event_document(event: t.Event) -> JSON:
     """What the places of an event point into: the event itself, save for messages and responses."""
     match event:
-        case Response():
+        case t.Response():
             return _response(event)
-        case CallBegan() | HistorySnapshot():
+        case t.CallBegan() | t.HistorySnapshot():
             return _messages(event.messages)
     return msgspec.to_builtins(event)
 
 
-def history_document(events: Iterable[Event]) -> JSON:
+def history_document(events: Iterable[t.Event]) -> JSON:
     """What session and provider held, each as it stood last among these events.
 
     `operations` has what the session held after each operation, by the word that scenarios have for it.
     """
     held: dict[str, JSON] = {}
     for event in events:
-        if isinstance(event, HistorySnapshot):
+        if isinstance(event, t.HistorySnapshot):
             held[event.owner] = _messages(event.messages)
             if event.owner == "session" and event.after != "turn":
                 held.setdefault("operations", {})[event.after] = held[event.owner]
     return held
 
 
-def process_events(events: Iterable[Event]) -> list[Event]:
+def process_events(events: Iterable[t.Event]) -> list[t.Event]:
     """The events that no other side shows."""
     return [event for event in events if not isinstance(event, _ELSEWHERE) or is_stray(event)]
 
 
-def is_stray(event: Event) -> bool:
+def is_stray(event: t.Event) -> bool:
     """Whether the adapter failed outside of any call: neither a call nor a turn raised that."""
-    return isinstance(event, Failed) and event.scope == "call" and event.call < 0
+    return isinstance(event, t.Failed) and event.scope == "call" and event.call < 0
 
 
 def stream_document(events: Sequence[WireEvent]) -> JSON:
@@ -83,5 +79,5 @@ def _messages(messages: Sequence[Message]) -> JSON:
     return msgspec.to_builtins(messages)
 
 
-def _response(event: Response) -> JSON:
+def _response(event: t.Response) -> JSON:
     return msgspec.to_builtins(msgspec.structs.replace(event.response, raw=None))

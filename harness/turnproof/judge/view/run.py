@@ -10,23 +10,7 @@ from typing import Any
 from ...dialects.base import World
 from ...dialects.contract import Dialect
 from ...messages import ToolSchema
-from ...run.transcript import (
-    CallBegan,
-    Chunk,
-    Event,
-    Failed,
-    FunctionCallDetected,
-    HistorySnapshot,
-    LateCallback,
-    Response,
-    RunKey,
-    SpanMade,
-    Thinking,
-    Transcript,
-    UsageUpdate,
-    WireRequest,
-    WireResponse,
-)
+from ...run import transcript as t
 from ...scenarios.model import Scenario, Turn
 from ..finding import Place, Side, pointer
 from .aliases import Aliases, aliases_of
@@ -48,12 +32,12 @@ class View:
     shows_calls: bool = True
     """Whether its calls are those that the subject made, with all that was seen of them."""
 
-    def __init__(self, transcript: Transcript, dialect: Dialect, scenario: Scenario, digest: str = "") -> None:
+    def __init__(self, transcript: t.Transcript, dialect: Dialect, scenario: Scenario, digest: str = "") -> None:
         self.transcript = transcript
         self.dialect = dialect
         self.scenario = scenario
         self.digest = digest
-        self.key: RunKey = transcript.key
+        self.key: t.RunKey = transcript.key
         """Scenario, path, mode and repeat."""
         self._asked: dict[Asked, int] = {}
 
@@ -62,18 +46,18 @@ class View:
         fields.setdefault("pointer", pointer(*tokens))
         return Place.of_run(side, self.key, **fields)
 
-    def at_event(self, event: Event, *tokens: str | int) -> Place:
+    def at_event(self, event: t.Event, *tokens: str | int) -> Place:
         """Any event of this run, or a part of it; what it leaves out is pointed to by what stands around it."""
-        if not isinstance(event, WireRequest | WireResponse):
+        if not isinstance(event, t.WireRequest | t.WireResponse):
             tokens = present(event_document(event), tokens)
         match event:
-            case WireRequest() | WireResponse():
+            case t.WireRequest() | t.WireResponse():
                 exchange = next(one for one in self.exchanges if one.number == event.exchange)
-                return exchange.at(Side.REQUEST if isinstance(event, WireRequest) else Side.STREAM, *tokens)
-            case SpanMade():
-                number = next(n for n, one in enumerate(self.transcript.of(SpanMade)) if one is event)
+                return exchange.at(Side.REQUEST if isinstance(event, t.WireRequest) else Side.STREAM, *tokens)
+            case t.SpanMade():
+                number = next(n for n, one in enumerate(self.transcript.of(t.SpanMade)) if one is event)
                 return self.at(Side.SPAN, number, *tokens)
-            case HistorySnapshot():
+            case t.HistorySnapshot():
                 operated = event.owner == "session" and event.after != "turn"
                 owner = ("operations", event.after) if operated else (event.owner,)
                 return self.at(Side.HISTORY, *owner, *tokens, turn=event.turn, probe=event.probe)
@@ -82,15 +66,15 @@ class View:
         if call is not None:
             where |= {"round": call.began.round, "attempt": call.attempt}
         match event:
-            case Failed() if not is_stray(event):
+            case t.Failed() if not is_stray(event):
                 if event.scope == "turn":
                     return self.at(Side.ERROR, *tokens, turn=event.turn, probe=event.probe)
                 return self.at(Side.ERROR, *tokens, **where)
-            case Response():
+            case t.Response():
                 return self.at(Side.RESPONSE, *tokens, **where)
-            case CallBegan():
+            case t.CallBegan():
                 return self.at(Side.HISTORY, *tokens, **where)
-            case Chunk() | Thinking() | FunctionCallDetected() | UsageUpdate():
+            case t.Chunk() | t.Thinking() | t.FunctionCallDetected() | t.UsageUpdate():
                 mine = (one for one in self.transcript.events if isinstance(one, CALLBACKS))
                 mine = (one for one in mine if one.call == event.call and one.probe == event.probe)
                 number = next(n for n, one in enumerate(mine) if one is event)
@@ -123,7 +107,7 @@ class View:
     @cached_property
     def turns(self) -> tuple[TurnView, ...]:
         """The turns in order; each has its calls. What children sent while others were under way is in none."""
-        by_turn: dict[int, list[Event]] = defaultdict(list)
+        by_turn: dict[int, list[t.Event]] = defaultdict(list)
         for event in self.transcript.events:
             if event.turn >= 0 and not event.probe and not self._is_beside(event):
                 by_turn[event.turn].append(event)
@@ -166,7 +150,7 @@ class View:
 
         The `threads` probe makes all calls at once, so its exchanges belong to no call: see `probe_exchanges`.
         """
-        by_probe: dict[str, list[Event]] = defaultdict(list)
+        by_probe: dict[str, list[t.Event]] = defaultdict(list)
         for event in self.transcript.events:
             if event.probe:
                 by_probe[event.probe].append(event)
@@ -177,16 +161,16 @@ class View:
         events = [event for event in self.transcript.events if event.probe == probe]
         return tuple(exchange for exchange in self.exchanges_in(events) if exchange.generates)
 
-    def probe_responses(self, probe: str) -> dict[int, Response | Failed]:
+    def probe_responses(self, probe: str) -> dict[int, t.Response | t.Failed]:
         """How each call of a probe ended, by the index of the original call."""
         events = (event for event in self.transcript.events if event.probe == probe and event.call >= 0)
-        return {event.call: event for event in events if isinstance(event, Response | Failed)}
+        return {event.call: event for event in events if isinstance(event, t.Response | t.Failed)}
 
     @cached_property
     def exchanges(self) -> tuple[Exchange, ...]:
         """Every exchange of the run, probes included."""
-        rounds = {(began.probe, began.call): began.round for began in self.transcript.of(CallBegan)}
-        answers = {event.exchange: event for event in self.transcript.of(WireResponse)}
+        rounds = {(began.probe, began.call): began.round for began in self.transcript.of(t.CallBegan)}
+        answers = {event.exchange: event for event in self.transcript.of(t.WireResponse)}
         return tuple(
             Exchange(
                 self.dialect,
@@ -196,12 +180,12 @@ class View:
                 self.key,
                 rounds.get((request.probe, request.call), -1),
             )
-            for request in self.transcript.of(WireRequest)
+            for request in self.transcript.of(t.WireRequest)
         )
 
-    def exchanges_in(self, events: Iterable[Event]) -> tuple[Exchange, ...]:
+    def exchanges_in(self, events: Iterable[t.Event]) -> tuple[Exchange, ...]:
         """The exchanges whose requests are among these events, each the same object however often it is asked for."""
-        return tuple(self._by_request[id(event)] for event in events if isinstance(event, WireRequest))
+        return tuple(self._by_request[id(event)] for event in events if isinstance(event, t.WireRequest))
 
     def tools_in(self, turn: int, exchange: Exchange | None) -> tuple[ToolSchema, ...]:
         """The tools in force in a turn. Where one may go on in the background, what the session offers with it in this
@@ -214,21 +198,21 @@ class View:
         return (*tools, *(tool for tool in exchange.call.tools if tool.name not in known))
 
     @property
-    def strays(self) -> tuple[Failed, ...]:
+    def strays(self) -> tuple[t.Failed, ...]:
         """Failures of the adapter outside any call: in `get_history()` or `shutdown()`."""
-        found = self.transcript.of(Failed)
+        found = self.transcript.of(t.Failed)
         return tuple(event for event in found if is_stray(event) and not event.probe)
 
     def pairs(self) -> Iterator[tuple[ProviderCall, ProviderCall]]:
         """Each call with the next call of the run."""
         return zip(self.calls, self.calls[1:], strict=False)
 
-    def _calls(self, events: Sequence[Event], script: Turn | None) -> list[ProviderCall]:
+    def _calls(self, events: Sequence[t.Event], script: Turn | None) -> list[ProviderCall]:
         calls: list[ProviderCall] = []
         rounds: dict[int, int] = defaultdict(int)
         for group in _by_call(events):
             began = group[0]
-            assert isinstance(began, CallBegan)
+            assert isinstance(began, t.CallBegan)
             if began.child:
                 continue  # of another conversation; its exchanges are found by the events of its step
             calls.append(self._call(began, group, rounds[began.round], script))
@@ -236,27 +220,27 @@ class View:
             rounds[began.round] += not calls[-1].lost_cache
         return calls
 
-    def _call(self, began: CallBegan, events: Sequence[Event], attempt: int, script: Turn | None) -> ProviderCall:
+    def _call(self, began: t.CallBegan, events: Sequence[t.Event], attempt: int, script: Turn | None) -> ProviderCall:
         callbacks: list[Callback] = []
-        late: list[LateCallback] = []
-        ended: Response | Failed | None = None
+        late: list[t.LateCallback] = []
+        ended: t.Response | t.Failed | None = None
         for event in events:
             match event:
-                case Chunk() | Thinking() | FunctionCallDetected() | UsageUpdate():
+                case t.Chunk() | t.Thinking() | t.FunctionCallDetected() | t.UsageUpdate():
                     callbacks.append(event)
-                case LateCallback():
+                case t.LateCallback():
                     late.append(event)
-                case Response() | Failed(scope="call") if ended is None:
+                case t.Response() | t.Failed(scope="call") if ended is None:
                     ended = event
         return ProviderCall(began, self.exchanges_in(events), callbacks, late, ended, attempt, script, self.key)
 
-    def _is_beside(self, event: Event) -> bool:
+    def _is_beside(self, event: t.Event) -> bool:
         """Whether it is part of an exchange of a child that was under way beside others."""
-        return isinstance(event, WireRequest | WireResponse) and event.exchange in self._beside
+        return isinstance(event, t.WireRequest | t.WireResponse) and event.exchange in self._beside
 
     @cached_property
     def _beside(self) -> frozenset[int]:
-        return frozenset(one.exchange for one in self.transcript.of(WireRequest) if one.child is not None)
+        return frozenset(one.exchange for one in self.transcript.of(t.WireRequest) if one.child is not None)
 
     @cached_property
     def _by_request(self) -> dict[int, Exchange]:
@@ -264,16 +248,16 @@ class View:
 
     @cached_property
     def _world(self) -> World:
-        answers = {event.exchange: event for event in self.transcript.of(WireResponse)}
-        requests = self.transcript.of(WireRequest)
+        answers = {event.exchange: event for event in self.transcript.of(t.WireResponse)}
+        requests = self.transcript.of(t.WireRequest)
         return world_of(self.dialect, ((request, answers.get(request.exchange)) for request in requests))
 
 
-def _by_call(events: Sequence[Event]) -> list[list[Event]]:
+def _by_call(events: Sequence[t.Event]) -> list[list[t.Event]]:
     """The events of each call, found by its index: late events may come after the next call began."""
-    groups: dict[int, list[Event]] = {}
+    groups: dict[int, list[t.Event]] = {}
     for event in events:
-        if isinstance(event, CallBegan):
+        if isinstance(event, t.CallBegan):
             groups[event.call] = [event]
         elif event.call in groups:
             groups[event.call].append(event)

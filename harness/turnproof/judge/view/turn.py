@@ -7,22 +7,7 @@ from functools import cached_property
 from typing import Any, Literal
 
 from ...messages import FinishReason, Message, Text
-from ...run.transcript import (
-    Cancelled,
-    Collected,
-    Event,
-    Failed,
-    HistorySnapshot,
-    Loaded,
-    Reset,
-    Retried,
-    Reverted,
-    RunKey,
-    Swapped,
-    ToolRun,
-    TurnBegan,
-    TurnEnded,
-)
+from ...run import transcript as t
 from ...scenarios.model import Cut, ScriptRound, Turn
 from ..finding import Place, Side, pointer
 from .call import ProviderCall
@@ -48,9 +33,9 @@ class TurnView:
         self,
         index: int,
         script: Turn | None,
-        events: Sequence[Event],
+        events: Sequence[t.Event],
         calls: Sequence[ProviderCall],
-        key: RunKey,
+        key: t.RunKey,
         *,
         live: bool = False,
     ) -> None:
@@ -76,7 +61,7 @@ class TurnView:
         fields.setdefault("pointer", pointer(*tokens))
         return Place.of_run(side, self._key, turn=self.index, **fields)
 
-    def at_event(self, event: Event, *tokens: str | int) -> Place:
+    def at_event(self, event: t.Event, *tokens: str | int) -> Place:
         """An event of this turn that no call has (a tool that ran, how the turn ended), or a part of it."""
         events = process_events(one for one in self.events if not one.probe)
         number = next((n for n, one in enumerate(events) if one is event), None)
@@ -92,7 +77,7 @@ class TurnView:
     @cached_property
     def spoken(self) -> bool:
         """Whether the user said something (a turn may consist of actions alone)."""
-        return any(isinstance(event, TurnBegan) for event in self.events)
+        return any(isinstance(event, t.TurnBegan) for event in self.events)
 
     @property
     def said(self) -> str:
@@ -107,17 +92,17 @@ class TurnView:
     @cached_property
     def cancelled(self) -> bool:
         """Whether the token was set."""
-        return any(isinstance(event, Cancelled) for event in self.events)
+        return any(isinstance(event, t.Cancelled) for event in self.events)
 
     @cached_property
-    def ended(self) -> TurnEnded | None:
+    def ended(self) -> t.TurnEnded | None:
         """How the turn ended, as the user saw it."""
-        return next((event for event in self.events if isinstance(event, TurnEnded)), None)
+        return next((event for event in self.events if isinstance(event, t.TurnEnded)), None)
 
     @cached_property
-    def failed(self) -> Failed | None:
+    def failed(self) -> t.Failed | None:
         """What the whole turn raised, or None."""
-        found = (event for event in self.events if isinstance(event, Failed) and event.scope == "turn")
+        found = (event for event in self.events if isinstance(event, t.Failed) and event.scope == "turn")
         return next(found, None)
 
     @cached_property
@@ -152,34 +137,34 @@ class TurnView:
         return not script.faults and self.expected == "answer"
 
     @cached_property
-    def tool_runs(self) -> tuple[ToolRun, ...]:
+    def tool_runs(self) -> tuple[t.ToolRun, ...]:
         """The tools that ran, in call order."""
-        return tuple(event for event in self.events if isinstance(event, ToolRun))
+        return tuple(event for event in self.events if isinstance(event, t.ToolRun))
 
     @cached_property
-    def retries(self) -> tuple[Retried, ...]:
+    def retries(self) -> tuple[t.Retried, ...]:
         """The session's waits between attempts."""
-        return tuple(event for event in self.events if isinstance(event, Retried))
+        return tuple(event for event in self.events if isinstance(event, t.Retried))
 
     @cached_property
-    def collected(self) -> Collected | None:
+    def collected(self) -> t.Collected | None:
         """The collection of history in front of the turn, if there was one."""
-        return next((event for event in self.events if isinstance(event, Collected)), None)
+        return next((event for event in self.events if isinstance(event, t.Collected)), None)
 
     @cached_property
-    def loaded(self) -> Loaded | None:
+    def loaded(self) -> t.Loaded | None:
         """The session as loaded, if the turn began with loading it; a damaged one is never gone on with."""
-        return next((event for event in self.events if isinstance(event, Loaded) and not event.damaged), None)
+        return next((event for event in self.events if isinstance(event, t.Loaded) and not event.damaged), None)
 
     @cached_property
     def rewritten(self) -> bool:
         """Whether something was done in front of the turn that rightly takes from the history what was in it."""
-        return any(isinstance(event, Collected | Reset | Reverted) for event in self.events)
+        return any(isinstance(event, t.Collected | t.Reset | t.Reverted) for event in self.events)
 
     @cached_property
     def swapped(self) -> bool:
         """Whether the provider object was replaced in front of the turn."""
-        return any(isinstance(event, Swapped) for event in self.events)
+        return any(isinstance(event, t.Swapped) for event in self.events)
 
     @cached_property
     def history(self) -> tuple[Message, ...] | None:
@@ -195,5 +180,5 @@ class TurnView:
         return last.messages if last is not None and last.owner == "provider" else None
 
     @cached_property
-    def _snapshots(self) -> tuple[HistorySnapshot, ...]:
-        return tuple(event for event in self.events if isinstance(event, HistorySnapshot))
+    def _snapshots(self) -> tuple[t.HistorySnapshot, ...]:
+        return tuple(event for event in self.events if isinstance(event, t.HistorySnapshot))
