@@ -1,4 +1,4 @@
-"""Scenario files with one mistake each, and the check that it is refused in the right place and words."""
+"""Scenario files with one mistake each (`refused.yaml`), and the check that the reader refuses each of them."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 from textwrap import dedent, indent
 
 import pytest
+import yaml
 
 from turnproof.errors import ScenarioError
 from turnproof.scenarios import load
@@ -41,6 +42,23 @@ def turn(id: str, text: str, path: str, reason: str) -> Bad:
     first, *rest = dedent(text).strip("\n").splitlines()
     body = "\n".join([f"  - {first}", indent("\n".join(rest), "    ")])
     return Bad(id, TOOLS + body + "\n", f"$.turns[0]{path}", reason)
+
+
+def steps(id: str, text: str, path: str, reason: str) -> Bad:
+    """One list of steps with sessions in front of a turn; `path` continues that of the list."""
+    return turn(id, f"sessions: {text}\nuser: a\nmodel: b", f".sessions{path}", reason)
+
+
+def bad_files(*kinds: str) -> list[Bad]:
+    """The rows of the table, of these kinds alone if any are named."""
+    table = yaml.safe_load(Path(__file__).with_name("refused.yaml").read_text("utf-8"))
+    made = {"documents": file, "files": file, "turns": turn, "steps": steps}
+    return [
+        made[kind](row["id"], row["text"], row["at"], row["reason"])
+        for kind, rows in table.items()
+        for row in rows
+        if not kinds or kind in kinds
+    ]
 
 
 def check_refused(bad: Bad, folder: Path) -> None:

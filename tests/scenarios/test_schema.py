@@ -17,17 +17,10 @@ from turnproof.scenarios._document import parse_document, read_document
 from turnproof.scenarios.schema import scenario_schema
 from turnproof_suites import __file__ as suites
 
-from . import test_refused_files, test_refused_turns, test_session_steps
-from .bad import Bad
+from .bad import Bad, bad_files
 
 SHIPPED = sorted((Path(suites).parent / "scenarios").rglob("*.yaml"))
-BAD = [
-    *test_refused_files.WHOLE,
-    *test_refused_turns.TURNS,
-    *test_refused_turns.HAPPENINGS,
-    *test_session_steps.STEPS,
-    *test_session_steps.AROUND,
-]
+BAD = bad_files("files", "turns", "steps")
 
 FORM = ("unknown key", "unknown word", "expected ", "out of range", "must be ")
 """How reasons begin that are about the form of a value, which a schema sees."""
