@@ -72,6 +72,7 @@ AGENTS = {
     "gemini": "@google/gemini-cli@0.61.0",
     "codex": "@openai/codex@0.169.0",
 }
+AIMOCK = "@copilotkit/aimock"
 SEEN_AFTER_KILLS = [
     "killed-agent-ends-the-turn",
     "earlier-turns-survive-a-kill",
@@ -121,8 +122,15 @@ def long(session: nox.Session) -> None:
 
 @nox.session
 def checkers(session: nox.Session) -> None:
-    """Have public checkers of LLM APIs judge the emulator (`nox -s checkers -- -k anthropic`)."""
+    """Have public checkers of LLM APIs judge the emulator, and adapters run behind a public mock: some minutes.
+
+    `nox -s checkers -- -k anthropic` is for one dialect. The mock needs npm.
+    """
     ready_for_tests(session)
+    if shutil.which("npm"):
+        folder = pathlib.Path(session.virtualenv.location).resolve() / "aimock"
+        session.run("npm", "install", "--silent", "--prefix", str(folder), f"{AIMOCK}@1.43.0", external=True)
+        session.env["TURNPROOF_AIMOCK"] = str(folder / "node_modules" / AIMOCK)
     session.run("pytest", "-m", "long", "tests/checkers", *session.posargs)
 
 

@@ -101,7 +101,10 @@ def token_counts_grow_with_the_prompt(view: View) -> Findings:
     """A prompt with everything of another one, and something more, has more tokens; system text and tools count."""
     counts: list[tuple[CallBegan, HelperCalled]] = []
     calls = {call.index: call.began for call in view.calls}
+    denied = any(one.denied_by_service and one.request.operation == "count_tokens" for one in view.exchanges)
     for event in _helpers(view, "count_tokens"):
+        if event.error and denied:
+            continue  # a real service that counts no tokens
         if event.error:
             yield _raised(view, event, _COUNT_RAISED)
         elif not isinstance(event.returned, int) or event.returned <= 0:

@@ -16,8 +16,21 @@ from .requests import Json
 def description(name: str) -> Json:
     """The OpenAPI document of this name. Skips a test where it is not installed."""
     pytest.importorskip("llm_comply")
-    found: Json = json.loads((resources.files("llm_comply") / "specs" / f"{name}.json").read_text("utf-8"))
+    text = (resources.files("llm_comply") / "specs" / f"{name}.json").read_text("utf-8")
+    found: Json = _with_null(json.loads(text))
     return found
+
+
+def _with_null(value: Any) -> Any:
+    """OpenAPI 3.0 says `nullable` where JSON Schema has a type of its own for null."""
+    if isinstance(value, list):
+        return [_with_null(one) for one in value]
+    if not isinstance(value, dict):
+        return value
+    rest = {
+        name: _with_null(one) for name, one in value.items() if value.get("nullable") is not True or name != "nullable"
+    }
+    return {"anyOf": [rest, {"type": "null"}]} if value.get("nullable") is True else rest
 
 
 @cache

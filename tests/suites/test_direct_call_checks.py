@@ -14,11 +14,11 @@ from turnproof.judge.verdict import Status
 from turnproof.judge.view import View
 from turnproof.messages import FunctionCall, Message, Text, ToolResult
 from turnproof.run.driver.direct_calls import broken_histories, call_helpers
-from turnproof.run.transcript import CallBegan, Event, HelperCalled, Response, WireRequest
+from turnproof.run.transcript import CallBegan, Event, HelperCalled, Response, WireRequest, WireResponse
 from turnproof.scenarios.model import Scenario
 
 from .build import Made, error, scripted, spoilt
-from .cases import Case, decide, suite
+from .cases import Case, decide, status, suite
 
 ASKED = FunctionCall(id="toolu_1", name="read_sensor", args={"bed": 3})
 
@@ -249,3 +249,16 @@ def load_scenarios() -> list[Scenario]:
     from turnproof.commands.certify.scenarios import suite_scenarios
 
     return list(suite_scenarios(suite()))
+
+
+def test_a_service_that_counts_no_tokens_leaves_the_adapters_count_undecided() -> None:
+    name = "accounting/token-counts-grow-with-the-prompt"
+    failing = raised(counted(7, 9, 12)())
+    assert status(name, failing) is Status.VIOLATED
+    where: dict[str, Any] = {"exchange": 99, "turn": -1, "probe": "helpers"}
+    request = replace(next(iter(failing.transcript.of(WireRequest))), operation="count_tokens", **where)
+    answer = replace(next(iter(failing.transcript.of(WireResponse))), status=404, origin="service", body="{}", **where)
+    *before, end = failing.transcript.events
+    events = (*before, request, answer, end)
+    denied = View(replace(failing.transcript, events=events), failing.dialect, failing.scenario)
+    assert status(name, denied) is not Status.VIOLATED

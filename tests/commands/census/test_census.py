@@ -51,6 +51,13 @@ def test_a_service_that_keeps_a_rule_agrees(service: str, tmp_path: Path) -> Non
     assert said[-1].startswith("agrees: no-messages: 400 ")
 
 
+def test_a_legal_request_for_one_model_is_answered(service: str, tmp_path: Path) -> None:
+    assert census(options(tmp_path, "unknown-model"), lambda line: None) >= 0
+    seen = list(read_observations(tmp_path / "census.ndjson"))
+    assert "get" in {one.variant for one in seen}
+    assert {(one.illegal.status, one.legal.status, one.agreement) for one in seen} == {(404, 200, "agrees")}
+
+
 def test_a_service_that_takes_what_a_rule_forbids_denies_it(service: str, tmp_path: Path) -> None:
     census(options(tmp_path, "unknown-beta"), lambda line: None)
     [seen] = read_observations(tmp_path / "census.ndjson")

@@ -125,6 +125,18 @@ def test_a_service_that_will_never_answer_is_asked_once(
     assert {one.status for one in measured.verdicts.values()} <= {Status.INCONCLUSIVE, Status.NOT_CLAIMED}
 
 
+def test_a_quota_that_is_used_up_half_way_ends_the_asking_and_accuses_nobody(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    half_way = 6
+    with serving(ForeignService(troubles=dict.fromkeys(range(half_way, 99), "quota"))) as service:
+        measured = certify_live(service, monkeypatch, tmp_path, scenarios=("basics/four_turns", TOOLS))
+        assert half_way < len(service.requests) < half_way + 6
+    assert "`--failed` measures later what is left" in " ".join(measured.backends.service_faults)
+    assert measured.accused() == {}
+    assert "service-fault" in {view.transcript.end.how for view in measured.views}
+
+
 def test_an_answer_of_megabytes_is_passed_on(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     with serving(ForeignService(troubles={0: "huge"}, calls_tools=False)) as service:
         measured = certify_live(

@@ -95,7 +95,7 @@ def _newest_first(call: Call) -> Iterator[tuple[Message | None, Message]]:
 
 def account(run: ServerRun, call: Call) -> tuple[PromptUsage, Callable[[], None]]:
     """What the prompt of a call counts, and what makes the cache remember it."""
-    if call.model is None:  # a list of models has no prompt
+    if call.model is None or call.body is None:  # a list of models, or one of them, has no prompt
         return PromptUsage(0), lambda: None
     facts = run.world.models[call.model]
     return run.cache.account(call, facts, run.world.clock())
