@@ -418,7 +418,7 @@ def _wire(one: AnsweredCall) -> JSON:
 def _response_value(one: AnsweredCall) -> JSON:
     response = one.response
     return {
-        "parts": _essence(response.parts),
+        "parts": _essence(response.parts) | {"text": spoken_as(response.parts, one.wire.parts)},
         "finish_reason": str(response.finish_reason),
         "prompt_tokens": response.usage.prompt_tokens,
         "output_tokens": response.usage.output_tokens,

@@ -285,12 +285,12 @@ def spoken_text(parts: Iterable[Part]) -> str:
 def spoken_as(parts: Iterable[Part], said: Iterable[Part]) -> str:
     """The visible text of a response's parts, to compare with the `spoken_text` of the answer on the wire, `said`.
 
-    The two are equal where only blank texts of the answer are left out, or joined to the text beside them: a message
-    that has a single text cannot keep them apart.
+    The two are equal where only blank texts of the answer are left out or joined to the text beside them, and where
+    texts of the answer are joined with other white space: a message that has a single text cannot keep them apart.
     """
     own, texts = list(parts), [part.text for part in said if isinstance(part, Text)]
     whole = "".join(part.text for part in own if isinstance(part, Text))
-    pattern = "".join(re.escape(text) if text.strip() else f"(?:{re.escape(text)})?" for text in texts)
+    pattern = r"\s*".join(re.escape(text) if text.strip() else "" for text in texts)
     if re.fullmatch(pattern, whole):
         return "".join(text for text in texts if text.strip())
     return spoken_text(own)

@@ -11,7 +11,7 @@ import pytest
 from google.genai import errors as google_errors
 
 from turnproof import errors
-from turnproof_adapters.peers.sdk_errors import typed_error
+from turnproof_adapters.peers.sdk_errors import passed_error, typed_error
 
 REQUEST: Any = httpx.Request("POST", "http://127.0.0.1/v1")
 LATER = {"retry-after": "17"}
@@ -52,3 +52,30 @@ def test_google_names_the_status_and_the_wait_in_the_body() -> None:
 @pytest.mark.parametrize("error", [ValueError("no"), RuntimeError("no"), KeyError("no")])
 def test_an_error_of_the_library_itself_is_none_of_an_api(error: Exception) -> None:
     assert typed_error(error) is None
+
+
+def refused(sdk: Any, message: str, **body: str) -> Any:
+    return sdk.BadRequestError(message, response=response(400), body={"error": {"message": message, **body}})
+
+
+TOO_LONG = "The input token count (5000) exceeds the maximum number of tokens allowed (3000)."
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        refused(anthropic, "prompt is too long: 5000 tokens > 3000 maximum", type="invalid_request_error"),
+        refused(openai, "Please reduce the length of the messages.", code="context_length_exceeded"),
+        google_errors.ClientError(400, {"error": {"code": 400, "status": "INVALID_ARGUMENT", "message": TOO_LONG}}),
+    ],
+)
+def test_who_gets_the_error_of_an_sdk_can_tell_a_prompt_that_is_too_long(error: Any) -> None:
+    assert type(typed_error(error)) is errors.InvalidRequestError
+    passed = passed_error(error)
+    assert type(passed) is errors.ContextLimitError
+    assert passed.status == 400
+
+
+def test_another_refusal_about_length_is_no_context_limit() -> None:
+    error = refused(openai, "string too long. Expected a string with maximum length 40", code="string_above_max_length")
+    assert type(passed_error(error)) is errors.InvalidRequestError

@@ -30,6 +30,26 @@ STREAMED = {
 """The status that an API gives to an error that it sends inside a stream, which has the status 200."""
 
 
+TOO_LONG = re.compile(
+    r"prompt is too long|input length and `?max_tokens`? exceed context limit|"
+    r"input token count.{0,40} exceeds the maximum number of tokens allowed"
+)
+"""What Anthropic and Google write where a prompt is too long: the error's type is that of any other refusal."""
+
+
+def passed_error(error: BaseException) -> errors.ProviderError | None:
+    """The same as `typed_error`, for a library that lets the SDK's error through and has no class for a prompt that is
+    too long: the caller sees everything that the API sent, and can tell it by the code or the sentence."""
+    typed = typed_error(error)
+    if type(typed) is errors.InvalidRequestError and (
+        typed.kind == "context_length_exceeded"
+        or getattr(error, "code", None) == "context_length_exceeded"
+        or TOO_LONG.search(str(error))
+    ):
+        return errors.ContextLimitError(str(error), status=typed.status, kind=typed.kind)
+    return typed
+
+
 def typed_error(error: BaseException) -> errors.ProviderError | None:
     """The error of the contract; None for one that comes from nowhere near an API."""
     module = type(error).__module__

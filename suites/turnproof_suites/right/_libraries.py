@@ -4,14 +4,31 @@ from __future__ import annotations
 
 from ._right import Library
 
+ADK_ANTHROPIC = Library("google/adk-python", "src/google/adk/models/anthropic_llm.py")
+ADK_GEMINI = Library("google/adk-python", "src/google/adk/models/google_llm.py")
 AGENTS_CHAT = Library("openai/openai-agents-python", "src/agents/models/chatcmpl_converter.py")
+AGENTS_RESPONSES = Library("openai/openai-agents-python", "src/agents/models/openai_responses.py")
 AGENTS_STRICT_SCHEMA = Library("openai/openai-agents-python", "src/agents/strict_schema.py")
 ANTHROPIC_BETA = Library("anthropics/anthropic-sdk-python", "src/anthropic/resources/beta/messages/messages.py")
 AUTOGEN_ANTHROPIC = Library(
     "microsoft/autogen", "python/packages/autogen-ext/src/autogen_ext/models/anthropic/_anthropic_client.py"
 )
+AUTOGEN_OPENAI = Library(
+    "microsoft/autogen", "python/packages/autogen-ext/src/autogen_ext/models/openai/_message_transform.py"
+)
 GOOGLE_BYTES = Library("googleapis/python-genai", "google/genai/_common.py")
 GOOGLE_CALLS = Library("googleapis/python-genai", "google/genai/_extra_utils.py")
+HAYSTACK_ANTHROPIC = Library(
+    "deepset-ai/haystack-core-integrations",
+    "integrations/anthropic/src/haystack_integrations/components/generators/anthropic/chat/chat_generator.py",
+)
+HAYSTACK_ANTHROPIC_ANSWERS = Library(
+    "deepset-ai/haystack-core-integrations",
+    "integrations/anthropic/src/haystack_integrations/components/generators/anthropic/chat/utils.py",
+)
+HAYSTACK_CHUNKS = Library("deepset-ai/haystack", "haystack/components/generators/utils.py")
+HAYSTACK_MESSAGES = Library("deepset-ai/haystack", "haystack/dataclasses/chat_message.py")
+HAYSTACK_OPENAI = Library("deepset-ai/haystack", "haystack/components/generators/chat/openai.py")
 LANGCHAIN_ANTHROPIC = Library("langchain-ai/langchain", "libs/partners/anthropic/langchain_anthropic/chat_models.py")
 LANGCHAIN_CACHING = Library(
     "langchain-ai/langchain", "libs/partners/anthropic/langchain_anthropic/middleware/prompt_caching.py"
@@ -23,6 +40,13 @@ LITELLM_ANTHROPIC = Library("BerriAI/litellm", "litellm/llms/anthropic/chat/tran
 LITELLM_ERRORS = Library("BerriAI/litellm", "litellm/litellm_core_utils/exception_mapping_utils.py")
 LITELLM_IDS = Library("BerriAI/litellm", "litellm/litellm_core_utils/prompt_templates/factory.py")
 LITELLM_NAMES = Library("BerriAI/litellm", "litellm/llms/anthropic/messages/adapters/transformation.py")
+LLAMA_INDEX_ANTHROPIC = Library(
+    "run-llama/llama_index",
+    "llama-index-integrations/llms/llama-index-llms-anthropic/llama_index/llms/anthropic/utils.py",
+)
+LLAMA_INDEX_OPENAI = Library(
+    "run-llama/llama_index", "llama-index-integrations/llms/llama-index-llms-openai/llama_index/llms/openai/base.py"
+)
 PYDANTIC_AI_ANTHROPIC = Library("pydantic/pydantic-ai", "pydantic_ai_slim/pydantic_ai/models/anthropic/__init__.py")
 PYDANTIC_AI_CHAT = Library("pydantic/pydantic-ai", "pydantic_ai_slim/pydantic_ai/models/openai/_chat_model.py")
 PYDANTIC_AI_DEBOUNCE = Library("pydantic/pydantic-ai", "pydantic_ai_slim/pydantic_ai/_utils.py")

@@ -9,6 +9,7 @@ from msgspec.structs import replace as changed
 from turnproof.messages import FinishReason, Message, Part, ProviderResponse, Text, Thought
 
 from ..mutants import Broken, CallInputs
+from ._libraries import HAYSTACK_ANTHROPIC_ANSWERS
 from ._right import right
 
 _TEXTS = ("basics/*", "tools/one", "tools/text_and_calls", "finish/*", "history/*")
@@ -74,3 +75,24 @@ class _CallsBehindABlankText(Broken):
         if response.calls and not response.text:
             return changed(response, parts=(Text(""), *response.parts))
         return response
+
+
+@right(
+    "texts-joined-with-a-blank",
+    "answers",
+    scenarios=("tools/image_result", "tools/sequential", "basics/*"),
+    seen_in=HAYSTACK_ANTHROPIC_ANSWERS,
+    dialects=("anthropic-messages",),
+)
+class _TextsJoinedWithABlank(Broken):
+    """Texts that follow each other in an answer in one piece are one text with a blank between them."""
+
+    def change_response(self, inputs: CallInputs, response: ProviderResponse) -> ProviderResponse:
+        parts: list[Part] = []
+        for part in response.parts if inputs.on_chunk is None else ():
+            before = parts[-1] if parts else None
+            if isinstance(part, Text) and isinstance(before, Text) and before.provider_data is None:
+                parts[-1] = changed(before, text=f"{before.text} {part.text}")
+            else:
+                parts.append(part)
+        return changed(response, parts=tuple(parts)) if parts else response

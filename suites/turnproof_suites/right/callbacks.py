@@ -16,7 +16,7 @@ from turnproof.messages import ProviderResponse, TokenUsage
 
 from ..mutants import Broken, CallInputs, Proceed
 from ..mutants._broken import CallbackName
-from ._libraries import PYDANTIC_AI_DEBOUNCE, STRANDS_THREADS, VERCEL_SMOOTH
+from ._libraries import HAYSTACK_CHUNKS, HAYSTACK_OPENAI, PYDANTIC_AI_DEBOUNCE, STRANDS_THREADS, VERCEL_SMOOTH
 from ._right import right
 
 _PLAIN = ("basics/*", "tools/one", "tools/parallel", "faults/plain_streams")
@@ -256,3 +256,61 @@ class _CallbacksThroughAQueue(Broken):
         finally:
             queue.put(None)
             thread.join()
+
+
+@right(
+    "empty-chunks-too",
+    "chunks",
+    scenarios=(*_PLAIN, "cancel/in_text"),
+    seen_in=HAYSTACK_OPENAI,
+    capability=("streaming",),
+)
+class _EmptyChunksToo(Broken):
+    """`on_chunk` gets an empty text before each piece, as a library hands on events that have none."""
+
+    def change_inputs(self, inputs: CallInputs) -> CallInputs:
+        def with_empty(callback: Callable[[Any], None]) -> Callable[[Any], None]:
+            def pass_on(text: str) -> None:
+                callback("")
+                callback(text)
+
+            return pass_on
+
+        return super().change_inputs(inputs).with_callback("on_chunk", with_empty)
+
+
+@right(
+    "calls-announced-at-the-end",
+    "chunks",
+    scenarios=("tools/*", "cancel/in_arguments", "gc/tool_pairs"),
+    seen_in=HAYSTACK_CHUNKS,
+    capability=("streaming", "tools"),
+    dialects=("anthropic-messages", "gemini", "openai-responses"),
+)
+class _CallsAnnouncedAtTheEnd(Broken):
+    """`on_function_call` gets the calls when the answer is complete, in their order, as a library adds them up then."""
+
+    def call(self, inputs: CallInputs, proceed: Proceed) -> ProviderResponse:
+        if inputs.on_call is None:
+            return super().call(inputs, proceed)
+        calls: list[Any] = []
+        response = super().call(inputs.with_callback("on_call", lambda _: calls.append), proceed)
+        for call in calls:
+            inputs.on_call(call)
+        return response
+
+
+@right(
+    "thinking-in-one-piece",
+    "thoughts and signatures",
+    scenarios=("thinking/*",),
+    seen_in=HAYSTACK_CHUNKS,
+    capability=("streaming", "thinking"),
+)
+class _ThinkingInOnePiece(_Gathered):
+    """`on_thinking` gets all that the model thought at once, when the answer goes on."""
+
+    callback = "on_thinking"
+
+    def size_of(self, text: str) -> int:
+        return 0

@@ -94,3 +94,16 @@ def _parameters(wire: Wire, body: Json) -> Iterator[Json]:
     for tool in wire.tools(body):
         holder = tool.get("function", tool)
         yield from (holder[key] for key in _PARAMETERS if isinstance(holder.get(key), dict))
+
+
+@right("a-tool-for-each-declaration", _KIND, scenarios=("tools/*",), capability=("tools",), dialects=("gemini",))
+class _ToolForEachDeclaration(OfEachAPI):
+    """Each function is declared in a list of its own: the service takes several."""
+
+    def change_gemini(self, body: Json) -> None:
+        tools = []
+        for tool in body.get("tools", ()):
+            for name in ("functionDeclarations", "function_declarations"):
+                tools += [{name: [one]} for one in tool.get(name, ())]
+        if tools:
+            body["tools"] = tools

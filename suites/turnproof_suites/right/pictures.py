@@ -12,7 +12,7 @@ from turnproof.messages import FileRef, InlineData, Part, ToolResult
 from ..mutants._png import png
 from ..mutants._wire import Json
 from ._body import OfEachAPI, blocks_of_all
-from ._libraries import AGENTS_CHAT, GOOGLE_BYTES
+from ._libraries import AGENTS_CHAT, GOOGLE_BYTES, HAYSTACK_MESSAGES
 from ._parts import ChangedParts
 from ._right import right
 
@@ -77,3 +77,25 @@ class _BytesInLettersOfURLs(OfEachAPI):
                 for holder, key in ((part, "thoughtSignature"), (part.get("inlineData", {}), "data")):
                     if key in holder:
                         holder[key] = holder[key].replace("+", "-").replace("/", "_")
+
+
+@right(
+    "documents-with-names",
+    _KIND,
+    scenarios=("media/*",),
+    seen_in=HAYSTACK_MESSAGES,
+    capability=("documents",),
+    dialects=("anthropic-messages", "openai-chat"),
+)
+class _DocumentsWithNames(OfEachAPI):
+    """Every document has the same name, as a library gives one where the caller has none."""
+
+    def change_messages(self, body: Json) -> None:
+        for block in blocks_of_all(body["messages"]):
+            if block["type"] == "document":
+                block["title"] = "document"
+
+    def change_chat(self, body: Json) -> None:
+        for block in blocks_of_all(body["messages"]):
+            if block["type"] == "file" and "file_data" in block["file"]:
+                block["file"]["filename"] = "filename"

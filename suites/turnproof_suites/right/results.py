@@ -11,7 +11,7 @@ from turnproof.messages import Part, ToolResult, thaw
 
 from ..mutants._wire import Json
 from ._body import OfEachAPI, blocks_of_all
-from ._libraries import GOOGLE_CALLS, LANGCHAIN_ANTHROPIC, STRANDS_ANTHROPIC
+from ._libraries import GOOGLE_CALLS, LANGCHAIN_ANTHROPIC, LITELLM_IDS, STRANDS_ANTHROPIC
 from ._parts import ChangedParts
 from ._right import right
 
@@ -95,3 +95,43 @@ class _ResultsRespaced(ChangedParts):
         if not isinstance(part, ToolResult) or isinstance(part.result, str):
             return part
         return changed(part, result=json.dumps(thaw(part.result), ensure_ascii=False, indent=1))
+
+
+@right(
+    "results-in-messages-of-their-own",
+    _KIND,
+    scenarios=_RESULTS,
+    capability=("tools",),
+    dialects=("anthropic-messages",),
+)
+class _ResultsApart(OfEachAPI):
+    """Each result goes out in a message of its own: the service reads neighbours of one role as one turn."""
+
+    def change_messages(self, body: Json) -> None:
+        messages = body["messages"]
+        for number, message in reversed(list(enumerate(messages))):
+            blocks = message["content"] if isinstance(message["content"], list) else []
+            if len(blocks) > 1 and all(block["type"] == "tool_result" for block in blocks):
+                messages[number : number + 1] = [message | {"content": [block]} for block in blocks]
+
+
+@right(
+    "results-with-names",
+    _KIND,
+    scenarios=_RESULTS,
+    seen_in=LITELLM_IDS,
+    capability=("tools",),
+    dialects=("openai-chat",),
+)
+class _ResultsWithNames(OfEachAPI):
+    """Each result names its tool as well as its call, as the older form of the API had it."""
+
+    def change_chat(self, body: Json) -> None:
+        names = {
+            call["id"]: call["function"]["name"]
+            for message in body["messages"]
+            for call in message.get("tool_calls") or ()
+        }
+        for message in body["messages"]:
+            if message["role"] == "tool" and message["tool_call_id"] in names:
+                message.setdefault("name", names[message["tool_call_id"]])

@@ -208,3 +208,13 @@ class _BetaAddress(Rewriting):
 
     def change_http_request(self, wire: Wire, request: HttpRequest) -> HttpRequest:
         return replace(request, query={**request.query, "beta": "true"})
+
+
+@right("helper-named", "headers and addresses", scenarios=_PLAIN, seen_in=ANTHROPIC_BETA, in_evidence=False)
+class _HelperNamed(_Headers):
+    """Headers name the method of the SDK that makes the request, and the library above it."""
+
+    headers: ClassVar[Mapping[str, str]] = {
+        "x-stainless-helper-method": "stream",
+        "x-goog-api-client": "google-adk/2.13.0 gl-python/3.11",
+    }

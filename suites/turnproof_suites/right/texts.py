@@ -4,10 +4,22 @@ from __future__ import annotations
 
 from typing import Any
 
+from msgspec.structs import replace as changed
+
+from turnproof.messages import Message, Text
+
 from ..mutants import Rewriting, Wire
 from ..mutants._wire import Json
 from ._body import OfEachAPI
-from ._libraries import LANGCHAIN_ANTHROPIC, SMOLAGENTS, STRANDS_OPENAI
+from ._libraries import (
+    AUTOGEN_ANTHROPIC,
+    AUTOGEN_OPENAI,
+    LANGCHAIN_ANTHROPIC,
+    LLAMA_INDEX_ANTHROPIC,
+    SMOLAGENTS,
+    STRANDS_OPENAI,
+)
+from ._parts import ChangedParts
 from ._right import right
 
 _TEXTS = ("basics/*", "cancel/*", "faults/*", "gc/tool_pairs")
@@ -117,3 +129,55 @@ def _only_said(wire: Wire, message: Json) -> bool:
     if message.get("role") != "user":
         return False
     return all(wire.kind(block) in ("text", "image", "document") for block in wire.blocks(message))
+
+
+@right(
+    "turns-joined",
+    "texts and messages",
+    scenarios=("history/*", "cancel/*", "tools/*"),
+    seen_in=LLAMA_INDEX_ANTHROPIC,
+    dialects=("anthropic-messages", "gemini"),
+)
+class _TurnsJoined(Rewriting):
+    """Messages of one role in a row go out as one, results of tools and what the user said behind them as well."""
+
+    def change_request(self, wire: Wire, body: Json) -> None:
+        messages = wire.messages(body)
+        for number in range(len(messages) - 1, 0, -1):
+            before, message = messages[number - 1], messages[number]
+            if before.get("role") == message.get("role"):
+                wire.blocks(before).extend(wire.blocks(message))
+                del messages[number]
+
+
+@right(
+    "messages-with-names",
+    "texts and messages",
+    scenarios=(*_TEXTS, "history/*"),
+    seen_in=AUTOGEN_OPENAI,
+    dialects=("openai-chat",),
+)
+class _MessagesWithNames(OfEachAPI):
+    """Messages of the user and the model name who wrote them, as they do where several agents talk."""
+
+    def change_chat(self, body: Json) -> None:
+        for message in body["messages"]:
+            if message["role"] in ("user", "assistant"):
+                message.setdefault("name", "gardener" if message["role"] == "user" else "helper")
+
+
+@right(
+    "model-texts-trimmed",
+    "texts and messages",
+    scenarios=(*_TEXTS, "history/*"),
+    seen_in=AUTOGEN_ANTHROPIC,
+    paths=("stateless",),
+)
+class _ModelTextsTrimmed(ChangedParts):
+    """What the model said goes back without the blanks at its end, which one service refuses there."""
+
+    def change_message(self, message: Message) -> Message:
+        if message.role != "model" or not message.parts or not isinstance(last := message.parts[-1], Text):
+            return message
+        trimmed = changed(last, text=last.text.rstrip())
+        return message if trimmed == last else changed(message, parts=(*message.parts[:-1], trimmed))

@@ -135,6 +135,10 @@ def a_trip(*events: Failed, how: str = "completed", printed: str = "", **more: o
     return Trip(Transcript("mine", "openai-chat", "m", "emulate", key, 0, (*events, ended)), tools=True, port=4321)
 
 
+def lacking(message: str) -> Failed:
+    return Failed(scope="call", error="AttributeError", message=message, typed=False)
+
+
 REFUSED = Failed(scope="call", error="TransportError", message="refused", typed=True)
 
 
@@ -159,6 +163,16 @@ REFUSED = Failed(scope="call", error="TransportError", message="refused", typed=
             "no proxy between",
         ),
         (a_trip(), "no request reached the emulator, and complete() returned all the same", "call the endpoint"),
+        (
+            a_trip(lacking("'str' object has no attribute 'complete'")),
+            "'str' object has no attribute 'complete' before a request",
+            "open_stateless() may have returned something else",
+        ),
+        (
+            a_trip(lacking("'list' object has no attribute 'get'")),
+            "complete() raised AttributeError: 'list' object has no attribute 'get' before a request",
+            "look at what raised it",
+        ),
     ],
 )
 def test_what_a_process_shows_is_said(trip: Trip, said: str, do: str) -> None:

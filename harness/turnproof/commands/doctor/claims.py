@@ -58,6 +58,7 @@ PROBES = (
         "part_order",
         "tools/one",
         ("core/parts-keep-the-models-order", "streaming/callbacks-follow-the-models-order"),
+        suggested=False,  # texts in front of calls are in order by chance
     ),
     Probe("cache:explicit", "cache/growth", ("cache/history-is-marked",), suggested=False),
 )

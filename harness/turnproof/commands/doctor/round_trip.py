@@ -7,6 +7,7 @@ since all that follow would only be its echo.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -20,7 +21,7 @@ from ...dialects.catalogue import same_model
 from ...errors import BindingError, ContractError, PayloadError
 from ...judge.view.exchange import read_call, world_of
 from ...messages import FunctionCall, Text
-from ...provider import Capabilities, Path
+from ...provider import LEGACY_METHODS, Capabilities, Path
 from ...run.transcript import (
     CallBegan,
     Chunk,
@@ -159,6 +160,10 @@ def _addressed(trip: Trip) -> Iterator[Trouble]:
         yield Trouble(message, f"pass {form} to the client instead of its own address")
 
 
+_METHOD = re.compile(rf"has no attribute '(?:complete|{'|'.join(LEGACY_METHODS)})'")
+"""A method of a provider that an object lacks. Other attributes are missed within the adapter."""
+
+
 def _call_troubles(trip: Trip) -> Iterator[Trouble]:
     """Whether the call could be made, and came back, where nothing was refused."""
     scope = "call" if trip.shows_calls else "turn"
@@ -175,7 +180,7 @@ def _call_troubles(trip: Trip) -> Iterator[Trouble]:
         yield Trouble(
             f"a value of another type was put into a message, a part or a response{where}: {failed.message}", advice
         )
-    elif failed.error == "AttributeError":
+    elif failed.error == "AttributeError" and _METHOD.search(failed.message):
         advice = f"a {trip.path} provider has {trip.call}: open_{trip.path}() may have returned something else"
         yield Trouble(f"{failed.message}{where}", advice)
     elif not failed.typed:
