@@ -82,6 +82,7 @@ class Assembler:
         self._answer = Answer()
         self._model = ""
         self._items: dict[int, _Open | tuple[Part, ...]] = {}
+        self._places: dict[str, int] = {}
         self._malformed: list[str] = []
 
     def feed(self, event: Event) -> None:
@@ -93,11 +94,11 @@ class Assembler:
             return
         match event.type:
             case "response.output_item.added":
-                self._open(event.output_index, event.item)
+                self._open(self._place_of(event), event.item)
             case "response.output_item.done":
-                self._close(event.output_index, event.item)
+                self._close(self._place_of(event), event.item)
             case "response.function_call_arguments.delta":
-                opened = self._items.get(event.output_index)
+                opened = self._items.get(self._place_of(event))
                 if isinstance(opened, _Open) and isinstance(event.delta, str):
                     opened.arguments.append(event.delta)
             case "response.created" | "response.in_progress" | "response.queued":
@@ -122,6 +123,13 @@ class Assembler:
         """What had arrived: text, and reasoning whose encrypted content had come. Never a call."""
         return cancelled_response(filter(stands_alone, self._parts()), tokens(self._answer.usage), self._model)
 
+    def _place_of(self, event: Event) -> int:
+        """The place of an event's item in the answer. Servers that number no items (llama.cpp) name them instead."""
+        name = event.item.get("id") if isinstance(event.item, dict) else event.item_id
+        if event.output_index >= 0 or not isinstance(name, str):
+            return event.output_index
+        return self._places.setdefault(name, len(self._places))
+
     def _read_end(self, answer: Answer | None) -> None:
         if answer is not None:
             self._answer = answer
@@ -135,7 +143,7 @@ class Assembler:
 
     def _speak(self, event: Event) -> None:
         kind, block = _SPEAKS[event.type]
-        opened = self._items.get(event.output_index)
+        opened = self._items.get(self._place_of(event))
         if not isinstance(opened, _Open) or opened.kind != kind or not isinstance(event.delta, str):
             # To leave out what grows no item of its kind would lose a piece of the answer without a word.
             self.failure = TransportError(f"the service sent a {event.type} for no {kind}")

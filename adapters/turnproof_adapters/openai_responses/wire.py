@@ -73,6 +73,7 @@ class Event(msgspec.Struct, frozen=True):
     type: str = ""
     response: Answer | None = None
     output_index: int = -1
+    item_id: Any = None
     content_index: int = 0
     summary_index: int = 0
     item: Any = None

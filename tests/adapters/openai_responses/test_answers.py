@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -454,6 +455,32 @@ def assembled(events: list[bytes]) -> tuple[Assembler, CallbackRecorder]:
         assembler.feed(decode_event(each.split(b"data: ", 1)[1]))
         assert assembler.failure is None
     return assembler, recorder
+
+
+def unnumbered(events: list[bytes]) -> list[bytes]:
+    """The events as llama.cpp writes them: items are named in each event, and nothing is numbered."""
+    names: dict[int, str] = {}
+    found = []
+    for each in events:
+        told = json.loads(each.partition(b"data: ")[2])
+        place = told.pop("output_index", None)
+        told.pop("content_index", None)
+        if "item" in told:
+            names[place] = told["item"]["id"] = f"item_{place}"
+        elif place is not None:
+            told["item_id"] = names[place]
+        found.append(b"data: " + json.dumps(told).encode())
+    return found
+
+
+def test_items_that_a_server_names_and_does_not_number_are_told_apart() -> None:
+    numbered, heard = assembled(EVENTS)
+    named, as_well = assembled(unnumbered(EVENTS))
+    one, other = numbered.response(), named.response()
+    assert len(one.parts) == len(other.parts) > 1
+    assert other.text == one.text
+    assert [(call.name, call.args) for call in other.calls] == [(call.name, call.args) for call in one.calls]
+    assert [kind for kind, _ in as_well.events] == [kind for kind, _ in heard.events]
 
 
 @pytest.mark.parametrize("place", range(len(EVENTS)))

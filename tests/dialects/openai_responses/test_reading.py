@@ -6,6 +6,7 @@ The streams are written out by hand, in the form of published ones (what the Cod
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -265,3 +266,15 @@ def test_misshapen_events_never_raise(drawn: list[tuple[str, list[Any]]]) -> Non
     answer = of(*opened, *events)
     assert isinstance(answer, WireAnswer)
     assert len(DIALECT.split_stream(SSE, stream(*events))) == len(events)
+
+
+@pytest.mark.parametrize("said", [name for name in SAID if name not in ("searched", "nothing")])
+def test_a_stream_whose_items_are_named_and_not_numbered_says_the_same(said: str) -> None:
+    rendered = render(SAID[said], stream=True)
+    whole = b"".join(event.data for event in rendered.events)
+    bare = re.sub(rb'"(output_index|content_index|sequence_number)":\s*\d+,?\s*', b"", whole).replace(b",}", b"}")
+    assert b"output_index" in whole
+    assert b"output_index" not in bare
+    numbered = DIALECT.read_response(200, rendered.headers, whole)
+    assert numbered.parts
+    assert DIALECT.read_response(200, rendered.headers, bare) == numbered

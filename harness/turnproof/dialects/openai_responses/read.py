@@ -115,12 +115,13 @@ class _Stream:
     ended: bool = False
     damaged: bool = False
     error: Json | None = None
+    _named: dict[str, int] = field(default_factory=dict)
 
     def read_event(self, event: JSON) -> None:
         """One event; unknown ones change nothing."""
         match event:
             case {"type": "response.output_item.added" | "response.output_item.done", "item": dict(item)}:
-                if type(place := event.get("output_index")) is int:
+                if (place := self._place_of(event, item.get("id"))) is not None:
                     self.items[place] = dict(item)
             case {"type": "response.completed" | "response.incomplete" | "response.failed", "response": dict(response)}:
                 self.response, self.ended = response, True
@@ -131,8 +132,17 @@ class _Stream:
                 self.error = nested if isinstance(nested, dict) else _flat(event)
             case {"error": dict(error)}:
                 self.error = error
-            case {"type": str(kind), "output_index": int(place)} if place in self.items:
+            case {"type": str(kind)} if (place := self._place_of(event, event.get("item_id"))) in self.items:
                 _extend(self.items[place], kind, event)
+
+    def _place_of(self, event: Json, name: JSON) -> int | None:
+        """The place of an event's item. A server that leaves the numbers out names the item in each event."""
+        if "output_index" in event:
+            place = event["output_index"]
+            return place if type(place) is int else None
+        if not isinstance(name, str):
+            return None
+        return self._named.setdefault(name, len(self._named))
 
 
 def _flat(event: Json) -> Json:
@@ -161,7 +171,7 @@ def _add(item: Json, member: str, event: Json, empty: Json, name: str, text: str
     """Put a piece of text at the end of the block that the event names."""
     value = item.get(member)
     blocks = list(value) if isinstance(value, list) else []
-    place = event.get("summary_index" if member == "summary" else "content_index")
+    place = event.get("summary_index" if member == "summary" else "content_index", 0)
     while type(place) is int and len(blocks) <= place < _MOST_BLOCKS:
         blocks.append(dict(empty))
     if blocks and isinstance(blocks[-1], dict):
