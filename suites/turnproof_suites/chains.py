@@ -193,8 +193,13 @@ def cut_names(view: View, link: Link) -> dict[str, Exchange]:
 
 
 def broken_names(view: View, link: Link) -> dict[str, Exchange]:
-    """The ids of earlier answers that broke off or failed, with their exchanges."""
-    return _earlier(view, link, lambda call, one: not (one.clean or one.held or _was_cancelled(call)))
+    """The ids of earlier answers that broke off or failed, with their exchanges.
+
+    The emulator may give a repeated request the same id again: an answer that was then complete is not broken.
+    """
+    broken = _earlier(view, link, lambda call, one: not (one.clean or one.held or _was_cancelled(call)))
+    whole = _earlier(view, link, lambda call, one: one.clean)
+    return {name: one for name, one in broken.items() if name not in whole}
 
 
 def _was_cancelled(call: ProviderCall) -> bool:

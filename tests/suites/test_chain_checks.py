@@ -23,7 +23,7 @@ from turnproof.run.driver.probes import other_model
 from turnproof.run.transcript import Failed, Response, RunKey, WireRequest, WireResponse
 from turnproof.scenarios import load
 from turnproof_adapters.openai_responses.binding import BINDING, WEBSOCKET
-from turnproof_suites.chains import Link, links, name_of
+from turnproof_suites.chains import Link, broken_names, links, name_of
 
 from .build import body_with, spoilt
 from .cases import Case, decide, status, suite
@@ -359,3 +359,13 @@ def test_the_answer_of_a_chain_may_be_given_up_for_the_whole_conversation_after_
     spoilt_run = request(2, anew)(view)
     wanted = ("stored/cancelled-answers-are-no-head", "stored/cancelled-turns-are-gone-on-from-as-held")
     assert {status(one, spoilt_run) for one in wanted} == {Status.HELD}
+
+
+def test_an_answer_that_a_repeated_request_got_whole_is_no_failed_one() -> None:
+    """The emulator gave the second attempt the id of the first, which had broken off."""
+    view = ran("retried")
+    names = [name_of(exchange) for call in view.calls for exchange in call.generated]
+    assert names[1] == names[2]
+    found = links(view)
+    assert list(broken_names(view, found[2])) == [names[1]]
+    assert broken_names(view, found[3]) == {}

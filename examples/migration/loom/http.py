@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import http.client
 import json
+import re
 import socket
 import threading
+from codecs import getincrementaldecoder
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
@@ -68,12 +70,8 @@ class Http:
         """The events of a streamed answer, as far as they come before it is stopped."""
         with self._response(path, {**body, "stream": True}, stop) as response:
             try:
-                for line in response:
-                    data = line.removeprefix(b"data:").strip()
-                    if line.startswith(b"data:") and data != b"[DONE]":
-                        yield json.loads(data)
-                    elif data == b"[DONE]":
-                        yield {"type": "done"}
+                for data in _data(response):
+                    yield {"type": "done"} if data == "[DONE]" else json.loads(data)
             except (OSError, ValueError, http.client.HTTPException) as error:
                 if not stop.pressed:
                     raise ModelError(0, f"the stream broke off: {error}") from error
@@ -95,6 +93,22 @@ class Http:
             raise ModelError(0, f"the service was not heard: {error}") from error
         finally:
             connection.close()
+
+
+def _data(response: http.client.HTTPResponse) -> Iterator[str]:
+    """The data of each event, in however many lines, and whatever ends a line."""
+    decoder, rest, lines = getincrementaldecoder("utf-8-sig")("replace"), "", list[str]()
+    while piece := response.read1():
+        # A CR at the end may be half of a CRLF.
+        *whole, rest = re.split(r"\r\n|\n|\r(?!$)", rest + decoder.decode(piece))
+        for line in whole:
+            if line.startswith("data:"):
+                lines.append(line[5:].strip())
+            elif not line and lines:
+                yield "\n".join(lines)
+                lines = []
+    if rest.startswith("\r") and lines:
+        yield "\n".join(lines)
 
 
 def _refused(response: http.client.HTTPResponse) -> ModelError:

@@ -291,3 +291,11 @@ def test_steps_of_the_service_are_kept_as_they_are() -> None:
     assert [part.kind for message in request.messages for part in message.parts if hasattr(part, "kind")] == [
         "google_search_result"
     ]
+
+
+def test_the_event_that_ends_an_answer_is_the_last_one_that_counts() -> None:
+    """The word behind it adds nothing: a sweep breaks no answer between the two."""
+    rendered = render(reply(Text("41 %")), stream=True)
+    for found in (rendered.events, DIALECT.split_stream(rendered.headers, data(rendered))):
+        assert found[-1].data.endswith(b"[DONE]\n\n")
+        assert [event.kind for event in found][-2:] == ["end", "ping"]

@@ -32,7 +32,7 @@ def split_stream(headers: Mapping[str, str], body: bytes) -> tuple[WireEvent, ..
 
 def _event(frame: Frame) -> WireEvent:
     if frame.data is not None and frame.data.strip() == "[DONE]":
-        return WireEvent(frame.raw, "end")
+        return WireEvent(frame.raw, "ping")  # the event before it has ended the answer
     data = json_of(frame.data) if frame.data is not None else None
     match data:
         case {"event_type": "step.delta", "delta": {"type": "text", "text": str(text)}}:

@@ -47,7 +47,7 @@ def sse(name: str, data: JSON, kind: EventKind, text: str = "") -> WireEvent:
     return WireEvent(b"event: %b\ndata: %b\n\n" % (name.encode(), _encode(data)), kind, text)
 
 
-DONE = WireEvent(b"event: done\ndata: [DONE]\n\n", "end")
+DONE = WireEvent(b"event: done\ndata: [DONE]\n\n", "ping")
 """What every recorded stream ends with."""
 
 NOISE = (b": keep-alive\n\n",)
