@@ -110,6 +110,9 @@ def test_help_and_mistakes_import_no_engine(elsewhere: Path) -> None:
             "error: nowhere: there is no such folder; turnproof certify --out nowhere makes a run there",
         ),
         (("explain",), "error: Missing argument 'ID|CODE|RULE'"),
+        (("record", "openai", "--price", "null", "1"), "unable to parse string as a number"),
+        (("record", "openai", "--price", "nan", "1"), "error: --price takes two amounts in US dollars, in and out"),
+        (("census", "openai-chat", "--price", "1", "-3"), "error: --price takes two amounts in US dollars, in and out"),
     ],
 )
 def test_a_mistake_is_one_line_and_exit_code_2(elsewhere: Path, words: Sequence[str], says: str) -> None:

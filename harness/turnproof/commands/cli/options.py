@@ -5,6 +5,7 @@ A command whose option of the same name means something else writes its own.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -12,6 +13,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from ..._base.settings import Backend
+from ...errors import UsageError
 from . import completion
 
 
@@ -61,9 +63,20 @@ Annotations = Annotated[
 CertificationJson = Annotated[bool, typer.Option("--json", help="Print certification.json instead of the summary.")]
 ViolationDetails = Annotated[bool, typer.Option("-v", "--verbose", help="Show the details of what is not held.")]
 
+
+def _checked_prices(given: tuple[float, float] | None) -> tuple[float, float] | None:
+    """Raise UsageError for a price that is no amount: no comparison would stop NaN, nor a negative price."""
+    if given is not None and not all(0 <= price < math.inf for price in given):
+        raise UsageError(f"--price takes two amounts in US dollars, in and out, got {given[0]!r} {given[1]!r}")
+    return given
+
+
 Prices = Annotated[
     tuple[float, float] | None,
     typer.Option(
-        "--price", metavar="IN OUT", help="US dollars for a million tokens, of a model without a known price."
+        "--price",
+        metavar="IN OUT",
+        help="US dollars for a million tokens, of a model without a known price.",
+        callback=_checked_prices,
     ),
 ]
