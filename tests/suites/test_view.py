@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
+from turnproof.dialects.base import ReplyPart
 from turnproof.judge.view import View, wire_names
 from turnproof.judge.view.diff import ABSENT, differences, equal, show, steady, walk
 from turnproof.judge.view.wire_bytes import wire_bytes
-from turnproof.messages import ToolSchema
+from turnproof.messages import FinishReason, FunctionCall, ToolSchema
 from turnproof.run.transcript import Chunk, LateCallback, Response, WireRequest, WireResponse
 
 from .build import Made, error, response_with, scripted, spoilt
@@ -226,3 +227,15 @@ def test_the_bytes_of_an_answer_that_was_respelled_are_shown_with_their_line_end
     assert exchange.response is not None
     assert wire_bytes(exchange.response) == ("spelling unspaced", "data:{}\\r\\n\n\\r\\n")
     assert wire_bytes(replace(exchange.response, sent=None)) is None
+
+
+@pytest.mark.parametrize(("finish", "expected"), [(FinishReason.STOP, None), (FinishReason.MAX_TOKENS, "answer")])
+def test_a_call_that_a_real_service_did_not_finish_lets_the_turn_end_as_it_likes(
+    finish: FinishReason, expected: str | None
+) -> None:
+    broken = ReplyPart(FunctionCall("toolu_1", "read_sensor", {}), ('{"bed": ',), broken=True)
+    view = Made(scripted(["It is moist."], user="Hi.")).turn("Hi.").call(broken, finish=finish).end().view()
+    of_service = spoilt(view, WireResponse, lambda event: replace(event, origin="service"))
+    live = View(replace(of_service.transcript, backend="live"), of_service.dialect, of_service.scenario)
+    assert view.turns[0].expected == "answer"
+    assert live.turns[0].expected == expected

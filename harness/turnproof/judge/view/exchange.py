@@ -12,7 +12,7 @@ import msgspec
 from ...dialects.base import Call, ErrorMeaning, Evidence, HttpRequest, Refusal, WireAnswer, WireEvent, World
 from ...dialects.contract import Dialect
 from ...dialects.unlisted_models import AnyModel
-from ...messages import JSON, Part, Text
+from ...messages import JSON, FinishReason, Part, Text
 from ...run.transcript import RunKey, WireRequest, WireResponse
 from ..finding import BrokenRule, ByteSpan, Place, Side, pointer
 from .provenance import Provenance, neutral_path, pointer_of
@@ -211,6 +211,12 @@ class Exchange:
     def denied_by_service(self) -> bool:
         """Whether the real service answered with an error, which no script asked for."""
         return self.of_service and self.fault is None and self.response is not None and self.response.status >= 400
+
+    @property
+    def malformed_by_service(self) -> bool:
+        """Whether an answer of the real service has a call that never became whole, and does not say why."""
+        answer = self.answer if self.of_service and self.fault is None and not self.held else None
+        return answer is not None and answer.broken_calls > 0 and answer.finish is not FinishReason.MAX_TOKENS
 
     @property
     def outdated(self) -> bool:

@@ -108,9 +108,9 @@ class TurnView:
     @cached_property
     def expected(self) -> Literal["answer", "error", "cancelled"] | None:
         """How the turn has to end by its script. None without a script, and where the real service made something else
-        of it: it refused, its answer had no place for the cancel, or its model went on calling tools. None, too, where
-        a recorded answer ends in a way that an adapter may return or raise, or where the model says something else when
-        it is asked again: a session may go on from it or give up."""
+        of it: it refused, it ended a call in the middle, its answer had no place for the cancel, or its model went on
+        calling tools. None, too, where a recorded answer ends in a way that an adapter may return or raise, or where
+        the model says something else when it is asked again: a session may go on from it or give up."""
         rounds = self.script.rounds if self.script is not None else ()
         if self.script is None or any(_ends_unusually(one) or one.again for one in rounds):
             return None
@@ -125,7 +125,7 @@ class TurnView:
             case "error":
                 went_by_script = any(not exchange.clean for exchange in asked)
             case "answer":
-                went_by_script = not any(exchange.denied_by_service for exchange in asked)
+                went_by_script = not any(one.denied_by_service or one.malformed_by_service for one in asked)
         return self.script.expect if went_by_script else None
 
     @property
