@@ -53,6 +53,29 @@ CERTIFIED_PEERS = {
         ["agno==3.1.10", "anthropic==2.14.0", "openai==3.57.0", "google-genai==3.6.1"],
         ["ANTHROPIC", "OPENAI", "GEMINI"],
     ),
+    "haystack": (
+        [
+            "haystack-ai==3.4.1",
+            "anthropic-haystack==8.0.1",
+            "google-genai-haystack==7.0.0",
+            "anthropic==2.14.0",
+            "openai==3.57.0",
+            "google-genai==3.6.1",
+        ],
+        ["ANTHROPIC", "OPENAI", "GEMINI"],
+    ),
+    "llama_index": (
+        [
+            "llama-index-core==0.14.25",
+            "llama-index-llms-anthropic==0.12.3",
+            "llama-index-llms-openai==0.8.3",
+            "llama-index-llms-google-genai==0.11.3",
+            "anthropic==0.125.0",
+            "openai==2.54.0",
+            "google-genai==2.34.0",
+        ],
+        ["ANTHROPIC", "OPENAI", "GEMINI"],
+    ),
     "pydantic_ai": (["pydantic-ai-slim[anthropic]==2.68.0", "anthropic==2.14.0"], ["BINDING"]),
     "pydantic_ai_agent": (["pydantic-ai-slim[anthropic]==2.68.0", "anthropic==2.14.0"], ["SESSION"]),
 }

@@ -11,9 +11,13 @@ from ..messages import JSON
 from .atoms import same_json
 
 
-def same_but_for_borders(held: Sequence[str], sent: str) -> bool:
-    """Whether `sent` is the held texts in order, with nothing but white space between and around them."""
-    if "".join(held) == sent:
+def same_but_for_borders(held: Sequence[str], sent: str, *, free_end: bool = False) -> bool:
+    """Whether `sent` is the held texts in order, with nothing but white space between and around them.
+
+    A single text has to be the same to the letter, but for white space at a `free_end`.
+    """
+    whole = "".join(held)
+    if whole == sent or (free_end and whole.rstrip() == sent.rstrip()):
         return True
     at = 0
     for text in held:

@@ -27,6 +27,10 @@ HAYSTACK_ANTHROPIC_ANSWERS = Library(
     "integrations/anthropic/src/haystack_integrations/components/generators/anthropic/chat/utils.py",
 )
 HAYSTACK_CHUNKS = Library("deepset-ai/haystack", "haystack/components/generators/utils.py")
+HAYSTACK_GOOGLE = Library(
+    "deepset-ai/haystack-core-integrations",
+    "integrations/google_genai/src/haystack_integrations/components/generators/google_genai/chat/chat_generator.py",
+)
 HAYSTACK_MESSAGES = Library("deepset-ai/haystack", "haystack/dataclasses/chat_message.py")
 HAYSTACK_OPENAI = Library("deepset-ai/haystack", "haystack/components/generators/chat/openai.py")
 LANGCHAIN_ANTHROPIC = Library("langchain-ai/langchain", "libs/partners/anthropic/langchain_anthropic/chat_models.py")

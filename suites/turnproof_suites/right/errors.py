@@ -8,7 +8,7 @@ from turnproof.errors import Cancelled, ProviderError
 from turnproof.messages import ProviderResponse
 
 from ..mutants import Broken, CallInputs, Proceed
-from ._libraries import LITELLM_ERRORS
+from ._libraries import HAYSTACK_GOOGLE, LITELLM_ERRORS
 from ._right import right
 
 _SCENARIOS = ("faults/*", "finish/*")
@@ -65,3 +65,22 @@ class _ErrorsWithoutCause(Broken):
         own.__cause__ = own.__context__ = None
         # Behind the block: in it, the error would have the other one as its context.
         raise own
+
+
+@right(
+    "callback-errors-wrapped",
+    "errors",
+    scenarios=("faults/reset_mid_stream",),
+    seen_in=HAYSTACK_GOOGLE,
+    capability=("streaming", "typed_errors"),
+)
+class _CallbackErrorsWrapped(Broken):
+    """What a callback of the caller raises comes back as the cause of the library's own error."""
+
+    def call(self, inputs: CallInputs, proceed: Proceed) -> ProviderResponse:
+        try:
+            return super().call(inputs, proceed)
+        except (Cancelled, ProviderError):
+            raise
+        except Exception as error:
+            raise RuntimeError(f"Error in streaming response: {error}") from error

@@ -60,7 +60,7 @@ class Tap:
         except BaseException as error:
             callbacks.close()
             self.recorder.end()
-            ours = error is callbacks.raised
+            ours = _comes_from(error, callbacks.raised)
             self.recorder.event(
                 failed(
                     "call",
@@ -240,6 +240,18 @@ class LegacyTap(Tap):
         streamed = callbacks is not None
         began = _began(self.recorder, "legacy", history, self._system, self._tools, streamed, response_schema)
         return self._run(began, used, {"arguments": watched}, lambda: action(used))
+
+
+def _comes_from(error: BaseException, callback_error: BaseException | None) -> bool:
+    """Whether an error is that of a callback, or was raised because of it: a library may wrap whatever it meets."""
+    seen: set[int] = set()
+    link: BaseException | None = error
+    while link is not None and callback_error is not None and id(link) not in seen:
+        if link is callback_error:
+            return True
+        seen.add(id(link))
+        link = link.__cause__ or link.__context__
+    return False
 
 
 def _began(

@@ -93,8 +93,9 @@ class Interjected(BaseEvent, frozen=True, kw_only=True, omit_defaults=True, tag=
 class Failed(BaseEvent, frozen=True, kw_only=True, omit_defaults=True, tag="failed"):
     """A provider call or a whole turn raised. `typed` says whether it was a ProviderError; `scope` which of both.
 
-    `from_callback`: the exception came out of the session's own callback, and the adapter let it through. `raised` is
-    the exception with its traceback, in this event as in others: it is in no digest, as lines and paths vary.
+    `from_callback`: the exception came out of the session's own callback; the adapter let it through or wrapped it.
+    `raised` is the exception with its traceback, in this event as in others: it is in no digest, as lines and paths
+    vary.
     """
 
     scope: Literal["call", "turn"]
