@@ -76,6 +76,22 @@ CERTIFIED_PEERS = {
         ],
         ["ANTHROPIC", "OPENAI", "GEMINI"],
     ),
+    "agno_agent": (["agno==3.1.10", "anthropic==2.14.0"], ["SESSION"]),
+    "autogen_agent": (
+        # `anthropic` below 1: the library passes arguments that later ones do not take.
+        ["autogen-agentchat==0.7.5", "autogen-ext[anthropic]==0.7.5", "anthropic==0.125.0", "tiktoken==0.12.0"],
+        ["SESSION"],
+    ),
+    "langgraph_agent": (
+        [
+            "langchain==1.5.2",
+            "langgraph==1.2.24",
+            "langchain-core==1.8.3",
+            "langchain-anthropic==1.7.10",
+            "anthropic==2.14.0",
+        ],
+        ["SESSION"],
+    ),
     "pydantic_ai": (["pydantic-ai-slim[anthropic]==2.68.0", "anthropic==2.14.0"], ["BINDING"]),
     "pydantic_ai_agent": (["pydantic-ai-slim[anthropic]==2.68.0", "anthropic==2.14.0"], ["SESSION"]),
 }

@@ -127,7 +127,7 @@ class Gathering:
             case "child-may-be-answered":
                 self._run.children[payload].answered.set()
             case "child-is-over":
-                self._run.children[payload].over.set()
+                self._run.child_is_over(payload)
             case "children-are-over":
                 self._call = -1
                 self._events.extend(self._wire(self._run.child_exchanges()))

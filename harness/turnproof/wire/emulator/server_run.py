@@ -204,6 +204,12 @@ class ServerRun:
         if not waits:
             call.answered.set()
 
+    def child_is_over(self, child: int) -> None:
+        """Its turn has ended. A tool that was left running may have it end when the turn of its parent is over, and
+        its exchanges are taken in."""
+        if (call := self.children.get(child)) is not None:
+            call.over.set()
+
     def child_exchanges(self) -> list[Exchange]:
         """The exchanges of all children of this turn, which are over; in the order in which they asked."""
         for call in self.children.values():

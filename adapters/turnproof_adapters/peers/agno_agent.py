@@ -1,0 +1,207 @@
+"""agno's `Agent` with a database, bound as a session: it opens its own client, runs the tools, and keeps its runs.
+
+Its history is what its next run is given: `AgentSession.get_messages()`, of all runs (`num_history_runs` is 3 by
+default). A run that fails raises nothing; what it says of its error is a text and a word, so errors are not claimed.
+"""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from agno.agent import Agent
+from agno.db.base import SessionType
+from agno.db.in_memory import InMemoryDb
+from agno.exceptions import AgnoError
+from agno.run.agent import RunContentEvent, RunErrorEvent, RunOutput
+from agno.run.base import RunStatus
+from agno.session import AgentSession
+from agno.tools.function import Function
+
+from turnproof import messages
+from turnproof.cancel import CancelToken
+from turnproof.provider import Binding
+from turnproof.subject import SessionBinding, SessionReply, SessionSetup, SessionTurn, Tool, ToolOutput
+
+from .agno import ANTHROPIC, Agno, _claude, _media
+
+CLAIMS = replace(
+    ANTHROPIC.claims(), thinking=False, typed_errors=False, result_images=False, retries=False, result_cutting=False
+)
+WIRE = Binding("agno-wire", ANTHROPIC.dialect, ANTHROPIC.model, CLAIMS, package="agno")
+ID = "conversation"
+MANY = 10_000
+"""Runs that the model is given of the history: all."""
+
+
+class Conversation:
+    """An agent and the database of its runs. Other tools or another system text make a new agent on the same one."""
+
+    def __init__(self, setup: SessionSetup) -> None:
+        self.setup = setup
+        self._read = Agno(setup.endpoint, _claude, ANTHROPIC.dialect)
+        self._model = self._read._model
+        self._turn = SessionTurn(CancelToken())
+        self.database = InMemoryDb()
+        self.configure(setup.system, setup.tools)
+
+    def configure(self, system: str | None, tools: Sequence[Tool]) -> None:
+        self.setup = replace(self.setup, system=system, tools=tuple(tools))
+        self.agent = Agent(
+            model=self._model,
+            db=self.database,
+            session_id=ID,
+            system_message=system,
+            tools=[self._tool(one) for one in tools],
+            add_history_to_context=True,
+            num_history_runs=MANY,
+            telemetry=False,
+        )
+
+    def _tool(self, tool: Tool) -> Function:
+        def run(**arguments: Any) -> str:
+            output = tool.run(arguments, self._turn.cancel_token)
+            failed = isinstance(output, ToolOutput) and output.is_error
+            value = messages.thaw(output.result if isinstance(output, ToolOutput) else output)
+            text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+            if failed:
+                raise RuntimeError(text)
+            return text
+
+        schema = tool.schema
+        return Function(
+            name=schema.name,
+            description=schema.description,
+            parameters=messages.thaw(schema.parameters),
+            entrypoint=run,
+            skip_entrypoint_processing=True,
+        )
+
+    def send(self, text: str, turn: SessionTurn, **media: Any) -> SessionReply:
+        self._turn = turn
+        turn.cancel_token.raise_if_cancelled()
+        run_id = str(uuid.uuid4())
+        forget = turn.cancel_token.on_cancel(lambda: Agent.cancel_run(run_id))
+        try:
+            if turn.on_chunk:
+                output = self._streamed(text, turn.on_chunk, run_id=run_id, **media)
+            else:
+                output = self.agent.run(text, run_id=run_id, **media)
+        finally:
+            forget()
+        if output.status == RunStatus.error:
+            raise AgnoError(str(output.content))
+        return SessionReply(
+            str(output.content or ""), "cancelled" if output.status == RunStatus.cancelled else "answer"
+        )
+
+    def _streamed(self, text: str, on_chunk: Callable[[str], object], **own: Any) -> RunOutput:
+        for event in self.agent.run(text, stream=True, yield_run_output=True, **own):
+            if isinstance(event, RunContentEvent) and event.content:
+                on_chunk(event.content)
+            elif isinstance(event, RunErrorEvent):
+                raise AgnoError(str(event.content))
+            elif isinstance(event, RunOutput):
+                return event
+        raise AgnoError("the run ended without its output")
+
+    # -- the conversation
+
+    def stored(self) -> AgentSession | None:
+        found = self.database.get_session(session_id=ID, session_type=SessionType.AGENT)
+        return found if isinstance(found, AgentSession) else None
+
+    def store(self, session: AgentSession) -> None:
+        self.database.upsert_session(session)
+
+    def history(self) -> list[messages.Message]:
+        session = self.stored()
+        return list(self._neutral(session.get_messages() if session else ()))
+
+    def _neutral(self, held: Sequence[Any]) -> Iterator[messages.Message]:
+        """The library's messages; the results of one answer's calls are one message."""
+        results: list[messages.ToolResult] = []
+        for message in held:
+            if message.role == "tool":
+                content = str(message.content or "")
+                failed = bool(message.tool_call_error)
+                results.append(
+                    messages.ToolResult(message.tool_call_id, message.tool_name or "", content, is_error=failed)
+                )
+                continue
+            if results:
+                yield messages.Message.tool(*results)
+                results = []
+            if message.role == "assistant":
+                yield messages.Message.model(*self._read._parts(message))
+            elif message.role == "user":
+                yield messages.Message.user(*spoken(message))
+        if results:
+            yield messages.Message.tool(*results)
+
+    def revert(self, turn: int) -> None:
+        session = self.stored()
+        runs = list(session.runs or ()) if session else []
+        done = [n for n, run in enumerate(runs) if run.status == RunStatus.completed]
+        if session is None or turn >= len(done):
+            raise IndexError(f"there is no turn {turn}")
+        self.database.delete_runs([str(run.run_id) for run in runs[done[turn] + 1 :]])
+
+    def reset(self) -> None:
+        if self.stored():
+            self.database.delete_session(session_id=ID)
+
+    def save(self) -> str:
+        session = self.stored()
+        return json.dumps(session.to_dict() if session else None, default=str)
+
+
+def spoken(message: Any) -> Iterator[messages.Part]:
+    """What a user's message says."""
+    if message.content:
+        yield messages.Text(str(message.content))
+    for one in (*(message.images or ()), *(message.files or ())):
+        kind = one.mime_type or "application/octet-stream"
+        if one.content is not None:
+            data = one.content if isinstance(one.content, bytes) else str(one.content).encode()
+            yield messages.InlineData(kind, data)
+        else:
+            yield messages.FileRef(one.url, kind)
+
+
+def send_parts(conversation: Conversation, parts: Sequence[messages.Part], turn: SessionTurn) -> SessionReply:
+    text = "\n".join(part.text for part in parts if isinstance(part, messages.Text))
+    return conversation.send(text, turn, **_media(parts))
+
+
+def load(setup: SessionSetup, text: str) -> Conversation:
+    found = Conversation(setup)
+    if (saved := json.loads(text)) is not None:
+        session = AgentSession.from_dict(saved)
+        if session is None:
+            raise ValueError("this is no session of the library")
+        found.store(session)
+    return found
+
+
+SESSION = SessionBinding(
+    name="agno-agent",
+    adapter=WIRE,
+    open=Conversation,
+    send=Conversation.send,
+    send_parts=send_parts,
+    history=Conversation.history,
+    message_ids=False,
+    stop=lambda conversation: conversation._turn.cancel_token.cancel(),
+    configure=Conversation.configure,
+    reset=Conversation.reset,
+    revert=Conversation.revert,
+    save=Conversation.save,
+    load=load,
+    spawn=lambda parent: Conversation(parent.setup),
+    capabilities=CLAIMS,
+    package="agno",
+)

@@ -1,0 +1,216 @@
+"""LangGraph's agent (`create_agent` of LangChain) with a checkpointer, bound as a session.
+
+It opens its own client, runs the tools, and keeps its messages in a thread of the checkpointer. All sessions of a
+process have one event loop, since their models share one connection pool. A turn is stopped by cancelling its task.
+A tool that fails raises `ToolException`, which `handle_tool_error` makes a message of; what else a tool raises ends
+the run.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+import langchain_core.messages as library
+from langchain.agents import create_agent
+from langchain_anthropic import ChatAnthropic
+from langchain_core.tools import StructuredTool, ToolException
+from langgraph.checkpoint.memory import InMemorySaver
+
+from turnproof import messages
+from turnproof.cancel import CancelToken
+from turnproof.provider import Binding, Capabilities
+from turnproof.subject import SessionBinding, SessionReply, SessionSetup, SessionTurn, Tool, ToolOutput
+
+from . import event_loop
+from .langchain import _typed
+from .langchain_messages import LangChainMessages
+
+DIALECT, MODEL = "anthropic-messages", "claude-sonnet-4-6"
+CLAIMS = Capabilities(
+    streaming=True,
+    tools=True,
+    parallel_tools=True,
+    images=True,
+    documents=True,
+    cancel=True,
+    typed_errors=True,
+    retries=False,
+    result_cutting=False,
+)
+WIRE = Binding("langgraph-wire", DIALECT, MODEL, CLAIMS, package="langgraph")
+THREAD: Any = {"configurable": {"thread_id": "conversation"}, "recursion_limit": 200}
+
+
+class Conversation:
+    """A thread of a checkpointer. Other tools or another system text make a new agent on the same thread."""
+
+    def __init__(self, setup: SessionSetup) -> None:
+        self.setup = setup
+        at = setup.endpoint
+        own = {name: at.options[name] for name in ("max_tokens", "timeout") if name in at.options}
+        self._model = ChatAnthropic(
+            model=at.model, base_url=at.base_url, api_key=at.api_key, max_retries=0, stream_usage=True, **own
+        )
+        self._messages = LangChainMessages(DIALECT, at.model)
+        self._turn = SessionTurn(CancelToken())
+        self._saver = InMemorySaver()
+        self.configure(setup.system, setup.tools)
+
+    def configure(self, system: str | None, tools: Sequence[Tool]) -> None:
+        self.setup = replace(self.setup, system=system, tools=tuple(tools))
+        self.agent: Any = create_agent(
+            self._model, [self._tool(one) for one in tools], system_prompt=system, checkpointer=self._saver
+        )
+
+    def _tool(self, tool: Tool) -> StructuredTool:
+        def run(**arguments: Any) -> str:
+            try:
+                output = tool.run(arguments, self._turn.cancel_token)
+            except Exception as error:
+                raise ToolException(str(error)) from error
+            value = messages.thaw(output.result if isinstance(output, ToolOutput) else output)
+            text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+            if isinstance(output, ToolOutput) and output.is_error:
+                raise ToolException(text)
+            return text
+
+        schema = tool.schema
+        return StructuredTool(
+            name=schema.name,
+            description=schema.description,
+            args_schema=messages.thaw(schema.parameters),
+            func=run,
+            handle_tool_error=True,
+        )
+
+    def send(self, said: str | list[Any], turn: SessionTurn) -> SessionReply:
+        self._turn = turn
+        turn.cancel_token.raise_if_cancelled()
+        with as_errors():
+            return event_loop.run(self._ask(library.HumanMessage(said), turn))
+
+    async def _ask(self, message: Any, turn: SessionTurn) -> SessionReply:
+        loop = asyncio.get_running_loop()
+        task = asyncio.ensure_future(self._answer({"messages": [message]}, turn))
+
+        def stop() -> None:
+            loop.call_soon_threadsafe(task.cancel)
+
+        forget = turn.cancel_token.on_cancel(stop)
+        try:
+            return SessionReply(await task)
+        except asyncio.CancelledError:
+            return SessionReply("", "cancelled")
+        finally:
+            forget()
+
+    async def _answer(self, given: Any, turn: SessionTurn) -> str:
+        if turn.on_chunk is None:
+            return str((await self.agent.ainvoke(given, THREAD))["messages"][-1].text)
+        async for piece, _ in self.agent.astream(given, THREAD, stream_mode="messages"):
+            if isinstance(piece, library.AIMessageChunk) and piece.text:
+                turn.on_chunk(str(piece.text))
+        return str(self.held()[-1].text)
+
+    # -- the conversation
+
+    def held(self) -> list[Any]:
+        return list(self.agent.get_state(THREAD).values.get("messages", ()))
+
+    def hold(self, held: Sequence[Any]) -> None:
+        self._saver.delete_thread(THREAD["configurable"]["thread_id"])
+        if held:
+            self.agent.update_state(THREAD, {"messages": list(held)}, as_node="model")
+
+    def history(self) -> list[messages.Message]:
+        return list(self._neutral(self.held()))
+
+    def _neutral(self, held: Sequence[Any]) -> Iterator[messages.Message]:
+        """The library's messages; the results of one answer's calls are one message."""
+        results: list[messages.ToolResult] = []
+        for message in held:
+            if isinstance(message, library.ToolMessage):
+                failed = message.status == "error"
+                results.append(
+                    messages.ToolResult(message.tool_call_id, message.name or "", str(message.text), is_error=failed)
+                )
+                continue
+            if results:
+                yield messages.Message.tool(*results)
+                results = []
+            if isinstance(message, library.AIMessage):
+                yield messages.Message.model(*self._messages.read(message, cut=True))
+            else:
+                yield messages.Message.user(*spoken(message.content))
+        if results:
+            yield messages.Message.tool(*results)
+
+    def revert(self, turn: int) -> None:
+        held = self.held()
+        starts = [n for n, message in enumerate(held) if isinstance(message, library.HumanMessage)]
+        if turn >= len(starts):
+            raise IndexError(f"there is no turn {turn}")
+        self.hold(held[: (*starts, len(held))[turn + 1]])
+
+
+def spoken(content: Any) -> Iterator[messages.Part]:
+    """What a user's message says, as `part_of` wrote it."""
+    for block in [content] if isinstance(content, str) else content:
+        match block:
+            case str() as text:
+                yield messages.Text(text)
+            case {"type": "text", "text": text}:
+                yield messages.Text(text)
+            case {"base64": data, "mime_type": kind}:
+                yield messages.InlineData(kind, base64.b64decode(data))
+            case {"url": url, "mime_type": kind}:
+                yield messages.FileRef(url, kind)
+
+
+@contextmanager
+def as_errors() -> Iterator[None]:
+    """The library's exceptions, and those of the SDK below, as those of the contract."""
+    try:
+        yield
+    except Exception as error:
+        found = _typed(error)
+        if found is None:
+            raise
+        raise found from error
+
+
+def send_parts(conversation: Conversation, parts: Sequence[messages.Part], turn: SessionTurn) -> SessionReply:
+    content = conversation._messages._content(parts)
+    return conversation.send(content, turn)
+
+
+def load(setup: SessionSetup, text: str) -> Conversation:
+    found = Conversation(setup)
+    found.hold(library.messages_from_dict(json.loads(text)))
+    return found
+
+
+SESSION = SessionBinding(
+    name="langgraph-agent",
+    adapter=WIRE,
+    open=Conversation,
+    send=Conversation.send,
+    send_parts=send_parts,
+    history=Conversation.history,
+    message_ids=False,
+    stop=lambda conversation: conversation._turn.cancel_token.cancel(),
+    configure=Conversation.configure,
+    reset=lambda conversation: conversation.hold(()),
+    revert=Conversation.revert,
+    save=lambda conversation: json.dumps(library.messages_to_dict(conversation.held())),
+    load=load,
+    spawn=lambda parent: Conversation(parent.setup),
+    capabilities=CLAIMS,
+    package="langgraph",
+)
