@@ -2,8 +2,8 @@
 
 `measure` breaks an adapter in every way that the suites know, tries each mutant in the scenarios that show its
 requirement, a sample of `--at-most` beside its own, and times every scenario. It takes some minutes of the processor.
-`choose` prints the curve of the greedy choice, what the present default costs and misses, and what each of its
-scenarios alone detects.
+`choose` prints the curve of the greedy choice, what the present default costs and misses, what each of its scenarios
+alone detects, and which of them it can do without.
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ from turnproof.commands.certify.scenarios import suite_scenarios
 from turnproof.judge.requirements import load_suite
 from turnproof.run.bindings import resolve_subject
 
-from .choice import Detected, Scenes, alone, greedy, missed
+from .choice import Detected, Scenes, alone, greedy, missed, spare
 from .detections import Detections, Sample, fits, joined, measure
+from .needed import groups
 
 
 def decides(adapters: Sequence[str]) -> dict[str, set[Detected]]:
@@ -57,6 +58,8 @@ def choose(files: Sequence[Path]) -> None:
         scenes.seconds.keys() - default,
         key=lambda name: len(scenes.detects[name] & missed(scenes, default)) / max(scenes.seconds[name], 0.001),
     )
+    can_go = spare(scenes, default, list(groups()))
+    print(f"the default can do without {', '.join(can_go) or 'none of its scenarios'}: {scenes.cost(can_go):.2f} s")
     print(f"a scenario more that finds most for its seconds: {more}, {scenes.seconds[more]:.2f} s")
 
 

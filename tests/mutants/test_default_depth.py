@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from tests.depth.choice import Scenes, alone, greedy, missed
+from tests.depth.choice import Scenes, alone, greedy, missed, spare
 from tests.depth.detections import Detections, Sample, joined, measure
+from tests.depth.needed import groups
 
+from turnproof.commands.certify.scenarios import suite_scenarios
 from turnproof.errors import CatalogueError
+from turnproof.judge.requirements import load_suite
 from turnproof.run.driver.mutation import all_mutants, mutant_named
 
 OPENAI = Detections(
@@ -43,6 +46,20 @@ def test_a_choice_says_what_it_misses_and_what_each_scenario_detects_alone() -> 
     scenes = Scenes.of([OPENAI], {})
     assert missed(scenes, ["a/cheap", "a/same"]) == {("openai", "two")}
     assert alone(scenes, ["a/cheap", "a/same"]) == {"a/cheap": {("openai", "one")}, "a/same": frozenset()}
+
+
+def test_a_choice_can_do_without_what_the_others_detect_but_not_without_what_is_needed() -> None:
+    scenes = Scenes.of([OPENAI], {})
+    every = ["a/dear", "a/cheap", "a/same"]
+    assert spare(scenes, every, []) == ["a/cheap"]
+    assert spare(scenes, every, [{"a/cheap", "a/none"}]) == ["a/same"]
+
+
+def test_a_scenario_of_the_default_depth_decides_each_requirement_in_each_dialect_that_has_it() -> None:
+    quick = {one.name for one in suite_scenarios(load_suite()) if one.depth == "quick"}
+    needed = list(groups())
+    assert len(needed) > len(load_suite().requirements)
+    assert [group for group in needed if not group & quick] == []
 
 
 def test_measurements_of_one_adapter_add_up_and_keep_the_first_costs() -> None:
