@@ -169,7 +169,7 @@ def spoken(message: Any) -> Iterator[messages.Part]:
             data = one.content if isinstance(one.content, bytes) else str(one.content).encode()
             yield messages.InlineData(kind, data)
         else:
-            yield messages.FileRef(one.url, kind)
+            yield messages.FileRef(kind, one.url)
 
 
 def send_parts(conversation: Conversation, parts: Sequence[messages.Part], turn: SessionTurn) -> SessionReply:

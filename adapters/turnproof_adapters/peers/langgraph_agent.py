@@ -170,7 +170,7 @@ def spoken(content: Any) -> Iterator[messages.Part]:
             case {"base64": data, "mime_type": kind}:
                 yield messages.InlineData(kind, base64.b64decode(data))
             case {"url": url, "mime_type": kind}:
-                yield messages.FileRef(url, kind)
+                yield messages.FileRef(kind, url)
 
 
 @contextmanager

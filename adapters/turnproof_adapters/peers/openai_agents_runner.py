@@ -51,8 +51,10 @@ class Conversation:
     """A session of the library with the agent that speaks in it."""
 
     def __init__(self, setup: SessionSetup) -> None:
+        self.setup = setup
         at = setup.endpoint
-        self._client = AsyncOpenAI(base_url=at.base_url, api_key=at.api_key, max_retries=0)
+        own = {"timeout": at.options["timeout"]} if "timeout" in at.options else {}
+        self._client = AsyncOpenAI(base_url=at.base_url, api_key=at.api_key, max_retries=0, **own)
         self._model = OpenAIResponsesModel(at.model, self._client)
         self._settings = ModelSettings(store=False, max_tokens=at.options.get("max_tokens"))
         self._turn = SessionTurn(CancelToken())
@@ -61,6 +63,7 @@ class Conversation:
         self.configure(setup.system, setup.tools)
 
     def configure(self, system: str | None, tools: Sequence[Tool]) -> None:
+        self.setup = replace(self.setup, system=system, tools=tuple(tools))
         self.agent = Agent(
             name="assistant",
             instructions=system,
@@ -229,6 +232,7 @@ SESSION = SessionBinding(
     revert=Conversation.revert,
     save=lambda conversation: json.dumps(conversation.held()),
     load=load,
+    spawn=lambda parent: Conversation(parent.setup),
     close=Conversation.close,
     capabilities=CLAIMS,
     package="openai-agents",

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 from pydantic_ai import Agent, CancellationToken, ModelRetry, Tool, exceptions
@@ -41,6 +42,7 @@ class Conversation:
     """An agent, and the messages of its runs so far."""
 
     def __init__(self, setup: SessionSetup) -> None:
+        self.setup = setup
         self.model, self._close = open_model(setup.endpoint)
         self.messages: list[m.ModelMessage] = []
         self.token = CancelToken()
@@ -48,6 +50,7 @@ class Conversation:
         self.configure(setup.system, setup.tools)
 
     def configure(self, system: str | None, tools: Sequence[OurTool]) -> None:
+        self.setup = replace(self.setup, system=system, tools=tuple(tools))
         self.agent = Agent(self.model, instructions=system, tools=[self._tool(one) for one in tools], retries=5)
 
     def _tool(self, tool: OurTool) -> Tool[Any]:
@@ -151,7 +154,7 @@ def spoken(content: Any) -> ours.Part:
             return ours.Text(content)
         case m.BinaryContent():
             return ours.InlineData(content.media_type, content.data)
-    return ours.FileRef(content.url, content.media_type)
+    return ours.FileRef(content.media_type, content.url)
 
 
 def result(part: Any) -> ours.ToolResult:
@@ -179,6 +182,7 @@ SESSION = SessionBinding(
     revert=Conversation.revert,
     save=lambda conversation: m.ModelMessagesTypeAdapter.dump_json(conversation.messages).decode(),
     load=load,
+    spawn=lambda parent: Conversation(parent.setup),
     close=Conversation.close,
     capabilities=CLAIMS,
     package="pydantic-ai-slim",

@@ -44,6 +44,7 @@ class Conversation:
     """An agent with its messages. Other tools or another system text make a new agent with the same messages."""
 
     def __init__(self, setup: SessionSetup) -> None:
+        self.setup = setup
         from strands.models.anthropic import AnthropicModel
 
         at = setup.endpoint
@@ -56,6 +57,7 @@ class Conversation:
         self.configure(setup.system, setup.tools)
 
     def configure(self, system: str | None, tools: Sequence[Tool]) -> None:
+        self.setup = replace(self.setup, system=system, tools=tuple(tools))
         self.agent = Agent(
             self._model,
             messages=self.messages,
@@ -204,6 +206,7 @@ SESSION = SessionBinding(
     revert=Conversation.revert,
     save=saved,
     load=load,
+    spawn=lambda parent: Conversation(parent.setup),
     close=Conversation.close,
     capabilities=CLAIMS,
     package="strands-agents",
