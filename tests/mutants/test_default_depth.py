@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from tests.depth.choice import Scenes, alone, greedy, missed, spare
-from tests.depth.detections import Detections, Sample, joined, measure
-from tests.depth.needed import groups
+from depth.choice import Scenes, alone, greedy, missed, spare
+from depth.detections import Detections, Sample, joined, measure
+from depth.needed import groups
 
 from turnproof.commands.certify.scenarios import suite_scenarios
 from turnproof.errors import CatalogueError
