@@ -1,7 +1,7 @@
 """The class that every dialect in this package extends, and how requests are refused in all of them.
 
-A dialect names its data as attributes of its class, and the module that has its functions. mypy compares each function
-with the signature in `Functions`, and rejects a module that lacks one.
+A dialect names the module that has its functions and its data. mypy compares each with `WireApi`, and rejects a module
+that lacks one.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from .base import (
     WireEvent,
     World,
 )
-from .contract import Dialect, Functions, PrefixCache, Sockets
+from .contract import Dialect, PrefixCache, Sockets, WireApi
 from .error_answers import usual_error
 from .naming import speak
 from .request_comparison import RequestComparison
@@ -99,42 +99,53 @@ class BaseDialect(Dialect):
 
 
 class ModuleDialect(BaseDialect):
-    """A dialect whose functions are those of one module. A method replaces any of them."""
+    """A dialect whose data and functions are those of one module. A method replaces any of the functions."""
 
-    functions: Functions
+    api: WireApi
+
+    def __init__(self) -> None:
+        self.name = self.api.NAME
+        self.rules = tuple(self.api.ALL)
+        self.allowed_differences = self.api.ALLOWED
+        self.models = self.api.MODELS
+        self.legal_name = self.api.LEGAL_NAME
+        self.error_kinds = self.api.KINDS
+        self.noise = self.api.NOISE
+        self.spellings = self.api.SPELLINGS
+        self.garbage = self.api.GARBAGE
 
     def parse(self, request: HttpRequest, world: World) -> Call | Refusal:
-        return self.functions.parse(request, world)
+        return self.api.parse(request, world)
 
     def validate(self, request: HttpRequest, call: Call, world: World) -> list[Refusal]:
-        return self.functions.validate(request, call, world)
+        return self.api.validate(request, call, world)
 
     def new_cache(self) -> PrefixCache:
-        return self.functions.new_cache()
+        return self.api.new_cache()
 
     def count(self, call: Call) -> int:
-        return self.functions.count(call)
+        return self.api.count(call)
 
     def render(self, call: Call, reply: Reply, usage: PromptUsage, world: World, seed: str) -> Rendered:
-        return self.functions.render(call, reply, usage, world, seed)
+        return self.api.render(call, reply, usage, world, seed)
 
     def render_refusal(self, refusal: Refusal, seed: str) -> Rendered:
-        return self.functions.render_refusal(refusal, seed)
+        return self.api.render_refusal(refusal, seed)
 
     def render_extra(self, call: Call, usage: PromptUsage, world: World, seed: str) -> Rendered:
-        return self.functions.render_extra(call, usage, world, seed)
+        return self.api.render_extra(call, usage, world, seed)
 
     def error_event(self, kind: str, message: str, headers: Mapping[str, str] = NO_HEADERS) -> WireEvent:
-        return self.functions.error_event(kind, message, headers)
+        return self.api.error_event(kind, message, headers)
 
     def error_meaning(self, status: int, kind: str | None, message: str | None) -> ErrorMeaning | None:
-        return self.functions.error_meaning(status, kind, message)
+        return self.api.error_meaning(status, kind, message)
 
     def read_response(self, status: int, headers: Mapping[str, str], body: bytes) -> WireAnswer:
-        return self.functions.read_response(status, headers, body)
+        return self.api.read_response(status, headers, body)
 
     def split_stream(self, headers: Mapping[str, str], body: bytes) -> tuple[WireEvent, ...]:
-        return self.functions.split_stream(headers, body)
+        return self.api.split_stream(headers, body)
 
 
 class UnreadableRequest(Exception):

@@ -97,6 +97,22 @@ class Functions(Protocol):
         """The body as events (`body` alone for a batch answer); joined, their bytes are the body."""
 
 
+class WireApi(Functions, Protocol):
+    """A module with the functions of a wire API and with its data, which a `Dialect` has under names of its own."""
+
+    NAME: str
+    ALL: list[Rule]
+    """Every rule."""
+    ALLOWED: tuple[AllowedDifference, ...]
+    MODELS: Mapping[str, ModelFacts]
+    LEGAL_NAME: re.Pattern[str]
+    KINDS: Mapping[int, tuple[str, str]]
+    """The error type and usual message of each status that is known; another status takes that of its class."""
+    NOISE: Sequence[bytes]
+    SPELLINGS: Mapping[Spelling, str]
+    GARBAGE: bytes
+
+
 class Dialect(Functions, Protocol):
     """One wire API. Implementations are stateless; what a service remembers is in `World` and `PrefixCache`."""
 

@@ -7,16 +7,14 @@ from collections.abc import Mapping
 from ..base import Call, Service, World
 from ..base_dialect import ModuleDialect
 from ..wanted_answer import ask_messages_for
-from . import compare, errors, functions, read, rules, signing, writing
-from .allowed import ALLOWED
+from . import api, compare, read, signing
 from .compare import MessagesComparison
-from .models import LEGAL_NAME, MODELS
 
 
 class AnthropicMessages(ModuleDialect):
     """`anthropic-messages`: `POST /v1/messages`, `count_tokens` and the model list, batch and SSE."""
 
-    name = rules.NAME
+    api = api
     default_host = "https://api.anthropic.com"
     service = Service(
         key_variables=("ANTHROPIC_API_KEY",),
@@ -25,9 +23,6 @@ class AnthropicMessages(ModuleDialect):
         response_headers=frozenset({"x-should-retry"}),
         query_parameters=frozenset({"after_id", "before_id", "beta", "limit"}),
     )
-    noise = writing.NOISE
-    spellings = writing.SPELLINGS
-    garbage = writing.GARBAGE
     traits = frozenset(
         {
             "call-id-form",
@@ -45,12 +40,6 @@ class AnthropicMessages(ModuleDialect):
             "text-blocks",
         }
     )
-    legal_name = LEGAL_NAME
-    models = MODELS
-    rules = tuple(rules.ALL)
-    allowed_differences = ALLOWED
-    functions = functions
-    error_kinds = errors.KINDS
 
     ask_for = staticmethod(ask_messages_for)
     request_form = staticmethod(compare.request_form)

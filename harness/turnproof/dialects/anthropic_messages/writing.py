@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
@@ -37,7 +37,7 @@ def sse(name: str, data: JSON, padding: int, kind: EventKind, text: str = "") ->
 
 
 PING = WireEvent(b'event: ping\ndata: {"type": "ping"}\n\n', "ping")
-NOISE = (b": keep-alive\n\n", b"retry: 3000\n\n", PING.data)
+NOISE: Sequence[bytes] = (b": keep-alive\n\n", b"retry: 3000\n\n", PING.data)
 SPELLINGS: Mapping[Spelling, str] = {
     "crlf": "proxies and gateways that write events anew; anthropic 2.12 takes LF, CRLF and CR",
     "unspaced": "servers that imitate the API (defects:ST11); anthropic 2.12 takes `data:{` as the standard has it",

@@ -6,23 +6,15 @@ from collections.abc import Mapping
 
 from ..base import Call, Service, World
 from ..gemini import Gemini, signing
-from ..sse import Spelling
-from . import claude, compare, errors, functions, read, rules
-from .compare import ALLOWED
-from .models import LEGAL_NAME, MODELS, is_claude
-
-SPELLINGS: Mapping[Spelling, str] = {
-    "lf": "antigravity.md §3: clients meet both line ends; gemini-cli takes either",
-    "padded": "JSON allows blanks anywhere between its tokens; gemini-cli strips those around it",
-    "joined": "the API gives a chunk any number of parts (defects:ST16); gemini-cli takes them all",
-}
+from . import api, claude, compare, read
+from .models import is_claude
 
 
 class Antigravity(Gemini):
     """`antigravity`: `generateContent`, its stream and `countTokens` in the envelope of `v1internal`, for the models of
     Gemini, Claude and GPT-OSS; an account's project, models and quota; the token endpoint."""
 
-    name = rules.NAME
+    api = api
     default_host = "https://cloudcode-pa.googleapis.com"
     service = Service(
         key_variables=("GOOGLE_CLOUD_ACCESS_TOKEN",),
@@ -31,7 +23,6 @@ class Antigravity(Gemini):
         response_headers=frozenset({"x-cloudaicompanion-trace-id"}),
         query_parameters=frozenset({"alt"}),
     )
-    spellings = SPELLINGS
     traits = frozenset(
         {
             "blocked-prompts",
@@ -45,12 +36,6 @@ class Antigravity(Gemini):
             "signed-thinking",
         }
     )
-    legal_name = LEGAL_NAME
-    models = MODELS
-    rules = tuple(rules.ALL)
-    allowed_differences = ALLOWED
-    functions = functions
-    error_kinds = errors.KINDS
 
     def observe(self, call: Call, status: int, headers: Mapping[str, str], body: bytes, world: World) -> None:
         parts = read.read_response(status, headers, body).parts

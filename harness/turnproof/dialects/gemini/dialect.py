@@ -8,17 +8,15 @@ from ..base import Call, Service, World
 from ..base_dialect import ModuleDialect
 from ..request_comparison import RequestComparison
 from ..wanted_answer import ask_gemini_for
-from . import caches, errors, functions, ids, matching, read, rules, signing, writing
-from .allowed import ALLOWED
+from . import api, caches, ids, matching, read, signing
 from .compare import ContentsComparison
-from .models import LEGAL_NAME, MODELS
 from .surfaces import GeminiCall
 
 
 class Gemini(ModuleDialect):
     """`gemini`: `generateContent`, its stream (SSE and JSON array), `countTokens`, `cachedContents` and the models."""
 
-    name = rules.NAME
+    api = api
     default_host = "https://generativelanguage.googleapis.com"
     service = Service(
         key_variables=("GEMINI_API_KEY", "GOOGLE_API_KEY"),
@@ -27,9 +25,6 @@ class Gemini(ModuleDialect):
         # Not `key`: that is the key.
         query_parameters=frozenset({"$alt", "alt", "pagesize", "pagetoken", "updatemask"}),
     )
-    noise = writing.NOISE
-    spellings = writing.SPELLINGS
-    garbage = writing.GARBAGE
     storage_fields = frozenset({"cachedContent", "cached_content"})
     traits = frozenset(
         {
@@ -45,12 +40,6 @@ class Gemini(ModuleDialect):
             "signed-thinking",
         }
     )
-    legal_name = LEGAL_NAME
-    models = MODELS
-    rules = tuple(rules.ALL)
-    allowed_differences = ALLOWED
-    functions = functions
-    error_kinds = errors.KINDS
 
     is_positional = staticmethod(ids.is_positional)
     ask_for = staticmethod(ask_gemini_for)

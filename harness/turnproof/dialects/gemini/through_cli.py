@@ -41,8 +41,11 @@ class _CliComparison(ContentsComparison):
 class ThroughCli(Gemini):
     """`gemini@gemini-cli`."""
 
-    models = _MODELS
     comparison = _CliComparison
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.models = _MODELS
 
     def parse(self, request: HttpRequest, world: World) -> Call | Refusal:
         """As everywhere, with a request that is not streamed as an aside."""

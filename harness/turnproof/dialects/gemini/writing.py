@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
@@ -64,7 +64,7 @@ def array_events(chunks: Iterable[Chunk]) -> Iterator[WireEvent]:
         yield WireEvent(waiting.data + b"\n]", waiting.kind, waiting.text)
 
 
-NOISE = (b"\r\n", b"\r\n\r\n")
+NOISE: Sequence[bytes] = (b"\r\n", b"\r\n\r\n")
 """Blank lines are all that google-genai 3.4 reads over. A line that does not begin with `data: ` is JSON to it: a
 comment, an `event:`, `id:` or `retry:` line breaks the stream, and so does `data:` without its blank."""
 

@@ -6,17 +6,15 @@ from ..base import Service
 from ..base_dialect import ModuleDialect
 from ..request_form import form_without_thoughts
 from ..wanted_answer import ask_interactions_for
-from . import errors, functions, observed_answers, rules, writing
-from .allowed import ALLOWED
+from . import api, observed_answers
 from .compare import StepsComparison
-from .models import LEGAL_NAME, MODELS
 from .store import kept_ids
 
 
 class GeminiInteractions(ModuleDialect):
     """`gemini-interactions`: `POST /v1beta/interactions`, batch and SSE, what the service keeps, and the model list."""
 
-    name = rules.NAME
+    api = api
     default_host = "https://generativelanguage.googleapis.com"
     service = Service(
         key_variables=("GEMINI_API_KEY", "GOOGLE_API_KEY"),
@@ -26,9 +24,6 @@ class GeminiInteractions(ModuleDialect):
         # Not `key`: that is the key.
         query_parameters=frozenset({"include_input", "last_event_id", "pagesize", "pagetoken", "stream"}),
     )
-    noise = writing.NOISE
-    spellings = writing.SPELLINGS
-    garbage = writing.GARBAGE
     storage_fields = frozenset({"previous_interaction_id", "store"})
     traits = frozenset(
         {
@@ -42,12 +37,6 @@ class GeminiInteractions(ModuleDialect):
             "text-blocks",
         }
     )
-    legal_name = LEGAL_NAME
-    models = MODELS
-    rules = tuple(rules.ALL)
-    allowed_differences = ALLOWED
-    functions = functions
-    error_kinds = errors.KINDS
 
     ask_for = staticmethod(ask_interactions_for)
     request_form = staticmethod(form_without_thoughts)

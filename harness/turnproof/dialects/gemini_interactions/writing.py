@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
 import msgspec
@@ -50,7 +50,7 @@ def sse(name: str, data: JSON, kind: EventKind, text: str = "") -> WireEvent:
 DONE = WireEvent(b"event: done\ndata: [DONE]\n\n", "ping")
 """What every recorded stream ends with."""
 
-NOISE = (b": keep-alive\n\n",)
+NOISE: Sequence[bytes] = (b": keep-alive\n\n",)
 """A comment: the standard has a client read over it. None was recorded."""
 
 SPELLINGS: Mapping[Spelling, str] = {

@@ -6,17 +6,15 @@ from ..base import Service
 from ..base_dialect import ModuleDialect
 from ..request_form import form_without_thoughts
 from ..wanted_answer import ask_responses_for
-from . import errors, functions, observed_answers, over_socket, rules, writing
-from .allowed import ALLOWED
+from . import api, observed_answers, over_socket
 from .compare import ItemsComparison
-from .models import LEGAL_NAME, MODELS
 from .store import kept_ids
 
 
 class OpenAIResponses(ModuleDialect):
     """`openai-responses`: `POST /v1/responses`, its token count and the model list, batch and SSE; Copilot's too."""
 
-    name = rules.NAME
+    api = api
     default_host = "https://api.openai.com"
     service = Service(
         key_variables=("OPENAI_API_KEY",),
@@ -34,9 +32,6 @@ class OpenAIResponses(ModuleDialect):
         ),
         response_headers=frozenset({"openai-version", "retry-after-ms", "x-should-retry"}),
     )
-    noise = writing.NOISE
-    spellings = writing.SPELLINGS
-    garbage = writing.GARBAGE
     storage_fields = frozenset({"conversation", "include", "previous_response_id", "store"})
     sockets = over_socket.Sockets()
     traits = frozenset(
@@ -52,12 +47,6 @@ class OpenAIResponses(ModuleDialect):
             "text-blocks",
         }
     )
-    legal_name = LEGAL_NAME
-    models = MODELS
-    rules = tuple(rules.ALL)
-    allowed_differences = ALLOWED
-    functions = functions
-    error_kinds = errors.KINDS
 
     ask_for = staticmethod(ask_responses_for)
     request_form = staticmethod(form_without_thoughts)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
@@ -47,7 +47,7 @@ def sse(name: str, data: JSON, kind: EventKind, text: str = "") -> WireEvent:
     return WireEvent(b"event: %b\ndata: %b\n\n" % (name.encode(), _encode(data)), kind, text)
 
 
-NOISE = (b": keep-alive\n\n", b'event: keepalive\ndata: {"type":"keepalive","sequence_number":0}\n\n')
+NOISE: Sequence[bytes] = (b": keep-alive\n\n", b'event: keepalive\ndata: {"type":"keepalive","sequence_number":0}\n\n')
 """The event is not documented, but the service sends it in long streams (openai/openai-node#1964)."""
 
 SPELLINGS: Mapping[Spelling, str] = {

@@ -7,9 +7,8 @@ from collections.abc import Mapping
 from ..anthropic_messages import AnthropicMessages, signing
 from ..base import Call, Service, World
 from ..wanted_answer import ask_messages_unforced_for
-from . import errors, functions, rules
-from .compare import ALLOWED, ZaiComparison
-from .models import MODELS
+from . import api, errors, rules
+from .compare import ZaiComparison
 from .parse import BASE_PATH
 
 
@@ -19,7 +18,7 @@ class Zai(AnthropicMessages):
     Requests, streams and answers are written and split as Anthropic's are; whatever is not overridden here is the same.
     """
 
-    name = rules.NAME
+    api = api
     default_host = "https://api.z.ai"
     service = Service(
         key_variables=("ZAI_API_KEY", "ZHIPUAI_API_KEY"),
@@ -39,11 +38,6 @@ class Zai(AnthropicMessages):
             "text-blocks",
         }
     )
-    models = MODELS
-    rules = tuple(rules.ALL)
-    allowed_differences = ALLOWED
-    functions = functions
-    error_kinds = errors.KINDS
 
     ask_for = staticmethod(ask_messages_unforced_for)
     comparison = ZaiComparison
