@@ -44,9 +44,9 @@ LITELLM_ANTHROPIC = Library("BerriAI/litellm", "litellm/llms/anthropic/chat/tran
 LITELLM_ERRORS = Library("BerriAI/litellm", "litellm/litellm_core_utils/exception_mapping_utils.py")
 LITELLM_IDS = Library("BerriAI/litellm", "litellm/litellm_core_utils/prompt_templates/factory.py")
 LITELLM_NAMES = Library("BerriAI/litellm", "litellm/llms/anthropic/messages/adapters/transformation.py")
-LLAMA_INDEX_ANTHROPIC = Library(
+LLAMA_INDEX_GOOGLE = Library(
     "run-llama/llama_index",
-    "llama-index-integrations/llms/llama-index-llms-anthropic/llama_index/llms/anthropic/utils.py",
+    "llama-index-integrations/llms/llama-index-llms-google-genai/llama_index/llms/google_genai/utils.py",
 )
 LLAMA_INDEX_OPENAI = Library(
     "run-llama/llama_index", "llama-index-integrations/llms/llama-index-llms-openai/llama_index/llms/openai/base.py"

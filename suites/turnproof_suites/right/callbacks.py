@@ -306,6 +306,7 @@ class _CallsAnnouncedAtTheEnd(Broken):
     scenarios=("thinking/*",),
     seen_in=HAYSTACK_CHUNKS,
     capability=("streaming", "thinking"),
+    dialects=("anthropic-messages",),
 )
 class _ThinkingInOnePiece(_Gathered):
     """`on_thinking` gets all that the model thought at once, when the answer goes on."""

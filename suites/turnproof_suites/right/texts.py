@@ -15,7 +15,7 @@ from ._libraries import (
     AUTOGEN_ANTHROPIC,
     AUTOGEN_OPENAI,
     LANGCHAIN_ANTHROPIC,
-    LLAMA_INDEX_ANTHROPIC,
+    LLAMA_INDEX_GOOGLE,
     SMOLAGENTS,
     STRANDS_OPENAI,
 )
@@ -135,8 +135,8 @@ def _only_said(wire: Wire, message: Json) -> bool:
     "turns-joined",
     "texts and messages",
     scenarios=("history/*", "cancel/*", "tools/*"),
-    seen_in=LLAMA_INDEX_ANTHROPIC,
-    dialects=("anthropic-messages", "gemini"),
+    seen_in=LLAMA_INDEX_GOOGLE,
+    dialects=("gemini",),
 )
 class _TurnsJoined(Rewriting):
     """Messages of one role in a row go out as one, results of tools and what the user said behind them as well."""
