@@ -7,6 +7,7 @@ import importlib
 import inspect
 import re
 from collections.abc import Iterator
+from types import ModuleType
 
 from .markdown import code, fenced, page, prose, table
 
@@ -45,8 +46,9 @@ def api_pages() -> Iterator[tuple[str, str]]:
 
 def module_page(name: str) -> str:
     """The page of a module: its docstring, its public classes, functions, aliases and constants in their order."""
-    tree = ast.parse(inspect.getsource(importlib.import_module(name)))
-    parts = [part for node in _documented(tree.body) for part in _member(*node)]
+    module = importlib.import_module(name)
+    tree = ast.parse(inspect.getsource(module))
+    parts = [part for node in [*_documented(tree.body), *_exported(tree, module)] for part in _member(*node)]
     return page(code(name), *docstring(ast.get_docstring(tree)), *parts)
 
 
@@ -60,6 +62,14 @@ def docstring(text: str | None) -> Iterator[str]:
             yield fenced(inspect.cleandoc("\n" + paragraph), "text")
         elif paragraph:
             yield prose(paragraph)
+
+
+def _exported(tree: ast.Module, module: ModuleType) -> Iterator[tuple[ast.stmt, None]]:
+    """What a module passes on under its own name (`from .frozen import thaw as thaw`)."""
+    for node in tree.body:
+        for each in node.names if isinstance(node, ast.ImportFrom) else ():
+            if each.asname == each.name:
+                yield ast.parse(inspect.getsource(getattr(module, each.name))).body[0], None
 
 
 def _documented(body: list[ast.stmt]) -> Iterator[tuple[ast.stmt, str | None]]:
@@ -105,7 +115,10 @@ def _class(node: ast.ClassDef) -> str:
 
 
 def _method(node: ast.stmt) -> Iterator[str]:
-    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and not node.name.startswith("_"):
+    if isinstance(node, ast.FunctionDef) and node.name == "__init__":
+        yield fenced(signature(node), "python")
+        yield from docstring(ast.get_docstring(node))
+    elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and not node.name.startswith("_"):
         yield f"### {node.name}()" if not _is_property(node) else f"### {node.name}"
         yield fenced(signature(node), "python")
         yield from docstring(ast.get_docstring(node))

@@ -18,6 +18,7 @@ TurnproofError
     ├── OverloadedError       .retry_after likewise (5xx, 529)
     ├── ContextLimitError     .limit and .requested in tokens, or None
     ├── InvalidRequestError
+    │   ├── CacheExpiredError the service no longer has the cache that a request names
     │   ├── ChainLostError    the service no longer has the answer that a request continues
     │   └── ResumeError       the provider does not have the session that was to be resumed
     ├── ContentFilterError

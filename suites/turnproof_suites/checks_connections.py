@@ -31,7 +31,9 @@ def requests_go_to_the_address(view: View) -> Findings:
         if call.generated:
             yield Compared("calls whose requests came")
         elif unknown:
-            yield _OTHER_PATH(unknown[0].at(), observed=f"{unknown[0].request.method} {unknown[0].request.path}")
+            yield _OTHER_PATH(
+                unknown[0].at(pointer=None), observed=f"{unknown[0].request.method} {unknown[0].request.path}"
+            )
         elif call.failed is not None and call.failed.status is not None and not call.exchanges:
             failed = call.failed
             yield _ELSEWHERE(
@@ -89,7 +91,7 @@ def connections_are_reused(view: View) -> Findings:
         yield Compared("requests behind a whole answer")
     else:
         used = {exchange.request.connection for exchange in asked}
-        yield _EACH_ITS_OWN(followed[0][1].at(), observed=len(used), requests=len(asked))
+        yield _EACH_ITS_OWN(followed[0][1].at(pointer=None), observed=len(used), requests=len(asked))
 
 
 def _in_one_piece(exchange: Exchange) -> bool:

@@ -40,7 +40,7 @@ def test_the_page_shows_where_everything_stands_in_symbols_and_words(tmp_path: P
         "– not claimed",
         "not measured",
         "anthropic is not certified: 1 requirement violated",
-        "Emulated, against profiles 2026.11, on 21 November 2026.",
+        "Emulated at depth quick, against profiles 2026.11, on 21 November 2026.",
     ):
         assert words in text
 

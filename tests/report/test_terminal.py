@@ -211,8 +211,8 @@ def test_undecided_and_accepted_results_have_a_line_each(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("results", "code", "words"),
     [
-        (GOOD, 0, "✓ anthropic is certified. Emulated, against profiles 2026.11, on 21 November 2026."),
-        (RESULTS, 1, "✗ anthropic is not certified: 1 requirement violated. Emulated, against"),
+        (GOOD, 0, "✓ anthropic is certified. Emulated at depth quick, against profiles 2026.11, on 21 November 2026."),
+        (RESULTS, 1, "✗ anthropic is not certified: 1 requirement violated. Emulated at depth quick, against"),
         (GOOD, None, "? This run was cut"),
         ((), 3, "? Nothing was measured"),
     ],

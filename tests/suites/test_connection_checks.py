@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from turnproof.commands.reproduce.found import UnreproducibleError
+from turnproof.commands.reproduce.question import question_of
 from turnproof.judge.requirements import judge
 from turnproof.judge.verdict import Status
 from turnproof.judge.view import View
@@ -114,3 +116,12 @@ def test_silence_without_a_timeout_says_nothing() -> None:
     view = silent("timed-out")
     unset = View(view.transcript, view.dialect, replace(view.scenario, options={}))
     assert standing(SILENCE, unset) is Status.INCONCLUSIVE
+
+
+@pytest.mark.parametrize(
+    ("name", "view"), [(REUSED, numbered(0, 1)), (ADDRESS, unknown_path(answered_turns("basics/plain")))]
+)
+def test_no_file_is_made_of_what_no_body_of_a_request_shows(name: str, view: View) -> None:
+    (wrong, *_) = judge(suite().catalogue[name], "stateless", [view]).findings
+    with pytest.raises(UnreproducibleError, match="show in no single call"):
+        question_of(wrong, view.transcript, view.dialect, own_types=True)

@@ -100,6 +100,15 @@ def test_every_public_class_and_function_of_the_contract_is_on_its_page(name: st
             assert re.search(rf"^## {node.name}(\(\))?$", page, flags=re.MULTILINE), node.name
 
 
+def test_what_a_module_passes_on_and_how_errors_are_made_is_on_its_page() -> None:
+    assert "## thaw()" in module_page("turnproof.messages")
+    errors = module_page("turnproof.errors")
+    assert "    requested: int | None=None,\n" in errors
+    tree = errors.partition("## ")[0]
+    missing = [name for name in re.findall(r"^## (\w+)$", errors, flags=re.MULTILINE) if f" {name}" not in tree]
+    assert missing == ["TurnproofError"]
+
+
 def test_long_signatures_have_a_line_for_each_argument() -> None:
     page = module_page("turnproof.provider")
     assert re.search(r"^    messages: Sequence\[Message\],$", page, flags=re.MULTILINE)

@@ -203,7 +203,8 @@ def _import(name: str, module: str) -> Any:
         missing = error.name or module
         if module == missing or module.startswith(f"{missing}."):
             raise BindingError(f"{name!r}: there is no module {missing!r} in {here} or on sys.path") from error
-        raise BindingError(f"{name!r} needs the module {missing!r}, which is not installed") from error
+        advice = f"pip install {missing}, or whatever its distribution is called"
+        raise BindingError(f"{name!r} needs the module {missing!r}, which is not installed: {advice}") from error
     except (Exception, SystemExit) as error:  # whatever somebody's module does on import, it is theirs to mend
         reason = f"{type(error).__name__}: {error}".partition("\n")[0]
         raise BindingError(f"{name!r}: importing {module} failed: {reason}") from error

@@ -176,6 +176,18 @@ class _ContentTypeWithCharset(_Headers):
     headers: ClassVar[Mapping[str, str]] = {"content-type": "application/json; charset=utf-8"}
 
 
+@right(
+    "accepts-no-compression",
+    "headers and addresses",
+    scenarios=("basics/unicode_borders",),
+    in_evidence=False,
+)
+class _AcceptsNoCompression(_Headers):
+    """The request accepts answers as they are and none in gzip, as plain `urllib` does."""
+
+    headers: ClassVar[Mapping[str, str]] = {"accept-encoding": "identity"}
+
+
 @right("accepts-events", "headers and addresses", scenarios=_PLAIN)
 class _AcceptsEvents(_Headers):
     """The request accepts JSON and streams of events, whichever it asks for."""

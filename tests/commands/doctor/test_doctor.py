@@ -129,6 +129,17 @@ def test_what_an_adapter_lacks_is_told_with_the_command(
     assert found.state is (State.WRONG if wanted else State.WARNING)
 
 
+def test_what_adapters_lack_that_nobody_named_is_one_line(
+    packages: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    del packages["anthropic"]
+    monkeypatch.setattr(installation, "binding_names", lambda: ["anthropic"])
+    (found,) = installation._adapters(["my_pkg.binding:BINDING"])
+    assert (found.state, found.said) == (State.OK, "1 lack packages: anthropic (`turnproof doctor`)")
+    assert [one.state for one in installation._adapters([])] == [State.WARNING]
+    assert [one.state for one in installation._adapters(["anthropic=claude-haiku-4-5"])] == [State.WRONG]
+
+
 def test_what_turnproof_itself_lacks_is_wrong(packages: dict[str, str]) -> None:
     packages["msgspec"] = "0.18"
     assert of(list(installation._needs("", "do")), "msgspec").state is State.WRONG

@@ -52,7 +52,8 @@ def test_nothing_is_compressed_for_a_client_that_does_not_take_it(server: Emulat
     with httpx.Client() as client:
         response = ask(run, client, encoding="identity")
     assert "content-encoding" not in response.headers
-    assert evidence(run)[0].fault is None
+    assert response.content == evidence(run)[0].data
+    assert evidence(run)[0].fault == "compressed"
 
 
 def test_all_events_of_a_merged_stream_come_in_one_piece(server: EmulatorServer) -> None:

@@ -9,6 +9,7 @@ import threading
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 from ...dialects import dialect
+from ...errors import HarnessError
 from ...judge.requirements import Shown
 from ...judge.run_log import Processes, ResultLine, RunWriter, TranscriptLine
 from ...judge.verdict import Status, Verdict, inconclusive
@@ -71,6 +72,8 @@ class Campaign:
         self._ended: dict[tuple[str, RunKey], View] = {}
         self._done = 0
         self.broken = ""
+        self.faults: list[str] = []
+        """Checks that failed, which is nobody's fault but ours."""
         self.stop = threading.Event()
         self.leftovers = Leftovers()
 
@@ -174,10 +177,7 @@ class Campaign:
         """The item's verdict; recorded as a result."""
         subject = self.adapters[item.adapter]
         claimed = Claimed.of_subject(subject, self._scenarios, self._shown)
-        if self.broken:
-            verdict = inconclusive(self.broken)
-        else:
-            verdict = decide(item.requirement, item.path, self._views[item.adapter], claimed)
+        verdict = inconclusive(self.broken) if self.broken else self._decide(item, claimed)
         line = ResultLine(
             adapter=subject.name,
             requirement=item.requirement.id,
@@ -191,6 +191,15 @@ class Campaign:
         self._progress.count(verdict.status)
         self._progress(len(self.results), len(self.plan.items), item.id)
         return verdict
+
+    def _decide(self, item: Item, claimed: Claimed) -> Verdict:
+        """A check that fails is our fault: it decides nothing, and the others go on."""
+        try:
+            return decide(item.requirement, item.path, self._views[item.adapter], claimed)
+        except HarnessError as error:
+            fault = f"a fault of turnproof or of its suite, and none of {self.adapters[item.adapter].name}: {error}"
+            self.faults.append(fault)
+            return inconclusive(fault)
 
 
 def _in_stages(runs: Sequence[RunSpec], *, live: Collection[str]) -> list[list[RunSpec]]:

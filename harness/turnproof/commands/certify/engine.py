@@ -258,7 +258,10 @@ def _conclude(
     for line in results:
         writer.write(line)
     must = {requirement.id for requirement in requirements if requirement.level is Level.MUST}
-    code = exit_code(results, must, problems)
+    for fault in campaign.faults:
+        print(printable(fault), file=sys.stderr)
+    problems += campaign.faults
+    code = Exit.FAULT if campaign.faults else exit_code(results, must, problems)
     writer.finish(code, time.monotonic() - started, tuple(problems))
     if options.accept:
         append_accepted(options.config.target, accept(results, date.today(), options.config.table, templates))

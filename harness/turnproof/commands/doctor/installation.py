@@ -47,7 +47,7 @@ def _python() -> Diagnostic:
 
 
 def _turnproof() -> Iterator[Diagnostic]:
-    place = Path(__file__).resolve().parents[1]
+    place = Path(__file__).resolve().parents[2]
     try:
         installed = version(_PACKAGE)
     except PackageNotFoundError:
@@ -132,14 +132,24 @@ def _loaded(subject: str, load: Callable[[], str]) -> Diagnostic:
 
 
 def _adapters(names: Sequence[str]) -> Iterator[Diagnostic]:
-    """Each installed adapter: whether its binding loads, and whether what it needs is there."""
+    """Each installed adapter: whether its binding loads, and whether what it needs is there.
+
+    Where some are named, what others lack is told in one line.
+    """
     good: list[str] = []
+    lacking: list[str] = []
+    wanted = {spec.partition("=")[0] for spec in names}
     for name in binding_names():
-        problems = list(_of_adapter(name, required=name in {spec.partition("=")[0] for spec in names}))
+        problems = list(_of_adapter(name, required=name in wanted))
+        if problems and wanted and name not in wanted:
+            lacking.append(name)
+            continue
         yield from problems
         good += [] if problems else [name]
     if good:
         yield ok(AREA, "adapters", f"{len(good)} can be run here: {', '.join(good)}")
+    if lacking:
+        yield ok(AREA, "other adapters", f"{len(lacking)} lack packages: {', '.join(lacking)} (`turnproof doctor`)")
 
 
 def _of_adapter(name: str, *, required: bool) -> Iterator[Diagnostic]:

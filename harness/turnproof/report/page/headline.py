@@ -76,7 +76,8 @@ def _standing(report: Certification) -> tuple[Status, str]:
 def _proof(report: Certification) -> str:
     claims = list(dict.fromkeys(one.claim for one in report.adapters.values()))
     how_far = join_words(claims)
-    return f"{how_far[:1].upper()}{how_far[1:]}, against profiles {report.profiles}, on {day(report.started)}"
+    how = f"{how_far[:1].upper()}{how_far[1:]} at depth {report.depth}"
+    return f"{how}, against profiles {report.profiles}, on {day(report.started)}"
 
 
 def _names(names: Sequence[str]) -> str:

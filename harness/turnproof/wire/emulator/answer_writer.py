@@ -166,11 +166,12 @@ class Writer:
         return data
 
     def _compress(self) -> None:
-        """Write the answer in gzip, where the client takes that. What is kept of it is what the client unpacks."""
+        """Write the answer in gzip, where the client takes that. What is kept of it is what the client unpacks.
+
+        A client that takes none is told nothing by it, as behind a real gateway: the fault was there, and is kept.
+        """
         if "gzip" in self._request.headers.get("accept-encoding", "") and self._room != 0:
             self._packer = zlib.compressobj(wbits=_GZIP)
-        else:
-            self._exchange.fault = None
 
     def _packed(self, data: bytes) -> bytes:
         return data if self._packer is None else self._packer.compress(data) + self._packer.flush(zlib.Z_SYNC_FLUSH)

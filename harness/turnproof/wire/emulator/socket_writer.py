@@ -66,9 +66,7 @@ class SocketWriter(Writer):
             self._exchange.fault = None
 
     def _compress(self) -> None:
-        """Every message is compressed where the client has offered to read that."""
-        if not self._socket.compress:
-            self._exchange.fault = None
+        """The handshake has decided it: every message is compressed where the client has offered to read that."""
 
     def _hold_place(self, cut: Cut) -> int:
         """In front of the last message at the latest: a client that has this one has all, and waits for nothing."""
