@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
-from turnproof.dialects.base import WireAnswer
+from turnproof.dialects.base import Call, WireAnswer, World
 from turnproof.dialects.contract import Dialect
 from turnproof.messages import FunctionCall, Opaque, Part, thaw
 
@@ -13,6 +13,7 @@ from .judge import Judged, table
 from .material import Exchange
 
 Json = dict[str, Any]
+C = TypeVar("C", bound=Call)
 
 
 def assert_judged_as_the_service_did(judged: Sequence[Judged]) -> None:
@@ -39,6 +40,13 @@ def assert_split_without_loss(dialect: Dialect, exchanges: Iterable[Exchange]) -
         if exchange.streamed:
             assert len(events) == len(exchange.chunks), exchange.where
             assert [event.kind for event in events if event.kind != "ping"][-1] == "end", exchange.where
+
+
+def parsed(dialect: Dialect, kind: type[C], exchange: Exchange) -> C:
+    """The recorded request as the dialect reads it, a call of this kind."""
+    call = dialect.parse(exchange.request, World.with_any_key(dialect.models))
+    assert isinstance(call, kind), exchange.where
+    return call
 
 
 def read_answer(dialect: Dialect, exchange: Exchange) -> WireAnswer:

@@ -26,6 +26,7 @@ from .contract import (
     assert_judged_as_the_service_did,
     assert_split_without_loss,
     incomplete_cuts,
+    parsed,
     read_answer,
 )
 from .judge import Judged
@@ -49,10 +50,7 @@ def _world() -> World:
     return World.with_any_key(DIALECT.models)
 
 
-def _call(exchange: Exchange) -> InteractionsCall:
-    call = DIALECT.parse(exchange.request, _world())
-    assert isinstance(call, InteractionsCall), exchange.where
-    return call
+_call = partial(parsed, DIALECT, InteractionsCall)
 
 
 read = partial(read_answer, DIALECT)

@@ -29,6 +29,7 @@ from .contract import (
     assert_split_without_loss,
     call_or_block,
     incomplete_cuts,
+    parsed,
     read_answer,
 )
 from .judge import Judged
@@ -60,10 +61,7 @@ def _world() -> World:
     return World.with_any_key(DIALECT.models)
 
 
-def _call(exchange: Exchange) -> ResponsesCall:
-    call = DIALECT.parse(exchange.request, _world())
-    assert isinstance(call, ResponsesCall), exchange.where
-    return call
+_call = partial(parsed, DIALECT, ResponsesCall)
 
 
 # -- what is read

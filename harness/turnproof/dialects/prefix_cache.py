@@ -14,7 +14,8 @@ from functools import wraps
 from hashlib import blake2b
 from typing import Literal, TypeAlias, TypeVar
 
-from .base import PromptUsage
+from .base import Call, ModelFacts, PromptUsage
+from .catalogue import dated
 
 Ttl: TypeAlias = Literal["5m", "1h"]
 
@@ -120,6 +121,12 @@ class PrefixStore:
 
         return usage, commit
 
+    def account_for(
+        self, cells: Sequence[Cell], facts: ModelFacts, now: float, *, tail: int = 0
+    ) -> tuple[PromptUsage, Callable[[], None]]:
+        """The same for a prompt to this model. Caches are kept per model; an alias and its dated id share one."""
+        return self.account(cells, tail, dated(facts).encode(), facts.cache_minimum_tokens, now)
+
     def _digests(self, cells: Sequence[Cell], wanted: Sequence[int], salt: bytes) -> dict[int, bytes]:
         # Only cells within reach of a breakpoint are worth a digest: copying the hash is what costs.
         near = set()
@@ -149,6 +156,27 @@ class PrefixStore:
             return
         entry.lifetime = max(entry.lifetime, lifetime)
         entry.expires = max(entry.expires, now + entry.lifetime)
+
+
+class AutomaticCache:
+    """One run's cache at a service that finds prefixes by itself, in models with this `feature`.
+
+    Nothing is ever counted as written: storing costs no tokens here.
+    """
+
+    def __init__(self, cells: Callable[[Call], Sequence[Cell]], feature: str) -> None:
+        self._cells = cells
+        self._feature = feature
+        self._store = PrefixStore(lookback=1)
+
+    def account(self, call: Call, facts: ModelFacts, now: float) -> tuple[PromptUsage, Callable[[], None]]:
+        """How the prompt is counted at `now`, and the function to call when the response has begun."""
+        row = self._cells(call)
+        whole = sum(cell.tokens for cell in row)
+        if call.operation != "generate" or self._feature not in facts.features:
+            return PromptUsage(whole), nothing_to_write
+        usage, commit = self._store.account_for(row, facts, now)
+        return in_steps(whole, usage.cache_read, 1), commit
 
 
 def nothing_to_write() -> None:

@@ -16,7 +16,6 @@ import msgspec
 
 from ...tokens import DOCUMENT_TOKENS, IMAGE_TOKENS, json_tokens, text_tokens
 from ..base import Call, ModelFacts, PromptUsage
-from ..catalogue import dated
 from ..prefix_cache import Cell, PrefixStore, Ttl, kept_for_the_latest
 from .conversation import Block, blocks_of, is_cacheable, ttl_of
 
@@ -185,6 +184,4 @@ class MessagesCache:
 
     def account(self, call: Call, facts: ModelFacts, now: float) -> tuple[PromptUsage, Callable[[], None]]:
         """How the prompt is counted at `now`, and the function to call when the response has begun."""
-        return self._store.account(
-            cells(call.body), TAIL_TOKENS, dated(facts).encode(), facts.cache_minimum_tokens, now
-        )
+        return self._store.account_for(cells(call.body), facts, now, tail=TAIL_TOKENS)

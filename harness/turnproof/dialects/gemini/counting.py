@@ -20,8 +20,7 @@ import msgspec
 from ...messages import FileRef, FunctionCall, InlineData, Part, Text, Thought, ToolResult, ToolSchema
 from ...tokens import DOCUMENT_TOKENS, IMAGE_TOKENS, bytes_tokens, json_tokens, text_tokens
 from ..base import Call, ModelFacts, PromptUsage
-from ..catalogue import dated
-from ..prefix_cache import Cell, PrefixStore, kept_for_the_latest, nothing_to_write, one_by_one, open_ended
+from ..prefix_cache import AutomaticCache, Cell, kept_for_the_latest, nothing_to_write, one_by_one, open_ended
 from .models import IMPLICIT_CACHE
 from .parts import signature_of
 
@@ -122,22 +121,14 @@ def _media_tokens(mime: str, data: bytes = b"") -> int:
     return IMAGE_TOKENS if mime.startswith("image/") else DOCUMENT_TOKENS
 
 
-class GeminiCache:
-    """One run's cache. Caches are kept per model; an alias and the id it stands for share one."""
+class GeminiCache(AutomaticCache):
+    """One run's cache: what the service finds by itself, and the managed caches that a prompt names."""
 
     def __init__(self) -> None:
-        self._store = PrefixStore(lookback=1)
+        super().__init__(cells, IMPLICIT_CACHE)
 
     def account(self, call: Call, facts: ModelFacts, now: float) -> tuple[PromptUsage, Callable[[], None]]:
-        """How the prompt is counted at `now`, and the function to call when the response has begun.
-
-        Nothing is ever counted as written: storing costs no tokens here.
-        """
-        whole, held = count(call), managed_tokens(call)
-        if held:
-            return PromptUsage(whole - held, cache_read=held), nothing_to_write
-        if call.operation != "generate" or IMPLICIT_CACHE not in facts.features:
-            return PromptUsage(whole), nothing_to_write
-        salt = dated(facts).encode()
-        usage, commit = self._store.account(cells(call), 0, salt, facts.cache_minimum_tokens, now)
-        return PromptUsage(whole - usage.cache_read, cache_read=usage.cache_read), commit
+        """How the prompt is counted at `now`, and the function to call when the response has begun."""
+        if held := managed_tokens(call):
+            return PromptUsage(count(call) - held, cache_read=held), nothing_to_write
+        return super().account(call, facts, now)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from .allowed import ALLOWED as ALLOWED
-from .counting import InteractionsCache
 from .counting import count as count
+from .counting import new_cache as new_cache
 from .errors import KINDS as KINDS
 from .errors import error_event as error_event
 from .errors import error_meaning as error_meaning
@@ -22,5 +22,3 @@ from .validate import validate as validate
 from .writing import GARBAGE as GARBAGE
 from .writing import NOISE as NOISE
 from .writing import SPELLINGS as SPELLINGS
-
-new_cache = InteractionsCache

@@ -6,15 +6,15 @@ it does so whenever a prefix of at least the documented minimum was part of an e
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from functools import partial
 
 from ...messages import FileRef, InlineData, Part, Thought, ToolResult
 from ...tokens import part_tokens
 from ..atoms import token_of
-from ..base import Call, ModelFacts, PromptUsage
-from ..catalogue import dated
+from ..base import Call
 from ..neutral_cells import part_content, tool_cell
-from ..prefix_cache import Cell, PrefixStore, kept_for_the_latest, nothing_to_write, one_by_one, open_ended
+from ..prefix_cache import AutomaticCache, Cell, kept_for_the_latest, one_by_one, open_ended
 from .models import IMPLICIT_CACHE
 
 _PART_TOKENS = 1
@@ -67,20 +67,4 @@ def _cell(part: Part, role: bytes) -> Cell:
     return Cell(b"%b\0%b\0%b" % (role, token.encode(), part_content(part)), tokens, mark="5m")
 
 
-class InteractionsCache:
-    """One run's cache. Caches are kept per model; an alias and the id it stands for share one."""
-
-    def __init__(self) -> None:
-        self._store = PrefixStore(lookback=1)
-
-    def account(self, call: Call, facts: ModelFacts, now: float) -> tuple[PromptUsage, Callable[[], None]]:
-        """How the prompt is counted at `now`, and the function to call when the response has begun.
-
-        Nothing is ever counted as written: storing costs no tokens here.
-        """
-        whole = count(call)
-        if call.operation != "generate" or IMPLICIT_CACHE not in facts.features:
-            return PromptUsage(whole), nothing_to_write
-        salt = dated(facts).encode()
-        usage, commit = self._store.account(cells(call), 0, salt, facts.cache_minimum_tokens, now)
-        return PromptUsage(whole - usage.cache_read, cache_read=usage.cache_read), commit
+new_cache = partial(AutomaticCache, cells, IMPLICIT_CACHE)

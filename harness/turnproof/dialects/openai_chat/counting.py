@@ -18,7 +18,6 @@ from msgspec.structs import replace
 from ...messages import JSON, Part
 from ...tokens import part_tokens, text_tokens
 from ..base import Call, ModelFacts, PromptUsage
-from ..catalogue import dated
 from ..neutral_cells import tool_cell
 from ..prefix_cache import Cell, PrefixStore, in_steps, kept_for_the_latest, nothing_to_write, one_by_one
 from .models import IMPLICIT_CACHE, ONE_TOKEN_STEPS
@@ -90,7 +89,7 @@ class ChatCache:
             return PromptUsage(min(whole, facts.context_tokens)), nothing_to_write
         if call.operation != "generate" or IMPLICIT_CACHE not in facts.features:
             return PromptUsage(whole), nothing_to_write
-        usage, commit = self._store.account(cells(call), 0, dated(facts).encode(), facts.cache_minimum_tokens, now)
+        usage, commit = self._store.account_for(cells(call), facts, now)
         if ONE_TOKEN_STEPS in facts.features:
             return usage, commit
         return in_steps(whole, min(usage.cache_read, whole - 1), _STEPS.get(surface, _STEP)), commit

@@ -14,7 +14,6 @@ from ...messages import Part, Thought
 from ...tokens import part_tokens
 from ..atoms import token_of
 from ..base import Call, ModelFacts, PromptUsage
-from ..catalogue import dated
 from ..neutral_cells import part_content, tool_cell
 from ..prefix_cache import Cell, PrefixStore, in_steps, kept_for_the_latest, nothing_to_write, one_by_one, open_ended
 from .models import ONE_TOKEN_STEPS
@@ -68,7 +67,7 @@ class ResponsesCache:
         whole = sum(cell.tokens for cell in row)
         if call.operation != "generate":
             return PromptUsage(whole), nothing_to_write
-        usage, commit = self._store.account(row, 0, dated(facts).encode(), facts.cache_minimum_tokens, now)
+        usage, commit = self._store.account_for(row, facts, now)
         if ONE_TOKEN_STEPS in facts.features:
             return usage, commit
         return in_steps(whole, usage.cache_read, STEP), commit

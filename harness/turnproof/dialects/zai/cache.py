@@ -11,7 +11,6 @@ from dataclasses import replace
 
 from ..anthropic_messages.counting import TAIL_TOKENS, cells
 from ..base import Call, ModelFacts, PromptUsage
-from ..catalogue import dated
 from ..prefix_cache import PrefixStore, in_steps, open_ended
 
 STEP = 64
@@ -30,5 +29,5 @@ class ZaiCache:
         Every cell but the last ends a prefix that may be found again. Nothing is ever counted as written.
         """
         row = open_ended(replace(cell, mark="5m") for cell in cells(call.body))
-        usage, commit = self._store.account(row, TAIL_TOKENS, dated(facts).encode(), facts.cache_minimum_tokens, now)
+        usage, commit = self._store.account_for(row, facts, now, tail=TAIL_TOKENS)
         return in_steps(usage.whole, usage.cache_read, STEP), commit
