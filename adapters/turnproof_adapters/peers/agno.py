@@ -18,7 +18,7 @@ from turnproof import messages as m
 from turnproof.cancel import CancelToken
 from turnproof.provider import Binding, Endpoint
 
-from .callbacks import notify, notify_at_end
+from .callbacks import let_cancel, notify, notify_at_end
 from .capabilities import COMMON_CAPABILITIES
 from .chat_messages import chat_call, chat_tool
 from .google_transport import http_options
@@ -52,6 +52,7 @@ class Agno:
                         heard += [event.content] if event.content else []
                         notify(listeners, "on_chunk", event.content)
                         notify(listeners, "on_thinking", event.reasoning_content)
+                        await let_cancel()
                 else:
                     await self._model._aprocess_model_response(model_response=ModelResponse(), **request)
                 return self._response(answer, listeners)
@@ -198,7 +199,8 @@ def _gemini(endpoint: Endpoint) -> Any:
     own = {"max_output_tokens": endpoint.options["max_tokens"]} if "max_tokens" in endpoint.options else {}
     if thinking := endpoint.options.get("thinking"):
         own |= {"thinking_budget": thinking["budget_tokens"], "include_thoughts": True}
-    client = {"http_options": http_options(endpoint.base_url)}
+    timeout = {"timeout": int(endpoint.options["timeout"] * 1000)} if "timeout" in endpoint.options else {}
+    client = {"http_options": http_options(endpoint.base_url) | timeout}
     return Gemini(id=endpoint.model, api_key=endpoint.api_key, client_params=client, **own)
 
 

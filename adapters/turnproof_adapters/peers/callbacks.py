@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -12,6 +13,12 @@ def notify(callbacks: Mapping[str, Any], name: str, news: Any) -> None:
     """Call the callback of this name (`on_chunk`, `on_usage_update`, ...), if one was given and there is any news."""
     if news and callbacks.get(name):
         callbacks[name](news)
+
+
+async def let_cancel() -> None:
+    """Between two pieces of an answer: a cancel in a callback takes effect here, also where the next piece has arrived
+    already, and reading it waits for nothing."""
+    await asyncio.sleep(0)
 
 
 def notify_at_end(callbacks: Mapping[str, Any], response: ProviderResponse) -> ProviderResponse:
