@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from loom import Note, Outcome, Session, Tool
@@ -128,15 +129,7 @@ ANTHROPIC = Binding(
     retained=RETAINED,
     options={"kind": "anthropic"},
 )
-OPENAI = Binding(
-    name="loom-openai",
-    dialect="openai-chat",
-    model="gpt-5-mini",
-    capabilities=CAPABILITIES,
-    open_legacy=Legacy,
-    retained=RETAINED,
-    options={"kind": "openai"},
-)
+OPENAI = replace(ANTHROPIC, name="loom-openai", dialect="openai-chat", model="gpt-5-mini", options={"kind": "openai"})
 
 
 # -- the session --------------------------------------------------------------------------------------------------

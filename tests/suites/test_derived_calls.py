@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import import_module
 from operator import attrgetter
 
 import pytest
@@ -15,42 +16,15 @@ from turnproof.judge.view.plain_content import plain as plain_forms
 from turnproof.messages import FinishReason, TokenUsage
 from turnproof.run import transcript as t
 
-from . import (
-    test_accounting_checks,
-    test_cache_checks,
-    test_cancellation_checks,
-    test_core_checks,
-    test_error_checks,
-    test_gc_checks,
-    test_handoff_checks,
-    test_multimodal_checks,
-    test_parity_checks,
-    test_persistence_checks,
-    test_security_checks,
-    test_structured_checks,
-    test_thinking_checks,
-    test_tool_checks,
-)
 from .build import spoilt
 from .cases import Case, points_to_something, suite
 from .conversations import broken, cancelled, cut_off, growing, overloaded, pictures, plain, thinking, tools
 
-MODULES = (
-    test_accounting_checks,
-    test_cache_checks,
-    test_cancellation_checks,
-    test_core_checks,
-    test_error_checks,
-    test_gc_checks,
-    test_handoff_checks,
-    test_multimodal_checks,
-    test_parity_checks,
-    test_persistence_checks,
-    test_security_checks,
-    test_structured_checks,
-    test_thinking_checks,
-    test_tool_checks,
-)
+SUBJECTS = (
+    "accounting", "cache", "cancellation", "core", "error", "gc", "handoff", "multimodal", "parity", "persistence",
+    "security", "structured", "thinking", "tool",
+)  # fmt: skip
+MODULES = [import_module(f"{__package__}.test_{subject}_checks") for subject in SUBJECTS]
 
 CASES = [
     case

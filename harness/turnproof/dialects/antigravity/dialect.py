@@ -23,19 +23,7 @@ class Antigravity(Gemini):
         response_headers=frozenset({"x-cloudaicompanion-trace-id"}),
         query_parameters=frozenset({"alt"}),
     )
-    traits = frozenset(
-        {
-            "blocked-prompts",
-            "early-usage",
-            "error-flags",
-            "malformed-arguments",
-            "refusals",
-            "refuses-blanks",
-            "refuses-long-prompts",
-            "repeated-usage",
-            "signed-thinking",
-        }
-    )
+    traits = Gemini.traits - {"server-tools"}
 
     def observe(self, call: Call, status: int, headers: Mapping[str, str], body: bytes, world: World) -> None:
         parts = read.read_response(status, headers, body).parts
