@@ -44,6 +44,7 @@ CERTIFIED_PEERS = {
         ["ANTHROPIC", "OPENAI", "GEMINI"],
     ),
     "openai_agents_runner": (["openai-agents==0.24.0", "openai==3.57.0"], ["SESSION"]),
+    "openai_agents_stored": (["openai-agents==0.24.0", "openai==3.57.0"], ["CHAIN", "CONVERSATIONS"]),
     "strands_agent": (["strands-agents==1.62.0", "anthropic==0.125.0"], ["SESSION"]),
     "any_llm": (
         ["any-llm-sdk[anthropic,openai,gemini]==1.40.2", "anthropic==0.125.0", "openai==3.57.0", "google-genai==3.6.1"],

@@ -56,11 +56,29 @@ class Conversation:
         own = {"timeout": at.options["timeout"]} if "timeout" in at.options else {}
         self._client = AsyncOpenAI(base_url=at.base_url, api_key=at.api_key, max_retries=0, **own)
         self._model = OpenAIResponsesModel(at.model, self._client)
-        self._settings = ModelSettings(store=False, max_tokens=at.options.get("max_tokens"))
+        self._settings = self._model_settings(at.options.get("max_tokens"))
         self._turn = SessionTurn(CancelToken())
         self._runner = asyncio.Runner()
-        self.items = SQLiteSession("conversation")
+        self.items = self._open_items()
         self.configure(setup.system, setup.tools)
+
+    # -- what differs where the service keeps the conversation
+
+    def _model_settings(self, max_tokens: int | None) -> ModelSettings:
+        return ModelSettings(store=False, max_tokens=max_tokens)
+
+    def _open_items(self) -> Any:
+        return SQLiteSession("conversation")
+
+    def _close_items(self) -> None:
+        self.items.close()
+
+    def _options(self) -> dict[str, Any]:
+        """What a run is told beside the session."""
+        return {}
+
+    def _note(self, result: Any) -> None:
+        """What is kept of a run that has ended."""
 
     def configure(self, system: str | None, tools: Sequence[Tool]) -> None:
         self.setup = replace(self.setup, system=system, tools=tuple(tools))
@@ -98,18 +116,21 @@ class Conversation:
 
     async def _whole(self, text: str) -> SessionReply:
         task = asyncio.ensure_future(
-            Runner.run(self.agent, text, session=self.items, run_config=CONFIG, max_turns=ROUNDS)
+            Runner.run(self.agent, text, session=self.items, run_config=CONFIG, max_turns=ROUNDS, **self._options())
         )
         with self._when_cancelled(task.cancel):
             try:
                 result = await task
             except asyncio.CancelledError:
                 return SessionReply("", "cancelled")
+        self._note(result)
         return SessionReply(str(result.final_output), "answer")
 
     async def _streamed(self, text: str) -> SessionReply:
         heard: list[str] = []
-        result = Runner.run_streamed(self.agent, text, session=self.items, run_config=CONFIG, max_turns=ROUNDS)
+        result = Runner.run_streamed(
+            self.agent, text, session=self.items, run_config=CONFIG, max_turns=ROUNDS, **self._options()
+        )
         with self._when_cancelled(result.cancel):
             async for event in result.stream_events():
                 if event.type == "run_item_stream_event" and event.name == "tool_called":
@@ -120,6 +141,7 @@ class Conversation:
                         self._turn.on_chunk(event.data.delta)
         if self._turn.cancel_token.is_cancelled and result.final_output is None:
             return SessionReply("".join(heard), "cancelled")
+        self._note(result)
         return SessionReply(str(result.final_output), "answer")
 
     @contextmanager
@@ -138,7 +160,7 @@ class Conversation:
     def close(self) -> None:
         self._runner.run(self._client.close())
         self._runner.close()
-        self.items.close()
+        self._close_items()
 
     # -- the conversation
 
