@@ -190,6 +190,16 @@ def test_a_conversation_collects_what_is_said_in_it(running: Service) -> None:
     assert client.conversations.retrieve(kept.id).created_at == kept.created_at
 
 
+def test_equal_requests_create_conversations_and_items_of_their_own(running: Service) -> None:
+    said: Any = [{"type": "message", "role": "user", "content": "Hello"}]
+    first, second = (running.client.conversations.create() for _ in range(2))
+    assert first.id != second.id
+    for kept in (first, second, second):
+        running.client.conversations.items.create(kept.id, items=said)
+    found = [item.id for kept in (first, second) for item in running.client.conversations.items.list(kept.id)]
+    assert len(found) == len(set(found)) == 3
+
+
 def test_items_are_added_to_a_conversation(running: Service) -> None:
     client = running.client
     kept = client.conversations.create(items=[{"type": "message", "role": "user", "content": "Hello"}])

@@ -31,6 +31,9 @@ KEPT_SECONDS = 30 * 24 * 60 * 60
 
 _SEALED_BYTES = 192
 
+_CREATIONS = "creations"
+"""Where the world counts them; no id is like that."""
+
 
 @dataclass(frozen=True, slots=True)
 class IssuedItem:
@@ -105,6 +108,13 @@ def kept_ids(world: World) -> tuple[str, ...]:
     """The ids of all responses and conversations that can be asked for, in the order in which they were made."""
     named = (name for name in world.resources if kept_response(world, name) or kept_conversation(world, name))
     return tuple(named)
+
+
+def seed_of_creation(world: World, seed: str) -> str:
+    """The seed for what a request creates that is no answer: of two equal requests, each has ids of its own."""
+    made = world.resources.get(_CREATIONS, 0)
+    world.resources[_CREATIONS] = made + 1
+    return f"{seed}/{made}" if made else seed
 
 
 def forget(world: World, name: str) -> None:

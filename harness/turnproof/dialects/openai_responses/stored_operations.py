@@ -13,7 +13,7 @@ from . import rules
 from .compaction import compacted
 from .errors import render_refusal
 from .items import id_of
-from .store import Conversation, forget, kept_conversation, kept_response
+from .store import Conversation, forget, kept_conversation, kept_response, seed_of_creation
 from .stored_items import page, stored_form
 from .stored_response import StoredResponse
 from .surfaces import Item, ResponsesCall
@@ -38,7 +38,7 @@ def render_stored(call: ResponsesCall, usage: PromptUsage, world: World, seed: s
         return render_refusal(unknown_conversation(call.resource), seed)
     if call.kept == "conversation":
         return _whole(_of_conversation(call, conversation, world), seed)
-    return _of_items(call, conversation, seed)
+    return _of_items(call, conversation, world, seed)
 
 
 def unknown_response(name: object) -> Refusal:
@@ -95,7 +95,7 @@ def _next_state(found: StoredResponse) -> Item:
 
 
 def _created(call: ResponsesCall, world: World, seed: str) -> Json:
-    body = call.body or {}
+    body, seed = call.body or {}, seed_of_creation(world, seed)
     created = Conversation(item_id("conv", seed), int(world.clock()), dict(body.get("metadata") or {}))
     created.items += stored_form(body.get("items") or (), seed)
     world.resources[created.id] = created
@@ -121,10 +121,10 @@ def _of_conversation(call: ResponsesCall, found: Conversation, world: World) -> 
     return _told(found)
 
 
-def _of_items(call: ResponsesCall, found: Conversation, seed: str) -> Rendered:
+def _of_items(call: ResponsesCall, found: Conversation, world: World, seed: str) -> Rendered:
     match call.action:
         case "create":
-            added = stored_form((call.body or {}).get("items") or (), f"{seed}/{len(found.items)}")
+            added = stored_form((call.body or {}).get("items") or (), seed_of_creation(world, seed))
             found.items += added
             return _whole(page(added, {"order": "asc", "limit": str(max(1, len(added)))}), seed)
         case "list":
