@@ -13,6 +13,7 @@ import pickle
 import threading
 import time
 from collections.abc import Iterable, Sequence
+from multiprocessing.connection import Connection
 from typing import Any, NamedTuple
 
 import msgspec
@@ -28,7 +29,6 @@ from ...wire.emulator.server_run import CANARY_KEY, Arrived, Exchange, ServerRun
 from ..transcript import CallBegan, Event, RunEnded, WireRequest, WireResponse
 from .interning import Shared
 from .key_mask import AUTH_HEADERS, KeyMask
-from .parent_channel import Line
 
 _KEPT_HEADERS = {"content-type", "accept", "x-stainless-retry-count"}
 _KEPT_ANSWER_HEADERS = {"content-type", "date", "retry-after", "request-id"}
@@ -42,7 +42,7 @@ SERVICE_RULE = "service/refused"
 _LONGEST_REFUSAL = 1000
 """Characters of a refusal that is in no form of the API."""
 
-_ACK = pickle.dumps(None)
+_ACK = pickle.dumps(("ack", None))
 """What the run waits for, thousands of times: written once."""
 
 _CLOSING_LIMIT = 3.0
@@ -74,16 +74,16 @@ class Gathering:
         self._lock = threading.Lock()
         self._connections_left: int | None = None
 
-    def attach(self, line: Line) -> None:
+    def attach(self, conn: Connection) -> None:
         """Connect the server's holds to the run's end of the line."""
         lock = self._lock
 
         def hold(arrived: Arrived) -> None:
             condition = dataclasses.replace(arrived, earlier=self._text_before())
             with lock:
-                line.messages.send(("cancel", condition))
+                conn.send(("cancel", condition))
 
-        self._acks = line.acks
+        self._conn = conn
         self._run.on_hold = hold
 
     def note(self, events: Sequence[Event]) -> None:
@@ -137,7 +137,8 @@ class Gathering:
                 self._connections_left = self._run.open_connections(_CLOSING_LIMIT)
             case _:
                 raise HarnessError(f"the run sent {kind!r}, which nobody knows")
-        self._acks.send_bytes(_ACK if answer is None else pickle.dumps(answer))
+        with self._lock:
+            self._conn.send_bytes(_ACK if answer is None else pickle.dumps(("ack", answer)))
 
     def waits_for_service(self, limit: float) -> bool:
         """Whether the real service has yet to answer, or has sent something within so many seconds: whoever is silent

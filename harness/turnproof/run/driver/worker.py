@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
+from multiprocessing.connection import Connection
 
 import msgspec
 
@@ -33,7 +34,7 @@ from .drive import drive
 from .job import Job
 from .mutation import mutated
 from .ownership import owners_of
-from .parent_channel import Control, ControlLost, Line
+from .parent_channel import Control, ControlLost
 from .process_group import end_children, lead_group, limit_memory
 from .recorder import Recorder
 from .worker_folder import enter
@@ -59,7 +60,7 @@ class Place:
     memory: int | None = None
 
 
-def main(line: Line, place: Place) -> None:
+def main(conn: Connection, place: Place) -> None:
     """Entry of a worker process."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to act on
     lead_group(ends_with=os.path.dirname(place.temporary))  # noqa: PTH120
@@ -68,7 +69,7 @@ def main(line: Line, place: Place) -> None:
     sys.path[:] = place.import_path
     set_project_folder(place.project)
     enter(place.work, place.temporary)
-    control = Control(line)
+    control = Control(conn)
     capture = DescriptorCapture()
     if place.memory is not None:
         limit_memory(place.memory)

@@ -8,8 +8,8 @@ import sys
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from contextlib import closing
 from functools import cache
+from multiprocessing.connection import Connection
 from multiprocessing.context import BaseContext
 
 import msgspec
@@ -23,7 +23,7 @@ from . import prefork, worker
 from .job import Job
 from .limits import Limits
 from .merge_transcript import Gathering
-from .parent_channel import Control, Line, new_line, poller
+from .parent_channel import Control, poller
 from .process_group import descendants, end_processes_in, kill_group
 from .starvation import MOST, Patience, Starved
 from .worker_folder import WorkerFolder
@@ -64,15 +64,14 @@ class WorkerSlot(ABC):
     def __init__(self, time_limit: float) -> None:
         self._time_limit = time_limit
         self._opened: set[str] = set()
-        self._line: Line | None = None
+        self._conn: Connection | None = None
         self._closing = threading.Lock()
         self._closed = False
 
     def run(self, job: Job, gathering: Gathering) -> RunEnded:
         """One run; fills `gathering`. A silent or dead place is replaced before the next run."""
-        line = self._ready()
-        conn = line.messages
-        gathering.attach(line)
+        conn = self._ready()
+        gathering.attach(conn)
         conn.send(("job", job))
         poll = poller(conn)
         limit = self._time_limit if job.adapter in self._opened else max(OPEN_LIMIT, self._time_limit)
@@ -118,25 +117,25 @@ class WorkerSlot(ABC):
         """Whether the run says something within so many seconds. Raises TooMuch for one that takes more than it may."""
         return poll(limit)
 
-    def _ready(self) -> Line:
-        if self._line is None:
-            self._line = self._start()
-        line = self._line
-        if self._closed or line is None:
+    def _ready(self) -> Connection:
+        if self._conn is None:
+            self._conn = self._start()
+        conn = self._conn
+        if self._closed or conn is None:
             self._discard()
             raise ConnectionAbortedError("the runner was closed while a place for the run was opened")
-        return line
+        return conn
 
     @abstractmethod
-    def _start(self) -> Line:
+    def _start(self) -> Connection:
         """Open the place; the near end of its line."""
 
     def _discard(self) -> None:
         with self._closing:  # an interrupted runner is closed while its runs notice that their line is gone
-            line, self._line = self._line, None
+            conn, self._conn = self._conn, None
             self._opened.clear()
-        if line is not None:
-            line.close()
+        if conn is not None:
+            conn.close()
 
     def close(self) -> None:
         """No more runs."""
@@ -166,7 +165,7 @@ class ProcessSlot(WorkerSlot):
         if prefork.context(self._preload) is None:
             super().warm()
 
-    def _start(self) -> Line:
+    def _start(self) -> Connection:
         forking = prefork.context(self._preload)
         if forking is not None:
             try:
@@ -175,8 +174,8 @@ class ProcessSlot(WorkerSlot):
                 prefork.give_up()
         return self._open(multiprocessing.get_context("spawn"))
 
-    def _open(self, context: BaseContext) -> Line:
-        ours, theirs = new_line(context)
+    def _open(self, context: BaseContext) -> Connection:
+        ours, theirs = context.Pipe()
         folder = WorkerFolder()
         place = worker.Place(
             import_path=tuple(os.path.abspath(one) for one in sys.path),  # noqa: PTH100 (`""` is the current folder)
@@ -193,7 +192,7 @@ class ProcessSlot(WorkerSlot):
         )
         self._folder = folder
         try:
-            with closing(theirs):
+            with theirs:
                 process.start()
         except BaseException:
             folder.clear()
@@ -299,8 +298,8 @@ class ThreadSlot(WorkerSlot):
         super().__init__(time_limit)
         self._find = find
 
-    def _start(self) -> Line:
-        ours, theirs = new_line(multiprocessing.get_context())
+    def _start(self) -> Connection:
+        ours, theirs = multiprocessing.Pipe()
         control = Control(theirs)
 
         def serve() -> None:
