@@ -99,6 +99,24 @@ def test_text_that_the_user_saw_twice_is_found_and_blames_no_callback() -> None:
     assert verdict.status is Status.VIOLATED
 
 
+def test_text_that_was_taken_back_was_shown_of_the_answer_that_broke() -> None:
+    found = derived(test_error_checks.taken_back())
+    first, second = found.calls
+    assert (first.came_to_nothing, second.attempt) == (True, 1)
+    assert (first.chunks, second.chunks) == (("Bed 3 ",), ("It is moist.",))
+    verdict = judge(suite().catalogue["streaming/chunks-make-up-the-text"], "stateless", [found])
+    assert verdict.status is Status.HELD
+
+
+def test_who_gave_up_an_answer_in_other_words_does_not_show() -> None:
+    found = derived(test_error_checks.other_words())
+    _, second = found.calls
+    assert second.sent is not None
+    assert (second.response, second.failed) == (None, None)
+    verdict = judge(suite().catalogue["core/a-good-answer-is-returned"], "stateless", [found])
+    assert verdict.status is not Status.VIOLATED
+
+
 def test_where_no_message_can_be_told_for_an_answer_the_request_alone_is_known() -> None:
     view = spoilt(closed(plain()), t.HistorySnapshot, lambda event: replace(event, messages=event.messages[:1]))
     (first, *_) = derived(view).calls

@@ -27,6 +27,7 @@ from ...run.transcript import (
     HistorySnapshot,
     Response,
     RunKey,
+    TakenBack,
     TurnBegan,
     TurnEnded,
     UsageReport,
@@ -269,7 +270,8 @@ class _TurnReading:
         """How the call for this exchange ended, as far as it shows."""
         last = exchange is self._exchanges[-1]
         if last and self._turn.failed is not None and self._outcome == "error":
-            return self._turn.failed
+            # An answer in other words than what was shown of a broken one may have been given up by the session itself.
+            return None if self._begins_otherwise(exchange) else self._turn.failed
         if self._turn.history is None or (taken and message is None):
             return None
         if not taken and (not last or exchange.clean or self._outcome == "error"):
@@ -287,6 +289,11 @@ class _TurnReading:
         parts = message.parts if message is not None else ()
         return Response(response=m.ProviderResponse(parts, figures or m.TokenUsage(), finish), turn=self._turn.index)
 
+    def _begins_otherwise(self, last: Exchange) -> bool:
+        """Whether the last answer is whole, and says something else than the broken one that it was asked for again."""
+        before = self._exchanges[-2] if len(self._exchanges) > 1 else None
+        return last.clean and before is not None and not before.clean and not last.text.startswith(before.text)
+
     def _figures(self) -> m.TokenUsage | None:
         reports = [event for event in self._turn.events if isinstance(event, UsageReport)]
         return reports[-1].usage if reports else None
@@ -295,12 +302,18 @@ class _TurnReading:
         """What the user was shown of each answer: the turn's text, cut where one answer's ends.
 
         `messages` are those that the answers became. An attempt that goes well says again what an earlier one had shown
-        of the same answer. Where an end cannot be found, nothing is known from there on.
+        of the same answer, and one whose text was taken back had shown that. Where an end cannot be found, nothing is
+        known from there on.
         """
         left = self._turn.ended.shown if self._turn.ended is not None else ""
+        taken_back = [event.text for event in self._turn.events if isinstance(event, TakenBack)]
         pieces: list[str] = []
         before = ""
         for n, exchange in enumerate(exchanges):
+            if n not in messages and taken_back and exchange.text.startswith(taken_back[0]):
+                pieces.append(taken_back.pop(0))
+                before = ""
+                continue
             ends = [exchange.text] if n not in messages else [exchange.text, messages[n].text]
             rests = [text.removeprefix(before) for text in ends]
             piece = left if n == len(exchanges) - 1 else next((one for one in rests if left.startswith(one)), None)
