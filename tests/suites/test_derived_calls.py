@@ -16,6 +16,7 @@ from turnproof.judge.view.plain_content import plain as plain_forms
 from turnproof.messages import FinishReason, TokenUsage
 from turnproof.run import transcript as t
 
+from . import test_error_checks
 from .build import spoilt
 from .cases import Case, points_to_something, suite
 from .conversations import broken, cancelled, cut_off, growing, overloaded, pictures, plain, thinking, tools

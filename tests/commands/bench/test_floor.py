@@ -53,6 +53,16 @@ def test_a_stream_is_told_piece_by_piece_and_other_events_are_passed_over(server
     caller.close()
 
 
+def test_a_stream_that_is_sent_for_an_answer_in_one_piece_is_added_up(server: CannedServer) -> None:
+    body = events({"type": "start"}, *({"delta": {"text": piece}} for piece in WHOLE.pieces), {"type": "end"})
+    reply = answered(body).replace(b"\r\n\r\n", b"\r\ncontent-type: text/event-stream; charset=utf-8\r\n\r\n", 1)
+    url = server.add({"POST /v1/ask": reply})
+    caller = Floor(Sent("POST", f"{url}/v1/ask", b"{}"), WHOLE)
+    checked(caller, WHOLE)
+    assert caller.ask() == WHOLE.text
+    caller.close()
+
+
 def test_an_answer_that_stands_nowhere_is_no_floor(server: CannedServer) -> None:
     with pytest.raises(ProviderError, match=r"the answer 'piece 000000 of it, .*is nowhere in the server's reply"):
         floor(server, b'{"text": "something else"}', WHOLE)

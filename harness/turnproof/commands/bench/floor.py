@@ -1,7 +1,8 @@
 """The floor: what a turn costs where nothing is converted, checked or typed.
 
 The very bytes that a plain call sent are posted with httpx2, which the SDKs sit on. A reply in one piece is read with
-`Response.json()`, a streamed one line by line, with `json.loads` for each event.
+`Response.json()`, a streamed one line by line, with `json.loads` for each event. An adapter that streams behind the
+scenes gets a stream for an answer in one piece, too; the floor adds it up.
 """
 
 from __future__ import annotations
@@ -52,8 +53,9 @@ class Floor:
             limits=httpx2.Limits(max_connections=1000, max_keepalive_connections=100),
             timeout=600,
         )
-        replies = list(self._events()) if answer.streamed else [self._client.post(self._url, content=self._body).json()]
-        text = answer.pieces[0] if answer.streamed else answer.text
+        self._in_events = answer.streamed or self._is_answered_in_events()
+        replies = list(self._events()) if self._in_events else [self._client.post(self._url, content=self._body).json()]
+        text = answer.pieces[0] if self._in_events else answer.text
         found = next((place for reply in replies if (place := _place_of(text, reply)) is not None), None)
         if found is None:
             self.close()
@@ -65,6 +67,10 @@ class Floor:
 
     def ask(self) -> str:
         """The text of one answer."""
+        if self._in_events:
+            pieces: list[str] = []
+            self.stream(pieces.append)
+            return "".join(pieces)
         return str(_at(self._place, self._client.post(self._url, content=self._body).json()))
 
     def stream(self, on_chunk: OnChunk) -> None:
@@ -80,6 +86,10 @@ class Floor:
     def close(self) -> None:
         """Close all connections."""
         self._client.close()
+
+    def _is_answered_in_events(self) -> bool:
+        reply = self._client.post(self._url, content=self._body)
+        return reply.headers.get("content-type", "").startswith("text/event-stream")
 
     def _events(self) -> Iterator[Any]:
         with self._client.stream("POST", self._url, content=self._body) as response:
