@@ -33,6 +33,7 @@ FEW = (
 NOT_SHOWN = (
     "errors/silence-ends-the-call",
     "gc/headroom-is-left",
+    "recovery/other-words-are-not-joined",
     "recovery/results-are-cut-to-fit",
     "recovery/rejected-results-are-gone",
 )

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import httpx
 import pytest
+from msgspec.structs import replace
 
 from turnproof.dialects import dialect
+from turnproof.dialects.base import ReplyPart
+from turnproof.messages import Text
 from turnproof.scenarios.model import Fault
 from turnproof.wire.emulator import EmulatorServer, ScriptResponder, ServerRun
 from turnproof.wire.emulator.server_run import CANARY_KEY
@@ -85,3 +88,21 @@ def test_requests_that_follow_each_other_have_the_number_of_their_connection(ser
         ask(run, client, streamed=False)
         ask(run, client, streamed=False)
     assert [exchange.connection for exchange in run.exchanges] == [0, 0]
+
+
+@pytest.mark.parametrize("leaves", [True, False])
+def test_a_client_that_leaves_at_other_words_is_seen_to_leave(server: EmulatorServer, *, leaves: bool) -> None:
+    first = turn()
+    (spoken, *_), others = first.rounds, ReplyPart(Text("In other words."), ("In other ", "words."))
+    again = replace(spoken, again=(replace(spoken, parts=(others,)),))
+    run = opened(server, None)
+    run.arm(0, replace(first, rounds=(again, *first.rounds[1:])))
+    with httpx.Client() as client:
+        ask(run, client)
+        url = f"{run.base_url}/v1/messages"
+        with client.stream("POST", url, json=body(streamed=True), headers=HEADERS) as response:
+            for line in response.iter_lines():
+                if leaves and "In other " in line:
+                    break
+    assert run.exchanges[1].done.wait(10)
+    assert run.exchanges[1].ended == ("cut-by-peer" if leaves else "completed")

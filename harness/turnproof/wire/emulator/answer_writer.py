@@ -110,6 +110,8 @@ class Writer:
             self._exchange.fault = None  # the service's answer has no such place, and came as it is
         waits = cut is not None and cut.at in ("event", "child")
         cut_at = self._hold_place(cut) if cut is not None and waits else NOWHERE
+        drawn_anew = self._streamed and self._run.is_drawn_anew(self._exchange.round)
+        leaves_at = self._first_other_word() if drawn_anew else NOWHERE
         if cut_at == BEFORE_ALL:
             await self._hold()
         if fault is not None and fault_at == BEFORE_ALL:
@@ -122,6 +124,9 @@ class Writer:
             self._exchange.written += 1
             if self._exchange.held:
                 self._exchange.events_after_cancel += 1
+            if position == leaves_at:
+                await self._send_gathered()
+                await self._left_or_going_on()
             if position == cut_at:
                 await self._send_gathered()
                 await self._hold()
@@ -139,6 +144,10 @@ class Writer:
             # All of it went out without a pause: whether the peer still listens at this moment is a matter of luck.
             self._exchange.ended = "completed"
         await self._end()
+
+    def _first_other_word(self) -> int:
+        """The position of the first event with text."""
+        return locate(self._run.dialect, self._rendered, 0, "text:1")
 
     def _hold_place(self, cut: Cut) -> int:
         """The position of the event behind which the answer waits for a cancel."""

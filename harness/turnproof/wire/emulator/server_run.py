@@ -258,6 +258,13 @@ class ServerRun:
             passed += fault.times
         return None
 
+    def is_drawn_anew(self, round_: int) -> bool:
+        """Whether this attempt of the armed turn's round, whose fault was taken, is answered in other words than the
+        first one: a client that has shown the first ones may leave as soon as it hears them."""
+        rounds = self.turn.rounds if self.turn is not None else ()
+        has_others = 0 <= round_ < len(rounds) and bool(rounds[round_].again)
+        return has_others and not self.probe and self._attempts.get((True, round_), 0) > 1
+
     def take_cut(self, round_: int, *, child: bool = False) -> Cut | None:
         """The cancel point on the wire for this round, once: in the turn's own answers, or in those to its `child`."""
         cut = self.turn.cut if self.turn is not None and not self.probe else None
