@@ -8,6 +8,7 @@ is an emulator of this machine.
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shlex
@@ -64,6 +65,7 @@ SHORTER: Mapping[str, tuple[str, ...]] = {
     "explore": ("-n", "2"),
     "bench": ("--quick",),
     "handoff": ("--after", "1"),
+    "import": ("--yes",),
 }
 """What is added to a command that does not have this option."""
 
@@ -73,6 +75,52 @@ _PREFIXES = {"openai-chat": "/v1"}
 """What clients expect in the base URL."""
 
 _PLACEHOLDERS = {"PATH_OF_THE_CHECKOUT": str(ROOT), "--dialect <name>": "--dialect openai-chat", "<name>": "openai"}
+
+_ASKED = {"model": "claude-sonnet-4-6", "max_tokens": 100, "messages": [{"role": "user", "content": "Hello?"}]}
+_SAID = {
+    "id": "msg_1",
+    "type": "message",
+    "role": "assistant",
+    "model": "claude-sonnet-4-6",
+    "content": [{"type": "text", "text": "Hello."}],
+    "stop_reason": "end_turn",
+    "stop_sequence": None,
+    "usage": {"input_tokens": 9, "output_tokens": 4},
+}
+_ADDRESS, _JSON = "https://api.anthropic.com/v1/messages", "application/json"
+_HAR = {
+    "log": {
+        "entries": [
+            {
+                "startedDateTime": "2026-11-02T10:00:00Z",
+                "request": {
+                    "method": "POST",
+                    "url": _ADDRESS,
+                    "headers": [],
+                    "postData": {"mimeType": _JSON, "text": json.dumps(_ASKED)},
+                },
+                "response": {
+                    "status": 200,
+                    "headers": [{"name": "content-type", "value": _JSON}],
+                    "content": {"mimeType": _JSON, "text": json.dumps(_SAID)},
+                },
+            }
+        ]
+    }
+}
+_CASSETTE = {
+    "version": 1,
+    "interactions": [
+        {
+            "request": {"method": "POST", "uri": _ADDRESS, "headers": {}, "body": json.dumps(_ASKED)},
+            "response": {
+                "status": {"code": 200, "message": "OK"},
+                "headers": {"content-type": [_JSON]},
+                "body": {"string": json.dumps(_SAID)},
+            },
+        }
+    ],
+}
 
 _FILES: Mapping[str, str] = {
     "my_pkg/__init__.py": "from turnproof.session.binding import REFERENCE as SESSION\n",
@@ -88,6 +136,8 @@ _FILES: Mapping[str, str] = {
     "my_scenario.yaml": "title: One question\nturns:\n  - {user: Hello?, model: Hello.}\n",
     "turnproof.toml": "[gates]\nphase = 1\n",
     "sessions/4be1c0.jsonl": "{}\n",
+    "production.har": json.dumps(_HAR),
+    "tests/cassettes/hello.yaml": json.dumps(_CASSETTE),  # JSON is YAML
 }
 
 _RUNS = ("reports", "before", "after", "my/folder/a", "reports/kept/first")
@@ -173,7 +223,9 @@ def shortened(command: str) -> list[str]:
     words = shlex.split(_filled(command))
     if words[0] != "turnproof" or (words[1] == "compare" and set(words) & set(_RUNS)):
         return words
-    more = SHORTER.get(words[1], ())
+    more = ("--only", "accepts-events") if "--right" in words else SHORTER.get(words[1], ())
+    if words[1:] == ["handoff"]:
+        words += ["anthropic", "openai"]
     if words[1] == "explore" and "-n" in words:
         words[words.index("-n") + 1] = "2"
     return words if set(more[:1]) & set(words) else [*words, *more]
