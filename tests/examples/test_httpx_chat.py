@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -35,6 +36,11 @@ def test_its_unit_tests_pass_without_a_socket(project: Path) -> None:
 def test_it_is_certified_over_real_http(project: Path) -> None:
     done = run(project, "turnproof", "certify", "httpx_chat_binding:BINDING", "--depth", "quick", "--out", "reports")
     assert done.returncode == 0, done.stdout + done.stderr
+    assert "✓ httpx-chat is certified. Emulated" in done.stdout
+    page = (EXAMPLE.parents[1] / "docs" / "first-certificate.md").read_text("utf-8")
+    rows = re.findall(r"^\w+ +\d+/\d+.* certified$", page, re.MULTILINE)
+    assert len(rows) == 5
+    assert [row for row in rows if row not in done.stdout] == []
     certification = json.loads((project / "reports" / "certification.json").read_text("utf-8"))
     assert certification["adapters"]["httpx-chat"]["certified"] is True
     assert certification["backend"] == "emulate"
