@@ -68,7 +68,7 @@ def certify_live(
     chosen = [one for one in every if one.name in scenarios]
     assert len(chosen) == len(scenarios)
     requirements = select(suite, tuple(only), (), ())
-    the_plan = plan({adapter: subject}, suite, chosen, requirements, path=path, depth="quick", showing=False)
+    the_plan = plan({adapter: subject}, suite, chosen, requirements, path=path, depth="full", showing=False)
     with Runner(in_process=True, responders=backends, time_limit=time_limit) as runner:
         backends.prepare(adapter, subject, {one.name for one in chosen})
         store = EvidenceStore(folder / "evidence")
