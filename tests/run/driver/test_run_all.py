@@ -90,9 +90,14 @@ def test_nothing_goes_on_behind_an_error_of_whoever_looks(runner: Runner) -> Non
     assert specs.taken < 50
 
 
+def sessions() -> dict[int, OpenedSession]:
+    """The opened sessions that the memory of this process has."""
+    gc.collect()
+    return {id(one): one for one in gc.get_objects() if isinstance(one, OpenedSession)}
+
+
 def test_the_session_of_a_run_ends_with_it(runner: Runner) -> None:
     """A worker makes thousands of runs; what they leave in its memory has to be nothing."""
+    others = sessions()  # what tests before this one hold
     runner.run_all([SPEC] * 10, lambda spec, transcript: None)
-    gc.collect()
-    left = [one for one in gc.get_objects() if isinstance(one, OpenedSession)]
-    assert len(left) <= 1  # that of the last run, in the frames of the place
+    assert len(sessions().keys() - others.keys()) <= 1  # that of the last run, in the frames of the place
