@@ -27,6 +27,7 @@ from turnproof.dialects import dialect, dialect_names
 
 from .console_blocks import Block, blocks
 from .repository import ROOT
+from .sample_traffic import CASSETTE, HAR
 
 ELSEWHERE: Mapping[str, str] = {
     "README.md:1": ".ci/run",
@@ -76,52 +77,6 @@ _PREFIXES = {"openai-chat": "/v1"}
 
 _PLACEHOLDERS = {"PATH_OF_THE_CHECKOUT": str(ROOT), "--dialect <name>": "--dialect openai-chat", "<name>": "openai"}
 
-_ASKED = {"model": "claude-sonnet-4-6", "max_tokens": 100, "messages": [{"role": "user", "content": "Hello?"}]}
-_SAID = {
-    "id": "msg_1",
-    "type": "message",
-    "role": "assistant",
-    "model": "claude-sonnet-4-6",
-    "content": [{"type": "text", "text": "Hello."}],
-    "stop_reason": "end_turn",
-    "stop_sequence": None,
-    "usage": {"input_tokens": 9, "output_tokens": 4},
-}
-_ADDRESS, _JSON = "https://api.anthropic.com/v1/messages", "application/json"
-_HAR = {
-    "log": {
-        "entries": [
-            {
-                "startedDateTime": "2026-11-02T10:00:00Z",
-                "request": {
-                    "method": "POST",
-                    "url": _ADDRESS,
-                    "headers": [],
-                    "postData": {"mimeType": _JSON, "text": json.dumps(_ASKED)},
-                },
-                "response": {
-                    "status": 200,
-                    "headers": [{"name": "content-type", "value": _JSON}],
-                    "content": {"mimeType": _JSON, "text": json.dumps(_SAID)},
-                },
-            }
-        ]
-    }
-}
-_CASSETTE = {
-    "version": 1,
-    "interactions": [
-        {
-            "request": {"method": "POST", "uri": _ADDRESS, "headers": {}, "body": json.dumps(_ASKED)},
-            "response": {
-                "status": {"code": 200, "message": "OK"},
-                "headers": {"content-type": [_JSON]},
-                "body": {"string": json.dumps(_SAID)},
-            },
-        }
-    ],
-}
-
 _FILES: Mapping[str, str] = {
     "my_pkg/__init__.py": "from turnproof.session.binding import REFERENCE as SESSION\n",
     "my_pkg/binding.py": "from turnproof_adapters.anthropic.binding import BINDING\n",
@@ -136,8 +91,8 @@ _FILES: Mapping[str, str] = {
     "my_scenario.yaml": "title: One question\nturns:\n  - {user: Hello?, model: Hello.}\n",
     "turnproof.toml": "[gates]\nphase = 1\n",
     "sessions/4be1c0.jsonl": "{}\n",
-    "production.har": json.dumps(_HAR),
-    "tests/cassettes/hello.yaml": json.dumps(_CASSETTE),  # JSON is YAML
+    "production.har": json.dumps(HAR),
+    "tests/cassettes/hello.yaml": json.dumps(CASSETTE),  # JSON is YAML
 }
 
 _RUNS = ("reports", "before", "after", "my/folder/a", "reports/kept/first")
@@ -179,8 +134,9 @@ def _run(command: str, folder: Path, env: Mapping[str, str]) -> tuple[Path, str]
     if "&& cd " in command:
         subprocess.run(["bash", "-c", shlex.join(words).replace("'&&'", "&&")], cwd=folder, env=env, check=True)
         return folder / words[-1], ""
-    limit = 8 if words[:2] == ["turnproof", "serve"] else 600
-    words = [found for word in words for found in sorted(map(str, folder.glob(word)) if "*" in word else ()) or [word]]
+    is_server = words[:2] == ["turnproof", "serve"]
+    limit = 8 if is_server else 600
+    words = [found for word in words for found in _expanded(word, folder)]
     with _service(assigned) as address:
         env = {**env, **assigned, **address}
         try:
@@ -188,9 +144,14 @@ def _run(command: str, folder: Path, env: Mapping[str, str]) -> tuple[Path, str]
                 words, cwd=folder, env=env, capture_output=True, text=True, timeout=limit, check=False
             )
         except subprocess.TimeoutExpired:
-            return folder, "" if limit == 8 else f"it takes more than {limit} s"
+            return folder, "" if is_server else f"it takes more than {limit} s"
     good = (0, 1, 3) if words[0] in ("turnproof", "pytest") else (0,)
     return folder, "" if done.returncode in good else f"exit {done.returncode}: {done.stderr.strip()[-300:]}"
+
+
+def _expanded(word: str, folder: Path) -> list[str]:
+    """The files that a pattern stands for, as a shell has it; a word that stands for none is left as it is."""
+    return (sorted(map(str, folder.glob(word))) if "*" in word else []) or [word]
 
 
 @contextmanager

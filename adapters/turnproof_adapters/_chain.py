@@ -90,7 +90,7 @@ class Chain(OwnHistory):
 
     @property
     def _stores(self) -> bool:
-        """Whether answers are to be stored."""
+        """Whether the service is asked to store the answers."""
         return self._is_stored and self._policy.store
 
     def _note_id(self, name: str | None) -> None:

@@ -153,9 +153,9 @@ class SessionSetup:
 
 @dataclass(frozen=True, slots=True)
 class SessionTurn:
-    """How one turn is to be done: streamed if `on_chunk` is given, stopped when the token is set.
+    """The options of one turn. It is streamed if `on_chunk` is given, and stops when the token is set.
 
-    `on_taken_back` is given where the user can be told that text does not count which was shown; with it goes the text.
+    `on_taken_back` is given if the user interface can remove text that was shown. The session calls it with that text.
     """
 
     cancel_token: CancelToken

@@ -145,7 +145,7 @@ _STILL_SHOWN = finding(
 
 @check("recovery/shown-text-is-taken-back", needs="wire")
 def shown_text_is_taken_back(view: View) -> Findings:
-    """The turn goes on, and the user is told which text does not count."""
+    """The turn continues with the new answer, after the text of the broken one was taken back."""
     for step in turns_done(view) if view.streamed else ():
         ended, broken = step.turn.ended, _broken_and_unlike(step)
         if step.turn.script is None or not step.turn.script.take_back or broken is None or ended is None:

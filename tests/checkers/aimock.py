@@ -9,14 +9,13 @@ import json
 import re
 import shutil
 import socket
-import subprocess
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import msgspec
+from live.started_server import started
 
 from turnproof.commands.certify.scenarios import suite_scenarios
 from turnproof.judge.requirements import load_suite
@@ -24,7 +23,6 @@ from turnproof.messages import FunctionCall, Text
 from turnproof.scenarios.model import ScriptRound, Turn
 
 START_LIMIT = 60.0
-END_LIMIT = 10.0
 
 _LEGAL = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 _ANYTHING_ELSE = "It is moist."
@@ -71,30 +69,17 @@ def _answer(answer: ScriptRound) -> dict[str, Any]:
 @contextmanager
 def serving(package: Path, fixtures: Path, *options: str) -> Iterator[str]:
     """The mock on a free port of loopback until the block ends: its address."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
     node = shutil.which("node")
     assert node is not None
-    command: Sequence[str] = [
-        node, str(package / "dist" / "cli.js"), "-h", "127.0.0.1", "-p", str(port), "-f", str(fixtures),
-        "--validate-on-load", "--log-level", "warn", "--journal-max", "10", *options,
-    ]  # fmt: skip
-    log = fixtures.with_suffix(".log")
-    with log.open("w") as out, subprocess.Popen(command, stdout=out, stderr=subprocess.STDOUT) as mock:
-        try:
-            end = time.monotonic() + START_LIMIT
-            while not _answers(port):
-                assert mock.poll() is None, log.read_text()
-                assert time.monotonic() < end, log.read_text()
-                time.sleep(0.1)
-            yield f"http://127.0.0.1:{port}"
-        finally:
-            mock.terminate()
-            try:
-                mock.wait(END_LIMIT)
-            except subprocess.TimeoutExpired:
-                mock.kill()
+
+    def command(port: int) -> Sequence[str]:
+        return [
+            node, str(package / "dist" / "cli.js"), "-h", "127.0.0.1", "-p", str(port), "-f", str(fixtures),
+            "--validate-on-load", "--log-level", "warn", "--journal-max", "10", *options,
+        ]  # fmt: skip
+
+    with started(command, fixtures.with_suffix(".log"), _answers, START_LIMIT) as address:
+        yield address
 
 
 def _answers(port: int) -> bool:

@@ -51,6 +51,7 @@ def test_a_mock_that_fails_on_command_accuses_nobody(fixtures: Path, tmp_path: P
     with serving(Path(str(PACKAGE)), fixtures, *faults) as url:
         report = certified("openai", url, tmp_path)
     assert violated(report) == {}
+    assert report["decided_on"]["answers"] >= 40
 
 
 def certified(adapter: str, url: str, out: Path) -> dict[str, Any]:

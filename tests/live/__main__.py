@@ -10,7 +10,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import socket
 import subprocess
 import sys
 import tempfile
@@ -19,6 +18,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+
+from .started_server import started
 
 ADAPTERS = {
     "openai": {"OPENAI_API_KEY": "none", "OPENAI_BASE_URL": "{url}/v1"},
@@ -36,30 +37,20 @@ RECORDED = "openai"
 
 SEED = "7"
 START_LIMIT = 120.0
-END_LIMIT = 20.0
 
 
 @contextmanager
 def model_server(model: Path, log: Path, *words: str) -> Iterator[str]:
     """The server with this model, until the block ends: its address."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    command = [sys.executable, "-m", "tests.live.model_server", str(model), "--port", str(port), *words]
-    with log.open("w") as out, subprocess.Popen(command, stdout=out, stderr=subprocess.STDOUT) as server:
-        try:
-            end = time.monotonic() + START_LIMIT
-            while not any(line.startswith("ready") for line in log.read_text(errors="replace").splitlines()):
-                if server.poll() is not None or time.monotonic() > end:
-                    raise SystemExit(f"the model server did not start: see {log}")
-                time.sleep(0.1)
-            yield f"http://127.0.0.1:{port}"
-        finally:
-            server.terminate()
-            try:
-                server.wait(END_LIMIT)
-            except subprocess.TimeoutExpired:
-                server.kill()
+
+    def is_ready(port: int) -> bool:
+        return any(line.startswith("ready") for line in log.read_text(errors="replace").splitlines())
+
+    def command(port: int) -> Sequence[str]:
+        return [sys.executable, "-m", "tests.live.model_server", str(model), "--port", str(port), *words]
+
+    with started(command, log, is_ready, START_LIMIT) as address:
+        yield address
 
 
 def variables(adapter: str, url: str) -> Mapping[str, str]:

@@ -75,8 +75,3 @@ def test_the_source_of_each_member_is_whole_python(wanted: str) -> None:
     ast.parse(text)
     assert "turnproof" not in text
     assert "base_url=url" in text
-
-
-def test_an_answer_in_one_piece_has_no_chunks() -> None:
-    with pytest.raises(ValueError, match="no chunks"):
-        LangChainCalls(CHAT_MODEL, DIALECT).code(LibraryCall("m", HISTORY[:1], wanted="chunks"))

@@ -23,6 +23,7 @@ from .capabilities import COMMON_CAPABILITIES
 from .chat_messages import chat_call, chat_tool
 from .google_transport import http_options
 from .http_errors import class_of_status
+from .result_texts import result_text
 from .sdk_errors import typed_error
 
 Opener = Callable[[Endpoint], Any]
@@ -117,8 +118,7 @@ class Agno:
 
 
 def _result(result: m.ToolResult) -> Any:
-    value = m.thaw(result.result)
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    text = result_text(result.result)
     own = {"tool_call_id": result.call_id, "tool_name": result.name, "tool_call_error": result.is_error}
     return AgnoMessage(role="tool", content=text, **own, **_media(result.attachments))
 

@@ -24,9 +24,11 @@ from agno.tools.function import Function
 from turnproof import messages
 from turnproof.cancel import CancelToken
 from turnproof.provider import Binding
-from turnproof.subject import SessionBinding, SessionReply, SessionSetup, SessionTurn, Tool, ToolOutput
+from turnproof.subject import SessionBinding, SessionReply, SessionSetup, SessionTurn, Tool
 
+from .agent_history import joined_results
 from .agno import ANTHROPIC, Agno, _claude, _media
+from .result_texts import output_text
 
 CLAIMS = replace(
     ANTHROPIC.claims(), thinking=False, typed_errors=False, result_images=False, retries=False, result_cutting=False
@@ -63,10 +65,7 @@ class Conversation:
 
     def _tool(self, tool: Tool) -> Function:
         def run(**arguments: Any) -> str:
-            output = tool.run(arguments, self._turn.cancel_token)
-            failed = isinstance(output, ToolOutput) and output.is_error
-            value = messages.thaw(output.result if isinstance(output, ToolOutput) else output)
-            text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+            text, failed = output_text(tool.run(arguments, self._turn.cancel_token))
             if failed:
                 raise RuntimeError(text)
             return text
@@ -119,28 +118,18 @@ class Conversation:
 
     def history(self) -> list[messages.Message]:
         session = self.stored()
-        return list(self._neutral(session.get_messages() if session else ()))
+        return list(joined_results(self._neutral(session.get_messages() if session else ())))
 
-    def _neutral(self, held: Sequence[Any]) -> Iterator[messages.Message]:
-        """The library's messages; the results of one answer's calls are one message."""
-        results: list[messages.ToolResult] = []
+    def _neutral(self, held: Sequence[Any]) -> Iterator[messages.Message | messages.ToolResult]:
+        """The library's messages and results, one by one."""
         for message in held:
             if message.role == "tool":
-                content = str(message.content or "")
-                failed = bool(message.tool_call_error)
-                results.append(
-                    messages.ToolResult(message.tool_call_id, message.tool_name or "", content, is_error=failed)
-                )
-                continue
-            if results:
-                yield messages.Message.tool(*results)
-                results = []
-            if message.role == "assistant":
+                content, failed = str(message.content or ""), bool(message.tool_call_error)
+                yield messages.ToolResult(message.tool_call_id, message.tool_name or "", content, is_error=failed)
+            elif message.role == "assistant":
                 yield messages.Message.model(*self._read._parts(message))
             elif message.role == "user":
                 yield messages.Message.user(*spoken(message))
-        if results:
-            yield messages.Message.tool(*results)
 
     def revert(self, turn: int) -> None:
         session = self.stored()

@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -27,10 +26,12 @@ from pydantic import BaseModel
 from turnproof import messages
 from turnproof.cancel import CancelToken
 from turnproof.provider import Binding, Capabilities, Endpoint
-from turnproof.subject import SessionBinding, SessionReply, SessionSetup, SessionTurn, ToolOutput
+from turnproof.subject import SessionBinding, SessionReply, SessionSetup, SessionTurn
 from turnproof.subject import Tool as OurTool
 
-from .sdk_errors import typed_error
+from .agent_history import up_to_turn
+from .result_texts import output_text
+from .sdk_errors import raised_as, typed_error
 
 DIALECT, MODEL = "anthropic-messages", "claude-sonnet-4-6"
 CLAIMS = Capabilities(
@@ -83,15 +84,14 @@ class Tool(BaseTool[Arguments, BaseModel]):  # type: ignore[misc]
         return ToolSchema(name=self.name, description=self.description, parameters=parameters)
 
     async def run(self, args: Arguments, cancellation_token: CancellationToken) -> BaseModel:
-        raise NotImplementedError("it is run with JSON")
+        raise NotImplementedError("a tool with a JSON schema is called by run_json()")
 
     async def run_json(
         self, args: Mapping[str, Any], cancellation_token: CancellationToken, call_id: str | None = None
     ) -> Any:
         output = await asyncio.to_thread(self._tool.run, dict(args), self._conversation.turn.cancel_token)
-        value = messages.thaw(output.result if isinstance(output, ToolOutput) else output)
-        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-        if isinstance(output, ToolOutput) and output.is_error:
+        text, failed = output_text(output)
+        if failed:
             raise RuntimeError(text)
         return text
 
@@ -127,7 +127,7 @@ class Conversation:
         self.turn = turn
         turn.cancel_token.raise_if_cancelled()
         try:
-            with as_errors():
+            with raised_as(typed_error):  # the library has no exceptions of its own for them
                 return self._runner.run(self._ask(TextMessage(content=text, source="user"), turn))
         except asyncio.CancelledError:
             return SessionReply("", "cancelled")
@@ -168,11 +168,7 @@ class Conversation:
             await self.context.add_message(message)
 
     def revert(self, turn: int) -> None:
-        held = self.held()
-        starts = [n for n, message in enumerate(held) if isinstance(message, UserMessage)]
-        if turn >= len(starts):
-            raise IndexError(f"there is no turn {turn}")
-        self.hold(held[: (*starts, len(held))[turn + 1]])
+        self.hold(up_to_turn(self.held(), turn, lambda message: isinstance(message, UserMessage)))
 
     def save(self) -> str:
         return json.dumps(self._runner.run(self._agents[False].save_state()))
@@ -213,18 +209,6 @@ def arguments(text: str) -> Any:
     except ValueError:
         return {"text": text}
     return found if isinstance(found, dict) else {"text": text}
-
-
-@contextmanager
-def as_errors() -> Iterator[None]:
-    """The exceptions of the SDK below as those of the contract; the library has none of its own for them."""
-    try:
-        yield
-    except Exception as error:
-        found = typed_error(error)
-        if found is None:
-            raise
-        raise found from error
 
 
 def load(setup: SessionSetup, text: str) -> Conversation:

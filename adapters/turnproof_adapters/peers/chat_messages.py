@@ -12,6 +12,8 @@ from typing import Any
 
 from turnproof import messages
 
+from .result_texts import result_text
+
 Additions = Callable[[messages.Message], dict[str, Any]]
 """What a library adds to the dict of a message of the model."""
 
@@ -88,8 +90,7 @@ def _assistant(message: messages.Message) -> dict[str, Any]:
 
 
 def _tool_message(result: messages.ToolResult) -> dict[str, Any]:
-    value = messages.thaw(result.result)
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    text = result_text(result.result)
     text = f"Error: {text}" if result.is_error else text  # chat completions have no other mark of a failure
     content = _content((messages.Text(text), *result.attachments))
     return {"role": "tool", "tool_call_id": result.call_id, "name": result.name, "content": content}

@@ -57,9 +57,7 @@ class HaystackCalls:
         self.packages: Sequence[str] = PACKAGES[dialect]
 
     def code(self, call: LibraryCall) -> LibraryCode:
-        """The source of one call. Raises ValueError for chunks of an answer in one piece."""
-        if call.wanted == "chunks" and not call.streamed:
-            raise ValueError("an answer in one piece has no chunks")
+        """The source of one call."""
         written = HaystackMessages(self._dialect, call.model).write(call.messages, call.system)
         messages = [f"ChatMessage.from_dict({message!r})" for message in written]
         common = (

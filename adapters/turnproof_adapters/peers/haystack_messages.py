@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import base64
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 from uuid import uuid4
 
 from turnproof import errors, messages
+
+from .result_texts import result_text
 
 OWN_ID = "own-"
 """What the id of a call begins with that has none in the library, as Gemini gives none. It goes back without one."""
@@ -92,8 +93,7 @@ class HaystackMessages:
         return _message("assistant", content) | {"meta": meta}
 
     def _result(self, result: messages.ToolResult, calls: Mapping[str, messages.FunctionCall]) -> dict[str, Any]:
-        value = messages.thaw(result.result)
-        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        text = result_text(result.result)
         origin = _call(calls.get(result.call_id) or messages.FunctionCall(result.call_id, result.name))
         content: Any = text
         if result.attachments:

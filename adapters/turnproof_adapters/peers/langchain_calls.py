@@ -60,9 +60,7 @@ class LangChainCalls:
         self.packages, self._chat_model, self._dialect = chat_model.packages, chat_model, dialect
 
     def code(self, call: LibraryCall) -> LibraryCode:
-        """The source of one call. Raises ValueError for chunks of an answer in one piece."""
-        if call.wanted == "chunks" and not call.streamed:
-            raise ValueError("an answer in one piece has no chunks")
+        """The source of one call."""
         written = LangChainMessages(self._dialect, call.model).write(call.messages, call.system)
         messages = [f"{name}({', '.join(f'{key}={value!r}' for key, value in rest.items())})" for name, rest in written]
         imports = (

@@ -5,12 +5,13 @@ source of a call have the same ones. The library is not imported here.
 from __future__ import annotations
 
 import base64
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from turnproof import errors, messages
+
+from .result_texts import result_text
 
 Written = tuple[str, dict[str, Any]]
 
@@ -98,8 +99,7 @@ class LangChainMessages:
         )
 
     def _result(self, result: messages.ToolResult) -> dict[str, Any]:
-        value = messages.thaw(result.result)
-        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        text = result_text(result.result)
         content = self._content((messages.Text(text), *result.attachments))
         status = {"status": "error"} if result.is_error else {}
         return {"content": content, "tool_call_id": result.call_id, "name": result.name, **status}

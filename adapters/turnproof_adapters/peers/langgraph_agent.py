@@ -12,7 +12,6 @@ import asyncio
 import base64
 import json
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -25,11 +24,14 @@ from langgraph.checkpoint.memory import InMemorySaver
 from turnproof import messages
 from turnproof.cancel import CancelToken
 from turnproof.provider import Binding, Capabilities
-from turnproof.subject import SessionBinding, SessionReply, SessionSetup, SessionTurn, Tool, ToolOutput
+from turnproof.subject import SessionBinding, SessionReply, SessionSetup, SessionTurn, Tool
 
 from . import event_loop
+from .agent_history import joined_results, up_to_turn
 from .langchain import _typed
 from .langchain_messages import LangChainMessages
+from .result_texts import output_text
+from .sdk_errors import raised_as
 
 DIALECT, MODEL = "anthropic-messages", "claude-sonnet-4-6"
 CLAIMS = Capabilities(
@@ -74,9 +76,8 @@ class Conversation:
                 output = tool.run(arguments, self._turn.cancel_token)
             except Exception as error:
                 raise ToolException(str(error)) from error
-            value = messages.thaw(output.result if isinstance(output, ToolOutput) else output)
-            text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-            if isinstance(output, ToolOutput) and output.is_error:
+            text, failed = output_text(output)
+            if failed:
                 raise ToolException(text)
             return text
 
@@ -92,7 +93,7 @@ class Conversation:
     def send(self, said: str | list[Any], turn: SessionTurn) -> SessionReply:
         self._turn = turn
         turn.cancel_token.raise_if_cancelled()
-        with as_errors():
+        with raised_as(_typed):
             return event_loop.run(self._ask(library.HumanMessage(said), turn))
 
     async def _ask(self, message: Any, turn: SessionTurn) -> SessionReply:
@@ -129,34 +130,21 @@ class Conversation:
             self.agent.update_state(THREAD, {"messages": list(held)}, as_node="model")
 
     def history(self) -> list[messages.Message]:
-        return list(self._neutral(self.held()))
+        return list(joined_results(self._neutral(self.held())))
 
-    def _neutral(self, held: Sequence[Any]) -> Iterator[messages.Message]:
-        """The library's messages; the results of one answer's calls are one message."""
-        results: list[messages.ToolResult] = []
+    def _neutral(self, held: Sequence[Any]) -> Iterator[messages.Message | messages.ToolResult]:
+        """The library's messages and results, one by one."""
         for message in held:
             if isinstance(message, library.ToolMessage):
-                failed = message.status == "error"
-                results.append(
-                    messages.ToolResult(message.tool_call_id, message.name or "", str(message.text), is_error=failed)
-                )
-                continue
-            if results:
-                yield messages.Message.tool(*results)
-                results = []
-            if isinstance(message, library.AIMessage):
+                text, failed = str(message.text), message.status == "error"
+                yield messages.ToolResult(message.tool_call_id, message.name or "", text, is_error=failed)
+            elif isinstance(message, library.AIMessage):
                 yield messages.Message.model(*self._messages.read(message, cut=True))
             else:
                 yield messages.Message.user(*spoken(message.content))
-        if results:
-            yield messages.Message.tool(*results)
 
     def revert(self, turn: int) -> None:
-        held = self.held()
-        starts = [n for n, message in enumerate(held) if isinstance(message, library.HumanMessage)]
-        if turn >= len(starts):
-            raise IndexError(f"there is no turn {turn}")
-        self.hold(held[: (*starts, len(held))[turn + 1]])
+        self.hold(up_to_turn(self.held(), turn, lambda message: isinstance(message, library.HumanMessage)))
 
 
 def spoken(content: Any) -> Iterator[messages.Part]:
@@ -171,18 +159,6 @@ def spoken(content: Any) -> Iterator[messages.Part]:
                 yield messages.InlineData(kind, base64.b64decode(data))
             case {"url": url, "mime_type": kind}:
                 yield messages.FileRef(kind, url)
-
-
-@contextmanager
-def as_errors() -> Iterator[None]:
-    """The library's exceptions, and those of the SDK below, as those of the contract."""
-    try:
-        yield
-    except Exception as error:
-        found = _typed(error)
-        if found is None:
-            raise
-        raise found from error
 
 
 def send_parts(conversation: Conversation, parts: Sequence[messages.Part], turn: SessionTurn) -> SessionReply:

@@ -50,9 +50,7 @@ class LiteLLMCalls:
         self._provider, self._dialect = provider, dialect
 
     def code(self, call: LibraryCall) -> LibraryCode:
-        """The source of one call. Raises ValueError for what an answer in one piece does not have."""
-        if call.wanted == "chunks" and not call.streamed:
-            raise ValueError("an answer in one piece has no chunks")
+        """The source of one call."""
         additions = LiteLLMMessages(self._dialect, call.model).additions
         messages = [repr(message) for message in chat_messages(call.messages, call.system, additions)]
         return LibraryCode(IMPORTS, messages, list(self._body(call)))

@@ -102,8 +102,6 @@ class LlamaIndexCalls:
 
     def code(self, call: LibraryCall) -> LibraryCode:
         """The source of one call. Raises ValueError for what it does not show."""
-        if call.wanted == "chunks" and not call.streamed:
-            raise ValueError("an answer in one piece has no chunks")
         if call.wanted == "usage":
             raise ValueError("the tokens are at another place for each API")
         written = LlamaIndexMessages(self._dialect, call.model).write(call.messages, call.system)

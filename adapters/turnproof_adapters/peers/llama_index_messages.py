@@ -9,6 +9,8 @@ from typing import Any
 
 from turnproof import errors, messages
 
+from .result_texts import result_text
+
 
 class LlamaIndexMessages:
     """Reads and writes messages, for the dialect and the model that issue what is signed."""
@@ -101,8 +103,7 @@ def _text(text: str) -> dict[str, Any]:
 
 
 def _result(result: messages.ToolResult) -> dict[str, Any]:
-    value = messages.thaw(result.result)
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    text = result_text(result.result)
     # The messages have no flag for it; the library's agents begin the result of a failed tool like this.
     text = f"Encountered error: {text}" if result.is_error else text
     blocks = [_text(text), *map(_block, result.attachments)]

@@ -23,9 +23,10 @@ from openai import AsyncOpenAI
 from turnproof import errors, messages
 from turnproof.cancel import CancelToken
 from turnproof.provider import Binding
-from turnproof.subject import SessionBinding, SessionReply, SessionSetup, SessionTurn, Tool, ToolOutput
+from turnproof.subject import SessionBinding, SessionReply, SessionSetup, SessionTurn, Tool
 
 from ..openai_responses.binding import capabilities
+from .result_texts import output_text
 from .sdk_errors import typed_error
 
 DIALECT, MODEL = "openai-responses", "gpt-5-mini"
@@ -74,7 +75,7 @@ class Conversation:
         self.items.close()
 
     def _options(self) -> dict[str, Any]:
-        """What a run is told beside the session."""
+        """Further keyword arguments of `Runner.run`."""
         return {}
 
     def _note(self, result: Any) -> None:
@@ -97,8 +98,7 @@ class Conversation:
                 output = await asyncio.to_thread(tool.run, given, self._turn.cancel_token)
             except Exception as error:
                 return f"An error occurred while running the tool. Please try again. Error: {error}"
-            result = output.result if isinstance(output, ToolOutput) else output
-            return result if isinstance(result, str) else json.dumps(messages.thaw(result), ensure_ascii=False)
+            return output_text(output)[0]
 
         schema = messages.thaw(tool.schema.parameters)
         return FunctionTool(tool.schema.name, tool.schema.description, schema, run, strict_json_schema=False)

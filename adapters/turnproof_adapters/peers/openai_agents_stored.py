@@ -62,7 +62,8 @@ class InChain(Stored):
         return [item for _, items in self.runs for item in items]
 
     def replace(self, items: Sequence[Any]) -> None:
-        assert not items, "a chain has no way to begin with a conversation but to send it"
+        if items:
+            raise ValueError("a chain can only begin with a conversation by sending it")
         self.runs.clear()
 
     def revert(self, turn: int) -> None:

@@ -6,7 +6,8 @@ By what they hold, since no SDK is imported here: a status, headers, and the err
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 from turnproof import errors
@@ -48,6 +49,17 @@ def passed_error(error: BaseException) -> errors.ProviderError | None:
     ):
         return errors.ContextLimitError(str(error), status=typed.status, kind=typed.kind)
     return typed
+
+
+@contextmanager
+def raised_as(find: Callable[[Exception], errors.ProviderError | None]) -> Iterator[None]:
+    """Raises what `find` makes of an exception in its place; where that is None, the exception itself."""
+    try:
+        yield
+    except Exception as error:
+        if found := find(error):
+            raise found from error
+        raise
 
 
 def typed_error(error: BaseException) -> errors.ProviderError | None:

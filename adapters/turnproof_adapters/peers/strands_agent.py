@@ -27,8 +27,9 @@ from strands.types.exceptions import (
 from turnproof import errors, messages
 from turnproof.cancel import CancelToken
 from turnproof.provider import Binding
-from turnproof.subject import SessionBinding, SessionReply, SessionSetup, SessionTurn, Tool, ToolOutput
+from turnproof.subject import SessionBinding, SessionReply, SessionSetup, SessionTurn, Tool
 
+from .result_texts import output_text
 from .sdk_errors import typed_error
 from .strands import ANTHROPIC
 from .strands_calls import model_arguments
@@ -75,14 +76,11 @@ class Conversation:
 
     def _tool(self, tool: Tool) -> PythonAgentTool:
         def run(use: Mapping[str, Any], **_: Any) -> Any:
-            status = "success"
             try:
-                output = tool.run(use["input"], self._turn.cancel_token)
+                text, failed = output_text(tool.run(use["input"], self._turn.cancel_token))
             except Exception as error:
-                status, output = "error", str(error)
-            if isinstance(output, ToolOutput):
-                status, output = ("error" if output.is_error else status), output.result
-            text = output if isinstance(output, str) else json.dumps(output, ensure_ascii=False)
+                text, failed = str(error), True
+            status = "error" if failed else "success"
             return {"toolUseId": use["toolUseId"], "status": status, "content": [{"text": text}]}
 
         return PythonAgentTool(tool.schema.name, tool_spec(tool.schema), run)

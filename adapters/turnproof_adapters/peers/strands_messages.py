@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import base64
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from turnproof import messages
+
+from .result_texts import result_text
 
 
 class StrandsMessages:
@@ -65,8 +66,7 @@ class StrandsMessages:
                     yield {"toolResult": self._result(part)}
 
     def _result(self, result: messages.ToolResult) -> dict[str, Any]:
-        value = messages.thaw(result.result)
-        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        text = result_text(result.result)
         content = [{"text": text}, *self._blocks(result.attachments)]
         return {
             "toolUseId": result.call_id,

@@ -20,15 +20,15 @@ from .observer import SessionObserver, Source
 T = TypeVar("T")
 
 OnTakenBack: TypeAlias = Callable[[str], None]
-"""Told with the text shown of an answer that does not count: what comes next replaces it."""
+"""Called with the text that was shown of an answer and no longer counts. The next pieces replace it."""
 
 
 class TurnOptions(CallOptions, total=False):
     """The keyword arguments of a turn.
 
-    With `on_taken_back` a turn goes on whose answer broke, and came in other words when it was asked for again: the
-    caller is told to take back what it was shown of that answer, its thoughts and calls too, and is then shown the new
-    one from its beginning. Without it such a turn fails.
+    An answer can break off, and a repeated request can bring another answer than the one that was partly shown. With
+    `on_taken_back` the turn then continues: the caller removes what it has shown of the first answer, thoughts and
+    calls included, and gets the new answer from its beginning. Without it the turn fails.
     """
 
     on_taken_back: OnTakenBack | None

@@ -149,8 +149,9 @@ class LegacyPort:
                 self._chain.set_chain_policy(chain)
             elif not chain.store:
                 raise UsageError(
-                    f"nothing is to be stored at the service, and {type(provider).__name__} has no set_chain_policy(): "
-                    "take the stateless path, which keeps nothing, or a turnproof.chains.ChainedProvider"
+                    f"ChainPolicy(store=False) cannot be followed: {type(provider).__name__} has no "
+                    "set_chain_policy(). Take the stateless path, which stores nothing, or a provider that is a "
+                    "turnproof.chains.ChainedProvider"
                 )
         self._context: Context | None = None
         self._held: list[Message] = []

@@ -134,7 +134,7 @@ def _loaded(subject: str, load: Callable[[], str]) -> Diagnostic:
 def _adapters(names: Sequence[str]) -> Iterator[Diagnostic]:
     """Each installed adapter: whether its binding loads, and whether what it needs is there.
 
-    Where some are named, what others lack is told in one line.
+    With `names`, the other adapters that lack packages are listed in one line.
     """
     good: list[str] = []
     lacking: list[str] = []

@@ -66,6 +66,12 @@ def reproduce(
     raise UnreproducibleError("; ".join(reasons))
 
 
+def _demand_chunks(call: LibraryCall) -> None:
+    """Raise UnreproducibleError for a call that gives no chunks, where they are what is looked at."""
+    if call.wanted == "chunks" and not call.streamed:
+        raise UnreproducibleError("an answer in one piece has no chunks")
+
+
 def _reproduce(found: Found) -> Reproduction:
     binding = _binding(found)
     library = _library(found, binding)
@@ -86,6 +92,8 @@ def _reproduce(found: Found) -> Reproduction:
     base_path = dialect.service.base_path
 
     def attempt(call: LibraryCall) -> tuple[str, Trial]:
+        if not own_types:
+            _demand_chunks(call)
         asked, given = question, answers
         if question.others or (isinstance(call, ContractCall) and call.earlier):
             asked, given = _with_earlier(question, found.transcript)

@@ -154,7 +154,7 @@ def _listen(line: Connection, messages: queue.SimpleQueue[bytes | None], held: E
             messages.put(line.recv_bytes())
     except (EOFError, OSError):
         messages.put(None)
-        time.sleep(_END)  # a run that is under way may end in that time, and this process with it
+        time.sleep(_END)  # time for the present run to end by itself; the process then ends, too
         threading.Timer(_END, os._exit, (1,)).start()
         held.close()
         os._exit(1)

@@ -177,7 +177,7 @@ class Writer:
     def _compress(self) -> None:
         """Write the answer in gzip, where the client takes that. What is kept of it is what the client unpacks.
 
-        A client that takes none is told nothing by it, as behind a real gateway: the fault was there, and is kept.
+        The fault is recorded also for a client that accepts no gzip. A gateway would not compress its answer either.
         """
         if "gzip" in self._request.headers.get("accept-encoding", "") and self._room != 0:
             self._packer = zlib.compressobj(wbits=_GZIP)

@@ -1,0 +1,36 @@
+"""Histories of agents that keep each result of a tool as a message of its own, and their turns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TypeVar
+
+from turnproof.messages import Message, ToolResult
+
+Held = TypeVar("Held")
+
+
+def joined_results(history: Iterable[Message | ToolResult]) -> Iterator[Message]:
+    """The messages in their order. Results that follow each other become one message, as the contract has it."""
+    results: list[ToolResult] = []
+    for one in history:
+        if isinstance(one, ToolResult):
+            results.append(one)
+            continue
+        if results:
+            yield Message.tool(*results)
+            results = []
+        yield one
+    if results:
+        yield Message.tool(*results)
+
+
+def up_to_turn(held: Sequence[Held], turn: int, begins: Callable[[Held], bool]) -> Sequence[Held]:
+    """What is held up to the end of a turn, counted from 0; each begins with a message of the user's.
+
+    Raises IndexError for a turn that there is not.
+    """
+    starts = [place for place, one in enumerate(held) if begins(one)]
+    if turn >= len(starts):
+        raise IndexError(f"there is no turn {turn}")
+    return held[: (*starts, len(held))[turn + 1]]
