@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from operator import attrgetter
 
 import pytest
+from msgspec.structs import replace
 
 from turnproof.judge.finding import Finding, resolve
 from turnproof.judge.requirements import Suite, judge, load_suite
 from turnproof.judge.verdict import Status, Verdict
 from turnproof.judge.view import View, document_of
+from turnproof.run.transcript import RunEnded
 
 
 @cache
@@ -41,7 +43,10 @@ class Case:
 
 
 def decide(case: Case) -> None:
-    """The good run holds and says what was compared; the bad one is violated, and the message says where and what."""
+    """The good run holds and says what was compared; the bad one is violated, and the message says where and what.
+
+    A run that hung is judged without an error, wherever it stopped.
+    """
     good = case.good()
     kept = case.verdict(good)
     assert kept.status is Status.HELD, kept
@@ -57,6 +62,17 @@ def decide(case: Case) -> None:
         assert first.place.pointer == case.pointer, first
     for finding in bad.findings:
         points_to_something(finding, spoilt)
+    for hung in hung_runs(good):
+        case.verdict(hung)
+
+
+def hung_runs(view: View) -> Iterator[View]:
+    """The run as if it had hung: before all, half way, and before its last event."""
+    transcript = view.transcript
+    events = [event for event in transcript.events if not isinstance(event, RunEnded)]
+    for count in (0, len(events) // 2, len(events) - 1):
+        left = (*events[: max(0, count)], replace(transcript.end, how="hung"))
+        yield View(replace(transcript, events=left), view.dialect, view.scenario)
 
 
 def good_runs_hold(cases: Sequence[Case]) -> Callable[[Case], None]:
