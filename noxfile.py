@@ -21,85 +21,8 @@ CASSETTES = ["-e", "./cassettes"]
 
 ADAPTERS = sorted(PYPROJECT["project"]["entry-points"]["turnproof.adapters"])
 PEERS = ["langchain", "pydantic-ai", "litellm", "any-llm"]
-CERTIFIED_PEERS = {
-    "langchain": (
-        [
-            "langchain-core==1.8.3",
-            "langchain-anthropic==1.7.10",
-            "langchain-openai==1.7.4",
-            "langchain-google-genai==4.4.3",
-            "anthropic==2.14.0",
-            "openai==3.57.0",
-            "google-genai==3.6.1",
-        ],
-        ["ANTHROPIC", "OPENAI", "RESPONSES", "GEMINI"],
-    ),
-    "litellm": (
-        # `mcp` is no requirement of the library, but a call with tools imports it.
-        ["litellm==1.110.2", "mcp==2.3.0", "openai==3.57.0"],
-        ["ANTHROPIC", "OPENAI", "GEMINI"],
-    ),
-    "strands": (
-        ["strands-agents==1.62.0", "anthropic==0.125.0", "openai==2.54.0", "google-genai==2.34.0"],
-        ["ANTHROPIC", "OPENAI", "GEMINI"],
-    ),
-    "openai_agents_runner": (["openai-agents==0.24.0", "openai==3.57.0"], ["SESSION"]),
-    "openai_agents_stored": (["openai-agents==0.24.0", "openai==3.57.0"], ["CHAIN", "CONVERSATIONS"]),
-    "strands_agent": (["strands-agents==1.62.0", "anthropic==0.125.0"], ["SESSION"]),
-    "any_llm": (
-        ["any-llm-sdk[anthropic,openai,gemini]==1.40.2", "anthropic==0.125.0", "openai==3.57.0", "google-genai==3.6.1"],
-        ["ANTHROPIC", "OPENAI", "GEMINI"],
-    ),
-    "agno": (
-        ["agno==3.1.10", "anthropic==2.14.0", "openai==3.57.0", "google-genai==3.6.1"],
-        ["ANTHROPIC", "OPENAI", "GEMINI"],
-    ),
-    "haystack": (
-        [
-            "haystack-ai==3.4.1",
-            "anthropic-haystack==8.0.1",
-            "google-genai-haystack==7.0.0",
-            "anthropic==2.14.0",
-            "openai==3.57.0",
-            "google-genai==3.6.1",
-        ],
-        ["ANTHROPIC", "OPENAI", "GEMINI"],
-    ),
-    "llama_index": (
-        [
-            "llama-index-core==0.14.25",
-            "llama-index-llms-anthropic==0.12.3",
-            "llama-index-llms-openai==0.8.3",
-            "llama-index-llms-google-genai==0.11.3",
-            "anthropic==0.125.0",
-            "openai==2.54.0",
-            "google-genai==2.34.0",
-        ],
-        ["ANTHROPIC", "OPENAI", "GEMINI"],
-    ),
-    "agno_agent": (["agno==3.1.10", "anthropic==2.14.0"], ["SESSION"]),
-    "autogen_agent": (
-        # `anthropic` below 1: the library passes arguments that later ones do not take.
-        ["autogen-agentchat==0.7.5", "autogen-ext[anthropic]==0.7.5", "anthropic==0.125.0", "tiktoken==0.12.0"],
-        ["SESSION"],
-    ),
-    "langgraph_agent": (
-        [
-            "langchain==1.5.2",
-            "langgraph==1.2.24",
-            "langchain-core==1.8.3",
-            "langchain-anthropic==1.7.10",
-            "anthropic==2.14.0",
-        ],
-        ["SESSION"],
-    ),
-    "pydantic_ai": (["pydantic-ai-slim[anthropic]==2.68.0", "anthropic==2.14.0"], ["BINDING"]),
-    "pydantic_ai_agent": (["pydantic-ai-slim[anthropic]==2.68.0", "anthropic==2.14.0"], ["SESSION"]),
-}
-"""Libraries with a page in `docs/findings/`, by the module of their bindings: the page's versions, and the bindings.
-
-A hyphen in the name would be a minus to `nox -k`, which then takes other sessions.
-"""
+CERTIFIED_PEERS = nox.project.load_toml("docs/findings/versions.toml")
+"""Libraries with a page in `docs/findings/`: the page's versions, and the bindings."""
 
 QUIET_MKDOCS = {"NO_MKDOCS_2_WARNING": "1"}
 """Its theme prints a page about the future of MkDocs into every build otherwise."""
@@ -476,12 +399,12 @@ def peers(session: nox.Session, library: str) -> None:
     Each has its own environment with pinned versions. A violation that its page in `docs/findings/` does not have fails
     the session, and so does one that the page has and the certification has not.
     """
-    pins, bindings = CERTIFIED_PEERS[library]
-    session.install(".", *pins)
+    peer = CERTIFIED_PEERS[library]
+    session.install(".", *peer["packages"])
     (page,) = pathlib.Path("docs/findings").glob(f"{library.replace('_', '-')}-[0-9]*.md")
     module = f"turnproof_adapters.peers.{library}"
     out = f"reports/peers-{library}"
-    certified = [f"{module}:{binding}" for binding in bindings]
+    certified = [f"{module}:{binding}" for binding in peer["bindings"]]
     quick = ["--depth", "quick", "--backend", "emulate", "--out", out]
     session.run("turnproof", "certify", *certified, *quick, success_codes=[0, 1])
     session.run("python", "docs/compare_findings.py", str(page), f"{out}/certification.json")
