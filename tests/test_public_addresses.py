@@ -110,6 +110,29 @@ def test_what_suites_of_others_import_leads_to_the_new_address() -> None:
         assert importlib.import_module("turnproof.requirements.judging").judge
 
 
+@pytest.mark.parametrize(("module", "name"), [(module, name) for module in moved.NAMES for name in moved.NAMES[module]])
+def test_a_name_that_stands_in_another_module_says_which(module: str, name: str) -> None:
+    new = moved.NAMES[module][name]
+    with pytest.raises(ImportError, match=re.escape(f"{module}.{name} is {new}.{name} now")):
+        exec(f"from {module} import {name}")
+    assert hasattr(importlib.import_module(new), name)
+    with pytest.raises(ImportError, match="cannot import name 'NoSuchName'"):
+        exec(f"from {module} import NoSuchName")
+
+
+def test_an_import_of_names_that_moved_is_split() -> None:
+    before = (
+        "from turnproof.dialects.base import (\n    Dialect as D,\n    Rule,\n)\nfrom turnproof.messages import Text\n"
+    )
+    after = (
+        "from turnproof.dialects.contract import Dialect as D\n"
+        "from turnproof.dialects.base import Rule\n"
+        "import turnproof.messages\n"
+    )
+    assert moved.rewritten(before) == after
+    assert moved.rewritten(after) == after
+
+
 def test_a_name_that_never_was_is_not_found_as_ever() -> None:
     with pytest.raises(ModuleNotFoundError, match=r"turnproof\.nosuch"):
         importlib.import_module("turnproof.nosuch")

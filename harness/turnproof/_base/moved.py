@@ -1,4 +1,4 @@
-"""Modules at an address that they had before: what to import instead, for one release.
+"""Modules and names at an address that they had before: what to import instead, for one release.
 
 An import of an old address raises ImportError with the new one. What suites of others import keeps working, with a
 DeprecationWarning. `python -m turnproof._base.moved PATH...` rewrites the imports of files and folders.
@@ -12,7 +12,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from importlib.machinery import ModuleSpec
+    from re import Match
     from types import ModuleType
+    from typing import NoReturn
 
 # Every process that imports turnproof imports this, so that what only a moved module needs is imported for it alone.
 
@@ -27,6 +29,11 @@ FOR_SUITES = (
 
 STAYED = ("turnproof.certify", "turnproof.certify.fixtures", "turnproof.compare", "turnproof.inventory")
 """Public addresses of which only what stands behind them has moved."""
+
+NAMES = {"turnproof.dialects.base": dict.fromkeys(("Dialect", "PrefixCache"), "turnproof.dialects.contract")}
+"""Public names that stand in another module now, by the module in which they stood."""
+
+_ADVICE = "`python -m turnproof._base.moved PATH` rewrites imports"
 
 _table: dict[str, str] = {}
 
@@ -56,8 +63,7 @@ class _Finder:
         if not fullname.startswith("turnproof.") or (new := new_address(fullname)) is None:
             return None
         if not fullname.startswith(FOR_SUITES):
-            advice = "`python -m turnproof._base.moved PATH` rewrites imports"
-            raise ImportError(f"{fullname} is {new} now; {advice}", name=fullname)
+            raise ImportError(f"{fullname} is {new} now; {_ADVICE}", name=fullname)
         import warnings
         from importlib.machinery import ModuleSpec
 
@@ -87,12 +93,36 @@ def look_for_moved_modules() -> None:
         sys.meta_path.append(_Finder())
 
 
+def refuse_moved_name(module: str, name: str) -> NoReturn:
+    """What a module's `__getattr__` does for a name that it does not have.
+
+    Raises ImportError with the new address of a name that has moved, and AttributeError for any other.
+    """
+    if (new := NAMES.get(module, {}).get(name)) is not None:
+        raise ImportError(f"{module}.{name} is {new}.{name} now; {_ADVICE}", name=module)
+    raise AttributeError(f"module {module!r} has no attribute {name!r}")
+
+
 def rewritten(source: str) -> str:
     """Python source with the new addresses in its imports."""
     import re
 
     statement = re.compile(r"^(\s*(?:from|import)\s+)(turnproof(?:\.\w+)+)", re.MULTILINE)
-    return statement.sub(lambda found: found[1] + (new_address(found[2]) or found[2]), source)
+    source = statement.sub(lambda match: match[1] + (new_address(match[2]) or match[2]), source)
+    names = re.compile(r"^([ \t]*)from[ \t]+(turnproof(?:\.\w+)+)[ \t]+import[ \t]+(\([^()]*\)|[^\n(#]*)", re.MULTILINE)
+    return names.sub(_split_import, source)
+
+
+def _split_import(statement: Match[str]) -> str:
+    """An import of names as it was, or one for each module in which its names stand now."""
+    indent, module, names = statement.groups()
+    moved = NAMES.get(module, {})
+    by_module: dict[str, list[str]] = {}
+    for name in filter(None, (each.strip() for each in names.strip("()").split(","))):
+        by_module.setdefault(moved.get(name.split()[0], module), []).append(name)
+    if list(by_module) == [module]:
+        return statement[0]
+    return "\n".join(f"{indent}from {new} import {', '.join(its_names)}" for new, its_names in by_module.items())
 
 
 def main(paths: Sequence[str]) -> int:

@@ -9,8 +9,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from types import MappingProxyType
-from typing import Any, Literal, Self, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias, get_args
 
+from .._base.moved import refuse_moved_name
 from ..messages import (
     JSON,
     FinishReason,
@@ -461,3 +462,10 @@ class Service:
     response_headers: frozenset[str] = frozenset()
     query_parameters: frozenset[str] = frozenset()
     base_path: str = ""
+
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> object:
+        """For one release: the protocols that stand in `contract` now are refused with their new address."""
+        refuse_moved_name(__name__, name)
