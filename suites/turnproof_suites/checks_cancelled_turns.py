@@ -19,6 +19,7 @@ from .reading import (
     first_requests,
     makes_room,
     model_texts,
+    outgrew_window,
     refusal_finding,
     results_in,
     spoken_text,
@@ -37,7 +38,10 @@ def _next_requests(view: View, *cuts: str) -> Iterator[tuple[TurnView, ReadReque
     for (before, _), (after, request) in pairwise(_first_requests(view)):
         cut = before.cut.at if before.cut is not None and before.cancelled else None
         goes_on = after.loaded is None and not after.rewritten
-        if cut in cuts and goes_on and request is not None and not makes_room(request.call):
+        if cut not in cuts or not goes_on or request is None or makes_room(request.call):
+            continue
+        earlier = before.history or (before.calls[-1].began.messages if before.calls else ())
+        if not outgrew_window(view, earlier, request.call):
             yield before, request
 
 

@@ -7,11 +7,12 @@ of blocks and messages. What differs in blanks alone is for `core/wire-is-what-t
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 
 from turnproof.messages import JSON, Message, Text
 
-__all__ = ["strings_in", "times_users_say", "user_words", "users_say", "without_blanks"]
+__all__ = ["strings_in", "times_users_say", "times_users_say_besides", "user_words", "users_say", "without_blanks"]
 
 
 def without_blanks(texts: Iterable[str]) -> str:
@@ -34,6 +35,20 @@ def users_say(messages: Iterable[Message], text: str) -> bool:
 def times_users_say(messages: Iterable[Message], text: str) -> int:
     """How often users say a text that is not blank."""
     return user_words(messages).count(without_blanks([text]))
+
+
+def times_users_say_besides(messages: Iterable[Message], text: str, session_words: str) -> int:
+    """How often users say a text, without what stands in words that are the adapter's own.
+
+    A text of a request whose words are not among the session's (`user_words` of it) is the adapter's own, such as a
+    note beside an image: a short text may stand within its words by chance, and counts there only as words apart.
+    """
+    pattern = r"\s+".join(map(re.escape, text.split()))
+    apart = re.compile(rf"(?<!\w){pattern}(?!\w)")
+    texts = [part.text for one in messages if one.role == "user" for part in one.parts if isinstance(part, Text)]
+    is_own = {each: without_blanks([each]) not in session_words for each in texts}
+    of_session = without_blanks(each for each in texts if not is_own[each])
+    return of_session.count(without_blanks([text])) + sum(len(apart.findall(each)) for each in texts if is_own[each])
 
 
 def strings_in(value: JSON) -> Iterator[str]:

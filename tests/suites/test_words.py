@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from turnproof.messages import Message, Text
-from turnproof_suites.words import times_users_say, users_say
+from turnproof_suites.words import times_users_say, times_users_say_besides, user_words, users_say
 
 TEXT = "I sowed tomatoes in bed 1."
 
@@ -40,3 +40,18 @@ def test_a_lost_changed_or_moved_piece_and_another_speaker_do(messages: list[Mes
 
 def test_a_text_is_counted_each_time() -> None:
     assert times_users_say([Message.user(TEXT, Text(TEXT)), Message.user(TEXT)], TEXT) == 3
+
+
+@pytest.mark.parametrize(
+    ("sent", "times"),
+    [
+        (["Yes.", "Attachments of the result of a", "s"], 2),
+        (["Yes.", "Attachments of the result of a", "s", "s"], 3),
+        (["Yes.", "The user says: s", "s"], 3),
+        (["Yes.", "s s"], 3),
+        (["Yes.\n\ns"], 2),
+    ],
+)
+def test_a_short_text_within_the_words_of_an_adapters_own_note_does_not_count(sent: list[str], times: int) -> None:
+    session_words = user_words([Message.user("Yes."), Message.user("s")])
+    assert times_users_say_besides([Message.user(*sent)], "s", session_words) == times
