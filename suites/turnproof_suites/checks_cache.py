@@ -20,6 +20,7 @@ from .reading import (
     at_row,
     continued_row,
     makes_room,
+    outgrew_window,
     part_row,
     read_requests,
     system_text,
@@ -149,7 +150,8 @@ def marks_reach_the_wire(view: View) -> Findings:
 def _steady(view: View) -> Iterator[tuple[AnsweredCall, AnsweredCall]]:
     """Neighbouring answers between which nothing happened that rightly voids a cache.
 
-    Once a prompt was too long, the session knows the limit, and may collect ahead of any turn.
+    Once a prompt was too long, the session knows the limit, and may collect ahead of any turn. One that was told how
+    much the model takes knows it from the beginning.
     """
     refused = next((call.began.turn for call in view.calls if makes_room(call)), len(view.turns))
     for before, after in pairwise(answered_calls(view)):
@@ -157,7 +159,9 @@ def _steady(view: View) -> Iterator[tuple[AnsweredCall, AnsweredCall]]:
         if last >= refused:
             return
         quiet = all(_is_quiet(turn, first, last) for turn in view.turns if first <= turn.index <= last)
-        if quiet and _settings(before) == _settings(after):
+        if not quiet or _settings(before) != _settings(after):
+            continue
+        if not outgrew_window(view, before.call.began.messages, after.call):
             yield before, after
 
 

@@ -11,6 +11,7 @@ from turnproof.judge.requirements import judge
 from turnproof.judge.verdict import Status
 from turnproof.judge.view import View
 from turnproof.run.transcript import (
+    CallBegan,
     WireRequest,
     WireResponse,
 )
@@ -118,3 +119,18 @@ def test_the_life_of_a_mark_is_part_of_it() -> None:
         return body_with(lambda body: body["messages"][-1]["content"][0]["cache_control"].update(ttl="1h"))(event)
 
     assert status("cache/marks-reach-the-wire", spoilt(growing(), WireRequest, longer)) is Status.VIOLATED
+
+
+def test_a_session_that_knows_the_window_may_drop_what_is_cached() -> None:
+    def shorter(event: CallBegan) -> CallBegan:
+        return replace(event, messages=event.messages[-1:]) if event.call == 5 else event
+
+    view = spoilt(reads(growing()), CallBegan, shorter, every=True)
+    assert _accused(view)
+    view.scenario = replace(view.scenario, options={"context_tokens": 300})
+    assert _accused(view) == []
+
+
+def _accused(view: View) -> list[str]:
+    verdict = judge(suite().catalogue["cache/reads-grow-with-the-history"], "stateless", [view])
+    return [found.code for found in verdict.findings if found.code.endswith("/less-read") and found.place.call == 5]
