@@ -123,6 +123,9 @@ def test_a_service_pauses_only_in_a_tool_of_its_own() -> None:
     for answer, following in paused:
         assert any("block" in part for part in answer["parts"] if isinstance(part, dict))
         assert any("block" in part for part in parts_of(following)), following
+    ids = [re.findall(r'"id": "(srvtoolu_\w+)"', json.dumps(each)) for each in drawn]
+    assert max(map(len, ids)) > 1
+    assert all(len(set(each)) == len(each) for each in ids), "two turns have one id"
     plain = replace(EVERYTHING, claims=replace(EVERYTHING.claims, wire=frozenset()))
     assert not any("paused" in json.dumps(each) for each in islice(draw_documents(documents(plain), seeded=5), 150))
 

@@ -193,10 +193,14 @@ def _have_tools_apart(document: Document) -> bool:
 
 
 def _fits(turn: Turn, *, thinking: bool) -> bool:
+    if turn["model"] and _has_block(turn["model"][0]) and not pauses(turn["model"][:1]):
+        return False
     for answer, following in zip_longest(turn["model"], turn["model"][1:]):
         parts = parts_of(answer)
         if pauses([answer]) and not (_has_block(answer) and following is not None and _has_block(following)):
             return False  # a service pauses in a tool of its own alone, and goes on with what that found
+        if following is not None and _has_block(following) and not pauses([answer]):
+            return False  # and it has nothing of such a tool without having called it
         if thinking and calls_of(answer) and not _is_thought(parts[0]):
             return False  # a service refuses to go on from calls that nobody has thought about
     if "response_schema" in turn and not calls_of(turn["model"][-1]) and not _is_json(turn["model"][-1]):

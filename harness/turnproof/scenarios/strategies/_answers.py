@@ -29,27 +29,6 @@ STRUCTURED: Final[st.SearchStrategy[Round]] = (
 )
 """An answer that is JSON of that schema."""
 
-SEARCH: Final[Part] = {
-    "block": {
-        "anthropic-messages": {
-            "type": "server_tool_use",
-            "id": "srvtoolu_01",
-            "name": "web_search",
-            "input": {"query": "a"},
-        },
-        "gemini": {"executableCode": {"language": "PYTHON", "code": "print(search('a'))"}},
-    }
-}
-"""A tool of the service's own is called. A service pauses in nothing else."""
-
-FOUND: Final[Part] = {
-    "block": {
-        "anthropic-messages": {"type": "web_search_tool_result", "tool_use_id": "srvtoolu_01", "content": []},
-        "gemini": {"codeExecutionResult": {"outcome": "OUTCOME_OK", "output": "[]\n"}},
-    }
-}
-"""What that tool found."""
-
 _FINISH: Final = st.sampled_from(("stop", "max_tokens", "stop_sequence", "refusal", "unknown", "context_limit"))
 _FEW: Final = weighted({1: 8, 2: 2, 3: 1})
 _NO_ARGUMENTS: Final = st.sampled_from([[""], ["{}"], ["{", "}"]])
@@ -62,7 +41,9 @@ def rounds(draw: st.DrawFn, setting: Setting) -> list[Round]:
     count = draw(weighted({0: 5, 1: 4, 2: 2, 3: 1})) if setting.tools else 0
     found = [draw(_calling(setting)) for _ in range(count)]
     if not count and setting.means.claims.claims("wire:server-tools") and draw(seldom(25)):
-        return [{"parts": [*draw(_visible()), SEARCH], "finish": "paused"}, [FOUND, *draw(_visible())]]
+        number = setting.turn + 1
+        paused = {"parts": [*draw(_visible()), _search(number)], "finish": "paused"}
+        return [paused, [_search_result(number), *draw(_visible())]]
     return [*found, draw(ending(setting))]
 
 
@@ -187,3 +168,17 @@ def _call(draw: st.DrawFn, setting: Setting) -> Part:
 def _figures(*, cached: bool) -> st.SearchStrategy[dict[str, int]]:
     names = ("output", "fresh", *(("cache_read", "cache_write") if cached else ()))
     return st.dictionaries(st.sampled_from(names), _FIGURE, min_size=1, max_size=3)
+
+
+def _search(number: int) -> Part:
+    """A tool of the service's own is called, under an id that no other turn has. A service pauses in nothing else."""
+    call = {"type": "server_tool_use", "id": f"srvtoolu_{number:02}", "name": "web_search", "input": {"query": "a"}}
+    code = {"executableCode": {"language": "PYTHON", "code": "print(search('a'))"}}
+    return {"block": {"anthropic-messages": call, "gemini": code}}
+
+
+def _search_result(number: int) -> Part:
+    """What that tool found."""
+    result = {"type": "web_search_tool_result", "tool_use_id": f"srvtoolu_{number:02}", "content": []}
+    output = {"codeExecutionResult": {"outcome": "OUTCOME_OK", "output": "[]\n"}}
+    return {"block": {"anthropic-messages": result, "gemini": output}}

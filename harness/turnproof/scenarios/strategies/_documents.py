@@ -78,11 +78,11 @@ def _conversation(draw: st.DrawFn, setting: Setting, *, most: int) -> list[dict[
     """The turns; now and then the tools change from one on."""
     conversation: list[dict[str, Any]] = []
     declared = setting.tools
-    for _ in range(draw(st.integers(1, most))):
+    for number in range(draw(st.integers(1, most))):
         change: dict[str, Any] = {}
         if declared and setting.means.can("configure") and draw(seldom(10)):
             names = draw(st.lists(st.sampled_from(declared), unique=True))
             change = {"tools": [draw(declaration(name)) if draw(seldom(4)) else name for name in names]}
             setting = replace(setting, tools=tuple(names))
-        conversation.append(draw(turns(setting)) | change)
+        conversation.append(draw(turns(replace(setting, turn=number))) | change)
     return conversation

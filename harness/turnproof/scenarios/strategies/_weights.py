@@ -35,13 +35,17 @@ class Means:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What holds in the turn that is being drawn: its means, how it is run, and the tools that may be called."""
+    """What holds in the turn that is being drawn: its means, how it is run, and the tools that may be called.
+
+    `turn` is its number in the conversation, from 0.
+    """
 
     means: Means
     modes: tuple[Mode, ...]
     thinking: bool
     caching: bool
     tools: tuple[str, ...]
+    turn: int = 0
 
     @property
     def streamed(self) -> bool:
