@@ -174,6 +174,13 @@ def cluster(session: nox.Session) -> None:
 
 
 @nox.session
+def resume(session: nox.Session) -> None:
+    """Kill 20 certifications at random moments and go on with each: they come to what an unbroken one comes to."""
+    session.install("-e", ".[all]", *CASSETTES, *group("test"))
+    session.run("python", "-m", "tests.commands.resume_table", *session.posargs)
+
+
+@nox.session
 def poisons(session: nox.Session) -> None:
     """Run every adapter that spoils its process beside an innocent one, whose digest may not change."""
     session.install("-e", ".[all]", *CASSETTES, *group("test"))

@@ -22,6 +22,7 @@ KILLS = 5
 COMMANDS = {
     "compare": ("anthropic", "--scenario", "tools/*"),
     "explore": ("anthropic", "-n", "25"),
+    "gate": ("--phase", "1", "--scenario", "tools/*"),
     "handoff": ("anthropic", "google_genai"),
     "mutants": ("anthropic", "--only", "result-*", "--only", "text-*"),
 }
@@ -47,7 +48,7 @@ def whole(command: str, out: Path, *more: str) -> tuple[int, Any, str]:
 
 def runs_in(out: Path) -> int:
     """How many runs a command has kept."""
-    logs = [*out.glob("*.kept/runs.ndjson"), *out.glob("run.ndjson"), *out.glob("resumed.ndjson")]
+    logs = [*out.glob("*.kept/**/runs.ndjson"), *out.glob("run.ndjson"), *out.glob("resumed.ndjson")]
     return sum(file.read_bytes().count(b"\n") for file in logs)
 
 

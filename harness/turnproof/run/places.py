@@ -30,8 +30,13 @@ def run_place(
     on_workers: Callable[[int], None] = lambda count: None,
     on_ready: Callable[[str], None] = lambda dashboard: None,
     mutants: Iterable[str] = (),
+    environment: Mapping[str, str | None] | None = None,
+    names: Mapping[str, str] | None = None,
 ) -> RunPlace:
     """The place for the runs of these subjects, which are known by how they are asked for.
+
+    `names` are those of sessions that are told apart by more than their own name. `environment` are variables that the
+    runs find with these values (None: not set) on a cluster; on this machine they find what the caller has set.
 
     Raises UsageError for a cluster that cannot be used for them, as far as that is seen before it is connected to.
     """
@@ -44,6 +49,7 @@ def run_place(
             time_limit=time_limit,
             limits=limits,
             on_starved=on_starved,
+            bindings={spec: subjects[spec].session for spec in names or ()},
         )
     if in_process:
         raise UsageError("--cluster makes runs on the cluster's workers: leave --in-process away")
@@ -58,4 +64,6 @@ def run_place(
         on_workers=on_workers,
         on_ready=on_ready,
         mutants=mutants,
+        environment=environment,
+        names=names,
     )

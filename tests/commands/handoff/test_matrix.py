@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import pytest
 
 from commands.handoff.parties import HERE
 from turnproof._base.exit_codes import Exit
-from turnproof.commands.handoff import Handoff, HandoffOptions, hand_over
+from turnproof.commands.handoff import Handoff, HandoffOptions, engine, hand_over
 from turnproof.errors import BindingError, UsageError
+from turnproof.report.progress import Silence
+from turnproof.run.driver.run_place import RunPlace
+from turnproof.run.places import run_place
 
 JOURNEY = str(Path(__file__).with_name("journey.yaml"))
 
@@ -80,6 +83,45 @@ def test_both_paths_of_one_adapter_are_a_pair() -> None:
         ("legacy", "stateless"),
     ]
     assert found.exit_code is Exit.OK
+
+
+class Told(Silence):
+    """A progress that notes what it is told."""
+
+    def __init__(self) -> None:
+        self.counts: list[tuple[int, int]] = []
+        self.cluster: list[int] = []
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None: ...
+
+    def __call__(self, done: int, total: int, what: str) -> None:
+        self.counts.append((done, total))
+
+    def workers(self, count: int) -> None:
+        self.cluster.append(count)
+
+
+def test_progress_counts_the_runs_of_all_legs_and_knows_what_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    told = Told()
+    monkeypatch.setattr(engine, "progress", lambda command: told)
+    matrix("FIRST", "SECOND")
+    assert told.counts == [(done, 6) for done in range(1, 7)]
+
+
+def test_progress_shows_the_workers_of_a_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
+    told = Told()
+
+    def on_a_cluster(cluster: object, subjects: Any, *, on_workers: Any, **options: Any) -> RunPlace:
+        on_workers(3)
+        return run_place(None, subjects, on_workers=on_workers, **options)
+
+    monkeypatch.setattr(engine, "progress", lambda command: told)
+    monkeypatch.setattr(engine, "run_place", on_a_cluster)
+    matrix("FIRST", "SECOND")
+    assert told.cluster == [3]
 
 
 def test_evidence_of_every_leg_is_kept(tmp_path: Path) -> None:

@@ -27,6 +27,7 @@ COMMANDS = {
     "explore": ("anthropic", "-n", "12"),
     "handoff": ("anthropic", "google_genai", "--after", "1"),
     "compare": ("anthropic", "--scenario", "tools/*"),
+    "gate": ("--phase", "1", "--scenario", "tools/*"),
 }
 
 
@@ -44,4 +45,4 @@ def shown(text: str) -> Any:
     found = json.loads(text)
     for volatile in ("started", "duration_s"):
         found.pop(volatile, None)
-    return json.loads(json.dumps(found).replace("there/", "here/"))
+    return json.loads(json.dumps(found).replace("there/", "here/").replace("--out there", "--out here"))

@@ -11,7 +11,18 @@ import typer
 from ..._base.exit_codes import Exit
 from ..._base.settings import Backend, Depth, GateMode
 from . import completion
-from .options import Annotations, Jobs, ReportsFolder, Seed, in_process_option, names_argument, names_option
+from .cluster_option import cluster_options
+from .options import (
+    Annotations,
+    Cluster,
+    Jobs,
+    KeepRuns,
+    ReportsFolder,
+    Seed,
+    in_process_option,
+    names_argument,
+    names_option,
+)
 
 if TYPE_CHECKING:
     from ..gates import GateReport
@@ -37,6 +48,8 @@ def gate(
     depth: Annotated[Depth | None, typer.Option(help="quick, or full: all scenarios. Default: full.")] = None,
     out: ReportsFolder = None,
     jobs: Jobs = None,
+    cluster: Cluster = None,
+    resume: KeepRuns = False,
     seed: Seed = None,
     mode: Annotated[
         GateMode | None,
@@ -77,6 +90,8 @@ def gate(
         depth=depth or settings.depth or "full",
         out=out or configured_out(config.file, settings.out),
         jobs=jobs or settings.jobs,
+        cluster=cluster_options(cluster, settings, jobs),
+        resume=resume,
         seed=seed if seed is not None else settings.seed or 0,
         mode=mode or settings.gates.mode,
         update_baseline=update_baseline,

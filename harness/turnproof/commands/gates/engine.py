@@ -6,10 +6,12 @@ import sys
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 
 import msgspec
 
+from ..._base.counts import counted
 from ..._base.folder_lock import locked
 from ..._base.settings import GateSettings
 from ..._base.whole_files import remove, write_whole
@@ -17,8 +19,11 @@ from ...errors import UsageError
 from ...judge.declarations import excused_for
 from ...judge.requirements import Suite, load_suite
 from ...run.backends import Backends, choose_backend
+from ...run.cluster.connection import standing
+from ...run.cluster.runner import ClusterOptions
 from ...scenarios import Scenario
 from ...subject import Subject
+from ..certify.kept_runs import MadeWith
 from ..certify.scenarios import chosen_scenarios, suite_scenarios
 from .baseline import Baseline, check_depth, read_baseline, record, regressions
 from .class_source import Source, configured
@@ -26,6 +31,7 @@ from .decide import subject_report
 from .exemptions import check_exemptions, names_of
 from .existing_tests import CommandRun, run_command
 from .flag import FlagPlan
+from .kept_gate import KeptGate
 from .measure import Candidate, GateRunner, Runs
 from .measurement import Measured
 from .model import GateReport, State, SubjectReport, exit_code, exit_code_in, gate_json, gate_state
@@ -73,7 +79,8 @@ def gate(options: GateOptions, scenarios: Sequence[Scenario] | None = None) -> G
     with ExitStack() as files:
         files.enter_context(locked(folder))
         remove(options.out, f"{folder.name}.json", f"{folder.name}.md")
-        laboratory = GateRunner(options, suite, every, backends)
+        kept = _kept(options, suite, candidates, folder)
+        laboratory = GateRunner(options, suite, every, backends, _cluster(options, files), kept)
         runs = Runs.make(laboratory, candidates, criteria, folder, files)
         reports = tuple(
             subject_report(
@@ -91,11 +98,31 @@ def gate(options: GateOptions, scenarios: Sequence[Scenario] | None = None) -> G
             writer.finish(exit_code(report.state), report.duration_s)
         write_whole(options.out / f"{folder.name}.json", gate_json(report))
         write_whole(options.out / f"{folder.name}.md", gate_md(report))
+        if kept is not None:
+            kept.remove()
+            print(f"resumed: {counted(kept.taken_over, 'run')} taken over", file=sys.stderr)
     if options.update_baseline:
         record(report, baseline, options.baseline)
     for talk in backends.mismatches:
         print(talk, file=sys.stderr)
     return report
+
+
+def _cluster(options: GateOptions, held: ExitStack) -> ClusterOptions | None:
+    """The cluster for all runs of the gate, which are made by one runner for each value of the flag."""
+    if options.cluster is None:
+        return None
+    if options.in_process:
+        raise UsageError("--cluster makes runs on the cluster's workers: leave --in-process away")
+    return replace(options.cluster, address=held.enter_context(standing(options.cluster.address)))
+
+
+def _kept(options: GateOptions, suite: Suite, candidates: Mapping[str, Candidate], folder: Path) -> KeptGate | None:
+    """Where runs are kept for a gate that may be interrupted; None where nobody has asked for that."""
+    if not options.resume:
+        return None
+    subjects = [one.subject for one in candidates.values()]
+    return KeptGate(options.out / f"{folder.name}.kept", MadeWith.here(suite, subjects, options.seed))
 
 
 def _refuse_without_legacy_path(phase: int, subjects: Iterable[Subject]) -> None:

@@ -16,9 +16,11 @@ from ...report.begin_run import begin_run
 from ...report.progress import progress
 from ...run.backends import Backends
 from ...run.bindings import subject_of
-from ...run.driver import Runner, RunSpec, Watch
+from ...run.cluster.runner import ClusterOptions
+from ...run.driver import RunSpec, Watch
 from ...run.driver.limits import limits_of
 from ...run.evidence import EvidenceStore
+from ...run.places import run_place
 from ...run.transcript import RunKey
 from ...scenarios import Scenario
 from ...subject import Subject
@@ -27,6 +29,7 @@ from ..certify.decide import lacking_for
 from ..certify.plan import Plan
 from ..certify.run_head import adapter_line, header
 from .flag import FlagPlan
+from .kept_gate import KeptGate
 from .options import GateOptions
 from .phases import GONE, WATCHING, Criterion, Setting
 
@@ -82,12 +85,14 @@ _FEW = 100
 
 @dataclass(frozen=True, slots=True)
 class GateRunner:
-    """Where the runs of a gate are made."""
+    """Where the runs of a gate are made: on a `cluster`, if there is one. `kept` has those of an interrupted gate."""
 
     options: GateOptions
     suite: Suite
     scenarios: Sequence[Scenario]
     backends: Backends
+    cluster: ClusterOptions | None = None
+    kept: KeptGate | None = None
 
     def head(self, candidates: Mapping[str, Candidate], writer: RunWriter) -> str:
         """Begin a file of runs; when that was."""
@@ -110,25 +115,32 @@ class GateRunner:
         """Make the runs of a candidate with this setting of the flag, in workers that know it no other way."""
         options, flag, subject = self.options, candidate.flag, candidate.subject
         plan = Plan((), tuple(candidate.runs(setting, options.phase, times, watch)))
-        runner = Runner(
-            # A second process takes longer to start than to make a hundred runs.
-            jobs=options.jobs or (2 if len(plan.runs) > _FEW else 1),
-            seed=options.seed,
-            in_process=options.in_process,
-            responders=self.backends,
-            limits=limits_of(options.config.settings.workers),
-            bindings={candidate.spec: subject.session} if "@" in subject.name else {},
-        )
-        with environment_with({flag.flag.variable: flag.value(setting)}), runner, progress("gate") as tracker:
-            runner.warm(subject.modules)
+        environment = {flag.flag.variable: flag.value(setting)}
+        with environment_with(environment), progress("gate") as tracker:
+            place = run_place(
+                self.cluster,
+                {candidate.spec: subject},
+                # A second process takes longer to start than to make a hundred runs.
+                jobs=options.jobs or (2 if len(plan.runs) > _FEW else 1),
+                seed=options.seed,
+                in_process=options.in_process,
+                responders=self.backends,
+                limits=limits_of(options.config.settings.workers),
+                on_workers=tracker.workers,
+                environment=environment,
+                names={candidate.spec: subject.name} if "@" in subject.name else {},
+            )
+            runner = place if self.kept is None else self.kept.place(place, environment)
             campaign = Campaign(
                 plan, {candidate.spec: subject}, runner, store, self.scenarios, writer, progress=tracker
             )
-            try:
-                campaign.measure()
-            except KeyboardInterrupt:
-                campaign.stop.set()
-                raise
+            with runner:
+                runner.warm(subject.modules)
+                try:
+                    campaign.measure()
+                except KeyboardInterrupt:
+                    campaign.stop.set()
+                    raise
         return list(campaign.views(candidate.spec))
 
     def measure_adapter(

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..._base.settings import Backend, Config, Depth, GateMode
+from ...run.cluster.runner import ClusterOptions
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +22,8 @@ class GateOptions:
     depth:       full unless told otherwise: a phase is done when it is done in every scenario.
     out:         the folder that gets the reports; the runs go to a folder in it.
     jobs:        worker processes; None lets the engine choose.
+    cluster:     where the runs are made; None: in worker processes of this machine. The project's own tests run here.
+    resume:      take over the runs that an interrupted gate has kept in `out`, and keep those that are made.
     mode:        what the exit code says: `report` nothing, `shadow` whether it is worse than what is recorded,
                  `enforce` how the gate stands.
     update_baseline: record how the gate stands.
@@ -36,6 +39,8 @@ class GateOptions:
     depth: Depth = "full"
     out: Path = Path("reports")
     jobs: int | None = None
+    cluster: ClusterOptions | None = None
+    resume: bool = False
     seed: int = 0
     mode: GateMode = "enforce"
     update_baseline: bool = False

@@ -27,7 +27,7 @@ from ...judge.view import View
 from ...messages import Message
 from ...provider import Path as AdapterPath
 from ...report.handoff import Handoff, Leg, Party, Route
-from ...report.progress import progress, report_dashboard
+from ...report.progress import Telling, progress, report_dashboard
 from ...run.bindings import resolve_subject
 from ...run.cluster.runner import ClusterOptions
 from ...run.driver import RunSpec
@@ -104,17 +104,18 @@ def hand_over(options: HandoffOptions) -> Handoff:
         if begins != goes_to
     ]
     emulation = Emulation()
-    place: RunPlace = run_place(
-        options.cluster,
-        {spec: subjects[name] for name, spec in specs.items()},
-        jobs=options.jobs,
-        seed=options.seed,
-        in_process=options.in_process,
-        responders=emulation,
-        on_ready=report_dashboard,
-    )
     kept = None
-    with locked(options.out) if options.out else nullcontext():
+    with locked(options.out) if options.out else nullcontext(), progress("handoff") as tracker:
+        place: RunPlace = run_place(
+            options.cluster,
+            {spec: subjects[name] for name, spec in specs.items()},
+            jobs=options.jobs,
+            seed=options.seed,
+            in_process=options.in_process,
+            responders=emulation,
+            on_workers=tracker.workers,
+            on_ready=report_dashboard,
+        )
         if store is not None and options.out is not None:
             remove(options.out, "handoff.json", "handoff.md")
             store.drop_earlier()
@@ -122,9 +123,11 @@ def hand_over(options: HandoffOptions) -> Handoff:
             kept = KeptRuns(options.out / KEPT, MadeWith.here(suite, subjects.values(), options.seed))
             place = KeptPlace(place, kept, emulation)
         with place as runner:
-            travellers = _Travellers(runner, emulation, judge, scenario, specs, subjects)
-            for step in range(3):
-                travellers.travel(step, journeys)
+            travellers = _Travellers(runner, emulation, judge, scenario, specs, subjects, tracker)
+            tracker.stage("runs")
+            done = 0
+            for step in range(_LEGS):
+                done = travellers.travel(step, journeys, done)
     if kept is not None and isinstance(place, KeptPlace):
         kept.remove()
         print(f"resumed: {counted(place.taken_over, 'run')} taken over", file=sys.stderr)
@@ -137,6 +140,10 @@ def hand_over(options: HandoffOptions) -> Handoff:
         left_out=left_out,
         duration_s=round(time.monotonic() - began, 3),
     )
+
+
+_LEGS = 3
+"""There, and back to where the conversation began: so many legs has a journey."""
 
 
 @dataclass(slots=True)
@@ -165,26 +172,32 @@ class _Travellers:
     scenario: Scenario
     specs: Mapping[str, str]
     subjects: Mapping[str, Subject]
+    tracker: Telling
 
-    def travel(self, step: int, journeys: Sequence[_Journey]) -> None:
-        """The next leg of every journey that is not over. Those that have begun alike make their first leg once."""
+    def travel(self, step: int, journeys: Sequence[_Journey], before: int) -> int:
+        """The next leg of every journey that is not over. Those that have begun alike make their first leg once.
+
+        `before` are the runs of earlier legs; the answer is how many there are after these. What is told as left is for
+        all legs, as if no journey ended early.
+        """
         waiting: dict[object, list[_Journey]] = {}
         for journey in journeys:
             if not journey.over:
                 alike = (journey.begins, journey.after) if step == 0 else id(journey)
                 waiting.setdefault(alike, []).append(journey)
         specs = {id(spec): (spec, group) for group in waiting.values() for spec in [self._spec(step, group[0])]}
-        done = itertools.count(1)
-        with progress("handoff") as tracker:
-            tracker.stage(f"runs, leg {step + 1} of 3")
+        done = itertools.count(before + 1)
+        after = before + len(specs)
+        total = after + (_LEGS - 1 - step) * sum(not journey.over for journey in journeys)
 
-            def arrived(spec: RunSpec, transcript: Transcript) -> None:
-                tracker(next(done), len(specs), str(spec.key))
-                _, group = specs[id(spec)]
-                self._arrived(step, spec, transcript, group)
+        def arrived(spec: RunSpec, transcript: Transcript) -> None:
+            self.tracker(next(done), total, str(spec.key))
+            _, group = specs[id(spec)]
+            self._arrived(step, spec, transcript, group)
 
-            every = [spec for spec, _ in specs.values()]
-            self.runner.run_all(every, arrived, on_begin=lambda spec: tracker.begun(str(spec.key)))
+        every = [spec for spec, _ in specs.values()]
+        self.runner.run_all(every, arrived, on_begin=lambda spec: self.tracker.begun(str(spec.key)))
+        return after
 
     def _spec(self, step: int, journey: _Journey) -> RunSpec:
         party = journey.party(step)

@@ -57,6 +57,25 @@ def _refuse_clear(address: str, what: str) -> None:
         )
 
 
+@contextmanager
+def standing(address: str) -> Iterator[str]:
+    """The address of a cluster that several runners connect to, one after the other: that of the scheduler of
+    `local:N`, which is started once and ends with the `with`, and any other as it is."""
+    local = _LOCAL.fullmatch(address)
+    if local is None:
+        yield address
+        return
+    check_installed()
+    with _local_cluster(int(local[1])) as cluster:
+        yield str(cluster.scheduler_address)
+
+
+def check_installed() -> None:
+    """Raise UsageError where the extra is not installed."""
+    if find_spec("distributed") is None:
+        raise UsageError("--cluster needs dask.distributed: pip install 'turnproof[cluster]'")
+
+
 def is_on_this_machine(address: str) -> bool:
     """Whether the cluster, or its scheduler, is on this machine."""
     return _LOCAL.fullmatch(address) is not None or is_loopback(urlsplit(address).hostname or "")
@@ -76,8 +95,7 @@ class Cluster:
         self._futures: dict[str, Any] = {}
 
     def __enter__(self) -> Cluster:
-        if find_spec("distributed") is None:
-            raise UsageError("--cluster needs dask.distributed: pip install 'turnproof[cluster]'")
+        check_installed()
         with self._held:
             self._connect()
             self._held = self._held.pop_all()
@@ -178,7 +196,7 @@ class Cluster:
         local = _LOCAL.fullmatch(self.address)
         if local is None:
             self._look_for_scheduler()
-        scheduler: Any = held.enter_context(self._own(int(local[1]))) if local else self.address
+        scheduler: Any = held.enter_context(_local_cluster(int(local[1]))) if local else self.address
         try:
             self._client = Client(scheduler, timeout=CONNECT_LIMIT, set_as_default=False)
         except Exception as error:
@@ -212,28 +230,33 @@ class Cluster:
             "name the address that it tells"
         )
 
-    @contextmanager
-    def _own(self, workers: int) -> Iterator[Any]:
-        """A cluster of this command's own, on this machine."""
-        from distributed import LocalCluster
 
-        with tempfile.TemporaryDirectory(prefix="turnproof-dask-", ignore_cleanup_errors=True) as folder:
-            try:
-                cluster = LocalCluster(
-                    n_workers=workers,
-                    threads_per_worker=1,
-                    processes=True,
-                    host="127.0.0.1",
-                    dashboard_address="127.0.0.1:0",
-                    memory_limit=0,
-                    local_directory=folder,
-                    silence_logs=50,
-                )
-            except Exception as error:
-                what = counted(workers, "worker")
-                raise HarnessError(f"a cluster of {what} could not be started here: {_words(error)}") from error
-            with contextlib.closing(cluster):
-                yield cluster
+@contextmanager
+def _local_cluster(workers: int) -> Iterator[Any]:
+    """A cluster of this command's own, on this machine."""
+    import dask
+
+    # Errors here name lost workers; the log of distributed would repeat them with tracebacks.
+    dask.config.set({"logging.distributed": "critical", "distributed.client.security-loader": None})
+    from distributed import LocalCluster
+
+    with tempfile.TemporaryDirectory(prefix="turnproof-dask-", ignore_cleanup_errors=True) as folder:
+        try:
+            cluster = LocalCluster(
+                n_workers=workers,
+                threads_per_worker=1,
+                processes=True,
+                host="127.0.0.1",
+                dashboard_address="127.0.0.1:0",
+                memory_limit=0,
+                local_directory=folder,
+                silence_logs=50,
+            )
+        except Exception as error:
+            what = counted(workers, "worker")
+            raise HarnessError(f"a cluster of {what} could not be started here: {_words(error)}") from error
+        with contextlib.closing(cluster):
+            yield cluster
 
 
 async def _kind_at(address: str) -> str:

@@ -7,6 +7,7 @@ run needs of a process (its folder, its environment, its signals) is not to be t
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import os
 import queue
 import sys
@@ -20,6 +21,7 @@ import msgspec
 
 from ... import __version__
 from ...errors import TurnproofError, UsageError
+from ...subject import SessionBinding
 from ..backends import Backends, Choice, Played, choose_backend
 from ..bindings import resolve_subject
 from ..driver import Runner, prefork
@@ -80,11 +82,18 @@ def _serve(line: Connection, messages: queue.SimpleQueue[bytes | None], held: Ex
         time_limit=setup.time_limit,
         limits=Limits(setup.memory, setup.processes),
         on_starved=starved.append,
+        bindings={spec: _session_named(spec, name) for spec, name in setup.names.items()},
     )
     held.enter_context(runner)
     share = Share(setup.share, setup.campaign)
     while (message := _next(messages)) is not None:
         line.send_bytes(encoded(_make(runner, share, answers, batch_of(message), starved)))
+
+
+def _session_named(spec: str, name: str) -> SessionBinding:
+    """The session of a subject under the name that the command has for it."""
+    subject = resolve_subject(spec)
+    return dataclasses.replace(subject.session, name=name, adapter=subject.adapter)
 
 
 def _next(messages: queue.SimpleQueue[bytes | None]) -> bytes | None:
@@ -111,13 +120,16 @@ def _make(runner: Runner, share: Share, answers: Responders, batch: Batch, starv
 
 
 def _take_place(setup: Setup) -> None:
-    """Work in the project's folder, where there is one of that name on this machine, and without keys of services."""
+    """Work in the project's folder, where there is one of that name on this machine, without keys of services, and
+    with the variables that the command sets for its runs."""
     if Path(setup.project).is_dir():
         os.chdir(setup.project)
     set_project_folder(str(Path.cwd()))
     kept = without_keys(os.environ)
-    for name in [name for name in os.environ if name not in kept]:
+    unset = {name for name, value in setup.environment.items() if value is None}
+    for name in [name for name in os.environ if name not in kept or name in unset]:
         del os.environ[name]
+    os.environ.update({name: value for name, value in setup.environment.items() if value is not None})
 
 
 def _problems(setup: Setup) -> tuple[str, ...]:

@@ -28,6 +28,8 @@ class Setup(msgspec.Struct, frozen=True):
     modules:  what the subjects need, to be imported as early as can be.
     issued:   whether the answer to a batch has what the service issued in each run.
     identity: what the machine of the command has; a worker that has something else makes no run.
+    environment: variables that the runs find with these values; None: not set.
+    names:    the names of sessions that the command tells apart by more than their own, by how they are asked for.
     """
 
     campaign: str
@@ -43,6 +45,8 @@ class Setup(msgspec.Struct, frozen=True):
     memory: int | None = None
     processes: int | None = None
     issued: bool = False
+    environment: dict[str, str | None] = {}
+    names: dict[str, str] = {}
 
 
 class Batch(msgspec.Struct, frozen=True):

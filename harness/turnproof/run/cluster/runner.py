@@ -86,8 +86,9 @@ class ClusterRunner(RunPlace):
     """Runs scenarios on a cluster.
 
     `subjects` are those that are run, by the names that specs have for them; `mutants` those that are not of a suite.
-    `on_workers` is called with the number of workers whenever it changes, and `on_ready` once, with the address of the
-    cluster's dashboard.
+    `environment` are variables that the runs find with these values (None: not set), and `names` those of sessions
+    that are told apart by more than their own name. `on_workers` is called with the number of workers whenever it
+    changes, and `on_ready` once, with the address of the cluster's dashboard.
     """
 
     def __init__(
@@ -103,6 +104,8 @@ class ClusterRunner(RunPlace):
         on_workers: Callable[[int], None] = lambda count: None,
         on_ready: Callable[[str], None] = lambda words: None,
         mutants: Iterable[str] = (),
+        environment: Mapping[str, str | None] | None = None,
+        names: Mapping[str, str] | None = None,
     ) -> None:
         if isinstance(responders, Backends):
             _refuse_live(responders)
@@ -123,6 +126,8 @@ class ClusterRunner(RunPlace):
         self._on_workers = on_workers
         self._on_ready = on_ready
         self._mutants = tuple(mutants)
+        self._environment = dict(environment or {})
+        self._names_told_apart = dict(names or {})
         self._campaign = f"turnproof-{secrets.token_hex(8)}"
         self._held = ExitStack()
         self._setup = b""
@@ -290,6 +295,8 @@ class ClusterRunner(RunPlace):
             memory=self._limits.memory,
             processes=self._limits.processes,
             issued=isinstance(self._responders, Emulation),
+            environment=self._environment,
+            names=self._names_told_apart,
         )
 
 
