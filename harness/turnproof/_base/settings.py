@@ -211,10 +211,12 @@ class ClusterSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     address: the scheduler's, as `tls://HOST:PORT`, `tcp://127.0.0.1:PORT` or `local:N`. Empty: this machine alone.
     share:   the folder, or the URL for fsspec, that all machines of the cluster share: transcripts go through it.
+    wheels:  files of wheels that are sent to the workers, relative to the folder of the settings.
     """
 
     address: str = ""
     share: str = ""
+    wheels: tuple[str, ...] = ()
 
 
 class Settings(msgspec.Struct, frozen=True, rename="kebab", forbid_unknown_fields=True):

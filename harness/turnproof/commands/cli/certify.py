@@ -101,7 +101,7 @@ def certify(
     if failed:
         requested, requirements, scenarios = _failed(folder, requested, requirements, scenarios)
     subjects = requested or tuple(dict.fromkeys(settings.adapters or runnable_adapters()))
-    elsewhere = cluster_options(cluster, settings, jobs)
+    elsewhere = cluster_options(cluster, config, jobs)
     if not watch and elsewhere is None:
         prepare_workers(subjects, in_process=in_process)
     from ...errors import UsageError

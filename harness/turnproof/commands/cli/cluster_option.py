@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..._base.settings import Settings
+from ..._base.settings import Config
 
 if TYPE_CHECKING:
     from ...run.cluster.runner import ClusterOptions
 
 
-def cluster_options(address: str | None, settings: Settings, jobs: int | None = None) -> ClusterOptions | None:
+def cluster_options(address: str | None, config: Config, jobs: int | None = None) -> ClusterOptions | None:
     """The cluster that is asked for; None for this machine alone, which an empty address asks for.
 
     Raises UsageError for what is no address, and for a number of worker processes beside it.
     """
     from ...errors import UsageError
 
-    asked = settings.cluster.address if address is None else address
+    settings = config.settings.cluster
+    asked = settings.address if address is None else address
     if not asked:
         return None
     if jobs is not None:
@@ -26,4 +28,5 @@ def cluster_options(address: str | None, settings: Settings, jobs: int | None = 
     from ...run.cluster.runner import ClusterOptions
 
     check_address(asked)
-    return ClusterOptions(asked, settings.cluster.share)
+    folder = config.file.parent if config.file is not None else Path()
+    return ClusterOptions(asked, settings.share, tuple(folder / wheel for wheel in settings.wheels))

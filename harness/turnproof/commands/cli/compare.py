@@ -59,7 +59,7 @@ def compare(
     from ..._base.settings import load_config
 
     config = load_config(Path.cwd())
-    elsewhere = cluster_options(cluster, config.settings, jobs)
+    elsewhere = cluster_options(cluster, config, jobs)
     if elsewhere is None:
         prepare_workers(subjects, in_process=in_process)  # nothing starts for a run on disk: it is no subject
     from ...report.compare_terminal import print_comparison

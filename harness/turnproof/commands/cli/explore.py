@@ -58,7 +58,7 @@ def explore(
     from ..._base.settings import load_config
 
     config = load_config(Path.cwd())
-    elsewhere = cluster_options(cluster, config.settings, jobs)
+    elsewhere = cluster_options(cluster, config, jobs)
     if elsewhere is None:
         prepare_workers((subject,), in_process=in_process)
     from ...report.progress import progress

@@ -90,7 +90,7 @@ def gate(
         depth=depth or settings.depth or "full",
         out=out or configured_out(config.file, settings.out),
         jobs=jobs or settings.jobs,
-        cluster=cluster_options(cluster, settings, jobs),
+        cluster=cluster_options(cluster, config, jobs),
         resume=resume,
         seed=seed if seed is not None else settings.seed or 0,
         mode=mode or settings.gates.mode,

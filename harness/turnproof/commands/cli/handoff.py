@@ -54,7 +54,7 @@ def handoff(
 
     parties = tuple(adapters or runnable_adapters())
     config = load_config(Path.cwd())
-    elsewhere = cluster_options(cluster, config.settings, jobs)
+    elsewhere = cluster_options(cluster, config, jobs)
     if elsewhere is None:
         prepare_workers(parties, in_process=in_process)
     from ...report.handoff_text import handoff_json, handoff_md, print_handoff

@@ -47,7 +47,7 @@ def mutants(
         raise UsageError("--right prints what it finds and writes no file: leave --out away")
     if resume and right:
         raise UsageError("--right keeps no runs: leave --resume away")
-    elsewhere = cluster_options(cluster, load_config(Path.cwd()).settings, jobs)
+    elsewhere = cluster_options(cluster, load_config(Path.cwd()), jobs)
     prepare_workers((adapter,))
     from ..certify.mutants import mutants as break_adapter
     from ..certify.options import MutantsOptions

@@ -11,6 +11,7 @@ import dataclasses
 import os
 import queue
 import sys
+import tempfile
 import threading
 import time
 from contextlib import ExitStack
@@ -34,6 +35,7 @@ from ..transcript import Transcript
 from .identity import Identity, differences
 from .jobs import Answer, Batch, Broken, Made, Ready, Setup, batch_of, encoded, setup_of
 from .share import Share
+from .wheels import unpack
 
 IDLE = 600.0
 """Seconds without a batch after which the process ends."""
@@ -65,8 +67,9 @@ def _answer(line: Connection, messages: queue.SimpleQueue[bytes | None], held: E
         line.send_bytes(encoded(Broken(reason, usage=True)))
         return
     _take_place(setup)
+    found = _unpack(setup, held)
     prefork.prepare(setup.modules)
-    found = _problems(setup)
+    found = found or _problems(setup)
     line.send_bytes(encoded(Ready(found)))
     if not found:
         _serve(line, messages, held, setup)
@@ -132,11 +135,25 @@ def _take_place(setup: Setup) -> None:
     os.environ.update({name: value for name, value in setup.environment.items() if value is not None})
 
 
-def _problems(setup: Setup) -> tuple[str, ...]:
-    """What keeps this machine from making the runs, a line each; empty if nothing does."""
+def _unpack(setup: Setup, held: ExitStack) -> tuple[str, ...]:
+    """Make the modules of the project and of the wheels importable, until `held` is closed; what keeps this machine
+    from it, a line each. A wheel comes before what is installed."""
     here = str(Path.cwd())
     if here not in sys.path:
         sys.path.insert(0, here)
+    if not setup.wheels:
+        return ()
+    folder = held.enter_context(tempfile.TemporaryDirectory(prefix="turnproof-wheels-", ignore_cleanup_errors=True))
+    try:
+        share = Share(setup.share, setup.campaign)
+    except UsageError as error:
+        return (str(error),)
+    sys.path.insert(0, folder)
+    return tuple(unpack(setup.wheels, share, Path(folder)))
+
+
+def _problems(setup: Setup) -> tuple[str, ...]:
+    """What keeps this machine from making the runs, a line each; empty if nothing does."""
     found = tuple(differences(setup.identity, Identity.here(setup.needs)))
     if found:
         return found

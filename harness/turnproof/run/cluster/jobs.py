@@ -8,6 +8,7 @@ from ...errors import HarnessError
 from ..backends import Played
 from ..driver import RunSpec
 from .identity import Identity, Needs
+from .wheels import Wheel
 
 
 class Answers(msgspec.Struct, frozen=True):
@@ -28,6 +29,7 @@ class Setup(msgspec.Struct, frozen=True):
     modules:  what the subjects need, to be imported as early as can be.
     issued:   whether the answer to a batch has what the service issued in each run.
     identity: what the machine of the command has; a worker that has something else makes no run.
+    wheels:   packages that are unpacked for these runs.
     environment: variables that the runs find with these values; None: not set.
     names:    the names of sessions that the command tells apart by more than their own, by how they are asked for.
     """
@@ -45,6 +47,7 @@ class Setup(msgspec.Struct, frozen=True):
     memory: int | None = None
     processes: int | None = None
     issued: bool = False
+    wheels: tuple[Wheel, ...] = ()
     environment: dict[str, str | None] = {}
     names: dict[str, str] = {}
 

@@ -32,6 +32,7 @@ from .connection import Cluster, is_on_this_machine
 from .identity import Identity, Needs
 from .jobs import Answers, Batch, Broken, Lost, Made, Ready, Setup, answer_of, encoded
 from .share import Share
+from .wheels import read_wheels, send
 
 MOST_LOSSES = 10
 """So often a batch may lose its worker before the command gives up."""
@@ -53,11 +54,13 @@ _LOOK = 1.0
 class ClusterOptions:
     """Where the cluster is, and the folder or fsspec URL that all of its machines share.
 
-    Without one, a cluster on this machine gets a temporary folder.
+    Without one, a cluster on this machine gets a temporary folder. `wheels` are sent along, for packages that are not
+    installed there.
     """
 
     address: str
     share: str = ""
+    wheels: tuple[Path, ...] = ()
 
 
 @dataclass(slots=True)
@@ -115,6 +118,7 @@ class ClusterRunner(RunPlace):
                 "the settings [cluster]; transcripts go through it"
             )
         self._options = cluster
+        self._wheels = read_wheels(cluster.wheels)
         self._cluster = Cluster(cluster.address)
         self._subjects = SubjectTable(subjects)
         self._seed = seed
@@ -295,6 +299,7 @@ class ClusterRunner(RunPlace):
             memory=self._limits.memory,
             processes=self._limits.processes,
             issued=isinstance(self._responders, Emulation),
+            wheels=send(self._wheels, self._share),
             environment=self._environment,
             names=self._names_told_apart,
         )

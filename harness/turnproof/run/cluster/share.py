@@ -41,23 +41,23 @@ class Share:
 
     def write(self, transcripts: Iterable[Transcript]) -> tuple[str, str]:
         """Put transcripts into a file: its name, and its SHA-256."""
-        return self._put(msgspec.msgpack.encode([encoded(one) for one in transcripts]))
+        return self.put(msgspec.msgpack.encode([encoded(one) for one in transcripts]))
 
     def read(self, name: str, sha256: str) -> list[Transcript]:
         """The transcripts of a file, which is then removed. Raises HarnessError for one that is missing or differs."""
-        found = [decoded(one) for one in _files.decode(self._get(name, sha256))]
+        found = [decoded(one) for one in _files.decode(self.get(name, sha256))]
         with contextlib.suppress(Exception):  # what stays goes with the whole folder
             self._files.rm_file(f"{self._folder}/{name}")
         return found
 
     def sign(self) -> tuple[str, str]:
         """A file by which another machine recognises the folder: its name and its SHA-256."""
-        return self._put(secrets.token_bytes(16))
+        return self.put(secrets.token_bytes(16))
 
     def shows(self, name: str, sha256: str) -> bool:
         """Whether the folder has that file."""
         try:
-            self._get(name, sha256, patience=2.0)
+            self.get(name, sha256, patience=2.0)
         except HarnessError:
             return False
         return True
@@ -67,7 +67,8 @@ class Share:
         with contextlib.suppress(Exception):
             self._files.rm(self._folder, recursive=True)
 
-    def _put(self, data: bytes) -> tuple[str, str]:
+    def put(self, data: bytes) -> tuple[str, str]:
+        """Put a file into the folder: its name, and its SHA-256."""
         name = secrets.token_hex(12)
         try:
             self._files.pipe_file(f"{self._folder}/{name}", data)
@@ -75,8 +76,11 @@ class Share:
             raise UsageError(f"the shared folder {self.place} cannot be written to: {_words(error)}") from error
         return name, hashlib.sha256(data).hexdigest()
 
-    def _get(self, name: str, sha256: str, patience: float = _PATIENCE) -> bytes:
-        """The content of a file, once it is there: a network's file systems show it late on other machines."""
+    def get(self, name: str, sha256: str, patience: float = _PATIENCE) -> bytes:
+        """The content of a file, once it is there: a network's file systems show it late on other machines.
+
+        Raises HarnessError for one that is missing or differs.
+        """
         until = time.monotonic() + patience
         while True:
             try:
