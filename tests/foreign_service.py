@@ -29,6 +29,8 @@ class ForeignService:
     broken_texts: tuple[str, ...] = ()
     """Whoever says one of these in a conversation gets status 503."""
     calls_tools: bool = True
+    chooses_by_name: bool = True
+    """Whether it knows a `tool_choice` that names a tool; where it does not, the choice is the model's."""
     long_arguments: bool = False
     """Whether texts in arguments have a thousand characters, which come one by one in a stream."""
     words: tuple[int, int] = (2, 6)
@@ -134,7 +136,7 @@ class ForeignService:
 
     def _call(self, body: Any) -> dict[str, Any]:
         choice = body.get("tool_choice")
-        wanted = choice["function"]["name"] if isinstance(choice, dict) else None
+        wanted = choice["function"]["name"] if isinstance(choice, dict) and self.chooses_by_name else None
         offered = [tool["function"] for tool in body["tools"] if wanted in (None, tool["function"]["name"])]
         function = self._random.choice(offered)
         schema = function.get("parameters") or {}

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 
+from turnproof.dialects.base import Call
+from turnproof.dialects.stored_calls import StoredCall
 from turnproof.judge.finding import Compared
 from turnproof.judge.requirements import Findings, check, finding
 from turnproof.judge.view import View
@@ -73,6 +76,15 @@ def names_stay_apart(view: View) -> Findings:
             yield Compared("tool names")
 
 
+def _called_by_the_service(wire: Call, legal: re.Pattern[str]) -> frozenset[int]:
+    """The calls, by identity, that a service holds under names that it takes from nobody: it called them so itself, and
+    they stand in no request."""
+    if not isinstance(wire, StoredCall):
+        return frozenset()
+    held = calls_made(wire.messages[: wire.managed_messages])
+    return frozenset([id(call) for call in held if not legal.fullmatch(call.name)])
+
+
 _ILLEGAL = finding(
     "tools/names-are-legal/illegal",
     "A tool went out under a name that the API does not take.",
@@ -83,7 +95,7 @@ _ILLEGAL = finding(
 
 @check("tools/names-are-legal")
 def names_are_legal(view: View) -> Findings:
-    """In the characters and the length that the API takes."""
+    """In the characters and the length that the API takes. What a service holds under another name it called so."""
     legal = view.dialect.legal_name
     for request in read_requests(view):
         for tool in request.wire.tools:
@@ -91,7 +103,10 @@ def names_are_legal(view: View) -> Findings:
                 yield Compared("tool names")
             else:
                 yield _ILLEGAL(request.at_tool(tool.name, "name"), expected=legal.pattern, observed=tool.name)
+        foreign = _called_by_the_service(request.wire, legal)
         for call in calls_made(request.wire.messages):
+            if id(call) in foreign:
+                continue
             if legal.fullmatch(call.name):
                 yield Compared("tool names")
             else:
@@ -111,9 +126,10 @@ def replayed_calls_use_declared_names(view: View) -> Findings:
     """In the history a tool has the same name as in the definitions beside it; one that is gone, as in the last."""
     for request in read_requests(view):
         names, declared = request.call.wire_names, names_on_the_wire(view, request)
+        foreign = _called_by_the_service(request.wire, view.dialect.legal_name)
         for own, sent in matched_calls(request.session_messages, request.wire.messages):
-            if own.name not in declared:
-                continue  # a tool that never was in force here
+            if own.name not in declared or id(sent) in foreign:
+                continue  # a tool that never was in force here, or a name that nobody offered
             if sent.name == declared[own.name]:
                 yield Compared("names of replayed calls")
             else:

@@ -109,15 +109,22 @@ def other_words_are_not_joined(view: View) -> Findings:
 def _broken_and_unlike(step: Step) -> Exchange | None:
     """The first answer of a turn that broke when it had text, and that the next attempt does not begin with.
 
-    A client may leave that attempt at its first other word.
+    A client may leave that attempt at its first other word. A request with more results is no attempt: it goes on from
+    an answer that lacked no more than its last event, and was taken for whole.
     """
     for first, second in pairwise(step.generated):
+        if _results(second) > _results(first):
+            continue
         if first.fault is None or not first.text or second.fault is not None or not second.answered:
             continue
         goes_on = not second.clean and first.text.startswith(second.text)
         if not second.text.startswith(first.text) and not goes_on:
             return first
     return None
+
+
+def _results(exchange: Exchange) -> int:
+    return len(list(results_in(exchange.call.messages))) if exchange.call is not None else 0
 
 
 _NO_ANSWER = finding(

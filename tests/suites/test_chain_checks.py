@@ -369,3 +369,26 @@ def test_an_answer_that_a_repeated_request_got_whole_is_no_failed_one() -> None:
     found = links(view)
     assert list(broken_names(view, found[2])) == [names[1]]
     assert broken_names(view, found[3]) == {}
+
+
+def test_a_service_that_calls_a_tool_by_a_name_that_nobody_offered_accuses_no_adapter() -> None:
+    script = load(SCENARIOS.parent / "tools" / "illegal_names.yaml")
+    with Runner(in_process=True, bindings={BINDING.name: BINDING}) as runner:
+        transcript = runner.run(RunSpec(BINDING.name, script, RunKey(script.name, "legacy", "batch")))
+    good = View(transcript, dialect(transcript.dialect), script)
+    offered = next(tool["name"] for tool in good.exchanges[0].body["tools"] if tool["name"].startswith("a_b-"))
+    held = next(own for own, wire in good.calls[0].wire_names.items() if wire == offered)
+
+    def by_the_sessions_name(event: WireResponse) -> WireResponse:
+        assert offered in str(event.body)
+        return replace(event, body=str(event.body).replace(offered, held))
+
+    view = spoilt(good, WireResponse, by_the_sessions_name)
+    assert held in [call.name for call in links(view)[1].carried[-1].calls]
+    for requirement in (
+        "core/wire-is-what-the-session-holds",
+        "tools/replayed-calls-use-declared-names",
+        "tools/names-are-legal",
+    ):
+        assert status(requirement, good) is Status.HELD
+        assert status(requirement, view) is Status.HELD, requirement

@@ -11,7 +11,7 @@ from turnproof.judge.finding import Finding
 from turnproof.judge.requirements import judge
 from turnproof.judge.verdict import Status
 from turnproof.judge.view import View
-from turnproof.messages import FinishReason, Message, ProviderResponse, Text
+from turnproof.messages import FinishReason, FunctionCall, Message, ProviderResponse, Text, ToolResult
 from turnproof.run.transcript import (
     Chunk,
     Failed,
@@ -110,6 +110,17 @@ def other_words(outcome: str = "error") -> View:
     made.add(replace(error("TransportError", retryable=True), scope="turn", turn=0)).take_back()
     made.add(TurnEnded(outcome="error", shown="Bed 3 ", turn=0)).snapshot()
     return uncalled(made.view())
+
+
+def test_a_broken_answer_that_was_taken_for_whole_is_not_asked_again_by_the_next_round() -> None:
+    """Its last event alone was lost: the calls in it are run, and what follows goes on from them."""
+    call, result = FunctionCall("c1", "read_sensor", {"bed": "3"}), ToolResult("c1", "read_sensor", "41 %")
+    script = scripted(["I look."], ["It is moist."], user="Hi.", faults=(Fault("reset"),))
+    made = Made(script, name="faults/taken_for_whole").turn("Hi.").call("I look.", call, fault="reset")
+    made.add(Chunk(text="I look.", turn=0, call=0)).results(result)
+    view = uncalled(made.call("It is moist.").end().view())
+    assert [bool(one.fault) for one in view.exchanges] == [True, False]
+    assert status("recovery/other-words-are-not-joined", view) is Status.INCONCLUSIVE
 
 
 def taken_back() -> View:

@@ -7,18 +7,19 @@ of a cancelled run as well, and a tool that fails raises `ModelRetry`.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterable, Iterator, Sequence
+from collections.abc import AsyncIterable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
 from pydantic_ai import Agent, CancellationToken, ModelRetry, Tool, exceptions
 from pydantic_ai import messages as m
+from pydantic_ai.models import Model
 
 from turnproof import errors
 from turnproof import messages as ours
 from turnproof.cancel import CancelToken
-from turnproof.provider import Binding, Capabilities
+from turnproof.provider import Binding, Capabilities, Endpoint
 from turnproof.subject import SessionBinding, SessionReply, SessionSetup, SessionTurn, ToolOutput
 from turnproof.subject import Tool as OurTool
 
@@ -43,11 +44,15 @@ class Conversation:
 
     def __init__(self, setup: SessionSetup) -> None:
         self.setup = setup
-        self.model, self._close = open_model(setup.endpoint)
+        self.model, self._close = self._open_model(setup.endpoint)
         self.messages: list[m.ModelMessage] = []
         self.token = CancelToken()
         self._runner = asyncio.Runner()
         self.configure(setup.system, setup.tools)
+
+    def _open_model(self, endpoint: Endpoint) -> tuple[Model[Any], Any]:
+        """The model class that answers, and what closes its client."""
+        return open_model(endpoint)
 
     def configure(self, system: str | None, tools: Sequence[OurTool]) -> None:
         self.setup = replace(self.setup, system=system, tools=tuple(tools))
@@ -118,7 +123,10 @@ def as_errors() -> Iterator[None]:
     try:
         yield
     except exceptions.ModelAPIError as error:
-        raise typed(error) from error
+        found = typed(error)
+        if found.status is None and error.provider_error_code == "invalid_request_error":  # told within a stream
+            found = errors.InvalidRequestError(str(error))
+        raise found from error
     except exceptions.UnexpectedModelBehavior as error:
         raise errors.TransportError(str(error)) from error
 
@@ -127,12 +135,18 @@ def is_said(part: Any) -> bool:
     return isinstance(part, m.UserPromptPart)
 
 
-def neutral(message: m.ModelMessage) -> Iterator[ours.Message]:
+def result(part: Any) -> ours.ToolResult:
+    if isinstance(part, m.RetryPromptPart):
+        return ours.ToolResult(part.tool_call_id, part.tool_name or "", part.model_response(), is_error=True)
+    return ours.ToolResult(part.tool_call_id, part.tool_name, part.content, is_error=part.outcome in m.ERROR_OUTCOMES)
+
+
+def neutral(message: m.ModelMessage, read_result: Callable[[Any], ours.ToolResult] = result) -> Iterator[ours.Message]:
     """A message of the library; its requests may hold results and a text of the user, which are two."""
     if isinstance(message, m.ModelResponse):
         yield ours.Message.model(*map(answered, message.parts))
         return
-    results = [result(part) for part in message.parts if isinstance(part, m.ToolReturnPart | m.RetryPromptPart)]
+    results = [read_result(part) for part in message.parts if isinstance(part, m.ToolReturnPart | m.RetryPromptPart)]
     if results:
         yield ours.Message.tool(*results)
     for part in message.parts:
@@ -157,12 +171,6 @@ def spoken(content: Any) -> ours.Part:
     return ours.FileRef(content.media_type, content.url)
 
 
-def result(part: Any) -> ours.ToolResult:
-    if isinstance(part, m.RetryPromptPart):
-        return ours.ToolResult(part.tool_call_id, part.tool_name or "", part.model_response(), is_error=True)
-    return ours.ToolResult(part.tool_call_id, part.tool_name, part.content, is_error=part.outcome in m.ERROR_OUTCOMES)
-
-
 def load(setup: SessionSetup, saved: str) -> Conversation:
     found = Conversation(setup)
     found.messages = list(m.ModelMessagesTypeAdapter.validate_json(saved))
@@ -182,7 +190,7 @@ SESSION = SessionBinding(
     revert=Conversation.revert,
     save=lambda conversation: m.ModelMessagesTypeAdapter.dump_json(conversation.messages).decode(),
     load=load,
-    spawn=lambda parent: Conversation(parent.setup),
+    spawn=lambda parent: type(parent)(parent.setup),
     close=Conversation.close,
     capabilities=CLAIMS,
     package="pydantic-ai-slim",

@@ -13,7 +13,7 @@ from difflib import SequenceMatcher
 
 from msgspec.structs import replace as with_fields
 
-from ..messages import FunctionCall, ToolSchema
+from ..messages import FunctionCall, Message, Part, ToolSchema
 from .base import Reply, ReplyPart
 from .tool_pairing import wire_names
 
@@ -55,6 +55,20 @@ class NameMap:
     def wire_name(self, held: str) -> str | None:
         """The name under which a held tool stands on the wire, as far as it is known."""
         return self._wire.get(held, held if self._may_stay(held) else None)
+
+    def with_offered_names(self, messages: Sequence[Message]) -> tuple[Message, ...]:
+        """Messages that a service holds, with each call under the name that its tool was offered by. A service may call
+        a tool by a name that it takes from nobody; the client cannot change what stands there."""
+        return tuple([self._as_offered(message) for message in messages])
+
+    def _as_offered(self, message: Message) -> Message:
+        def renamed(part: Part) -> Part:
+            if not isinstance(part, FunctionCall) or self._legal.fullmatch(part.name):
+                return part
+            return with_fields(part, name=self.wire_name(part.name) or part.name)
+
+        parts = tuple(map(renamed, message.parts))
+        return message if parts == message.parts else with_fields(message, parts=parts)
 
     def agree(self, held: str, wire: str) -> bool:
         """Whether a call by this wire name is a call of this held tool. A first sight of a rewritten name binds it."""

@@ -14,6 +14,7 @@ from .catalogue import same_model
 from .history_agreement import Comparison
 from .naming import NameMap
 from .preamble import same_schema, settled_instructions, system_differences, text_of, tool_differences
+from .stored_calls import StoredCall
 from .text_calls import with_native_calls
 from .tool_pairing import kept_for_history
 
@@ -38,6 +39,9 @@ class RequestComparison(Comparison):
         own = [tool for tool in call.tools if not cls.is_native(tool, call)]
         names = NameMap(tools, own, cls.legal_name)
         messages = with_native_calls(held, call.messages, lambda name: names.wire_name(name) or _UNUSUAL.sub("_", name))
+        if isinstance(call, StoredCall):
+            held_there = names.with_offered_names(messages[: call.managed_messages])
+            messages = [*held_there, *messages[call.managed_messages :]]
         call = replace(call, messages=tuple(messages))
         later = [message.text for message in held if message.role == "system"]
         spoken = frozenset(message.text for message in call.messages if message.role == "system")

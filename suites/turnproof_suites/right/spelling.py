@@ -179,7 +179,7 @@ class _ContentTypeWithCharset(_Headers):
 @right(
     "accepts-no-compression",
     "headers and addresses",
-    scenarios=("basics/unicode_borders",),
+    scenarios=("basics/blank_answers",),
     in_evidence=False,
 )
 class _AcceptsNoCompression(_Headers):

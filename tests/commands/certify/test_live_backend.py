@@ -64,6 +64,18 @@ def test_an_adapter_that_waits_for_a_slow_service_does_not_hang(
     assert measured.status("core/turns-come-to-an-end") is Status.HELD
 
 
+def test_a_service_slower_than_the_time_limit_of_a_scenario_is_nobodys_fault(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    only = ("recovery/turn-survives-a-passing-fault", "errors/silence-ends-the-call")
+    with serving(ForeignService(always="slow", slow=2.5)) as service:
+        measured = certify_live(
+            service, monkeypatch, tmp_path, scenarios=("faults/stall",), only=only, path="stateless", time_limit=60
+        )
+    assert {view.transcript.end.how for view in measured.views} == {"service-fault"}
+    assert {one.status for one in measured.verdicts.values()} == {Status.INCONCLUSIVE}
+
+
 def test_a_service_is_left_when_the_adapter_leaves_a_stream_that_does_not_end(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -213,6 +225,20 @@ def test_what_a_scenario_is_about_is_asked_of_the_model(monkeypatch: pytest.Monk
     assert {"max_completion_tokens": 16} in asked
     finishes = {call.answer.finish for view in measured.views for call in view.calls if call.answer is not None}
     assert FinishReason.MAX_TOKENS in finishes
+
+
+def test_a_service_that_cannot_be_told_the_name_of_a_tool_is_offered_no_other_one(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    scenarios, only = ("tools/one_at_a_time",), ("tools/no-arguments-are-an-empty-object",)
+    with serving(ForeignService(chooses_by_name=False)) as service:
+        measured = certify_live(service, monkeypatch, tmp_path, scenarios=scenarios, only=only, path="stateless")
+        passed_on = [body for body in service.requests if isinstance(body.get("tool_choice"), dict)]
+    for body in passed_on:
+        assert [tool["function"]["name"] for tool in body["tools"]] == [body["tool_choice"]["function"]["name"]]
+    assert measured.accused() == {}
+    assert measured.status(*only) is Status.HELD
+    assert {len(exchange.body["tools"]) for view in measured.views for exchange in view.exchanges} == {2}
 
 
 def test_where_a_call_ends_is_not_looked_for_in_every_piece_of_it(

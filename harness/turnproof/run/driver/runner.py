@@ -233,6 +233,7 @@ class Runner(RunPlace):
         real = server_run.responder.secrets if isinstance(server_run.responder, LiveResponder) else ()
         server_run.secrets = (*environment_secrets(), *real)
         server_run.judges = backend != "live"
+        server_run.patience = options.get("timeout")
         mutant = mutant_named(spec.mutant) if spec.mutant is not None else None
         if mutant is not None and not mutant.applies_to(spec.scenario.name, spec.key.path):
             mutant = None

@@ -115,7 +115,9 @@ class LiveResponder:
         def done(answer: Rendered, ended: bool) -> None:
             self._note(run, exchange, call, answer, ended)
 
-        request = exchange.request if exchange.extra else with_wanted_answer(run, exchange, call)
+        request = exchange.request
+        if not exchange.extra:
+            request = with_wanted_answer(run, exchange, call, imitated=self._service.imitates)
         return ServiceAnswer(self._service.target, request, run.dialect, done)
 
     def _known(self, run: ServerRun, exchange: Exchange, call: Call) -> Rendered | None:

@@ -143,7 +143,8 @@ class ServerRun:
     answers: then our own findings are opinions. `secrets` are the real keys that nothing of the run may keep.
     `failure` says what went wrong in the server itself, if anything, and `service_fault` what did in the real service.
     `awaited` counts the requests that wait for the service just now, and `heard` is when it last sent something
-    (monotonic clock). `transports` are the connections that its requests came by, each with its number.
+    (monotonic clock). `patience` is how many seconds of silence the client takes, where the scenario limits them.
+    `transports` are the connections that its requests came by, each with its number.
     """
 
     id: str
@@ -161,6 +162,7 @@ class ServerRun:
     service_fault: str = ""
     awaited: int = 0
     heard: float = 0.0
+    patience: float | None = None
     probe: str = ""
     turn_index: int = -1
     turn: Turn | None = None
