@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from turnproof.dialects.contract import Dialect
 from turnproof.errors import UsageError
 from turnproof.judge.verdict import Status
 from turnproof.messages import FinishReason
+from turnproof.wire.cassettes.recording_proxy import PRESENCE
 from turnproof.wire.emulator import passing_writer
 from turnproof.wire.emulator.answer_writer import whole_calls
 from turnproof.wire.emulator.live_answers import LiveAnswers
@@ -203,8 +205,19 @@ def test_what_turnproof_would_refuse_and_the_service_took_is_an_opinion(
 
 def test_nobody_at_the_address_is_said_before_the_first_run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     gone = ForeignService(url="http://127.0.0.1:9/v1")
+    tried: list[tuple[object, float]] = []
+
+    def nobody(address: object, timeout: float) -> None:
+        tried.append((address, timeout))
+        raise TimeoutError("timed out")
+
+    monkeypatch.setattr(socket, "create_connection", nobody)
     with pytest.raises(UsageError, match=r"nobody answers at http://127\.0\.0\.1:9.*OPENAI_BASE_URL"):
         certify_live(gone, monkeypatch, tmp_path, scenarios=(TOOLS,))
+    # One try, which is given up after its limit, and no run.
+    assert tried == [(("127.0.0.1", 9), PRESENCE)]
+    assert PRESENCE <= 2.0
+    assert not (tmp_path / "evidence").exists()
 
 
 def test_what_a_scenario_is_about_is_asked_of_the_model(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

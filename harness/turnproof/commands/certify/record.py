@@ -17,6 +17,7 @@ from pathlib import Path
 import msgspec
 
 from ..._base.counts import counted
+from ..._base.loopback import is_loopback
 from ..._base.secrets import environment_secrets
 from ...dialects import dialect as dialect_named
 from ...dialects.contract import Dialect
@@ -63,10 +64,11 @@ def record(options: RecordOptions, out: Callable[[str], None] = print) -> int:
     dialect = dialect_named(binding.dialect)
     if options.live:
         scenarios = [_brief(scenario) for scenario in scenarios]
-        live_target(binding, dialect)  # a missing key is said before anything else
-        estimate = estimate_cost(scenarios, binding.dialect, binding.model, prices=options.prices)
-        print(f"estimated cost: {estimate}", file=sys.stderr)
-        check_budget(estimate, options.max_cost)
+        target = live_target(binding, dialect)  # a missing key is said before anything else
+        if not is_loopback(target.host):  # a service on this machine costs nothing
+            estimate = estimate_cost(scenarios, binding.dialect, binding.model, prices=options.prices)
+            print(f"estimated cost: {estimate}", file=sys.stderr)
+            check_budget(estimate, options.max_cost)
     root = options.out or next(iter(cassette_roots()), Path("cassettes"))
     recording = _Recording(binding, dialect, options.live)
     unfinished: list[str] = []
