@@ -290,6 +290,8 @@ def spoken_as(parts: Iterable[Part], said: Iterable[Part]) -> str:
     """
     own, texts = list(parts), [part.text for part in said if isinstance(part, Text)]
     whole = "".join(part.text for part in own if isinstance(part, Text))
+    if whole == "".join(texts) and all(text.strip() for text in texts):  # nearly always, and without a pattern
+        return whole
     pattern = r"\s*".join(re.escape(text) if text.strip() else "" for text in texts)
     if re.fullmatch(pattern, whole):
         return "".join(text for text in texts if text.strip())

@@ -65,6 +65,7 @@ class Campaign:
         self._control = control
         self._sweep = sweep
         self._shown = shown
+        self._claimed: dict[str, Claimed] = {}
         self._live = live
         self._known = known or {}
         self.taken_over = 0
@@ -176,7 +177,9 @@ class Campaign:
     def verdict(self, item: Item) -> Verdict:
         """The item's verdict; recorded as a result."""
         subject = self.adapters[item.adapter]
-        claimed = Claimed.of_subject(subject, self._scenarios, self._shown)
+        if item.adapter not in self._claimed:
+            self._claimed[item.adapter] = Claimed.of_subject(subject, self._scenarios, self._shown)
+        claimed = self._claimed[item.adapter]
         verdict = inconclusive(self.broken) if self.broken else self._decide(item, claimed)
         line = ResultLine(
             adapter=subject.name,

@@ -62,6 +62,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     if code is not None and not isinstance(lost, BrokenPipeError):
         standard_streams.write_line(f"exit {code}: {code.words}")
         lost = standard_streams.failure()
+    if argv is None:
+        gc.freeze()  # the process ends: a last collection would walk all that the command has made
     return int(Exit.READER_GONE if isinstance(lost, BrokenPipeError) else code or Exit.OK)
 
 

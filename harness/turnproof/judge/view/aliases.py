@@ -35,7 +35,10 @@ class Aliases:
             if isinstance(value, str):
                 return known.get(value, value)
             if isinstance(value, dict):
-                return {key: replaced(item) for key, item in value.items()}
+                # Most members are strings, and a call for each would take longer than all else here.
+                return {
+                    key: known.get(item, item) if type(item) is str else replaced(item) for key, item in value.items()
+                }
             if isinstance(value, (list, tuple)):
                 return [replaced(item) for item in value]
             return value
