@@ -330,14 +330,16 @@ def is_no_text(view: View) -> Findings:
 
 
 def _shown_as_text(one: AnsweredCall, thought: Thought) -> Iterator[Finding]:
-    thought_text, related = thought.text.strip(), [one.at_wire(thought)]
+    thought_text, shown = thought.text.strip(), "".join(one.call.chunks)
     if thought_text in spoken_text(one.wire.parts):
         return  # the model says it, too
+    if thought_text not in one.response.text and thought_text not in shown:
+        return
+    related = [one.at_wire(thought)]  # for this a long stream is read once for each of its events
     if thought_text in one.response.text:
         part = next((part for part in one.response.parts if isinstance(part, Text) and thought_text in part.text), None)
         place = one.at("parts") if part is None else one.at_part(part, "text")
         yield _IN_RESPONSE(place, observed=one.response.text, thinking=thought_text, related=related)
-    shown = "".join(one.call.chunks)
     if thought_text in shown:
         chunk = next(
             (event for event in one.call.callbacks if isinstance(event, Chunk) and thought_text in event.text), None
