@@ -14,7 +14,7 @@ from turnproof.messages import JSON, FinishReason, FunctionCall, Part, Text, Tho
 from turnproof.run.transcript import Chunk, FunctionCallDetected, LateCallback, Thinking
 
 from .phrases import EXCEPTION
-from .reading import AnsweredCall, answered_calls, by_place, calls_in, spoken_as, spoken_text, telling_thoughts
+from .reading import AnsweredCall, answered_calls, by_place, calls_in, run_text, spoken_as, spoken_text, thought_runs
 
 _SHOWN_OTHERWISE = finding(
     "streaming/chunks-make-up-the-text/changed",
@@ -434,8 +434,8 @@ def _at_returned(one: AnsweredCall, other: AnsweredCall, steps: Steps) -> Place:
         case ("parts", "calls", int(number), *rest) if number < len(one.response.calls):
             field = {1: "name", 2: "args"}.get(int(rest[0]), "id") if rest else None
             return one.at_part(one.response.calls[number], *(() if field is None else (field, *rest[1:])))
-        case ("parts", "thoughts", int(number)) if number < len(telling_thoughts(one.response.parts)):
-            return one.at_part(telling_thoughts(one.response.parts)[number], "text")
+        case ("parts", "thoughts", int(number)) if number < len(thought_runs(one.response.parts)):
+            return one.at_part(thought_runs(one.response.parts)[number][0], "text")
         case ("parts", *_):
             return one.at("parts")
         case ("prompt_tokens" | "output_tokens", *_):
@@ -448,5 +448,5 @@ def _essence(parts: tuple[Part, ...]) -> JSON:
     return {
         "text": spoken_text(parts),
         "calls": [[aliases(call.id), call.name, call.args] for call in calls_in(parts)],
-        "thoughts": [thought.text for thought in telling_thoughts(parts)],
+        "thoughts": [*map(run_text, thought_runs(parts))],
     }

@@ -22,8 +22,10 @@ from .reading import (
     answered_calls,
     by_place,
     read_requests,
+    run_text,
     spoken_text,
     telling_thoughts,
+    thought_runs,
     thoughts_in,
     value_differences,
 )
@@ -252,24 +254,33 @@ _BLOCK_CHANGED = finding(
 @check(
     "thinking/blocks-stay-apart",
     aspect=lambda view: by_place(
-        view, ((one.call, [t.text for t in telling_thoughts(one.response.parts)]) for one in answered_calls(view))
+        view, ((one.call, [*map(run_text, thought_runs(one.response.parts))]) for one in answered_calls(view))
     ),
 )
 def blocks_stay_apart(view: View) -> Findings:
     """As many thoughts as the model had, each with its own text, those included that carry a signature alone."""
     for one in answered_calls(view):
-        sent, got = telling_thoughts(one.wire.parts), telling_thoughts(one.response.parts)
+        sent, got = _thoughts_apart(one)
         if not sent:
             continue
-        wrong = list(value_differences([thought.text for thought in sent], [thought.text for thought in got]))
+        wrong = list(value_differences([*map(run_text, sent)], [*map(run_text, got)]))
         for each in wrong:
-            mine = got[int(each.steps[0])] if each.steps else None
+            mine = got[int(each.steps[0])][0] if each.steps else None
             place = one.at("parts") if mine is None else one.at_part(mine, *(["text"] if mine.text else []))
-            theirs = next((thought for thought in sent if thought.text == each.expected), None)
+            theirs = next((run[0] for run in sent if run_text(run) == each.expected), None)
             related = [] if theirs is None else [one.at_wire(theirs)]
             yield _BLOCK_CHANGED(place, expected=each.expected, observed=each.observed, related=related)
         if not wrong:
             yield Compared("thoughts")
+
+
+def _thoughts_apart(one: AnsweredCall) -> tuple[Sequence[tuple[Thought, ...]], Sequence[tuple[Thought, ...]]]:
+    """The thoughts of the wire and those of the response: each alone where that is the same, else in runs. An adapter
+    that has lost the signatures has not joined what they kept apart."""
+    sent, got = telling_thoughts(one.wire.parts), telling_thoughts(one.response.parts)
+    if [thought.text for thought in sent] == [thought.text for thought in got]:
+        return [(thought,) for thought in sent], [(thought,) for thought in got]
+    return thought_runs(one.wire.parts), thought_runs(one.response.parts)
 
 
 _NOT_PASSED_ON = finding(

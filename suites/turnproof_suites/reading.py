@@ -314,6 +314,29 @@ def telling_thoughts(parts: Iterable[Part]) -> tuple[Thought, ...]:
     return tuple(thought for thought in thoughts_in(parts) if thought.text.strip() or _carries(thought))
 
 
+def thought_runs(parts: Iterable[Part]) -> tuple[tuple[Thought, ...], ...]:
+    """The telling thoughts, with neighbours together that carry nothing: between these an API has no border that a
+    stream could show, and its pieces may stay apart or be joined. What carries a signature stands alone."""
+    runs: list[tuple[Thought, ...]] = []
+    open_run = False
+    for part in parts:
+        if not isinstance(part, Thought):
+            open_run = False
+        elif telling_thoughts((part,)):
+            may_join = not _carries(part)
+            if open_run and may_join:
+                runs[-1] = (*runs[-1], part)
+            else:
+                runs.append((part,))
+            open_run = may_join
+    return tuple(runs)
+
+
+def run_text(run: Iterable[Thought]) -> str:
+    """The text of thoughts that are one."""
+    return "".join(thought.text for thought in run)
+
+
 def _carries(thought: Thought) -> bool:
     return thought.provider_data is not None and any(thought.provider_data.data.values())
 

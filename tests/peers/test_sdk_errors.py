@@ -79,3 +79,12 @@ def test_who_gets_the_error_of_an_sdk_can_tell_a_prompt_that_is_too_long(error: 
 def test_another_refusal_about_length_is_no_context_limit() -> None:
     error = refused(openai, "string too long. Expected a string with maximum length 40", code="string_above_max_length")
     assert type(passed_error(error)) is errors.InvalidRequestError
+
+
+def test_an_error_of_a_class_below_the_sdks_is_one_of_the_api() -> None:
+    class LibrarysRateLimit(anthropic.RateLimitError):
+        """As a library has its own, to add a hint to the message."""
+
+    typed = typed_error(LibrarysRateLimit("slow", response=response(429, **LATER), body=None))
+    assert isinstance(typed, errors.RateLimitError)
+    assert typed.retry_after == 17.0

@@ -17,6 +17,7 @@ from turnproof.run.transcript import (
     WireRequest,
 )
 from turnproof_suites.checks_thinking import _is_redacted, _whole_thoughts
+from turnproof_suites.reading import run_text, thought_runs
 
 from .build import Made, body_with, changed_request, response_with, scripted, spoilt
 from .cases import Case, good_runs_hold, status
@@ -175,3 +176,17 @@ def test_a_thought_that_nobody_signs_is_over_where_something_follows_it(
 def test_thinking_that_nobody_can_read_is_redacted(text: str, data: dict[str, str], redacted: bool) -> None:
     """Anthropic has blocks of its own for it; in the Responses API it is reasoning without a summary."""
     assert _is_redacted(Thought(text, provider_data=ProviderData("d", "m", data))) is redacted
+
+
+def test_neighbours_that_carry_nothing_are_one_thought_and_signed_ones_stand_alone() -> None:
+    signed = ProviderData("anthropic-messages", "claude", {"signature": "c2ln"})
+    parts = (
+        Thought("Two "),
+        Thought(""),
+        Thought("beds."),
+        Text("Yes."),
+        Thought("Three."),
+        Thought("", provider_data=signed),
+    )
+    assert [run_text(run) for run in thought_runs(parts)] == ["Two beds.", "Three.", ""]
+    assert len(thought_runs([Thought("One.", provider_data=signed), Thought("Two.", provider_data=signed)])) == 2

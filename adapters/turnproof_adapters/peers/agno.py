@@ -18,7 +18,7 @@ from turnproof import messages as m
 from turnproof.cancel import CancelToken
 from turnproof.provider import Binding, Endpoint
 
-from .callbacks import let_cancel, notify, notify_at_end
+from .callbacks import notify, notify_at_end, pieces
 from .capabilities import COMMON_CAPABILITIES
 from .chat_messages import chat_call, chat_tool
 from .google_transport import http_options
@@ -49,11 +49,12 @@ class Agno:
         try:
             with (listeners.get("cancel_token") or CancelToken()).interrupting():
                 if listeners.get("on_chunk"):
-                    async for event in self._model.aprocess_response_stream(stream_data=MessageData(), **request):
+                    async for event in pieces(
+                        self._model.aprocess_response_stream(stream_data=MessageData(), **request)
+                    ):
                         heard += [event.content] if event.content else []
                         notify(listeners, "on_chunk", event.content)
                         notify(listeners, "on_thinking", event.reasoning_content)
-                        await let_cancel()
                 else:
                     await self._model._aprocess_model_response(model_response=ModelResponse(), **request)
                 return self._response(answer, listeners)

@@ -15,7 +15,7 @@ from turnproof.provider import Binding, Endpoint
 
 from .._errors import retry_after
 from .any_llm_calls import AnyLLMCalls, AnyLLMMessages, call_arguments
-from .callbacks import let_cancel, notify, notify_at_end, without_unfinished
+from .callbacks import notify, notify_at_end, pieces, without_unfinished
 from .capabilities import COMMON_CAPABILITIES
 from .chat_chunks import whole_message
 from .chat_messages import chat_messages, chat_usage, finish_reason
@@ -59,11 +59,10 @@ class AnyLLMAdapter:
                 if not streamed:
                     return self._response(answer.choices[0], answer.usage, answer.model, listeners)
                 said = False
-                async for chunk in answer:
+                async for chunk in pieces(answer):
                     chunks.append(chunk)
                     said = said or any(choice.delta.content for choice in chunk.choices)
                     _tell(chunk, listeners, said=said)
-                    await let_cancel()
                 whole = whole_message(chunks)
                 if whole.finish_reason is None:
                     raise errors.TransportError("the stream ended without a finish reason")

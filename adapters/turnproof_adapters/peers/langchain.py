@@ -18,7 +18,7 @@ from turnproof.messages import FinishReason, FunctionCall, Message, ProviderResp
 from turnproof.provider import Binding, Endpoint
 
 from .._errors import retry_after
-from .callbacks import let_cancel, notify, notify_at_end, without_unfinished
+from .callbacks import notify, notify_at_end, pieces, without_unfinished
 from .capabilities import COMMON_CAPABILITIES
 from .langchain_calls import FINISH_KEYS, ChatModel, LangChainCalls
 from .langchain_messages import LangChainMessages, library_tool, token_usage
@@ -83,10 +83,9 @@ class LangChain:
             with (listeners.get("cancel_token") or CancelToken()).interrupting():
                 if not listeners.get("on_chunk"):
                     return self._response(await model.ainvoke(written), listeners)
-                async for chunk in model.astream(written):
+                async for chunk in pieces(model.astream(written)):
                     chunks.append(chunk)
                     self._tell(chunk, listeners)
-                    await let_cancel()
                 if not chunks:
                     raise errors.TransportError("the stream ended without a chunk")
                 return self._response(reduce(add, chunks), listeners)

@@ -16,7 +16,7 @@ from turnproof.messages import FinishReason, Message, ProviderResponse
 from turnproof.provider import Binding, Endpoint
 
 from .._errors import retry_after
-from .callbacks import let_cancel, notify, notify_at_end, without_unfinished
+from .callbacks import notify, notify_at_end, pieces, without_unfinished
 from .capabilities import COMMON_CAPABILITIES
 from .chat_messages import chat_messages, chat_usage, finish_reason
 from .http_errors import class_of_status
@@ -64,10 +64,9 @@ class LiteLLM:
                 answer = await litellm.acompletion(**request)
                 if not streamed:
                     return self._response(answer, listeners)
-                async for chunk in answer:
+                async for chunk in pieces(answer):
                     chunks.append(chunk)
                     _tell(chunk, listeners)
-                    await let_cancel()
                 return self._response(_whole(chunks), listeners)
         except ValueError as error:  # arguments of a call that are not JSON
             raise errors.TransportError(str(error)) from error

@@ -12,7 +12,7 @@ from turnproof.cancel import CancelToken
 from turnproof.messages import FinishReason, FunctionCall, Message, ProviderResponse, Text, TokenUsage
 from turnproof.provider import Binding, Endpoint
 
-from .callbacks import let_cancel, notify, notify_at_end
+from .callbacks import notify, notify_at_end, pieces
 from .capabilities import COMMON_CAPABILITIES
 from .google_transport import http_options
 from .llama_index_calls import LlamaIndexCalls, class_arguments, finish_word, library_class, library_tools
@@ -65,10 +65,9 @@ class LlamaIndex:
             with (listeners.get("cancel_token") or CancelToken()).interrupting():
                 if listeners.get("on_chunk"):
                     thoughts = 0
-                    async for answer in await self._model.astream_chat(written, **options):
+                    async for answer in pieces(await self._model.astream_chat(written, **options)):
                         answers.append(answer)
                         thoughts += _tell(answer, thoughts, listeners)
-                        await let_cancel()
                 else:
                     answers.append(await self._model.achat(written, **options))
                 return self._response(answers, listeners)

@@ -64,8 +64,7 @@ def raised_as(find: Callable[[Exception], errors.ProviderError | None]) -> Itera
 
 def typed_error(error: BaseException) -> errors.ProviderError | None:
     """The error of the contract; None for one that comes from nowhere near an API."""
-    module = type(error).__module__
-    if not module.startswith(tuple(f"{package}." for package in PACKAGES)) and module not in PACKAGES:
+    if not any(map(_of_an_sdk, type(error).__mro__)):  # or below one: a library may have a class of its own
         return None
     status, kind = _status(error), _kind(error)
     if status in (None, 200):
@@ -76,6 +75,10 @@ def typed_error(error: BaseException) -> errors.ProviderError | None:
     if typed.retry_after is None:
         typed.retry_after = _retry_info(getattr(error, "details", None))
     return typed
+
+
+def _of_an_sdk(kind: type) -> bool:
+    return kind.__module__ in PACKAGES or kind.__module__.startswith(tuple(f"{package}." for package in PACKAGES))
 
 
 def _retry_info(body: Any) -> float | None:

@@ -14,7 +14,7 @@ from turnproof.cancel import CancelToken
 from turnproof.messages import FinishReason, Message, ProviderResponse, Text
 from turnproof.provider import Binding, Endpoint
 
-from .callbacks import let_cancel, notify, notify_at_end
+from .callbacks import notify, notify_at_end, pieces
 from .capabilities import COMMON_CAPABILITIES
 from .google_transport import http_options
 from .sdk_errors import typed_error
@@ -55,14 +55,13 @@ class Strands:
         heard: list[str] = []
         try:
             with (listeners.get("cancel_token") or CancelToken()).interrupting():
-                async for event in process_stream(stream):
+                async for event in pieces(process_stream(stream)):
                     if "stop" in event:
                         return self._response(event["stop"], listeners)
                     if text := event.get("data"):
                         heard.append(text)
                         notify(listeners, "on_chunk", text)
                     notify(listeners, "on_thinking", event.get("reasoningText"))
-                    await let_cancel()
         except ContextWindowOverflowException as error:
             raise errors.ContextLimitError(str(error), status=_status(error)) from error
         except Exception as error:

@@ -16,7 +16,7 @@ from .atoms import media_key
 from .text_equality import leaves
 
 _MORE_WORDS = 64
-"""Characters that a text may have for each call beside its own (`Calling tool: {"arguments": ...}`)."""
+"""Characters that a text may have for each call beside its own (`Calling tool: ...`)."""
 
 
 def with_native_calls(
@@ -64,7 +64,7 @@ def _rounds(held: Sequence[Message]) -> list[_Round]:
 
 def _calls_in(message: Message, held: Message) -> bool:
     words = [word for call in held.calls for word in (call.name, *leaves(thaw(call.args)))]
-    room = sum(len(call.name) + _length(thaw(call.args)) + _MORE_WORDS for call in held.calls)
+    room = sum(_written_length(call) + _MORE_WORDS for call in held.calls)
     return len(message.text) <= len(held.text) + room and _has(message.text, words)
 
 
@@ -82,6 +82,12 @@ def _is_in(text: str, word: str) -> bool:
     if word in text:
         return True
     return any(form[1:-1] in text for form in (json.dumps(word), json.dumps(word, ensure_ascii=False), repr(word)))
+
+
+def _written_length(call: FunctionCall) -> int:
+    """Characters of a call in the longest form that is usual, that of chat completions, at the most."""
+    form = {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": ""}}
+    return len(str(form)) + _length(thaw(call.args))
 
 
 def _length(value: JSON) -> int:

@@ -9,7 +9,7 @@ from msgspec.structs import replace as changed
 from turnproof.messages import FinishReason, Message, Part, ProviderResponse, Text, Thought
 
 from ..mutants import Broken, CallInputs
-from ._libraries import HAYSTACK_ANTHROPIC_ANSWERS
+from ._libraries import HAYSTACK_ANTHROPIC_ANSWERS, LLAMA_INDEX_GOOGLE
 from ._right import right
 
 _TEXTS = ("basics/*", "tools/one", "tools/text_and_calls", "finish/*", "history/*")
@@ -42,19 +42,37 @@ class _BlankThoughtWhenStreamed(Broken):
         return changed(response, parts=(*response.parts, Thought("")))
 
 
+@right(
+    "thoughts-as-they-streamed",
+    "thoughts and signatures",
+    scenarios=("thinking/*", "persistence/save_load"),
+    capability=("thinking",),
+    seen_in=LLAMA_INDEX_GOOGLE,
+    dialects=("gemini",),
+)
+class _ThoughtsAsTheyStreamed(Broken):
+    """Each piece of a streamed thought that has no signature is a thought: the API has no border between them."""
+
+    def change_response(self, inputs: CallInputs, response: ProviderResponse) -> ProviderResponse:
+        if inputs.on_chunk is None:
+            return response
+        return changed(response, parts=tuple(_halved(response.parts, Thought)))
+
+
 @right("answer-in-two-texts", "answers", scenarios=_TEXTS)
 class _AnswerInTwoTexts(Broken):
     """A text of an answer is two parts: together they are the text, and so is what goes back."""
 
     def change_response(self, inputs: CallInputs, response: ProviderResponse) -> ProviderResponse:
-        return changed(response, parts=tuple(_halved(response.parts)))
+        return changed(response, parts=tuple(_halved(response.parts, Text)))
 
 
-def _halved(parts: tuple[Part, ...]) -> Iterator[Part]:
+def _halved(parts: tuple[Part, ...], kind: type[Text] | type[Thought]) -> Iterator[Part]:
     for part in parts:
-        border = part.text.find(" ", len(part.text) // 2) if isinstance(part, Text) else -1
+        border = part.text.find(" ", len(part.text) // 2) if isinstance(part, kind) else -1
         # A part that carries something for the service stays whole.
-        if isinstance(part, Text) and part.provider_data is None and 0 < border < len(part.text) - 1:
+        plain = isinstance(part, kind) and (part.provider_data is None or not part.provider_data.data)
+        if isinstance(part, kind) and plain and 0 < border < len(part.text) - 1:
             yield changed(part, text=part.text[:border])
             yield changed(part, text=part.text[border:])
         else:

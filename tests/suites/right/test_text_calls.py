@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import msgspec
 import pytest
 
 from turnproof.commands.certify.scenarios import suite_scenarios
@@ -14,7 +15,7 @@ from turnproof.dialects.text_calls import with_native_calls
 from turnproof.judge.requirements import judge, load_suite
 from turnproof.judge.verdict import Status
 from turnproof.judge.view import View
-from turnproof.messages import FunctionCall, Message, Part, Text, ToolResult, to_builtins
+from turnproof.messages import FunctionCall, Message, Part, Text, ToolResult, thaw, to_builtins
 from turnproof.provider import Capabilities
 from turnproof.run.driver import Runner, RunSpec
 from turnproof.run.transcript import RunKey
@@ -84,6 +85,21 @@ def test_texts_with_every_name_and_value_are_read_as_calls_and_results() -> None
 def test_where_one_is_missing_or_much_is_added_the_request_stays_as_it_is(change: Callable[[str], str]) -> None:
     messages = sent(change)
     assert with_native_calls(HELD, messages) is messages
+
+
+def test_calls_in_the_form_of_chat_completions_are_read_with_their_ids_in_one_text() -> None:
+    """As smolagents writes them: the text of a list of dicts, behind what the model says."""
+    ids = [f"call_rU0goLpH1cIqnY658lpC0Ke{number}" for number in range(2)]
+    calls = [msgspec.structs.replace(call, id=id) for call, id in zip((LOOK, NOTE), ids, strict=True)]
+    forms = [
+        {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": thaw(call.args)}}
+        for call in calls
+    ]
+    messages = sent()
+    messages[1] = Message.model(Text(f"I look.\nCalling tools:\n{forms}"))
+    held = (HELD[0], Message.model(Text("I look."), *calls), *HELD[2:])
+    restored = with_native_calls(held, messages)
+    assert in_neutral_form(restored)[1] == in_neutral_form(held)[1]
 
 
 def test_a_request_with_a_call_as_such_stays_as_it_is() -> None:

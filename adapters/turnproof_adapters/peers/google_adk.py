@@ -1,0 +1,119 @@
+"""The model classes of Google's ADK for Gemini and Anthropic: `generate_content_async()`, without an agent."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from google.adk.models import LlmRequest
+from google.genai import types
+
+from turnproof.cancel import CancelToken
+from turnproof.messages import FinishReason, FunctionCall, Message, ProviderResponse, Text
+from turnproof.provider import Binding, Endpoint
+
+from .callbacks import notify, notify_at_end, pieces
+from .capabilities import COMMON_CAPABILITIES
+from .google_adk_calls import AdkCalls
+from .google_adk_messages import AdkMessages, request_config, token_usage
+from .google_transport import http_options
+from .sdk_errors import passed_error
+
+FINISH = {
+    "STOP": "stop",
+    "MAX_TOKENS": "max_tokens",
+    **dict.fromkeys(("SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "IMAGE_SAFETY"), "safety"),
+    **dict.fromkeys(("OTHER", "MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "TOO_MANY_TOOL_CALLS"), "error"),
+}
+
+
+class Adk:
+    """One call of `complete()` is one `generate_content_async()`, whose last response has the whole answer."""
+
+    def __init__(self, endpoint: Endpoint, opener: Callable[[Endpoint], Any], dialect: str) -> None:
+        self._model, self._endpoint = opener(endpoint), endpoint
+        self._messages = AdkMessages(dialect, endpoint.model)
+
+    async def complete(
+        self, messages: Sequence[Message], system_instruction: Any = None, tools: Any = None, **listeners: Any
+    ) -> ProviderResponse:
+        """See `turnproof.provider.StatelessProvider`."""
+        config = request_config(messages, system_instruction, tools, self._endpoint.options)
+        request = LlmRequest(
+            model=self._endpoint.model,
+            contents=[types.Content(**content) for content in self._messages.write(messages)],
+            config=types.GenerateContentConfig(**config),
+        )
+        streamed = listeners.get("on_chunk") is not None
+        heard: list[Any] = []
+        try:
+            with (listeners.get("cancel_token") or CancelToken()).interrupting():
+                async for response in pieces(self._model.generate_content_async(request, stream=streamed)):
+                    heard.append(response)
+                    if response.partial:
+                        _tell(response, listeners)
+                return self._response(heard, listeners)
+        except Exception as error:
+            if typed := passed_error(error):
+                raise typed from error
+            raise
+        text = "".join(part.text or "" for one in heard if one.partial for part in _texts(one))
+        usage = token_usage(next((one.usage_metadata for one in reversed(heard) if one.usage_metadata), None))
+        return ProviderResponse((Text(text),) if text else (), usage, FinishReason.CANCELLED)
+
+    def _response(self, heard: Sequence[Any], listeners: Mapping[str, Any]) -> ProviderResponse:
+        if not heard:
+            return ProviderResponse()
+        *_, last = heard
+        word = getattr(last.finish_reason, "value", last.finish_reason) or last.error_code
+        word = getattr(word, "value", word)
+        parts = tuple(self._messages.read(last.content))
+        reason = FinishReason(FINISH.get(word or "", "unknown"))
+        if reason == FinishReason.STOP and any(isinstance(part, FunctionCall) for part in parts):
+            reason = FinishReason.TOOL_USE  # one word for both
+        usage, model = token_usage(last.usage_metadata), last.model_version
+        return notify_at_end(listeners, ProviderResponse(parts, usage, reason, word, model=model))
+
+
+def _texts(response: Any) -> list[Any]:
+    parts = (response.content.parts if response.content else None) or []
+    return [part for part in parts if not part.thought]
+
+
+def _tell(response: Any, listeners: Mapping[str, Any]) -> None:
+    for part in (response.content.parts if response.content else None) or ():
+        notify(listeners, "on_thinking" if part.thought else "on_chunk", part.text)
+
+
+def _anthropic(endpoint: Endpoint) -> Any:
+    from anthropic import AsyncAnthropic
+    from google.adk.models.anthropic_llm import AnthropicLlm
+
+    timeout = {"timeout": endpoint.options["timeout"]} if "timeout" in endpoint.options else {}
+    client = AsyncAnthropic(base_url=endpoint.base_url, api_key=endpoint.api_key, max_retries=0, **timeout)
+    return AnthropicLlm(model=endpoint.model, client=client)
+
+
+def _gemini(endpoint: Endpoint) -> Any:
+    from google.adk.models import Gemini
+
+    timeout = {"timeout": round(endpoint.options["timeout"] * 1000)} if "timeout" in endpoint.options else {}
+    client = {"api_key": endpoint.api_key, "http_options": http_options(endpoint.base_url) | timeout}
+    return Gemini(model=endpoint.model, client_kwargs=client)
+
+
+def _binding(name: str, dialect: str, model: str, opener: Callable[[Endpoint], Any], **claims: Any) -> Binding:
+    return Binding(
+        name=f"google-adk-{name}",
+        dialect=dialect,
+        model=model,
+        capabilities=replace(COMMON_CAPABILITIES, thinking=True, result_images=True, **claims),
+        open_stateless=lambda endpoint: Adk(endpoint, opener, dialect),
+        package="google-adk",
+        reproducer=AdkCalls(dialect),
+    )
+
+
+ANTHROPIC = _binding("anthropic", "anthropic-messages", "claude-sonnet-4-6", _anthropic, image_urls=False)
+GEMINI = _binding("gemini", "gemini", "gemini-2.5-flash", _gemini)

@@ -1,0 +1,39 @@
+"""What bindings of libraries do with a streamed answer."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import pytest
+
+from turnproof_adapters.peers.callbacks import pieces
+
+
+def test_a_cancel_between_two_pieces_closes_the_librarys_generator() -> None:
+    closed: list[str] = []
+
+    async def library() -> AsyncIterator[str]:
+        try:
+            yield "Monday: "
+            yield "bed 3."
+        finally:
+            closed.append("closed")
+
+    heard: list[str] = []
+
+    async def call() -> None:
+        async for piece in pieces(library()):
+            heard.append(piece)
+            task.cancel()
+
+    async def main() -> None:
+        nonlocal task
+        task = asyncio.create_task(call())
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert closed == ["closed"]  # before the loop ends, which closes what is left
+
+    task: asyncio.Task[None]
+    asyncio.run(main())
+    assert (heard, closed) == (["Monday: "], ["closed"])
