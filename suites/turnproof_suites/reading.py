@@ -17,6 +17,7 @@ from weakref import WeakKeyDictionary
 from msgspec import UNSET
 from msgspec.structs import replace as changed
 
+from turnproof.dialects.atoms import token_of
 from turnproof.dialects.base import Call, Evidence, WireAnswer
 from turnproof.dialects.call_pairing import pair_calls, with_held_ids
 from turnproof.dialects.pictures import with_held_pictures
@@ -315,15 +316,16 @@ def telling_thoughts(parts: Iterable[Part]) -> tuple[Thought, ...]:
 
 
 def thought_runs(parts: Iterable[Part]) -> tuple[tuple[Thought, ...], ...]:
-    """The telling thoughts, with neighbours together that carry nothing: between these an API has no border that a
-    stream could show, and its pieces may stay apart or be joined. What carries a signature stands alone."""
+    """The telling thoughts, with neighbours together that have no signature, whatever else a library notes of them:
+    between these an API has no border that a stream could show, and its pieces may stay apart or be joined. A thought
+    with a signature stands alone."""
     runs: list[tuple[Thought, ...]] = []
     open_run = False
     for part in parts:
         if not isinstance(part, Thought):
             open_run = False
         elif telling_thoughts((part,)):
-            may_join = not _carries(part)
+            may_join = token_of(part) is None
             if open_run and may_join:
                 runs[-1] = (*runs[-1], part)
             else:

@@ -25,15 +25,13 @@ def test_a_cancel_between_two_pieces_closes_the_librarys_generator() -> None:
     async def call() -> None:
         async for piece in pieces(library()):
             heard.append(piece)
-            task.cancel()
+            if task := asyncio.current_task():
+                task.cancel()
 
     async def main() -> None:
-        nonlocal task
-        task = asyncio.create_task(call())
         with pytest.raises(asyncio.CancelledError):
-            await task
+            await asyncio.create_task(call())
         assert closed == ["closed"]  # before the loop ends, which closes what is left
 
-    task: asyncio.Task[None]
     asyncio.run(main())
-    assert (heard, closed) == (["Monday: "], ["closed"])
+    assert heard == ["Monday: "]

@@ -178,7 +178,7 @@ def test_thinking_that_nobody_can_read_is_redacted(text: str, data: dict[str, st
     assert _is_redacted(Thought(text, provider_data=ProviderData("d", "m", data))) is redacted
 
 
-def test_neighbours_that_carry_nothing_are_one_thought_and_signed_ones_stand_alone() -> None:
+def test_neighbours_without_a_signature_are_one_thought_and_signed_ones_stand_alone() -> None:
     signed = ProviderData("anthropic-messages", "claude", {"signature": "c2ln"})
     parts = (
         Thought("Two "),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
@@ -10,7 +11,7 @@ from ..messages import JSON, Message, Part, Text, ToolSchema, thaw
 from .atoms import same_json
 from .base import Call, WireDifference
 from .naming import NameMap
-from .tool_pairing import without_additions
+from .tool_pairing import names_in, without_additions
 
 SameSchema: TypeAlias = Callable[[JSON, JSON], bool]
 
@@ -108,7 +109,7 @@ def tool_differences(
             found.append(WireDifference("tools", f"{path}.description", *texts, lost, sent_path=f"{at}.description"))
         plain = without_additions(tool.parameters, wire.parameters)
         if not same(tool.parameters, wire.parameters) and not same(tool.parameters, plain):
-            lost = _loses_parameters(tool.parameters, wire.parameters)
+            lost = any(less(tool.parameters, wire.parameters) for less in (_loses_parameters, _demands_more))
             what = "tools" if lost else "unlisted"
             shown = thaw(tool.parameters), thaw(wire.parameters)
             found.append(WireDifference(what, f"{path}.parameters", *shown, lost, sent_path=f"{at}.parameters"))
@@ -131,11 +132,11 @@ def _filled(schema: JSON) -> JSON:
 
 
 def _loses_parameters(held: JSON, sent: JSON) -> bool:
-    return any(not _names(held.get(key)) <= _names(sent.get(key)) for key in ("properties", "required"))
+    return any(not names_in(held.get(key)) <= names_in(sent.get(key)) for key in ("properties", "required"))
 
 
-def _names(value: JSON) -> frozenset[str]:
-    """The names in a list or an object; a schema may have anything in their place."""
-    if not isinstance(value, list | dict):
-        return frozenset()
-    return frozenset(name for name in value if isinstance(name, str))
+def _demands_more(held: JSON, sent: JSON) -> bool:
+    """Whether the model has to fill in a parameter that it could leave out, and cannot say null."""
+    demanded = names_in(sent.get("required")) - names_in(held.get("required"))
+    parameters = thaw(sent.get("properties"))
+    return any("null" not in json.dumps(parameters[name]) for name in demanded if name in names_in(parameters))

@@ -81,18 +81,38 @@ def without_additions(held: JSON, sent: JSON) -> JSON:
     kept: dict[str, JSON] = {}
     for key, value in sent.items():
         if key in held:
-            is_map = key in ("properties", "$defs", "definitions")
-            kept[key] = _each_without_additions(held[key], value) if is_map else without_additions(held[key], value)
+            if key == "properties":
+                kept[key] = _each_without_additions(held[key], value, names_in(held.get("required")))
+            elif key in ("$defs", "definitions"):
+                kept[key] = _each_without_additions(held[key], value, names_in(value))
+            else:
+                kept[key] = without_additions(held[key], value)
         elif key not in _ADDITIONS and not (key in _SAYS_NOTHING and value == _SAYS_NOTHING[key]):
             kept[key] = value
     return kept
 
 
-def _each_without_additions(held: JSON, sent: JSON) -> JSON:
+def _each_without_additions(held: JSON, sent: JSON, needed: frozenset[str]) -> JSON:
     """The same for each schema of a map by name: whatever a parameter is called, it is no addition."""
     if not isinstance(held, Mapping) or not isinstance(sent, Mapping):
         return sent
-    return {name: without_additions(held[name], value) if name in held else value for name, value in sent.items()}
+    return {
+        name: _unmarked(without_additions(held[name], value), held[name], name in needed) if name in held else value
+        for name, value in sent.items()
+    }
+
+
+def _unmarked(sent: JSON, held: JSON, needed: bool) -> JSON:
+    """The schema of a parameter. One that may be left out may be marked as nullable, which says the same."""
+    marked = isinstance(sent, dict) and sent.get("nullable") is True and not needed and "nullable" not in held
+    return {key: value for key, value in sent.items() if key != "nullable"} if marked else sent
+
+
+def names_in(value: JSON) -> frozenset[str]:
+    """The names in a list or an object; a schema may have anything in their place."""
+    if not isinstance(value, list | tuple | Mapping):
+        return frozenset()
+    return frozenset(name for name in value if isinstance(name, str))
 
 
 def are_told_apart(tools: Sequence[ToolSchema]) -> bool:

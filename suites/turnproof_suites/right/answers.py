@@ -51,12 +51,18 @@ class _BlankThoughtWhenStreamed(Broken):
     dialects=("gemini",),
 )
 class _ThoughtsAsTheyStreamed(Broken):
-    """Each piece of a streamed thought that has no signature is a thought: the API has no border between them."""
+    """Each piece of a streamed thought that has no signature is a thought, with a note of the library: the API has no
+    border between them."""
 
     def change_response(self, inputs: CallInputs, response: ProviderResponse) -> ProviderResponse:
         if inputs.on_chunk is None:
             return response
-        return changed(response, parts=tuple(_halved(response.parts, Thought)))
+        return changed(response, parts=tuple(map(self._noted, _halved(response.parts, Thought))))
+
+    def _noted(self, part: Part) -> Part:
+        if isinstance(part, Thought) and part.provider_data is not None and not part.provider_data.data:
+            return changed(part, provider_data=changed(part.provider_data, data={"thought": True}))
+        return part
 
 
 @right("answer-in-two-texts", "answers", scenarios=_TEXTS)

@@ -61,6 +61,24 @@ class _SchemasListWhatIsRequired(Rewriting):
 
 
 @right(
+    "optional-parameters-nullable",
+    _KIND,
+    scenarios=("tools/*",),
+    seen_in=SMOLAGENTS,
+    capability=("tools",),
+    dialects=("openai-chat",),
+)
+class _OptionalParametersNullable(Rewriting):
+    """A parameter that may be left out is marked as nullable, as a library knows no other mark of one."""
+
+    def change_request(self, wire: Wire, body: Json) -> None:
+        for schema in _parameters(wire, body):
+            for name, parameter in schema.get("properties", {}).items():
+                if name not in schema.get("required", ()):
+                    parameter.setdefault("nullable", True)
+
+
+@right(
     "tools-not-strict",
     _KIND,
     scenarios=("tools/*",),

@@ -63,6 +63,8 @@ _CLOSED: Json = {
     "type": "object", "properties": {"bed": {"type": ["string", "null"]}}, "required": ["bed"],
     "additionalProperties": False,
 }  # fmt: skip
+_BED: Json = {"type": "object", "properties": {"bed": {"type": "string"}}}
+_NULLABLE: Json = {"type": "object", "properties": {"bed": {"type": "string", "nullable": True}}}
 _ATTACHED = ToolResult("call_1", "read_sensor", "See the picture.", attachments=(PICTURE,))
 _PYTHON, _GAVE = code_run("print(41)", "41\n", outcome="OK", by=ProviderData("gemini", "g", {}))
 
@@ -99,6 +101,8 @@ RIGHT: tuple[Case, ...] = (
          allows="short-call-ids"),
     Case("tools-in-another-order", [ASKED], [WIRE_ASKED], tools=[SENSOR, ToolSchema("water", "Read one sensor")],
          wire={"tools": [wire_tool("water", {}), wire_tool()]}, allows="tool-order"),
+    Case("optional-marked-as-nullable", [ASKED], [WIRE_ASKED], tools=[SENSOR],
+         wire={"tools": [wire_tool(parameters=_NULLABLE)]}),
     Case("empty-schema", [ASKED], [WIRE_ASKED], tools=[ToolSchema("water", "Read one sensor")],
          wire={"tools": [wire_tool("water", {"type": "object", "properties": {}})]}, allows="empty-schema-filled"),
     Case("strict-schema", [ASKED], [WIRE_ASKED], tools=[SENSOR],
@@ -188,6 +192,8 @@ WRONG: tuple[Case, ...] = (
          [WIRE_ASKED, assistant("41 %", call()), result(), WIRE_THANKS], ("invented", "invented")),
     Case("lost-tool", [ASKED], [WIRE_ASKED], ("tools",), tools=[SENSOR]),
     Case("invented-tool", [ASKED], [WIRE_ASKED], ("tools",), wire={"tools": [wire_tool()]}),
+    Case("parameter-demanded", [ASKED], [WIRE_ASKED], ("tools",), tools=[SENSOR],
+         wire={"tools": [wire_tool(parameters=_BED | {"required": ["bed"]})]}),
     Case("lost-parameter", [ASKED], [WIRE_ASKED], ("tools",), tools=[SENSOR],
          wire={"tools": [wire_tool(parameters={"type": "object", "properties": {}})]}),
     Case("long-text-beside-an-attachment", [ASKED, model(CALL), Message.tool(_ATTACHED)],
