@@ -412,13 +412,13 @@ def stream_and_batch_agree(stream: View, batch: View) -> Findings:
 
 
 def _wire(one: AnsweredCall) -> JSON:
-    return [_essence(one.wire.parts), one.wire.usage, one.wire.raw_finish, one.wire.broken_calls]
+    return [_essence(one.wire.parts, one.wire.parts), one.wire.usage, one.wire.raw_finish, one.wire.broken_calls]
 
 
 def _response_value(one: AnsweredCall) -> JSON:
     response = one.response
     return {
-        "parts": _essence(response.parts) | {"text": spoken_as(response.parts, one.wire.parts)},
+        "parts": _essence(response.parts, one.wire.parts) | {"text": spoken_as(response.parts, one.wire.parts)},
         "finish_reason": str(response.finish_reason),
         "prompt_tokens": response.usage.prompt_tokens,
         "output_tokens": response.usage.output_tokens,
@@ -434,8 +434,8 @@ def _at_returned(one: AnsweredCall, other: AnsweredCall, steps: Steps) -> Place:
         case ("parts", "calls", int(number), *rest) if number < len(one.response.calls):
             field = {1: "name", 2: "args"}.get(int(rest[0]), "id") if rest else None
             return one.at_part(one.response.calls[number], *(() if field is None else (field, *rest[1:])))
-        case ("parts", "thoughts", int(number)) if number < len(thought_runs(one.response.parts)):
-            return one.at_part(thought_runs(one.response.parts)[number][0], "text")
+        case ("parts", "thoughts", int(number)) if number < len(runs := _thoughts_of(one)):
+            return one.at_part(runs[number][0], "text")
         case ("parts", *_):
             return one.at("parts")
         case ("prompt_tokens" | "output_tokens", *_):
@@ -443,10 +443,14 @@ def _at_returned(one: AnsweredCall, other: AnsweredCall, steps: Steps) -> Place:
     return one.at(*steps)
 
 
-def _essence(parts: tuple[Part, ...]) -> JSON:
+def _thoughts_of(one: AnsweredCall) -> tuple[tuple[Thought, ...], ...]:
+    return thought_runs(one.response.parts, one.wire.parts)
+
+
+def _essence(parts: tuple[Part, ...], wire: tuple[Part, ...]) -> JSON:
     aliases = Aliases()
     return {
         "text": spoken_text(parts),
         "calls": [[aliases(call.id), call.name, call.args] for call in calls_in(parts)],
-        "thoughts": [*map(run_text, thought_runs(parts))],
+        "thoughts": [*map(run_text, thought_runs(parts, wire))],
     }

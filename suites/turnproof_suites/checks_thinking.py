@@ -24,7 +24,6 @@ from .reading import (
     read_requests,
     run_text,
     spoken_text,
-    telling_thoughts,
     thought_runs,
     thoughts_in,
     value_differences,
@@ -254,13 +253,17 @@ _BLOCK_CHANGED = finding(
 @check(
     "thinking/blocks-stay-apart",
     aspect=lambda view: by_place(
-        view, ((one.call, [*map(run_text, thought_runs(one.response.parts))]) for one in answered_calls(view))
+        view,
+        (
+            (one.call, [*map(run_text, thought_runs(one.response.parts, one.wire.parts))])
+            for one in answered_calls(view)
+        ),
     ),
 )
 def blocks_stay_apart(view: View) -> Findings:
     """As many thoughts as the model had, each with its own text, those included that carry a signature alone."""
     for one in answered_calls(view):
-        sent, got = _thoughts_apart(one)
+        sent, got = (thought_runs(parts, one.wire.parts) for parts in (one.wire.parts, one.response.parts))
         if not sent:
             continue
         wrong = list(value_differences([*map(run_text, sent)], [*map(run_text, got)]))
@@ -272,15 +275,6 @@ def blocks_stay_apart(view: View) -> Findings:
             yield _BLOCK_CHANGED(place, expected=each.expected, observed=each.observed, related=related)
         if not wrong:
             yield Compared("thoughts")
-
-
-def _thoughts_apart(one: AnsweredCall) -> tuple[Sequence[tuple[Thought, ...]], Sequence[tuple[Thought, ...]]]:
-    """The thoughts of the wire and those of the response: each alone where that is the same, else in runs. An adapter
-    that has lost the signatures has not joined what they kept apart."""
-    sent, got = telling_thoughts(one.wire.parts), telling_thoughts(one.response.parts)
-    if [thought.text for thought in sent] == [thought.text for thought in got]:
-        return [(thought,) for thought in sent], [(thought,) for thought in got]
-    return thought_runs(one.wire.parts), thought_runs(one.response.parts)
 
 
 _NOT_PASSED_ON = finding(

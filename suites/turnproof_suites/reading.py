@@ -315,22 +315,19 @@ def telling_thoughts(parts: Iterable[Part]) -> tuple[Thought, ...]:
     return tuple(thought for thought in thoughts_in(parts) if thought.text.strip() or _carries(thought))
 
 
-def thought_runs(parts: Iterable[Part]) -> tuple[tuple[Thought, ...], ...]:
-    """The telling thoughts, with neighbours together that have no signature, whatever else a library notes of them:
-    between these an API has no border that a stream could show, and its pieces may stay apart or be joined. A thought
-    with a signature stands alone."""
+def thought_runs(parts: Iterable[Part], wire: Iterable[Part]) -> tuple[tuple[Thought, ...], ...]:
+    """The telling thoughts, each alone where the wire has signatures of thoughts. Where it has none, neighbours are
+    together, whatever an adapter notes of them: an API has no border between them that a stream could show, and the
+    pieces of one may stay apart or be joined."""
+    joins = not any(token_of(thought) for thought in thoughts_in(wire))
     runs: list[tuple[Thought, ...]] = []
-    open_run = False
+    is_open = False
     for part in parts:
         if not isinstance(part, Thought):
-            open_run = False
+            is_open = False
         elif telling_thoughts((part,)):
-            may_join = token_of(part) is None
-            if open_run and may_join:
-                runs[-1] = (*runs[-1], part)
-            else:
-                runs.append((part,))
-            open_run = may_join
+            runs[len(runs) - is_open :] = [(*runs[-1], part) if is_open else (part,)]
+            is_open = joins
     return tuple(runs)
 
 

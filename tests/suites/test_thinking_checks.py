@@ -178,15 +178,8 @@ def test_thinking_that_nobody_can_read_is_redacted(text: str, data: dict[str, st
     assert _is_redacted(Thought(text, provider_data=ProviderData("d", "m", data))) is redacted
 
 
-def test_neighbours_without_a_signature_are_one_thought_and_signed_ones_stand_alone() -> None:
-    signed = ProviderData("anthropic-messages", "claude", {"signature": "c2ln"})
-    parts = (
-        Thought("Two "),
-        Thought(""),
-        Thought("beds."),
-        Text("Yes."),
-        Thought("Three."),
-        Thought("", provider_data=signed),
-    )
-    assert [run_text(run) for run in thought_runs(parts)] == ["Two beds.", "Three.", ""]
-    assert len(thought_runs([Thought("One.", provider_data=signed), Thought("Two.", provider_data=signed)])) == 2
+def test_neighbours_are_one_thought_where_the_wire_has_no_signature() -> None:
+    noted = ProviderData("gemini", "gemini-2.5-flash", {"thought": True, "of a call": "c2lnbmF0dXJl" * 9})
+    parts = (Thought("Two ", provider_data=noted), Thought(""), Thought("beds."), Text("Yes."), Thought("Three."))
+    assert [run_text(run) for run in thought_runs(parts, parts[2:])] == ["Two beds.", "Three."]
+    assert [run_text(run) for run in thought_runs(parts, parts)] == ["Two ", "beds.", "Three."]
