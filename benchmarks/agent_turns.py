@@ -54,9 +54,9 @@ def measured(binding: AgentBinding, url: str) -> dict[str, list[float]]:
     return found
 
 
-def _seconds(action: Callable[..., object], *given: object) -> float:
+def _seconds(action: Callable[..., object], *arguments: object) -> float:
     began = time.perf_counter()
-    action(*given)
+    action(*arguments)
     return time.perf_counter() - began
 
 
@@ -69,10 +69,10 @@ def main(names: list[str]) -> None:
             run = server.open_run(dialect(binding.dialect), EchoResponder(), keys=frozenset({KEY}), run_id=name)
             found = {what: statistics.median(times) for what, times in measured(binding, run.base_url).items() if times}
             first = first or found
-            told = [
+            columns = [
                 f"{what} {took:.2f} s ({took / first[what]:.1f} ×)" for what, took in found.items() if what in first
             ]
-            print(f"{binding.name:16} " + ", ".join(told), flush=True)
+            print(f"{binding.name:16} " + ", ".join(columns), flush=True)
 
 
 if __name__ == "__main__":

@@ -65,9 +65,9 @@ def one_result(megabytes: int) -> list[Message]:
 
 def turns(server: EmulatorServer, binding: Binding, path: Path, history: Sequence[Message]) -> list[float]:
     """Seconds of a first and a second turn on the history, in a model without limits."""
-    spoken = dialect(binding.dialect)
-    boundless = {name: replace(facts, context_tokens=10**9) for name, facts in spoken.models.items()}
-    run = server.open_run(spoken, EchoResponder(), models=boundless)
+    spoken_dialect = dialect(binding.dialect)
+    boundless = {name: replace(facts, context_tokens=10**9) for name, facts in spoken_dialect.models.items()}
+    run = server.open_run(spoken_dialect, EchoResponder(), models=boundless)
     opener = binding.opener(path)
     assert opener is not None
     provider = opener(Endpoint(run.base_url, CANARY_KEY, binding.model, {}))
@@ -126,9 +126,9 @@ def reading(binding: Binding, path: Path, texts: Sequence[str]) -> list[float]:
     assert opener is not None
     options = {"transport": httpx2.MockTransport(answer)}
     session = Session(opener(Endpoint("http://example.invalid", "key", binding.model, options)), path=path)
-    heard: list[str] = []
-    seconds = timed(lambda: session.send("Go.", on_chunk=heard.append))
-    assert "".join(heard) == "".join(texts)
+    pieces: list[str] = []
+    seconds = timed(lambda: session.send("Go.", on_chunk=pieces.append))
+    assert "".join(pieces) == "".join(texts)
     return [seconds]
 
 
@@ -138,18 +138,18 @@ def main() -> int:
     parser.add_argument("--messages", type=int, nargs="*", default=[10_000, 30_000, 99_000])
     parser.add_argument("--megabytes", type=int, nargs="*", default=[5, 15, 50])
     parser.add_argument("--events", type=int, nargs="*", default=[10_000, 100_000])
-    asked = parser.parse_args()
+    options = parser.parse_args()
     warnings.simplefilter("ignore", DeprecationWarning)
     with EmulatorServer() as server:
         for binding in (ANTHROPIC, GOOGLE):
             for path in PATHS:
-                for count in asked.messages:
+                for count in options.messages:
                     show("messages", binding, path, count, "message", turns(server, binding, path, conversation(count)))
-                for size in asked.megabytes:
+                for size in options.megabytes:
                     show("one result, MB", binding, path, size, "MB", turns(server, binding, path, one_result(size)))
-                for count in asked.events:
+                for count in options.events:
                     show("events", binding, path, count, "event", reading(binding, path, ["0123456789"] * count))
-                for size in asked.megabytes:
+                for size in options.megabytes:
                     show("one event, MB", binding, path, size, "MB", reading(binding, path, ["x" * size * 1_000_000]))
     return 0
 

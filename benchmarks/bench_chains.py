@@ -58,9 +58,9 @@ def said_in(turn: int, words: int) -> str:
 
 def conversation(server: EmulatorServer, binding: Binding, path: Path, turns: int, words: int) -> Cost:
     """One conversation from its first turn to its last, with a model of unlimited context."""
-    spoken = dialect(binding.dialect)
-    unlimited = {name: replace(facts, context_tokens=10**9) for name, facts in spoken.models.items()}
-    run = server.open_run(spoken, EchoResponder(), models=unlimited)
+    spoken_dialect = dialect(binding.dialect)
+    unlimited = {name: replace(facts, context_tokens=10**9) for name, facts in spoken_dialect.models.items()}
+    run = server.open_run(spoken_dialect, EchoResponder(), models=unlimited)
     opener = binding.opener(path)
     assert opener is not None
     provider = opener(Endpoint(run.base_url, CANARY_KEY, binding.model, {}))
@@ -102,18 +102,18 @@ def main() -> int:
     parser.add_argument("--words", type=int, default=60)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--markdown", action="store_true")
-    asked = parser.parse_args()
+    options = parser.parse_args()
     warnings.simplefilter("ignore", DeprecationWarning)
     line = "{:<19}   {:>5}   {:<15}   {:>13}   {:>12}   {:>9}   {:>8}   {:>13}"
-    if asked.markdown:
+    if options.markdown:
         line = f"| {line} |".replace("   ", " | ")
     print(line.format(*HEAD))
-    if asked.markdown:
+    if options.markdown:
         print("|---" * len(HEAD) + "|")
     with EmulatorServer() as server:
-        for turns in asked.turns:
+        for turns in options.turns:
             whole = 0.0
-            for binding, path, cost in measured(server, turns, asked.words, asked.rounds):
+            for binding, path, cost in measured(server, turns, options.words, options.rounds):
                 whole = cost.seconds if path == "stateless" else whole
                 price = price_of(binding.dialect, binding.model)
                 figures = f"{cost.sent_bytes:,}", f"{cost.fresh:,}", f"{cost.cached:,}", f"{cost.usd(price):.4f}"

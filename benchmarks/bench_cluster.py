@@ -64,16 +64,16 @@ def main() -> int:
     parser.add_argument("--runs", type=int, default=120)
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=3)
-    given = parser.parse_args()
-    runs, subjects = specs(given.runs), {ADAPTER: resolve_subject(ADAPTER)}
+    options = parser.parse_args()
+    runs, subjects = specs(options.runs), {ADAPTER: resolve_subject(ADAPTER)}
     found: dict[str, list[tuple[float, float]]] = {"this machine": [], "the cluster": []}
-    here = run_place(None, subjects, jobs=given.workers)
-    there = run_place(ClusterOptions(f"local:{given.workers}"), subjects)
+    here = run_place(None, subjects, jobs=options.workers)
+    there = run_place(ClusterOptions(f"local:{options.workers}"), subjects)
     with here, there:
         places = {"this machine": here, "the cluster": there}
         for place in places.values():
-            cost(place, runs[: 8 * given.workers])
-        for _ in range(given.rounds):
+            cost(place, runs[: 8 * options.workers])
+        for _ in range(options.rounds):
             for name, place in places.items():
                 found[name].append(cost(place, runs))
     for name, costs in found.items():

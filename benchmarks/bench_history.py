@@ -34,15 +34,15 @@ SLOPE_GOAL = 1.2
 
 def conversation(messages: int) -> list[Message]:
     """Turns of four messages with a tool round in each."""
-    made: list[Message] = []
+    history: list[Message] = []
     for n in range(messages // 4):
-        made += [
+        history += [
             Message.user(f"How is bed {n}?"),
             Message.model("Let me look.", FunctionCall(f"c{n}", "look", {"bed": n})),
             Message.tool(ToolResult(f"c{n}", "look", f"Bed {n} is moist enough. " * 4)),
             Message.model(f"Bed {n} is fine."),
         ]
-    return made
+    return history
 
 
 class Silent:
@@ -56,20 +56,20 @@ class Brief:
     """A provider of both paths that says one word and costs nothing."""
 
     def __init__(self) -> None:
-        self._held: list[Message] = []
+        self._history: list[Message] = []
 
     def complete(self, *arguments: Any, **options: Any) -> ProviderResponse:
         return ProviderResponse((Text("Yes."),), TokenUsage(1, 1, 2), FinishReason.STOP)
 
     def create_session(self, system: Any = None, tools: Any = None, history: Sequence[Message] | None = None) -> None:
-        self._held = list(history or ())
+        self._history = list(history or ())
 
     def get_history(self) -> list[Message]:
-        return list(self._held)
+        return list(self._history)
 
     def send_message(self, message: str, response_schema: Any = None) -> ProviderResponse:
         answer = self.complete()
-        self._held += [Message.user(message), Message("model", answer.parts)]
+        self._history += [Message.user(message), Message("model", answer.parts)]
         return answer
 
 
@@ -134,8 +134,8 @@ def keeping(history: list[Message]) -> Callable[[], Any]:
     session.reset(history)
 
     def keep() -> None:
-        with folder, FileStore(folder.name).create(session) as kept:
-            kept.send("And?")
+        with folder, FileStore(folder.name).create(session) as stored_session:
+            stored_session.send("And?")
 
     return keep
 
@@ -231,24 +231,26 @@ def main() -> int:
     parser.add_argument("--sizes", type=int, nargs="+", default=SIZES, help="numbers of messages")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--json", action="store_true")
-    asked = parser.parse_args()
+    options = parser.parse_args()
     rows = []
     for name, prepare in OPERATIONS.items():
-        costs = tuple(cost(prepare, size, asked.rounds) for size in asked.sizes)
-        rows.append(Row(name, costs, slope(asked.sizes, costs)))
-    met = all(row.slope <= SLOPE_GOAL for row in rows)
-    if asked.json:
+        costs = tuple(cost(prepare, size, options.rounds) for size in options.sizes)
+        rows.append(Row(name, costs, slope(options.sizes, costs)))
+    is_met = all(row.slope <= SLOPE_GOAL for row in rows)
+    if options.json:
         found = {row.name: {"milliseconds": row.costs, "slope": round(row.slope, 3)} for row in rows}
         print(
-            json.dumps({"schema": "turnproof.bench-history/1", "sizes": asked.sizes, "operations": found, "met": met})
+            json.dumps(
+                {"schema": "turnproof.bench-history/1", "sizes": options.sizes, "operations": found, "met": is_met}
+            )
         )
-        return 0 if met else 1
-    print(f"milliseconds of CPU, best of {asked.rounds}\n")
-    print(f"{'messages':<26}" + "".join(f"{size:>10,}" for size in asked.sizes) + f"{'slope':>8}")
+        return 0 if is_met else 1
+    print(f"milliseconds of CPU, best of {options.rounds}\n")
+    print(f"{'messages':<26}" + "".join(f"{size:>10,}" for size in options.sizes) + f"{'slope':>8}")
     for row in rows:
         print(f"{row.name:<26}" + "".join(f"{each:>10.2f}" for each in row.costs) + f"{row.slope:>8.2f}")
-    print(f"\ngoal (slope <= {SLOPE_GOAL}): {'met' if met else 'MISSED'}")
-    return 0 if met else 1
+    print(f"\ngoal (slope <= {SLOPE_GOAL}): {'met' if is_met else 'MISSED'}")
+    return 0 if is_met else 1
 
 
 if __name__ == "__main__":

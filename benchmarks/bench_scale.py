@@ -101,7 +101,7 @@ def measure_rate(count: int, adapter: str, jobs: Sequence[int], rounds: int) -> 
     for number, each in found.items():
         rates = [count / seconds for seconds, _ in each]
         cpu = [1000 * used / count for _, used in each]
-        print(f"| {number} | {told(rates)} | {told(cpu)} ms a run |")
+        print(f"| {number} | {figure_text(rates)} | {figure_text(cpu)} ms a run |")
 
 
 def specs_of_nothing(count: int) -> Iterator[RunSpec]:
@@ -143,7 +143,7 @@ def slope_of(points: Sequence[tuple[int, float]]) -> float:
     return statistics.linear_regression([x for x, _ in points], [y for _, y in points]).slope
 
 
-def told(figures: Sequence[float]) -> str:
+def figure_text(figures: Sequence[float]) -> str:
     return f"{statistics.median(figures):.1f} ({min(figures):.1f} to {max(figures):.1f})"
 
 

@@ -91,20 +91,20 @@ def traced(make: Callable[[], Any], count: int) -> float:
     tracemalloc.start()
     try:
         before = tracemalloc.get_traced_memory()[0]
-        kept = [make() for _ in range(count)]
+        objects = [make() for _ in range(count)]
         gc.collect()
-        return (tracemalloc.get_traced_memory()[0] - before) / len(kept)
+        return (tracemalloc.get_traced_memory()[0] - before) / len(objects)
     finally:
         tracemalloc.stop()
 
 
-def grown(make: Callable[[], Any], count: int) -> float:
+def memory_growth(make: Callable[[], Any], count: int) -> float:
     """Bytes by which the process grows for one of `count` objects while all of them are kept."""
     gc.collect()
     before = resident()
-    kept = [make() for _ in range(count)]
+    objects = [make() for _ in range(count)]
     gc.collect()
-    return (resident() - before) / len(kept)
+    return (resident() - before) / len(objects)
 
 
 def resident() -> int:
@@ -127,7 +127,7 @@ def costs(agents: int) -> dict[str, float]:
 
 def sizes(agents: int) -> dict[str, float]:
     """In bytes."""
-    growth = grown(client, max(1, agents // 10))
+    growth = memory_growth(client, max(1, agents // 10))
     owner = team(agents + 1)
     spawned(owner)
     return {"idle child": traced(lambda: spawned(owner), agents), "client": growth}
@@ -138,32 +138,32 @@ def main() -> int:
     parser.add_argument("--agents", type=int, default=200)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--json", action="store_true", help="print the figures as JSON")
-    asked = parser.parse_args()
+    options = parser.parse_args()
     costs(5)
-    rounds = [costs(asked.agents) for _ in range(asked.rounds)]
+    rounds = [costs(options.agents) for _ in range(options.rounds)]
     best = {name: min(figures[name] for figures in rounds) for name in rounds[0]}
-    held = sizes(asked.agents)
+    byte_sizes = sizes(options.agents)
     ratios = {
         "spawn / client": best["spawn"] / best["client"],
         "session / client": best["session"] / best["client"],
         "spawn / adapter": best["spawn"] / best["adapter"],
-        "bytes: idle child / client": held["idle child"] / held["client"],
+        "bytes: idle child / client": byte_sizes["idle child"] / byte_sizes["client"],
     }
-    met = ratios["spawn / client"] <= GOAL and ratios["bytes: idle child / client"] <= GOAL
-    if asked.json:
-        print(json.dumps({"microseconds": best, "bytes": held, "ratios": ratios, "met": met}, indent=1))
-        return 0 if met else 1
-    print(f"{asked.agents} subagents, best of {asked.rounds} rounds\n")
+    is_met = ratios["spawn / client"] <= GOAL and ratios["bytes: idle child / client"] <= GOAL
+    if options.json:
+        print(json.dumps({"microseconds": best, "bytes": byte_sizes, "ratios": ratios, "met": is_met}, indent=1))
+        return 0 if is_met else 1
+    print(f"{options.agents} subagents, best of {options.rounds} rounds\n")
     for name, figure in best.items():
         print(f"  {name:<30} {figure:10.1f} µs")
-    for name, figure in held.items():
+    for name, figure in byte_sizes.items():
         print(f"  {name:<30} {figure:10.0f} bytes")
     print()
     for name, ratio in ratios.items():
         print(f"  {name:<30} {ratio:10.4f}")
     goals = f"spawn / client and bytes of idle child / client <= {GOAL}"
-    print(f"\ngoals ({goals}): {'met' if met else 'MISSED'}")
-    return 0 if met else 1
+    print(f"\ngoals ({goals}): {'met' if is_met else 'MISSED'}")
+    return 0 if is_met else 1
 
 
 if __name__ == "__main__":

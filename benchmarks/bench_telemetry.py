@@ -99,12 +99,14 @@ def main(words: Sequence[str] | None = None) -> int:
     parser.add_argument("--turns", type=int, default=400)
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--json", action="store_true")
-    asked = parser.parse_args(words)
-    made = tracings()
-    rounds = [{name: turn_ns(make(), asked.turns) for name, make in made.items()} for _ in range(asked.rounds)]
-    best = {name: min(found[name] for found in rounds) for name in made}
-    ratios = {name: best[name] / best["without"] for name in made}
-    if asked.json:
+    options = parser.parse_args(words)
+    tracings_by_name = tracings()
+    rounds = [
+        {name: turn_ns(make(), options.turns) for name, make in tracings_by_name.items()} for _ in range(options.rounds)
+    ]
+    best = {name: min(found[name] for found in rounds) for name in tracings_by_name}
+    ratios = {name: best[name] / best["without"] for name in tracings_by_name}
+    if options.json:
         microseconds = {name: nanoseconds / 1000 for name, nanoseconds in best.items()}
         found = {"schema": "turnproof.bench-telemetry/1", "turn_us": microseconds, "ratio": ratios, "goal": GOAL}
         print(json.dumps(found))

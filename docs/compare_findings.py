@@ -52,12 +52,12 @@ def main(page: Path, certification: Path) -> int:
         print(f"{certification}: the certification is not complete")
         return 1
     models = {name.rpartition("-")[2] for name in adapters}
-    (expected, sometimes), got = violations_of_page(page.read_text("utf-8"), models), violations_of_run(adapters)
-    for model, requirement in sorted(got - expected):
+    (expected, sometimes), observed = violations_of_page(page.read_text("utf-8"), models), violations_of_run(adapters)
+    for model, requirement in sorted(observed - expected):
         print(f"{page}: {requirement} of {model} is violated, and the page lacks it")
-    for model, requirement in sorted(expected - sometimes - got):
+    for model, requirement in sorted(expected - sometimes - observed):
         print(f"{page}: {requirement} of {model} is on the page, and is no longer violated")
-    return int(not expected - sometimes <= got <= expected)
+    return int(not expected - sometimes <= observed <= expected)
 
 
 if __name__ == "__main__":

@@ -45,8 +45,8 @@ class Parrot(SessionSourceBase):
 
     @property
     def history(self) -> Sequence[Message]:
-        said = [] if self._session_id is None else self._stored()[self._session_id]["said"]
-        return [message for one in said for message in _messages(*one)]
+        turns = [] if self._session_id is None else self._stored()[self._session_id]["said"]
+        return [message for one in turns for message in _messages(*one)]
 
     def send(
         self,

@@ -131,63 +131,63 @@ def test_the_agent_is_opened_with_all_that_the_setup_has_for_it(tmp_path: Path) 
 
 def test_a_turn_is_the_agents_own_and_its_usage_that_of_the_last_turn(tmp_path: Path) -> None:
     session = session_of(parrot.AGENT)
-    spoken = session.open(setup(tmp_path))
+    handle = session.open(setup(tmp_path))
     assert session.usage is not None
-    assert session.usage(spoken) == TokenUsage()
+    assert session.usage(handle) == TokenUsage()
     chunks: list[str] = []
-    reply = session.send(spoken, "hello there", SessionTurn(CancelToken(), on_chunk=chunks.append))
+    reply = session.send(handle, "hello there", SessionTurn(CancelToken(), on_chunk=chunks.append))
     assert reply == SessionReply("You said: hello there")
     assert "".join(chunks) == reply.text
-    assert [message.text for message in session.history(spoken)] == ["hello there", "You said: hello there"]
-    assert session.usage(spoken) == TokenUsage(3, 2, 5)
+    assert [message.text for message in session.history(handle)] == ["hello there", "You said: hello there"]
+    assert session.usage(handle) == TokenUsage(3, 2, 5)
 
 
 def test_a_streamed_turn_asks_for_calls_too_and_one_in_one_piece_for_no_callback(tmp_path: Path) -> None:
-    asked: list[dict[str, Any]] = []
+    calls: list[dict[str, Any]] = []
 
-    class Noted(Parrot):
+    class RecordingParrot(Parrot):
         def send(self, content: Any, **options: Any) -> ProviderResponse:
-            asked.append({name: value for name, value in options.items() if value is not None})
+            calls.append({name: value for name, value in options.items() if value is not None})
             return ProviderResponse((Text("so"),), TokenUsage(), FinishReason.STOP)
 
-    session = session_of(AgentBinding("noted", "anthropic-messages", "m", Noted))
-    spoken, token = session.open(setup(tmp_path)), CancelToken()
-    session.send(spoken, "one", SessionTurn(token))
-    session.send(spoken, "two", SessionTurn(token, on_chunk=print, response_schema={"type": "object"}))
-    assert asked[0] == {"cancel_token": token}
-    assert sorted(asked[1]) == ["cancel_token", "on_chunk", "on_function_call", "response_schema"]
+    session = session_of(AgentBinding("noted", "anthropic-messages", "m", RecordingParrot))
+    handle, token = session.open(setup(tmp_path)), CancelToken()
+    session.send(handle, "one", SessionTurn(token))
+    session.send(handle, "two", SessionTurn(token, on_chunk=print, response_schema={"type": "object"}))
+    assert calls[0] == {"cancel_token": token}
+    assert sorted(calls[1]) == ["cancel_token", "on_chunk", "on_function_call", "response_schema"]
 
 
 def test_a_cancelled_turn_is_told_as_one(tmp_path: Path) -> None:
     session = session_of(parrot.AGENT)
-    spoken, token = session.open(setup(tmp_path)), CancelToken()
+    handle, token = session.open(setup(tmp_path)), CancelToken()
 
     def hear(chunk: str) -> None:
         if chunk == "was":
             token.cancel()
 
-    assert session.send(spoken, "wait", SessionTurn(token, on_chunk=hear)) == SessionReply("I was", "cancelled")
+    assert session.send(handle, "wait", SessionTurn(token, on_chunk=hear)) == SessionReply("I was", "cancelled")
 
 
 def test_its_sessions_are_listed_on_every_page_and_taken_up_forked_and_deleted(tmp_path: Path) -> None:
     session = session_of(parrot.AGENT)
-    spoken = session.open(setup(tmp_path))
+    handle = session.open(setup(tmp_path))
     turn = SessionTurn(CancelToken())
     for text in ("one", "two", "three"):
-        session.send(spoken, text, turn)
-        session.new_session(spoken)  # type: ignore[misc]
-    assert session.session_id(spoken) is None  # type: ignore[misc]
-    listed = session.list_sessions(spoken, "/w")  # type: ignore[misc]
+        session.send(handle, text, turn)
+        session.new_session(handle)  # type: ignore[misc]
+    assert session.session_id(handle) is None  # type: ignore[misc]
+    listed = session.list_sessions(handle, "/w")  # type: ignore[misc]
     assert [(one.title, one.updated_at) for one in listed] == [
         (text, START.replace(minute=number)) for number, text in enumerate(("one", "two", "three"), 1)
     ]
-    assert session.continue_last(spoken, "/w") == listed[2].session_id  # type: ignore[misc]
-    session.resume_session(spoken, listed[0].session_id)  # type: ignore[misc]
-    copy = session.fork_session(spoken)  # type: ignore[misc]
-    assert [message.text for message in session.history(spoken)] == ["one", "You said: one"]
-    session.delete_session(spoken, copy)  # type: ignore[misc]
-    assert copy not in [one.session_id for one in session.list_sessions(spoken, None)]  # type: ignore[misc]
-    assert session.session_capabilities(spoken) == ALL  # type: ignore[misc]
+    assert session.continue_last(handle, "/w") == listed[2].session_id  # type: ignore[misc]
+    session.resume_session(handle, listed[0].session_id)  # type: ignore[misc]
+    copy = session.fork_session(handle)  # type: ignore[misc]
+    assert [message.text for message in session.history(handle)] == ["one", "You said: one"]
+    session.delete_session(handle, copy)  # type: ignore[misc]
+    assert copy not in [one.session_id for one in session.list_sessions(handle, None)]  # type: ignore[misc]
+    assert session.session_capabilities(handle) == ALL  # type: ignore[misc]
 
 
 def test_the_program_behind_it_is_asked_for_its_name_where_the_binding_says_how(tmp_path: Path) -> None:
@@ -258,10 +258,10 @@ def test_an_agent_is_found_by_name_and_with_another_model() -> None:
     ],
 )
 def test_every_mistake_is_one_clear_line(name: str, says: str) -> None:
-    with pytest.raises(BindingError) as caught:
+    with pytest.raises(BindingError) as failure:
         resolve_agent(name)
-    assert says in str(caught.value)
-    assert "\n" not in str(caught.value)
+    assert says in str(failure.value)
+    assert "\n" not in str(failure.value)
 
 
 @pytest.mark.usefixtures("installed")

@@ -21,55 +21,55 @@ def test_a_new_token_is_not_cancelled() -> None:
 
 
 def test_cancelling_is_seen_and_idempotent() -> None:
-    token, ran = CancelToken(), []
-    token.on_cancel(lambda: ran.append(1))
+    token, calls = CancelToken(), []
+    token.on_cancel(lambda: calls.append(1))
     token.cancel()
     token.cancel()
     assert token.is_cancelled
     assert token.wait(0) is True
-    assert ran == [1]
+    assert calls == [1]
 
 
 def test_raise_if_cancelled_raises_cancelled_which_is_no_provider_error() -> None:
     token = CancelToken()
     token.cancel()
-    with pytest.raises(Cancelled) as caught:
+    with pytest.raises(Cancelled) as failure:
         token.raise_if_cancelled()
-    assert not isinstance(caught.value, ProviderError)
+    assert not isinstance(failure.value, ProviderError)
 
 
 def test_callbacks_run_in_the_order_of_registration() -> None:
-    token, ran = CancelToken(), []
+    token, calls = CancelToken(), []
     for number in range(5):
-        token.on_cancel(lambda number=number: ran.append(number))  # type: ignore[misc]
+        token.on_cancel(lambda number=number: calls.append(number))  # type: ignore[misc]
     token.cancel()
-    assert ran == [0, 1, 2, 3, 4]
+    assert calls == [0, 1, 2, 3, 4]
 
 
 def test_a_callback_registered_late_runs_at_once() -> None:
-    token, ran = CancelToken(), []
+    token, calls = CancelToken(), []
     token.cancel()
-    forget = token.on_cancel(lambda: ran.append(1))
-    assert ran == [1]
+    forget = token.on_cancel(lambda: calls.append(1))
+    assert calls == [1]
     forget()
 
 
 def test_an_unregistered_callback_does_not_run_and_unregistering_twice_is_harmless() -> None:
-    token, ran = CancelToken(), []
-    forget = token.on_cancel(lambda: ran.append("forgotten"))
-    token.on_cancel(lambda: ran.append("kept"))
+    token, calls = CancelToken(), []
+    forget = token.on_cancel(lambda: calls.append("forgotten"))
+    token.on_cancel(lambda: calls.append("kept"))
     forget()
     forget()
     token.cancel()
     forget()
-    assert ran == ["kept"]
+    assert calls == ["kept"]
 
 
 @pytest.mark.parametrize("late", [False, True], ids=["registered-before", "registered-after"])
 def test_a_callback_that_raises_stops_neither_the_others_nor_the_canceller(
     late: bool, caplog: pytest.LogCaptureFixture
 ) -> None:
-    token, ran = CancelToken(), []
+    token, calls = CancelToken(), []
 
     def broken() -> None:
         raise RuntimeError("broken")
@@ -78,9 +78,9 @@ def test_a_callback_that_raises_stops_neither_the_others_nor_the_canceller(
         if late:
             token.cancel()
         token.on_cancel(broken)
-        token.on_cancel(lambda: ran.append(1))
+        token.on_cancel(lambda: calls.append(1))
         token.cancel()
-    assert ran == [1]
+    assert calls == [1]
     assert "a cancellation callback failed" in caplog.text
 
 

@@ -22,7 +22,7 @@ def rows(tables: str) -> dict[str, tuple[str, str]]:
     """Each sentence with what asks for it, and why something is not asked."""
     lines = [line for line in tables.splitlines() if line.startswith("| ") and not line.startswith("| Sentence")]
     cells = [[cell.strip() for cell in line.strip("|").split(" |")] for line in lines]
-    return {sentence: (asked, reason) for sentence, asked, reason, *_ in cells}
+    return {sentence: (checks, reason) for sentence, checks, reason, *_ in cells}
 
 
 def sentences(document: str | None) -> list[str]:
@@ -60,8 +60,8 @@ def test_every_sentence_of_the_contract_is_on_the_page_and_no_other() -> None:
 
 @pytest.mark.parametrize("sentence", [*rows(OURS), *rows(PLAN)])
 def test_a_sentence_names_what_asks_for_it_or_why_nothing_does(sentence: str) -> None:
-    asked, reason = rows(PAGE)[sentence]
-    named = re.findall(r"`([^`]+)`", asked)
+    checks, reason = rows(PAGE)[sentence]
+    named = re.findall(r"`([^`]+)`", checks)
     assert named or reason
     requirements = {requirement.id for requirement in load_suite().requirements}
     criteria = {f"gate: {criterion.id}" for criterion in load_phases().criterion}

@@ -84,17 +84,17 @@ def test_fields_cannot_be_set(thing: Any) -> None:
 
 
 def test_what_the_caller_changes_later_does_not_reach_a_part() -> None:
-    mine: dict[str, Any] = {"a": [1]}
-    held = [
-        m.FunctionCall("c", "n", mine).args,
-        m.ToolResult("c", "n", mine).result,
-        m.Opaque("d", "k", mine).data,
-        m.ToolSchema("t", parameters=mine).parameters,
-        m.ProviderData("d", "m", mine).data,
+    payload: dict[str, Any] = {"a": [1]}
+    copies = [
+        m.FunctionCall("c", "n", payload).args,
+        m.ToolResult("c", "n", payload).result,
+        m.Opaque("d", "k", payload).data,
+        m.ToolSchema("t", parameters=payload).parameters,
+        m.ProviderData("d", "m", payload).data,
     ]
-    mine["a"].append(2)
-    mine["b"] = 1
-    assert held == [{"a": [1]}] * 5
+    payload["a"].append(2)
+    payload["b"] = 1
+    assert copies == [{"a": [1]}] * 5
 
 
 def test_frozen_values_equal_plain_ones_and_hand_out_changeable_copies() -> None:
@@ -152,11 +152,11 @@ class Number(int):
     ids=repr,
 )
 def test_arguments_that_are_not_a_json_object_are_refused_with_their_path(value: Any, path: str) -> None:
-    with pytest.raises(PayloadError) as caught:
+    with pytest.raises(PayloadError) as failure:
         m.FunctionCall("c1", "look", value)
-    assert caught.value.path == path
-    assert str(caught.value) == f"{path}: {caught.value.reason}"
-    assert isinstance(caught.value, UsageError)
+    assert failure.value.path == path
+    assert str(failure.value) == f"{path}: {failure.value.reason}"
+    assert isinstance(failure.value, UsageError)
 
 
 @pytest.mark.parametrize(
@@ -171,9 +171,9 @@ def test_arguments_that_are_not_a_json_object_are_refused_with_their_path(value:
     ids=["result", "deep-in-a-result", "opaque", "provider-data", "schema"],
 )
 def test_every_payload_is_looked_at(make: Callable[[Any], object], path: str) -> None:
-    with pytest.raises(PayloadError) as caught:
+    with pytest.raises(PayloadError) as failure:
         make(b"bytes")
-    assert caught.value.path == path
+    assert failure.value.path == path
 
 
 @pytest.mark.parametrize(

@@ -76,11 +76,11 @@ def test_the_page_is_not_empty() -> None:
     ],
 )
 def test_an_old_address_says_the_new_one(old: str, new: str) -> None:
-    with pytest.raises(ImportError, match=r"rewrites imports") as caught:
+    with pytest.raises(ImportError, match=r"rewrites imports") as failure:
         importlib.import_module(old)
     # The first of its packages that has moved is what the import stumbles over.
     assert moved.new_address(old) == new
-    assert " is turnproof." in str(caught.value)
+    assert " is turnproof." in str(failure.value)
 
 
 def test_every_new_address_is_there() -> None:

@@ -128,10 +128,10 @@ class Able(Agent):
     def __init__(self, *sessions: SessionInfo) -> None:
         super().__init__(*sessions, can=EVERYTHING)
         self.full = False
-        self.begun = 0
+        self.begin_count = 0
 
     def _begin(self) -> None:
-        self.begun += 1
+        self.begin_count += 1
         self.history = ""
 
     def _fork(self, session_id: str) -> str:
@@ -149,7 +149,7 @@ def test_a_new_session_has_no_id_until_the_source_tells_one() -> None:
     able = Able(info("a", 0))
     able.resume_session("a")
     able.new_session()
-    assert (able.session_id, able.history, able.begun) == (None, "", 1)
+    assert (able.session_id, able.history, able.begin_count) == (None, "", 1)
 
 
 def test_what_fails_to_begin_anew_stays_where_it_was() -> None:
@@ -189,9 +189,9 @@ def test_deleting_the_session_that_is_open_begins_anew_and_deleting_another_does
     able = Able(info("a", 0), info("b", 1))
     able.resume_session("a")
     able.delete_session("b")
-    assert (able.session_id, able.begun) == ("a", 0)
+    assert (able.session_id, able.begin_count) == ("a", 0)
     able.delete_session("a")
-    assert (able.session_id, able.history, able.begun) == (None, "", 1)
+    assert (able.session_id, able.history, able.begin_count) == (None, "", 1)
     assert able.sessions == ()
 
 
@@ -202,7 +202,7 @@ def test_a_session_that_could_not_be_deleted_stays_open() -> None:
         able.full = full
         with pytest.raises(OSError, match="not deleted"):
             able.delete_session(name)
-    assert (able.session_id, able.begun) == ("a", 0)
+    assert (able.session_id, able.begin_count) == ("a", 0)
 
 
 def test_forking_and_deleting_are_not_tried_without_the_capability() -> None:

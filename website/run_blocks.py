@@ -192,19 +192,19 @@ def shortened(command: str) -> list[str]:
     return words if set(more[:1]) & set(words) else [*words, *more]
 
 
-_kept: list[Path] = []
+_folders: list[Path] = []
 
 
 def stored_run() -> Path:
     """A folder with a small run of an adapter; it is made once."""
-    if not _kept:
+    if not _folders:
         folder = Path(tempfile.mkdtemp()) / "reports"
         command = ["turnproof", "certify", "anthropic", "--backend", "emulate", "--out", str(folder)]
         part = ["--only", "core/turns-come-to-an-end", "--scenario", "tools/one", "--scenario", "cancel/*"]
         program = str(Path(sys.executable).parent / "turnproof")
         subprocess.run([program, *command[1:], *part], cwd=folder.parent, capture_output=True, check=False)
-        _kept.append(folder)
-    return _kept[0]
+        _folders.append(folder)
+    return _folders[0]
 
 
 def main(pages: list[str]) -> int:

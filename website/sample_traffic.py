@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 
-_ASKED = {"model": "claude-sonnet-4-6", "max_tokens": 100, "messages": [{"role": "user", "content": "Hello?"}]}
-_SAID = {
+_REQUEST = {"model": "claude-sonnet-4-6", "max_tokens": 100, "messages": [{"role": "user", "content": "Hello?"}]}
+_ANSWER = {
     "id": "msg_1",
     "type": "message",
     "role": "assistant",
@@ -25,12 +25,12 @@ HAR = {
                     "method": "POST",
                     "url": _ADDRESS,
                     "headers": [],
-                    "postData": {"mimeType": _JSON, "text": json.dumps(_ASKED)},
+                    "postData": {"mimeType": _JSON, "text": json.dumps(_REQUEST)},
                 },
                 "response": {
                     "status": 200,
                     "headers": [{"name": "content-type", "value": _JSON}],
-                    "content": {"mimeType": _JSON, "text": json.dumps(_SAID)},
+                    "content": {"mimeType": _JSON, "text": json.dumps(_ANSWER)},
                 },
             }
         ]
@@ -40,11 +40,11 @@ CASSETTE = {
     "version": 1,
     "interactions": [
         {
-            "request": {"method": "POST", "uri": _ADDRESS, "headers": {}, "body": json.dumps(_ASKED)},
+            "request": {"method": "POST", "uri": _ADDRESS, "headers": {}, "body": json.dumps(_REQUEST)},
             "response": {
                 "status": {"code": 200, "message": "OK"},
                 "headers": {"content-type": [_JSON]},
-                "body": {"string": json.dumps(_SAID)},
+                "body": {"string": json.dumps(_ANSWER)},
             },
         }
     ],

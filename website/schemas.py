@@ -77,12 +77,12 @@ def _plain(schema: Any) -> Any:
         case {"anyOf": [one, {"type": "null"}], **rest}:
             return _plain(one | {key: value for key, value in rest.items() if key == "description"})
         case {"properties": properties}:
-            kept = {
+            fields = {
                 key: schema[key]
                 for key in ("type", "required", "additionalProperties")
                 if schema.get(key) not in (None, [])
             }
-            return kept | {"properties": {key: _plain(value) for key, value in properties.items()}}
+            return fields | {"properties": {key: _plain(value) for key, value in properties.items()}}
         case dict():
             return {key: _plain(value) for key, value in schema.items() if key != "default"}
         case list():

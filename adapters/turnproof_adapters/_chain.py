@@ -139,10 +139,10 @@ class Chain(OwnHistory):
         self.end_chain()
 
     def _turn(
-        self, said: Message, response_schema: Schema | None, listeners: Listeners, token: CancelToken | None
+        self, message: Message, response_schema: Schema | None, listeners: Listeners, token: CancelToken | None
     ) -> ProviderResponse:
         self._completed_id = None
-        response = super()._turn(said, response_schema, listeners, token)
+        response = super()._turn(message, response_schema, listeners, token)
         self._cost += response.usage.prompt_tokens
         is_head = self._stores or not self._is_stored
         if is_head and self._completed_id is not None and _can_be_continued(response):

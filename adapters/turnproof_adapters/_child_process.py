@@ -60,7 +60,7 @@ class Child(Line):
         """Is told every line as soon as it arrives, in the reader's thread, whoever takes it when. May be set."""
         self.last_words = LastWords(scrub)
         self._lines: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
-        self._begun: list[bytes] = []
+        self._unfinished_line: list[bytes] = []
         super().__init__()
         self._killed = False
         self._how: str | None = None
@@ -117,7 +117,7 @@ class Child(Line):
                     raise ChildLost(f"{self.name} has read nothing for {self.silence:g} s{self.last_words}")
                 left = left[os.write(stdin, left[: select.PIPE_BUF]) :]
         except (BrokenPipeError, ValueError):  # the program has closed its input, or we have
-            raise self.lost() from None
+            raise self.loss() from None
 
     def lines(self) -> Iterator[bytes]:
         """Its lines, without the blank ones and their ends, to the end of its output.
@@ -137,7 +137,7 @@ class Child(Line):
             self._lines.put(None)  # the end stays the end, whoever asks again
         return line
 
-    def lost(self) -> ChildLost:
+    def loss(self) -> ChildLost:
         """End it, for an output that ended too soon. The error says how it ended, and what it said last on stderr."""
         by_itself = self._leaves_within(GRACE)
         code = self.end(grace=0)
@@ -230,19 +230,19 @@ class Child(Line):
 
     def _take_lines(self, piece: bytes) -> None:
         if not piece:
-            rest = b"".join(self._begun)
+            rest = b"".join(self._unfinished_line)
             self.broke_off = bool(rest.strip())
             self._lines.put(rest)
             self._lines.put(None)
             return
         *whole, rest = piece.split(b"\n")
         for line in whole:
-            whole_line = b"".join([*self._begun, line])
-            self._begun.clear()
+            whole_line = b"".join([*self._unfinished_line, line])
+            self._unfinished_line.clear()
             self._lines.put(whole_line)
             if self.watch is not None:
                 self.watch(whole_line)
-        self._begun.append(rest)
+        self._unfinished_line.append(rest)
 
 
 def _pipe(stream: IO[bytes] | None) -> IO[bytes]:

@@ -112,8 +112,8 @@ class Encoder(Generic[A]):
                 settled, snapshot = place, arrangement.copy()
             arrangement.add(row)
         if snapshot is not None and settled > start:
-            grown = _Beginning(known.messages + list(map(ref, messages[start:settled])), snapshot)
-            self._remember(grown, messages[settled - 1], replaces=messages[start - 1] if start else None)
+            beginning = _Beginning(known.messages + list(map(ref, messages[start:settled])), snapshot)
+            self._remember(beginning, messages[settled - 1], replaces=messages[start - 1] if start else None)
         return arrangement
 
     def forget(self) -> None:

@@ -34,9 +34,9 @@ class LazyValue(Generic[T]):
                 if not self._making:
                     self._making = True
                     break
-                made = threading.Event()
-                self._waiting.append(made)
-            _wait(made, token)
+                ready = threading.Event()
+                self._waiting.append(ready)
+            _wait(ready, token)
         try:
             value = make()
             self.value = value
@@ -49,9 +49,9 @@ class LazyValue(Generic[T]):
                 each.set()
 
 
-def _wait(made: threading.Event, token: CancelToken | None) -> None:
-    forget = token.on_cancel(made.set) if token is not None else None
-    made.wait()
+def _wait(ready: threading.Event, token: CancelToken | None) -> None:
+    forget = token.on_cancel(ready.set) if token is not None else None
+    ready.wait()
     if forget is not None:
         forget()
     if token is not None:

@@ -24,9 +24,9 @@ class LegacySends(ABC):
 
     @abstractmethod
     def _turn(
-        self, said: Message, response_schema: Schema | None, listeners: Listeners, token: CancelToken | None
+        self, message: Message, response_schema: Schema | None, listeners: Listeners, token: CancelToken | None
     ) -> ProviderResponse:
-        """Have `said` answered, streaming if `listeners.on_chunk` is there, and record what came of it."""
+        """Have `message` answered, streaming if `listeners.on_chunk` is there, and record what came of it."""
 
     def send_message(
         self, message: str, response_schema: Schema | None = None, *, cancel_token: CancelToken | None = None
@@ -68,11 +68,11 @@ class LegacySends(ABC):
         """Answer the calls of the last response and hear the answer as it comes."""
         return self._stream(Message.tool(*results), on_chunk, **options)
 
-    def _stream(self, said: Message, on_chunk: OnChunk, **options: Unpack[StreamOptions]) -> ProviderResponse:
+    def _stream(self, message: Message, on_chunk: OnChunk, **options: Unpack[StreamOptions]) -> ProviderResponse:
         listeners = Listeners(
             on_chunk, options.get("on_usage_update"), options.get("on_function_call"), options.get("on_thinking")
         )
-        return self._turn(said, options.get("response_schema"), listeners, options.get("cancel_token"))
+        return self._turn(message, options.get("response_schema"), listeners, options.get("cancel_token"))
 
 
 class LegacySession(LegacySends):
@@ -127,9 +127,9 @@ class OwnHistory(LegacySession):
         return list(self._history)
 
     def _turn(
-        self, said: Message, response_schema: Schema | None, listeners: Listeners, token: CancelToken | None
+        self, message: Message, response_schema: Schema | None, listeners: Listeners, token: CancelToken | None
     ) -> ProviderResponse:
-        self._history.append(said)
+        self._history.append(message)
         try:
             prompt = Prompt(self._history, self._system, self._tools, response_schema)
             response = with_structured_output(self._call(prompt, listeners, token), response_schema)

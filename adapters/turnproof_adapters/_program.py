@@ -16,7 +16,7 @@ from turnproof.errors import UsageError
 GRACE = 2.0
 """Seconds given to a program to end by itself before it is killed."""
 
-_TOLD = 4000
+_STDERR_BYTES = 4000
 """Bytes of stderr that are kept."""
 
 
@@ -54,19 +54,19 @@ class LastWords:
 
     def __init__(self, scrub: Callable[[str], str]) -> None:
         self._scrub = scrub
-        self._told = b""
+        self._stderr = b""
 
     def hear(self, piece: bytes) -> None:
         """Take what it says, in pieces of any size."""
-        self._told = (self._told + piece)[-_TOLD:]
+        self._stderr = (self._stderr + piece)[-_STDERR_BYTES:]
 
     def __str__(self) -> str:
         """As it stands behind an error's own words; empty where nothing was said."""
-        told = self._told
-        if len(told) == _TOLD:
-            told = told.partition(b"\n")[2] or told  # the first line is cut off
-        said = told.decode("utf-8", "replace").strip()
-        return f"; on stderr: {self._scrub(said)}" if said else ""
+        tail = self._stderr
+        if len(tail) == _STDERR_BYTES:
+            tail = tail.partition(b"\n")[2] or tail  # the first line is cut off
+        text = tail.decode("utf-8", "replace").strip()
+        return f"; on stderr: {self._scrub(text)}" if text else ""
 
 
 def how_it_ended(code: int | None) -> str:

@@ -14,18 +14,18 @@ _BOM = b"\xef\xbb\xbf"
 def payloads(chunks: Iterable[bytes]) -> Iterator[bytes]:
     """The data of each complete event. An event that the stream ends in is not complete and not given."""
     data: list[bytes] = []
-    begun: list[bytes] = []
+    pieces: list[bytes] = []
     for chunk in _without_mark(chunks):
-        if begun:
-            may_be_over = begun[-1].endswith(b"\r")
-            begun.append(chunk)
+        if pieces:
+            may_be_over = pieces[-1].endswith(b"\r")
+            pieces.append(chunk)
             if not may_be_over and b"\n" not in chunk and b"\r" not in chunk:
                 continue  # a line of many chunks is joined once, at its end
-            chunk, begun = b"".join(begun), []
+            chunk, pieces = b"".join(pieces), []
         lines = chunk.splitlines()
         if lines and chunk[-1:] != b"\n":
             # A last line without its end goes on in the next chunk; one that ends in CR may get its LF only there.
-            begun.append(lines.pop() + (b"\r" if chunk[-1:] == b"\r" else b""))
+            pieces.append(lines.pop() + (b"\r" if chunk[-1:] == b"\r" else b""))
         for line in lines:
             if line[:6] == b"data: ":
                 data.append(line[6:])
@@ -35,7 +35,7 @@ def payloads(chunks: Iterable[bytes]) -> Iterator[bytes]:
                 yield b"\n".join(data)
                 data = []
             # Anything else is an event name, an id, a retry time, a comment, or a field to be ignored.
-    if data and begun == [b"\r"]:
+    if data and pieces == [b"\r"]:
         yield b"\n".join(data)  # a stream that ends in any other line ends in half an event
 
 

@@ -199,11 +199,11 @@ def _each(items: object, kinds: tuple[type, ...], path: str) -> tuple[Any, ...]:
     """The items as a tuple, each of one of these kinds."""
     if isinstance(items, str | bytes) or not isinstance(items, Iterable):
         raise _unexpected(path, (tuple, list), items)
-    held = tuple(items)
-    for n, item in enumerate(held):
+    parts = tuple(items)
+    for n, item in enumerate(parts):
         if type(item) not in kinds:
             raise _unexpected(f"{path}[{n}]", kinds, item)
-    return held
+    return parts
 
 
 def new_message_id() -> str:

@@ -407,8 +407,10 @@ class Subject:
 
     def claims(self) -> Capabilities:
         """What is claimed for the model, and the traits of the wire API. Raises BindingError for an unknown one."""
-        given = self.session.capabilities if self.kind == "session" else None
-        return replace(given if given is not None else self.adapter.claims(), wire=dialect(self.dialect).traits)
+        capabilities = self.session.capabilities if self.kind == "session" else None
+        return replace(
+            capabilities if capabilities is not None else self.adapter.claims(), wire=dialect(self.dialect).traits
+        )
 
     @property
     def _judged(self) -> Binding | SessionBinding:

@@ -68,8 +68,8 @@ def part_tokens(part: Part) -> int:
         case InlineData() | FileRef():
             return IMAGE_TOKENS if part.mime_type.startswith("image/") else DOCUMENT_TOKENS
         case ToolResult(result=result):
-            said = text_tokens(result) if isinstance(result, str) else json_tokens(result)
-            return said + sum(map(part_tokens, part.attachments))
+            tokens = text_tokens(result) if isinstance(result, str) else json_tokens(result)
+            return tokens + sum(map(part_tokens, part.attachments))
         case FunctionCall(name=name, args=args):
             return text_tokens(name) + json_tokens(args)
         case _:
@@ -84,8 +84,8 @@ def tool_tokens(tool: ToolSchema) -> int:
 
 def message_tokens(message: Message) -> int:
     """Tokens of a message in a prompt, at least 1. Measured once in its life."""
-    said, thought = _measured(message)
-    return said + thought
+    tokens, thought = _measured(message)
+    return tokens + thought
 
 
 def thought_tokens(message: Message) -> int:
@@ -97,8 +97,8 @@ def _measured(message: Message) -> tuple[int, int]:
     found = _known.get(message)
     if found is None:
         thought = sum(_sent_tokens(part) for part in message.parts if isinstance(part, Thought))
-        said = sum(_sent_tokens(part) for part in message.parts if not isinstance(part, Thought))
-        found = _known[message] = (said, thought) if said or thought else (1, 0)
+        tokens = sum(_sent_tokens(part) for part in message.parts if not isinstance(part, Thought))
+        found = _known[message] = (tokens, thought) if tokens or thought else (1, 0)
     return found
 
 

@@ -96,8 +96,8 @@ class AgentTurn:
     def requests(self) -> tuple[Exchange, ...]:
         """Its requests for an answer, without what the agent asks for itself: a title, of which no user has spoken."""
         scripted = [one for one in self.step.generated if not one.request.extra]
-        heard = [one for one in scripted if not self._is_aside(one)]
-        return tuple(heard or scripted)
+        own_requests = [one for one in scripted if not self._is_aside(one)]
+        return tuple(own_requests or scripted)
 
     @property
     def request(self) -> Exchange | None:
@@ -196,11 +196,13 @@ class AgentTurn:
     def _is_aside(self, exchange: Exchange) -> bool:
         """Whether users say something in a request, and nothing of it is what is said in this turn."""
         texts = user_words(exchange.call.messages) if exchange.call is not None else ""
-        return bool(texts) and without_blanks([self.view.said]) not in texts
+        return bool(texts) and without_blanks([self.view.user_text]) not in texts
 
     def _allowed_texts(self, turns: Sequence[TurnTexts], *more: str) -> str:
         """What may stand in its request: the same words can come again."""
-        return without_blanks([*(quote.text for one in turns for quote in one.all), self.view.said, self.system, *more])
+        return without_blanks(
+            [*(quote.text for one in turns for quote in one.all), self.view.user_text, self.system, *more]
+        )
 
 
 @once_per_view
@@ -220,7 +222,7 @@ def agent_turns(view: View) -> tuple[AgentTurn, ...]:
                 folder = action.folder if action.script.do == "open" else folder
                 damaged |= {action.script.session or ""} if action.script.do == "damage" else set()
             continue
-        if not step.turn.spoken:
+        if not step.turn.has_user_message:
             continue
         in_force = step.first(SessionInForce)
         session = in_force.session if in_force is not None else None
@@ -296,4 +298,4 @@ def session_value(session: str | None) -> object:
 
 def _user_quote(step: Step) -> Quote:
     began = next((event for event in step.turn.events if isinstance(event, TurnBegan)), None)
-    return Quote(step.turn.said, step.turn.at() if began is None else step.turn.at_event(began, "text"))
+    return Quote(step.turn.user_text, step.turn.at() if began is None else step.turn.at_event(began, "text"))

@@ -129,12 +129,12 @@ class Link:
     def compared(self, code: FindingCode, wrong: Sequence[WireDifference], what: str) -> Findings:
         """A finding for each difference; something was compared where there is none."""
         for one in wrong:
-            held = self.request.at_session_path(one.path)
+            session_place = self.request.at_session_path(one.path)
             yield code(
                 self.request.at(one.sent_path or one.path),
                 expected=UNSET if one.held is None else one.held,
                 observed=UNSET if one.sent is None else one.sent,
-                related=() if held is None else (held,),
+                related=() if session_place is None else (session_place,),
             )
         if not wrong:
             yield Compared(what)
@@ -219,9 +219,9 @@ def _earlier(view: View, link: Link, wanted: Callable[[ProviderCall, Exchange], 
 def is_forgotten(exchange: Exchange) -> bool:
     """Whether the service refused a request because it does not keep, or keeps no longer, what is named there."""
     head = exchange.call.resource if exchange.call is not None else None
-    kept = exchange.response.kept if exchange.response is not None else ()
+    stored_ids = exchange.response.kept if exchange.response is not None else ()
     refused = any(finding.get("enforced") for finding in exchange.request.findings)
-    return exchange.generates and refused and head is not None and head not in kept
+    return exchange.generates and refused and head is not None and head not in stored_ids
 
 
 def forgotten(view: View) -> Iterator[tuple[ProviderCall, Exchange, Link | None]]:

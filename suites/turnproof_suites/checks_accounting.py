@@ -41,14 +41,14 @@ def prompt_counts_everything(view: View) -> Findings:
     for one in answered_calls(view):
         if one.wire.usage is None:
             continue
-        sent, got = one.wire.usage.prompt_tokens, one.response.usage.prompt_tokens
-        if sent == got:
+        sent, observed = one.wire.usage.prompt_tokens, one.response.usage.prompt_tokens
+        if sent == observed:
             yield Compared("prompt tokens")
         else:
             yield _PROMPT_COUNT(
                 one.at("usage", "prompt_tokens"),
                 expected=sent,
-                observed=got,
+                observed=observed,
                 related=(one.at_wire(),),
                 usage=one.wire.usage,
             )
@@ -79,12 +79,12 @@ def output_is_what_the_wire_says(view: View) -> Findings:
     for one in answered_calls(view):
         if one.wire.usage is None:
             continue
-        sent, got = one.wire.usage.output_tokens, one.response.usage.output_tokens
-        if sent == got:
+        sent, observed = one.wire.usage.output_tokens, one.response.usage.output_tokens
+        if sent == observed:
             yield Compared("output tokens")
         else:
             place = one.at("usage", "output_tokens")
-            yield _OUTPUT_COUNT(place, expected=sent, observed=got, related=(one.at_wire(),))
+            yield _OUTPUT_COUNT(place, expected=sent, observed=observed, related=(one.at_wire(),))
 
 
 _WRONG_SUM = finding(
@@ -203,8 +203,8 @@ def _fallen(call: ProviderCall, before: TokenUsage, after: TokenUsage) -> list[t
     Anthropic's figures fall where the service made the prompt shorter on the way: its last usage leaves out what the
     compaction took (recorded: 55,196 prompt tokens at the start, 181 at the end).
     """
-    told = call.answer.usage if call.answer is not None else None
-    last = _figures(told) if told is not None else {}
+    usage = call.answer.usage if call.answer is not None else None
+    last = _figures(usage) if usage is not None else {}
     return [one for one in _lower_figures(before, after) if last.get(one[0]) != one[2]]
 
 
@@ -251,22 +251,22 @@ _EARLIER_CALLS_ADDED = finding(
 def each_call_counts_for_itself(view: View) -> Findings:
     """A later call's prompt holds the earlier ones already; adding them up counts them twice."""
     answered = {one.call.index: one for one in answered_calls(view)}
-    spent = 0
+    total = 0
     for call in view.calls:
         wire = call.answer.usage if call.answer is not None else None
         if wire is None:
             continue
         own, one = wire.prompt_tokens, answered.get(call.index)
-        got = one.response.usage.prompt_tokens if one is not None else None
-        if one is not None and spent and own and got == own + spent:
+        observed = one.response.usage.prompt_tokens if one is not None else None
+        if one is not None and total and own and observed == own + total:
             yield _EARLIER_CALLS_ADDED(
                 one.at("usage", "prompt_tokens"),
                 expected=own,
-                observed=got,
+                observed=observed,
                 related=(one.at_wire(),),
-                earlier=spent,
+                earlier=total,
             )
-        elif one is not None and spent:
+        elif one is not None and total:
             yield Compared("later calls")
         if one is not None or not view.shows_calls:
-            spent += own
+            total += own

@@ -47,19 +47,19 @@ def calls_run_once(view: View) -> Findings:
             continue
         known = {tool.name for tool in view.scenario.tools_in(turn.view.index)} - set(script.denied)
         parts = (part.part for round_ in script.rounds for part in round_.parts)
-        made = [part for part in parts if isinstance(part, FunctionCall) and part.name in known]
-        ran = [run for run in turn.view.tool_runs if run.name in known]
-        if not made and not ran:
+        calls = [part for part in parts if isinstance(part, FunctionCall) and part.name in known]
+        runs = [run for run in turn.view.tool_runs if run.name in known]
+        if not calls and not runs:
             continue
-        wrong = list(_wrong_runs(turn, made, ran))
+        wrong = list(_wrong_runs(turn, calls, runs))
         yield from findings_or_compared(wrong, "calls of agents")
 
 
-def _wrong_runs(turn: AgentTurn, made: Sequence[FunctionCall], ran: Sequence[ToolRun]) -> Iterator[Finding]:
+def _wrong_runs(turn: AgentTurn, scripted_calls: Sequence[FunctionCall], runs: Sequence[ToolRun]) -> Iterator[Finding]:
     """Calls and runs that have no counterpart; a call and a run of one tool belong together, whatever the arguments."""
-    waiting = list(made)
+    waiting = list(scripted_calls)
     left = []
-    for run in ran:
+    for run in runs:
         call = next((one for one in waiting if equal(_call_value(one), _call_value(run))), None)
         if call is None:
             left.append(run)
@@ -68,7 +68,7 @@ def _wrong_runs(turn: AgentTurn, made: Sequence[FunctionCall], ran: Sequence[Too
     for run in left:
         call = next((one for one in waiting if one.name == run.name), None)
         if call is None:
-            calls = [_call_value(one) for one in made]
+            calls = [_call_value(one) for one in scripted_calls]
             yield _NOT_CALLED(turn.step.at_event(run), observed=_call_value(run), calls=calls)
         else:
             waiting.remove(call)
@@ -98,8 +98,8 @@ def results_reach_the_model(view: View) -> Findings:
         script = turn.view.script
         if not turn.step.ordinary or script is None:
             continue
-        ran = [run for run in turn.view.tool_runs if run.outcome == "ok" and run.name in script.results]
-        returned = [(run, script.results[run.name].for_args(run.args).result) for run in ran]
+        runs = [run for run in turn.view.tool_runs if run.outcome == "ok" and run.name in script.results]
+        returned = [(run, script.results[run.name].for_args(run.args).result) for run in runs]
         wanted = [(run, text) for run, text in returned if isinstance(text, str) and text.strip()]
         requests = [one for one in turn.requests if one.call is not None]
         if not wanted or not requests:
@@ -140,9 +140,9 @@ def denied_tools_do_not_run(view: View) -> Findings:
         script = turn.view.script
         if script is None or not script.denied or not turn.step.generated:
             continue
-        ran = [run for run in turn.view.tool_runs if run.name in script.denied]
+        runs = [run for run in turn.view.tool_runs if run.name in script.denied]
         ended = turn.view.ended
-        for run in ran:
+        for run in runs:
             yield _DENIED_RAN(turn.step.at_event(run), observed=run.name, args=thaw(run.args))
         if ended is None or ended.outcome != "answer":
             yield _DENIED_WITHOUT_ANSWER(
@@ -151,5 +151,5 @@ def denied_tools_do_not_run(view: View) -> Findings:
                 observed=outcome(turn.view),
                 failure=failure(turn.view),
             )
-        elif not ran:
+        elif not runs:
             yield Compared("denied tools")

@@ -73,12 +73,12 @@ _SECOND_WRONG_ANSWER = finding(
 def one_turn_at_a_time(view: View) -> Findings:
     """A second one is refused with a known error, or waits, and is answered behind the first in the same session."""
     for turn in agent_turns(view):
-        script, beside, ended = turn.view.script, turn.step.first(SaidBeside), turn.view.ended
-        if script is None or script.beside is None or beside is None or ended is None:
+        script, second, ended = turn.view.script, turn.step.first(SaidBeside), turn.view.ended
+        if script is None or script.beside is None or second is None or ended is None:
             continue
         wrong = [
             *_wrong_first(turn, ended, _last_text(script)),
-            *_wrong_second(turn, beside, _last_text(script.beside)),
+            *_wrong_second(turn, second, _last_text(script.beside)),
         ]
         yield from findings_or_compared(wrong, "turns asked for at the same time")
 
@@ -92,14 +92,14 @@ def _wrong_first(turn: AgentTurn, ended: TurnEnded, wanted: str) -> Iterator[Fin
         yield _FIRST_WRONG_ANSWER(turn.at_ended("text"), expected=wanted, observed=ended.text)
 
 
-def _wrong_second(turn: AgentTurn, beside: SaidBeside, wanted: str) -> Iterator[Finding]:
-    if beside.outcome == "open":
-        yield _SECOND_NEVER_ENDED(turn.step.at_event(beside, "outcome"))
-    elif beside.outcome == "error" and not beside.typed:
-        place = turn.step.at_event(beside, "error")
-        yield _SECOND_UNTYPED.of_error(place, beside)
-    elif beside.outcome == "answer" and without_blanks([wanted]) not in without_blanks([beside.text]):
-        yield _SECOND_WRONG_ANSWER(turn.step.at_event(beside, "text"), expected=wanted, observed=beside.text)
+def _wrong_second(turn: AgentTurn, second: SaidBeside, wanted: str) -> Iterator[Finding]:
+    if second.outcome == "open":
+        yield _SECOND_NEVER_ENDED(turn.step.at_event(second, "outcome"))
+    elif second.outcome == "error" and not second.typed:
+        place = turn.step.at_event(second, "error")
+        yield _SECOND_UNTYPED.of_error(place, second)
+    elif second.outcome == "answer" and without_blanks([wanted]) not in without_blanks([second.text]):
+        yield _SECOND_WRONG_ANSWER(turn.step.at_event(second, "text"), expected=wanted, observed=second.text)
 
 
 def _last_text(script: Turn) -> str:
@@ -168,10 +168,10 @@ _NOT_CANCELLED = finding(
 def cancel_ends_the_request(view: View) -> Findings:
     """A cancel closes the connection to the service, and the turn ends as cancelled."""
     for turn in agent_turns(view):
-        held = [one for one in turn.step.generated if one.held and one.response is not None]
-        if not _is_cancelled(turn) or not held:
+        held_exchanges = [one for one in turn.step.generated if one.held and one.response is not None]
+        if not _is_cancelled(turn) or not held_exchanges:
             continue
-        last, ended = held[-1], turn.view.ended
+        last, ended = held_exchanges[-1], turn.view.ended
         if last.response is not None and last.response.released == "limit":
             yield _REQUEST_WENT_ON(last.at(Side.STREAM))
         elif ended is None or ended.outcome != "cancelled":
@@ -386,13 +386,13 @@ _LOST_WITH_THE_KILL = finding(
 @check("sessions/earlier-turns-survive-a-kill", needs="wire")
 def earlier_turns_survive_a_kill(view: View) -> Findings:
     """What was answered before is in the requests after it, of the same object and of a fresh process."""
-    lost: str | None = None
+    killed_session: str | None = None
     expected: str | None = None
     for turn in agent_turns(view):
         for action in turn.steps:
             if action.script.do in CHANGING and action.event.outcome == "done":
                 expected = action.script.session
-        if lost is not None and expected == lost and turn.view.normal:
+        if killed_session is not None and expected == killed_session and turn.view.normal:
             ended = turn.view.ended
             if ended is None or ended.outcome != "answer":
                 yield _KILLED_FOR_GOOD(
@@ -401,15 +401,15 @@ def earlier_turns_survive_a_kill(view: View) -> Findings:
                     observed=outcome(turn.view),
                     failure=failure(turn.view),
                 )
-            elif missing := turn.missing_texts(turn.known_sessions.get(lost, ())):
+            elif missing := turn.missing_texts(turn.known_sessions.get(killed_session, ())):
                 yield from turn.missing_findings(_LOST_WITH_THE_KILL, missing)
             else:
                 yield Compared("turns after a kill")
         killed = _first_kill(turn)
-        if lost is None or expected != lost:
+        if killed_session is None or expected != killed_session:
             expected = turn.session or expected
         if killed is not None and killed.processes:
-            lost = expected = expected or ""
+            killed_session = expected = expected or ""
 
 
 _CLAIMED_BUT_NOT_SENT = finding(
@@ -429,11 +429,11 @@ def loss_is_not_hidden(view: View) -> Findings:
         if killed is None or not killed.processes or ended is None or later.request is None:
             continue
         shown, sent = without_blanks([ended.shown]), without_blanks(message.text for message in later.request_messages)
-        before, held = (
+        before, text_now = (
             without_blanks(message.text for message in messages if message.role == "model")
             for messages in (turn.step.history_before, turn.step.history)
         )
-        if shown and held.count(shown) > before.count(shown) and shown not in sent:
+        if shown and text_now.count(shown) > before.count(shown) and shown not in sent:
             yield _CLAIMED_BUT_NOT_SENT(
                 later.at_messages(),
                 expected=ended.shown,

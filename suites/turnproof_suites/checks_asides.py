@@ -90,11 +90,11 @@ def _missing_messages(step: Step, text: str) -> Iterator[Finding]:
     if step.added is None:
         yield from _changes(step, _EARLIER_CHANGED)
         return
-    held = [message.text for message in step.added if message.role == "user"]
-    spoken = step.turn.script.user if step.turn.script is not None else ()
-    for user_text in (*(part.text for part in spoken if isinstance(part, Text)), text):
+    session_texts = [message.text for message in step.added if message.role == "user"]
+    user_parts = step.turn.script.user if step.turn.script is not None else ()
+    for user_text in (*(part.text for part in user_parts if isinstance(part, Text)), text):
         if not users_say(step.added, user_text):
-            yield _NOT_HELD(_at_history(step), expected=user_text, observed=held)
+            yield _NOT_HELD(_at_history(step), expected=user_text, observed=session_texts)
     shown = step.turn.ended.shown if step.turn.ended is not None else ""
     if shown.strip() and without_blanks([shown]) != without_blanks(model_texts(step.added)):
         yield _SHOWN_NOT_HELD(_at_history(step), expected=shown, observed=model_texts(step.added))
@@ -107,11 +107,13 @@ def _at_history(step: Step) -> Place:
 
 def _changes(step: Step, code: FindingCode) -> Iterator[Finding]:
     """Where what was held before is another one now; what came on top of it is none of that."""
-    before, held = _contents(step.history_before), _contents(step.history)
+    before, contents_now = _contents(step.history_before), _contents(step.history)
     differing = [
-        place for place in walk_steps(before, held) if not (place[1] is ABSENT and int(place[0][0]) >= len(before))
+        place
+        for place in walk_steps(before, contents_now)
+        if not (place[1] is ABSENT and int(place[0][0]) >= len(before))
     ]
-    for path, was, now in differing or [((), before, held)]:
+    for path, was, now in differing or [((), before, contents_now)]:
         yield code(
             step.turn.at(Side.HISTORY, "session", *path),
             expected=UNSET if was is ABSENT else was,
@@ -191,10 +193,10 @@ def _requests_after(step: Step, waiting: list[tuple[Step, tuple[str, str]]]) -> 
                 )
             continue
         sent = exchange.call.messages if exchange.call is not None else ()
-        lost = [(where, command) for where, command in waiting if not _has(sent, command)]
-        for where, command in lost:
+        lost_commands = [(where, command) for where, command in waiting if not _has(sent, command)]
+        for where, command in lost_commands:
             yield _COMMAND_NOT_SENT(exchange.at_read("messages"), expected=command, related=(_at_history(where),))
-        if waiting and not lost:
+        if waiting and not lost_commands:
             yield Compared("requests after a command")
 
 

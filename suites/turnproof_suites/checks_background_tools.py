@@ -91,7 +91,7 @@ def _held_up(late: LateTool) -> Iterator[Finding]:
         yield _NOT_ONE_RESULT(step.at_history(), expected=1, observed=count, call=late.call.id)
 
 
-_LOST = finding(
+_RESULT_LOST = finding(
     "tools/background-results-are-kept/lost",
     "What a tool in the background returned is lost.",
     "a result of the call {call}",
@@ -113,11 +113,11 @@ def background_results_are_kept(view: View) -> Findings:
         if late.event.waited or late.event.cancelled or late.call is None or script is None:
             continue
         wanted = script.results[late.event.name].for_args(dict(late.call.args)).result
-        mine = [one for one in late.event.results if one.call_id == late.call.id]
-        if not mine:
+        own_results = [one for one in late.event.results if one.call_id == late.call.id]
+        if not own_results:
             others = [one.call_id for one in late.event.results]
-            yield _LOST(late.step.at_event(late.event), call=late.call.id, observed=others)
-        elif without_blanks(strings_in(wanted)) not in without_blanks(strings_in(mine[-1].result)):
-            yield _OTHER(late.step.at_event(late.event), expected=wanted, observed=mine[-1].result)
+            yield _RESULT_LOST(late.step.at_event(late.event), call=late.call.id, observed=others)
+        elif without_blanks(strings_in(wanted)) not in without_blanks(strings_in(own_results[-1].result)):
+            yield _OTHER(late.step.at_event(late.event), expected=wanted, observed=own_results[-1].result)
         else:
             yield Compared("results of tools in the background")

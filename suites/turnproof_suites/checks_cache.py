@@ -131,19 +131,19 @@ def marks_reach_the_wire(view: View) -> Findings:
     for request in read_requests(view):
         began = request.call.began
         on_tools = Counter(_tool_marks(began.tools))
-        held = on_tools + Counter(_marks(began.messages))
+        session_marks = on_tools + Counter(_marks(began.messages))
         sent_on_tools = Counter(_tool_marks(request.wire.tools))
         sent = sent_on_tools + Counter(_marks(request.wire.messages))
-        if not held:
+        if not session_marks:
             continue
-        lost = held - sent
-        for life in lost:
+        lost_marks = session_marks - sent
+        for life in lost_marks:
             place = request.at("tools" if on_tools[life] > sent_on_tools[life] else "messages")
             marked = [
                 request.call.at(Side.HISTORY, *steps) for steps, one in _marked_parts(began.messages) if one == life
             ]
-            yield _MARKS_LOST(place, expected=held[life], observed=sent[life], life=life, related=marked)
-        if not lost:
+            yield _MARKS_LOST(place, expected=session_marks[life], observed=sent[life], life=life, related=marked)
+        if not lost_marks:
             yield Compared("marks")
 
 

@@ -39,20 +39,22 @@ def call_ids_are_kept(view: View) -> Findings:
     """The provider gets its own ids back, whatever the adapter's are; each call has an id that no other call has."""
     for one in answered_calls(view):
         answer = one.call.answer
-        sent, got = calls_in(answer.parts if answer is not None else ()), calls_in(one.response.parts)
-        if not sent or len(sent) != len(got):
+        sent, response_calls = calls_in(answer.parts if answer is not None else ()), calls_in(one.response.parts)
+        if not sent or len(sent) != len(response_calls):
             continue
-        ids = [call.id for call in got]
+        ids = [call.id for call in response_calls]
         differ = len(set(ids)) == len(ids) and all(ids)
         if not any(call.id for call in sent):
             if differ:
                 yield Compared("call ids that had to be made up")
             else:
-                yield _ID_NOT_ITS_OWN(one.at("parts"), observed=ids, related=(one.at_wire(),), calls=len(got))
+                yield _ID_NOT_ITS_OWN(
+                    one.at("parts"), observed=ids, related=(one.at_wire(),), calls=len(response_calls)
+                )
         elif sorted(call.id for call in sent) == sorted(ids):
             yield Compared("call ids")
         else:
-            for ours, theirs in pair_calls(got, sent):
+            for ours, theirs in pair_calls(response_calls, sent):
                 if ours.id != theirs.id:
                     yield from _sent_back(view, one, ours, theirs, differ)
 
@@ -71,8 +73,8 @@ def _ids_sent_back(view: View, returned: FunctionCall) -> Iterator[str]:
     for call in view.calls:
         for exchange in call.generated:
             sent = calls_made(exchange.call.messages) if exchange.call is not None else ()
-            for held, wire in pair_calls(calls_made(call.began.messages), sent, issued_ids(view)):
-                if held.id == returned.id and not view.dialect.is_positional(wire.id):
+            for session_call, wire in pair_calls(calls_made(call.began.messages), sent, issued_ids(view)):
+                if session_call.id == returned.id and not view.dialect.is_positional(wire.id):
                     yield wire.id
 
 
@@ -144,7 +146,7 @@ _NOT_EMPTY = finding(
 def _only_declared_tools(call: ProviderCall, parts: Iterable[Part]) -> bool:
     """Whether every tool that an answer calls stands in the request."""
     declared = {tool.name for tool in call.sent.tools} if call.sent is not None else set()
-    return all(made.name in declared for made in calls_in(parts))
+    return all(function_call.name in declared for function_call in calls_in(parts))
 
 
 @check("tools/no-arguments-are-an-empty-object")
@@ -154,21 +156,21 @@ def no_arguments_are_an_empty_object(view: View) -> Findings:
         wire = call.answer
         if wire is None or call.last is None:
             continue
-        for made in (made for made in calls_in(wire.parts) if not made.args):
+        for function_call in (each for each in calls_in(wire.parts) if not each.args):
             if call.failed is not None:
                 if not _only_declared_tools(call, wire.parts):
                     continue  # that may be what it was raised for
                 yield _NO_ARGUMENTS_RAISED(
                     call.at(Side.ERROR, "error"),
                     observed=call.failed.message,
-                    related=(call.last.at_part(made),),
-                    tool=made.name,
+                    related=(call.last.at_part(function_call),),
+                    tool=function_call.name,
                     error=call.failed.error,
                 )
                 continue
             parts = call.response.parts if call.response is not None else ()
             pairs = pair_calls(calls_in(parts), calls_in(wire.parts))
-            returned = next((ours for ours, theirs in pairs if theirs is made), None)
+            returned = next((ours for ours, theirs in pairs if theirs is function_call), None)
             if returned is None:
                 continue
             number = next(n for n, one in enumerate(parts) if one is returned)
@@ -179,8 +181,8 @@ def no_arguments_are_an_empty_object(view: View) -> Findings:
                     call.at(Side.RESPONSE, "parts", number, "args"),
                     expected={},
                     observed=returned.args,
-                    related=(call.last.at_part(made),),
-                    tool=made.name,
+                    related=(call.last.at_part(function_call),),
+                    tool=function_call.name,
                 )
 
 
@@ -257,14 +259,18 @@ def _never_runs(
     announced: FindingCode,
     clipped: frozenset[str] = frozenset(),
 ) -> Findings:
-    wire = [made for made in calls_in(call.answer.parts if call.answer is not None else ()) if made.id not in clipped]
+    wire = [
+        wire_call
+        for wire_call in calls_in(call.answer.parts if call.answer is not None else ())
+        if wire_call.id not in clipped
+    ]
     if not view.shows_calls:
         yield from _not_run(view, call, what, returned, wire)
         return
     parts = call.response.parts if call.response is not None else ()
     events = [event for event in call.callbacks if isinstance(event, FunctionCallDetected)]
-    heard = [event.function_call for event in events]
-    complete = {id(ours) for calls in (calls_in(parts), heard) for ours, _ in pair_calls(calls, wire)}
+    announced_calls = [event.function_call for event in events]
+    complete = {id(ours) for calls in (calls_in(parts), announced_calls) for ours, _ in pair_calls(calls, wire)}
     wrong = False
     for number, part in enumerate(parts):
         if isinstance(part, FunctionCall) and id(part) not in complete:
@@ -274,9 +280,9 @@ def _never_runs(
     for event in events:
         if id(event.function_call) not in complete:
             wrong = True
-            made = event.function_call
+            function_call = event.function_call
             place = call.at_callback(event, "function_call")
-            yield announced(place, observed=made.args, related=(call.at_answer(),), tool=made.name)
+            yield announced(place, observed=function_call.args, related=(call.at_answer(),), tool=function_call.name)
     if not wrong and (call.response is not None or call.failed is not None):
         yield Compared(what)
 
@@ -288,7 +294,9 @@ def _not_run(
     tool runs no more often in the turn than the model has called it in full."""
     turn = next(one for one in view.turns if one.index == call.began.turn)
     answers = [one.answer for one in turn.calls if one is not call and one.answer is not None]
-    called = Counter(made.name for made in (*complete, *(made for one in answers for made in calls_in(one.parts))))
+    called = Counter(
+        function_call.name for function_call in (*complete, *(each for one in answers for each in calls_in(one.parts)))
+    )
     own_names = call.session_names
     allowed = Counter({own_names.get(name, name): times for name, times in called.items()})
     extra = []
@@ -348,15 +356,17 @@ _ONE_ID = finding(
 def parallel_calls_stay_apart(view: View) -> Findings:
     """Several calls in one answer: as many come back, each with an id, name and arguments of its own."""
     for one in answered_calls(view):
-        sent, got = calls_in(one.wire.parts), calls_in(one.response.parts)
-        if len(got) < len(sent) and _may_be_clipped(one.wire):
+        sent, response_calls = calls_in(one.wire.parts), calls_in(one.response.parts)
+        if len(response_calls) < len(sent) and _may_be_clipped(one.wire):
             sent = sent[:-1]
         if len(sent) < 2:
             continue
-        ids = [call.id for call in got]
-        again = next((call for n, call in enumerate(got) if call.id in ids[:n]), None)
-        if len(got) != len(sent):
-            yield _CALL_COUNT(one.at("parts"), expected=len(sent), observed=len(got), related=(one.at_wire(),))
+        ids = [call.id for call in response_calls]
+        again = next((call for n, call in enumerate(response_calls) if call.id in ids[:n]), None)
+        if len(response_calls) != len(sent):
+            yield _CALL_COUNT(
+                one.at("parts"), expected=len(sent), observed=len(response_calls), related=(one.at_wire(),)
+            )
         elif again is not None:
             yield _ONE_ID(one.at_part(again, "id"), observed=ids, related=(one.at_wire(),))
         else:

@@ -124,14 +124,14 @@ def thinking_is_kept(view: View) -> Findings:
             continue
         signed = [thought for thought in thoughts_in(exchange.answer.parts) if thought.provider_data is not None]
         complete = "".join(thought.text for thought in signed)
-        kept = "".join(thought.text for thought in thoughts_in(call.response.parts))
+        thinking = "".join(thought.text for thought in thoughts_in(call.response.parts))
         if not complete.strip():
             continue
-        if without_blanks([complete]) in without_blanks([kept]):
+        if without_blanks([complete]) in without_blanks([thinking]):
             yield Compared("thinking of cancelled responses")
         else:
             place = call.at(Side.RESPONSE, "parts")
-            yield _THINKING_LOST(place, expected=complete, observed=kept, related=(exchange.at(Side.STREAM),))
+            yield _THINKING_LOST(place, expected=complete, observed=thinking, related=(exchange.at(Side.STREAM),))
 
 
 _PIECE_AFTERWARDS = finding(
@@ -213,7 +213,7 @@ def half_calls_are_not_announced(view: View) -> Findings:
             continue
         announced = [event for event in call.callbacks if isinstance(event, FunctionCallDetected)]
         pairs = pair_calls([event.function_call for event in announced], calls_in(answer.parts))
-        complete = {id(heard) for heard, _ in pairs}
+        complete = {id(announced_call) for announced_call, _ in pairs}
         half = [event for event in announced if id(event.function_call) not in complete]
         for event in half:
             yield _HALF_CALL(
@@ -376,8 +376,8 @@ def _cancelled_before(view: View, *, streamed: bool, sent: FindingCode, went_on:
         if call.failed is not None and "Cancelled" in (call.failed.error, *call.failed.bases):
             yield Compared("calls with a token that was set")
         elif call.failed is not None:
-            got = f"{call.failed.error}: {call.failed.message}"
-            yield went_on(call.at(Side.ERROR, "error"), expected=FinishReason.CANCELLED, observed=got)
+            observed = f"{call.failed.error}: {call.failed.message}"
+            yield went_on(call.at(Side.ERROR, "error"), expected=FinishReason.CANCELLED, observed=observed)
         elif call.response is not None and call.response.finish_reason is FinishReason.CANCELLED:
             yield Compared("calls with a token that was set")
         elif call.response is not None:

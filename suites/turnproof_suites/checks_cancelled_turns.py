@@ -26,7 +26,7 @@ from .reading import (
 )
 from .words import user_words, without_blanks
 
-_KEPT = ("event", "batch", "tool", "between-tools")
+_TEXT_STAYS = ("event", "batch", "tool", "between-tools")
 """Cuts after the request was written: the user's message stays in the history."""
 
 _FORGOTTEN = ("before-start", "backoff")
@@ -47,7 +47,7 @@ def _next_requests(view: View, *cuts: str) -> Iterator[tuple[TurnView, ReadReque
 
 def _first_requests(view: View) -> list[tuple[TurnView, ReadRequest | None]]:
     requests = {turn.index: request for turn, request in first_requests(view)}
-    return [(turn, requests.get(turn.index)) for turn in view.turns if turn.spoken]
+    return [(turn, requests.get(turn.index)) for turn in view.turns if turn.has_user_message]
 
 
 _REFUSED = finding(
@@ -67,19 +67,19 @@ _USER_TEXT_LOST = finding(
 @check("cancellation/history-serves-the-next-turn")
 def history_serves_the_next_turn(view: View) -> Findings:
     """The next request is accepted; where the cancelled turn had begun, it knows what the user had said in it."""
-    for turn, request in _next_requests(view, *_KEPT, *_FORGOTTEN):
+    for turn, request in _next_requests(view, *_TEXT_STAYS, *_FORGOTTEN):
         for refusal in request.exchange.refusals:
             yield refusal_finding(_REFUSED, request.exchange, refusal, message=refusal["message"])
         if request.exchange.refusals:
             continue
-        keeps_text = turn.cut is not None and turn.cut.at in _KEPT
-        lost = _missing_user_texts(turn, request) if keeps_text else []
-        for text in lost:
+        keeps_text = turn.cut is not None and turn.cut.at in _TEXT_STAYS
+        lost_texts = _missing_user_texts(turn, request) if keeps_text else []
+        for text in lost_texts:
             began = (event for event in turn.events if isinstance(event, TurnBegan))
             yield _USER_TEXT_LOST(
                 request.at("messages"), expected=text, related=[turn.at_event(event) for event in began]
             )
-        if not lost:
+        if not lost_texts:
             yield Compared("requests after a cancelled turn")
 
 
@@ -131,7 +131,7 @@ _INVENTED = finding(
 @check("cancellation/nothing-is-invented")
 def nothing_is_invented(view: View) -> Findings:
     """No text goes out as the model's that the model did not write: it would learn to write it."""
-    for _, request in _next_requests(view, *_KEPT, "before-start", "backoff"):
+    for _, request in _next_requests(view, *_TEXT_STAYS, "before-start", "backoff"):
         # As one text: an answer that was paused and gone on with is one on the wire, and blank pieces may be left out.
         here = (exchange.text for call in view.calls for exchange in call.generated)
         written = without_blanks([*model_texts(view.scenario.given), *here])
@@ -162,17 +162,17 @@ _UNANSWERED = finding(
 def running_tools_are_answered(view: View) -> Findings:
     """Cancelled while tools ran: every call in the next request still has its result."""
     for _, request in _next_requests(view, "tool", "between-tools"):
-        held = {call.id: call for call in calls_made(request.session_messages)}
+        session_calls = {call.id: call for call in calls_made(request.session_messages)}
         found = {result.call_id for result in results_in(request.wire.messages)}
-        sent = [call for call in calls_made(request.wire.messages) if call.id in held]
+        sent = [call for call in calls_made(request.wire.messages) if call.id in session_calls]
         unanswered = [call for call in sent if call.id not in found]
         for call in unanswered:
             yield _UNANSWERED(
                 request.at_results_of(call),
                 observed=sorted(found),
-                related=(request.at_part(call), request.at_session(held[call.id])),
+                related=(request.at_part(call), request.at_session(session_calls[call.id])),
                 call=call.id,
-                tool=held[call.id].name,
+                tool=session_calls[call.id].name,
             )
         if sent and not unanswered:
             yield Compared("calls of a turn cancelled in its tools")

@@ -201,9 +201,9 @@ def a_tool_can_ask_a_child(view: View) -> Findings:
         wrong = list(_wrong_end(one, _IN_TOOL_FAILED, _IN_TOOL_OTHER))
         for exchange in one.exchanges:
             sent = [message.text for message in sent_messages(exchange) if message.text]
-            if _in_any(one.turn.said, sent):
-                place = at_text(exchange, one.turn.said)
-                wrong.append(_IN_TOOL_FOREIGN(place, observed=one.turn.said))
+            if _in_any(one.turn.user_text, sent):
+                place = at_text(exchange, one.turn.user_text)
+                wrong.append(_IN_TOOL_FOREIGN(place, observed=one.turn.user_text))
         if not wrong:
             wrong += _lost_result(one)
         yield from wrong
@@ -260,14 +260,14 @@ _PARENT_GOES_ON = finding(
 def a_cancelled_parent_stops_its_child(view: View) -> Findings:
     """The child leaves the answer that it is given, asks for no other one, and its parent's turn ends as cancelled."""
     for one in _in_tools(view):
-        held = next((number for number, each in enumerate(one.exchanges) if each.held), None)
-        if not one.turn.cancelled or held is None:
+        held_number = next((number for number, each in enumerate(one.exchanges) if each.held), None)
+        if not one.turn.cancelled or held_number is None:
             continue
-        response = one.exchanges[held].response
+        response = one.exchanges[held_number].response
         wrong: list[Finding] = []
         if response is not None and response.released == "limit":
-            wrong.append(_GOES_ON(one.exchanges[held].at(Side.STREAM)))
-        wrong += [_ASKS_ON(each.at(Side.REQUEST)) for each in one.exchanges[held + 1 :]]
+            wrong.append(_GOES_ON(one.exchanges[held_number].at(Side.STREAM)))
+        wrong += [_ASKS_ON(each.at(Side.REQUEST)) for each in one.exchanges[held_number + 1 :]]
         if one.turn.ended is not None and one.turn.ended.outcome != "cancelled":
             wrong.append(_PARENT_GOES_ON(one.turn.at_end(), observed=one.turn.ended.outcome))
         yield from wrong

@@ -82,16 +82,20 @@ def connections_are_reused(view: View) -> Findings:
     Streams are left out, also those behind a call in one piece: openai 3.54 itself stops at the end marker and closes
     the connection.
     """
-    asked = [exchange for exchange in view.exchanges if exchange.generates and not exchange.request.probe]
-    followed = [(one, other) for one, other in pairwise(asked) if _in_one_piece(one) and _numbers(one, other)]
+    generating_exchanges = [
+        exchange for exchange in view.exchanges if exchange.generates and not exchange.request.probe
+    ]
+    followed = [
+        (one, other) for one, other in pairwise(generating_exchanges) if _in_one_piece(one) and _numbers(one, other)
+    ]
     if not followed:
         return
     reused = [other for one, other in followed if one.request.connection == other.request.connection]
     if reused:
         yield Compared("requests behind a whole answer")
     else:
-        used = {exchange.request.connection for exchange in asked}
-        yield _EACH_ITS_OWN(followed[0][1].at(pointer=None), observed=len(used), requests=len(asked))
+        used = {exchange.request.connection for exchange in generating_exchanges}
+        yield _EACH_ITS_OWN(followed[0][1].at(pointer=None), observed=len(used), requests=len(generating_exchanges))
 
 
 def _in_one_piece(exchange: Exchange) -> bool:

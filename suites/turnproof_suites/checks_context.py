@@ -59,7 +59,7 @@ _NOTHING_TAKEN = finding(
     "The session reports an empty context, but has messages.",
     "more than {expected} tokens for {messages} messages",
 )
-_GROWN = finding(
+_FIGURE_FELL = finding(
     "accounting/context-shrinks-with-a-collection/grown",
     "The session's account of its context is higher after a collection than before.",
     "at most {expected} tokens",
@@ -94,7 +94,7 @@ def _wrong(before: int, report: ContextReport, step: Step) -> Finding | None:
     if now <= 0:
         return _NOTHING_TAKEN(place, expected=0, observed=now, related=[step.at_history()], messages=len(step.history))
     if now > before and left <= was:
-        return _GROWN(place, expected=before, observed=now)
+        return _FIGURE_FELL(place, expected=before, observed=now)
     if now == before and left < was - TOKENS:
         return _NOT_SMALLER(place, expected=before, observed=now, removed=was - left)
     return None
@@ -136,9 +136,9 @@ def _has_scripted_figures(view: View) -> bool:
 
 
 def _beyond_a_ruler(messages: Iterable[Message]) -> bool:
-    held = list(messages)
-    parts = [part for message in held for part in message.parts]
-    parts += [one for result in results_in(held) for one in result.attachments]
+    all_messages = list(messages)
+    parts = [part for message in all_messages for part in message.parts]
+    parts += [one for result in results_in(all_messages) for one in result.attachments]
     return any(isinstance(part, Thought | InlineData | FileRef) for part in parts)
 
 

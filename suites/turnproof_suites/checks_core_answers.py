@@ -27,14 +27,16 @@ _TEXT_CHANGED = finding(
 def text_is_what_the_wire_carried(view: View) -> Findings:
     """Every letter of the visible text, and none besides."""
     for one in answered_calls(view):
-        sent, got = spoken_text(one.wire.parts), spoken_as(one.response.parts, one.wire.parts)
+        sent, observed = spoken_text(one.wire.parts), spoken_as(one.response.parts, one.wire.parts)
         # An adapter may hand structured output over as an object alone.
-        if one.call.began.response_schema is not None and not got:
+        if one.call.began.response_schema is not None and not observed:
             continue
-        if sent == got:
+        if sent == observed:
             yield Compared("texts of answers")
         else:
-            yield _TEXT_CHANGED(one.at_text(sent), expected=sent, observed=got, related=(one.at_wire_text(got),))
+            yield _TEXT_CHANGED(
+                one.at_text(sent), expected=sent, observed=observed, related=(one.at_wire_text(observed),)
+            )
 
 
 _MODEL_MISSING = finding(
@@ -54,13 +56,13 @@ _MODEL_CHANGED = finding(
 def answering_model_is_named(view: View) -> Findings:
     """As the API names it, which is often a dated version of the one that was requested."""
     for one in answered_calls(view):
-        sent, got = one.wire.model, one.response.model
+        sent, observed = one.wire.model, one.response.model
         if not sent:
             continue
-        if not got:
+        if not observed:
             yield _MODEL_MISSING(one.at("model"), expected=sent, related=(one.at_wire(),))
-        elif got.removeprefix(_GEMINI) != sent.removeprefix(_GEMINI):
-            yield _MODEL_CHANGED(one.at("model"), expected=sent, observed=got, related=(one.at_wire(),))
+        elif observed.removeprefix(_GEMINI) != sent.removeprefix(_GEMINI):
+            yield _MODEL_CHANGED(one.at("model"), expected=sent, observed=observed, related=(one.at_wire(),))
         else:
             yield Compared("names of models")
 
@@ -87,13 +89,13 @@ _CALLS_MOVED = finding(
 def parts_keep_the_models_order(view: View) -> Findings:
     """The order of text and calls, and of the calls among themselves."""
     for one in answered_calls(view):
-        sent, got = part_kinds(one.wire.parts), part_kinds(one.response.parts)
-        if len(sent) < 2 or sorted(sent) != sorted(got):
+        sent, observed = part_kinds(one.wire.parts), part_kinds(one.response.parts)
+        if len(sent) < 2 or sorted(sent) != sorted(observed):
             continue  # nothing to order, or something is missing: another requirement's business
         sent_ids = [call.id for call in calls_in(one.wire.parts)]
         got_ids = [call.id for call in calls_in(one.response.parts)]
-        if sent != got:
-            yield _KINDS_MOVED(one.at("parts"), expected=sent, observed=got, related=(one.at_wire(),))
+        if sent != observed:
+            yield _KINDS_MOVED(one.at("parts"), expected=sent, observed=observed, related=(one.at_wire(),))
         elif sorted(sent_ids) == sorted(got_ids) and sent_ids != got_ids:
             calls = calls_in(one.response.parts)
             first = next(call for call, id in zip(calls, sent_ids, strict=True) if call.id != id)
@@ -122,16 +124,16 @@ def finish_reason_says_why(view: View) -> Findings:
     """By the dialect's table. Refusal and safety count as the same. OpenAI has a field for refusals and sends the word
     "stop" beside it: an adapter may return either reason."""
     for one in answered_calls(view):
-        wire, got = one.wire.finish, one.response.finish_reason
+        wire, observed = one.wire.finish, one.response.finish_reason
         if wire is None:
             continue
-        if got in (wire, one.wire.finish_word) or {wire, got} <= _ALIKE:
+        if observed in (wire, one.wire.finish_word) or {wire, observed} <= _ALIKE:
             yield Compared("finish reasons")
         else:
             yield _FINISH_WRONG(
                 one.at("finish_reason"),
                 expected=wire,
-                observed=got,
+                observed=observed,
                 related=(one.at_wire(),),
                 word=one.wire.raw_finish,
             )

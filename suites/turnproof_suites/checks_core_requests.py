@@ -128,12 +128,12 @@ def _differences(view: View, request: ReadRequest) -> list[WireDifference]:
 
 
 def _difference(request: ReadRequest, one: WireDifference) -> Finding:
-    held = request.at_session_path(one.path)
+    session_place = request.at_session_path(one.path)
     return _DIFFERENCES[one.what](
         request.at(one.sent_path),
         expected=UNSET if one.held is None else one.held,
         observed=UNSET if one.sent is None else one.sent,
-        related=() if held is None else (held,),
+        related=() if session_place is None else (session_place,),
     )
 
 
@@ -156,18 +156,18 @@ def system_text_is_sent_each_turn(view: View) -> Findings:
     """The text in force, and none that was in force before."""
     earlier: list[str] = []
     for request in read_requests(view):
-        held, sent = request.call.began.system or "", system_text(request.wire)
-        gone = [text for text in earlier if text.strip() not in held]
-        stale = [text for text in gone if instructs(request.wire, text)]
-        missing = bool(held) and not instructs(request.wire, held)
+        session_system, sent = request.call.began.system or "", system_text(request.wire)
+        removed_texts = [text for text in earlier if text.strip() not in session_system]
+        stale = [text for text in removed_texts if instructs(request.wire, text)]
+        missing = bool(session_system) and not instructs(request.wire, session_system)
         if missing:
-            yield _SYSTEM_MISSING(_at_system(request), expected=held, observed=sent)
+            yield _SYSTEM_MISSING(_at_system(request), expected=session_system, observed=sent)
         for text in stale:
-            yield _SYSTEM_EARLIER(_at_system(request, text), expected=held, observed=text)
-        if not missing and not stale and (held or earlier):
+            yield _SYSTEM_EARLIER(_at_system(request, text), expected=session_system, observed=text)
+        if not missing and not stale and (session_system or earlier):
             yield Compared("system text")
-        if held.strip() and held not in earlier:
-            earlier.append(held)
+        if session_system.strip() and session_system not in earlier:
+            earlier.append(session_system)
 
 
 def _at_system(request: ReadRequest, text: str = "") -> Place:

@@ -166,8 +166,8 @@ def serialised_history_comes_back(view: View) -> Findings:
         elif event.returned is not None:
             yield _NO_HISTORY(view.at_event(event, "returned"), observed=event.returned)
         elif call is not None:
-            held, loaded = to_builtins(call.began.messages), to_builtins(event.messages)
-            differing = list(walk_steps(held, loaded))
+            session_messages, loaded = to_builtins(call.began.messages), to_builtins(event.messages)
+            differing = list(walk_steps(session_messages, loaded))
             for steps, before, now in differing:
                 yield _MESSAGE_CHANGED(
                     view.at_event(event, "messages", *steps),

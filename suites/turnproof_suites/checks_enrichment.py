@@ -23,7 +23,7 @@ _OTHER_TEXT = finding(
 def prompts_are_enriched_in_order(view: View) -> Findings:
     """Each request has what the user says in this turn, as the hooks leave it in order of their priority."""
     for step in turns_done(view) if view.scenario.enrichers else ():
-        wanted = view.scenario.enriched(step.turn.said)
+        wanted = view.scenario.enriched(step.turn.user_text)
         for exchange in step.generated:
             sent = sent_messages(exchange)
             if users_say(sent, wanted):

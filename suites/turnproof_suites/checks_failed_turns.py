@@ -31,17 +31,19 @@ _STILL_SENT = finding(
 def a_failed_turn_leaves_no_trace(view: View) -> Findings:
     """The history is what it was before the turn, wherever it is kept, and the next request shows it."""
     requests = {turn.index: request for turn, request in first_requests(view)}
-    spoken = [turn for turn in view.turns if turn.spoken]
-    for turn, after in pairwise(spoken):
+    user_turns = [turn for turn in view.turns if turn.has_user_message]
+    for turn, after in pairwise(user_turns):
         if turn.ended is None or turn.ended.outcome != "error" or turn.script is None:
             continue
         request = requests.get(after.index)
         wrong = list(_history_changes(view, turn))
-        if request is not None and _lingers(turn.said, after.said, request.wire.messages, request.session_messages):
+        if request is not None and _lingers(
+            turn.user_text, after.user_text, request.wire.messages, request.session_messages
+        ):
             wrong.append(
                 _STILL_SENT(
-                    _at_user_text(request, turn.said),
-                    observed=turn.said,
+                    _at_user_text(request, turn.user_text),
+                    observed=turn.user_text,
                     related=(view.at_event(turn.failed or turn.ended),),
                 )
             )
@@ -75,19 +77,19 @@ def _at_user_text(request: ReadRequest, text: str) -> Place:
 def _provider_history_before(view: View, turn: TurnView) -> tuple[Message, ...] | None:
     """What the provider held when the user spoke, after whatever was done ahead of it; None where nobody looked."""
     # What a provider makes of a conversation that it is handed is not seen before the turn.
-    held: tuple[Message, ...] | None = None if view.scenario.given else ()
+    history: tuple[Message, ...] | None = None if view.scenario.given else ()
     events = (event for each in view.turns if each.index <= turn.index for event in each.events)
     for event in takewhile(lambda event: not (isinstance(event, TurnBegan) and event.turn == turn.index), events):
         if isinstance(event, HistorySnapshot):
-            held = event.messages if event.owner == "provider" else held
-    return held
+            history = event.messages if event.owner == "provider" else history
+    return history
 
 
-def _lingers(user_message: str, now: str, sent: Sequence[Message], held: Sequence[Message]) -> bool:
+def _lingers(user_message: str, now: str, sent: Sequence[Message], session_messages: Sequence[Message]) -> bool:
     """Whether a failed turn's text is on the wire, though neither the session nor the new message has it."""
     return (
         bool(user_message.strip())
         and users_say(sent, user_message)
-        and not users_say(held, user_message)
+        and not users_say(session_messages, user_message)
         and without_blanks([user_message]) not in without_blanks([now])
     )

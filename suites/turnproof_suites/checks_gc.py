@@ -122,7 +122,7 @@ def _first_turns_after_collection(view: View) -> Iterator[TurnView]:
     due = False
     for turn in view.turns:
         due = due or turn.collected is not None
-        if due and turn.spoken:
+        if due and turn.has_user_message:
             yield turn
             due = False
 
@@ -139,10 +139,10 @@ def removed_history_stays_removed(view: View) -> Findings:
     """Nobody but the session remembers: what it removed is in no later request."""
     collections = list(operations_done(view, "gc"))
     for turn in view.turns:
-        gone = [message for one in collections if one.turn.index <= turn.index for message in _removed(one)]
+        removed_messages = [message for one in collections if one.turn.index <= turn.index for message in _removed(one)]
         for call in turn.calls:
-            if gone and call.sent is not None:
-                yield from _forgotten(ReadRequest(call, call.generated[-1], call.sent), gone)
+            if removed_messages and call.sent is not None:
+                yield from _forgotten(ReadRequest(call, call.generated[-1], call.sent), removed_messages)
 
 
 def _removed(collection: Step) -> Iterator[Message]:
@@ -152,11 +152,11 @@ def _removed(collection: Step) -> Iterator[Message]:
             yield message
 
 
-def _forgotten(request: ReadRequest, gone: list[Message]) -> Iterator[Compared | Finding]:
-    held, sent = user_words(request.session_messages), user_words(request.wire.messages)
-    for message in gone:
+def _forgotten(request: ReadRequest, removed_messages: list[Message]) -> Iterator[Compared | Finding]:
+    session_words, sent = user_words(request.session_messages), user_words(request.wire.messages)
+    for message in removed_messages:
         words = without_blanks([message.text])
-        if message.role != "user" or not words or words in held:
+        if message.role != "user" or not words or words in session_words:
             continue
         if words in sent:
             yield _SENT_AGAIN(_at_words(request, message.text), observed=message.text)
@@ -194,8 +194,8 @@ def system_and_tools_stay_in_force(view: View) -> Findings:
         sent = sorted(tool.name for tool in request.wire.tools)
         for name in missing:
             yield _TOOL_GONE(request.at("tools"), expected=name, observed=sent)
-        lost = began.system is not None and not instructs(request.wire, began.system)
-        if lost:
+        is_system_lost = began.system is not None and not instructs(request.wire, began.system)
+        if is_system_lost:
             yield _SYSTEM_GONE(request.at("system"), expected=began.system, observed=system_text(request.wire))
-        if not missing and not lost and (began.system or began.tools):
+        if not missing and not is_system_lost and (began.system or began.tools):
             yield Compared("system text and tools after a collection")

@@ -48,13 +48,13 @@ _HISTORY_CHANGED = finding(
 @check("handoff/foreign-history-is-sent")
 def foreign_history_is_sent(view: View) -> Findings:
     """Every text, call and result that was said elsewhere is in each request, in order."""
-    beside = [text for message in view.scenario.given for text in _optional_texts(message)]
+    asides = [text for message in view.scenario.given for text in _optional_texts(message)]
     instructions = {without_blanks(message.text) for message in view.scenario.given if message.role == "system"}
     wanted = [content for content, _ in _content_with_origins(view.scenario.given)]
     for exchange in _requests(view):
         assert exchange.call is not None
         messages = with_native_calls(view.scenario.given, exchange.call.messages)
-        sent = _content_with_origins(_without_attachments(messages, view.scenario.given), beside)
+        sent = _content_with_origins(_without_attachments(messages, view.scenario.given), asides)
         left = iter(sent)
         for content in wanted:
             found, origin = next(left, (UNSET, None))
@@ -154,16 +154,16 @@ def _requests(view: View) -> Iterator[Exchange]:
                 yield exchange
 
 
-def _content_with_origins(messages: Sequence[Message], beside: Sequence[str] = ()) -> list[tuple[JSON, _Origin]]:
+def _content_with_origins(messages: Sequence[Message], asides: Sequence[str] = ()) -> list[tuple[JSON, _Origin]]:
     """Texts, calls and results in order, each with where it stands. Names, ids and the form of results may change;
     arguments and words may not.
 
-    What was said `beside` the conversation may stand in it as tagged text.
+    What was said `asides` the conversation may stand in it as tagged text.
     """
     found: list[tuple[JSON, _Origin]] = []
     for message in messages:
         text = message.text
-        for one in beside:
+        for one in asides:
             without = without_tagged(text, one)
             text = text if without is None else without
         if text.strip() and message.role != "system":
@@ -241,11 +241,11 @@ def instructions_between_turns_are_sent(view: View) -> Findings:
     instructions = [message.text for message in view.scenario.given if message.role == "system"]
     for exchange in _requests(view):
         assert exchange.call is not None
-        spoken = [message.text for message in exchange.call.messages if message.role in ("system", "user")]
+        texts = [message.text for message in exchange.call.messages if message.role in ("system", "user")]
         above = [part.text for part in exchange.call.system if isinstance(part, Text)]
-        words = [without_blanks(found) for found in (*spoken, *above)]
+        words = [without_blanks(found) for found in (*texts, *above)]
         missing = [text for text in instructions if not any(without_blanks(text) in found for found in words)]
         for text in missing:
-            yield _INSTRUCTION_MISSING(exchange.at_read("messages"), expected=text, observed=[*above, *spoken])
+            yield _INSTRUCTION_MISSING(exchange.at_read("messages"), expected=text, observed=[*above, *texts])
         if instructions and not missing:
             yield Compared("instructions between turns")

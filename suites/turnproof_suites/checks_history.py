@@ -59,8 +59,8 @@ def what_was_said_is_held(view: View) -> Findings:
 
 def _changed(code: FindingCode, step: Step) -> Iterator[Finding]:
     """What of the messages that were held before is not held as it was. What came on top of them is not looked at."""
-    held = step.history[: len(step.history_before)]
-    for one in value_differences(content(step.history_before), content(held)):
+    messages_now = step.history[: len(step.history_before)]
+    for one in value_differences(content(step.history_before), content(messages_now)):
         yield code(step.at_change(one), expected=one.expected, observed=one.observed)
 
 
@@ -74,7 +74,7 @@ def _undeclared(view: View, step: Step) -> Iterator[str]:
 
 def _missing_content(view: View, step: Step, added: tuple[Message, ...]) -> Iterator[Finding]:
     """What of an ordinary turn is not in the messages that came on top, or is there too often."""
-    user_message = view.scenario.enriched(step.turn.said)
+    user_message = view.scenario.enriched(step.turn.user_text)
     found = [message.text for message in added if message.role == "user" and message.text.strip()]
     if user_message.strip() and (
         not added or added[0].role != "user" or without_blanks(found) != without_blanks([user_message])
@@ -82,10 +82,10 @@ def _missing_content(view: View, step: Step, added: tuple[Message, ...]) -> Iter
         yield _USER_TEXT(_at_text(step, "user", [user_message]), expected=[user_message], observed=found)
     texts = step.answered_text
     if step.turn.script is not None and step.turn.script.response_schema is None:
-        held = model_texts(added)
-        if without_blanks(texts) != without_blanks(held):
+        session_texts = model_texts(added)
+        if without_blanks(texts) != without_blanks(session_texts):
             related = [one.at(Side.STREAM) for one in step.answers]
-            yield _MODEL_TEXT(_at_text(step, "model", texts), expected=texts, observed=held, related=related)
+            yield _MODEL_TEXT(_at_text(step, "model", texts), expected=texts, observed=session_texts, related=related)
     answers = [calls_in(one.answer.parts) for one in step.answers if one.answer is not None]
     calls: Sequence[FunctionCall] = calls_made(added)
     if step.first(SessionInForce) is not None:
@@ -93,12 +93,16 @@ def _missing_content(view: View, step: Step, added: tuple[Message, ...]) -> Iter
         unknown = tuple(_undeclared(view, step))
         answers = [tuple(call for call in each if not call.name.endswith(unknown)) for each in answers]
         calls = _calls_in_answer_order(answers, [call for call in calls if not call.name.endswith(unknown)])
-    made = [call.args for each in answers for call in each]
+    answer_arguments = [call.args for each in answers for call in each]
     arguments = [call.args for call in calls]
-    if not equal(made, arguments):
-        wrong = next((call for call, args in zip(calls, made, strict=False) if not equal(call.args, args)), None)
+    if not equal(answer_arguments, arguments):
+        wrong = next(
+            (call for call, args in zip(calls, answer_arguments, strict=False) if not equal(call.args, args)), None
+        )
         yield _CALLS(
-            _at_history(step, wrong, "args") if wrong else step.at_history(), expected=made, observed=arguments
+            _at_history(step, wrong, "args") if wrong else step.at_history(),
+            expected=answer_arguments,
+            observed=arguments,
         )
 
 
@@ -108,8 +112,8 @@ def _at_text(step: Step, role: str, texts: Sequence[str]) -> Place:
     for number, message in enumerate(step.history[len(step.history_before) :], len(step.history_before)):
         text = spoken_text(message.parts)
         if message.role == role and text and (not left or without_blanks([left.pop(0)]) != without_blanks([text])):
-            spoken = [place for place, part in enumerate(message.parts) if isinstance(part, Text)]
-            return step.at_history(number, "parts", *((spoken[0], "text") if len(spoken) == 1 else ()))
+            text_places = [place for place, part in enumerate(message.parts) if isinstance(part, Text)]
+            return step.at_history(number, "parts", *((text_places[0], "text") if len(text_places) == 1 else ()))
     return step.at_history()
 
 
@@ -131,12 +135,12 @@ def _calls_in_answer_order(
     """
     found, rest = list[FunctionCall](), list(calls)
     for answer in answers:
-        mine, rest = rest[: len(answer)], rest[len(answer) :]
+        own_calls, rest = rest[: len(answer)], rest[len(answer) :]
         for call in answer:
-            place = next((place for place, one in enumerate(mine) if equal(one.args, call.args)), None)
+            place = next((place for place, one in enumerate(own_calls) if equal(one.args, call.args)), None)
             if place is None:
                 return calls
-            found.append(mine.pop(place))
+            found.append(own_calls.pop(place))
     return [*found, *rest]
 
 
@@ -194,8 +198,8 @@ def _text_lost_by_cancel(step: Step, shown: str) -> Iterator[Finding]:
         yield from _changed(_EARLIER_CHANGED_BY_CANCEL, step)
         return
     if not has_user_texts(step.turn, step.added):
-        held = [message.text for message in step.added if message.role == "user"]
-        yield _USER_TEXT_OF_CANCELLED(step.at_history(), expected=step.turn.said, observed=held)
+        session_texts = [message.text for message in step.added if message.role == "user"]
+        yield _USER_TEXT_OF_CANCELLED(step.at_history(), expected=step.turn.user_text, observed=session_texts)
     held_texts = model_texts(step.added)
     if without_blanks([shown]) not in without_blanks(held_texts):
         related = [step.turn.at_event(step.turn.ended, "shown")] if step.turn.ended is not None else []
@@ -281,9 +285,9 @@ def calls_and_results_stay_paired(view: View) -> Findings:
             yield Compared("calls and results held")
 
 
-def _is_left_behind(one: Unpaired, held: Sequence[Message]) -> bool:
+def _is_left_behind(one: Unpaired, messages: Sequence[Message]) -> bool:
     """Whether it is a call of the last answer, which nobody has answered so far."""
-    last = max((n for n, message in enumerate(held) if message.role == "model"), default=-1)
+    last = max((n for n, message in enumerate(messages) if message.role == "model"), default=-1)
     return one.lacks == "result" and one.message == last
 
 
@@ -344,14 +348,14 @@ def _unrepaired(step: Step) -> Iterator[Finding]:
     elif not refusals:
         for one in every_unpaired(step.history):
             yield _alone(step, one, _STILL_NO_RESULT, _STILL_NO_CALL)
-        held = [message.text for message in step.history if message.text.strip()]
+        session_texts = [message.text for message in step.history if message.text.strip()]
         for text in _missing_texts(step.history_before, step.history) if not step.collects else ():
-            yield _LOST_BY_MENDING(step.at_history(), expected=text, observed=held)
+            yield _LOST_BY_MENDING(step.at_history(), expected=text, observed=session_texts)
 
 
-def _missing_texts(before: tuple[Message, ...], held: tuple[Message, ...]) -> list[str]:
+def _missing_texts(before: tuple[Message, ...], messages: tuple[Message, ...]) -> list[str]:
     """The texts of user and model that are not held any more."""
-    held_texts = [message.text for message in held]
+    held_texts = [message.text for message in messages]
     return [message.text for message in before if message.text.strip() and message.text not in held_texts]
 
 

@@ -57,9 +57,9 @@ def wire_is_what_the_session_holds(view: View) -> Findings:
         if step.collects or step.added is None or step.first(Interjected) is not None:
             continue
         for exchange in step.generated:
-            held = _history_for(step, step.added, exchange)
-            if held is not None:
-                yield from _against_the_wire(view, step, exchange, held)
+            history = _history_for(step, step.added, exchange)
+            if history is not None:
+                yield from _against_the_wire(view, step, exchange, history)
 
 
 def _history_for(step: Step, added: tuple[Message, ...], exchange: Exchange) -> tuple[Message, ...] | None:
@@ -67,10 +67,10 @@ def _history_for(step: Step, added: tuple[Message, ...], exchange: Exchange) -> 
     call, script = exchange.call, step.turn.script
     if call is None or exchange.refusals or not call.messages or script is None:
         return None
-    asked = _after_last_user_message(call.messages, script.user)
-    if asked and asked[-1].role == "model":
+    messages = _after_last_user_message(call.messages, script.user)
+    if messages and messages[-1].role == "model":
         return None  # a paused answer is to go on
-    rounds = sum(message.role == "tool" for message in asked)
+    rounds = sum(message.role == "tool" for message in messages)
     # What stands in front of the user's message mends what was taken over.
     user_place = next((place for place, message in enumerate(added) if message.role == "user"), None)
     if user_place is None:
@@ -102,12 +102,12 @@ def _before_users(messages: Sequence[Message], place: int) -> str:
 
 
 def _against_the_wire(
-    view: View, step: Step, exchange: Exchange, held: tuple[Message, ...]
+    view: View, step: Step, exchange: Exchange, messages: tuple[Message, ...]
 ) -> Iterator[Compared | Finding | Verdict]:
     assert exchange.call is not None
     scenario, turn = view.scenario, step.turn.index
     found = view.dialect.differences(
-        held, scenario.system_in(turn), view.tools_in(turn, exchange), exchange.call, view.transcript.model
+        messages, scenario.system_in(turn), view.tools_in(turn, exchange), exchange.call, view.transcript.model
     )
     if not found:
         yield Compared("requests against the history")
@@ -119,10 +119,10 @@ def _against_the_wire(
         )
     for one in found:
         if one.violation and one.what == "order":
-            _, related = _places_of(step, exchange, held, one)
+            _, related = _places_of(step, exchange, messages, one)
             yield _ORDER(exchange.at_read(*neutral_path(one.sent["at"])[1:]), observed=one.held, related=related)
         elif one.violation:
-            place, related = _places_of(step, exchange, held, one)
+            place, related = _places_of(step, exchange, messages, one)
             yield _DIFFERS.get(one.what, _OTHER)(
                 place, expected=_unless_none(one.held), observed=_unless_none(one.sent), related=related, what=one.what
             )
@@ -134,7 +134,7 @@ def _unless_none(value: JSON) -> object:
 
 
 def _places_of(
-    step: Step, exchange: Exchange, held: Sequence[Message], difference: WireDifference
+    step: Step, exchange: Exchange, messages: Sequence[Message], difference: WireDifference
 ) -> tuple[Place, list[Place]]:
     """Where in the request a difference stands, or what it lacks should; and what the session holds there."""
     path = neutral_path(difference.path)
@@ -146,7 +146,9 @@ def _places_of(
     assert isinstance(number, int), "the index of a message"
     assert isinstance(place, int), "the index of a part"
     related = [step.at_history(number, "parts", place)] if number < len(step.history) else []
-    found = _counterpart(exchange, held[number].parts[place], difference.sent) if difference.sent is not None else None
+    found = (
+        _counterpart(exchange, messages[number].parts[place], difference.sent) if difference.sent is not None else None
+    )
     return exchange.at_read("messages", *found, *field) if found else exchange.at_read("messages"), related
 
 
@@ -158,15 +160,15 @@ def _with_number(exchange: Exchange, path: Steps) -> Steps:
     return ("tools", numbers[str(path[1])], *path[2:]) if len(path) > 1 and str(path[1]) in numbers else ("tools",)
 
 
-def _counterpart(exchange: Exchange, held: Part, sent: JSON) -> tuple[int, str, int] | None:
+def _counterpart(exchange: Exchange, session_part: Part, sent: JSON) -> tuple[int, str, int] | None:
     """The part of the request that stands for one that the session holds, and of which it has this instead."""
     assert exchange.call is not None, "it was compared"
     for number, message in enumerate(exchange.call.messages):
         for place, part in enumerate(message.parts):
-            match held, part:
-                case (FunctionCall(), FunctionCall()) if part.id == held.id or equal(part.args, sent):
+            match session_part, part:
+                case (FunctionCall(), FunctionCall()) if part.id == session_part.id or equal(part.args, sent):
                     return number, "parts", place
-                case (ToolResult(), ToolResult()) if part.call_id in (held.call_id, sent):
+                case (ToolResult(), ToolResult()) if part.call_id in (session_part.call_id, sent):
                     return number, "parts", place
                 case (Text(text=own), Text(text=found)) | (Thought(text=own), Thought(text=found)):
                     if found in (own, sent):

@@ -32,16 +32,16 @@ _encode = msgspec.json.Encoder().encode
 
 @dataclass(frozen=True)
 class _Overflow:
-    """A prompt with results that was refused as too long: `taken` is what went out in its place and was accepted."""
+    """A prompt with results that was refused as too long: `accepted` is what went out in its place and was accepted."""
 
     step: Step
     refused: Exchange
-    taken: Exchange | None
+    accepted: Exchange | None
 
     @property
     def rejected(self) -> frozenset[str]:
         """What the results to be sent had said, and do not say in what was accepted."""
-        return frozenset(_texts(_newest(self.refused))) - frozenset(_request_texts(self.taken))
+        return frozenset(_texts(_newest(self.refused))) - frozenset(_request_texts(self.accepted))
 
 
 _NOTHING_FITS = finding(
@@ -80,40 +80,42 @@ def results_are_cut_to_fit(view: View) -> Findings:
 
 
 def _cut_findings(overflow: _Overflow) -> Findings:
-    refused, taken = overflow.refused, overflow.taken
-    if taken is None or taken.call is None or refused.call is None:
+    refused, accepted = overflow.refused, overflow.accepted
+    if accepted is None or accepted.call is None or refused.call is None:
         yield _NOTHING_FITS(refused.at(), related=(refused.at_error(),))
         return
-    wrong = [*_lost_calls(refused, taken), *_unpaired(taken)]
+    wrong = [*_lost_calls(refused, accepted), *_unpaired(accepted)]
     yield from wrong
     if not wrong and overflow.rejected:
-        yield from _with_a_notice(overflow.refused, taken)
+        yield from _with_a_notice(overflow.refused, accepted)
 
 
-def _lost_calls(refused: Exchange, taken: Exchange) -> Iterator[Finding]:
+def _lost_calls(refused: Exchange, accepted: Exchange) -> Iterator[Finding]:
     """The calls whose results were too long and that the request which fits does not have."""
-    left = Counter(map(_call_text, _calls(taken)))
+    left = Counter(map(_call_text, _calls(accepted)))
     for call in _pending(refused):
         if left[_call_text(call)]:
             left[_call_text(call)] -= 1
         else:
-            yield _CALL_LOST(taken.at_read("messages"), related=(_at(refused, call),), call=_call_text(call))
+            yield _CALL_LOST(accepted.at_read("messages"), related=(_at(refused, call),), call=_call_text(call))
 
 
-def _unpaired(taken: Exchange) -> Iterator[Finding]:
+def _unpaired(accepted: Exchange) -> Iterator[Finding]:
     """The calls that have more or fewer results than one for each time they stand there."""
-    calls, results = _calls(taken), _results(taken)
-    made = Counter(call.id for call in calls)
+    calls, results = _calls(accepted), _results(accepted)
+    call_counts = Counter(call.id for call in calls)
     result_counts = Counter(result.call_id for result in results)
-    for name in (made - result_counts) + (result_counts - made):
+    for name in (call_counts - result_counts) + (result_counts - call_counts):
         parts: list[FunctionCall | ToolResult] = [result for result in results if result.call_id == name]
         parts += [call for call in calls if call.id == name]
-        yield _RESULT_COUNT(_at(taken, parts[0]), expected=made[name], observed=result_counts[name], call=name)
+        yield _RESULT_COUNT(
+            _at(accepted, parts[0]), expected=call_counts[name], observed=result_counts[name], call=name
+        )
 
 
-def _with_a_notice(refused: Exchange, taken: Exchange) -> Findings:
+def _with_a_notice(refused: Exchange, accepted: Exchange) -> Findings:
     before = [_text(result) for result in _results(refused)]
-    for result in _results(taken):
+    for result in _results(accepted):
         text = _text(result)
         if text in before:
             continue
@@ -122,7 +124,7 @@ def _with_a_notice(refused: Exchange, taken: Exchange) -> Findings:
             yield Compared("cut results")
         else:
             yield _NO_NOTICE(
-                _at(taken, result, "result"),
+                _at(accepted, result, "result"),
                 observed=text,
                 related=(_at(refused, _results(refused)[number], "result"),),
                 sent=len(text),
@@ -150,33 +152,33 @@ _HELD_COUNT = finding(
 @check("recovery/rejected-results-are-gone")
 def rejected_results_are_gone(view: View) -> Findings:
     """What was too long is in no later request and not in what is held, beside the cut result or in its place."""
-    gone: set[str] = set()
+    rejected_texts: set[str] = set()
     for step in turns_done(view):
         for group in _rounds(step.generated):
             # Another call may well have the same result.
-            gone -= set(_texts(_newest(group[0])))
+            rejected_texts -= set(_texts(_newest(group[0])))
             later = group
-            if (overflow := _overflow(step, group)) is not None and overflow.taken is not None:
-                later = [one for one in group if one is overflow.taken or gone & set(_request_texts(one))]
-                gone |= {text for text in overflow.rejected if len(text) >= _TELLING}
+            if (overflow := _overflow(step, group)) is not None and overflow.accepted is not None:
+                later = [one for one in group if one is overflow.accepted or rejected_texts & set(_request_texts(one))]
+                rejected_texts |= {text for text in overflow.rejected if len(text) >= _TELLING}
             for one in later:
                 for result in _results(one):
-                    if _text(result) in gone:
+                    if _text(result) in rejected_texts:
                         yield _SENT_AGAIN(_at(one, result), observed=_text(result))
-        if gone:
-            yield from _held_after_a_cut(step, gone)
+        if rejected_texts:
+            yield from _held_after_a_cut(step, rejected_texts)
 
 
-def _held_after_a_cut(step: Step, gone: set[str]) -> Findings:
+def _held_after_a_cut(step: Step, rejected_texts: set[str]) -> Findings:
     """Whether the session holds none of these results any more, and as many others as it has calls."""
-    held = False
+    is_any_held = False
     for number, message in enumerate(step.history):
         for place, part in enumerate(message.parts):
-            if isinstance(part, ToolResult) and _text(part) in gone:
-                held = True
+            if isinstance(part, ToolResult) and _text(part) in rejected_texts:
+                is_any_held = True
                 place_held = step.turn.at(Side.HISTORY, "session", number, "parts", place)
                 yield _STILL_HELD(place_held, observed=_text(part))
-    if held:
+    if is_any_held:
         return
     results, calls = len(results_in(step.history)), len(calls_made(step.history))
     if results != calls:

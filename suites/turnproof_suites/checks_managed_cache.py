@@ -81,18 +81,18 @@ _MADE_AGAIN = finding(
 @check("cache/managed-cache-is-made-once")
 def managed_cache_is_made_once(view: View) -> Findings:
     """One for each system text and set of tools; another one only for each that the service had lost."""
-    made: dict[bytes, list[Exchange]] = {}
+    creations: dict[bytes, list[Exchange]] = {}
     for exchange, call in _operations(view, "create"):
-        made.setdefault(_prefix(call), []).append(exchange)
-    lost = sum(map(_is_lost, view.exchanges))
-    for exchanges in made.values():
-        if len(exchanges) > 1 + lost:
+        creations.setdefault(_prefix(call), []).append(exchange)
+    lost_count = sum(map(_is_lost, view.exchanges))
+    for exchanges in creations.values():
+        if len(exchanges) > 1 + lost_count:
             yield _MADE_AGAIN(
-                exchanges[1 + lost].at(),
-                expected=1 + lost,
+                exchanges[1 + lost_count].at(),
+                expected=1 + lost_count,
                 observed=len(exchanges),
-                related=[exchange.at() for exchange in exchanges[: 1 + lost]],
-                lost=lost,
+                related=[exchange.at() for exchange in exchanges[: 1 + lost_count]],
+                lost=lost_count,
             )
         else:
             yield Compared("managed caches")
@@ -115,18 +115,20 @@ def lost_cache_is_replaced(view: View) -> Findings:
     """A cache that expired, or was deleted, costs the turn nothing: the prefix is stored anew, or sent in full."""
     for turn in view.turns:
         requests = [exchange for call in turn.calls for exchange in call.generated]
-        lost = [exchange for exchange in requests if _is_lost(exchange)]
-        if not lost:
+        lost_requests = [exchange for exchange in requests if _is_lost(exchange)]
+        if not lost_requests:
             continue
-        gone = {exchange.call.resource for exchange in lost if exchange.call is not None}
+        lost_names = {exchange.call.resource for exchange in lost_requests if exchange.call is not None}
         last = requests[-1].call
         if turn.ended is None or turn.ended.outcome != "answer":
             place = turn.at() if turn.ended is None else turn.at_event(turn.ended, "outcome")
             outcome = None if turn.ended is None else turn.ended.outcome
-            related = [exchange.at(Side.STREAM) for exchange in lost]
-            yield _TURN_LOST(place, expected="answer", observed=outcome, related=related, lost=sorted(map(str, gone)))
-        elif last is not None and last.resource is not None and last.resource in gone:
-            related = [lost[-1].at(Side.STREAM)]
+            related = [exchange.at(Side.STREAM) for exchange in lost_requests]
+            yield _TURN_LOST(
+                place, expected="answer", observed=outcome, related=related, lost=sorted(map(str, lost_names))
+            )
+        elif last is not None and last.resource is not None and last.resource in lost_names:
+            related = [lost_requests[-1].at(Side.STREAM)]
             yield _NAMED_AGAIN(at_text(requests[-1], last.resource), observed=last.resource, related=related)
         else:
             yield Compared("turns whose cache was lost")
@@ -142,19 +144,19 @@ _NOT_DELETED = finding(
 @check("cache/managed-caches-are-deleted")
 def managed_caches_are_deleted(view: View) -> Findings:
     """What was stored is paid for by the hour: shutting down deletes it."""
-    made = [exchange for exchange, _ in _operations(view, "create")]
-    lost = sum(map(_is_lost, view.exchanges))
+    creations = [exchange for exchange, _ in _operations(view, "create")]
+    lost_count = sum(map(_is_lost, view.exchanges))
     deleted = sum(1 for _ in _operations(view, "delete"))
-    if not made:
+    if not creations:
         return
-    if deleted + lost >= len(made):
+    if deleted + lost_count >= len(creations):
         yield Compared("managed caches at the end")
     else:
         yield _NOT_DELETED(
             view.at_event(view.transcript.end),
-            expected=len(made) - lost,
+            expected=len(creations) - lost_count,
             observed=deleted,
-            related=[exchange.at() for exchange in made],
-            made=len(made),
-            lost=lost,
+            related=[exchange.at() for exchange in creations],
+            made=len(creations),
+            lost=lost_count,
         )

@@ -19,10 +19,10 @@ def _media(messages: Iterable[Message]) -> Iterator[InlineData | FileRef]:
             yield from (part for part in message.parts if isinstance(part, InlineData | FileRef))
 
 
-def _same(held: InlineData | FileRef, sent: InlineData | FileRef) -> bool:
-    if isinstance(held, InlineData):
-        return isinstance(sent, InlineData) and (held.mime_type, held.data) == (sent.mime_type, sent.data)
-    return isinstance(sent, FileRef) and held.uri == sent.uri
+def _same(media: InlineData | FileRef, sent: InlineData | FileRef) -> bool:
+    if isinstance(media, InlineData):
+        return isinstance(sent, InlineData) and (media.mime_type, media.data) == (sent.mime_type, sent.data)
+    return isinstance(sent, FileRef) and media.uri == sent.uri
 
 
 def _is_image(part: InlineData | FileRef) -> bool:
@@ -91,12 +91,12 @@ _ATTACHMENT_MISSING = finding(
 def attachments_of_results_reach_the_wire(view: View) -> Findings:
     """What a tool returned beside its text, in the result of that call, or beside it where the API has them there."""
     for request in read_requests(view):
-        beside = [] if "results-first" in view.dialect.traits else _beside_results(request.wire.messages)
-        shown = tuple(beside)
+        later_media = [] if "results-first" in view.dialect.traits else _beside_results(request.wire.messages)
+        shown = tuple(later_media)
         for own, sent in matched_results(request.session_messages, request.wire.messages):
             inside = list(sent.attachments)
             for number, part in enumerate(own.attachments):
-                if _take_out(part, inside) or _take_out(part, beside):
+                if _take_out(part, inside) or _take_out(part, later_media):
                     yield Compared("attachments")
                 else:
                     yield _ATTACHMENT_MISSING(
@@ -108,9 +108,9 @@ def attachments_of_results_reach_the_wire(view: View) -> Findings:
                     )
 
 
-def _at_attachments(request: ReadRequest, result: ToolResult, beside: Sequence[InlineData | FileRef]) -> Place:
-    """Where the attachments of a result stand: in it, or in the last message that shows some `beside` results."""
-    showing = [n for n, one in enumerate(request.wire.messages) if any(part in beside for part in one.parts)]
+def _at_attachments(request: ReadRequest, result: ToolResult, media: Sequence[InlineData | FileRef]) -> Place:
+    """Where the attachments of a result stand: in it, or in the last message that shows some `media` results."""
+    showing = [n for n, one in enumerate(request.wire.messages) if any(part in media for part in one.parts)]
     if showing and not result.attachments:
         return request.at("messages", showing[-1])
     return request.at_part(result, "attachments")
@@ -119,10 +119,10 @@ def _at_attachments(request: ReadRequest, result: ToolResult, beside: Sequence[I
 def _beside_results(messages: Sequence[Message]) -> list[InlineData | FileRef]:
     """The media that the user's side shows behind results, in one message or several, before the model speaks again."""
     found: list[InlineData | FileRef] = []
-    behind = False
+    is_after_results = False
     for message in messages:
-        behind = message.role == "tool" or (behind and message.role == "user")
-        found += _media([message]) if behind else ()
+        is_after_results = message.role == "tool" or (is_after_results and message.role == "user")
+        found += _media([message]) if is_after_results else ()
     return found
 
 

@@ -27,15 +27,17 @@ def names_come_back(view: View) -> Findings:
     """A call names the tool as the session knows it, whatever the wire had to call it."""
     for one in answered_calls(view):
         own = one.call.session_names
-        for sent, got in matched_calls([Message.model(*one.wire.parts)], [Message.model(*one.response.parts)]):
+        for sent, response_call in matched_calls(
+            [Message.model(*one.wire.parts)], [Message.model(*one.response.parts)]
+        ):
             meant = own.get(sent.name, sent.name)
-            if got.name == meant:
+            if response_call.name == meant:
                 yield Compared("names of called tools")
             else:
                 yield _NAME_CHANGED(
-                    one.at_part(got, "name"),
+                    one.at_part(response_call, "name"),
                     expected=meant,
-                    observed=got.name,
+                    observed=response_call.name,
                     related=(one.at_wire(sent),),
                     wire=sent.name,
                 )

@@ -56,10 +56,10 @@ _RESET_ASKS = finding(
 def reset_asks_nobody(view: View) -> Findings:
     """The session forgets by itself. What it still counts in the background, of what it had sent, is no part of it."""
     for step in operations_done(view, "reset"):
-        asked = [one for one in step.exchanges if not _counts_what_was_sent(view, one)]
-        for exchange in asked:
+        exchanges = [one for one in step.exchanges if not _counts_what_was_sent(view, one)]
+        for exchange in exchanges:
             yield _RESET_ASKS(exchange.at(), observed=exchange.request.path, method=exchange.request.method)
-        if not asked and step.refusal is None:
+        if not exchanges and step.refusal is None:
             yield Compared("resets")
 
 

@@ -138,10 +138,12 @@ def _providers_copy(turn: TurnView) -> tuple[Message, ...] | None:
 
 
 def _answer_missing(turn: TurnView, history: tuple[Message, ...]) -> Iterator[Finding]:
-    answer, held = _last_text(turn), [message.text for message in history if message.role == "model"]
-    if turn.normal and answer and answer not in held:
+    answer, session_texts = _last_text(turn), [message.text for message in history if message.role == "model"]
+    if turn.normal and answer and answer not in session_texts:
         related = [turn.calls[-1].at(Side.RESPONSE, "parts")]
-        yield _ANSWER_MISSING(turn.at(Side.HISTORY, "session"), expected=answer, observed=held, related=related)
+        yield _ANSWER_MISSING(
+            turn.at(Side.HISTORY, "session"), expected=answer, observed=session_texts, related=related
+        )
 
 
 def _last_text(turn: TurnView) -> str:

@@ -125,7 +125,7 @@ _OTHER_BROKEN = finding(
 def other_path_continues(view: View) -> Findings:
     """What is loaded is what was saved, and the next request begins with the last one and with what came of it."""
     last: Exchange | None = None
-    held: tuple[Message, ...] = ()
+    last_history: tuple[Message, ...] = ()
     # The row that the next request has to begin with, and the request before it.
     expected: tuple[list[JSON], Exchange] | None = None
     for step in operations_done(view, "save-load-other-path", "turn", *FORGETTING):
@@ -136,7 +136,12 @@ def other_path_continues(view: View) -> Findings:
             wrong = list(_loading_findings(step))
             yield from wrong
             loaded = not wrong and step.first(Loaded) is not None
-            if loaded and last is not None and last.call is not None and same_history(step.history_before, held):
+            if (
+                loaded
+                and last is not None
+                and last.call is not None
+                and same_history(step.history_before, last_history)
+            ):
                 last_answer = step.history_before[-1:] if step.history_before[-1].role == "model" else ()
                 expected = [*part_row(last.call.messages), *part_row(last_answer)], last
             continue
@@ -145,7 +150,7 @@ def other_path_continues(view: View) -> Findings:
             start, before = expected
             wrong = list(_broken_start(_OTHER_BROKEN, start, first, before))
             yield from findings_or_compared(wrong, "requests on the other path")
-        expected, last, held = None, step.generated[-1] if step.ordinary else None, step.history
+        expected, last, last_history = None, step.generated[-1] if step.ordinary else None, step.history
 
 
 def _loading_findings(step: Step) -> Iterator[Finding]:

@@ -67,8 +67,8 @@ def _other_words(turn: TurnView) -> bool:
             continue
         shown = [(call.name, call.args) for call in first.function_calls]
         parts = second.last.answer.parts if second.last.answer is not None else ()
-        made = [(call.name, call.args) for call in parts if isinstance(call, FunctionCall)]
-        if not second.last.text.startswith("".join(first.chunks)) or made[: len(shown)] != shown:
+        calls = [(call.name, call.args) for call in parts if isinstance(call, FunctionCall)]
+        if not second.last.text.startswith("".join(first.chunks)) or calls[: len(shown)] != shown:
             return True
     return False
 
@@ -157,26 +157,26 @@ def shown_text_is_taken_back(view: View) -> Findings:
         ended, broken = step.turn.ended, _broken_and_unlike(step)
         if step.turn.script is None or not step.turn.script.take_back or broken is None or ended is None:
             continue
-        taken = [event for event in step.events if isinstance(event, TakenBack)]
+        taken_back = [event for event in step.events if isinstance(event, TakenBack)]
         if ended.outcome != "answer":
             yield _NO_ANSWER(step.turn.at_end(), expected="answer", observed=ended.outcome, failure=failure(step.turn))
-        elif not taken and without_blanks([ended.shown]) != without_blanks(step.answered_text):
+        elif not taken_back and without_blanks([ended.shown]) != without_blanks(step.answered_text):
             yield _NOT_TOLD(step.at_event(ended, "shown"), expected=broken.text, related=(broken.at(Side.STREAM),))
-        elif wrong := [one for one in taken if not one.text.strip() or not broken.text.startswith(one.text)]:
+        elif wrong := [one for one in taken_back if not one.text.strip() or not broken.text.startswith(one.text)]:
             yield _OTHER_THAN_SHOWN(
                 step.at_event(wrong[0], "text"),
                 expected=broken.text,
                 observed=wrong[0].text,
                 related=(broken.at(Side.STREAM),),
             )
-        elif taken and without_blanks([ended.shown]) != without_blanks(step.answered_text):
+        elif taken_back and without_blanks([ended.shown]) != without_blanks(step.answered_text):
             yield _STILL_SHOWN(
                 step.at_event(ended, "shown"),
                 expected="".join(step.answered_text),
                 observed=ended.shown,
-                related=(step.at_event(taken[-1], "text"),),
+                related=(step.at_event(taken_back[-1], "text"),),
             )
-        elif taken:
+        elif taken_back:
             yield Compared("texts taken back")
 
 
@@ -238,12 +238,12 @@ def results_go_out_once(view: View) -> Findings:
             continue
         results = results_in(second.sent.messages)
         counts = Counter(result.call_id for result in results)
-        made = Counter(call.id for call in calls_made(second.sent.messages))
-        double = sorted(name for name, times in counts.items() if times > max(1, made[name]))
+        call_counts = Counter(call.id for call in calls_made(second.sent.messages))
+        double = sorted(name for name, times in counts.items() if times > max(1, call_counts[name]))
         request = ReadRequest(second, second.last, second.sent)
         for name in double:
             last = next(result for result in reversed(results) if result.call_id == name)
-            yield _TWICE(request.at_part(last), expected=max(1, made[name]), observed=counts[name], call=name)
+            yield _TWICE(request.at_part(last), expected=max(1, call_counts[name]), observed=counts[name], call=name)
         if counts and not double:
             yield Compared("results in repeated requests")
 

@@ -103,7 +103,7 @@ _UNPAIRED = finding(
 def resume_restores_calls_and_results(view: View) -> Findings:
     """Each call that was made in the session is in the next request, with its result."""
     for turn, label in resumed_turns(view):
-        made = [
+        calls = [
             call.name
             for earlier in agent_turns(view)
             if earlier.view.index < turn.view.index and earlier.session == label and earlier.step.ordinary
@@ -111,14 +111,14 @@ def resume_restores_calls_and_results(view: View) -> Findings:
             if exchange.answer is not None
             for call in calls_in(exchange.answer.parts)
         ]
-        if not made or turn.request is None:
+        if not calls or turn.request is None:
             continue
         sent, results = calls_made(turn.request_messages), results_in(turn.request_messages)
-        if len(sent) < len(made):
-            yield _CALLS_LOST(turn.at_messages(), expected=made, observed=[call.name for call in sent])
-        if len(results) < len(made):
-            yield _RESULTS_LOST(turn.at_messages(), expected=len(made), observed=len(results), made=made)
-        if len(sent) < len(made) or len(results) < len(made):
+        if len(sent) < len(calls):
+            yield _CALLS_LOST(turn.at_messages(), expected=calls, observed=[call.name for call in sent])
+        if len(results) < len(calls):
+            yield _RESULTS_LOST(turn.at_messages(), expected=len(calls), observed=len(results), made=calls)
+        if len(sent) < len(calls) or len(results) < len(calls):
             continue
         broken = list(every_unpaired(turn.request_messages))
         for one in broken:
@@ -145,7 +145,7 @@ def resumed_history_is_no_new_output(view: View) -> Findings:
             continue
         answer_text, wrong = without_blanks(turn.step.answered_text), False
         outputs = (("shown", ended.shown), ("text", ended.text))
-        for quote in {one.without_blanks: one for said in turn.known_sessions[label] for one in said.all}.values():
+        for quote in {one.without_blanks: one for texts in turn.known_sessions[label] for one in texts.all}.values():
             field, output = next(
                 (one for one in outputs if _more_often(quote.without_blanks, one[1], answer_text)), ("", "")
             )
@@ -181,8 +181,8 @@ def resume_restores_local_history(view: View) -> Findings:
         texts = [message.text for message in turn.step.history]
         missing = [
             quote
-            for said in turn.known_sessions[label]
-            for quote in said.all
+            for turn_texts in turn.known_sessions[label]
+            for quote in turn_texts.all
             if quote.without_blanks not in without_blanks(texts)
         ]
         for quote in missing:
@@ -237,11 +237,11 @@ def system_text_is_sent_once(view: View) -> Findings:
             if exchange.call is None:
                 continue
             texts = [system_text(exchange.call), *(m.text for m in exchange.call.messages if m.role != "system")]
-            spoken = [
+            user_texts = [
                 *(quote.text for texts_before in turn.earlier_turns for quote in texts_before.all),
-                turn.view.said,
+                turn.view.user_text,
             ]
-            count = without_blanks(texts).count(without_blanks([system])) - without_blanks(spoken).count(
+            count = without_blanks(texts).count(without_blanks([system])) - without_blanks(user_texts).count(
                 without_blanks([system])
             )
             if count == 1:

@@ -30,16 +30,16 @@ _ANNOTATION_LOST = finding(
 @check("tools/schemas-keep-their-constraints")
 def schemas_keep_their_constraints(view: View) -> Findings:
     """Types, enumerations, bounds, unions, references, nested objects and lists: at their place, or in its words."""
-    yield from _lost(view, _CONSTRAINT_LOST, annotations=False)
+    yield from _find_lost_members(view, _CONSTRAINT_LOST, annotations=False)
 
 
 @check("tools/schemas-keep-their-explanations")
 def schemas_keep_their_explanations(view: View) -> Findings:
     """What tells the model how a parameter is meant."""
-    yield from _lost(view, _ANNOTATION_LOST, annotations=True)
+    yield from _find_lost_members(view, _ANNOTATION_LOST, annotations=True)
 
 
-def _lost(view: View, code: FindingCode, *, annotations: bool) -> Findings:
+def _find_lost_members(view: View, code: FindingCode, *, annotations: bool) -> Findings:
     for request in read_requests(view):
         sent = {tool.name: tool for tool in request.wire.tools}
         for tool in request.call.began.tools:
@@ -54,13 +54,13 @@ def _lost_of(
     request: ReadRequest, tool: ToolSchema, sent: ToolSchema, code: FindingCode, *, annotations: bool
 ) -> Iterator[Finding]:
     declared, found = _schema(tool), _schema(sent)
-    for lost in lost_members(declared, found, annotations=annotations):
+    for lost_member in lost_members(declared, found, annotations=annotations):
         yield code(
             request.at_tool(sent.name, "parameters"),
-            expected=lost.wanted,
-            observed=lost.found,
-            member=lost.member,
-            at=lost.path.lstrip(".") or "the whole",
+            expected=lost_member.wanted,
+            observed=lost_member.found,
+            member=lost_member.member,
+            at=lost_member.path.lstrip(".") or "the whole",
             tool=tool.name,
         )
 
@@ -88,11 +88,11 @@ def schema_keeps_its_constraints(view: View) -> Findings:
         found = list(_alike(request.exchange.body, frozenset(schema.get("properties", {}))))
         if not found:
             continue  # `structured/schema-is-on-the-wire` says so
-        lost = min((list(lost_members(schema, one)) for one in found), key=len)
-        for one in lost:
+        missing_members = min((list(lost_members(schema, one)) for one in found), key=len)
+        for one in missing_members:
             at = one.path.lstrip(".") or "the whole"
             yield _ANSWER_LOST(request.at(), expected=one.wanted, observed=one.found, member=one.member, at=at)
-        if not lost:
+        if not missing_members:
             yield Compared("schemas for answers")
 
 

@@ -74,7 +74,7 @@ def _service_parts(parts: Iterable[Part]) -> Iterator[tuple[Part, JSON]]:
             case CodeExecutionResult(outcome=outcome, output=output):
                 yield part, {"outcome": outcome, "output": output}
             case Text() | FunctionCall():
-                said = part.provider_data.data if part.provider_data is not None else {}
-                unsigned = {name: value for name, value in said.items() if name != "signature"}
+                service_data = part.provider_data.data if part.provider_data is not None else {}
+                unsigned = {name: value for name, value in service_data.items() if name != "signature"}
                 if unsigned:
                     yield part, {**unsigned, "of": part.text if isinstance(part, Text) else part.id}

@@ -105,11 +105,11 @@ _WRONG_NEWEST = finding(
 def list_tells_when(view: View) -> Findings:
     """When something was last said in each, and so which is the newest."""
     for action, turn in _lists(view):
-        mine = [entry for entry in action.event.listed if entry.session in turn.known_sessions]
-        untold = list(dict.fromkeys(entry.session for entry in mine if entry.age is None))
-        newest = min(mine, key=lambda entry: entry.age or 0, default=None)
+        own_entries = [entry for entry in action.event.listed if entry.session in turn.known_sessions]
+        untold = list(dict.fromkeys(entry.session for entry in own_entries if entry.age is None))
+        newest = min(own_entries, key=lambda entry: entry.age or 0, default=None)
         last = next(
-            (label for label in reversed(turn.known_sessions) if any(one.session == label for one in mine)), None
+            (label for label in reversed(turn.known_sessions) if any(one.session == label for one in own_entries)), None
         )
         for label in untold:
             yield _NO_TIME(_at_entries(action, label)[0], session=label)
@@ -160,10 +160,10 @@ _MODEL_ASKED = finding(
 def listing_asks_no_model(view: View) -> Findings:
     """It costs nothing to look."""
     for action, _ in _lists(view):
-        asked = [one for one in action.step.exchanges if one.generates]
-        for exchange in asked:
+        generating_exchanges = [one for one in action.step.exchanges if one.generates]
+        for exchange in generating_exchanges:
             yield _MODEL_ASKED(exchange.at(), observed=exchange.request.path, related=(action.at(),))
-        if not asked:
+        if not generating_exchanges:
             yield Compared("lists")
 
 
@@ -248,11 +248,11 @@ def fork_leaves_its_origin_alone(view: View) -> Findings:
             ):
                 forks[action.event.returned] = action.event.was
         for fork, origin in forks.items():
-            mine = _own_quotes(turn, fork, origin)
-            if turn.session != origin or not mine or turn.request is None:
+            own_quotes = _own_quotes(turn, fork, origin)
+            if turn.session != origin or not own_quotes or turn.request is None:
                 continue
             sent = without_blanks(message.text for message in turn.request_messages)
-            leaked = [quote for quote in mine if quote.without_blanks in sent]
+            leaked = [quote for quote in own_quotes if quote.without_blanks in sent]
             yield from turn.foreign_findings(_LEAKED, leaked, session=origin, fork=fork)
             if not leaked:
                 yield Compared("requests in the origins of forks")
@@ -263,7 +263,7 @@ def _own_quotes(turn: AgentTurn, fork: str, origin: str) -> list[Quote]:
     theirs = without_blanks(
         [
             *(quote.text for texts in turn.known_sessions.get(origin, ()) for quote in texts.all),
-            turn.view.said,
+            turn.view.user_text,
         ]
     )
     return [
@@ -299,7 +299,7 @@ _DELETED_LISTED = finding(
 @check("sessions/deleted-session-is-gone", needs="wire")
 def deleted_session_is_gone(view: View) -> Findings:
     """It is in no list, and cannot be resumed."""
-    gone: set[str] = set()
+    deleted_sessions: set[str] = set()
     for turn in agent_turns(view):
         for action in turn.steps:
             label = action.script.session or ""
@@ -308,18 +308,18 @@ def deleted_session_is_gone(view: View) -> Findings:
                     error, message = action.event.error, action.event.message
                     yield _NOT_DELETED(action.at("error"), observed=error, message=message, session=label)
                 else:
-                    gone.add(label)
-            elif action.script.do == "resume" and label in gone:
+                    deleted_sessions.add(label)
+            elif action.script.do == "resume" and label in deleted_sessions:
                 if action.event.outcome == "done":
                     yield _DELETED_RESUMED(action.at("outcome"), session=label)
                 else:
                     yield Compared("deleted sessions")
-            elif action.script.do == "list" and gone and action.event.outcome == "done":
-                yield from _deleted_in_list(action, gone)
+            elif action.script.do == "list" and deleted_sessions and action.event.outcome == "done":
+                yield from _deleted_in_list(action, deleted_sessions)
 
 
-def _deleted_in_list(action: SessionAction, gone: set[str]) -> Iterator[Finding | Compared]:
-    still = list(dict.fromkeys(entry.session for entry in action.event.listed if entry.session in gone))
+def _deleted_in_list(action: SessionAction, deleted_sessions: set[str]) -> Iterator[Finding | Compared]:
+    still = list(dict.fromkeys(entry.session for entry in action.event.listed if entry.session in deleted_sessions))
     for label in still:
         yield _DELETED_LISTED(_at_entries(action, label)[0], observed=label)
     if not still:

@@ -68,20 +68,20 @@ def content_stays_out(view: View) -> Findings:
         for name in _CONTENT:
             if value := span.attributes.get(name):
                 yield _CONTENT_ATTRIBUTE(at_span(view, span, "attributes", name), observed=value, attribute=name)
-    for what, said in _secrets(view):
-        if said in everything:
-            for span in (span for span, text in spans if said in text):
-                yield _TEXT_IN_SPAN(_at_text(view, span, said), observed=said, what=what)
+    for what, secret in _secrets(view):
+        if secret in everything:
+            for span in (span for span, text in spans if secret in text):
+                yield _TEXT_IN_SPAN(_at_text(view, span, secret), observed=secret, what=what)
         elif spans:
             yield Compared("texts that are in no span")
 
 
-def _at_text(view: View, span: SpanMade, said: str) -> Place:
+def _at_text(view: View, span: SpanMade, secret: str) -> Place:
     """The first field, attribute or note of a span that has this in it; the span where it stands in several."""
     fields: list[tuple[tuple[str | int, ...], str]] = [(("name",), span.name), (("description",), span.description)]
     fields += [(("attributes", name), _json(value)) for name, value in span.attributes.items()]
     fields += [(("notes", number), _json(note)) for number, note in enumerate(span.notes)]
-    found = next((steps for steps, text in fields if said in _unquoted(text)), ())
+    found = next((steps for steps, text in fields if secret in _unquoted(text)), ())
     return at_span(view, span, *found)
 
 

@@ -248,9 +248,9 @@ def results_answer_a_call_of_the_chain(view: View) -> Findings:
     for link in links(view):
         if link.head is None or is_forgotten(link.request.exchange):
             continue
-        made = {call.id for call in calls_made(link.request.wire.messages)}
+        call_ids = {call.id for call in calls_made(link.request.wire.messages)}
         for result in results_in(link.own):
-            if result.call_id in made:
+            if result.call_id in call_ids:
                 yield Compared("results in a chain")
             else:
                 yield _ORPHAN(link.request.at_part(result), expected=result.call_id)

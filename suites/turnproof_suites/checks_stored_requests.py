@@ -209,9 +209,9 @@ def a_session_owned_history_leaves_nothing_behind(view: View) -> Findings:
     """Seen at the service, after every request of the stateless path."""
     for link in links(view):
         exchange = link.request.exchange
-        kept = exchange.response.kept if exchange.response is not None else ()
-        if kept:
-            yield _LEFT(exchange.at(), observed=len(kept))
+        stored_ids = exchange.response.kept if exchange.response is not None else ()
+        if stored_ids:
+            yield _LEFT(exchange.at(), observed=len(stored_ids))
         elif exchange.answered:
             yield Compared("answers")
 

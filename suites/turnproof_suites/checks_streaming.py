@@ -194,18 +194,18 @@ def callbacks_follow_the_models_order(view: View) -> Findings:
         if not one.call.began.streamed:
             continue
         events = _first_of_each(_callback_kinds(one.call))
-        got = [kind for kind, _ in events]
-        kinds = {kind.partition(":")[0] for kind in got}
+        observed = [kind for kind, _ in events]
+        kinds = {kind.partition(":")[0] for kind in observed}
         wanted = _without_repeats([kind for kind in _part_kinds(one.wire.parts) if kind.partition(":")[0] in kinds])
         # What is missing, doubled or renamed is another requirement's business.
-        if len(wanted) < 2 or sorted(wanted) != sorted(got):
+        if len(wanted) < 2 or sorted(wanted) != sorted(observed):
             continue
         first = next((event for (kind, event), due in zip(events, wanted, strict=True) if kind != due), None)
         if first is None:
             yield Compared("orders of callbacks")
         else:
             place = one.call.at_callback(first)
-            yield _CALLED_BACK_OTHERWISE(place, expected=wanted, observed=got, related=(one.at_wire(),))
+            yield _CALLED_BACK_OTHERWISE(place, expected=wanted, observed=observed, related=(one.at_wire(),))
 
 
 def _orders(view: View) -> Iterator[tuple[ProviderCall, JSON]]:
@@ -353,15 +353,15 @@ def _changed_response(call: ProviderCall, how: str, raised: FindingCode, changed
         return
     one = AnsweredCall(call, wire, call.response)
     sent: dict[str, JSON] = {"text": spoken_text(wire.parts)}
-    got: dict[str, JSON] = {"text": spoken_as(call.response.parts, wire.parts)}
+    observed: dict[str, JSON] = {"text": spoken_as(call.response.parts, wire.parts)}
     if wire.finish not in (FinishReason.MAX_TOKENS, FinishReason.CONTEXT_LIMIT):
         # An answer in one piece does not tell a whole call from one that the limit has cut, which is left out.
         sent["args"] = [part.args for part in calls_in(wire.parts)]
-        got["args"] = [part.args for part in call.response.calls]
-    differing = list(walk_steps(sent, got))
+        observed["args"] = [part.args for part in call.response.calls]
+    differing = list(walk_steps(sent, observed))
     for steps, theirs, ours in differing:
         if steps == ("text",):
-            place, related = one.at_text(sent["text"]), one.at_wire_text(got["text"])
+            place, related = one.at_text(sent["text"]), one.at_wire_text(observed["text"])
         else:
             place = _at_call(one, call.response.calls, steps[1:])
             calls = calls_in(wire.parts)

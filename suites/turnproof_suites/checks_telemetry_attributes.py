@@ -93,8 +93,8 @@ def _misnamed_call(turn: TurnSpans, answer: Answer) -> Iterator[Finding]:
     # Earlier versions call the provider a system, and ask nobody to change that.
     if not attributes.get("gen_ai.provider.name", attributes.get("gen_ai.system")):
         yield _NO_PROVIDER(at_attribute(turn.view, span, "gen_ai.provider.name", "gen_ai.system"), span=span.name)
-    asked = {turn.view.transcript.model, *(one.call.model for one in answer.exchanges if one.call is not None)}
-    if (model := attributes.get("gen_ai.request.model")) not in asked:
+    known_models = {turn.view.transcript.model, *(one.call.model for one in answer.exchanges if one.call is not None)}
+    if (model := attributes.get("gen_ai.request.model")) not in known_models:
         place = at_attribute(turn.view, span, "gen_ai.request.model")
         yield _REQUEST_MODEL(place, expected=turn.view.transcript.model, observed=UNSET if model is None else model)
     if answer.calls:

@@ -116,13 +116,13 @@ def _model_calls(turn: TurnSpans) -> Iterator[Finding]:
         if len(covering := turn.covering(call)) != 1:
             related = [turn.at_span(span) for span in covering]
             yield _CALL_SPANS(call.at(Side.SPAN), expected=1, observed=len(covering), related=related)
-    done, made = len(turn.exchanges), len(turn.model_calls)
+    done, span_count = len(turn.exchanges), len(turn.model_calls)
     if not turn.calls:
         # A call may be made again for an answer that no adapter can return, and has one span all the same.
         all_clean = all(each.clean and not (each.answer and each.answer.broken_calls) for each in turn.exchanges)
-        if made > done or (made < done if all_clean else made < min(done, 1)):
+        if span_count > done or (span_count < done if all_clean else span_count < min(done, 1)):
             related = [exchange.at() for exchange in turn.exchanges]
-            yield _REQUEST_SPANS(turn.turn.at(Side.SPAN), expected=done, observed=made, related=related)
+            yield _REQUEST_SPANS(turn.turn.at(Side.SPAN), expected=done, observed=span_count, related=related)
     elif turn.outcome == "answer":
         for span in turn.model_calls:
             if span.calls[0] == span.calls[1]:
@@ -140,11 +140,11 @@ def _tools(turn: TurnSpans) -> Iterator[Finding]:
                 call=outcome.call_id,
                 tool=outcome.name,
             )
-    ran, made, offered = len(turn.tool_outcomes), len(turn.tools), turn.calls_offered
-    if made < ran:
-        yield _TOOL_SPANS_MISSING(turn.turn.at(Side.SPAN), expected=ran, observed=made)
-    elif turn.outcome == "answer" and made > offered:
-        yield _TOOL_SPANS_EXTRA(turn.at_span(turn.tools[offered]), expected=offered, observed=made)
+    outcome_count, span_count, offered = len(turn.tool_outcomes), len(turn.tools), turn.calls_offered
+    if span_count < outcome_count:
+        yield _TOOL_SPANS_MISSING(turn.turn.at(Side.SPAN), expected=outcome_count, observed=span_count)
+    elif turn.outcome == "answer" and span_count > offered:
+        yield _TOOL_SPANS_EXTRA(turn.at_span(turn.tools[offered]), expected=offered, observed=span_count)
 
 
 _NO_WAIT = finding(
@@ -183,11 +183,11 @@ def waits_and_collections_are_seen(view: View) -> Findings:
 
 def _retries_with_calls(turn: TurnSpans) -> Iterator[tuple[Retried, int]]:
     """Each wait with how many provider calls had been made before it."""
-    made = 0
+    call_count = 0
     for event in turn.step.events:
         if isinstance(event, Retried) and turn.calls:
-            yield event, made
-        made = max(made, event.call + 1)
+            yield event, call_count
+        call_count = max(call_count, event.call + 1)
 
 
 def _stands_for_more(turn: TurnSpans, span: SpanMade) -> bool:

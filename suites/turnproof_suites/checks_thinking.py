@@ -222,16 +222,16 @@ def comes_before_its_call(view: View) -> Findings:
     for request, before in _in_the_loop(view):
         wanted = [_kind(part) for _, answer in before for part in _ordered(answer.parts)]
         parts = [part for message in _current(request) for part in _ordered(message.parts)]
-        got = list(map(_kind, parts))
-        if sorted(wanted) != sorted(got):
+        observed = list(map(_kind, parts))
+        if sorted(wanted) != sorted(observed):
             continue  # something is missing: another requirement's business
-        if wanted == got:
+        if wanted == observed:
             yield Compared("orders of thinking and calls")
         else:
             # The first thought from there on has come behind a call, or in front of one that it followed.
-            moved = next(n for n, kind in enumerate(wanted) if got[n] != kind)
+            moved = next(n for n, kind in enumerate(wanted) if observed[n] != kind)
             first = next(part for part in parts[moved:] if isinstance(part, Thought))
-            yield _ORDER(request.at_part(first), expected=wanted, observed=got)
+            yield _ORDER(request.at_part(first), expected=wanted, observed=observed)
 
 
 def _ordered(parts: Iterable[Part]) -> list[Part]:
@@ -263,13 +263,19 @@ _BLOCK_CHANGED = finding(
 def blocks_stay_apart(view: View) -> Findings:
     """As many thoughts as the model had, each with its own text, those included that carry a signature alone."""
     for one in answered_calls(view):
-        sent, got = (thought_runs(parts, one.wire.parts) for parts in (one.wire.parts, one.response.parts))
+        sent, response_thoughts = (
+            thought_runs(parts, one.wire.parts) for parts in (one.wire.parts, one.response.parts)
+        )
         if not sent:
             continue
-        wrong = list(value_differences([*map(run_text, sent)], [*map(run_text, got)]))
+        wrong = list(value_differences([*map(run_text, sent)], [*map(run_text, response_thoughts)]))
         for each in wrong:
-            mine = got[int(each.steps[0])][0] if each.steps else None
-            place = one.at("parts") if mine is None else one.at_part(mine, *(["text"] if mine.text else []))
+            own_thought = response_thoughts[int(each.steps[0])][0] if each.steps else None
+            place = (
+                one.at("parts")
+                if own_thought is None
+                else one.at_part(own_thought, *(["text"] if own_thought.text else []))
+            )
             theirs = next((run[0] for run in sent if run_text(run) == each.expected), None)
             related = [] if theirs is None else [one.at_wire(theirs)]
             yield _BLOCK_CHANGED(place, expected=each.expected, observed=each.observed, related=related)
@@ -292,21 +298,23 @@ def is_passed_on(view: View) -> Findings:
         sent = "".join(thought.text for thought in thoughts)
         if not one.call.began.streamed or not sent:
             continue
-        got = "".join(one.call.thinking)
-        if got == sent:
+        observed = "".join(one.call.thinking)
+        if observed == sent:
             yield Compared("thinking passed on")
         else:
             first = next(thought for thought in thoughts if thought.text)
-            yield _NOT_PASSED_ON(_at_thinking(one, sent), expected=sent, observed=got, related=[one.at_wire(first)])
+            yield _NOT_PASSED_ON(
+                _at_thinking(one, sent), expected=sent, observed=observed, related=[one.at_wire(first)]
+            )
 
 
 def _at_thinking(one: AnsweredCall, sent: str) -> Place:
     """The first call of `on_thinking` that brought something else; all callbacks where only something is missing."""
-    got = ""
+    text = ""
     for event in one.call.callbacks:
         if isinstance(event, Thinking):
-            got += event.text
-            if not sent.startswith(got):
+            text += event.text
+            if not sent.startswith(text):
                 return one.call.at_callback(event, "text")
     return one.call.at(Side.CALLBACK)
 
@@ -365,8 +373,8 @@ def _began_without_thinking(messages: Sequence[Message]) -> bool:
     """Whether the request goes on with calls that the model made without having thought."""
     if not messages or messages[-1].role != "tool":
         return False
-    asked = next((n for n in reversed(range(len(messages))) if messages[n].role == "user"), -1)
-    first = next((message for message in messages[asked + 1 :] if message.role == "model"), None)
+    question_place = next((n for n in reversed(range(len(messages))) if messages[n].role == "user"), -1)
+    first = next((message for message in messages[question_place + 1 :] if message.role == "model"), None)
     return first is not None and not any(isinstance(part, Thought) for part in first.parts)
 
 

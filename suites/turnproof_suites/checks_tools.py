@@ -62,29 +62,29 @@ def _wrong_definitions(request: ReadRequest) -> Iterator[Finding]:
             yield _TOOL_MISSING(request.at("tools"), expected=tool.name, observed=sorted(sent))
     # A schema for the answer may be sent as a tool of its own.
     if request.call.began.response_schema is None:
-        kept = kept_for_history(request.call.began.tools, request.wire.tools, request.wire.messages)
-        for extra in sorted(set(sent) - set(names.values()) - kept):
+        history_tools = kept_for_history(request.call.began.tools, request.wire.tools, request.wire.messages)
+        for extra in sorted(set(sent) - set(names.values()) - history_tools):
             yield _TOOL_INVENTED(request.at_tool(extra), expected=sorted(names), observed=extra)
 
 
-def _changed_definition(request: ReadRequest, held: ToolSchema, sent: ToolSchema) -> Iterator[Finding]:
+def _changed_definition(request: ReadRequest, tool: ToolSchema, sent: ToolSchema) -> Iterator[Finding]:
     """What of a definition was lost. Additions such as `additionalProperties` are the adapter's right."""
-    if held.description and held.description not in sent.description:
+    if tool.description and tool.description not in sent.description:
         place = request.at_tool(sent.name, "description")
-        yield _DESCRIPTION_CHANGED(place, expected=held.description, observed=sent.description, tool=held.name)
+        yield _DESCRIPTION_CHANGED(place, expected=tool.description, observed=sent.description, tool=tool.name)
     for field in ("properties", "required"):
-        wanted, found = held.parameters.get(field), sent.parameters.get(field)
-        for lost in sorted(set(wanted or ()) - set(found or ())):
+        wanted, found = tool.parameters.get(field), sent.parameters.get(field)
+        for parameter in sorted(set(wanted or ()) - set(found or ())):
             place = request.at_tool(sent.name, "parameters", field)
-            yield _PARAMETER_LOST(place, expected=lost, observed=sorted(found or ()), field=field, tool=held.name)
+            yield _PARAMETER_LOST(place, expected=parameter, observed=sorted(found or ()), field=field, tool=tool.name)
 
 
 def _answers(view: View) -> Iterator[tuple[ReadRequest, tuple[FunctionCall, ...]]]:
     """Each request that carries the results of the answer before it, with the calls that the session holds there."""
     for request in read_requests(view):
-        held = request.session_messages
-        if len(held) >= 2 and held[-1].role == "tool" and held[-2].role == "model" and held[-2].calls:
-            yield request, held[-2].calls
+        history = request.session_messages
+        if len(history) >= 2 and history[-1].role == "tool" and history[-2].role == "model" and history[-2].calls:
+            yield request, history[-2].calls
 
 
 _RESULT_COUNT = finding(
@@ -104,18 +104,18 @@ def results_answer_every_call(view: View) -> Findings:
     for request, calls in _answers(view):
         results = results_in(_after_last_answer(request.wire))
         found = Counter(result.call_id for result in results)
-        for made in calls:
-            if found[made.id] == 1:
+        for call in calls:
+            if found[call.id] == 1:
                 yield Compared("results against calls")
                 continue
-            twice = [result for result in results if result.call_id == made.id]
+            twice = [result for result in results if result.call_id == call.id]
             yield _RESULT_COUNT(
                 request.at_part(twice[-1]) if twice else _at_results(request),
                 expected=1,
-                observed=found[made.id],
-                related=(request.at_session(made),),
-                call=made.id,
-                tool=made.name,
+                observed=found[call.id],
+                related=(request.at_session(call),),
+                call=call.id,
+                tool=call.name,
                 answered=sorted(found),
             )
 
@@ -123,8 +123,8 @@ def results_answer_every_call(view: View) -> Findings:
 def _at_results(request: ReadRequest) -> Place:
     """Where the results of the last answer stand, or would have to."""
     messages = request.wire.messages
-    behind = len(messages) - len(_after_last_answer(request.wire))
-    return request.at("messages", min(behind, len(messages) - 1)) if messages else request.at()
+    place = len(messages) - len(_after_last_answer(request.wire))
+    return request.at("messages", min(place, len(messages) - 1)) if messages else request.at()
 
 
 def _results_on_the_wire(sent: Call) -> JSON:
@@ -209,7 +209,7 @@ _ORDER = finding(
 def results_keep_the_order_of_calls(view: View) -> Findings:
     """The results of parallel calls come in call order, however long each tool took."""
     for request, calls in _answers(view):
-        wanted = [made.id for made in calls]
+        wanted = [call.id for call in calls]
         results = results_in(_after_last_answer(request.wire))
         found = [result.call_id for result in results]
         if len(wanted) < 2 or sorted(wanted) != sorted(found):
@@ -264,16 +264,16 @@ def unknown_and_failing_tools_are_answered(view: View) -> Findings:
     for request, calls in _answers(view):
         wanted = {result.call_id for result in request.session_messages[-1].results if result.is_error}
         found = {result.call_id for result in results_in(request.wire.messages)}
-        for made in (made for made in calls if made.id in wanted):
-            if made.id in found:
+        for call in (each for each in calls if each.id in wanted):
+            if call.id in found:
                 yield Compared("results of tools that failed or do not exist")
             else:
                 yield _UNANSWERED(
                     _at_results(request),
                     observed=sorted(found),
-                    related=(request.at_session(made),),
-                    call=made.id,
-                    tool=made.name,
+                    related=(request.at_session(call),),
+                    call=call.id,
+                    tool=call.name,
                 )
 
 

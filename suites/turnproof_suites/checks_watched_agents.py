@@ -24,7 +24,7 @@ class Watched:
     event: AgentsWatched
     before: Mapping[str, AgentState]
     step: Step | None = None
-    told: dict[str, AgentState] = field(default_factory=dict)
+    agents: dict[str, AgentState] = field(default_factory=dict)
 
     def at(self, *tokens: str | int) -> Place:
         """The place of it, or of a part of it."""
@@ -40,16 +40,16 @@ def watched(view: View) -> Iterator[Watched]:
     """The steps in which agents were watched, in order."""
     known: dict[str, AgentState] = {}
     for turn in view.turns:
-        mine = [step for step in steps(view) if step.turn is turn]
+        own_steps = [step for step in steps(view) if step.turn is turn]
         for event in turn.events:
             if not isinstance(event, AgentsWatched):
                 continue
-            step = next((one for one in mine if one.kind == event.after), None)
+            step = next((one for one in own_steps if one.kind == event.after), None)
             found = Watched(turn, event, dict(known), step)
             known = {state.agent: state for state in event.now} if event.after == "open" else known
             for one in event.events:
                 known = _after(known, one)
-            found.told = dict(known)
+            found.agents = dict(known)
             yield found
 
 
@@ -125,7 +125,7 @@ def events_tell_of_each_agent(view: View) -> Findings:
 
 def _ends_a_turn_of_the_session(one: Watched, event: AgentEvent) -> bool:
     """Whether it ends a turn of an agent without a parent, as far as is known."""
-    state = one.told.get(event.agent)
+    state = one.agents.get(event.agent)
     return event.kind == "completed" and (state is None or state.parent is None)
 
 
@@ -174,12 +174,12 @@ def _ending(one: Watched) -> str | None:
 def _is_meant(one: Watched, agent: str) -> bool:
     """Whether the step can be the turn of an agent: of the session, or of a child of it. Agents that a framework has
     beside these do what they do."""
-    state = one.told.get(agent)
+    state = one.agents.get(agent)
     if state is None or (one.step is not None and one.step.kind == "turn"):
         return state is None or state.parent is None
-    if all(other.parent is None for other in one.told.values()):
+    if all(other.parent is None for other in one.agents.values()):
         return True
-    parent = one.told.get(state.parent) if state.parent is not None else None
+    parent = one.agents.get(state.parent) if state.parent is not None else None
     return state.parent is not None and (parent is None or parent.parent is None)
 
 
@@ -240,15 +240,15 @@ def who_connects_late_sees_the_agents(view: View) -> Findings:
 
 def _wrong_snapshot(one: Watched) -> Iterator[Finding]:
     now = {state.agent: (number, state) for number, state in enumerate(one.event.now)}
-    for agent, state in one.told.items():
+    for agent, state in one.agents.items():
         if agent not in now:
             yield _MISSING(one.at("now") if now else one.at(), expected=agent, observed=sorted(now))
         elif now[agent][1] != state:
             number, seen = now[agent]
             yield _OTHER_STATE(one.at("now", number), expected=_words(state), observed=_words(seen))
     for agent, (number, _) in now.items():
-        if agent not in one.told:
-            yield _EXTRA(one.at("now", number), expected=sorted(one.told), observed=agent)
+        if agent not in one.agents:
+            yield _EXTRA(one.at("now", number), expected=sorted(one.agents), observed=agent)
     if one.event.differing:
         yield _OTHER_EVENTS(one.at("differing"), observed=one.event.differing)
 

@@ -81,9 +81,9 @@ class AnsweredCall:
         part = _differing_text(self.response.parts, wanted)
         return self.at("parts") if part is None else self.at_part(part, "text")
 
-    def at_wire_text(self, got: str) -> Place:
-        """The event that completed the text of `wire` in which it first differs from `got`."""
-        return self.at_wire(_differing_text(self.wire.parts, got))
+    def at_wire_text(self, text: str) -> Place:
+        """The event that completed the text of `wire` in which it first differs from `text`."""
+        return self.at_wire(_differing_text(self.wire.parts, text))
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,9 +131,9 @@ class ReadRequest:
         steps = neutral_path(path)
         return self.call.at(Side.HISTORY, *steps[1:]) if steps[:1] == ("messages",) else None
 
-    def at_wire_message(self, held: Message | ProviderResponse) -> Place:
+    def at_wire_message(self, session_message: Message | ProviderResponse) -> Place:
         """The place of the parts of the message that carries what was held; of all messages where none does."""
-        wanted = [form for message in plain([Message("user", held.parts)]) for form in message["parts"]]
+        wanted = [form for message in plain([Message("user", session_message.parts)]) for form in message["parts"]]
         best: tuple[int, int] | None = None
         for n, message in enumerate(self.wire.messages):
             forms = [form for one in plain([Message("user", message.parts)]) for form in one["parts"]]
@@ -147,10 +147,10 @@ class ReadRequest:
         the message that called; all messages where it has none."""
         messages = self.wire.messages
         found = _position(messages, call)
-        behind = None if found is None else found[0] + 1
-        if behind is None or not any(message.results for message in messages[behind : behind + 1]):
+        place = None if found is None else found[0] + 1
+        if place is None or not any(message.results for message in messages[place : place + 1]):
             return self.at("messages")
-        return self.at("messages", behind)
+        return self.at("messages", place)
 
     def at_tool(self, name: str, *field: str | int) -> Place:
         """The place in the request's body of the tool with this name on the wire; of all tools where there is none."""
@@ -218,8 +218,10 @@ def requests_of(view: View, call: ProviderCall) -> Iterator[ReadRequest]:
     for exchange in call.generated if call.knows_messages else ():
         if exchange.call is not None:
             sent = exchange.call
-            held = call.began.messages
-            messages = with_held_pictures(with_held_ids(sent.messages, held, issued_ids(view)), held)
+            session_messages = call.began.messages
+            messages = with_held_pictures(
+                with_held_ids(sent.messages, session_messages, issued_ids(view)), session_messages
+            )
             yield ReadRequest(call, exchange, replace(sent, messages=messages))
 
 
@@ -283,13 +285,14 @@ def spoken_text(parts: Iterable[Part]) -> str:
     return "".join(part.text for part in parts if isinstance(part, Text) and part.text.strip())
 
 
-def spoken_as(parts: Iterable[Part], said: Iterable[Part]) -> str:
-    """The visible text of a response's parts, to compare with the `spoken_text` of the answer on the wire, `said`.
+def spoken_as(parts: Iterable[Part], answer_parts: Iterable[Part]) -> str:
+    """The visible text of a response's parts, to compare with the `spoken_text` of the answer on the wire,
+    `answer_parts`.
 
     The two are equal where only blank texts of the answer are left out or joined to the text beside them, and where
     texts of the answer are joined with other white space: a message that has a single text cannot keep them apart.
     """
-    own, texts = list(parts), [part.text for part in said if isinstance(part, Text)]
+    own, texts = list(parts), [part.text for part in answer_parts if isinstance(part, Text)]
     whole = "".join(part.text for part in own if isinstance(part, Text))
     if whole == "".join(texts) and all(text.strip() for text in texts):  # nearly always, and without a pattern
         return whole
@@ -538,16 +541,16 @@ def outgrew_window(view: View, earlier: Sequence[Message], call: ProviderCall) -
     return not same_history(earlier, call.began.messages[: len(earlier)], ids=False)
 
 
-def matched_results(held: Iterable[Message], sent: Iterable[Message]) -> Iterator[tuple[ToolResult, ToolResult]]:
+def matched_results(history: Iterable[Message], sent: Iterable[Message]) -> Iterator[tuple[ToolResult, ToolResult]]:
     """The results of the session, each with its counterpart on the wire; ids may come again in later turns."""
     left: dict[str, list[ToolResult]] = {}
     for result in results_in(sent):
         left.setdefault(result.call_id, []).append(result)
-    for result in results_in(held):
+    for result in results_in(history):
         if left.get(result.call_id):
             yield result, left[result.call_id].pop(0)
 
 
-def matched_calls(held: Iterable[Message], sent: Iterable[Message]) -> Iterator[tuple[FunctionCall, FunctionCall]]:
+def matched_calls(history: Iterable[Message], sent: Iterable[Message]) -> Iterator[tuple[FunctionCall, FunctionCall]]:
     """The calls of the session, each with its counterpart on the wire."""
-    yield from pair_calls(calls_made(held), calls_made(sent))
+    yield from pair_calls(calls_made(history), calls_made(sent))

@@ -40,7 +40,7 @@ _DEEPEST: Final = 12
 
 
 @dataclass(frozen=True, slots=True)
-class Lost:
+class LostMember:
     """A member of a schema that did not arrive: its path, its name, what was declared and what stands there."""
 
     path: str
@@ -49,7 +49,9 @@ class Lost:
     found: JSON
 
 
-def lost_members(declared: Mapping[str, Any], sent: Mapping[str, Any], *, annotations: bool = False) -> Iterator[Lost]:
+def lost_members(
+    declared: Mapping[str, Any], sent: Mapping[str, Any], *, annotations: bool = False
+) -> Iterator[LostMember]:
     """What of a declared schema the sent one lacks: constraints, or annotations instead."""
     yield from _Reading(declared, sent, annotations).compare(declared, sent, "", "", 0, required=True)
 
@@ -62,66 +64,70 @@ class _Reading:
         self._sent = sent
         self._annotations = annotations
 
-    def compare(self, held: Any, sent: Any, path: str, words: str, depth: int, *, required: bool) -> Iterator[Lost]:
+    def compare(
+        self, declared: Any, sent: Any, path: str, words: str, depth: int, *, required: bool
+    ) -> Iterator[LostMember]:
         """What is lost of one schema in the other, and below it. `words` are the descriptions above this place."""
-        if depth > _DEEPEST or not isinstance(held, Mapping):
+        if depth > _DEEPEST or not isinstance(declared, Mapping):
             return
-        held, sent = _plain(held, self._declared), _plain(sent, self._sent)
+        declared, sent = _plain(declared, self._declared), _plain(sent, self._sent)
         words = f"{words} {sent.get('description', '')}"
-        if held["branches"]:
-            yield from self._union(held, sent, path, words, depth)
+        if declared["branches"]:
+            yield from self._union(declared, sent, path, words, depth)
         elif self._annotations:
-            yield from self._members(ANNOTATIONS, held, sent, path, words)
+            yield from self._members(ANNOTATIONS, declared, sent, path, words)
         else:
-            yield from self._types(held, sent, path, words, required=required)
-            yield from self._members(CONSTRAINTS, held, sent, path, words)
-        for name, inner in held["properties"].items():
+            yield from self._types(declared, sent, path, words, required=required)
+            yield from self._members(CONSTRAINTS, declared, sent, path, words)
+        for name, inner in declared["properties"].items():
             below = sent["properties"].get(name)
             if below is None:
                 if not self._annotations:
-                    yield Lost(f"{path}.{name}", "properties", name, sorted(sent["properties"]))
+                    yield LostMember(f"{path}.{name}", "properties", name, sorted(sent["properties"]))
                 continue
-            must = name in held["required"]
+            must = name in declared["required"]
             if must and name not in sent["required"] and not self._annotations:
-                yield Lost(f"{path}.{name}", "required", name, sorted(sent["required"]))
+                yield LostMember(f"{path}.{name}", "required", name, sorted(sent["required"]))
             yield from self.compare(inner, below, f"{path}.{name}", words, depth + 1, required=must)
-        if held["items"] is not None:
+        if declared["items"] is not None:
             if sent["items"] is None and not self._annotations:
-                yield Lost(f"{path}[]", "items", _brief(held["items"]), None)
+                yield LostMember(f"{path}[]", "items", _brief(declared["items"]), None)
             elif sent["items"] is not None:
-                yield from self.compare(held["items"], sent["items"], f"{path}[]", words, depth + 1, required=True)
+                yield from self.compare(declared["items"], sent["items"], f"{path}[]", words, depth + 1, required=True)
 
     def _union(
-        self, held: Mapping[str, Any], sent: Mapping[str, Any], path: str, words: str, depth: int
-    ) -> Iterator[Lost]:
+        self, declared: Mapping[str, Any], sent: Mapping[str, Any], path: str, words: str, depth: int
+    ) -> Iterator[LostMember]:
         branches: Sequence[Any] = sent["branches"]
-        if len(branches) != len(held["branches"]):
+        if len(branches) != len(declared["branches"]):
             if not self._annotations:
-                yield Lost(path, "anyOf", [_brief(one) for one in held["branches"]], [_brief(one) for one in branches])
+                yield LostMember(
+                    path, "anyOf", [_brief(one) for one in declared["branches"]], [_brief(one) for one in branches]
+                )
             return
-        for number, (one, other) in enumerate(zip(held["branches"], branches, strict=True)):
+        for number, (one, other) in enumerate(zip(declared["branches"], branches, strict=True)):
             yield from self.compare(one, other, f"{path}|{number}", words, depth + 1, required=True)
 
     def _types(
-        self, held: Mapping[str, Any], sent: Mapping[str, Any], path: str, words: str, *, required: bool
-    ) -> Iterator[Lost]:
-        wanted, found = held["types"], sent["types"]
+        self, declared: Mapping[str, Any], sent: Mapping[str, Any], path: str, words: str, *, required: bool
+    ) -> Iterator[LostMember]:
+        wanted, found = declared["types"], sent["types"]
         # A mode that requires every property lets those be null that may be left out.
         also = frozenset() if required else frozenset({"null"})
         differs = not found or not found <= wanted | also or not wanted <= found
         if wanted and differs and not all(name in words for name in wanted):
-            yield Lost(path, "type", sorted(wanted), sorted(found))
+            yield LostMember(path, "type", sorted(wanted), sorted(found))
 
     def _members(
-        self, names: Sequence[str], held: Mapping[str, Any], sent: Mapping[str, Any], path: str, words: str
-    ) -> Iterator[Lost]:
+        self, names: Sequence[str], declared: Mapping[str, Any], sent: Mapping[str, Any], path: str, words: str
+    ) -> Iterator[LostMember]:
         for name in names:
-            wanted = held.get(name)
+            wanted = declared.get(name)
             if wanted is None or (name == "description" and not wanted):
                 continue
             found = sent.get(name)
             if not _is_kept(name, wanted, found) and not _in_words(wanted, words):
-                yield Lost(path, name, wanted, found)
+                yield LostMember(path, name, wanted, found)
 
 
 def _is_kept(name: str, wanted: Any, found: Any) -> bool:

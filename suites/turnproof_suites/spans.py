@@ -222,9 +222,11 @@ class TurnSpans:
             return ()
         both = zip(self.model_calls, self.exchanges, pairwise((*self.exchanges, None)), strict=True)
         hidden = ((Answer(span, (), (exchange,)), after) for span, exchange, (_, after) in both)
-        return tuple(answer for answer, after in hidden if answer.failed or self._taken(answer.exchanges[0], after))
+        return tuple(
+            answer for answer, after in hidden if answer.failed or self._is_accepted(answer.exchanges[0], after)
+        )
 
-    def _taken(self, exchange: Exchange, after: Exchange | None) -> bool:
+    def _is_accepted(self, exchange: Exchange, after: Exchange | None) -> bool:
         """Whether an answer was what the session wanted: it asks for something else afterwards, or for nothing."""
         if after is None:
             return self.outcome != "error" and (exchange.clean or exchange.held)
@@ -244,8 +246,8 @@ class TurnSpans:
             declared = {tool.name for tool in self.view.scenario.tools_in(self.turn.index)}
             results = [one for one in results_in(self.step.added or ()) if one.name in declared]
             done = [Outcome(one.call_id, one.name, one.is_error) for one in results]
-        made = {call.id for call in self.calls_made}
-        return tuple(outcome for outcome in done if outcome.call_id in made)
+        call_ids = {call.id for call in self.calls_made}
+        return tuple(outcome for outcome in done if outcome.call_id in call_ids)
 
     @cached_property
     def calls_made(self) -> tuple[FunctionCall, ...]:
@@ -306,9 +308,9 @@ def session_spans(view: View) -> tuple[SpanMade, ...]:
 @once_per_view
 def turn_spans(view: View) -> tuple[TurnSpans, ...]:
     """The turns that the user spoke in, each with its spans."""
-    made = session_spans(view)
+    spans = session_spans(view)
     return tuple(
-        TurnSpans(view, step, tuple(span for span in made if span.turn == step.turn.index and span.during == "turn"))
+        TurnSpans(view, step, tuple(span for span in spans if span.turn == step.turn.index and span.during == "turn"))
         for step in turns_done(view)
         if step.turn.ended is not None
     )

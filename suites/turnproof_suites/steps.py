@@ -121,9 +121,9 @@ class Step:
         A conversation from elsewhere may have calls that nobody answered. What the session puts behind them, so that
         the API takes them, is none of it.
         """
-        held = mended_as(self.history, self.history_before)
+        messages_now = mended_as(self.history, self.history_before)
         count = len(self.history_before)
-        return held[count:] if same_history(self.history_before, held[:count], ids=False) else None
+        return messages_now[count:] if same_history(self.history_before, messages_now[:count], ids=False) else None
 
     @property
     def collects(self) -> bool:
@@ -177,7 +177,7 @@ def steps(view: View) -> tuple[Step, ...]:
             elif event.owner == "provider":
                 found[-1:] = [replace(last, provider=event.messages) for last in found[-1:]]
             else:
-                asked = view.exchanges_in(between)
+                exchanges = view.exchanges_in(between)
                 previous = found[-1] if found else None
                 refused = previous is not None and previous.collects
                 found.append(
@@ -187,7 +187,7 @@ def steps(view: View) -> tuple[Step, ...]:
                         before,
                         event.messages,
                         tuple(between),
-                        asked,
+                        exchanges,
                         refused_before=refused,
                         previous=previous,
                     )

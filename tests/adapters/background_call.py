@@ -75,16 +75,16 @@ class BackgroundCall(Generic[T]):
 
 def write_and_hold(*pieces: bytes) -> tuple[Callable[[Exchange], None], threading.Event]:
     """A script that writes these pieces of a stream and then holds still, and the event that says it does."""
-    held = threading.Event()
+    stall = threading.Event()
 
     def script(exchange: Exchange) -> None:
         if pieces:
             exchange.stream_head()
             exchange.chunk(b"".join(pieces))
-        held.set()
+        stall.set()
         exchange.wait_for_hangup()
 
-    return script, held
+    return script, stall
 
 
 def wait_until(condition: Callable[[], bool]) -> None:

@@ -37,7 +37,7 @@ refusals = pytest.mark.parametrize(
 """What the API answers, and the error that it is."""
 
 strange_programs = pytest.mark.parametrize(
-    ("source", "said"),
+    ("source", "message"),
     [
         ("print('Hello! What can I do for you?')", "none of its protocol: Hello!"),
         ("import sys; sys.exit('no such flag')", "exit code 1.*no such flag"),

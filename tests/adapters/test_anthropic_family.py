@@ -105,10 +105,10 @@ def test_an_address_that_leads_in_circles_is_a_transport_error(way: CallMode) ->
 @each_adapter
 def test_the_key_shows_nowhere(name: str) -> None:
     key = KEYS[name]
-    said = {"type": "error", "error": {"type": "authentication_error", "message": f"no such token: {key}"}}
+    error_body = {"type": "error", "error": {"type": "authentication_error", "message": f"no such token: {key}"}}
     for way in ADAPTERS[name].all.values():
         with pytest.raises(AuthenticationError) as raised:
-            way(fixed_answer(401, json=said))
+            way(fixed_answer(401, json=error_body))
         assert raised.value.message == "no such token: ***"
         assert key not in everything(raised.value)
         assert raised.value.__cause__ is None
@@ -158,7 +158,7 @@ def opened(name: str, transport: Any) -> list[Any]:
     return [ways.stateless(transport=transport), ways.legacy(transport=transport)]
 
 
-class Kept:
+class Capture:
     """A transport that keeps the requests and answers `hi`."""
 
     def __init__(self) -> None:
@@ -174,52 +174,52 @@ class Kept:
 @pytest.mark.parametrize("path", ["", "/proxy"], ids=["root", "path"])
 @pytest.mark.parametrize("ending", ["", "/", "/v1", "/v1/"])
 def test_an_address_may_end_in_the_version_or_in_a_slash(name: str, path: str, ending: str) -> None:
-    kept = Kept()
-    for provider in opened(name, kept.transport):
-        provider.initialize({"api_key": "k", "base_url": URL + path + ending, "transport": kept.transport})
+    capture = Capture()
+    for provider in opened(name, capture.transport):
+        provider.initialize({"api_key": "k", "base_url": URL + path + ending, "transport": capture.transport})
         last_words(provider, HI)
-        assert str(kept.requests[-1].url) == f"{URL}{path}/v1/messages"
-        assert kept.requests[-1].headers["authorization"] == "Bearer k"
+        assert str(capture.requests[-1].url) == f"{URL}{path}/v1/messages"
+        assert capture.requests[-1].headers["authorization"] == "Bearer k"
 
 
 @each_other
 def test_cache_marks_say_nothing_to_others_and_are_not_sent(name: str) -> None:
-    kept, mark = Kept(), CacheMark()
+    capture, mark = Capture(), CacheMark()
     history = [Message("user", (Text("hi", cache=mark),)), Message.model("so"), Message.user("and?")]
-    for provider in opened(name, kept.transport):
+    for provider in opened(name, capture.transport):
         provider.set_cache_plugin(ExplicitCachePlugin())
         tools = [ToolSchema("read", "", {}, cache=mark)]
         last_words(provider, history, system_instruction=Text("rules", cache=mark), tools=tools)
-        body = json.loads(kept.requests[-1].content)
+        body = json.loads(capture.requests[-1].content)
         assert "cache_control" not in json.dumps(body)
         assert body["system"] == [{"type": "text", "text": "rules"}]
 
 
 @each_other
 def test_a_response_schema_is_refused_where_it_would_be_passed_over(name: str) -> None:
-    kept = Kept()
-    for provider in opened(name, kept.transport):
+    capture = Capture()
+    for provider in opened(name, capture.transport):
         assert not provider.supports_structured_output()
         with pytest.raises(InvalidRequestError, match=f"{name} does not heed a response schema"):
             last_words(provider, HI, response_schema={"type": "object"})
-    assert not kept.requests
+    assert not capture.requests
 
 
 @each_other
 def test_where_nobody_counts_tokens_they_are_estimated_without_a_request(name: str) -> None:
-    kept = Kept()
-    for provider in opened(name, kept.transport):
+    capture = Capture()
+    for provider in opened(name, capture.transport):
         assert provider.count_tokens(HI, "rules") == len(dump_messages(HI)) // 4
-    assert not kept.requests
+    assert not capture.requests
 
 
 @each_other
 @pytest.mark.parametrize(
-    ("last", "kept"),
+    ("last", "expected"),
     [("Look ", []), ("it up.", []), ("At ", ["Look it up.", "At "])],
     ids=["in-its-middle", "at-its-last-words", "behind-it"],
 )
-def test_of_a_cancelled_answer_only_a_whole_thought_is_kept(name: str, last: str, kept: list[str]) -> None:
+def test_of_a_cancelled_answer_only_a_whole_thought_is_kept(name: str, last: str, expected: list[str]) -> None:
     """Thinking that nobody signs shows by nothing but its end that it is whole."""
     token, kit = CancelToken(), OTHERS[name].KIT
 
@@ -232,6 +232,6 @@ def test_of_a_cancelled_answer_only_a_whole_thought_is_kept(name: str, last: str
     provider = kit.open("stateless", URL, transport=transport)
     response = provider.complete(HI, cancel_token=token, on_thinking=cancel, on_chunk=cancel)
     assert response.finish_reason is FinishReason.CANCELLED
-    assert [part.text for part in response.parts] == kept
-    if kept:
+    assert [part.text for part in response.parts] == expected
+    if expected:
         assert response.parts[0] == OTHERS[name].issued("Look it up.")

@@ -22,15 +22,15 @@ class Plugin(ExplicitCachePlugin):
 
     def __init__(self) -> None:
         super().__init__()
-        self.asked: list[tuple[Any, ...]] = []
-        self.told: list[str] = []
+        self.requests: list[tuple[Any, ...]] = []
+        self.cache_names: list[str] = []
 
     def prepare(self, *request: Any, cancel_token: CancelToken | None = None) -> Prepared:
-        self.asked.append((*request, cancel_token))
+        self.requests.append((*request, cancel_token))
         return Prepared((), "marked", ())
 
     def lost(self, name: str) -> bool:
-        self.told.append(name)
+        self.cache_names.append(name)
         return True
 
 
@@ -39,7 +39,7 @@ def test_a_held_plugin_sees_the_whole_request_and_its_token() -> None:
     holder.set_cache_plugin(plugin)
     assert holder.cache_plugin is plugin
     assert holder._annotated(Prompt(HI, "rules", TOOLS), token).system == "marked"
-    assert plugin.asked == [(HI, "rules", TOOLS, token)]
+    assert plugin.requests == [(HI, "rules", TOOLS, token)]
 
 
 def test_without_a_plugin_a_request_is_what_it_is() -> None:
@@ -51,11 +51,11 @@ def test_without_a_plugin_a_request_is_what_it_is() -> None:
 
 def test_the_plugin_is_told_which_cache_the_service_has_lost() -> None:
     holder, plugin = CachePluginHolder(), Plugin()
-    lost = CacheExpiredError("gone", name="cachedContents/7")
+    failure = CacheExpiredError("gone", name="cachedContents/7")
     cases: list[tuple[Plugin | None, list[str]]] = [(None, []), (plugin, ["cachedContents/7"])]
-    for held, told in cases:
-        holder.set_cache_plugin(held)
+    for held_plugin, names in cases:
+        holder.set_cache_plugin(held_plugin)
         with pytest.raises(CacheExpiredError) as raised, holder._telling_of_lost_caches():
-            raise lost
-        assert raised.value is lost
-        assert plugin.told == told
+            raise failure
+        assert raised.value is failure
+        assert plugin.cache_names == names

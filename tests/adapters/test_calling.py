@@ -66,9 +66,9 @@ class Stream:
     closed: bool = False
 
     def __call__(self) -> Source[str]:
-        return Source(iter(self._told()), self.close)
+        return Source(iter(self._read_events()), self.close)
 
-    def _told(self) -> Iterator[str]:
+    def _read_events(self) -> Iterator[str]:
         for event in self.events:
             if isinstance(event, Exception):
                 raise event
@@ -109,24 +109,24 @@ def test_a_stream_is_read_to_its_end_and_hung_up() -> None:
 )
 def test_a_stream_that_fails_raises_with_what_had_arrived(events: list[str | Exception], message: str) -> None:
     stream = Stream(events)
-    with pytest.raises(ProviderError) as caught:
+    with pytest.raises(ProviderError) as failure:
         CALLER.call_stream(stream, Assembler(), None)
-    assert str(caught.value) == message
-    assert caught.value.partial == (Text("Bed 3"),)
-    assert caught.value.__context__ is None
+    assert str(failure.value) == message
+    assert failure.value.partial == (Text("Bed 3"),)
+    assert failure.value.__context__ is None
     assert stream.closed
 
 
 def test_an_answer_that_cannot_be_used_raises_with_what_had_arrived() -> None:
-    with pytest.raises(OverloadedError, match="malformed") as caught:
+    with pytest.raises(OverloadedError, match="malformed") as failure:
         CALLER.call_stream(Stream(["Bed 3", "end"]), Assembler(refuses=OverloadedError("malformed")), None)
-    assert caught.value.partial == (Text("Bed 3"),)
+    assert failure.value.partial == (Text("Bed 3"),)
 
 
 def test_a_request_that_fails_raises_what_it_means() -> None:
-    with pytest.raises(TransportError, match="typed: refused") as caught:
+    with pytest.raises(TransportError, match="typed: refused") as failure:
         CALLER.call_stream(raising(SdkError("refused")), Assembler(), None)
-    assert caught.value.__context__ is None
+    assert failure.value.__context__ is None
 
 
 def test_a_stream_that_is_cancelled_gives_what_had_arrived() -> None:
@@ -173,23 +173,25 @@ def read(answer: str, listeners: Listeners) -> ProviderResponse:
 
 
 def test_a_whole_answer_is_told_to_the_listeners() -> None:
-    told: list[str] = []
-    assert CALLER.call_batch(lambda: "Bed 3", read, Listeners(told.append), None).finish_reason is FinishReason.TOOL_USE
-    assert told == ["Bed 3"]
+    texts: list[str] = []
+    assert (
+        CALLER.call_batch(lambda: "Bed 3", read, Listeners(texts.append), None).finish_reason is FinishReason.TOOL_USE
+    )
+    assert texts == ["Bed 3"]
 
 
 def test_an_answer_that_came_after_the_cancel_keeps_what_stands_alone_and_is_told_to_nobody() -> None:
-    token, told = CancelToken(), list[str]()
+    token, texts = CancelToken(), list[str]()
 
     def ask() -> str:
         token.cancel()
         return "Bed 3"
 
-    response = CALLER.call_batch(ask, read, Listeners(told.append), token)
+    response = CALLER.call_batch(ask, read, Listeners(texts.append), token)
     assert response == ProviderResponse(
         parts=(Text("Bed 3"),), usage=USAGE, finish_reason=FinishReason.CANCELLED, model="m-1"
     )
-    assert told == []
+    assert texts == []
 
 
 def test_an_answer_that_cannot_be_read_after_the_cancel_is_none() -> None:
@@ -229,16 +231,16 @@ CALLS: dict[str, Callable[[Ask, CancelToken], object]] = {
 
 @pytest.mark.parametrize("call", CALLS)
 def test_nothing_is_asked_once_the_token_is_set(call: str) -> None:
-    token, asked = CancelToken(), list[str]()
+    token, calls = CancelToken(), list[str]()
     token.cancel()
 
     def ask() -> Source[str]:
-        asked.append(call)
+        calls.append(call)
         return Stream(["end"])()
 
     with pytest.raises(Cancelled):
         CALLS[call](ask, token)
-    assert asked == []
+    assert calls == []
 
 
 def test_a_request_that_fails_because_of_the_cancel_says_so() -> None:

@@ -74,23 +74,23 @@ def runs(number: int) -> bool:
     return state not in "ZX"
 
 
-def said(child: Child) -> int:
+def read_number(child: Child) -> int:
     """The next line, a number."""
     return int(next(child.lines()))
 
 
-class Held(NamedTuple):
+class Resources(NamedTuple):
     """Threads and open files of this process. What earlier tests have left to the garbage collector may go meanwhile,
     and their threads may end: only what has come since counts."""
 
     threads: frozenset[threading.Thread]
     files: frozenset[str]
 
-    def is_more_than(self, before: Held) -> bool:
+    def is_more_than(self, before: Resources) -> bool:
         return bool(self.threads - before.threads or self.files - before.files)
 
 
-def held() -> Held:
+def current_resources() -> Resources:
     """What this process has, apart from the look at it."""
     opened = []
     for entry in Path("/proc/self/fd").iterdir():
@@ -98,7 +98,7 @@ def held() -> Held:
             opened.append(f"{entry.name} {entry.readlink()}")
         except FileNotFoundError:
             continue
-    return Held(frozenset(threading.enumerate()), frozenset(opened))
+    return Resources(frozenset(threading.enumerate()), frozenset(opened))
 
 
 # -- lines that come out --------------------------------------------------------------------------------------------
@@ -208,11 +208,11 @@ def test_writing_works_with_more_files_open_than_select_can_count(start: Start) 
 
 
 def refused(program: Path, folder: Path) -> str:
-    before = held()
-    with pytest.raises(UsageError) as caught:
+    before = current_resources()
+    with pytest.raises(UsageError) as failure:
         Child([str(program), "--print"], environment={}, folder=folder, silence=SHORT)
-    assert not held().is_more_than(before)
-    return str(caught.value)
+    assert not current_resources().is_more_than(before)
+    return str(failure.value)
 
 
 def test_a_program_that_is_missing_is_named(tmp_path: Path) -> None:
@@ -258,9 +258,9 @@ def test_silence_is_told_with_its_seconds_and_the_end_of_stderr(start: Start) ->
 def test_an_exit_in_the_middle_is_told_with_its_code_and_the_end_of_stderr(start: Start) -> None:
     child = start("import os; print('half', flush=True); os.write(2, b'no '); os.write(2, b'memory'); os._exit(3)")
     assert list(child.lines()) == [b"half"]
-    lost = str(child.lost())
-    assert lost.endswith(" ended with exit code 3 in the middle of its answer; on stderr: no memory")
-    assert lost.startswith(Path(sys.executable).name)
+    loss = str(child.loss())
+    assert loss.endswith(" ended with exit code 3 in the middle of its answer; on stderr: no memory")
+    assert loss.startswith(Path(sys.executable).name)
 
 
 @pytest.mark.parametrize(
@@ -274,7 +274,7 @@ def test_an_exit_in_the_middle_is_told_with_its_code_and_the_end_of_stderr(start
 def test_an_end_by_a_signal_is_told_with_its_name(start: Start, number: int, name: str) -> None:
     child = start(f"import os; print('half', flush=True); os.kill(os.getpid(), {number})")
     assert list(child.lines()) == [b"half"]
-    assert f" was ended by {name} in the middle of its answer" in str(child.lost())
+    assert f" was ended by {name} in the middle of its answer" in str(child.loss())
 
 
 def test_a_program_that_closes_its_output_and_stays_is_not_said_to_have_died(
@@ -283,16 +283,16 @@ def test_a_program_that_closes_its_output_and_stays_is_not_said_to_have_died(
     monkeypatch.setattr("turnproof_adapters._child_process.GRACE", SHORT)
     child = start(f"import os; os.close(1); {ASLEEP}")
     assert list(child.lines()) == []
-    assert ["hung up without ending" in str(child.lost()) for _ in range(2)] == [True, True]
+    assert ["hung up without ending" in str(child.loss()) for _ in range(2)] == [True, True]
 
 
 def test_much_on_stderr_blocks_nothing_and_its_end_is_told(start: Start) -> None:
     child = start("import sys; sys.stderr.write('hm, well\\n' * 120_000 + 'the reason\\n'); print('done'); sys.exit(1)")
     assert list(child.lines()) == [b"done"]
-    told = str(child.lost())
-    assert told.endswith("hm, well\nthe reason")
-    assert set(told.partition("on stderr: ")[2].splitlines()) == {"hm, well", "the reason"}  # none is cut in two
-    assert len(told) < 10_000
+    loss = str(child.loss())
+    assert loss.endswith("hm, well\nthe reason")
+    assert set(loss.partition("on stderr: ")[2].splitlines()) == {"hm, well", "the reason"}  # none is cut in two
+    assert len(loss) < 10_000
 
 
 # -- its end --------------------------------------------------------------------------------------------------------
@@ -317,7 +317,7 @@ print(grandchild.pid, flush=True)
 )
 def test_the_end_leaves_no_process_of_its_group(start: Start, then: str, grace: float, code: int) -> None:
     child = start(PARENT + then)
-    grandchild = said(child)
+    grandchild = read_number(child)
     assert runs(grandchild)
     assert child.end(grace=grace) == code
     assert not runs(child._process.pid)
@@ -326,7 +326,7 @@ def test_the_end_leaves_no_process_of_its_group(start: Start, then: str, grace: 
 
 def test_what_a_program_left_behind_when_it_ended_by_itself_is_ended_too(start: Start) -> None:
     child = start(PARENT + "import os; os._exit(0)")
-    grandchild = said(child)
+    grandchild = read_number(child)
     assert list(child.lines()) == []
     assert child.end(grace=LONG) == 0
     assert eventually(lambda: not runs(grandchild))
@@ -353,15 +353,15 @@ def test_the_end_may_come_twice_and_signals_nobody_the_second_time(
 
 @pytest.mark.parametrize("program", [ASLEEP, "pass", "print(1)", ECHO])
 def test_no_thread_and_no_file_is_left(start: Start, program: str) -> None:
-    before = held()
+    before = current_resources()
     child = start(program)
-    assert held().is_more_than(before)
+    assert current_resources().is_more_than(before)
     child.end(grace=0)
-    assert not held().is_more_than(before)
+    assert not current_resources().is_more_than(before)
 
 
 def test_a_process_out_of_reach_that_holds_the_pipes_keeps_no_thread_and_no_file(start: Start) -> None:
-    before = held()
+    before = current_resources()
     child = start(
         f"""
 import subprocess, sys
@@ -370,22 +370,22 @@ print("and more", flush=True)
 sys.stdin.read()
 """
     )
-    stranger = said(child)
+    stranger = read_number(child)
     try:
         assert child.end(grace=LONG) == 0
         assert runs(stranger)
         assert list(child.lines()) == [b"and more"]
-        assert not held().is_more_than(before)
+        assert not current_resources().is_more_than(before)
     finally:
         os.kill(stranger, signal.SIGKILL)
 
 
 def test_the_environment_is_exactly_what_is_given(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SECRET_OF_OURS", "1")
-    given = {"PATH": "/nowhere", "WORD": "grün"}
+    environment = {"PATH": "/nowhere", "WORD": "grün"}
     # As the kernel handed it over: Python adds to its own.
-    child = start("print(ascii(open('/proc/self/environ', 'rb').read()))", environment=given)
-    assert next(child.lines()).decode() == ascii("".join(f"{k}={v}\0" for k, v in given.items()).encode())
+    child = start("print(ascii(open('/proc/self/environ', 'rb').read()))", environment=environment)
+    assert next(child.lines()).decode() == ascii("".join(f"{k}={v}\0" for k, v in environment.items()).encode())
 
 
 def test_it_runs_in_its_folder_and_in_a_group_of_its_own(start: Start, tmp_path: Path) -> None:
@@ -397,12 +397,12 @@ def test_it_runs_in_its_folder_and_in_a_group_of_its_own(start: Start, tmp_path:
 
 
 def test_a_cut_before_the_start_leaves_nothing_running(start: Start) -> None:
-    before, cut = held(), Cut()
+    before, cut = current_resources(), Cut()
     cut.fire()
     with cut.in_force(), pytest.raises(CutOff):
         start(ASLEEP)
     assert not cut.written
-    assert not held().is_more_than(before)
+    assert not current_resources().is_more_than(before)
 
 
 def test_a_cut_before_the_request_keeps_it_from_being_written(start: Start) -> None:
@@ -454,7 +454,7 @@ print(subprocess.Popen([sys.executable, "-I", "-S", "-c", {ASLEEP!r}], start_new
 sys.stdin.read()
 """
         )
-        stranger = said(child)
+        stranger = read_number(child)
         try:
             cut.fire()
             assert list(child.lines()) == []

@@ -163,19 +163,19 @@ def test_ending_a_connection_that_is_not_connected_is_no_failure() -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "brief", "given"),
+    ("timeout", "brief", "expected"),
     [(None, False, None), (5.0, False, 5.0), (None, True, Cut.PATIENCE), (5.0, True, Cut.PATIENCE), (0.1, True, 0.1)],
 )
 def test_a_read_waits_as_long_as_asked_and_only_briefly_behind_the_end(
-    ends: Ends, asked: float | None, brief: bool, given: float | None
+    ends: Ends, timeout: float | None, brief: bool, expected: float | None
 ) -> None:
     inner, cut = Inner(), Cut()
     stream = _Stream(inner, ends.line)
     with cut.in_force():
         if brief:
             cut.be_brief()
-        assert stream.read(100, asked) == b"data"
-    assert inner.done == [("read", 100, given)]
+        assert stream.read(100, timeout) == b"data"
+    assert inner.done == [("read", 100, expected)]
 
 
 def test_without_a_call_in_force_a_stream_reads_writes_and_belongs_to_nobody(ends: Ends) -> None:
@@ -302,12 +302,12 @@ def test_a_call_that_was_cut_connects_to_nothing(listener: socket.socket) -> Non
 
 
 def test_a_refused_connection_and_an_unknown_name_are_connect_errors() -> None:
-    with socket.socket() as taken:
+    with socket.socket() as taken_port:
         # Nobody listens, and nobody else can meanwhile.
-        taken.bind(("127.0.0.1", 0))
+        taken_port.bind(("127.0.0.1", 0))
         for host, words in (("127.0.0.1", "refused"), ("nowhere.invalid", r"\w+ .*\w+")):
             with pytest.raises(httpcore2.ConnectError, match=words):
-                _Backend().connect_tcp(host, taken.getsockname()[1])
+                _Backend().connect_tcp(host, taken_port.getsockname()[1])
 
 
 def test_the_host_that_is_named_is_the_one_connected_to() -> None:

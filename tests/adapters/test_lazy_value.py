@@ -20,48 +20,48 @@ def always(value: object) -> bool:
 
 
 def test_a_value_is_made_once_and_then_kept() -> None:
-    made: list[int] = []
-    kept: LazyValue[str] = LazyValue()
+    calls: list[int] = []
+    lazy_value: LazyValue[str] = LazyValue()
 
     def make() -> str:
-        made.append(1)
+        calls.append(1)
         return "it"
 
-    assert [kept.get(always, make, None) for _ in range(3)] == ["it"] * 3
-    assert len(made) == 1
+    assert [lazy_value.get(always, make, None) for _ in range(3)] == ["it"] * 3
+    assert len(calls) == 1
 
 
 def test_a_value_that_is_good_no_more_is_made_anew() -> None:
-    kept = LazyValue("old")
-    assert kept.get(lambda value: value == "new", lambda: "new", None) == "new"
-    assert kept.value == "new"
+    lazy_value = LazyValue("old")
+    assert lazy_value.get(lambda value: value == "new", lambda: "new", None) == "new"
+    assert lazy_value.value == "new"
 
 
 def test_a_value_that_could_not_be_made_is_tried_by_the_next() -> None:
-    kept: LazyValue[str] = LazyValue()
+    lazy_value: LazyValue[str] = LazyValue()
 
     def fail() -> str:
         raise ValueError("no")
 
     with pytest.raises(ValueError, match="no"):
-        kept.get(always, fail, None)
-    assert kept.get(always, lambda: "it", None) == "it"
+        lazy_value.get(always, fail, None)
+    assert lazy_value.get(always, lambda: "it", None) == "it"
 
 
 class Making:
-    """A value on its way: `begun` says that somebody makes it, `go` lets it be made."""
+    """A value on its way: `start` says that somebody makes it, `go` lets it be made."""
 
     def __init__(self) -> None:
-        self.kept: LazyValue[str] = LazyValue()
-        self.begun, self.go = threading.Event(), threading.Event()
+        self.lazy_value: LazyValue[str] = LazyValue()
+        self.start, self.go = threading.Event(), threading.Event()
         self.count = 0
 
     def get(self, token: CancelToken | None = None) -> str:
-        return self.kept.get(always, self._make, token)
+        return self.lazy_value.get(always, self._make, token)
 
     def _make(self) -> str:
         self.count += 1
-        self.begun.set()
+        self.start.set()
         assert self.go.wait(LIMIT)
         return "it"
 
@@ -73,7 +73,7 @@ def waits(running: BackgroundCall[str]) -> Callable[[], bool]:
 def test_of_many_threads_one_makes_it_and_all_get_it() -> None:
     making = Making()
     first = BackgroundCall(making.get)
-    assert making.begun.wait(LIMIT)
+    assert making.start.wait(LIMIT)
     others = [BackgroundCall(making.get) for _ in range(5)]
     for other in others:
         wait_until(waits(other))
@@ -85,7 +85,7 @@ def test_of_many_threads_one_makes_it_and_all_get_it() -> None:
 def test_who_waits_can_be_cancelled_alone() -> None:
     making = Making()
     first = BackgroundCall(making.get)
-    assert making.begun.wait(LIMIT)
+    assert making.start.wait(LIMIT)
     second, third = BackgroundCall(making.get), BackgroundCall(making.get)
     for each in (second, third):
         wait_until(waits(each))
@@ -99,17 +99,17 @@ def test_who_waits_can_be_cancelled_alone() -> None:
 
 def test_where_the_maker_fails_one_of_those_who_wait_makes_it() -> None:
     """Whoever was cancelled while he made it, for one: the others have done nothing wrong."""
-    kept: LazyValue[str] = LazyValue()
-    begun, go = threading.Event(), threading.Event()
+    lazy_value: LazyValue[str] = LazyValue()
+    start, go = threading.Event(), threading.Event()
 
     def fail() -> str:
-        begun.set()
+        start.set()
         assert go.wait(LIMIT)
         raise Cancelled("mine")
 
-    first = BackgroundCall(lambda token: kept.get(always, fail, token))
-    assert begun.wait(LIMIT)
-    second = BackgroundCall(lambda token: kept.get(always, lambda: "it", token))
+    first = BackgroundCall(lambda token: lazy_value.get(always, fail, token))
+    assert start.wait(LIMIT)
+    second = BackgroundCall(lambda token: lazy_value.get(always, lambda: "it", token))
     wait_until(waits(second))
     go.set()
     assert isinstance(first.result(), Cancelled)

@@ -21,16 +21,16 @@ class Turns(LegacySends):
     """Keeps what each turn was given."""
 
     def __init__(self) -> None:
-        self.given: list[tuple[Message, Mapping[str, Any] | None, Listeners, CancelToken | None]] = []
+        self.calls: list[tuple[Message, Mapping[str, Any] | None, Listeners, CancelToken | None]] = []
 
     def _turn(
         self,
-        said: Message,
+        message: Message,
         response_schema: Mapping[str, Any] | None,
         listeners: Listeners,
         token: CancelToken | None,
     ) -> ProviderResponse:
-        self.given.append((said, response_schema, listeners, token))
+        self.calls.append((message, response_schema, listeners, token))
         return ProviderResponse(parts=(Text("answered"),), finish_reason=FinishReason.STOP)
 
 
@@ -47,18 +47,18 @@ WAYS: dict[str, tuple[Callable[[Turns], Callable[..., ProviderResponse]], tuple[
 @pytest.mark.parametrize("way", WAYS)
 def test_a_turn_is_given_everything(way: str) -> None:
     turns, token, recorder = Turns(), CancelToken(), [lambda told, number=number: None for number in range(4)]
-    send, said, message = WAYS[way]
+    send, content, message = WAYS[way]
     streamed = way.endswith("streamed")
-    told = (
+    callbacks = (
         {"on_usage_update": recorder[1], "on_function_call": recorder[2], "on_thinking": recorder[3]}
         if streamed
         else {}
     )
-    arguments = (*said, recorder[0]) if streamed else said
-    answer = send(turns)(*arguments, response_schema=SCHEMA, cancel_token=token, **told)
-    ((given, schema, listeners, by),) = turns.given
+    arguments = (*content, recorder[0]) if streamed else content
+    answer = send(turns)(*arguments, response_schema=SCHEMA, cancel_token=token, **callbacks)
+    ((user_message, schema, listeners, by),) = turns.calls
     assert answer.text == "answered"
-    assert (given.role, given.parts) == (message.role, message.parts)
+    assert (user_message.role, user_message.parts) == (message.role, message.parts)
     assert schema is SCHEMA
     assert by is token
     assert listeners == (Listeners(*recorder) if streamed else Listeners())

@@ -45,14 +45,14 @@ def test_a_word_of_any_length_stays_whole_where_the_api_sets_no_limit() -> None:
 
 
 def test_only_a_rewritten_name_is_looked_up() -> None:
-    asked = []
+    lookups = []
 
     def names() -> list[str]:
-        asked.append("asked")
+        lookups.append("asked")
         return ["other.tool", "mcp.srv.ls"]
 
     restore = NAMING.restorer(names)
     assert restore("ls") == "ls"
-    assert not asked
+    assert not lookups
     assert restore(NAMING.name("mcp.srv.ls")) == "mcp.srv.ls"
     assert restore("ghost-x0123456789") == "ghost-x0123456789"

@@ -57,12 +57,12 @@ def test_bytes_become_events(chunks: list[bytes], events: list[bytes]) -> None:
     ids=["lf", "crlf", "cr-which-might-be-half-of-crlf", "mark-in-pieces", "no-mark"],
 )
 def test_an_event_is_given_as_soon_as_its_end_is_certain(chunks: list[bytes], read: int) -> None:
-    taken: list[bytes] = []
+    consumed: list[bytes] = []
 
     def source() -> Iterator[bytes]:
         for chunk in chunks:
-            taken.append(chunk)
+            consumed.append(chunk)
             yield chunk
 
     assert next(payloads(source())) == b"1"
-    assert len(taken) == read
+    assert len(consumed) == read

@@ -73,16 +73,16 @@ def test_what_was_packed_is_unpacked() -> None:
 
 
 def test_the_scenarios_of_a_run_are_read_from_its_folder(tmp_path: Path) -> None:
-    mine, folder = tmp_path / "mine.yaml", tmp_path / "reports"
-    mine.write_text("title: one")
-    keep_scenarios(folder, [str(mine)])
-    mine.unlink()
-    (kept,) = kept_scenarios(folder, [str(mine)])
-    assert Path(kept).is_relative_to(folder)
-    assert Path(kept).read_text() == "title: one"
+    scenario_file, folder = tmp_path / "mine.yaml", tmp_path / "reports"
+    scenario_file.write_text("title: one")
+    keep_scenarios(folder, [str(scenario_file)])
+    scenario_file.unlink()
+    (copy,) = kept_scenarios(folder, [str(scenario_file)])
+    assert Path(copy).is_relative_to(folder)
+    assert Path(copy).read_text() == "title: one"
     keep_scenarios(folder, [])
     with pytest.raises(UsageError, match="is not in its folder"):
-        kept_scenarios(folder, [str(mine)])
+        kept_scenarios(folder, [str(scenario_file)])
 
 
 @pytest.mark.parametrize("named", ["/etc/passwd", "../../../etc/passwd", "/dev/zero", ".."])

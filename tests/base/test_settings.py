@@ -169,8 +169,8 @@ def test_only_a_run_with_all_scenarios_says_that_a_violation_no_longer_occurs() 
     assert "now not-claimed" in problems[0], "claims are the same in every run"
 
 
-LATE, LOST = "tools/order/late", "tools/order/lost"
-CODES = (LATE, LOST, "tools/other/lost")
+LATE, LOSS = "tools/order/late", "tools/order/lost"
+CODES = (LATE, LOSS, "tools/other/lost")
 
 
 def found(*codes: str, runs: tuple[str, ...] = ("tools/two",)) -> Verdict:
@@ -180,19 +180,19 @@ def found(*codes: str, runs: tuple[str, ...] = ("tools/two",)) -> Verdict:
 
 
 def test_an_entry_with_a_code_accepts_no_other_finding() -> None:
-    results, problems = apply_known_issues([line(found(LATE, LOST, LOST))], [changed(code=LOST)], TODAY, codes=CODES)
+    results, problems = apply_known_issues([line(found(LATE, LOSS, LOSS))], [changed(code=LOSS)], TODAY, codes=CODES)
     assert problems == []
     verdict = results[0].verdict
     assert verdict.status is Status.VIOLATED
     assert [one.code for one in verdict.findings] == [LATE]
-    assert [one.code for one in verdict.accepted] == [LOST, LOST]
+    assert [one.code for one in verdict.accepted] == [LOSS, LOSS]
     assert (verdict.total, verdict.failing) == (1, {"tools/two/legacy/stream": 1})
     assert verdict.message == (
         "2 of 3 accepted: tools/order/lost accepted until 2026-12-31: results come sorted (https://example.org/7)"
     )
 
 
-@pytest.mark.parametrize("code", [LOST, (LOST,), (LATE, LOST)])
+@pytest.mark.parametrize("code", [LOSS, (LOSS,), (LATE, LOSS)])
 def test_a_violation_with_no_code_but_the_accepted_ones_is_a_known_issue(code: str | tuple[str, ...]) -> None:
     codes = (code,) if isinstance(code, str) else code
     results, problems = apply_known_issues([line(found(*codes))], [changed(code=code)], TODAY, codes=CODES)
@@ -202,8 +202,8 @@ def test_a_violation_with_no_code_but_the_accepted_ones_is_a_known_issue(code: s
 
 
 def test_entries_with_codes_of_their_own_are_accepted_side_by_side() -> None:
-    both = [changed(code=LATE), changed(code=LOST, reason="one is dropped", link="")]
-    results, problems = apply_known_issues([line(found(LATE, LOST))], both, TODAY, codes=CODES)
+    both = [changed(code=LATE), changed(code=LOSS, reason="one is dropped", link="")]
+    results, problems = apply_known_issues([line(found(LATE, LOSS))], both, TODAY, codes=CODES)
     assert problems == []
     assert results[0].verdict.status is Status.KNOWN_ISSUE
     assert "results come sorted" in results[0].verdict.message
@@ -212,9 +212,9 @@ def test_entries_with_codes_of_their_own_are_accepted_side_by_side() -> None:
 
 def test_what_was_not_kept_is_accepted_where_every_kind_that_was_cut_is() -> None:
     runs = tuple(f"tools/{n}" for n in range(MOST_FINDINGS + 50))
-    verdict = failed([*found(LOST, runs=runs).findings, *found(LATE).findings])
+    verdict = failed([*found(LOSS, runs=runs).findings, *found(LATE).findings])
     whole = msgspec.structs.replace(verdict, total=MOST_FINDINGS + 51, failing={"tools/2/legacy/stream": 51})
-    for code, left in ((LOST, 1), (LATE, MOST_FINDINGS + 50)):
+    for code, left in ((LOSS, 1), (LATE, MOST_FINDINGS + 50)):
         (marked,), _ = apply_known_issues([line(whole)], [changed(code=code)], TODAY, codes=CODES)
         assert (marked.verdict.status, marked.verdict.total) == (Status.VIOLATED, left)
 
@@ -222,18 +222,18 @@ def test_what_was_not_kept_is_accepted_where_every_kind_that_was_cut_is() -> Non
 @pytest.mark.parametrize(
     ("code", "verdict", "problem"),
     [
-        ((LATE, LOST), found(LATE), "tools/order/lost no longer occurs; remove what no longer occurs from its codes"),
-        (LOST, found(LATE), "tools/order/lost no longer occurs; remove the entry"),
-        (LOST, held("x", asked=1), "it no longer occurs (now held); remove the entry"),
+        ((LATE, LOSS), found(LATE), "tools/order/lost no longer occurs; remove what no longer occurs from its codes"),
+        (LOSS, found(LATE), "tools/order/lost no longer occurs; remove the entry"),
+        (LOSS, held("x", asked=1), "it no longer occurs (now held); remove the entry"),
         (
             "tools/order/lots",
-            found(LOST),
+            found(LOSS),
             "tools/order has no code 'tools/order/lots'; did you mean 'tools/order/lost'?",
         ),
-        ("zzz", found(LOST), "tools/order has no code 'zzz'; it has tools/order/late, tools/order/lost, "),
-        ("tools/other/lost", found(LOST), "'tools/other/lost' is a code of another requirement, tools/other"),
-        ("", found(LOST), "tools/order has no code ''"),
-        ((), found(LOST), "its list of codes is empty"),
+        ("zzz", found(LOSS), "tools/order has no code 'zzz'; it has tools/order/late, tools/order/lost, "),
+        ("tools/other/lost", found(LOSS), "'tools/other/lost' is a code of another requirement, tools/other"),
+        ("", found(LOSS), "tools/order has no code ''"),
+        ((), found(LOSS), "its list of codes is empty"),
     ],
 )
 def test_a_code_that_is_not_true_is_a_problem_and_accepts_nothing(
@@ -241,8 +241,8 @@ def test_a_code_that_is_not_true_is_a_problem_and_accepts_nothing(
 ) -> None:
     results, problems = apply_known_issues([line(verdict)], [changed(code=code)], TODAY, {"tools/order"}, codes=CODES)
     assert results == [line(verdict)]
-    (told,) = problems
-    assert problem in told
+    (text,) = problems
+    assert problem in text
 
 
 @pytest.mark.parametrize("code", ["tools/order/paths-differ", "tools/order/unstructured"])
@@ -253,7 +253,7 @@ def test_every_requirement_has_the_codes_that_all_have(code: str) -> None:
 
 def test_only_a_run_with_all_scenarios_says_that_a_code_no_longer_occurs() -> None:
     verdict = found(LATE)
-    assert apply_known_issues([line(verdict)], [changed(code=LOST)], TODAY, in_part={"tools/order"}, codes=CODES) == (
+    assert apply_known_issues([line(verdict)], [changed(code=LOSS)], TODAY, in_part={"tools/order"}, codes=CODES) == (
         [line(verdict)],
         [],
     )
@@ -265,18 +265,18 @@ def test_codes_are_one_or_a_list_in_the_settings(tmp_path: Path) -> None:
         f"[[known-issue]]{entry}code = {code}\n" for code in ('"tools/order/late"', '["tools/order/lost", "x"]')
     )
     (tmp_path / "turnproof.toml").write_text(text)
-    assert [issue.codes for issue in load_config(tmp_path).settings.known_issue] == [(LATE,), (LOST, "x")]
+    assert [issue.codes for issue in load_config(tmp_path).settings.known_issue] == [(LATE,), (LOSS, "x")]
     (tmp_path / "turnproof.toml").write_text(text + f'[[known-issue]]{entry}code = "x"')
     with pytest.raises(UsageError, match=r"known-issue\[2\]: entry 1 has the same"):
         load_config(tmp_path)
 
 
 def test_accept_writes_the_codes_that_were_found(tmp_path: Path) -> None:
-    results = [line(found(LOST, LATE, LOST)), line(found(LATE), path="stateless")]
+    results = [line(found(LOSS, LATE, LOSS)), line(found(LATE), path="stateless")]
     file = tmp_path / "turnproof.toml"
     append_accepted(file, accept(results, TODAY, table="").replace('reason = ""', 'reason = "known"'))
     issues = load_config(tmp_path).settings.known_issue
-    assert [issue.code for issue in issues] == [(LATE, LOST), LATE]
+    assert [issue.code for issue in issues] == [(LATE, LOSS), LATE]
     marked, problems = apply_known_issues(results, issues, TODAY, codes=CODES)
     assert ([one.verdict.status for one in marked], problems) == ([Status.KNOWN_ISSUE] * 2, [])
 

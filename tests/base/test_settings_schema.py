@@ -114,9 +114,9 @@ def test_the_settings_of_pages_and_examples_fit() -> None:
 
 @pytest.mark.parametrize("name", FILES)
 def test_the_file_in_the_package_is_made_from_the_code_and_the_pages(name: str) -> None:
-    made = schemas()[name]
-    assert FILES[name].read_text("utf-8") == made, "python -m website.schemas --write"
-    jsonschema.Draft202012Validator.check_schema(json.loads(made))
+    schema = schemas()[name]
+    assert FILES[name].read_text("utf-8") == schema, "python -m website.schemas --write"
+    jsonschema.Draft202012Validator.check_schema(json.loads(schema))
 
 
 def test_every_setting_and_key_of_a_scenario_is_described() -> None:

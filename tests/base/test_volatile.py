@@ -45,10 +45,11 @@ class Plain:
         found = [self.value(plain, plain["event"]) for plain in map(msgspec.to_builtins, events)]
         for probe in RULES.unordered_probes:
             places = [place for place, event in enumerate(found) if event.get("probe") == probe]
-            mine = [found[place] for place in places]
-            digests = {event["exchange"]: event["digest"] for event in mine if event["event"] == "wire_request"}
+            probe_events = [found[place] for place in places]
+            digests = {event["exchange"]: event["digest"] for event in probe_events if event["event"] == "wire_request"}
             named = [
-                event | {"exchange": digests.get(event["exchange"])} if "exchange" in event else event for event in mine
+                event | {"exchange": digests.get(event["exchange"])} if "exchange" in event else event
+                for event in probe_events
             ]
             for place, event in zip(places, sorted(named, key=canonical), strict=True):
                 found[place] = event
@@ -60,8 +61,8 @@ class Plain:
                 parent, _, name = rule.rpartition(".")
                 for each, size in value.get(name, {}).items() if path == parent else ():
                     value = value | {each: value[each][:size] if isinstance(value.get(each), str) else size}
-            kept = {key: item for key, item in value.items() if not self.dropped(path, key)}
-            out = {key: self.value(item, f"{path}.{key}") for key, item in kept.items()}
+            members = {key: item for key, item in value.items() if not self.dropped(path, key)}
+            out = {key: self.value(item, f"{path}.{key}") for key, item in members.items()}
             return out | ({"message_id": self.id(value["message_id"])} if is_message(value) else {})
         if isinstance(value, list | tuple):
             return [self.id(item) if path in RULES.id_lists else self.value(item, path) for item in value]
@@ -159,8 +160,8 @@ RESPONSES = st.builds(
 @st.composite
 def transcripts(draw: st.DrawFn) -> list[Event]:
     """Events of one run: they repeat the same few messages, as objects that are shared or made again."""
-    held = draw(st.lists(MESSAGES, min_size=1, max_size=4))
-    history = st.lists(st.sampled_from(held) | st.sampled_from(held).map(lambda one: replace(one)), max_size=4)
+    messages = draw(st.lists(MESSAGES, min_size=1, max_size=4))
+    history = st.lists(st.sampled_from(messages) | st.sampled_from(messages).map(lambda one: replace(one)), max_size=4)
     event = (
         REQUESTS
         | RESPONSES

@@ -40,11 +40,11 @@ def chromium() -> Iterator[Any]:
 @pytest.fixture
 def open_page(chromium: Any) -> Iterator[Open]:
     """Opens a file of a report, with a fragment; options are those of a browser context (`color_scheme`...)."""
-    heard: list[str] = []
+    page_events: list[str] = []
     contexts = []
 
     def dismiss(dialog: Any) -> None:
-        heard.append(f"dialog: {dialog.message}")
+        page_events.append(f"dialog: {dialog.message}")
         dialog.dismiss()
 
     def opened(file: Path, fragment: str = "", **options: Any) -> Any:
@@ -52,10 +52,10 @@ def open_page(chromium: Any) -> Iterator[Open]:
         contexts.append(context)
         page = context.new_page()
         page.set_default_timeout(5000)
-        page.on("console", lambda message: heard.append(f"console: {message.text}"))
-        page.on("pageerror", lambda error: heard.append(f"error: {error}"))
+        page.on("console", lambda message: page_events.append(f"console: {message.text}"))
+        page.on("pageerror", lambda error: page_events.append(f"error: {error}"))
         page.on("dialog", dismiss)
-        page.on("request", lambda request: heard.append(f"request: {request.url[:100]}"))
+        page.on("request", lambda request: page_events.append(f"request: {request.url[:100]}"))
         page.goto(f"{file.as_uri()}{fragment}")
         return page
 
@@ -63,8 +63,8 @@ def open_page(chromium: Any) -> Iterator[Open]:
     for context in contexts:
         context.close()
     # The page itself, and the pictures that stand in it.
-    assert [said for said in heard if not said.startswith(("request: file:", "request: data:"))] == []
-    assert len([said for said in heard if said.startswith("request: file:")]) == len(contexts)
+    assert [event for event in page_events if not event.startswith(("request: file:", "request: data:"))] == []
+    assert len([said for said in page_events if said.startswith("request: file:")]) == len(contexts)
 
 
 @pytest.fixture(scope="session")

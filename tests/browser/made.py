@@ -117,7 +117,7 @@ def transcript(key: t.RunKey, adapter: str, words: str, dialect: str = "anthropi
     )
 
 
-def _told(folder: Path, adapter: str, scenario: str, words: str) -> list[TranscriptLine]:
+def _store_transcripts(folder: Path, adapter: str, scenario: str, words: str) -> list[TranscriptLine]:
     store = EvidenceStore(folder / "evidence")
     paths: tuple[AdapterPath, ...] = ("stateless", "legacy")
     keys = [t.RunKey(scenario, path) for path in paths]
@@ -132,7 +132,7 @@ def _told(folder: Path, adapter: str, scenario: str, words: str) -> list[Transcr
 def failing(folder: Path) -> Path:
     """`index.html` of a run in which one requirement is violated on both paths and one cannot be decided."""
     where = "tools/two"
-    lines = _told(folder, "anthropic", where, "Water beds 3 and 4.")
+    lines = _store_transcripts(folder, "anthropic", where, "Water beds 3 and 4.")
     found = {path: failed([_finding("tools/pairs", path, where, turn) for turn in (0, 0, 1)]) for path in PATHS}
     catalogue = [
         requirement("core/text-arrives"),
@@ -146,7 +146,7 @@ def failing(folder: Path) -> Path:
         _result("tools/names", "legacy", not_claimed("needs thinking")),
     ]
     run = write_run(folder / "run.ndjson", results, catalogue=catalogue, transcripts=lines)
-    beside(folder)
+    write_other_files(folder)
     write_reports(run, folder, EvidenceStore(folder / "evidence"))
     return folder / "index.html"
 
@@ -181,7 +181,7 @@ def _result(name: str, path: str, verdict: Verdict, adapter: str = "anthropic") 
 def hostile(folder: Path) -> Path:
     """`index.html` of a run in which whatever others write is `INJECTION`."""
     adapter = msgspec.structs.replace(ADAPTER, name=INJECTION, spec=INJECTION, model=INJECTION, paths=())
-    lines = _told(folder, INJECTION, INJECTION, INJECTION)
+    lines = _store_transcripts(folder, INJECTION, INJECTION, INJECTION)
     free = violated(f"turn 0 round 0 (call 0): {INJECTION}", detail=f"+ {INJECTION}\n- {INJECTION}")
     places = [_finding("core/x", "stateless", INJECTION, 0, INJECTION) for _ in range(2)]
     verdict = failed([*free.findings, *places])
@@ -201,12 +201,12 @@ def hostile(folder: Path) -> Path:
         transcripts=lines,
         problems=(INJECTION,),
     )
-    beside(folder, INJECTION)
+    write_other_files(folder, INJECTION)
     write_reports(run, folder, EvidenceStore(folder / "evidence"))
     return folder / "index.html"
 
 
-def beside(folder: Path, words: str = "plain") -> None:
+def write_other_files(folder: Path, words: str = "plain") -> None:
     """A kill matrix, a benchmark with a plot, a gate and a comparison, and one file that is none of them."""
     row = {
         "mutant": words,
@@ -288,7 +288,7 @@ def large(folder: Path) -> Run:
         for number in range(150)
     ]
     compared = held(*(f"scenario/number-{number}/stateless/stream: 4 requests" for number in range(25)), asked=1)
-    lines = _told(folder, names[0], "tools/two", "Water beds 3 and 4.")
+    lines = _store_transcripts(folder, names[0], "tools/two", "Water beds 3 and 4.")
     results = [
         _result(line.id, path, failed([_finding(line.id, path, "tools/two")] * 4), name)
         if name == names[0] and number % 15 == 0

@@ -13,7 +13,7 @@ LIMIT = 1000
 
 LOADS = 6
 _LOADED = "performance.getEntriesByType('navigation')[0].loadEventEnd"
-_DRAWN = """() => [...document.querySelectorAll(".requirement > summary > *")].every(
+_REQUIREMENTS_ARE_DRAWN = """() => [...document.querySelectorAll(".requirement > summary > *")].every(
   (element) => element.checkVisibility({ contentVisibilityAuto: true })
 )"""
 _FILTER = """() => {
@@ -41,7 +41,7 @@ def test_a_picture_of_the_whole_page_has_no_blank_box(large: Path, open_page: An
     """Boxes off the screen wait until the page is there, and no longer."""
     page = open_page(large)
     page.wait_for_load_state("load")
-    page.wait_for_function(_DRAWN)
+    page.wait_for_function(_REQUIREMENTS_ARE_DRAWN)
     assert page.locator(".requirement").count() == 150
 
 

@@ -312,7 +312,7 @@ def test_a_state_of_another_program_is_refused() -> None:
     st.lists(st.tuples(st.sampled_from(["add", "remove", "revert", "swap", "report"]), st.integers(0, 30)), max_size=25)
 )
 def test_kept_incrementally_it_is_what_it_would_be_from_scratch(steps: list[tuple[str, int]]) -> None:
-    kept: InstructionBudget = budget_of()
+    budget: InstructionBudget = budget_of()
     history: list[Message] = []
     earlier: list[Message] = []
     for what, n in steps:
@@ -326,10 +326,10 @@ def test_kept_incrementally_it_is_what_it_would_be_from_scratch(steps: list[tupl
             case "swap":
                 history, earlier = earlier, history
             case _:
-                kept.report(usage(n * 100))
-        kept.sync(history)
+                budget.report(usage(n * 100))
+        budget.sync(history)
         anew = InstructionBudget()
-        anew.restore(kept.state(), history)
-        assert kept.entries() == anew.entries()
-        assert (kept.used, kept.turns) == (anew.used, anew.turns)
-        assert kept.used == round(kept.weigh(history))
+        anew.restore(budget.state(), history)
+        assert budget.entries() == anew.entries()
+        assert (budget.used, budget.turns) == (anew.used, anew.turns)
+        assert budget.used == round(budget.weigh(history))

@@ -40,8 +40,8 @@ def hold(session: Session, service: Service) -> None:
 def test_at_every_turn_the_budget_agrees_with_the_last_report(name: str) -> None:
     service = Service(name, [calls("a"), calls("b", "c"), Message.model(TEXTS[1]), Message.model("Done.")])
     session = session_on(service, list(RESULTS))
-    for said in ("How moist is bed 3?", TEXTS[2]):
-        session.send(said)
+    for text in ("How moist is bed 3?", TEXTS[2]):
+        session.send(text)
         hold(session, service)
     assert len(service.counts) == 4
 
@@ -56,12 +56,12 @@ turns = st.lists(
 @examples(8)
 @given(st.sampled_from(sorted(SERVICES)), turns)
 def test_what_is_about_to_be_sent_is_as_large_as_the_budget_says(
-    name: str, said: list[tuple[str, list[Any], str]]
+    name: str, script: list[tuple[str, list[Any], str]]
 ) -> None:
     service = Service(name)
     results: list[Any] = []
     session = session_on(service, results)
-    for number, (words, found, answer) in enumerate(said):
+    for number, (words, found, answer) in enumerate(script):
         service.answers[:] = [calls(f"c{number}-{n}") for n in range(len(found))] + [Message.model(answer)]
         results[:] = found
         expected = session.budget.get_context_usage([Message.user(words)]).used

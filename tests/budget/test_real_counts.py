@@ -36,7 +36,7 @@ class Continued:
     @property
     def is_plain(self) -> bool:
         """Whether only the ruler can be wrong: nothing but text and tools, and the same settings."""
-        said = [*self.following.messages, Message("model", self.answer.parts)]
+        messages = [*self.following.messages, Message("model", self.answer.parts)]
         return (
             bool(self.added)
             and not self.usage.thinking_tokens
@@ -46,7 +46,7 @@ class Continued:
             and all(
                 isinstance(part, Text | FunctionCall)
                 or (isinstance(part, ToolResult) and isinstance(part.result, str) and not part.attachments)
-                for message in said
+                for message in messages
                 for part in message.parts
             )
         )

@@ -54,12 +54,12 @@ class Named(Marker):
     covers: Covers = "prefix"
     again: bool = True
     number: int = 1
-    told: list[str] = field(default_factory=list)
+    names: list[str] = field(default_factory=list)
 
     def prepare(self, messages: Any, system: Any, tools: Any, *, cancel_token: Any = None) -> Prepared:
         return Prepared(tuple(messages), Text(system, cache=CacheMark(name=f"cache-{self.number}")), tuple(tools))
 
     def lost(self, name: str) -> bool:
-        self.told.append(name)
+        self.names.append(name)
         self.number += self.again
         return self.again

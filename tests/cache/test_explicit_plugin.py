@@ -10,7 +10,7 @@ import json
 from typing import Any, Literal
 
 import pytest
-from adapters.anthropic.histories import arbitrary, grown
+from adapters.anthropic.histories import arbitrary, ordinary_conversation
 from adapters.anthropic.kit import MODEL, Capture, stateless
 from hypothesis import given
 from hypothesis import strategies as st
@@ -174,18 +174,18 @@ def test_what_no_collection_takes_is_read_again_after_one_that_took_the_rest() -
     for with_budget in (False, True):
         plugin = ExplicitCachePlugin()
         service = Service(plugin)
-        kept = [m.Message.user("The plan: " + "water bed 3. " * 400), m.Message.model("A good plan.")]
-        history = [*kept, m.Message.user("Let us go.")]
+        prefix = [m.Message.user("The plan: " + "water bed 3. " * 400), m.Message.model("A good plan.")]
+        history = [*prefix, m.Message.user("Let us go.")]
         plugin.set_budget(budget_of(history) if with_budget else None)
         for turn in range(12):
             service.ask(history)
             history += [m.Message.model(f"Noted {turn}. "), m.Message.user("Another line. " * 30)]
-        read.append(service.ask([*kept, *history[-3:]]).cache_read)
+        read.append(service.ask([*prefix, *history[-3:]]).cache_read)
     assert read[1] > read[0] > 0
 
 
 def test_the_place_where_what_stays_ends_is_marked_instead_of_the_tools() -> None:
-    plugin, history = ExplicitCachePlugin(minimum_tokens=1), grown(9)
+    plugin, history = ExplicitCachePlugin(minimum_tokens=1), ordinary_conversation(9)
     plugin.set_budget(budget_of(history))
     prepared = plugin.prepare(history, RULES, TOOLS)
     assert [n for n, message in enumerate(prepared.messages) if any(part.cache for part in message.parts)] == [1, 6, 8]
@@ -194,7 +194,7 @@ def test_the_place_where_what_stays_ends_is_marked_instead_of_the_tools() -> Non
 
 
 def test_a_few_words_that_stay_are_not_worth_the_breakpoint_of_the_tools() -> None:
-    plugin, history = ExplicitCachePlugin(), grown(9)
+    plugin, history = ExplicitCachePlugin(), ordinary_conversation(9)
     plugin.set_budget(budget_of(history))
     prepared, plain = (each.prepare(history, RULES, TOOLS) for each in (plugin, ExplicitCachePlugin()))
     assert m.dump_messages(prepared.messages) == m.dump_messages(plain.messages)
@@ -202,7 +202,7 @@ def test_a_few_words_that_stay_are_not_worth_the_breakpoint_of_the_tools() -> No
 
 
 def test_nothing_changes_where_what_stays_is_marked_anyway() -> None:
-    plugin, history = ExplicitCachePlugin(minimum_tokens=1), grown(3)
+    plugin, history = ExplicitCachePlugin(minimum_tokens=1), ordinary_conversation(3)
     plain = plugin.prepare(history, RULES, TOOLS)
     plugin.set_budget(budget_of(history))
     assert plugin.prepare(history, RULES, TOOLS) == plain
@@ -276,7 +276,7 @@ def test_what_is_surely_too_small_to_be_cached_is_not_marked() -> None:
 
 
 def test_a_new_plugin_marks_as_an_old_one_does() -> None:
-    old, history = ExplicitCachePlugin(minimum_tokens=1), grown(21)
+    old, history = ExplicitCachePlugin(minimum_tokens=1), ordinary_conversation(21)
     for end in range(1, 22, 4):
         old.prepare(history[:end], RULES, TOOLS)
     fresh = ExplicitCachePlugin(minimum_tokens=1).prepare(history, RULES, TOOLS)

@@ -10,7 +10,7 @@ def test_a_request_goes_through_unmarked_with_its_tools_by_name() -> None:
     messages = [Message.user("hi"), Message.model("ho"), Message.user("hi again")]
     system = Text("rules")
     prepared = ImplicitCachePlugin().prepare(messages, system, [ToolSchema("b"), ToolSchema("a")])
-    assert all(sent is held for sent, held in zip(prepared.messages, messages, strict=True))
+    assert all(sent is original for sent, original in zip(prepared.messages, messages, strict=True))
     assert prepared.system is system
     assert prepared.tools == (ToolSchema("a"), ToolSchema("b"))
 

@@ -100,14 +100,14 @@ def test_a_prefix_without_system_text_is_named_on_its_last_tool() -> None:
 def test_messages_go_through_untouched() -> None:
     messages = [Message.user("hi"), Message.model("ho"), Message.user("hi again")]
     prepared = Service().plugin().prepare(messages, RULES, TOOLS)
-    assert all(sent is held for sent, held in zip(prepared.messages, messages, strict=True))
+    assert all(sent is original for sent, original in zip(prepared.messages, messages, strict=True))
 
 
 def test_a_system_text_given_as_a_part_keeps_what_it_carries() -> None:
-    given = Text(RULES, cache=CacheMark("1h"))
-    prepared = ask(Service().plugin(), system=given)
+    system = Text(RULES, cache=CacheMark("1h"))
+    prepared = ask(Service().plugin(), system=system)
     assert prepared.system == Text(RULES, cache=CacheMark(name="cachedContents/1"))
-    assert given.cache == CacheMark("1h")
+    assert system.cache == CacheMark("1h")
 
 
 def test_the_same_tools_in_another_order_are_the_same_prefix() -> None:

@@ -16,12 +16,12 @@ TOOL = ToolSchema("read", "d" * 360)
 """Each piece here is 100 tokens by the ruler, with what stands around it."""
 
 
-def said(*roles: str) -> list[Message]:
+def build_messages(*roles: str) -> list[Message]:
     return [Message(role, (Text("x" * 392),)) for role in roles]  # type: ignore[arg-type]
 
 
 def turns(count: int) -> list[Message]:
-    return said(*["user", "model"] * count)
+    return build_messages(*["user", "model"] * count)
 
 
 class Watched:
@@ -47,36 +47,36 @@ class Watched:
         self.monitor.sending(messages, self.system, self.tools, covers=self.covers, to=self.to)
 
 
-def grown(history: list[Message], *roles: str) -> list[Message]:
-    return [*history, *said(*roles)]
+def extend_history(history: list[Message], *roles: str) -> list[Message]:
+    return [*history, *build_messages(*roles)]
 
 
 # A prefix that stays
 
 
 def test_a_conversation_that_only_grows_loses_nothing() -> None:
-    watched, history = Watched(), said("user")
+    watched, history = Watched(), build_messages("user")
     for _ in range(12):
         assert watched.ask(history) is None
-        history = grown(history, "model", "user")
+        history = extend_history(history, "model", "user")
     assert watched.monitor.losses == ()
     assert watched.monitor.stable == 21
 
 
 def test_the_totals_add_up_what_every_answer_read_wrote_and_paid_in_full() -> None:
-    watched, history = Watched(), said("user")
+    watched, history = Watched(), build_messages("user")
     watched.ask(history)
-    watched.ask(grown(history, "model", "user"))
+    watched.ask(extend_history(history, "model", "user"))
     assert watched.monitor.totals == CacheUsage(read=300, written=500, fresh=0)
     assert watched.monitor.totals.prompt == 800
 
 
 def test_system_text_as_a_part_and_tools_in_another_order_are_the_same_prefix() -> None:
-    watched, history = Watched(), said("user")
+    watched, history = Watched(), build_messages("user")
     watched.tools = (TOOL, ToolSchema("open", "d" * 360))
     watched.ask(history)
     watched.system, watched.tools = Text(SYSTEM), watched.tools[::-1]
-    assert watched.ask(grown(history, "model", "user")) is None
+    assert watched.ask(extend_history(history, "model", "user")) is None
 
 
 def test_only_new_messages_are_looked_into(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -87,9 +87,9 @@ def test_only_new_messages_are_looked_into(monkeypatch: pytest.MonkeyPatch) -> N
         lambda message: measured.append(message) or message_tokens(message),  # type: ignore[func-returns-value]
     )
     watched, history = Watched(), turns(500)
-    watched.ask(grown(history, "user"))
+    watched.ask(extend_history(history, "user"))
     measured.clear()
-    new = said("user", "model", "user")
+    new = build_messages("user", "model", "user")
     watched.ask([*history, *new])
     assert measured == new
 
@@ -99,9 +99,9 @@ def test_only_new_messages_are_looked_into(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_a_collection_costs_what_stays_behind_the_gap() -> None:
     watched, history = Watched(), turns(6)
-    watched.ask(grown(history, "user"))
+    watched.ask(extend_history(history, "user"))
     watched.monitor.because("gc")
-    loss = watched.ask([*history[8:], *said("user")], read=200)
+    loss = watched.ask([*history[8:], *build_messages("user")], read=200)
     assert loss == PrefixLoss(turn=1, reason="gc", kept=0, tokens=400)
     assert watched.monitor.losses == (loss,)
     assert watched.monitor.stable == 0
@@ -109,49 +109,49 @@ def test_a_collection_costs_what_stays_behind_the_gap() -> None:
 
 def test_what_a_collection_leaves_in_front_of_the_gap_is_not_lost() -> None:
     watched, history = Watched(), turns(6)
-    watched.ask(grown(history, "user"))
+    watched.ask(extend_history(history, "user"))
     watched.monitor.because("gc")
-    loss = watched.ask([*history[:2], *history[10:], *said("user")], read=400)
+    loss = watched.ask([*history[:2], *history[10:], *build_messages("user")], read=400)
     assert loss == PrefixLoss(turn=1, reason="gc", kept=2, tokens=200)
 
 
 def test_a_collection_that_drops_the_whole_rest_costs_nothing() -> None:
     watched, history = Watched(), turns(3)
-    watched.ask(grown(history, "user"))
+    watched.ask(extend_history(history, "user"))
     watched.monitor.because("gc")
-    assert watched.ask(said("user"), read=200) is None
+    assert watched.ask(build_messages("user"), read=200) is None
 
 
 def test_going_back_to_an_earlier_turn_costs_nothing_where_its_prefix_is_found_again() -> None:
     watched, history = Watched(), turns(6)
-    watched.ask(grown(history, "user"))
+    watched.ask(extend_history(history, "user"))
     watched.monitor.because("revert")
-    assert watched.ask([*history[:4], *said("user")], read=600) is None
+    assert watched.ask([*history[:4], *build_messages("user")], read=600) is None
 
 
 def test_going_back_to_a_prefix_that_is_not_found_any_more_costs_what_had_been_cached_of_it() -> None:
     """By the figure of the turn that ended there, not by an estimate."""
-    watched, history = Watched(), said("user")
+    watched, history = Watched(), build_messages("user")
     for _ in range(4):
         watched.ask(history)
-        history = grown(history, "model", "user")
+        history = extend_history(history, "model", "user")
     watched.monitor.because("revert")
-    loss = watched.ask([*history[:4], *said("user")], read=0)
+    loss = watched.ask([*history[:4], *build_messages("user")], read=0)
     assert loss == PrefixLoss(turn=4, reason="revert", kept=4, tokens=500)
-    assert watched.ask(grown([*history[:4], *said("user")], "model", "user"), read=0) is not None
+    assert watched.ask(extend_history([*history[:4], *build_messages("user")], "model", "user"), read=0) is not None
 
 
 def test_ends_of_requests_that_were_left_behind_are_forgotten() -> None:
-    watched, history = Watched(), said("user")
+    watched, history = Watched(), build_messages("user")
     for _ in range(4):
         watched.ask(history)
-        history = grown(history, "model", "user")
-    shorter = [*history[:2], *said("user")]
+        history = extend_history(history, "model", "user")
+    shorter = [*history[:2], *build_messages("user")]
     watched.ask(shorter, read=300)
-    other = grown(shorter, "model", "user", "model", "user")
+    other = extend_history(shorter, "model", "user", "model", "user")
     watched.ask(other)
     watched.monitor.because("revert")
-    assert watched.ask([*shorter, *said("model", "user")], read=500) is None
+    assert watched.ask([*shorter, *build_messages("model", "user")], read=500) is None
 
 
 @pytest.mark.parametrize(
@@ -168,20 +168,20 @@ def test_a_change_in_front_costs_everything_behind_it_that_stays(
     change: dict[str, Any], reason: str, tokens: int
 ) -> None:
     """Three messages, the system text and the tools had been cached, 100 tokens each."""
-    watched, history = Watched(), said("user", "model", "user")
+    watched, history = Watched(), build_messages("user", "model", "user")
     watched.ask(history)
     for name, value in change.items():
         setattr(watched, name, value)
-    loss = watched.ask(grown(history, "model", "user"), read=0)
+    loss = watched.ask(extend_history(history, "model", "user"), read=0)
     assert loss == PrefixLoss(turn=1, reason=reason, kept=3, tokens=tokens)  # type: ignore[arg-type]
 
 
 def test_a_system_text_that_is_new_in_every_turn_is_a_loss_in_every_turn() -> None:
-    watched, history = Watched(), said("user")
+    watched, history = Watched(), build_messages("user")
     for second in range(4):
         watched.system = f"{second}: " + SYSTEM
         watched.ask(history, read=0)
-        history = grown(history, "model", "user")
+        history = extend_history(history, "model", "user")
     assert [(loss.turn, loss.reason) for loss in watched.monitor.losses] == [
         (1, "system"),
         (2, "system"),
@@ -191,41 +191,41 @@ def test_a_system_text_that_is_new_in_every_turn_is_a_loss_in_every_turn() -> No
 
 
 def test_a_system_text_that_enrichment_changed_is_put_down_to_it() -> None:
-    watched, history = Watched(), said("user")
+    watched, history = Watched(), build_messages("user")
     watched.ask(history)
     watched.system = "The time is 12:01. " + SYSTEM
     watched.monitor.because("enrichment")
-    loss = watched.ask(grown(history, "model", "user"), read=0)
+    loss = watched.ask(extend_history(history, "model", "user"), read=0)
     assert loss is not None
     assert loss.reason == "enrichment"
 
 
 def test_enrichment_that_changes_what_was_said_costs_only_what_is_behind_it() -> None:
     watched, history = Watched(), turns(6)
-    watched.ask(grown(history, "user"))
+    watched.ask(extend_history(history, "user"))
     watched.monitor.because("enrichment")
-    loss = watched.ask([*history[:9], *said("model"), *history[10:], *said("user")], read=0)
+    loss = watched.ask([*history[:9], *build_messages("model"), *history[10:], *build_messages("user")], read=0)
     assert loss == PrefixLoss(turn=1, reason="enrichment", kept=9, tokens=200)
 
 
 def test_a_history_that_was_changed_by_hand_is_an_edit() -> None:
     watched, history = Watched(), turns(3)
-    watched.ask(grown(history, "user"))
-    loss = watched.ask([*said("user"), *history[1:], *said("user")], read=200)
+    watched.ask(extend_history(history, "user"))
+    loss = watched.ask([*build_messages("user"), *history[1:], *build_messages("user")], read=200)
     assert loss == PrefixLoss(turn=1, reason="edit", kept=0, tokens=500)
 
 
 def test_an_entry_that_the_provider_has_forgotten_is_told_by_its_own_figure() -> None:
-    watched, history = Watched(), said("user")
+    watched, history = Watched(), build_messages("user")
     watched.ask(history)
-    assert watched.ask(grown(history, "model", "user"), read=0) == PrefixLoss(1, "expired", kept=1, tokens=300)
+    assert watched.ask(extend_history(history, "model", "user"), read=0) == PrefixLoss(1, "expired", kept=1, tokens=300)
 
 
 def test_a_cause_that_changed_nothing_is_forgotten() -> None:
     watched, history = Watched(), turns(3)
     watched.monitor.because("gc")
-    watched.ask(grown(history, "user"))
-    loss = watched.ask([*history[2:], *said("user")], read=200)
+    watched.ask(extend_history(history, "user"))
+    loss = watched.ask([*history[2:], *build_messages("user")], read=200)
     assert loss is not None
     assert loss.reason == "edit"
 
@@ -235,34 +235,39 @@ def test_a_cause_that_changed_nothing_is_forgotten() -> None:
 
 def test_a_loss_is_never_more_than_the_request_paid_for() -> None:
     watched, history = Watched(), turns(6)
-    watched.ask(grown(history, "user"))
+    watched.ask(extend_history(history, "user"))
     watched.monitor.because("gc")
-    loss = watched.ask([*history[8:], *said("user")], read=650)
+    loss = watched.ask([*history[8:], *build_messages("user")], read=650)
     assert loss == PrefixLoss(turn=1, reason="gc", kept=0, tokens=50)
 
 
 def test_a_loss_is_never_more_than_had_been_cached() -> None:
     watched, history = Watched(), turns(6)
-    watched.send(grown(history, "user"))
+    watched.send(extend_history(history, "user"))
     watched.monitor.answered(CacheUsage(read=0, written=1000, fresh=500))
-    loss = watched.ask([*history[2:], *said("user")], read=200)
+    loss = watched.ask([*history[2:], *build_messages("user")], read=200)
     assert loss == PrefixLoss(turn=1, reason="edit", kept=0, tokens=600)
 
 
 def test_where_nothing_had_been_cached_nothing_is_lost() -> None:
     watched, history = Watched(), turns(6)
-    watched.send(grown(history, "user"))
+    watched.send(extend_history(history, "user"))
     watched.monitor.answered(CacheUsage(fresh=1500))
-    assert watched.ask([*history[2:], *said("user")], read=0) is None
+    assert watched.ask([*history[2:], *build_messages("user")], read=0) is None
 
 
 def test_tools_and_long_results_weigh_as_much_as_their_text() -> None:
     watched = Watched()
     answer = Message.tool(ToolResult("c", "read", "y" * 4000))
-    history = [*said("user"), Message.model(FunctionCall("c", "read")), answer, *said("model", "user")]
+    history = [
+        *build_messages("user"),
+        Message.model(FunctionCall("c", "read")),
+        answer,
+        *build_messages("model", "user"),
+    ]
     watched.send(history)
     watched.monitor.answered(CacheUsage(written=1500))
-    watched.send([*history[1:], *said("model", "user")])
+    watched.send([*history[1:], *build_messages("model", "user")])
     loss = watched.monitor.answered(CacheUsage(written=2000))
     assert loss is not None
     assert loss.tokens == pytest.approx(1225, rel=0.02)
@@ -273,22 +278,22 @@ def test_tools_and_long_results_weigh_as_much_as_their_text() -> None:
 
 def test_a_collection_takes_nothing_from_a_prefix_without_messages() -> None:
     watched, history = Watched("prefix"), turns(6)
-    watched.send(grown(history, "user"))
+    watched.send(extend_history(history, "user"))
     watched.monitor.answered(CacheUsage(read=200, fresh=1300))
     watched.monitor.because("gc")
-    watched.send([*history[8:], *said("user")])
+    watched.send([*history[8:], *build_messages("user")])
     assert watched.monitor.answered(CacheUsage(read=200, fresh=500)) is None
 
 
 @pytest.mark.parametrize("change", [{"system": "other"}, {"tools": ()}])
 def test_a_managed_prefix_is_lost_as_a_whole(change: dict[str, Any]) -> None:
     """Its new form is stored as a whole too, of which no response tells."""
-    watched, history = Watched("prefix"), said("user")
+    watched, history = Watched("prefix"), build_messages("user")
     watched.send(history)
     watched.monitor.answered(CacheUsage(read=200, fresh=100))
     for name, value in change.items():
         setattr(watched, name, value)
-    watched.send(grown(history, "model", "user"))
+    watched.send(extend_history(history, "model", "user"))
     loss = watched.monitor.answered(CacheUsage(read=150, fresh=300))
     assert loss is not None
     assert loss.tokens == 200
@@ -299,32 +304,32 @@ def test_a_managed_prefix_is_lost_as_a_whole(change: dict[str, Any]) -> None:
 
 def test_a_request_that_failed_is_forgotten_and_its_repetition_counts_once() -> None:
     watched, history = Watched(), turns(6)
-    watched.ask(grown(history, "user"))
+    watched.ask(extend_history(history, "user"))
     watched.monitor.because("gc")
-    after = [*history[8:], *said("user")]
+    after = [*history[8:], *build_messages("user")]
     watched.send(after)
     watched.send(after)
     loss = watched.ask(after, read=200)
     assert loss is not None
     assert (loss.reason, loss.turn) == ("gc", 1)
-    assert watched.ask(grown(after, "model", "user")) is None
+    assert watched.ask(extend_history(after, "model", "user")) is None
 
 
 def test_a_turn_that_was_taken_back_is_no_turn() -> None:
-    watched, history = Watched(), said("user")
+    watched, history = Watched(), build_messages("user")
     watched.ask(history)
-    watched.send(grown(history, "model", "user"))
+    watched.send(extend_history(history, "model", "user"))
     watched.system = "other"
-    loss = watched.ask(grown(history, "model", "user"), read=0)
+    loss = watched.ask(extend_history(history, "model", "user"), read=0)
     assert loss is not None
     assert loss.turn == 1
 
 
 def test_tool_rounds_belong_to_the_turn_of_their_user_message() -> None:
-    watched, history = Watched(), said("user")
+    watched, history = Watched(), build_messages("user")
     for _ in range(3):
         watched.ask(history)
-        history = grown(history, "model", "tool")
+        history = extend_history(history, "model", "tool")
     watched.system = "other"
     loss = watched.ask(history, read=0)
     assert loss is not None
@@ -332,12 +337,12 @@ def test_tool_rounds_belong_to_the_turn_of_their_user_message() -> None:
 
 
 def test_an_answer_without_figures_teaches_nothing() -> None:
-    watched, history = Watched(), said("user")
+    watched, history = Watched(), build_messages("user")
     watched.ask(history)
-    watched.send(grown(history, "model", "user"))
+    watched.send(extend_history(history, "model", "user"))
     assert watched.monitor.answered(CacheUsage()) is None
     assert watched.monitor.totals.prompt == 300
-    assert watched.ask(grown(history, "model", "user")) is None
+    assert watched.ask(extend_history(history, "model", "user")) is None
 
 
 def test_an_answer_to_nothing_teaches_nothing() -> None:

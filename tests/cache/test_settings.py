@@ -28,14 +28,14 @@ def test_settings_from_a_configuration_do_what_those_from_code_do() -> None:
 
 
 def test_messages_marked_before_carry_the_new_life_afterwards() -> None:
-    plugin, said = ExplicitCachePlugin(minimum_tokens=1), [Message.user("hi")]
-    plugin.prepare(said, None, None)
+    plugin, messages = ExplicitCachePlugin(minimum_tokens=1), [Message.user("hi")]
+    plugin.prepare(messages, None, None)
     plugin.initialize({"ttl": "1h", "minimum_tokens": 1})
-    assert plugin.prepare(said, None, None).messages[0].parts[0].cache == CacheMark("1h")
+    assert plugin.prepare(messages, None, None).messages[0].parts[0].cache == CacheMark("1h")
 
 
 @pytest.mark.parametrize(
-    ("plugin", "config", "said"),
+    ("plugin", "config", "message"),
     [
         (ExplicitCachePlugin(), {"ttl": "5min"}, r"explicit cache plugin: Invalid enum value '5min' - at `\$.ttl`"),
         (ExplicitCachePlugin(), {"minimum_tokens": -1}, r"at `\$.minimum_tokens`; known settings: ttl, minimum_tokens"),
@@ -45,8 +45,8 @@ def test_messages_marked_before_carry_the_new_life_afterwards() -> None:
         (ImplicitCachePlugin(), {"ttl": "5m"}, r"implicit cache plugin: .*unknown field `ttl`; known settings: none"),
     ],
 )
-def test_a_wrong_setting_is_refused_with_its_place(plugin: CachePlugin, config: dict[str, Any], said: str) -> None:
-    with pytest.raises(UsageError, match=said):
+def test_a_wrong_setting_is_refused_with_its_place(plugin: CachePlugin, config: dict[str, Any], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
         plugin.initialize(config)
 
 

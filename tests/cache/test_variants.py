@@ -195,19 +195,19 @@ HOLDERS = pytest.mark.parametrize("holder", ["session", "provider", "legacy prov
 @ADAPTERS
 @BEFORE
 def test_the_bytes_are_the_same_whoever_holds_the_plugin(talk: Talk, adapter: str, before: str) -> None:
-    mine, theirs = talk(adapter, "session", before), talk(adapter, "provider", before)
-    assert len(mine.bodies) == 15
-    assert mine.bodies == theirs.bodies
-    assert mine.usages == theirs.usages
+    ours, theirs = talk(adapter, "session", before), talk(adapter, "provider", before)
+    assert len(ours.bodies) == 15
+    assert ours.bodies == theirs.bodies
+    assert ours.usages == theirs.usages
     mark = b'"cache_control"' if adapter == "anthropic" else b'"cachedContent"'
-    assert all(mark in body for body in mine.bodies)
-    assert not any(exchange.findings for exchange in mine.served.exchanges)
+    assert all(mark in body for body in ours.bodies)
+    assert not any(exchange.findings for exchange in ours.served.exchanges)
 
 
 @ADAPTERS
 def test_streamed_bytes_are_the_same_too(talk: Talk, adapter: str) -> None:
-    mine, theirs = talk(adapter, "session", "all", True), talk(adapter, "provider", "all", True)
-    assert mine.bodies == theirs.bodies
+    ours, theirs = talk(adapter, "session", "all", True), talk(adapter, "provider", "all", True)
+    assert ours.bodies == theirs.bodies
 
 
 @BEFORE
@@ -221,10 +221,10 @@ def test_the_legacy_path_of_anthropic_sends_the_same_marks(talk: Talk, before: s
 @BEFORE
 def test_the_legacy_path_of_google_names_the_same_cache(talk: Talk, before: str) -> None:
     new, old = talk("google_genai", "session", before), talk("google_genai", "legacy provider", before)
-    for mine, theirs in zip(map(json.loads, new.bodies), map(json.loads, old.bodies), strict=True):
-        assert theirs["cachedContent"] == mine["cachedContent"]
+    for ours, theirs in zip(map(json.loads, new.bodies), map(json.loads, old.bodies), strict=True):
+        assert theirs["cachedContent"] == ours["cachedContent"]
         assert not theirs.keys() & {"systemInstruction", "tools"}
-        assert [content["role"] for content in theirs["contents"]] == [each["role"] for each in mine["contents"]]
+        assert [content["role"] for content in theirs["contents"]] == [each["role"] for each in ours["contents"]]
     assert old.usages == new.usages
 
 
@@ -258,15 +258,15 @@ def test_what_the_cache_did_reaches_every_account_as_the_service_told_it(
     talk: Talk, adapter: str, holder: Holder, streamed: bool
 ) -> None:
     had = talk(adapter, holder, streamed=streamed)
-    told = had.told_by_the_service
-    assert len(told) == 15
-    assert any(each.read for each in told)
-    assert [CacheUsage.of(row.usage) for row in had.ledger.rows] == told
-    assert had.session.prefix.totals == sum(told, CacheUsage())
-    assert CacheUsage.of(had.session.usage) == told[-1]
+    usages = had.told_by_the_service
+    assert len(usages) == 15
+    assert any(each.read for each in usages)
+    assert [CacheUsage.of(row.usage) for row in had.ledger.rows] == usages
+    assert had.session.prefix.totals == sum(usages, CacheUsage())
+    assert CacheUsage.of(had.session.usage) == usages[-1]
     assert all(row.usage.total_tokens == row.usage.prompt_tokens + row.usage.output_tokens for row in had.ledger.rows)
-    assert set(told) <= {CacheUsage.of(usage) for usage in had.updates}
-    assert [_of_span(span) for span in had.spans.finished if span.name.startswith("chat")] == told
+    assert set(usages) <= {CacheUsage.of(usage) for usage in had.updates}
+    assert [_of_span(span) for span in had.spans.finished if span.name.startswith("chat")] == usages
 
 
 def _of_span(span: ReadableSpan) -> CacheUsage:

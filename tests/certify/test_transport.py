@@ -120,9 +120,9 @@ def test_a_client_sees_what_it_sees_on_a_socket(client: Any, case: Case, on_a_so
     expected = ask(client, socket_endpoint, stream=case.stream, timeout=timeout)
     with transports() as opened:
         endpoint = opened(script, DIALECT)
-        got = ask(client, endpoint, stream=case.stream, timeout=timeout)
+        actual = ask(client, endpoint, stream=case.stream, timeout=timeout)
     assert expected.error == case.error
-    assert got == expected
+    assert actual == expected
     [there], [here] = socket_endpoint.exchanges, endpoint.exchanges
     assert there.done.wait(5)
     assert (here.ended, here.fault, here.status, here.spelling) == (

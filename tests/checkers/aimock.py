@@ -62,8 +62,8 @@ def _can_be_said(answer: ScriptRound) -> bool:
 def _answer(answer: ScriptRound) -> dict[str, Any]:
     text = "".join(part.part.text for part in answer.parts if isinstance(part.part, Text))
     calls = [part.part for part in answer.parts if isinstance(part.part, FunctionCall)]
-    told: dict[str, Any] = {"content": text or _ANYTHING_ELSE} if text or not calls else {}
-    return told | ({"toolCalls": [{"name": call.name, "arguments": call.args} for call in calls]} if calls else {})
+    response: dict[str, Any] = {"content": text or _ANYTHING_ELSE} if text or not calls else {}
+    return response | ({"toolCalls": [{"name": call.name, "arguments": call.args} for call in calls]} if calls else {})
 
 
 @contextmanager

@@ -80,9 +80,9 @@ def test_a_foreign_checker_objects_to_nothing_that_is_not_listed(server: Emulato
 @pytest.mark.parametrize("form", [one for one in FORMATS if one.listed], ids=lambda form: form.name)
 def test_what_is_listed_is_still_objected_to(server: EmulatorServer, form: Format) -> None:
     run = server.open_run(dialect(form.dialect), EchoResponder(), any_key=True)
-    said = list(objections(checked(form, run.base_url.rstrip("/") + form.base_path)))
+    complaints = list(objections(checked(form, run.base_url.rstrip("/") + form.base_path)))
 
-    assert [words for words, _ in form.listed if not any(words in one for one in said)] == []
+    assert [words for words, _ in form.listed if not any(words in one for one in complaints)] == []
 
 
 def checked(form: Format, base_url: str) -> list[dict[str, Any]]:
@@ -101,4 +101,4 @@ def objections(results: list[dict[str, Any]]) -> Iterator[str]:
     """Every objection, with the test that made it."""
     for one in results:
         if one["status"] == "failed":
-            yield from (f"{one['id']}: {said}" for said in one["errors"])
+            yield from (f"{one['id']}: {error}" for error in one["errors"])

@@ -174,29 +174,29 @@ def test_every_answer_in_every_scenario_is_as_the_vendor_describes_it(described:
 
 @pytest.mark.parametrize("described", [one for one in DESCRIBED if one.listed], ids=lambda one: one.adapter)
 def test_what_is_listed_is_still_objected_to(described: Described) -> None:
-    said = [
+    complaints = [
         objection
         for scenario in ("finish/reasons", "structured/plain")
         for place, schema, document in answers(described, only=scenario)
         for objection in schema_faults(described.description, schema, document)
     ]
-    assert [words for words in described.listed if not any(words in one for one in said)] == []
+    assert [words for words in described.listed if not any(words in one for one in complaints)] == []
 
 
 @pytest.mark.parametrize("described", DESCRIBED, ids=lambda one: one.adapter)
 def test_every_refusal_of_the_census_is_as_the_vendor_describes_it(described: Described) -> None:
-    spoken = _dialect_of(described)
+    wire_dialect = _dialect_of(described)
     found: dict[str, str] = {}
     refused = 0
-    for pair in pairs_of(spoken.name).pairs:
+    for pair in pairs_of(wire_dialect.name).pairs:
         if pair.surface not in ("", "openai"):
             continue
-        run = new_run("1", spoken, ScriptResponder(), any_key=True)
+        run = new_run("1", wire_dialect, ScriptResponder(), any_key=True)
         illegal = pair.illegal.as_http()
         rendered = _answered(run, replace(illegal, headers={**illegal.headers, **KEYS}))
         if rendered.status >= 400:
             refused += 1
-            for schema, document in documents_of(described, spoken, rendered):
+            for schema, document in documents_of(described, wire_dialect, rendered):
                 for objection in objections(described, schema, document):
                     found.setdefault(objection, pair.id)
     assert refused >= 8
@@ -218,15 +218,15 @@ def answers(described: Described, only: str = "") -> Iterator[tuple[str, str, Js
         cassette = load(file)
         if only and cassette.scenario != only:
             continue
-        spoken = dialect(cassette.dialect)
-        for number, rendered in enumerate(_asked_again(cassette, scenarios[cassette.scenario], spoken)):
-            for schema, document in documents_of(described, spoken, rendered):
+        wire_dialect = dialect(cassette.dialect)
+        for number, rendered in enumerate(_asked_again(cassette, scenarios[cassette.scenario], wire_dialect)):
+            for schema, document in documents_of(described, wire_dialect, rendered):
                 yield f"{cassette.scenario} {number}", schema, document
 
 
-def _asked_again(cassette: Cassette, scenario: Scenario, spoken: Dialect) -> Iterator[Rendered]:
+def _asked_again(cassette: Cassette, scenario: Scenario, wire_dialect: Dialect) -> Iterator[Rendered]:
     """What the emulator answers today to the requests of a cassette, in their order."""
-    run = new_run("1", spoken, ScriptResponder(), any_key=True)
+    run = new_run("1", wire_dialect, ScriptResponder(), any_key=True)
     for interaction in cassette.interactions:
         if interaction.extra or interaction.request.method == SOCKET_METHOD:
             continue
@@ -255,7 +255,7 @@ def _answered(run: ServerRun, request: HttpRequest) -> Rendered:
     return rendered
 
 
-def documents_of(described: Described, spoken: Dialect, rendered: Rendered) -> Iterator[tuple[str, Json]]:
+def documents_of(described: Described, wire_dialect: Dialect, rendered: Rendered) -> Iterator[tuple[str, Json]]:
     """The JSON documents of an answer, each with the schema that it should have."""
     body = b"".join(event.data for event in rendered.events)
     if rendered.headers.get("content-type", "").startswith("text/plain"):
@@ -265,7 +265,7 @@ def documents_of(described: Described, spoken: Dialect, rendered: Rendered) -> I
         error = document.get("error") if described.error in ("ErrorPayload", "Error") else document
         yield (described.whole, document) if rendered.status < 400 else (described.error, error)
         return
-    for event in spoken.split_stream(rendered.headers, body):
+    for event in wire_dialect.split_stream(rendered.headers, body):
         for line in event.data.splitlines():
             data = line.removeprefix(b"data:").strip()
             if line.startswith(b"data:") and data != b"[DONE]":

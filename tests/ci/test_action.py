@@ -48,8 +48,8 @@ def test_pip_installs_turnproof_from_its_source(
     run = run_action(tmp_path, inputs=inputs, path=f"{tmp_path}/bin:{SHELL}")
     assert run.exit_code == 0, run.log
     arguments = tmp_path / "pip-arguments"
-    got = arguments.read_text("utf-8").splitlines() if arguments.exists() else None
-    assert got == (None if packages is None else ["-m", "pip", "install", *packages])
+    command = arguments.read_text("utf-8").splitlines() if arguments.exists() else None
+    assert command == (None if packages is None else ["-m", "pip", "install", *packages])
     assert not (tmp_path / "hacked").exists()
 
 

@@ -76,10 +76,10 @@ ACTION = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))
 
 def test_the_options_that_the_action_puts_together_exist() -> None:
     (script,) = [script for script in scripts("action.yml") if "turnproof gate" in script]
-    given = set(re.findall(r"--[a-z-]+", script))
+    options = set(re.findall(r"--[a-z-]+", script))
     known = {name: {word for one in COMMANDS[name].params for word in one.opts} for name in ("gate", "certify")}
-    assert given <= known["gate"]
-    assert given - {"--phase", "--mode"} <= known["certify"]
+    assert options <= known["gate"]
+    assert options - {"--phase", "--mode"} <= known["certify"]
 
 
 def test_no_input_of_the_action_becomes_a_part_of_a_script() -> None:
@@ -107,11 +107,11 @@ def test_the_example_gives_the_action_what_it_takes() -> None:
 def run_action(folder: Path, **inputs: str) -> tuple[int, list[str], str]:
     """The script of the action with a turnproof that only says what it was given."""
     (script,) = [script for script in scripts("action.yml") if "turnproof gate" in script]
-    said = 'turnproof() { printf "%s\\n" "$@" > "$OUT"; return "${CODE:-0}"; }\n'
+    stub = 'turnproof() { printf "%s\\n" "$@" > "$OUT"; return "${CODE:-0}"; }\n'
     out, output = folder / "said", folder / "output"
     blank = dict.fromkeys(("SUBJECTS", "PHASE", "MODE", "DEPTH"), "")
     env = {"PATH": "/usr/bin:/bin", "OUT": str(out), "GITHUB_OUTPUT": str(output), "REPORTS": "r", **blank, **inputs}
-    done = subprocess.run(["bash", "-eo", "pipefail", "-c", said + script], cwd=folder, env=env, check=False)
+    done = subprocess.run(["bash", "-eo", "pipefail", "-c", stub + script], cwd=folder, env=env, check=False)
     return done.returncode, out.read_text().splitlines() if out.exists() else [], output.read_text()
 
 
@@ -163,8 +163,8 @@ def run_step(script: str, folder: Path, **env: str) -> subprocess.CompletedProce
     binaries = folder / "bin"
     path = f"{binaries}:{Path(sys.executable).parent}:/usr/bin:/bin"
     words = ["bash", "-eo", "pipefail", "-c", script]
-    given = {"PATH": path, "HOME": str(folder), **env}
-    return subprocess.run(words, cwd=folder, env=given, text=True, capture_output=True, check=False)
+    environment = {"PATH": path, "HOME": str(folder), **env}
+    return subprocess.run(words, cwd=folder, env=environment, text=True, capture_output=True, check=False)
 
 
 def compare(folder: Path, baseline: str, *, command: str = "certify") -> tuple[str, str, str]:
@@ -193,8 +193,8 @@ def runs(tmp_path: Path) -> Path:
 
 
 def test_what_is_new_is_told_and_fails_nothing(runs: Path) -> None:
-    said, output, summary = compare(runs, "before")
-    assert "✗ new (1)" in said
+    stdout, output, summary = compare(runs, "before")
+    assert "✗ new (1)" in stdout
     assert output == f"folder={runs}/after/diff\n"
     assert "## ✗ new (1)" in summary
     assert (runs / "after/diff/comment.md").read_text("utf-8").startswith(MARKER)
@@ -209,8 +209,8 @@ def test_what_is_new_is_told_and_fails_nothing(runs: Path) -> None:
     ],
 )
 def test_what_cannot_be_compared_is_told_and_fails_nothing(runs: Path, baseline: str, command: str, says: str) -> None:
-    said, output, summary = compare(runs, baseline, command=command)
-    assert says in said
+    stdout, output, summary = compare(runs, baseline, command=command)
+    assert says in stdout
     assert (output, summary) == ("", "")
 
 
@@ -222,7 +222,7 @@ def comment(folder: Path, comments: list[dict[str, Any]] | None = None, **env: s
     gh.chmod(0o755)
     body.write_text(f"{MARKER}\n\ntext\n", "utf-8")
     (folder / "comments.json").write_text(json.dumps(comments or []), "utf-8")
-    given = {
+    defaults = {
         "GH_TOKEN": "a-token",
         "BODY": str(body),
         "REPOSITORY": "them/theirs",
@@ -230,7 +230,7 @@ def comment(folder: Path, comments: list[dict[str, Any]] | None = None, **env: s
         "GH_LOG": str(folder / "log"),
         "COMMENTS": str(folder / "comments.json"),
     }
-    done = run_step(step("gh api"), folder, **given | env)
+    done = run_step(step("gh api"), folder, **defaults | env)
     assert done.returncode == 0, done.stderr
     log = (folder / "log").read_text("utf-8") if (folder / "log").exists() else ""
     return done.stdout, [call.splitlines() for call in log.split("--\n") if call]
@@ -238,8 +238,8 @@ def comment(folder: Path, comments: list[dict[str, Any]] | None = None, **env: s
 
 def test_the_first_comment_is_created(tmp_path: Path) -> None:
     others = [{"id": 1, "body": f"as it said: {MARKER}"}, {"id": 2, "body": "nice"}]
-    said, (listing, writing) = comment(tmp_path, others)
-    assert said == ""
+    stdout, (listing, writing) = comment(tmp_path, others)
+    assert stdout == ""
     assert "repos/them/theirs/issues/7/comments?per_page=100" in listing
     assert writing == [
         "api", "--method", "POST", "repos/them/theirs/issues/7/comments", "--field", f"body=@{tmp_path}/comment.md"
@@ -264,10 +264,10 @@ def test_the_comment_from_before_is_updated(tmp_path: Path) -> None:
 def test_a_comment_that_may_not_be_written_is_a_notice(
     tmp_path: Path, env: dict[str, str], says: str, calls: int
 ) -> None:
-    said, made = comment(tmp_path, None, **env)
-    told = f"the comment was not written {says}; the summary of the job has the same"
-    assert said == f"::notice title=turnproof::{told}\n"
-    assert len(made) == calls
+    stdout, commands = comment(tmp_path, None, **env)
+    notice = f"the comment was not written {says}; the summary of the job has the same"
+    assert stdout == f"::notice title=turnproof::{notice}\n"
+    assert len(commands) == calls
 
 
 def test_a_push_is_no_pull_request_and_has_no_comment(tmp_path: Path) -> None:

@@ -61,13 +61,13 @@ def compare_mutants(name: str, out: Path) -> bool:
         [f"tests.closed.inside:{name}__{attribute}" for attribute in inside],
         out / f"mutants-closed-{name}",
     )
-    caught = [one for one in sorted(own) if opened.get(one) == "caught"]
-    dead = [one for one in caught if shut.get(one) == "caught"]
-    print(f"{name}: {len(dead)} of {len(caught)} mutants that die in the open pair die in the closed one")
-    for one in caught:
+    names = [one for one in sorted(own) if opened.get(one) == "caught"]
+    dead = [one for one in names if shut.get(one) == "caught"]
+    print(f"{name}: {len(dead)} of {len(names)} mutants that die in the open pair die in the closed one")
+    for one in names:
         if one not in dead:
             print(f"  {one}: {shut.get(one)}")
-    return len(dead) < ENOUGH * len(caught)
+    return len(dead) < ENOUGH * len(names)
 
 
 def outcomes(subject: str, only: Sequence[str], out: Path) -> dict[str, str]:

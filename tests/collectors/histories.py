@@ -33,10 +33,15 @@ def talk(turns: int, *, size: int = 40) -> list[Message]:
 
 def work(turns: int, *, size: int = 400) -> list[Message]:
     """So many turns with a tool round each, whose result is about `size` bytes long."""
-    made: list[Message] = []
+    messages: list[Message] = []
     for n in range(turns):
-        made += [Message.user(f"task {n}"), ask(f"c{n}"), give(f"c{n}", result="r" * size), Message.model(f"done {n}")]
-    return made
+        messages += [
+            Message.user(f"task {n}"),
+            ask(f"c{n}"),
+            give(f"c{n}", result="r" * size),
+            Message.model(f"done {n}"),
+        ]
+    return messages
 
 
 def ids(messages: Sequence[Message]) -> list[str]:
@@ -64,15 +69,15 @@ def assert_sound(messages: Sequence[Message]) -> None:
 def histories(draw: st.DrawFn) -> list[Message]:
     """Valid conversations: tool rounds, cancelled turns, files, instructions in between, earlier collections."""
     number = count(1)
-    made: list[Message] = []
+    messages: list[Message] = []
 
     def say(message: Message) -> None:
-        made.append(Message(message.role, message.parts, f"m{next(number)}"))
+        messages.append(Message(message.role, message.parts, f"m{next(number)}"))
 
     calls = 0
     for turn in range(draw(st.integers(1, 6))):
-        said = f"turn {turn} " * draw(st.sampled_from([1, 30]))
-        say(Message.user(*([PICTURE] if draw(st.integers(0, 5)) == 0 else []), said))
+        text = f"turn {turn} " * draw(st.sampled_from([1, 30]))
+        say(Message.user(*([PICTURE] if draw(st.integers(0, 5)) == 0 else []), text))
         if draw(st.integers(0, 9)) == 0:
             say(Message.user(PICTURE))
         for _ in range(draw(st.integers(0, 3))):
@@ -89,9 +94,9 @@ def histories(draw: st.DrawFn) -> list[Message]:
     kinds: list[Note] = ["notice", "summary"]
     for kind in kinds:
         if draw(st.integers(0, 3)) == 0:
-            made.insert(0, note(kind, f"a {kind} of what went before", [Message("user", (), f"gone {kind}")]))
-    assert_sound(made)
-    return made
+            messages.insert(0, note(kind, f"a {kind} of what went before", [Message("user", (), f"gone {kind}")]))
+    assert_sound(messages)
+    return messages
 
 
 def is_part_of(left: Sequence[Message], history: Sequence[Message]) -> bool:

@@ -37,8 +37,8 @@ class Service:
     """What a service does that makes conversations shorter: what the user said stays, an item has the rest."""
 
     def compact(self, messages: Sequence[Message], system: object = None, *, cancel_token: object) -> list[Message]:
-        said = [message for message in messages if message.role == "user"]
-        return [*said, Message("model", (Opaque("service", "item", {"of": len(messages)}),))]
+        user_messages = [message for message in messages if message.role == "user"]
+        return [*user_messages, Message("model", (Opaque("service", "item", {"of": len(messages)}),))]
 
     def is_compaction(self, part: Part) -> bool:
         return isinstance(part, Opaque) and part.dialect == "service"
@@ -109,8 +109,8 @@ def check(result: GCResult, history: list[Message], budget: InstructionBudget, c
     assert result.messages[-1] is history[-1], "what was said last stays last"
     left = [message for message in result.messages if message not in result.added]
     assert is_part_of(left, history)
-    kept = {message.message_id for message in left}
-    assert result.removed_ids == tuple(one for one in ids(history) if one not in kept)
+    remaining_ids = {message.message_id for message in left}
+    assert result.removed_ids == tuple(one for one in ids(history) if one not in remaining_ids)
     assert not config.pinned.intersection(result.removed_ids)
     assert (result.before, result.after) == (len(history), len(result.messages))
     assert (result.tokens_freed > 0) == result.changed == (not same_objects(result.messages, history))

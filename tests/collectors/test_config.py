@@ -53,11 +53,11 @@ WRONG: list[tuple[dict[str, Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("settings", "said"), WRONG, ids=[str(case[0]) for case in WRONG])
-def test_a_setting_that_makes_no_sense_is_refused(settings: dict[str, Any], said: str) -> None:
-    with pytest.raises(UsageError) as caught:
+@pytest.mark.parametrize(("settings", "message"), WRONG, ids=[str(case[0]) for case in WRONG])
+def test_a_setting_that_makes_no_sense_is_refused(settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(UsageError) as failure:
         GCConfig(**settings)
-    assert said in str(caught.value)
+    assert message in str(failure.value)
 
 
 def test_the_usage_says_how_full_the_context_is() -> None:

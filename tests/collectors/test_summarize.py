@@ -34,10 +34,10 @@ class Writer:
     """A summarizer that remembers what it was given."""
 
     text: str = "They talked."
-    given: list[list[Message]] = dataclasses.field(default_factory=list)
+    histories: list[list[Message]] = dataclasses.field(default_factory=list)
 
     def __call__(self, messages: Sequence[Message], token: CancelToken) -> str:
-        self.given.append(list(messages))
+        self.histories.append(list(messages))
         return self.text
 
 
@@ -49,7 +49,7 @@ def test_the_oldest_turns_become_one_summary_in_front() -> None:
     assert result.added == (summary,)
     assert same_objects(result.messages[1:], history[6:])
     assert result.removed_ids == tuple(ids(history[:6]))
-    assert same_objects(writer.given[0], history[:6])
+    assert same_objects(writer.histories[0], history[:6])
 
 
 def test_a_summary_is_preserved_and_no_turn() -> None:
@@ -64,7 +64,7 @@ def test_an_earlier_summary_is_summed_up_again() -> None:
     writer = Writer()
     once = SummarizeGC(writer).collect(talk(5), config=TWO)
     again = SummarizeGC(writer).collect([*once.messages, *talk(1)], config=TWO)
-    assert same_objects(writer.given[1], once.messages[:3])
+    assert same_objects(writer.histories[1], once.messages[:3])
     assert [is_note(message) for message in again.messages] == [True, False, False, False, False]
     assert again.added[0].message_id != once.added[0].message_id
 
@@ -73,7 +73,7 @@ def test_a_summary_alone_is_not_summed_up() -> None:
     writer = Writer()
     once = SummarizeGC(writer).collect(talk(5), config=TWO)
     again = SummarizeGC(writer).collect(once.messages, config=TWO)
-    assert (again.changed, again.success, len(writer.given)) == (False, True, 1)
+    assert (again.changed, again.success, len(writer.histories)) == (False, True, 1)
 
 
 def test_what_is_pinned_is_not_summed_up_and_stays_behind_the_summary() -> None:
@@ -81,13 +81,13 @@ def test_what_is_pinned_is_not_summed_up_and_stays_behind_the_summary() -> None:
     config = GCConfig(keep_turns=2, pinned=frozenset({history[2].message_id}))
     result = SummarizeGC(writer).collect(history, config=config)
     assert same_objects(result.messages[1:], [history[2], *history[6:]])
-    assert history[2] not in writer.given[0]
+    assert history[2] not in writer.histories[0]
 
 
 def test_nothing_is_summed_up_where_all_of_it_is_pinned() -> None:
     history, writer = talk(3), Writer()
     result = SummarizeGC(writer).collect(history, config=GCConfig(keep_turns=1, pinned=frozenset(ids(history))))
-    assert (result.changed, result.success, writer.given) == (False, True, [])
+    assert (result.changed, result.success, writer.histories) == (False, True, [])
 
 
 def raising(error: BaseException) -> Summarizer:
@@ -116,13 +116,13 @@ FAILURES: list[tuple[str, Summarizer | None, str]] = [
 
 
 @pytest.mark.parametrize("make", [SummarizeGC, HybridGC])
-@pytest.mark.parametrize(("summarizer", "said"), [case[1:] for case in FAILURES], ids=[case[0] for case in FAILURES])
+@pytest.mark.parametrize(("summarizer", "error"), [case[1:] for case in FAILURES], ids=[case[0] for case in FAILURES])
 def test_without_its_summary_a_collection_changes_nothing(
-    make: Callable[[Summarizer | None], SummarizeGC], summarizer: Summarizer | None, said: str
+    make: Callable[[Summarizer | None], SummarizeGC], summarizer: Summarizer | None, error: str
 ) -> None:
     history = talk(5)
     result = make(summarizer).collect(history, config=TWO)
-    assert (result.success, result.error) == (False, said)
+    assert (result.success, result.error) == (False, error)
     assert same_objects(result.messages, history)
     assert (result.removed_ids, result.added, result.tokens_freed) == ((), (), 0)
 
@@ -131,7 +131,7 @@ def test_a_collection_that_was_cancelled_before_asks_nobody() -> None:
     writer, token = Writer(), CancelToken()
     token.cancel()
     assert not SummarizeGC(writer).collect(talk(5), config=TWO, token=token).success
-    assert writer.given == []
+    assert writer.histories == []
 
 
 def test_what_is_no_exception_of_the_summarizers_is_not_swallowed() -> None:
@@ -145,7 +145,7 @@ def test_what_is_no_exception_of_the_summarizers_is_not_swallowed() -> None:
 def test_the_middle_is_summed_up_and_the_ancient_dropped() -> None:
     history, writer = talk(6), Writer()
     result = HybridGC(writer, middle_turns=1).collect(history, config=TWO)
-    assert same_objects(writer.given[0], history[6:8])
+    assert same_objects(writer.histories[0], history[6:8])
     assert same_objects(result.messages[1:], history[8:])
     assert result.removed_ids == tuple(ids(history[:8]))
 
@@ -154,8 +154,8 @@ def test_an_earlier_summary_is_not_among_the_ancient() -> None:
     writer = Writer()
     once = HybridGC(writer, middle_turns=1).collect(talk(6), config=TWO)
     HybridGC(writer, middle_turns=1).collect([*once.messages, *talk(3)], config=TWO)
-    assert writer.given[1][0] is once.added[0]
-    assert len(writer.given[1]) == 3
+    assert writer.histories[1][0] is once.added[0]
+    assert len(writer.histories[1]) == 3
 
 
 def test_the_middle_has_at_least_one_turn() -> None:

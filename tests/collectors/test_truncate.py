@@ -19,12 +19,12 @@ def truncated(history: list[Message], keep: int, **config: object) -> GCResult:
     return TruncateGC().collect(history, config=GCConfig(keep_turns=keep, **config))  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(("keep", "kept"), [(1, THREE), (2, TWO + THREE), (3, ALL), (9, ALL)])
-def test_the_last_turns_stay_whole(keep: int, kept: list[Message]) -> None:
+@pytest.mark.parametrize(("keep", "messages"), [(1, THREE), (2, TWO + THREE), (3, ALL), (9, ALL)])
+def test_the_last_turns_stay_whole(keep: int, messages: list[Message]) -> None:
     result = truncated(ALL, keep)
-    assert same_objects(result.messages, kept)
-    assert result.removed_ids == tuple(message.message_id for message in ALL[: len(ALL) - len(kept)])
-    assert (result.before, result.after) == (len(ALL), len(kept))
+    assert same_objects(result.messages, messages)
+    assert result.removed_ids == tuple(message.message_id for message in ALL[: len(ALL) - len(messages)])
+    assert (result.before, result.after) == (len(ALL), len(messages))
 
 
 def test_an_empty_history_stays_empty() -> None:

@@ -26,8 +26,8 @@ def test_a_turn_starts_at_a_user_message_with_text() -> None:
 
 
 def test_notes_of_a_collector_start_no_turn() -> None:
-    said = Message.user("a")
-    history = [note("notice", "older messages are gone", []), note("summary", "they talked", []), said]
+    message = Message.user("a")
+    history = [note("notice", "older messages are gone", []), note("summary", "they talked", []), message]
     assert turn_starts(history) == [2]
 
 

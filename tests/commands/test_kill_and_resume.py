@@ -55,7 +55,7 @@ def runs_in(out: Path) -> int:
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_command_that_was_killed_again_and_again_comes_to_the_same(command: str, tmp_path: Path) -> None:
     code, expected, _ = whole(command, tmp_path / "unbroken")
-    drawn, out = random.Random(command), tmp_path / "resumed"
+    generator, out = random.Random(command), tmp_path / "resumed"
     for _ in range(KILLS):
         process = subprocess.Popen(
             words(command, out, "--resume"),
@@ -63,10 +63,10 @@ def test_a_command_that_was_killed_again_and_again_comes_to_the_same(command: st
             stderr=subprocess.DEVNULL,
             start_new_session=True,
         )
-        before, more = runs_in(out), drawn.choice((0, 1, 3, 6))
+        before, more = runs_in(out), generator.choice((0, 1, 3, 6))
         while process.poll() is None and runs_in(out) - before < more:
             time.sleep(0.05)
-        time.sleep(drawn.uniform(0, 0.5))
+        time.sleep(generator.uniform(0, 0.5))
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()

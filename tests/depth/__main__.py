@@ -53,7 +53,7 @@ def choose(files: Sequence[Path]) -> None:
         print(f"{step.scenario:44} {step.new:5} {step.detected:9} {share:7.1%} {step.seconds:8.2f}")
     suite = load_suite()
     default = {one.name for one in suite_scenarios(suite) if one.depth == "quick"} & scenes.seconds.keys()
-    told(scenes, default)
+    print_default(scenes, default)
     more = max(
         scenes.seconds.keys() - default,
         key=lambda name: len(scenes.detects[name] & missed(scenes, default)) / max(scenes.seconds[name], 0.001),
@@ -63,7 +63,7 @@ def choose(files: Sequence[Path]) -> None:
     print(f"a scenario more that finds most for its seconds: {more}, {scenes.seconds[more]:.2f} s")
 
 
-def told(scenes: Scenes, default: set[str]) -> None:
+def print_default(scenes: Scenes, default: set[str]) -> None:
     """Print what the default costs and misses, and which of its scenarios detect least that no other one does."""
     left = missed(scenes, default)
     count = len(scenes.detected(default))
@@ -90,13 +90,13 @@ def main() -> None:
     measuring.add_argument("--always", nargs="*", default=(), metavar="SCENARIO")
     choosing = commands.add_parser("choose")
     choosing.add_argument("files", nargs="+", type=Path)
-    given = parser.parse_args()
-    if given.command == "choose":
-        choose(given.files)
+    arguments = parser.parse_args()
+    if arguments.command == "choose":
+        choose(arguments.files)
         return
-    sample = Sample(given.at_most, given.seed, frozenset(given.always))
-    found = measure(given.adapter, sample, given.only, given.jobs)
-    given.out.write_bytes(msgspec.json.format(msgspec.json.encode(found), indent=1))
+    sample = Sample(arguments.at_most, arguments.seed, frozenset(arguments.always))
+    found = measure(arguments.adapter, sample, arguments.only, arguments.jobs)
+    arguments.out.write_bytes(msgspec.json.format(msgspec.json.encode(found), indent=1))
 
 
 if __name__ == "__main__":

@@ -71,10 +71,10 @@ def measure(name: str, sample: Sample, only: Sequence[str] = (), jobs: int = 1) 
     scenarios = {one.name: one for one in suite_scenarios(suite) if fits(one, subject)}
     trials = list(trials_of(name, subject, suite, scenarios, sample, only))
     seconds = costs(name, subject, scenarios.values(), sample.seed)
-    with progress("detections") as told:
-        runs = Runs(told)
+    with progress("detections") as tracker:
+        runs = Runs(tracker)
         runs.make(MutantsOptions(name, seed=sample.seed, jobs=jobs), subject, trials)
-    caught: dict[str, list[str]] = defaultdict(list)
+    detections: dict[str, list[str]] = defaultdict(list)
     missed: dict[str, list[str]] = defaultdict(list)
     for trial in trials:
         plain = trial.name.partition(":")[2] or trial.name
@@ -82,13 +82,13 @@ def measure(name: str, sample: Sample, only: Sequence[str] = (), jobs: int = 1) 
         for scenario in dict.fromkeys(spec.scenario.name for spec in trial.runs):
             views = {key: view for key, view in runs.broken[trial.name].items() if key.scenario == scenario}
             found = judge.row(trial.mutant, views).outcome
-            (caught if found is Outcome.CAUGHT else missed)[plain].append(scenario)
+            (detections if found is Outcome.CAUGHT else missed)[plain].append(scenario)
     return Detections(
         adapter=name,
         seed=sample.seed,
         at_most=sample.at_most,
         seconds=seconds,
-        caught={mutant: tuple(names) for mutant, names in sorted(caught.items())},
+        caught={mutant: tuple(names) for mutant, names in sorted(detections.items())},
         missed={mutant: tuple(names) for mutant, names in sorted(missed.items())},
     )
 
@@ -135,14 +135,14 @@ def costs(name: str, subject: Subject, scenarios: Iterable[Scenario], seed: int)
             specs = [RunSpec(name, scenario, key) for key in run_keys(subject, scenario, subject.paths)]
             if not number:
                 runner.run(specs[0])  # the first run of all pays for imports
-            before = spent()
+            before = processor_seconds()
             for spec in specs:
                 runner.run(spec)
-            found[scenario.name] = round(spent() - before, 4)
+            found[scenario.name] = round(processor_seconds() - before, 4)
     return found
 
 
-def spent() -> float:
+def processor_seconds() -> float:
     """Seconds of the processor that this process and all that it started have used."""
     total = 0.0
     for process in (psutil.Process(), *psutil.Process().children(recursive=True)):
@@ -156,7 +156,7 @@ def spent() -> float:
 
 def joined(first: Detections, second: Detections) -> Detections:
     """Two measurements of one adapter as one; the costs are the first one's."""
-    caught = {
+    detections = {
         mutant: tuple(dict.fromkeys((*first.caught.get(mutant, ()), *second.caught.get(mutant, ()))))
         for mutant in sorted({*first.caught, *second.caught})
     }
@@ -164,4 +164,4 @@ def joined(first: Detections, second: Detections) -> Detections:
         mutant: tuple(dict.fromkeys((*first.missed.get(mutant, ()), *second.missed.get(mutant, ()))))
         for mutant in sorted({*first.missed, *second.missed})
     }
-    return msgspec.structs.replace(first, caught=caught, missed=missed)
+    return msgspec.structs.replace(first, caught=detections, missed=missed)

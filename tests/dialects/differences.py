@@ -25,9 +25,9 @@ def linked(uri: str, media_type: str = "image/png") -> m.FileRef:
 
 user, model = m.Message.user, m.Message.model
 
-ASKED, THANKS = user("How moist is bed 3?"), user("Thanks")
+OPENING, THANKS = user("How moist is bed 3?"), user("Thanks")
 CALL, RESULT = m.FunctionCall("call_1", "read_sensor", {"bed": "3"}), m.ToolResult("call_1", "read_sensor", "41 %")
-HELD_LOOP: tuple[m.Message, ...] = (ASKED, model("Let me look.", CALL), m.Message.tool(RESULT))
+HELD_LOOP: tuple[m.Message, ...] = (OPENING, model("Let me look.", CALL), m.Message.tool(RESULT))
 SENSOR = m.ToolSchema("read_sensor", "Read one sensor", {"type": "object", "properties": {"bed": {"type": "string"}}})
 MARKED = user(m.Text("How moist is bed 3?", cache=m.CacheMark()))
 PNG, PDF = inline(b"png"), linked("https://a/b.pdf", "application/pdf")
@@ -50,7 +50,7 @@ class Case:
     """
 
     id: str
-    held: Sequence[m.Message]
+    history: Sequence[m.Message]
     sent: Sequence[Json]
     expect: tuple[str, ...] = ()
     system: m.Part | str | None = None
@@ -67,7 +67,7 @@ def find_by(
 
     def find(case: Case) -> list[WireDifference]:
         sent = read_call(dialect, request(case), world())
-        return dialect.differences(case.held, case.system, case.tools, sent, case.model or model)
+        return dialect.differences(case.history, case.system, case.tools, sent, case.model or model)
 
     return find
 

@@ -22,7 +22,7 @@ _LIMIT = 60.0
 
 
 @dataclass(frozen=True)
-class Said:
+class ProgramRun:
     """What became of one run of a program."""
 
     code: int
@@ -39,7 +39,7 @@ class Program(Protocol):
 
     def __init__(self, home: Path, base_url: str) -> None: ...
 
-    def say(self, words: str, model: str | None = None) -> Said: ...
+    def say(self, words: str, model: str | None = None) -> ProgramRun: ...
 
 
 def named_by(variable: str) -> str:
@@ -90,16 +90,16 @@ default_tools_approval_mode = "approve"
 """
         )
 
-    def say(self, words: str, model: str | None = None) -> Said:
+    def say(self, words: str, model: str | None = None) -> ProgramRun:
         how = ["resume"] if self._session else []
         which = [self._session] if self._session else []
         flags = ["--json", "--skip-git-repo-check", "-m", model or self.model]
         command = [named_by(self.variable), "exec", *how, *flags, *which, words]
-        said = _run(command, self._home, {"CODEX_HOME": str(self._settings), "EMULATOR_KEY": CANARY_KEY})
-        for event in said.events:
+        outcome = _run(command, self._home, {"CODEX_HOME": str(self._settings), "EMULATOR_KEY": CANARY_KEY})
+        for event in outcome.events:
             if event.get("type") == "thread.started":
                 self._session = str(event["thread_id"])
-        return said
+        return outcome
 
 
 class GeminiCli(Program):
@@ -110,7 +110,7 @@ class GeminiCli(Program):
     model = "gemini-3.1-pro-preview"
 
     def __init__(self, home: Path, base_url: str) -> None:
-        self._home, self._base_url, self._said = home, base_url, False
+        self._home, self._base_url, self._has_session = home, base_url, False
         (home / ".gemini").mkdir()
         (home / "system.md").write_text(SYSTEM)
         settings = {
@@ -124,10 +124,10 @@ class GeminiCli(Program):
         }
         (home / ".gemini" / "settings.json").write_text(json.dumps(settings))
 
-    def say(self, words: str, model: str | None = None) -> Said:
-        resumed = ["--resume", "latest"] if self._said else []
+    def say(self, words: str, model: str | None = None) -> ProgramRun:
+        resumed = ["--resume", "latest"] if self._has_session else []
         flags = ["-o", "stream-json", "-m", model or self.model, *resumed]
-        self._said = True
+        self._has_session = True
         variables = {
             "GEMINI_API_KEY": CANARY_KEY,
             "GOOGLE_GEMINI_BASE_URL": self._base_url,
@@ -140,14 +140,14 @@ class GeminiCli(Program):
         return _run([named_by(self.variable), "-p", words, *flags], self._home, variables)
 
 
-def _run(command: Sequence[str], home: Path, variables: Mapping[str, str]) -> Said:
+def _run(command: Sequence[str], home: Path, variables: Mapping[str, str]) -> ProgramRun:
     folder, scratch = home / "work", home / "tmp"
     folder.mkdir(exist_ok=True)
     scratch.mkdir(exist_ok=True)
-    kept = {"PATH": os.environ["PATH"], "HOME": str(home), "TMPDIR": str(scratch), "LANG": "C.UTF-8"}
+    environment = {"PATH": os.environ["PATH"], "HOME": str(home), "TMPDIR": str(scratch), "LANG": "C.UTF-8"}
     child = subprocess.Popen(
         command,
-        env={**kept, **variables},
+        env={**environment, **variables},
         cwd=folder,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
@@ -162,4 +162,4 @@ def _run(command: Sequence[str], home: Path, variables: Mapping[str, str]) -> Sa
         os.killpg(child.pid, 9)
         out, errors = child.communicate()
     events = [json.loads(line) for line in out.splitlines() if line.startswith("{")]
-    return Said(child.returncode, events, errors)
+    return ProgramRun(child.returncode, events, errors)

@@ -44,9 +44,9 @@ class Accepted(Generic[AnyAsk]):
     ask: AnyAsk
 
 
-def find_refusals(dialect: Dialect, asked: Sendable, world: World) -> list[Refusal]:
+def find_refusals(dialect: Dialect, sendable: Sendable, world: World) -> list[Refusal]:
     """All refusals of a request, whether it fell at reading or at judging."""
-    request = asked.request()
+    request = sendable.request()
     found = dialect.parse(request, world)
     return dialect.validate(request, found, world) if isinstance(found, Call) else [found]
 

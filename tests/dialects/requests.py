@@ -56,8 +56,8 @@ class Ask:
         return HttpRequest(self.method, self.address, dict(query), headers, body)
 
 
-def read_call(dialect: Dialect, asked: Sendable, world: World) -> Call:
+def read_call(dialect: Dialect, sendable: Sendable, world: World) -> Call:
     """The call that a dialect reads in a request. Fails where it refuses to read it."""
-    found = dialect.parse(asked.request(), world)
+    found = dialect.parse(sendable.request(), world)
     assert isinstance(found, Call), found
     return found

@@ -36,7 +36,7 @@ def answer(method: str, params: dict[str, Any]) -> dict[str, Any]:
 
 if __name__ == "__main__":
     for line in sys.stdin:
-        asked = json.loads(line)
-        if "id" in asked:
-            result = answer(asked["method"], asked.get("params") or {})
-            print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": result}), flush=True)
+        request = json.loads(line)
+        if "id" in request:
+            result = answer(request["method"], request.get("params") or {})
+            print(json.dumps({"jsonrpc": "2.0", "id": request["id"], "result": result}), flush=True)

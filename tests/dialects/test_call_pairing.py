@@ -35,11 +35,11 @@ def test_calls_with_other_ids_are_known_by_tool_and_arguments_then_by_their_orde
     assert ids(ours, [call("x", 8)]) == []
 
 
-HELD = [Message.model(call("own1", 1), call("own2", 2)), Message.tool(ToolResult("own1", "read", 1))]
+HISTORY = [Message.model(call("own1", 1), call("own2", 2)), Message.tool(ToolResult("own1", "read", 1))]
 
 
 def sent_ids(*messages: Message) -> list[str]:
-    found = with_held_ids(messages, HELD)
+    found = with_held_ids(messages, HISTORY)
     return [getattr(part, "call_id", getattr(part, "id", "")) for message in found for part in message.parts]
 
 

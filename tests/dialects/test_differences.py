@@ -85,7 +85,7 @@ def test_a_loss_is_found_at_once_in_a_long_conversation(
 ) -> None:
     assert kit.wire_turn is not None
     ask, answer = kit.wire_turn
-    held = [message for n in range(500) for message in (user(f"Question {n}"), model(f"Answer {n}"))]
+    history = [message for n in range(500) for message in (user(f"Question {n}"), model(f"Answer {n}"))]
     sent = [wire for n in range(500) for wire in (ask(f"Question {n}"), answer(f"Answer {n}"))]
-    found = kit.find(Case("long", held, build(sent)))
+    found = kit.find(Case("long", history, build(sent)))
     assert len(found) == len(sent) - len(build(sent))

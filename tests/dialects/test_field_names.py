@@ -24,10 +24,10 @@ KEY = "sk-test"
 
 Body = dict[str, object]
 
-ASKED = {"role": "user", "content": "Hello"}
+MESSAGE = {"role": "user", "content": "Hello"}
 PLAIN: dict[str, tuple[str, Body]] = {
-    "anthropic-messages": ("/v1/messages", {"model": "claude-sonnet-4-6", "max_tokens": 99, "messages": [ASKED]}),
-    "openai-chat": ("/v1/chat/completions", {"model": "gpt-5-mini", "messages": [ASKED]}),
+    "anthropic-messages": ("/v1/messages", {"model": "claude-sonnet-4-6", "max_tokens": 99, "messages": [MESSAGE]}),
+    "openai-chat": ("/v1/chat/completions", {"model": "gpt-5-mini", "messages": [MESSAGE]}),
     "openai-responses": ("/v1/responses", {"model": "gpt-5-mini", "input": "Hello"}),
     "gemini": (
         "/v1beta/models/gemini-2.5-flash:generateContent",
@@ -55,8 +55,8 @@ def judge(name: str, fields: Body, path: str = "", **headers: str) -> list[Refus
 
 
 def drawn_names(count: int) -> list[str]:
-    drawn = random.Random(SEED)
-    words = ["".join(drawn.choices(string.ascii_lowercase, k=drawn.randint(3, 9))) for _ in range(count * 2)]
+    generator = random.Random(SEED)
+    words = ["".join(generator.choices(string.ascii_lowercase, k=generator.randint(3, 9))) for _ in range(count * 2)]
     return [f"{one}_{other}" for one, other in zip(words[::2], words[1::2], strict=True)]
 
 
@@ -86,9 +86,10 @@ def test_a_field_of_another_api_is_refused(name: str, field: str) -> None:
 
 
 def test_beta_values_that_the_list_lacks_are_logged_and_refused_by_nobody() -> None:
-    drawn = random.Random(SEED)
+    generator = random.Random(SEED)
     for name in drawn_names(20):
-        value = f"{name.replace('_', '-')}-{drawn.randint(2023, 2029)}-0{drawn.randint(1, 9)}-1{drawn.randint(0, 9)}"
+        day = f"{generator.randint(2023, 2029)}-0{generator.randint(1, 9)}-1{generator.randint(0, 9)}"
+        value = f"{name.replace('_', '-')}-{day}"
         found = judge("anthropic-messages", {}, **{"anthropic-beta": value})
         assert [one.enforced for one in found] == [False], value
 

@@ -33,11 +33,11 @@ def test_table_is_reproduced_from_the_kept_sources(build: ModuleType) -> None:
 
 def test_kept_windows_are_those_of_the_package(build: ModuleType) -> None:
     pytest.importorskip("genai_prices")
-    kept = json.loads(build.PUBLISHED.read_text("utf-8"))
-    if kept["version"] != version("genai-prices"):
-        pytest.skip(f"the windows are those of genai-prices {kept['version']}")
-    kept.pop("date")
-    assert build.published_windows() == kept
+    windows = json.loads(build.PUBLISHED.read_text("utf-8"))
+    if windows["version"] != version("genai-prices"):
+        pytest.skip(f"the windows are those of genai-prices {windows['version']}")
+    windows.pop("date")
+    assert build.published_windows() == windows
 
 
 def test_every_row_names_and_dates_its_sources(build: ModuleType) -> None:

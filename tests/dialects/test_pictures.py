@@ -76,23 +76,23 @@ def test_a_picture_that_is_too_large_to_decode_is_compared_by_its_size() -> None
 def test_held_pictures_stand_for_what_was_sent_in_results_and_messages_each_for_its_own() -> None:
     brown = png(16, 8, b"\x8b\x5a\x2b" * 128)
     green = png(8, 8, picture_of(IMAGES["png"].data)[2])  # type: ignore[index,arg-type]
-    held = [
+    history = [
         Message(
             "user", (IMAGES["png"], Text("and"), IMAGES["jpeg"], ToolResult("c", "t", 1, attachments=(IMAGES["jpeg"],)))
         )
     ]
     again = [Message("user", (InlineData("image/png", green), Text("and"), InlineData("image/png", brown),
                               ToolResult("c", "t", 1, attachments=(InlineData("image/png", brown),))))]  # fmt: skip
-    (message,) = with_held_pictures(again, held)
-    assert message.parts == held[0].parts
+    (message,) = with_held_pictures(again, history)
+    assert message.parts == history[0].parts
 
 
 def test_a_picture_that_was_sent_as_it_is_stands_for_no_other() -> None:
     blank = InlineData("image/png", png(8, 8, b"\xff" * 192))
-    held = [Message("user", (IMAGES["png"],))]
+    history = [Message("user", (IMAGES["png"],))]
     sent = [Message("user", (IMAGES["png"], blank))]
-    assert with_held_pictures(sent, held) == tuple(sent)
-    (swapped,) = with_held_pictures([Message("user", (blank,))], held)
+    assert with_held_pictures(sent, history) == tuple(sent)
+    (swapped,) = with_held_pictures([Message("user", (blank,))], history)
     assert swapped.parts == (blank,)
 
 

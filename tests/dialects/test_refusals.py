@@ -112,8 +112,8 @@ def _has(quote: str) -> Callable[[str], bool]:
 @pytest.mark.parametrize("kit", [kit for kit in KITS if kit.several], ids=attrgetter("name"))
 def test_enforced_refusals_stand_in_front_of_inferred_ones(kit: RefusalKit[Any]) -> None:
     assert kit.several is not None
-    asked, enforced = kit.several
-    assert [each.enforced for each in kit.judge(asked)] == list(enforced)
+    request, enforced = kit.several
+    assert [each.enforced for each in kit.judge(request)] == list(enforced)
 
 
 @pytest.mark.parametrize("kit", [kit for kit in KITS if kit.wrong_key], ids=attrgetter("name"))

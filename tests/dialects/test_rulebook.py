@@ -10,7 +10,7 @@ from turnproof.dialects.base import Evidence, Refusal, Rule, Source
 from turnproof.dialects.rulebook import Rulebook, client_code, page, recording, report, server_code, thread
 from turnproof.errors import HarnessError
 
-SAID = "No."
+QUOTE = "No."
 
 
 @pytest.mark.parametrize("kind", [recording, page, client_code, server_code])
@@ -20,8 +20,8 @@ def test_one_place_of_the_service_or_the_vendor_is_enough(kind: Callable[[str], 
 
 def test_one_thread_is_enough_only_with_the_service_s_own_words() -> None:
     assert not Rule("a/b", (thread("one/project#1"),)).enforced
-    assert Rule("a/b", (thread("one/project#1", SAID),)).enforced
-    assert Rule("a/b", (report("https://example.com/test.js", SAID),)).enforced
+    assert Rule("a/b", (thread("one/project#1", QUOTE),)).enforced
+    assert Rule("a/b", (report("https://example.com/test.js", QUOTE),)).enforced
 
 
 def test_two_threads_are_independent_only_in_two_projects() -> None:
@@ -32,11 +32,11 @@ def test_two_threads_are_independent_only_in_two_projects() -> None:
 def test_a_rule_that_nothing_shows_is_a_guess_and_logged() -> None:
     rule = Rulebook("a").rule("b", note="it would be odd otherwise")
     assert (rule.evidence, rule.enforced) == (Evidence.INFERRED, False)
-    assert not Refusal(rule, 400, "", SAID).enforced
+    assert not Refusal(rule, 400, "", QUOTE).enforced
 
 
 def test_the_strongest_source_names_the_evidence() -> None:
-    rule = Rule("a/b", (thread("one/project#1", SAID), recording("https://example.com/a.yaml"), page("https://a.b")))
+    rule = Rule("a/b", (thread("one/project#1", QUOTE), recording("https://example.com/a.yaml"), page("https://a.b")))
     assert rule.evidence is Evidence.RECORDED
 
 

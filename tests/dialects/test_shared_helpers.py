@@ -114,17 +114,17 @@ def test_a_wait_is_a_number_or_a_date_counted_from_the_answers_own(
 
 
 def test_the_cells_of_the_latest_prompt_are_made_once() -> None:
-    made: list[list[str]] = []
+    prompts: list[list[str]] = []
 
     @kept_for_the_latest
     def cells(prompt: list[str]) -> list[Cell]:
-        made.append(prompt)
+        prompts.append(prompt)
         return [Cell(word.encode(), 1, place) for place, word in enumerate(prompt)]
 
     first, alike = ["a"], ["a"]
     assert cells(first) is cells(first)
     assert cells(alike) is not cells(first)
-    assert list(map(id, made)) == [id(first), id(alike), id(first)]
+    assert list(map(id, prompts)) == [id(first), id(alike), id(first)]
 
 
 @given(st.text(), st.text())
@@ -154,8 +154,8 @@ def test_a_legal_name_stays_and_an_illegal_one_has_one_of_its_own() -> None:
 
 
 def test_tools_are_told_apart_by_what_they_are_before_how_they_look() -> None:
-    held = [tool("x.y", "waters"), tool("x/y", "reads")]
-    names = NameMap(held, [tool("x_y", "reads"), tool("x_y_1", "waters")], LEGAL)
+    tools = [tool("x.y", "waters"), tool("x/y", "reads")]
+    names = NameMap(tools, [tool("x_y", "reads"), tool("x_y_1", "waters")], LEGAL)
     assert (names.wire_name("x.y"), names.wire_name("x/y")) == ("x_y_1", "x_y")
 
 
@@ -223,8 +223,8 @@ def test_a_scripted_reply_speaks_the_names_of_the_request() -> None:
         (ReplyPart(Text("Look:")), ReplyPart(FunctionCall("1", "a.b")), ReplyPart(FunctionCall("2", "unknown"))),
         FinishReason.TOOL_USE,
     )
-    spoken = speak(reply, [tool("a.b"), tool("a_b")], [tool("a_b"), tool("a_b_2")], LEGAL)
-    names = [part.part.name for part in spoken.parts if isinstance(part.part, FunctionCall)]
+    wire_reply = speak(reply, [tool("a.b"), tool("a_b")], [tool("a_b"), tool("a_b_2")], LEGAL)
+    names = [part.part.name for part in wire_reply.parts if isinstance(part.part, FunctionCall)]
     assert names == ["a_b_2", "unknown"]
 
 
@@ -285,11 +285,11 @@ def test_an_hour_is_an_hour_and_the_split_is_told_apart() -> None:
     assert account(cache, row, now=10_199).cache_read == 0
 
 
-@pytest.mark.parametrize(("grown", "read"), [(19, 40), (20, 0)])
-def test_reading_looks_back_over_twenty_positions_the_breakpoint_included(grown: int, read: int) -> None:
+@pytest.mark.parametrize(("growth", "read"), [(19, 40), (20, 0)])
+def test_reading_looks_back_over_twenty_positions_the_breakpoint_included(growth: int, read: int) -> None:
     cache = store()
     account(cache, Row(4, {3: "5m"}))
-    assert account(cache, Row(4 + grown, {3 + grown: "5m"})).cache_read == read
+    assert account(cache, Row(4 + growth, {3 + growth: "5m"})).cache_read == read
 
 
 def test_cells_of_one_position_count_as_one() -> None:
@@ -334,9 +334,9 @@ def test_the_figures_always_add_up_to_the_whole_prompt(
 
 
 def test_tools_that_are_alike_but_for_their_names_are_paired_in_their_order() -> None:
-    held = [ToolSchema("💧", "", {"type": "object"}), ToolSchema("🌱", "", {"type": "object"})]
+    tools = [ToolSchema("💧", "", {"type": "object"}), ToolSchema("🌱", "", {"type": "object"})]
     sent = [ToolSchema("t_11", "", {"type": "object"}), ToolSchema("t_22", "", {"type": "object"})]
-    assert wire_names(held, sent) == {"💧": "t_11", "🌱": "t_22"}
+    assert wire_names(tools, sent) == {"💧": "t_11", "🌱": "t_22"}
 
 
 def test_a_tool_behind_the_name_of_a_server_is_known_by_the_end_of_its_name() -> None:

@@ -11,7 +11,7 @@ from turnproof.messages import ToolSchema
 
 
 @pytest.mark.parametrize(
-    ("offered", "spoken"),
+    ("offered", "wire_names"),
     [
         pytest.param(
             ("a.b", "a:b", "a_b"), {"a.b": "a.b", "a:b": "a:b", "a_b": "a_b"}, id="illegal, and left as they are"
@@ -20,12 +20,12 @@ from turnproof.messages import ToolSchema
         pytest.param((), {"a.b": "a_b", "water": "water"}, id="not at all"),
     ],
 )
-def test_a_tool_is_called_by_the_name_that_was_offered(offered: tuple[str, ...], spoken: dict[str, str]) -> None:
+def test_a_tool_is_called_by_the_name_that_was_offered(offered: tuple[str, ...], wire_names: dict[str, str]) -> None:
     tools = [ToolSchema(name) for name in offered]
-    assert {name: spoken_name(name, tools, LEGAL_NAME) for name in spoken} == spoken
+    assert {name: spoken_name(name, tools, LEGAL_NAME) for name in wire_names} == wire_names
 
 
 def test_a_name_that_was_not_offered_is_made_legal_by_the_rules_of_the_service() -> None:
-    for name, spoken in {"a.b": "a.b", "grow room": "grow_room", "3beds": "_3beds", "": "_"}.items():
-        assert spoken_name(name, [], GEMINI_LEGAL_NAME) == spoken
-        assert GEMINI_LEGAL_NAME.fullmatch(spoken)
+    for name, wire_name in {"a.b": "a.b", "grow room": "grow_room", "3beds": "_3beds", "": "_"}.items():
+        assert spoken_name(name, [], GEMINI_LEGAL_NAME) == wire_name
+        assert GEMINI_LEGAL_NAME.fullmatch(wire_name)

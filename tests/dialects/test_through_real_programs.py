@@ -51,7 +51,7 @@ class Trial:
         self.run = server.open_run(dialect(kind.dialect), ScriptResponder(), seed="0/real")
         self.program = kind(home, self.run.base_url)
         self.model = kind.model
-        self.held: list[Message] = []
+        self.history: list[Message] = []
         self.differences: list[list[WireDifference]] = []
 
     def turn(self, script: Mapping[str, Any], model: str | None = None) -> list[Exchange]:
@@ -63,7 +63,7 @@ class Trial:
         since = self.run.begin_call()
         self.program.say(script["user"], model)
         exchanges = self.run.end_call(since)
-        self.held.append(Message("user", scenario.turns[0].user))
+        self.history.append(Message("user", scenario.turns[0].user))
         for exchange in exchanges:
             if exchange.call is not None and not exchange.extra:
                 self._hear(exchange, exchange.call)
@@ -71,16 +71,16 @@ class Trial:
 
     def _hear(self, exchange: Exchange, call: Call) -> None:
         wire = self.run.dialect
-        self.differences.append(wire.differences(self.held, SYSTEM, self.run.tools, call, self.model))
+        self.differences.append(wire.differences(self.history, SYSTEM, self.run.tools, call, self.model))
         answer = wire.read_response(exchange.status, exchange.headers, bytes(exchange.body))
         if exchange.status != 200:
             return
         parts = tuple(_under_own_name(part) for part in answer.parts)
-        self.held.append(Message("model", parts))
+        self.history.append(Message("model", parts))
         calls = [part for part in parts if isinstance(part, FunctionCall)]
         if calls:
             results = (ToolResult(one.id, one.name, RESULTS[one.name], one.name == "open-valve") for one in calls)
-            self.held.append(Message.tool(*results))
+            self.history.append(Message.tool(*results))
 
 
 def _under_own_name(part: Part) -> Part:
@@ -142,7 +142,7 @@ def test_gemini_cli_asks_beside_the_conversation_which_model_is_fit(gemini: Tria
     exchanges = gemini.turn(PLAIN, model="auto")
     assert [exchange.extra for exchange in exchanges] == [True, False]
     assert refusals(exchanges) == []
-    assert gemini.held[-1].text == "It is."
+    assert gemini.history[-1].text == "It is."
 
 
 @pytest.mark.parametrize("name", ["codex", "gemini"])

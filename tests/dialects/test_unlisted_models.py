@@ -39,9 +39,9 @@ def test_any_name_but_the_empty_one_has_facts_and_only_listed_ones_are_listed(na
     models = AnyModel(dialect(name).models)
     assert list(models) == list(dialect(name).models)
     assert "" not in models
-    for drawn in (draw_name("claude", name), draw_name("gemini", name), "x", "日本-1"):
-        facts = models[drawn]
-        assert (facts.id, facts.alias_of) == (drawn, None)
+    for model_name in (draw_name("claude", name), draw_name("gemini", name), "x", "日本-1"):
+        facts = models[model_name]
+        assert (facts.id, facts.alias_of) == (model_name, None)
         assert not facts.features & LIMITS
 
 

@@ -70,14 +70,14 @@ WANTED = {
 
 def read(api: str, body: dict[str, Any]) -> tuple[Call, list[str]]:
     """The request as the dialect reads it, and what the API would refuse in it."""
-    spoken = dialect(api)
-    world = World(frozenset({CANARY_KEY}), spoken.models, lambda: 0.0, any_key=True)
+    api_dialect = dialect(api)
+    world = World(frozenset({CANARY_KEY}), api_dialect.models, lambda: 0.0, any_key=True)
     keys = {"x-api-key": CANARY_KEY, "x-goog-api-key": CANARY_KEY, "authorization": f"Bearer {CANARY_KEY}"}
     headers = {**keys, "content-type": "application/json", "anthropic-version": "2023-06-01"}
     request = HttpRequest("POST", ADDRESSES[api], {}, headers, json.dumps(body).encode())
-    call = spoken.parse(request, world)
+    call = api_dialect.parse(request, world)
     assert isinstance(call, Call), call
-    return call, [one.message for one in spoken.validate(request, call, world) if one.enforced]
+    return call, [one.message for one in api_dialect.validate(request, call, world) if one.enforced]
 
 
 UNFORCED = {"zai"}
@@ -89,17 +89,17 @@ UNFORCED = {"zai"}
 def test_a_request_that_asks_for_an_answer_is_legal_and_says_what_is_wanted(api: str, wanted: WantedAnswer) -> None:
     body = BODIES[api]
     assert read(api, body)[1] == []
-    asked = dialect(api).ask_for(body, wanted)
-    call, refused = read(api, body | asked)
+    fields = dialect(api).ask_for(body, wanted)
+    call, refused = read(api, body | fields)
     assert refused == []
     forced = forced_tool(call.settings, call.tools)
     assert (forced.name if forced is not None else None) == (None if api in UNFORCED else wanted.tool)
     if wanted.most_tokens is not None:
         assert set(output_limits(call.settings).values()) == {16}
-    kept = {key: value for key, value in call.settings.items() if key == "temperature"}
-    assert kept == {key: value for key, value in read(api, body)[0].settings.items() if key == "temperature"}
+    settings = {key: value for key, value in call.settings.items() if key == "temperature"}
+    assert settings == {key: value for key, value in read(api, body)[0].settings.items() if key == "temperature"}
     if api in DIALECTS:
-        assert illegal_places(api, body | asked) == illegal_places(api, body)
+        assert illegal_places(api, body | fields) == illegal_places(api, body)
 
 
 def test_a_model_that_thinks_is_forced_to_nothing() -> None:

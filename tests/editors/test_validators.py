@@ -60,7 +60,7 @@ def test_the_yaml_editor_marks_nothing_in_any_scenario_of_the_suite() -> None:
     assert len(found) > 100
     answers = ask(*(scenario(file.read_text("utf-8")) for file in found))
     problems = {file.name: answer["problems"] for file, answer in zip(found, answers, strict=True)}
-    assert {name: told for name, told in problems.items() if told} == {}
+    assert {name: messages for name, messages in problems.items() if messages} == {}
 
 
 @pytest.mark.parametrize(

@@ -39,8 +39,8 @@ def main(folders: list[str]) -> None:
     wanted = [scenario for scenario in suite_scenarios(load_suite()) if scenario.name in SCENARIOS]
     assert len(wanted) == len(SCENARIOS)
     processes = get_context("fork")
-    for made, folder in enumerate(folders):
-        phases = [phase for phase in (made, made + 1) if 1 <= phase < len(folders)]
+    for step, folder in enumerate(folders):
+        phases = [phase for phase in (step, step + 1) if 1 <= phase < len(folders)]
         process = processes.Process(target=decide, args=(folder, phases, wanted))
         process.start()
         process.join()

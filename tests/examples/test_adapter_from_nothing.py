@@ -18,17 +18,17 @@ def test_the_code_of_the_page_put_together_is_the_example(tmp_path: Path) -> Non
         if step.file:
             put_in(tmp_path / step.file, step.text)
     for name in ("httpx_chat.py", "httpx_chat_binding.py"):
-        made, example = (defined((folder / name).read_text("utf-8")) for folder in (tmp_path, EXAMPLE))
-        assert made == example, name
+        code, example = (defined((folder / name).read_text("utf-8")) for folder in (tmp_path, EXAMPLE))
+        assert code == example, name
 
 
 def test_every_fault_of_the_page_is_found_and_its_fix_is_held() -> None:
-    said = "\n".join(step.text for step in steps(PAGE) if not step.file)
-    found = re.findall(r"^(✗ violated|✓ held) (\S+/\S+)", said, re.MULTILINE)
+    text = "\n".join(step.text for step in steps(PAGE) if not step.file)
+    found = re.findall(r"^(✗ violated|✓ held) (\S+/\S+)", text, re.MULTILINE)
     assert {name for mark, name in found if mark == "✗ violated"} <= {
         name for mark, name in found if mark == "✓ held"
     } | {"tools/definitions-are-sent-each-turn"}
-    assert said.count("$ turnproof certify") == len(found) + 1
+    assert text.count("$ turnproof certify") == len(found) + 1
 
 
 @pytest.mark.long

@@ -46,7 +46,7 @@ def patch(folder: Path, name: str, *options: str) -> None:
 @pytest.fixture(scope="module")
 def projects(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     """The example by itself, and after the changes of each phase."""
-    folders = [tmp_path_factory.mktemp("chain") / str(made) for made in range(len(CHANGES) + 1)]
+    folders = [tmp_path_factory.mktemp("chain") / str(phase) for phase in range(len(CHANGES) + 1)]
     shutil.copytree(EXAMPLE, folders[0], ignore=shutil.ignore_patterns("__pycache__", "reports"))
     for before, after, changes in zip(folders, folders[1:], CHANGES, strict=False):
         shutil.copytree(before, after)
@@ -93,11 +93,11 @@ def test_without_the_change_of_the_provider_the_gate_is_closed(
 
 def test_chain_and_whole_history_meet_what_is_asked_of_stored_conversations(projects: list[Path]) -> None:
     command = (sys.executable, "-m", "turnproof", "certify", "loom_responses:RESPONSES", "--only", "stored/*")
-    for made in (1, 3):
-        done = run(projects[made], *command)
+    for phase in (1, 3):
+        done = run(projects[phase], *command)
         assert "violated" not in done.stdout, done.stdout
-    (told,) = [line for line in done.stdout.splitlines() if " verdicts (" in line]
-    assert int(re.findall(r"(\d+) held", told)[0]) >= 24
+    (summary,) = [line for line in done.stdout.splitlines() if " verdicts (" in line]
+    assert int(re.findall(r"(\d+) held", summary)[0]) >= 24
 
 
 def test_taken_back_in_the_opposite_order_the_changes_leave_what_was_there(
@@ -114,9 +114,9 @@ def test_taken_back_in_the_opposite_order_the_changes_leave_what_was_there(
 
 def test_the_flag_leads_back_to_the_chain_without_a_change(projects: list[Path]) -> None:
     command = (sys.executable, "-c", SHOWN)
-    kept = [run(projects[3], *command, LOOM_SESSION_HISTORY=flag) for flag in ("0", "1")]
-    assert [one.returncode for one in kept] == [0, 0], [one.stderr for one in kept]
-    assert [one.stdout.split() for one in kept] == [["2", "chained"], ["0", "whole"]]
+    outcomes = [run(projects[3], *command, LOOM_SESSION_HISTORY=flag) for flag in ("0", "1")]
+    assert [one.returncode for one in outcomes] == [0, 0], [one.stderr for one in outcomes]
+    assert [one.stdout.split() for one in outcomes] == [["2", "chained"], ["0", "whole"]]
 
 
 SHOWN = """
@@ -148,6 +148,6 @@ def test_the_page_has_every_change_in_its_order_and_the_way_back() -> None:
     commands = [line for line in PAGE.splitlines() if line.startswith("$ git apply ")]
     there = [name for line in commands if " -R " not in line for name in re.findall(r"changes/(\S+)\.patch", line)]
     back = [name for line in commands if " -R " in line for name in re.findall(r"changes/(\S+)\.patch", line)]
-    made = [name for changes in CHANGES for name in changes]
-    assert there == made
-    assert back == made[: made.index("3-all-providers") - 1 : -1]
+    names = [name for changes in CHANGES for name in changes]
+    assert there == names
+    assert back == names[: names.index("3-all-providers") - 1 : -1]

@@ -59,7 +59,7 @@ def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
 @pytest.fixture(scope="module")
 def projects(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     """The example by itself, and after each of the changes."""
-    folders = [tmp_path_factory.mktemp("migration") / str(made) for made in range(len(CHANGES) + 1)]
+    folders = [tmp_path_factory.mktemp("migration") / str(number) for number in range(len(CHANGES) + 1)]
     shutil.copytree(EXAMPLE, folders[0], ignore=shutil.ignore_patterns("__pycache__", "reports"))
     for before, after, change in zip(folders, folders[1:], CHANGES, strict=False):
         shutil.copytree(before, after)
@@ -74,9 +74,9 @@ def gates(projects: list[Path]) -> Gates:
     done = run(projects[0], sys.executable, str(GATING), *map(str, projects))
     assert done.returncode == 0, done.stderr
     return {
-        (made, phase): json.loads((projects[made] / "reports" / f"gate-{phase}.json").read_text("utf-8"))
+        (change, phase): json.loads((projects[change] / "reports" / f"gate-{phase}.json").read_text("utf-8"))
         for phase in CLOSED_BEFORE
-        for made in (phase - 1, phase)
+        for change in (phase - 1, phase)
     }
 
 

@@ -25,9 +25,9 @@ from .providers import ANSWERS, HI, Ended, TurnOutcome, answering
 )
 def test_a_raised_error_comes_through_as_the_same_object(error: BaseException, coroutine: bool) -> None:
     provider = foreign.normalise(answering(error, coroutine=coroutine))
-    with pytest.raises(type(error)) as caught:
+    with pytest.raises(type(error)) as failure:
         provider.complete(HI)
-    assert caught.value is error
+    assert failure.value is error
     provider.close()  # type: ignore[attr-defined]
 
 
@@ -36,9 +36,9 @@ def test_a_raised_error_comes_through_as_the_same_object(error: BaseException, c
 def test_a_returned_error_is_raised_as_the_same_object(make: Callable[..., Any], coroutine: bool) -> None:
     error = AuthenticationError("bad key", status=401)
     provider = foreign.normalise(answering(make(error=error), coroutine=coroutine), errors="returned")
-    with pytest.raises(AuthenticationError) as caught:
+    with pytest.raises(AuthenticationError) as failure:
         provider.complete(HI)
-    assert caught.value is error
+    assert failure.value is error
     provider.close()  # type: ignore[attr-defined]
 
 

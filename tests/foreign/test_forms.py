@@ -19,13 +19,13 @@ from .providers import ANSWERS, ASKS, CALL, FORMS, HI, LOOK, USAGE, Form, FullCo
 @pytest.mark.parametrize("form", FORMS, ids=attrgetter("id"))
 def test_every_form_serves_a_turn_with_tools_and_tells_every_callback(form: Form) -> None:
     provider = normalised(form)
-    heard: list[Any] = []
+    events: list[Any] = []
     result = Session(provider, tools=[LOOK]).send(
         "Hi",
-        on_chunk=heard.append,
-        on_thinking=lambda text: heard.append(("thought", text)),
-        on_function_call=heard.append,
-        on_usage_update=heard.append,
+        on_chunk=events.append,
+        on_thinking=lambda text: events.append(("thought", text)),
+        on_function_call=events.append,
+        on_usage_update=events.append,
     )
     provider.close()
     assert result.text == "Let me look.Seen."
@@ -34,7 +34,7 @@ def test_every_form_serves_a_turn_with_tools_and_tells_every_callback(form: Form
     if form.signature == "short":
         # Without on_function_call the calls are only known from the response.
         first = [("thought", "hm"), "Let me look.", USAGE, CALL]
-    assert heard == [*first, "Seen.", USAGE]
+    assert events == [*first, "Seen.", USAGE]
 
 
 @pytest.mark.parametrize("form", FORMS, ids=attrgetter("id"))

@@ -74,9 +74,9 @@ def test_a_coroutine_legacy_provider_serves_a_turn_with_tools(wrap: Any, errors:
 def test_a_returned_error_of_a_legacy_method_is_raised() -> None:
     error = OverloadedError("busy")
     provider = foreign.normalise_legacy(CoroutineLegacy(lambda response: Outcome(error=error)), errors="returned")
-    with pytest.raises(OverloadedError) as caught:
+    with pytest.raises(OverloadedError) as failure:
         provider.send_message("Hi")
-    assert caught.value is error
+    assert failure.value is error
     provider.close()  # type: ignore[attr-defined]
 
 

@@ -80,10 +80,10 @@ def test_calls_from_several_threads_run_side_by_side() -> None:
         return ProviderResponse((Text(messages[0].text),), USAGE, FinishReason.STOP)
 
     provider = foreign.normalise(SimpleNamespace(complete=complete))
-    said: dict[str, str] = {}
+    answers: dict[str, str] = {}
 
     def ask(text: str) -> None:
-        said[text] = provider.complete([Message.user(text)]).parts[0].text  # type: ignore[union-attr]
+        answers[text] = provider.complete([Message.user(text)]).parts[0].text  # type: ignore[union-attr]
 
     threads = [threading.Thread(target=ask, args=(text,)) for text in "abc"]
     for thread in threads:
@@ -91,7 +91,7 @@ def test_calls_from_several_threads_run_side_by_side() -> None:
     for thread in threads:
         thread.join()
     provider.close()  # type: ignore[attr-defined]
-    assert said == {text: text for text in "abc"}
+    assert answers == {text: text for text in "abc"}
 
 
 def test_a_coroutine_that_cancels_itself_is_a_provider_error() -> None:
@@ -106,17 +106,17 @@ def test_a_coroutine_that_cancels_itself_is_a_provider_error() -> None:
 
 def test_a_call_from_the_loop_itself_is_refused_instead_of_hanging() -> None:
     provider = foreign.normalise(FullCoroutine())
-    caught: list[BaseException] = []
+    errors: list[BaseException] = []
 
     def on_chunk(piece: str) -> None:
         try:
             provider.complete(HI)
         except HarnessError as error:
-            caught.append(error)
+            errors.append(error)
 
     provider.complete(HI, on_chunk=on_chunk)
     provider.close()  # type: ignore[attr-defined]
-    assert "its own event loop" in str(caught[0])
+    assert "its own event loop" in str(errors[0])
 
 
 def test_what_still_runs_when_the_loop_is_let_go_is_cancelled() -> None:

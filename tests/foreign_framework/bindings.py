@@ -105,9 +105,9 @@ def to_response(answer: Answer) -> ProviderResponse:
 
 def typed(error: ServiceError) -> ProviderError:
     kind = ERRORS.get(error.status, OverloadedError if error.status >= 500 else InvalidRequestError)
-    told = kind(str(error), status=error.status or None)
-    told.retry_after = error.retry_after
-    return told
+    typed_error = kind(str(error), status=error.status or None)
+    typed_error.retry_after = error.retry_after
+    return typed_error
 
 
 # -- its providers by themselves --------------------------------------------------------------------------------------
@@ -170,16 +170,16 @@ class StatelessBridge(Bridge):
         on_chunk: Any = None,
         **_: Any,
     ) -> ProviderResponse:
-        asked = to_chat(messages), system_instruction, to_tools(tools or ())
-        return self.answered(lambda stop: self._provider.complete(*asked, on_chunk, stop), cancel_token)
+        request = to_chat(messages), system_instruction, to_tools(tools or ())
+        return self.answered(lambda stop: self._provider.complete(*request, on_chunk, stop), cancel_token)
 
 
-_SAID: Chat = [{"role": "user", "content": [{"type": "text", "text": "How many?"}]}]
+_QUESTION: Chat = [{"role": "user", "content": [{"type": "text", "text": "How many?"}]}]
 
 RETAINED: dict[str, Callable[[Any], object]] = {
-    "count_tokens": lambda bridge: bridge._provider.count_tokens(_SAID) > 0,
+    "count_tokens": lambda bridge: bridge._provider.count_tokens(_QUESTION) > 0,
     "serialisers": lambda bridge: (
-        bridge._provider.deserialize_history(bridge._provider.serialize_history(_SAID)) == _SAID
+        bridge._provider.deserialize_history(bridge._provider.serialize_history(_QUESTION)) == _QUESTION
     ),
     "error classification": lambda bridge: (
         bridge._provider.classify_error(ServiceError("busy", 529, "overloaded_error")) == "transient"
@@ -257,7 +257,7 @@ class Stage:
             open=lambda setup: Handle(setup, self),
             send=send,
             history=lambda handle: to_messages(handle.session.chat),
-            provider_history=(lambda handle: to_messages(handle.session.held())) if self.off else None,
+            provider_history=(lambda handle: to_messages(handle.session.read_chat())) if self.off else None,
             path=lambda handle: "stateless" if handle.owns else "legacy",
             paths=tuple(path for path, kind in kinds.items() if kind is not None),
             flag=Flag(FLAG, default=self.phase >= 3),

@@ -96,8 +96,8 @@ def _check(response: httpx.Response) -> None:
     if response.status_code == 200:
         return
     try:
-        told = response.json()["error"]
-        message, kind = str(told["message"]), str(told["type"])
+        details = response.json()["error"]
+        message, kind = str(details["message"]), str(details["type"])
     except (ValueError, KeyError, TypeError):
         message, kind = response.text[:200], ""
     wait = response.headers.get("retry-after", "")

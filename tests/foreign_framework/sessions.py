@@ -37,14 +37,14 @@ class Session(ABC):
 
     def send(self, text: str, on_text: OnText | None = None, stop: StopSign | None = None) -> str:
         self.stop = stop or StopSign()
-        before = self.held()
+        before = self.read_chat()
         try:
             answer = self.say({"role": "user", "content": [{"type": "text", "text": text}]}, on_text)
             self.accounts.append((answer.tokens_in, answer.tokens_out))
             while answer.calls and not answer.stopped:
                 results = {"role": "user", "content": [self._result_of(call) for call in answer.calls]}
                 if self.stop.up:
-                    self.replace([*self.held(), results])
+                    self.replace([*self.read_chat(), results])
                     break
                 answer = self.say(results, on_text)
             return answer.text
@@ -88,7 +88,7 @@ class Session(ABC):
         """The answer to a message; what it leads to is held."""
 
     @abstractmethod
-    def held(self) -> Chat:
+    def read_chat(self) -> Chat:
         """The conversation, as a list of its own."""
 
     @abstractmethod
@@ -99,20 +99,20 @@ class Session(ABC):
 
     def configure(self, system: str | None, tools: Tools) -> None:
         self.system, self.tools = system, tools
-        self.replace(self.held())
+        self.replace(self.read_chat())
 
     def reset(self) -> None:
         self.accounts.clear()
         self.replace([])
 
     def collect(self, keep_turns: int) -> None:
-        chat = self.held()
+        chat = self.read_chat()
         starts = [place for place, message in enumerate(chat) if _begins_a_turn(message)]
         if len(starts) > keep_turns:
             self.replace(chat[starts[-keep_turns] :])
 
     def save(self) -> str:
-        return json.dumps({"system": self.system, "chat": self.held()})
+        return json.dumps({"system": self.system, "chat": self.read_chat()})
 
     def load(self, saved: str) -> None:
         found = json.loads(saved)
@@ -143,7 +143,7 @@ class ProviderKeeps(Session):
             answer = self.provider.send_tool_results(content, on_text, self.stop)
         return answer
 
-    def held(self) -> Chat:
+    def read_chat(self) -> Chat:
         chat: Chat = self.provider.get_history()
         return chat
 
@@ -191,7 +191,7 @@ class SessionKeeps(Session):
         self.chat = chat
         return answer
 
-    def held(self) -> Chat:
+    def read_chat(self) -> Chat:
         return list(self.chat)
 
     def replace(self, chat: Chat) -> None:

@@ -54,11 +54,11 @@ ANTHROPIC = {
 }
 
 
-def begun(index: int, **block: Any) -> dict[str, Any]:
+def block_start(index: int, **block: Any) -> dict[str, Any]:
     return {"type": "content_block_start", "index": index, "content_block": block}
 
 
-def grown(index: int, kind: str, **delta: Any) -> dict[str, Any]:
+def block_delta(index: int, kind: str, **delta: Any) -> dict[str, Any]:
     return {"type": "content_block_delta", "index": index, "delta": {"type": kind, **delta}}
 
 
@@ -78,12 +78,12 @@ def anthropic_tail(stop: str = "tool_use") -> list[dict[str, Any]]:
 
 ANTHROPIC_EVENTS = [
     ANTHROPIC_HEAD,
-    begun(0, type="text", text=""),
-    grown(0, "text_delta", text="hi"),
-    grown(0, "citations_delta", citation={"type": "char_location", "cited_text": "x"}),
+    block_start(0, type="text", text=""),
+    block_delta(0, "text_delta", text="hi"),
+    block_delta(0, "citations_delta", citation={"type": "char_location", "cited_text": "x"}),
     ended(0),
-    begun(1, type="tool_use", id="toolu_1", name="read", input={}),
-    grown(1, "input_json_delta", partial_json='{"bed":"3"}'),
+    block_start(1, type="tool_use", id="toolu_1", name="read", input={}),
+    block_delta(1, "input_json_delta", partial_json='{"bed":"3"}'),
     ended(1),
     *anthropic_tail(),
 ]
@@ -98,7 +98,7 @@ def _gemini(*parts: dict[str, Any], **candidate: Any) -> dict[str, Any]:
     }
 
 
-_SAID: list[dict[str, Any]] = [
+_PARTS: list[dict[str, Any]] = [
     {"text": "hm", "thought": True},
     {"text": "hi", "thoughtSignature": "c2ln"},
     {"executableCode": {"language": "PYTHON", "code": "1"}},
@@ -107,8 +107,8 @@ _SAID: list[dict[str, Any]] = [
     {"fileData": {"mimeType": "a/b", "fileUri": "gs://x"}},
     {"functionCall": {"name": "read", "args": {"bed": "3"}}, "thoughtSignature": "c2ln"},
 ]
-GEMINI = _gemini(*_SAID, finishReason="STOP")
-GEMINI_EVENTS = [_gemini(*_SAID[:2]), _gemini(*_SAID[2:6]), _gemini(_SAID[6], finishReason="STOP")]
+GEMINI = _gemini(*_PARTS, finishReason="STOP")
+GEMINI_EVENTS = [_gemini(*_PARTS[:2]), _gemini(*_PARTS[2:6]), _gemini(_PARTS[6], finishReason="STOP")]
 
 
 def _chat(**choice: Any) -> dict[str, Any]:
@@ -190,24 +190,24 @@ def sse(*events: dict[str, Any]) -> bytes:
 
 
 class Peer:
-    """A service that answers every request with `body`. `heard` is what the callbacks of the last call were given."""
+    """A service that answers every request with `body`. `events` is what the callbacks of the last call were given."""
 
     def __init__(self, name: str) -> None:
         self.name = name
         self.body = b""
         self.status = 200
         self.streams = False
-        self.heard: list[object] = []
+        self.events: list[object] = []
         self._binding = BINDINGS[name]
         self._opened: dict[Path, Any] = {}
 
     def ask(self, path: Path, messages: list[Any]) -> ProviderResponse:
         """One call on the path; it streams if the service does."""
         provider = self._opened.get(path) or self._open(path)
-        self.heard = []
+        self.events = []
         callbacks: dict[str, Any] = {}
         if self.streams:
-            callbacks = dict.fromkeys(("on_chunk", "on_thinking", "on_function_call"), self.heard.append)
+            callbacks = dict.fromkeys(("on_chunk", "on_thinking", "on_function_call"), self.events.append)
         response: ProviderResponse
         if path == "stateless":
             response = provider.complete(messages, None, TOOLS, **callbacks)

@@ -70,8 +70,8 @@ def in_circles(request: httpx2.Request, _: object) -> httpx2.Response:
 
 def cut_in_the_middle(_: object, response: httpx2.Response) -> httpx2.Response:
     packed = gzip.compress(response.content)
-    kept = {"content-type": response.headers["content-type"], "content-encoding": "gzip"}
-    return httpx2.Response(200, headers=kept, content=packed[: len(packed) // 2])
+    headers = {"content-type": response.headers["content-type"], "content-encoding": "gzip"}
+    return httpx2.Response(200, headers=headers, content=packed[: len(packed) // 2])
 
 
 def nothing(_: object, response: httpx2.Response) -> httpx2.Response:
@@ -180,10 +180,10 @@ def test_an_answer_without_a_candidate_is_none(service: Service, path: Path, str
 
 @pytest.mark.parametrize("path", PATHS)
 def test_a_slash_behind_the_address_changes_nothing(service: Service, path: Path) -> None:
-    asked: list[str] = []
+    addresses: list[str] = []
 
     def note(request: httpx2.Request, response: httpx2.Response) -> httpx2.Response:
-        asked.append(str(request.url))
+        addresses.append(str(request.url))
         return response
 
     for address in (service.address, f"{service.address}/"):
@@ -196,4 +196,4 @@ def test_a_slash_behind_the_address_changes_nothing(service: Service, path: Path
         else:
             provider.send_message("go")
         provider.shutdown()
-    assert len(set(asked)) == len(asked) // 2
+    assert len(set(addresses)) == len(addresses) // 2

@@ -66,19 +66,19 @@ def go_on(of: Session) -> Sequence[Message]:
 
 def by_reset(path: Path) -> Way:
     def way(service: Service, history: Sequence[Message]) -> Sequence[Message]:
-        begun = session(service, path)
-        begun.reset(history)
-        return go_on(begun)
+        new_session = session(service, path)
+        new_session.reset(history)
+        return go_on(new_session)
 
     return way
 
 
 def by_swap(path: Path) -> Way:
     def way(service: Service, history: Sequence[Message]) -> Sequence[Message]:
-        begun = Session(FakeStateless())
-        begun.reset(history)
-        begun.swap(service.open(path), path=path)
-        return go_on(begun)
+        new_session = Session(FakeStateless())
+        new_session.reset(history)
+        new_session.swap(service.open(path), path=path)
+        return go_on(new_session)
 
     return way
 
@@ -114,16 +114,16 @@ LEFT_OUT_DIRECTLY = {"result before its call"}
 def test_an_adapter_sends_what_the_service_takes_or_says_what_cannot_be_sent(
     service: Service, adapter: str, name: str
 ) -> None:
-    for held in gone_on_with(service, adapter, name, DIRECT):
+    for history in gone_on_with(service, adapter, name, DIRECT):
         if name not in LEFT_OUT_DIRECTLY:
-            assert lost(held, service) == []
+            assert find_missing(history, service) == []
 
 
 @pytest.mark.parametrize("name", BROKEN)
 def test_a_session_goes_on_from_it_on_either_path(service: Service, adapter: str, name: str) -> None:
-    for held in gone_on_with(service, adapter, name, THROUGH_A_SESSION):
-        assert lost(held, service) == []
-        assert lost(BROKEN[name], service) == []
+    for history in gone_on_with(service, adapter, name, THROUGH_A_SESSION):
+        assert find_missing(history, service) == []
+        assert find_missing(BROKEN[name], service) == []
 
 
 def gone_on_with(service: Service, adapter: str, name: str, ways: Mapping[str, Way]) -> Iterator[Sequence[Message]]:
@@ -134,9 +134,9 @@ def gone_on_with(service: Service, adapter: str, name: str, ways: Mapping[str, W
         if name in REFUSED[adapter]:
             refused(service, partial(way, service, BROKEN[name]))
             continue
-        held = way(service, BROKEN[name])
+        history = way(service, BROKEN[name])
         assert service.refusals == []
-        yield held
+        yield history
 
 
 def refused(service: Service, attempt: Callable[[], object]) -> None:
@@ -145,28 +145,28 @@ def refused(service: Service, attempt: Callable[[], object]) -> None:
         attempt()
     assert service.requests == 0
     assert refusal.value.status is None
-    said = str(refusal.value)
-    assert "$.parts[" in said or "begins with a call" in said, "the spot is missing"
+    message = str(refusal.value)
+    assert "$.parts[" in message or "begins with a call" in message, "the spot is missing"
 
 
-def lost(held: Sequence[Message], service: Service) -> list[object]:
+def find_missing(history: Sequence[Message], service: Service) -> list[object]:
     """What a conversation says and the last request does not: texts, calls, and the results of calls."""
     sent = service.calls[-1].messages
     # An instruction in front of everything is the system text of an API that has it among the messages.
     above = [part.text for part in service.calls[-1].system if isinstance(part, Text)]
     words = "\0".join([*above, *(part.text for message in sent for part in message.parts if isinstance(part, Text))])
-    asked = [call.args for message in sent for call in message.calls]
+    sent_arguments = [call.args for message in sent for call in message.calls]
     answered = [carried(each) for message in sent for each in message.results]
-    called = {call.id for message in held for call in message.calls}
+    called = {call.id for message in history for call in message.calls}
     missing: list[object] = []
-    for part in (part for message in held for part in message.parts):
+    for part in (part for message in history for part in message.parts):
         match part:
             case Text(text=text) if text.strip() not in words:
                 missing.append(text)
-            case FunctionCall(args=args) if args not in asked:
+            case FunctionCall(args=args) if args not in sent_arguments:
                 missing.append(part)
             case ToolResult(call_id=id, result=value) if id in called and value is not None and str(value).strip():
-                if not any(says(each, part) for each in answered) and first_of(held, part):
+                if not any(says(each, part) for each in answered) and first_of(history, part):
                     missing.append(part)
             case _:
                 pass
@@ -179,15 +179,15 @@ def carried(sent: ToolResult) -> Any:
     return next(iter(value.values())) if isinstance(value, dict) and len(value) == 1 else value
 
 
-def says(sent: Any, held: ToolResult) -> bool:
+def says(sent: Any, result: ToolResult) -> bool:
     """Whether this is the result; a failure may be told in words, where the API has no mark for it."""
-    return bool(sent == held.result) or (held.is_error and isinstance(sent, str) and str(held.result) in sent)
+    return bool(sent == result.result) or (result.is_error and isinstance(sent, str) and str(result.result) in sent)
 
 
-def first_of(held: Sequence[Message], wanted: ToolResult) -> bool:
+def first_of(history: Sequence[Message], wanted: ToolResult) -> bool:
     """Whether no earlier result answers the same call: a second one has nothing to answer."""
-    calls = [call.id for message in held for call in message.calls].count(wanted.call_id)
-    before = [each for message in held for each in message.results if each.call_id == wanted.call_id]
+    calls = [call.id for message in history for call in message.calls].count(wanted.call_id)
+    before = [each for message in history for each in message.results if each.call_id == wanted.call_id]
     return any(each is wanted for each in before[:calls])
 
 
@@ -245,7 +245,7 @@ def repr_of_type(thing: object) -> str:
 # -- what else a session does with them -----------------------------------------------------------------------
 
 
-def begun(path: Path) -> Session:
+def open_session(path: Path) -> Session:
     provider: Any = FakeStateless(reply("ok")) if path == "stateless" else FakeLegacy(reply("ok"))
     return Session(provider, path=path, gc=TruncateGC())
 
@@ -259,7 +259,7 @@ def path(request: pytest.FixtureRequest) -> Path:
 @pytest.mark.parametrize("name", BROKEN)
 def test_a_broken_history_is_saved_and_loaded_as_it_is(name: str) -> None:
     for path in PATHS:
-        first, second = begun(path), begun(path)
+        first, second = open_session(path), open_session(path)
         first.reset(BROKEN[name])
         second.restore(first.save())
         assert same_history(second.history.messages, BROKEN[name])
@@ -268,7 +268,7 @@ def test_a_broken_history_is_saved_and_loaded_as_it_is(name: str) -> None:
 @pytest.mark.parametrize("name", BROKEN)
 def test_a_broken_history_is_collected_and_the_next_turn_is_answered(name: str) -> None:
     for path in PATHS:
-        one = begun(path)
+        one = open_session(path)
         one.reset([*BROKEN[name], *SOUND])
         one.collect(keep_turns=1)
         assert same_history(one.history.messages[-len(SOUND) :], SOUND)
@@ -278,7 +278,7 @@ def test_a_broken_history_is_collected_and_the_next_turn_is_answered(name: str) 
 @pytest.mark.parametrize("name", BROKEN)
 def test_a_broken_history_is_reverted_turn_by_turn(name: str) -> None:
     for path in PATHS:
-        one = begun(path)
+        one = open_session(path)
         one.reset(BROKEN[name])
         for turn in reversed(range(len(one.turn_boundaries))):
             one.revert_to_turn(turn)
@@ -288,7 +288,7 @@ def test_a_broken_history_is_reverted_turn_by_turn(name: str) -> None:
 
 @pytest.mark.parametrize("thing", [{"role": "user"}, "hi", None, 5, [Message.user("hi")]], ids=repr_of_type)
 def test_what_is_no_message_is_refused_with_its_place_and_changes_nothing(path: Path, thing: object) -> None:
-    one = begun(path)
+    one = open_session(path)
     one.reset(SOUND)
     with pytest.raises((TypeError, TurnproofError), match="index 1"):
         one.reset([Message.user("hi"), thing])  # type: ignore[list-item]

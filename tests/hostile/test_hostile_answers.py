@@ -27,11 +27,11 @@ from .answers import (
     VALUES,
     Peer,
     anthropic_tail,
-    begun,
+    block_delta,
+    block_start,
     damaged,
     ended,
     event_stream,
-    grown,
     nested,
     places,
     sse,
@@ -60,20 +60,20 @@ def gemini() -> Peer:
 
 def usable(peer: Peer, path: Path) -> bool:
     """Whether the call gave a response; then it can be kept, and callbacks heard nothing but words and calls."""
-    response, told = None, ""
+    response, text = None, ""
     try:
         response = peer.ask(path, GO)
     except ProviderError as error:
-        told = str(error)
-    assert {type(each) for each in peer.heard} <= {str, FunctionCall}
+        text = str(error)
+    assert {type(each) for each in peer.events} <= {str, FunctionCall}
     if response is None:
-        told.encode()
-        assert len(told) < 3_000
+        text.encode()
+        assert len(text) < 3_000
         return False
-    kept = Message.model(*response.parts)
-    (read,) = load_messages(dump_messages([kept]))
-    assert read.parts == kept.parts
-    assert "\\ud8" not in dump_messages([kept]).decode(), "half of a pair could be sent to nobody"
+    message = Message.model(*response.parts)
+    (read,) = load_messages(dump_messages([message]))
+    assert read.parts == message.parts
+    assert "\\ud8" not in dump_messages([message]).decode(), "half of a pair could be sent to nobody"
     return True
 
 
@@ -137,19 +137,19 @@ def test_an_answer_nested_deeper_than_a_message_may_be_is_a_transport_error(peer
 # -- the Messages API --------------------------------------------------------------------------------------------
 
 
-CALL = begun(0, type="tool_use", id="a", name="read", input={})
+CALL = block_start(0, type="tool_use", id="a", name="read", input={})
 
 CONTRADICTORY: dict[str, tuple[Sequence[dict[str, Any]], str]] = {
-    "a text that is a number": ([begun(0, type="text", text=5), ended(0)], "text block of int"),
-    "thinking that is a list": ([begun(0, type="thinking", thinking=["a"]), ended(0)], "thinking block of list"),
-    "one index twice": ([begun(0, type="text", text="a"), ended(0), CALL, ended(0)], "two blocks 0"),
-    "a piece of no block": ([grown(3, "text_delta", text="lost")], "text_delta for no block, at index 3"),
-    "words for a call": ([CALL, grown(0, "text_delta", text="lost")], "text_delta for a 'tool_use' block"),
+    "a text that is a number": ([block_start(0, type="text", text=5), ended(0)], "text block of int"),
+    "thinking that is a list": ([block_start(0, type="thinking", thinking=["a"]), ended(0)], "thinking block of list"),
+    "one index twice": ([block_start(0, type="text", text="a"), ended(0), CALL, ended(0)], "two blocks 0"),
+    "a piece of no block": ([block_delta(3, "text_delta", text="lost")], "text_delta for no block, at index 3"),
+    "words for a call": ([CALL, block_delta(0, "text_delta", text="lost")], "text_delta for a 'tool_use' block"),
     "arguments for a text": (
-        [begun(0, type="text", text=""), grown(0, "input_json_delta", partial_json="{}")],
+        [block_start(0, type="text", text=""), block_delta(0, "input_json_delta", partial_json="{}")],
         "input_json_delta for a 'text' block",
     ),
-    "a call without its end": ([CALL, grown(0, "input_json_delta", partial_json='{"a":')], "did not end block 0"),
+    "a call without its end": ([CALL, block_delta(0, "input_json_delta", partial_json='{"a":')], "did not end block 0"),
 }
 
 
@@ -163,8 +163,8 @@ def test_a_stream_that_contradicts_itself_is_an_error_and_loses_nothing_silently
     anthropic.body = sse(ANTHROPIC_HEAD, *events, *anthropic_tail())
     with pytest.raises(TransportError, match=reason):
         anthropic.ask(path, GO)
-    assert "lost" not in anthropic.heard
-    assert not any(isinstance(each, FunctionCall) for each in anthropic.heard)
+    assert "lost" not in anthropic.events
+    assert not any(isinstance(each, FunctionCall) for each in anthropic.events)
 
 
 def test_a_call_that_the_limit_cut_off_needs_no_end(anthropic: Peer) -> None:
@@ -176,36 +176,42 @@ def test_a_call_that_the_limit_cut_off_needs_no_end(anthropic: Peer) -> None:
 def test_words_that_a_block_begins_with_are_joined_like_all_others(anthropic: Peer) -> None:
     """A pair cut between the start of a block and its first piece is whole, for the callback too."""
     anthropic.status, anthropic.streams = 200, True
-    block = [begun(0, type="text", text="a\ud83c"), grown(0, "text_delta", text="\udf31b"), ended(0)]
+    block = [block_start(0, type="text", text="a\ud83c"), block_delta(0, "text_delta", text="\udf31b"), ended(0)]
     anthropic.body = sse(ANTHROPIC_HEAD, *block, *anthropic_tail("end_turn"))
     assert anthropic.ask("stateless", GO).parts == (Text("a🌱b"),)
-    assert anthropic.heard == ["a", "🌱b"]
+    assert anthropic.events == ["a", "🌱b"]
 
 
 def test_a_block_of_another_kind_that_has_a_text_shows_none(anthropic: Peer) -> None:
     """What a callback is given makes up the text of the answer, and an unknown block is no part of it."""
     anthropic.status, anthropic.streams = 200, True
-    anthropic.body = sse(ANTHROPIC_HEAD, begun(0, type="hologram", text="x"), ended(0), *anthropic_tail("end_turn"))
+    anthropic.body = sse(
+        ANTHROPIC_HEAD, block_start(0, type="hologram", text="x"), ended(0), *anthropic_tail("end_turn")
+    )
     assert anthropic.ask("stateless", GO).text == ""
-    assert anthropic.heard == []
+    assert anthropic.events == []
 
 
 def test_signatures_and_citations_in_odd_places_are_kept_as_far_as_they_are_any(anthropic: Peer) -> None:
     anthropic.status, anthropic.streams = 200, True
     thought = [
-        begun(0, type="thinking", thinking="hm", signature=""),
-        grown(0, "signature_delta", signature="c2"),
-        grown(0, "signature_delta", signature="c2ln"),
+        block_start(0, type="thinking", thinking="hm", signature=""),
+        block_delta(0, "signature_delta", signature="c2"),
+        block_delta(0, "signature_delta", signature="c2ln"),
         ended(0),
     ]
-    text = [begun(1, type="text", text="so", citations=5), grown(1, "citations_delta", citation={"a": 1}), ended(1)]
+    text = [
+        block_start(1, type="text", text="so", citations=5),
+        block_delta(1, "citations_delta", citation={"a": 1}),
+        ended(1),
+    ]
     anthropic.body = sse(ANTHROPIC_HEAD, *thought, *text, *anthropic_tail("end_turn"))
-    kept, said = anthropic.ask("stateless", GO).parts
-    assert isinstance(kept, Thought)
-    assert kept.provider_data is not None
-    assert said.provider_data is not None
-    assert kept.provider_data.data == {"signature": "c2ln"}  # whole each time, as the official SDK takes it
-    assert said.provider_data.data == {"citations": [{"a": 1}]}
+    signed, cited = anthropic.ask("stateless", GO).parts
+    assert isinstance(signed, Thought)
+    assert signed.provider_data is not None
+    assert cited.provider_data is not None
+    assert signed.provider_data.data == {"signature": "c2ln"}  # whole each time, as the official SDK takes it
+    assert cited.provider_data.data == {"citations": [{"a": 1}]}
 
 
 def test_an_event_of_many_chunks_is_put_together_once() -> None:
@@ -232,9 +238,9 @@ def test_an_event_of_many_chunks_is_put_together_once() -> None:
 
 @pytest.mark.parametrize("path", PATHS)
 def test_the_words_of_an_error_are_whole_characters_and_of_bearable_length(peer: Peer, path: Path) -> None:
-    said = "a\\ud800b" + "x" * 100_000
+    message = "a\\ud800b" + "x" * 100_000
     peer.status, peer.streams = 429, False
-    peer.body = f'{{"error": {{"code": 429, "type": "rate_limit_error", "message": "{said}"}}}}'.encode()
+    peer.body = f'{{"error": {{"code": 429, "type": "rate_limit_error", "message": "{message}"}}}}'.encode()
     with pytest.raises(RateLimitError) as failure:
         peer.ask(path, GO)
     assert failure.value.message.startswith("a\ufffdbxx")
@@ -246,7 +252,7 @@ def test_the_words_of_an_error_are_whole_characters_and_of_bearable_length(peer:
 def test_a_refusal_with_numbers_that_nobody_can_read_is_still_a_refusal(peer: Peer, path: Path) -> None:
     """Python reads no number of five thousand digits: it must not be what is raised."""
     digits = "9" * 5_000
-    told = {
+    messages = {
         **dict.fromkeys(("anthropic", "zai"), f"prompt is too long: {digits[:1500]} tokens > 200000 maximum"),
         "ollama": f"prompt too long; exceeded max context length by {digits[:1500]} tokens (ref: 1)",
         "openai": f"This model's maximum context length is 5 tokens. However, your messages resulted in "
@@ -254,7 +260,7 @@ def test_a_refusal_with_numbers_that_nobody_can_read_is_still_a_refusal(peer: Pe
         "google_genai": f"The input token count ({digits[:1500]}) exceeds the maximum number of tokens allowed (5).",
     }
     peer.status, peer.streams = 400, False
-    peer.body = json.dumps({"error": {"type": "invalid_request_error", "message": told[peer.name]}}).encode()
+    peer.body = json.dumps({"error": {"type": "invalid_request_error", "message": messages[peer.name]}}).encode()
     with pytest.raises((ContextLimitError, InvalidRequestError)):
         peer.ask(path, GO)
 

@@ -21,9 +21,9 @@ HOSTILE = "</script><script>alert(1)</script> \x1b[31m\x1b]0;title\x07 \x00\u202
 
 def test_the_one_line_of_a_fault_steers_no_terminal(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     assert main(["report", str(tmp_path / "\x1b[31m\x1b]0;title\x07\u202e")]) == 2
-    told = capsys.readouterr().err
-    assert "\\x1b[31m" in told
-    assert not {"\x1b", "\x07", "\u202e"} & set(told)
+    stderr = capsys.readouterr().err
+    assert "\\x1b[31m" in stderr
+    assert not {"\x1b", "\x07", "\u202e"} & set(stderr)
 
 
 @pytest.mark.parametrize("make", [verdict.violated, verdict.inconclusive])
@@ -31,20 +31,20 @@ def test_a_verdict_says_what_a_person_can_read(make: object) -> None:
     """The evidence has the megabytes that an error may have said."""
     assert callable(make)
     found = make("it said " + "x" * 5_000_000, detail="y" * 5_000_000)
-    said, detail = told_as(found, {}), details_of(found, {})
-    assert said.startswith("it said xx")
-    assert said.endswith("… (5000008 characters)")
-    assert len(said) < 5_000
+    message, detail = told_as(found, {}), details_of(found, {})
+    assert message.startswith("it said xx")
+    assert message.endswith("… (5000008 characters)")
+    assert len(message) < 5_000
     assert len(detail) < 101_000
     assert len(told_as(verdict.combine([found, found]), {})) < 5_100
 
 
 def test_a_kill_matrix_shows_what_adapters_said_as_text() -> None:
-    said, control = row("bad", Outcome.SURVIVED, detail=HOSTILE), {"core/a [stateless]": HOSTILE}
-    text, page = shown(said, control=control), matrix_page(matrix_of(said, control=control))
+    survivor, control = row("bad", Outcome.SURVIVED, detail=HOSTILE), {"core/a [stateless]": HOSTILE}
+    text, page = shown(survivor, control=control), matrix_page(matrix_of(survivor, control=control))
     assert "\\x1b[31m" in text
     for document in (text, page):
         assert not {"\x1b", "\x07", "\x00", "\u202e", "\ud800"} & set(document)
     assert "<script>" not in page
-    assert "\\\\ud800" in canonical(matrix_of(said, control=control)).decode()
-    assert msgspec.json.decode(canonical(matrix_of(said)))["adapter"] == "mine"
+    assert "\\\\ud800" in canonical(matrix_of(survivor, control=control)).decode()
+    assert msgspec.json.decode(canonical(matrix_of(survivor)))["adapter"] == "mine"

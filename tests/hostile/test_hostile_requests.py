@@ -57,17 +57,17 @@ TOOLS = [ToolSchema("read", "", {"type": "object", "properties": {"bed": {}}, "r
 def statuses(api: str, body: str) -> list[int]:
     """What it is refused with, first the one that the service would name. Nothing: it is read, judged and compared."""
     path, header, model, _ = APIS[api]
-    spoken = dialect(api)
-    world = World(frozenset({CANARY_KEY}), spoken.models, clock=lambda: 0.0)
+    wire_dialect = dialect(api)
+    world = World(frozenset({CANARY_KEY}), wire_dialect.models, clock=lambda: 0.0)
     headers = {header: CANARY_KEY, "anthropic-version": "2023-06-01", "content-type": "application/json"}
     request = HttpRequest("POST", path, {}, headers, body.encode())
-    call = spoken.parse(request, world)
+    call = wire_dialect.parse(request, world)
     if isinstance(call, Refusal):
-        spoken.render_refusal(call, "seed")
+        wire_dialect.render_refusal(call, "seed")
         return [call.status]
-    refused = [each for each in spoken.validate(request, call, world) if each.enforced]
+    refused = [each for each in wire_dialect.validate(request, call, world) if each.enforced]
     if not refused:
-        spoken.differences([Message.user("hi")], "s", TOOLS, call, model)
+        wire_dialect.differences([Message.user("hi")], "s", TOOLS, call, model)
     return [each.status for each in refused]
 
 

@@ -40,7 +40,7 @@ Conversation = tuple[Sequence[Message], Sequence[ToolSchema], str]
 
 
 def talk(
-    said: str = "hi",
+    question: str = "hi",
     *,
     answer: str = "look",
     name: str = "read",
@@ -54,7 +54,7 @@ def talk(
     """A conversation with one call, and whatever text is to be tried in its place."""
     schema = {"type": "object", "properties": {takes: {"type": "string"}}}
     messages = (
-        Message.user(said),
+        Message.user(question),
         Message.model(answer, FunctionCall(id, name, args if args is not None else {})),  # type: ignore[arg-type]
         Message.tool(ToolResult(id, name, result)),
         Message.user("go on"),
@@ -152,11 +152,11 @@ def test_the_refusal_names_message_and_part(service: Service, path: Path, part: 
 
 def test_texts_of_every_kind_go_through_a_saved_session() -> None:
     """Half of a pair too: what a session holds is kept, even if nobody can be sent it."""
-    said = [Message.user(text) for name, text in (TEXTS | HALVES).items() if name != "pair in two"]
+    messages = [Message.user(text) for name, text in (TEXTS | HALVES).items() if name != "pair in two"]
     first, second = Session(FakeStateless()), Session(FakeStateless())
-    first.reset(said)
+    first.reset(messages)
     second.restore(first.save())
-    assert same_history(second.history.messages, said)
+    assert same_history(second.history.messages, messages)
 
 
 def test_a_pair_that_came_in_two_halves_is_whole_after_a_save() -> None:

@@ -110,13 +110,13 @@ HINTS: list[tuple[Any, float | None]] = [
 ]
 
 
-@pytest.mark.parametrize(("hint", "kept"), HINTS)
-def test_a_hint_that_nobody_can_wait_for_counts_as_none(hint: Any, kept: float | None) -> None:
-    assert RateLimitError("no", retry_after=hint).retry_after == kept
+@pytest.mark.parametrize(("hint", "delay"), HINTS)
+def test_a_hint_that_nobody_can_wait_for_counts_as_none(hint: Any, delay: float | None) -> None:
+    assert RateLimitError("no", retry_after=hint).retry_after == delay
     later = RateLimitError("no")
     later.retry_after = hint
     policy = RetryPolicy(base=2.0, jitter=0)
-    assert policy.delay(1, later) == (2.0 if kept is None else kept)
+    assert policy.delay(1, later) == (2.0 if delay is None else delay)
 
 
 def test_an_error_that_does_not_call_ours_can_be_asked_all_the_same() -> None:

@@ -97,19 +97,25 @@ BAD_FOLDERS: list[tuple[Callable[[Path], None], str]] = [
 
 
 @pytest.mark.parametrize("words", READERS, ids=lambda words: "-".join(words))
-@pytest.mark.parametrize(("made", "said"), BAD_FOLDERS, ids=[made.__name__.strip("_") for made, _ in BAD_FOLDERS])
+@pytest.mark.parametrize(
+    ("make_folder", "message"), BAD_FOLDERS, ids=[made.__name__.strip("_") for made, _ in BAD_FOLDERS]
+)
 def test_a_folder_that_is_no_run_is_said_in_one_line(
-    folder: Path, capsys: pytest.CaptureFixture[str], made: Callable[[Path], None], said: str, words: tuple[str, ...]
+    folder: Path,
+    capsys: pytest.CaptureFixture[str],
+    make_folder: Callable[[Path], None],
+    message: str,
+    words: tuple[str, ...],
 ) -> None:
-    if words[0] == "compare" and made is _nothing:
-        said = "unknown adapter, session or agent 'run'"  # it may as well be meant as one
-    made(folder / "run")
+    if words[0] == "compare" and make_folder is _nothing:
+        message = "unknown adapter, session or agent 'run'"  # it may as well be meant as one
+    make_folder(folder / "run")
     assert main(["run" if word == "RUN" else word for word in words]) == 2
     out, err = capsys.readouterr()
     line, code = err.splitlines()
     assert out == ""
     assert line.startswith("error: ")
-    assert said in line
+    assert message in line
     assert code == "exit 2: usage, environment or harness fault"
 
 
@@ -127,7 +133,7 @@ def test_runs_of_another_command_have_no_verdicts_to_tell(
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (("report", "run"), "This run was cut"),
         (("verify", "run"), "the run was cut: what is there was checked, and it certifies nothing"),
@@ -136,14 +142,14 @@ def test_runs_of_another_command_have_no_verdicts_to_tell(
     ],
 )
 def test_a_run_that_was_cut_decides_nothing(
-    folder: Path, capsys: pytest.CaptureFixture[str], words: tuple[str, ...], said: str
+    folder: Path, capsys: pytest.CaptureFixture[str], words: tuple[str, ...], message: str
 ) -> None:
     """Cut in the middle of a line, as a process is that was killed."""
     write_run(folder / "run" / "run.ndjson", GOOD[:2] if words[0] != "verify" else (), exit_code=None)
     with (folder / "run" / "run.ndjson").open("ab") as file:
         file.write(b'{"line":"result","adapter":"anthro')
     assert main(list(words)) == 3
-    assert said in capsys.readouterr().out
+    assert message in capsys.readouterr().out
 
 
 def test_a_file_is_no_folder(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -164,7 +170,7 @@ def test_an_edited_line_is_noticed_by_all_who_read_it(
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "message"),
     [
         ("{", "is no certification"),
         ('{"schema": "turnproof.certification/2"}', "this turnproof reads 'turnproof.certification/1'"),
@@ -172,14 +178,14 @@ def test_an_edited_line_is_noticed_by_all_who_read_it(
     ],
 )
 def test_a_cell_that_cannot_be_read_is_named(
-    folder: Path, capsys: pytest.CaptureFixture[str], content: str, said: str
+    folder: Path, capsys: pytest.CaptureFixture[str], content: str, message: str
 ) -> None:
     (folder / "cells" / "one").mkdir(parents=True)
     (folder / "cells" / "one" / "certification.json").write_text(content)
     assert main(["merge", "cells"]) == 2
     line = capsys.readouterr().err.splitlines()[0]
     assert "cells/one/certification.json" in line
-    assert said in line
+    assert message in line
     assert not (folder / "cells" / "matrix.json").exists()
 
 
@@ -191,8 +197,8 @@ def test_a_report_that_was_edited_is_noticed(folder: Path, capsys: pytest.Captur
     file.write_text(file.read_text().replace('"certified": true', '"certified": false', 1))
     capsys.readouterr()
     assert main(["verify", "good"]) == 1
-    said = "good/certification.json is not what the run comes to: turnproof report good writes it again"
-    assert said in capsys.readouterr().out
+    message = "good/certification.json is not what the run comes to: turnproof report good writes it again"
+    assert message in capsys.readouterr().out
     file.write_text("{")
     assert "good/certification.json is no certification" in report_agrees(run, store, here)[0]
     file.unlink()
@@ -202,15 +208,15 @@ def test_a_report_that_was_edited_is_noticed(folder: Path, capsys: pytest.Captur
 def test_evidence_that_is_gone_is_told_by_verify_and_stops_no_report(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    gone = TranscriptLine(adapter=ADAPTER.name, key=RunKey("tools/two", "legacy"), digest="0" * 64)
-    write_run(folder / "run" / "run.ndjson", [result("core/order-kept", "legacy", BAD)], transcripts=[gone])
+    transcript_line = TranscriptLine(adapter=ADAPTER.name, key=RunKey("tools/two", "legacy"), digest="0" * 64)
+    write_run(folder / "run" / "run.ndjson", [result("core/order-kept", "legacy", BAD)], transcripts=[transcript_line])
     assert main(["report", "run"]) == 0
     assert main(["verify", "run"]) == 1
     assert "evidence 000000000000 is missing: no file run/evidence/" in capsys.readouterr().out
 
 
 def test_the_page_shows_no_conversation_that_was_edited(folder: Path) -> None:
-    said = Transcript(
+    transcript = Transcript(
         adapter=ADAPTER.name,
         dialect=ADAPTER.dialect,
         model=ADAPTER.model,
@@ -220,8 +226,8 @@ def test_the_page_shows_no_conversation_that_was_edited(folder: Path) -> None:
         events=(Chunk(text="good day"), RunEnded(how="completed")),
     )
     store = EvidenceStore(folder / "run" / "evidence")
-    line = TranscriptLine(adapter=ADAPTER.name, key=said.key, digest=store.put(said))
-    verdict = seen_in(BAD, said.key, evidence=(line.digest,))
+    line = TranscriptLine(adapter=ADAPTER.name, key=transcript.key, digest=store.put(transcript))
+    verdict = seen_in(BAD, transcript.key, evidence=(line.digest,))
     write_run(folder / "run" / "run.ndjson", [result("core/order-kept", "legacy", verdict)], transcripts=[line])
     file = store.path(line.digest)
     file.write_bytes(gzip.compress(gzip.decompress(file.read_bytes()).replace(b"good day", b"go away!")))
@@ -239,6 +245,6 @@ def test_a_known_issue_that_expired_is_one_line_and_accepts_nothing() -> None:
     assert lines[0].verdict.status is Status.VIOLATED
     (problem,) = problems
     assert problem.endswith("it expired on 2026-01-31; mend it, or extend it with a reason")
-    held, problems = apply_known_issues([result("core/x", "legacy", OK)], [issue], date(2026, 11, 22))
-    assert held[0].verdict.status is Status.HELD
+    results, problems = apply_known_issues([result("core/x", "legacy", OK)], [issue], date(2026, 11, 22))
+    assert results[0].verdict.status is Status.HELD
     assert len(problems) == 1

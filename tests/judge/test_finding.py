@@ -154,15 +154,15 @@ def test_a_place_that_names_little_is_told_briefly() -> None:
 def test_a_finding_about_an_error_has_its_class_and_its_message() -> None:
     code = Registry().finding("core/errors-are-typed/other", "It raised another error.", "one", "{observed}: {message}")
     failed = Failed(scope="call", error="KeyError", message="no such bed", typed=False)
-    made = code.of_error(
+    error_finding = code.of_error(
         Place(side=Side.ERROR), failed, expected="ProviderError", related=[Place(side=Side.STREAM)], fault="x"
     )
-    assert (made.expected, made.observed, made.facts) == (
+    assert (error_finding.expected, error_finding.observed, error_finding.facts) == (
         "ProviderError",
         "KeyError",
         {"message": "no such bed", "fault": "x"},
     )
-    assert made.related == (Place(side=Side.STREAM),)
+    assert error_finding.related == (Place(side=Side.STREAM),)
 
 
 def test_what_was_compared_is_told_only_where_nothing_is_wrong() -> None:

@@ -100,9 +100,9 @@ def test_no_verdicts_at_all_are_inconclusive() -> None:
 
 
 def test_combining_keeps_the_heaviest_ones_message_place_and_evidence() -> None:
-    lost = replace(failed([finding("two", "lost")]), evidence=("b",))
+    loss = replace(failed([finding("two", "lost")]), evidence=("b",))
     also = replace(failed([finding("three", "also lost")]), evidence=("c", "b"))
-    found = combine([Verdict(Status.HELD, compared=("x",), evidence=("a",)), lost, also])
+    found = combine([Verdict(Status.HELD, compared=("x",), evidence=("a",)), loss, also])
     assert found.status is Status.VIOLATED
     assert message_of(found, {}) == "lost (and 1 more)"
     assert (found.where, found.evidence) == ("two/stateless/stream", ("b", "c"))

@@ -82,8 +82,8 @@ REASONING = """{%- if message.reasoning_content %}<think>{{ message.reasoning_co
 
 def write_model(path: Path, *, seed: int = 0, thinking: bool = False) -> None:
     """Write the model. The same seed writes the same words and odds."""
-    drawn = random.Random(seed)
-    words = _words(drawn)
+    generator = random.Random(seed)
+    words = _words(generator)
     tokens = [*CONTROL, *MARKS, *_bytes(), *(_printable(word) for word in words)]
     kinds = [gguf.TokenType.CONTROL] * len(CONTROL) + [gguf.TokenType.USER_DEFINED] * len(MARKS)
     kinds += [gguf.TokenType.NORMAL] * (len(tokens) - len(kinds))
@@ -119,12 +119,12 @@ def write_model(path: Path, *, seed: int = 0, thinking: bool = False) -> None:
     writer.close()
 
 
-def _words(drawn: random.Random) -> list[str]:
+def _words(generator: random.Random) -> list[str]:
     """Made-up words with the blank in front of them, some with letters beyond ASCII."""
     syllables = ["ba", "lo", "ki", "nu", "re", "sta", "mö", "té", "ça", "vi", "do", "шу", "ra", "pel", "gno"]
     found: dict[str, None] = {}
     while len(found) < 40:
-        found[" " + "".join(drawn.choices(syllables, k=drawn.randint(1, 3)))] = None
+        found[" " + "".join(generator.choices(syllables, k=generator.randint(1, 3)))] = None
     return list(found)
 
 
@@ -165,22 +165,22 @@ def _merges(words: Iterable[str], tokens: list[str], kinds: list[gguf.TokenType]
 
 
 def _weights(tokens: list[str], words: list[str], seed: int, *, thinking: bool) -> dict[str, np.ndarray]:
-    drawn = np.random.default_rng(seed)
-    said = len(CONTROL) + len(MARKS) + 256 + len(words)
-    assert said <= WIDTH
-    embedding = drawn.normal(0, NOISE, (len(tokens), WIDTH))
+    generator = np.random.default_rng(seed)
+    vocabulary_size = len(CONTROL) + len(MARKS) + 256 + len(words)
+    assert vocabulary_size <= WIDTH
+    embedding = generator.normal(0, NOISE, (len(tokens), WIDTH))
     for token in range(len(tokens)):
-        embedding[token, token if token < said else int(drawn.integers(said, WIDTH))] = 1.0
-    table = _table(tokens[:said], words, drawn, thinking=thinking)
+        embedding[token, token if token < vocabulary_size else int(generator.integers(vocabulary_size, WIDTH))] = 1.0
+    table = _table(tokens[:vocabulary_size], words, generator, thinking=thinking)
     logits = np.log(table + 1e-6)
     logits -= logits.mean(axis=1, keepdims=True)
     # The norm makes a one-hot state as long as the square root of its width.
     output = np.full((len(tokens), WIDTH), -2.0 / np.sqrt(WIDTH))
-    output[:said, :said] = logits.T / np.sqrt(WIDTH)
-    output[:said, said:] = 0.0
+    output[:vocabulary_size, :vocabulary_size] = logits.T / np.sqrt(WIDTH)
+    output[:vocabulary_size, vocabulary_size:] = 0.0
 
     def small(*shape: int) -> np.ndarray:
-        return drawn.normal(0, NOISE, shape)
+        return generator.normal(0, NOISE, shape)
 
     return {
         "token_embd.weight": embedding,
@@ -198,20 +198,20 @@ def _weights(tokens: list[str], words: list[str], seed: int, *, thinking: bool) 
     }
 
 
-def _table(tokens: list[str], words: list[str], drawn: np.random.Generator, *, thinking: bool) -> np.ndarray:
+def _table(tokens: list[str], words: list[str], generator: np.random.Generator, *, thinking: bool) -> np.ndarray:
     """The odds of each next token, by the last one."""
     at = {token: place for place, token in enumerate(tokens)}
     table = np.zeros((len(tokens), len(tokens)))
-    spoken = [at[_printable(word)] for word in words]
+    word_tokens = [at[_printable(word)] for word in words]
     # The first half of the words is said where tools are offered, and may lead to a call; the other half never does.
-    offering, plain = spoken[: len(spoken) // 2], spoken[len(spoken) // 2 :]
+    offering, plain = word_tokens[: len(word_tokens) // 2], word_tokens[len(word_tokens) // 2 :]
 
     def row(token: int, odds: dict[int, float]) -> None:
         for following, share in odds.items():
             table[token, following] += share
 
     def among(group: list[int], share: float) -> dict[int, float]:
-        shares = drawn.random(len(group)) + 0.1
+        shares = generator.random(len(group)) + 0.1
         return dict(zip(group, share * shares / shares.sum(), strict=True))
 
     newline, brace, quote = (at[_PRINTED[ord(char)]] for char in '\n{"')

@@ -43,8 +43,10 @@ def sample(adapter: str, backend: Backend, every: int) -> list[Row]:
         runs = Runs(tracker)
         runs.total = len(control) + len(broken)
         place.run_all((*control, *broken), runs.add_run)
-    asked = tuple(one for one in suite.requirements if one.concerns(subject.kind) and not one.lacks(subject.claims()))
-    judge = Judge(Bench(subject, asked, runs.control))
+    requirements = tuple(
+        one for one in suite.requirements if one.concerns(subject.kind) and not one.lacks(subject.claims())
+    )
+    judge = Judge(Bench(subject, requirements, runs.control))
     return [
         judge.row(one.mutant, runs.broken[one.name]) if one.runs else not_claimed_row(one.mutant, one.left_out)
         for one in trials

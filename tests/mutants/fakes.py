@@ -97,7 +97,7 @@ class Hanging(Broken):
 
 
 HOMELESS = Mutant("homeless", "outputs", "Runs nowhere.", ONE, (SOURCE,), scenarios=("no/such",), wrap=Broken)
-LOST = Mutant(
+NOWHERE = Mutant(
     "lost", "outputs", "Runs nowhere.", "core/text-is-what-the-wire-carried", (SOURCE,), ("no/such",), wrap=Broken
 )
 NO_MUTANT = object()

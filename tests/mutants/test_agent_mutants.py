@@ -67,8 +67,8 @@ def test_each_is_caught_by_what_it_names_and_by_few_others(subject: str, of_proc
 
 
 def test_all_that_is_required_of_agents_has_an_agent_that_breaks_it() -> None:
-    asked = {one.id for one in load_suite().requirements if one.subject == "agent"}
-    assert asked == {mutant.caught_by for mutant in OURS}
+    requirement_ids = {one.id for one in load_suite().requirements if one.subject == "agent"}
+    assert requirement_ids == {mutant.caught_by for mutant in OURS}
 
 
 @pytest.mark.usefixtures("capsys")

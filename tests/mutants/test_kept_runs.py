@@ -43,10 +43,10 @@ def transcript(of: RunSpec, detail: str = "") -> Transcript:
 
 
 def test_a_run_that_was_kept_is_found_by_whoever_comes_next(tmp_path: Path) -> None:
-    kept = KeptRuns(tmp_path / "kept", WITH)
-    assert kept.find(run_name(spec())) is None
+    kept_runs = KeptRuns(tmp_path / "kept", WITH)
+    assert kept_runs.find(run_name(spec())) is None
     for mutant in (None, "late", "early"):
-        kept.add(run_name(spec(mutant)), transcript(spec(mutant), str(mutant)))
+        kept_runs.add(run_name(spec(mutant)), transcript(spec(mutant), str(mutant)))
     again = KeptRuns(tmp_path / "kept", WITH)
     for mutant in (None, "late", "early"):
         found = again.find(run_name(spec(mutant)))
@@ -59,9 +59,9 @@ def test_a_run_that_was_kept_is_found_by_whoever_comes_next(tmp_path: Path) -> N
 
 
 def test_a_line_that_was_cut_is_measured_again(tmp_path: Path) -> None:
-    kept = KeptRuns(tmp_path, WITH)
-    kept.add(run_name(spec("a")), transcript(spec("a")))
-    kept.add(run_name(spec("b")), transcript(spec("b")))
+    kept_runs = KeptRuns(tmp_path, WITH)
+    kept_runs.add(run_name(spec("a")), transcript(spec("a")))
+    kept_runs.add(run_name(spec("b")), transcript(spec("b")))
     log = tmp_path / "runs.ndjson"
     log.write_bytes(log.read_bytes()[:-5])
     again = KeptRuns(tmp_path, WITH)
@@ -72,8 +72,8 @@ def test_a_line_that_was_cut_is_measured_again(tmp_path: Path) -> None:
 
 
 def test_damaged_evidence_is_measured_again(tmp_path: Path) -> None:
-    kept = KeptRuns(tmp_path, WITH)
-    kept.add(run_name(spec()), transcript(spec()))
+    kept_runs = KeptRuns(tmp_path, WITH)
+    kept_runs.add(run_name(spec()), transcript(spec()))
     next(tmp_path.glob("*.zlib")).write_bytes(b"damaged")
     assert KeptRuns(tmp_path, WITH).find(run_name(spec())) is None
 
@@ -99,7 +99,7 @@ class Place(RunPlace):
     """A place whose runs are counted, and say how many there were."""
 
     def __init__(self) -> None:
-        self.made: list[RunSpec] = []
+        self.specs: list[RunSpec] = []
 
     def __enter__(self) -> Self:
         return self
@@ -112,8 +112,8 @@ class Place(RunPlace):
         raise AssertionError(name)
 
     def run(self, spec: RunSpec) -> Transcript:
-        self.made.append(spec)
-        return transcript(spec, f"run {len(self.made)}")
+        self.specs.append(spec)
+        return transcript(spec, f"run {len(self.specs)}")
 
     def make_runs(self, specs: Iterable[RunSpec], progress: Progress) -> None:
         for spec in specs:
@@ -122,11 +122,11 @@ class Place(RunPlace):
 
 def made_in(folder: Path, *specs: RunSpec) -> tuple[list[str], int, int]:
     """What each run says, how many were taken over, and how many were made."""
-    place, told = Place(), list[str]()
+    place, details = Place(), list[str]()
     with KeptPlace(place, KeptRuns(folder, WITH)) as keeping:
-        keeping.run_all(specs, lambda _, found: told.append(found.end.detail))
-        told += [keeping.run(spec).end.detail for spec in specs]
-    return told, keeping.taken_over, len(place.made)
+        keeping.run_all(specs, lambda _, found: details.append(found.end.detail))
+        details += [keeping.run(spec).end.detail for spec in specs]
+    return details, keeping.taken_over, len(place.specs)
 
 
 def test_what_is_kept_is_not_made_again_and_a_second_run_of_the_same_is_another_one(tmp_path: Path) -> None:
@@ -137,8 +137,8 @@ def test_what_is_kept_is_not_made_again_and_a_second_run_of_the_same_is_another_
 
 def test_a_part_is_taken_over_and_the_rest_is_made(tmp_path: Path) -> None:
     made_in(tmp_path, spec("late"))
-    told, taken_over, made = made_in(tmp_path, spec("late"), spec("early"))
-    assert (sorted(told), taken_over, made) == (["run 1", "run 1", "run 2", "run 2"], 2, 2)
+    details, taken_over, count = made_in(tmp_path, spec("late"), spec("early"))
+    assert (sorted(details), taken_over, count) == (["run 1", "run 1", "run 2", "run 2"], 2, 2)
 
 
 def test_what_is_made_ahead_is_asked_for_later_and_is_not_taken_over(tmp_path: Path) -> None:
@@ -146,7 +146,7 @@ def test_what_is_made_ahead_is_asked_for_later_and_is_not_taken_over(tmp_path: P
     with KeptPlace(place, KeptRuns(tmp_path, WITH)) as keeping:
         keeping.prepare([spec("a"), spec("b")])
         keeping.prepare([spec("a")])
-        assert len(place.made) == 2
+        assert len(place.specs) == 2
         assert keeping.run(spec("b")).end.detail == "run 2"
         assert keeping.run(spec("b")).end.detail == "run 3"
         assert keeping.taken_over == 0

@@ -178,7 +178,7 @@ def test_a_name_that_is_no_mutant_is_refused(name: str, complaint: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "complaint"), [("HOMELESS", "no requirement 'basics/plain'"), ("LOST", "no scenario matches 'no/such'")]
+    ("name", "complaint"), [("HOMELESS", "no requirement 'basics/plain'"), ("NOWHERE", "no scenario matches 'no/such'")]
 )
 def test_a_mutant_that_does_not_fit_the_suite_is_refused(name: str, complaint: str, tmp_path: Path) -> None:
     with pytest.raises(CatalogueError, match=complaint):

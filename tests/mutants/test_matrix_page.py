@@ -12,8 +12,8 @@ from .test_matrix_text import matrix_of, row
 
 
 def test_a_dot_stands_for_each_requirement_that_a_mutant_trips() -> None:
-    caught = row("good", Outcome.CAUGHT, "core/idle")
-    page = Page(matrix_page(matrix_of(caught, row("bad", Outcome.SURVIVED))))
+    good_row = row("good", Outcome.CAUGHT, "core/idle")
+    page = Page(matrix_page(matrix_of(good_row, row("bad", Outcome.SURVIVED))))
     dots = [(tag, attributes["class"]) for tag, attributes in page.tags if tag in ("circle", "rect")]
     assert {("circle", "other"), ("circle", "own"), ("rect", "missed")} <= set(dots)
     assert "good: core/idle" in page.text

@@ -35,8 +35,8 @@ class Logged:
 
 def logging_binding(**fields: Any) -> SessionBinding:
     def does(name: str, result: Any = None) -> Any:
-        def operation(session: Logged, *given: Any) -> Any:
-            session.did(name, *given)
+        def operation(session: Logged, *arguments: Any) -> Any:
+            session.did(name, *arguments)
             return result
 
         return operation
@@ -61,10 +61,10 @@ def test_what_is_not_broken_is_the_sessions_own() -> None:
     assert binding.send_parts is not None
     assert binding.send_parts(session, [Text("Hi")], turn) == SessionReply("both")
     assert [message.text for message in binding.history(session)] == ["Hi"]
-    given = {"revert": (1,), "swap": ("provider",), "configure": ("system", ())}
+    arguments = {"revert": (1,), "swap": ("provider",), "configure": ("system", ())}
     for name in OPERATIONS:
         if name not in {"send_parts", "load", *FACTS}:
-            getattr(binding, name)(session, *given.get(name, ()))
+            getattr(binding, name)(session, *arguments.get(name, ()))
     assert binding.usage is not None
     assert binding.usage(session) == TokenUsage(1, 2, 3)
     assert binding.close is not None
@@ -103,8 +103,8 @@ def test_broken_sessions_are_caught_whoever_wrote_the_session(subject: str, tmp_
     code, matrix = run(tmp_path, subject, *THREE)
     assert (code, matrix["counts"]) == (Exit.OK, {"caught": 3})
     assert {row["seam"] for row in matrix["mutants"]} == {"session"}
-    asked = {one.id for one in load_suite().requirements if one.subject == "session"}
-    assert set(matrix["requirements"]) == asked | {row["expected"] for row in matrix["mutants"]}
+    requirement_ids = {one.id for one in load_suite().requirements if one.subject == "session"}
+    assert set(matrix["requirements"]) == requirement_ids | {row["expected"] for row in matrix["mutants"]}
 
 
 @pytest.mark.usefixtures("capsys")

@@ -101,13 +101,17 @@ def test_a_session_without_a_provider_is_left_alone() -> None:
 def turn(tracer: Tracer) -> None:
     """A turn with a call that was cached, a tool that failed, and a wait."""
     with tracer.start_as_current_span("invoke_agent", attributes={"gen_ai.operation.name": "invoke_agent"}):
-        said = {"gen_ai.operation.name": "chat", "gen_ai.provider.name": "anthropic"}
+        call_attributes = {"gen_ai.operation.name": "chat", "gen_ai.provider.name": "anthropic"}
         figures = {"input_tokens": 100, "cache_read.input_tokens": 70, "cache_creation.input_tokens": 20}
-        with tracer.start_as_current_span("chat", attributes=said) as call:
+        with tracer.start_as_current_span("chat", attributes=call_attributes) as call:
             tracer.start_span("retry").end()
             call.set_attributes({f"gen_ai.usage.{name}": value for name, value in figures.items()})
-        ran = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.call.id": "c1", "error.type": "TimeoutError"}
-        tool = tracer.start_span("execute_tool", attributes=ran)
+        tool_attributes = {
+            "gen_ai.operation.name": "execute_tool",
+            "gen_ai.tool.call.id": "c1",
+            "error.type": "TimeoutError",
+        }
+        tool = tracer.start_span("execute_tool", attributes=tool_attributes)
         tool.set_status(StatusCode.ERROR)
         tool.end()
 
@@ -134,8 +138,8 @@ def test_a_tool_that_has_lost_the_context_runs_under_no_span() -> None:
         ToolSchema("look", "Look"), lambda args, token: seen.append(get_current_span().get_span_context().is_valid)
     )
 
-    def opened(given: SessionSetup) -> tuple[Tool, ...]:
-        return given.tools
+    def opened(session_setup: SessionSetup) -> tuple[Tool, ...]:
+        return session_setup.tools
 
     session = binding(replace(_binding(lambda tracer: None), open=opened)).open(replace(setup(None), tools=(look,)))
     with TracerProvider(shutdown_on_exit=False).get_tracer("test").start_as_current_span("execute_tool"):

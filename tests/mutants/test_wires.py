@@ -166,7 +166,7 @@ def _chat() -> Json:
 
 def _responses() -> Json:
     image = {"type": "input_image", "image_url": f"data:image/png;base64,{PNG}"}
-    said = {
+    message = {
         "type": "message",
         "id": "msg_1",
         "role": "assistant",
@@ -183,7 +183,7 @@ def _responses() -> Json:
             {"role": "assistant", "content": "Hello."},
             {"role": "user", "content": [{"type": "input_text", "text": "Look."}, image]},
             {"type": "reasoning", "encrypted_content": "c2ln", "summary": [{"type": "summary_text", "text": "Dry."}]},
-            said,
+            message,
             {"type": "function_call", "call_id": "call_1", "name": "water", "arguments": "{}"},
             {"type": "function_call", "call_id": "call_2", "name": "mist", "arguments": "{}"},
             {
@@ -199,7 +199,7 @@ def _responses() -> Json:
 def _interactions() -> Json:
     image = {"type": "image", "data": PNG, "mime_type": "image/png"}
 
-    def said(kind: str, *content: Json) -> Json:
+    def item(kind: str, *content: Json) -> Json:
         return {"type": kind, "content": list(content)}
 
     def text(words: str) -> Json:
@@ -212,11 +212,11 @@ def _interactions() -> Json:
         "generation_config": {"thinking_summaries": "auto"},
         "tools": [{"type": "function", "name": name} for name in ("water", "mist")],
         "input": [
-            said("user_input", text("Hi")),
-            said("model_output", text("Hello.")),
-            said("user_input", text("Look."), image),
+            item("user_input", text("Hi")),
+            item("model_output", text("Hello.")),
+            item("user_input", text("Look."), image),
             {"type": "thought", "signature": "c2ln", "summary": [text("Dry.")]},
-            said("model_output", text("I see.")),
+            item("model_output", text("I see.")),
             {"type": "function_call", "id": "call_1", "name": "water", "arguments": {}},
             {"type": "function_call", "id": "call_2", "name": "mist", "arguments": {}},
             {"type": "function_result", "call_id": "call_1", "name": "water", "result": [text("ok"), image]},
@@ -276,8 +276,8 @@ def test_a_body_that_is_closed_at_once_is_the_same(case: Case) -> None:
 def test_messages_hold_blocks_in_the_order_in_which_they_are_said(case: Case) -> None:
     wire = case.wire()
     body = wire.to_messages(msgspec.json.decode(case.request().body))
-    said = [(wire.spoken_by_model(one), *map(wire.kind, wire.blocks(one))) for one in wire.messages(body)]
-    assert said[:5] == [
+    outline = [(wire.spoken_by_model(one), *map(wire.kind, wire.blocks(one))) for one in wire.messages(body)]
+    assert outline[:5] == [
         (False, "text"),
         (True, "text"),
         (False, "text", "image"),
@@ -410,16 +410,18 @@ def test_what_results_have_attached_is_found(case: Case) -> None:
 
 @each_dialect
 def test_another_model_of_the_service_is_asked(case: Case) -> None:
-    asked = case.read(case.wire().for_other_model(case.request())).model
-    assert asked == case.model != changed(case, untouched).model
-    assert asked in case.dialect.models
+    other_model = case.read(case.wire().for_other_model(case.request())).model
+    assert other_model == case.model != changed(case, untouched).model
+    assert other_model in case.dialect.models
 
 
-@pytest.mark.parametrize(("publisher", "asked"), [("openai/gpt-4.1", "openai/gpt-4o-mini"), ("gpt-4.1", "gpt-4o-mini")])
-def test_a_models_publisher_is_kept(publisher: str, asked: str) -> None:
+@pytest.mark.parametrize(
+    ("publisher", "other_model"), [("openai/gpt-4.1", "openai/gpt-4o-mini"), ("gpt-4.1", "gpt-4o-mini")]
+)
+def test_a_models_publisher_is_kept(publisher: str, other_model: str) -> None:
     case = next(one for one in CASES if one.id == "openai-chat")
     other = case.wire().for_other_model(case.request(case.body | {"model": publisher}))
-    assert msgspec.json.decode(other.body)["model"] == asked
+    assert msgspec.json.decode(other.body)["model"] == other_model
 
 
 SCHEMAS: dict[str, Json] = {
@@ -446,17 +448,17 @@ def test_a_result_without_a_flag_fails_in_words(output: object, failed: bool) ->
     assert case.wire().is_error({"output": output}) is failed
 
 
-@pytest.mark.parametrize(("name", "said"), [("openai-chat", "messages"), ("openai-responses", "input")])
-def test_instructions_in_front_are_no_part_of_the_conversation(name: str, said: str) -> None:
+@pytest.mark.parametrize(("name", "key"), [("openai-chat", "messages"), ("openai-responses", "input")])
+def test_instructions_in_front_are_no_part_of_the_conversation(name: str, key: str) -> None:
     case = next(one for one in CASES if one.id == name)
     wire = case.wire()
     front = [{"role": role, "content": "Be brief."} for role in ("system", "developer")]
-    native = {"model": "m", said: [*front, {"role": "user", "content": "Hi"}, front[0]]}
+    native = {"model": "m", key: [*front, {"role": "user", "content": "Hi"}, front[0]]}
     body = wire.to_messages(msgspec.json.decode(msgspec.json.encode(native)))
     assert [message["role"] for message in wire.messages(body)] == ["user", "system"]
     assert wire.from_messages(body) == native
     wire.drop_system(body)
-    assert [message["role"] for message in wire.from_messages(body)[said]] == ["user", "system"]
+    assert [message["role"] for message in wire.from_messages(body)[key]] == ["user", "system"]
 
 
 def test_a_question_alone_is_a_conversation_too() -> None:
@@ -533,8 +535,8 @@ def test_calls_are_renamed_wherever_an_answer_names_them(case: Case, streamed: b
         for place, key in wire.calls(document):
             place[key] = f"other_{place[key]}"
 
-    said = retold(case, answered(case, REPLY, streamed), rename).parts
-    ids = [part.id for part in said if isinstance(part, FunctionCall)]
+    answer_parts = retold(case, answered(case, REPLY, streamed), rename).parts
+    ids = [part.id for part in answer_parts if isinstance(part, FunctionCall)]
     assert len(ids) == 2
     assert all(each.startswith("other_") for each in ids)
 

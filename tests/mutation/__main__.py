@@ -46,7 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     interrupted = False
     try:
         run = MutationRun(
-            "turnproof_adapters", ADAPTERS, adapters, TESTS, depth=options.depth, jobs=options.jobs, told=_progress
+            "turnproof_adapters", ADAPTERS, adapters, TESTS, depth=options.depth, jobs=options.jobs, notify=_progress
         )
         for mutant, outcome in run.judged(chosen, seconds=options.minutes and options.minutes * 60):
             judged[mutant] = outcome
@@ -82,9 +82,9 @@ def _files(adapters: Sequence[str], patterns: Sequence[str]) -> list[str]:
     for path in sorted(ADAPTERS.rglob("*.py")):
         file = path.relative_to(ADAPTERS).as_posix()
         package, slash, name = file.rpartition("/")
-        mine = not slash or package in adapters
+        is_relevant = not slash or package in adapters
         wanted = not patterns or any(fnmatchcase(file, one) or fnmatchcase(name, one) for one in patterns)
-        if mine and wanted and not any(fnmatchcase(file, one) for one in LEFT_OUT):
+        if is_relevant and wanted and not any(fnmatchcase(file, one) for one in LEFT_OUT):
             found.append(file)
     return found
 

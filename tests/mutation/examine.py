@@ -171,10 +171,10 @@ class Examiner:
         began = time.process_time()
         self._snapshot.change(trial.module, trial.source)
         self._snapshot.install()
-        ran, found = 0, None
+        scenario_count, found = 0, None
         for adapter, scenarios in trial.scenarios.items():
             for found in self._certified(self.controls[adapter], scenarios):
-                ran += 1
+                scenario_count += 1
                 alive()
                 if found is not None:
                     break
@@ -183,7 +183,7 @@ class Examiner:
         outcome = found or Outcome(Fate.SURVIVED)
         depth = self._scenarios[outcome.scenario].depth if outcome.scenario else ""
         return msgspec.structs.replace(
-            outcome, depth=depth, scenarios=ran, seconds=round(time.process_time() - began, 3)
+            outcome, depth=depth, scenarios=scenario_count, seconds=round(time.process_time() - began, 3)
         )
 
     def _certified(self, control: Control, scenarios: Sequence[str]) -> Iterator[Outcome | None]:
@@ -196,7 +196,7 @@ class Examiner:
             yield kill(by="import", message=str(error))
             return
         keys = control.survey.keys if claims == control.survey.claims else self._keys(control.adapter, subject)
-        held = {
+        held_places = {
             place
             for name, scene in control.scenes.items()
             for place, status in scene.seen.items()
@@ -215,17 +215,17 @@ class Examiner:
                 except HarnessError as error:
                     yield kill(by="check", scenario=name, message=str(error))
                     continue
-                held |= {place for place, verdict in verdicts.items() if verdict.status is Status.HELD}
+                held_places |= {place for place, verdict in verdicts.items() if verdict.status is Status.HELD}
                 first = next(iter(worse), None)
                 yield first and kill(by=first[0], path=first[1], scenario=name, message=verdicts[first].message)
-        lost = [
+        lost_places = [
             place
             for scene in control.scenes.values()
             for place, status in scene.seen.items()
-            if status is Status.HELD and place not in held and not self._suite.catalogue[place[0]].lacks(claims)
+            if status is Status.HELD and place not in held_places and not self._suite.catalogue[place[0]].lacks(claims)
         ]
-        if lost:
-            yield kill(by=lost[0][0], path=lost[0][1], message="nothing is left to compare")
+        if lost_places:
+            yield kill(by=lost_places[0][0], path=lost_places[0][1], message="nothing is left to compare")
 
     def _keys(self, adapter: str, subject: Subject) -> Mapping[str, Sequence[RunKey]]:
         alike = [msgspec.structs.replace(scenario, depth="quick") for scenario in self._scenarios.values()]

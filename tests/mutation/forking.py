@@ -6,7 +6,7 @@ import os
 import threading
 from collections.abc import Iterator
 
-from mutation.forks import Alive, Lost, forked
+from mutation.forks import Alive, ForkLoss, forked
 
 FOREVER = 60.0
 
@@ -23,7 +23,7 @@ def work(task: str, alive: Alive) -> str:
     return f"{task} done"
 
 
-def results(*tasks: str, jobs: int = 2, silence: float = FOREVER) -> dict[str, str | Lost]:
+def results(*tasks: str, jobs: int = 2, silence: float = FOREVER) -> dict[str, str | ForkLoss]:
     return dict(forked(iter(tasks), work, jobs=jobs, silence=silence))
 
 
@@ -32,11 +32,11 @@ def test_every_task_gives_its_result() -> None:
 
 
 def test_a_fork_that_dies_is_lost_alone() -> None:
-    assert results("dies", "a") == {"dies": Lost(hung=False), "a": "a done"}
+    assert results("dies", "a") == {"dies": ForkLoss(hung=False), "a": "a done"}
 
 
 def test_a_fork_that_falls_silent_is_ended() -> None:
-    assert results("hangs", jobs=1, silence=0.05) == {"hangs": Lost(hung=True)}
+    assert results("hangs", jobs=1, silence=0.05) == {"hangs": ForkLoss(hung=True)}
 
 
 def test_a_sign_of_life_is_no_result() -> None:

@@ -20,7 +20,7 @@ Alive: TypeAlias = Callable[[], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Lost:
+class ForkLoss:
     """A fork that gave no result: it `hung`, or it died."""
 
     hung: bool
@@ -30,12 +30,12 @@ class Lost:
 class _Fork(Generic[T]):
     task: T
     process: multiprocessing.process.BaseProcess
-    heard: float
+    last_message_time: float
 
 
 def forked(
     tasks: Iterator[T], work: Callable[[T, Alive], R], *, jobs: int, silence: float
-) -> Iterator[tuple[T, R | Lost]]:
+) -> Iterator[tuple[T, R | ForkLoss]]:
     """Do each task in a fork of its own, `jobs` at once, and yield its result when it is there, or how it was lost.
 
     A fork that says nothing for `silence` seconds is killed. The next task is taken only when there is a place for it,
@@ -49,21 +49,21 @@ def forked(
                 running[near] = _Fork(task, process, time.monotonic())
             if not running:
                 return
-            patience = max(0.0, min(fork.heard for fork in running.values()) + silence - time.monotonic())
+            patience = max(0.0, min(fork.last_message_time for fork in running.values()) + silence - time.monotonic())
             ready = wait(list(running), patience)
             for near in [one for one in running if one in ready or _is_late(running[one], silence)]:
                 fork = running[near]
                 try:
-                    said = near.recv_bytes() if near in ready else None
+                    data = near.recv_bytes() if near in ready else None
                 except EOFError:
-                    yield _ended(running, near), Lost(hung=False)
+                    yield _ended(running, near), ForkLoss(hung=False)
                     continue
-                if said is None:
-                    yield _ended(running, near), Lost(hung=True)
-                elif said:
-                    yield _ended(running, near), pickle.loads(said)
+                if data is None:
+                    yield _ended(running, near), ForkLoss(hung=True)
+                elif data:
+                    yield _ended(running, near), pickle.loads(data)
                 else:
-                    fork.heard = time.monotonic()
+                    fork.last_message_time = time.monotonic()
     finally:
         for near in list(running):
             _ended(running, near)
@@ -88,7 +88,7 @@ def _start(task: T, work: Callable[[T, Alive], R]) -> tuple[Connection, multipro
 
 
 def _is_late(fork: _Fork[T], silence: float) -> bool:
-    return time.monotonic() - fork.heard >= silence
+    return time.monotonic() - fork.last_message_time >= silence
 
 
 def _ended(running: dict[Connection, _Fork[T]], near: Connection) -> T:

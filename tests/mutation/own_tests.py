@@ -61,9 +61,9 @@ class OwnTests:
         """Run all of them once, unchanged."""
         self._snapshot.install()
         coverage = Coverage(data_file=None, config_file=False, include=list(self._snapshot.files))
-        heard = _Heard(alive, coverage)
+        recorder = _TestRecorder(alive, coverage)
         coverage.start()
-        _run(self._tests, heard)
+        _run(self._tests, recorder)
         coverage.stop()
         data = coverage.get_data()
         lines = {
@@ -71,7 +71,7 @@ class OwnTests:
             for file, name in self._snapshot.files.items()
         }
         breadth = Counter(test for module in lines.values() for tests in module.values() for test in tests)
-        passed = {test: breadth[test] for test in heard.passed}
+        passed = {test: breadth[test] for test in recorder.passed}
         return Reach(passed, lines, frozenset(filter(_is_foreign, sys.modules)))
 
     def failed(self, module: str, source: str, tests: Sequence[str], alive: Alive) -> str:
@@ -81,23 +81,23 @@ class OwnTests:
         self._snapshot.install()
         left = list(tests)
         while left:
-            heard = _Heard(alive)
-            status = _run(left, heard, "-x")
-            if not heard.failed:
+            recorder = _TestRecorder(alive)
+            status = _run(left, recorder, "-x")
+            if not recorder.failed:
                 return "" if status == pytest.ExitCode.OK else "collection"
-            if _run([heard.failed], _Heard(alive)) != pytest.ExitCode.OK:
-                return heard.failed
-            left = left[left.index(heard.failed) + 1 :]
+            if _run([recorder.failed], _TestRecorder(alive)) != pytest.ExitCode.OK:
+                return recorder.failed
+            left = left[left.index(recorder.failed) + 1 :]
         return ""
 
 
-def _run(tests: Iterable[str], heard: _Heard, *more: str) -> int:
+def _run(tests: Iterable[str], recorder: _TestRecorder, *more: str) -> int:
     os.chdir(ROOT)
     for name in [name for name in sys.modules if _is_a_test(name)]:
         del sys.modules[name]  # imported before, it would hold on to the adapters as they were
     without = [word for name in _LEFT_OUT for word in ("-p", f"no:{name}")]
     with Path(os.devnull).open("w") as nowhere, redirect_stdout(nowhere), redirect_stderr(nowhere):
-        return pytest.main([*_PYTEST, *without, *more, *tests], plugins=[heard])
+        return pytest.main([*_PYTEST, *without, *more, *tests], plugins=[recorder])
 
 
 def _is_foreign(name: str) -> bool:
@@ -116,7 +116,7 @@ def _file(name: str) -> Path | None:
 
 
 @dataclass(slots=True)
-class _Heard:
+class _TestRecorder:
     """A plugin of pytest that hears what becomes of each test, and tells coverage which one runs."""
 
     alive: Alive

@@ -78,7 +78,7 @@ def document(
         seed=seed,
         generated=dict(Counter(mutant.file for mutant in generated)),
         mutants=tuple(_row(mutant, judged[mutant], review.of(mutant)) for mutant in generated if mutant in judged),
-        gone=tuple(map(str, review.gone(generated))),
+        gone=tuple(map(str, review.obsolete(generated))),
         disproved=tuple(map(str, review.disproved(generated, killed))),
         duration_s=round(duration_s, 1),
     )

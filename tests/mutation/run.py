@@ -20,7 +20,7 @@ from turnproof.judge.requirements import load_suite
 from turnproof.run.transcript import RunKey
 
 from .examine import Control, Examiner, Fate, Outcome, Scene, Trial
-from .forks import Alive, Lost, forked
+from .forks import Alive, ForkLoss, forked
 from .mutant import Mutant
 from .own_tests import OwnTests, Reach
 from .sources import Snapshot
@@ -56,11 +56,11 @@ class MutationRun:
         depth: str = "quick",
         jobs: int = 2,
         only: Sequence[str] = (),
-        told: Callable[[str], None] = lambda what: None,
+        notify: Callable[[str], None] = lambda what: None,
     ) -> None:
         self._folder = folder
         self._jobs = jobs
-        self._told = told
+        self._notify = notify
         self._snapshot = Snapshot(package, folder)
         suite = load_suite()
         deep = [one for one in suite_scenarios(suite) if depth == "full" or one.depth == "quick"]
@@ -78,7 +78,7 @@ class MutationRun:
         by then is left out."""
         ends = math.inf if seconds is None else time.monotonic() + seconds
 
-        def begun(some: Iterable[T]) -> Iterator[T]:
+        def until_deadline(some: Iterable[T]) -> Iterator[T]:
             return takewhile(lambda _: time.monotonic() < ends, some)
 
         rest: dict[Mutant, Plan] = {}
@@ -89,14 +89,14 @@ class MutationRun:
             return _some(plan, slice(PATIENCE))
 
         lived = []
-        for mutant, outcome in self._certified((one, first(one)) for one in begun(mutants)):
+        for mutant, outcome in self._certified((one, first(one)) for one in until_deadline(mutants)):
             if outcome.fate.lives:
                 lived.append((mutant, outcome.fate))
             else:
                 yield mutant, outcome
         missed = []
-        for (mutant, fate), failed in self._all(begun(lived), self._failed):
-            if isinstance(failed, Lost):
+        for (mutant, fate), failed in self._all(until_deadline(lived), self._failed):
+            if isinstance(failed, ForkLoss):
                 yield mutant, Outcome(Fate.TESTED, by="timeout" if failed.hung else "process")
             elif failed:
                 yield mutant, Outcome(Fate.TESTED, by=failed)
@@ -104,7 +104,7 @@ class MutationRun:
                 missed.append(mutant)
             else:
                 yield mutant, Outcome(fate)
-        yield from self._certified((one, rest[one]) for one in begun(missed))
+        yield from self._certified((one, rest[one]) for one in until_deadline(missed))
 
     def _certified(self, planned: Iterable[tuple[Mutant, Plan]]) -> Iterator[tuple[Mutant, Outcome]]:
         """What becomes of each mutant in its scenarios."""
@@ -118,7 +118,7 @@ class MutationRun:
                     unreached.append(mutant)
 
         for (mutant, _), outcome in self._all(reached(), self._outcome):
-            if isinstance(outcome, Lost):
+            if isinstance(outcome, ForkLoss):
                 yield mutant, Outcome(Fate.TIMED_OUT) if outcome.hung else Outcome(Fate.KILLED, by="process")
             else:
                 self._kills[outcome.scenario] += 1
@@ -159,7 +159,7 @@ class MutationRun:
             scene = partial(self._scene, adapter, survey.keys)
             for name, seen in self._unharmed(some, scene):
                 scenes[name] = seen
-                self._told(f"{adapter}: {name}")
+                self._notify(f"{adapter}: {name}")
                 _import(seen.modules)
         return Control(adapter, survey, scenes)
 
@@ -167,19 +167,19 @@ class MutationRun:
         return self._examiner.scene(adapter, name, keys[name])
 
     def _what_tests_reach(self) -> Reach:
-        self._told("the adapters' own tests")
+        self._notify("the adapters' own tests")
         ((_, reach),) = self._unharmed(["the adapters' own tests"], lambda _, alive: self._own.reach(alive))
         if not reach.breadth:
             raise RuntimeError("no test of the unchanged adapters passes: nothing can be judged by them")
         _import(reach.imported)
         return reach
 
-    def _all(self, tasks: Iterable[T], work: Callable[[T, Alive], R]) -> Iterator[tuple[T, R | Lost]]:
+    def _all(self, tasks: Iterable[T], work: Callable[[T, Alive], R]) -> Iterator[tuple[T, R | ForkLoss]]:
         return forked(iter(tasks), work, jobs=self._jobs, silence=SILENCE)
 
     def _unharmed(self, tasks: Iterable[T], work: Callable[[T, Alive], R]) -> Iterator[tuple[T, R]]:
         for task, result in self._all(tasks, work):
-            if isinstance(result, Lost):
+            if isinstance(result, ForkLoss):
                 raise RuntimeError(f"the unchanged adapter was lost in {str(task)!r}: nothing can be judged")
             yield task, result
 

@@ -55,7 +55,7 @@ class Review(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """The first entry that speaks of a mutant."""
         return next((one for one in self.survivor if one.fits(mutant)), None)
 
-    def gone(self, generated: Iterable[Mutant]) -> list[Survivor]:
+    def obsolete(self, generated: Iterable[Mutant]) -> list[Survivor]:
         """Entries about these mutants' files that fit none of them any more."""
         every: dict[str, list[Mutant]] = {}
         for mutant in generated:

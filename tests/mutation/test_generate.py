@@ -40,54 +40,54 @@ class Reader:
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> list[Mutant]:
+def sample_mutants(tmp_path_factory: pytest.TempPathFactory) -> list[Mutant]:
     path = tmp_path_factory.mktemp("mutation") / "sample.py"
     path.write_text(SOURCE, "utf-8")
     return mutants(path, "one/sample.py")
 
 
-def on(made: list[Mutant], text: str) -> list[Mutant]:
-    return [one for one in made if one.text == text]
+def on(sample_mutants: list[Mutant], text: str) -> list[Mutant]:
+    return [one for one in sample_mutants if one.text == text]
 
 
-def test_every_mutant_is_another_program(made: list[Mutant]) -> None:
-    programs = {ast.dump(ast.parse(one.source)) for one in made}
-    assert len(programs) == len(made) > 20
+def test_every_mutant_is_another_program(sample_mutants: list[Mutant]) -> None:
+    programs = {ast.dump(ast.parse(one.source)) for one in sample_mutants}
+    assert len(programs) == len(sample_mutants) > 20
     assert ast.dump(ast.parse(SOURCE)) not in programs
 
 
-def test_a_mutant_says_where_it_is_and_what_became_what(made: list[Mutant]) -> None:
-    (found,) = [one for one in made if one.operator == "swap_op" and "limit" in one.text]
+def test_a_mutant_says_where_it_is_and_what_became_what(sample_mutants: list[Mutant]) -> None:
+    (found,) = [one for one in sample_mutants if one.operator == "swap_op" and "limit" in one.text]
     assert (found.file, found.function, found.line) == ("one/sample.py", "Reader.read", 11)
     assert (found.text, found.change) == ("if limit < 1:", "< -> <=")
     assert "if limit <= 1:" in found.source
 
 
-def test_at_the_top_of_a_module_there_is_no_function(made: list[Mutant]) -> None:
-    assert {one.function for one in on(made, 'FINISH = {"end": "stop"}')} == {""}
+def test_at_the_top_of_a_module_there_is_no_function(sample_mutants: list[Mutant]) -> None:
+    assert {one.function for one in on(sample_mutants, 'FINISH = {"end": "stop"}')} == {""}
 
 
-def test_the_same_change_in_two_places_of_a_line_is_two_mutants(made: list[Mutant]) -> None:
-    both = [one for one in made if one.change == "text -> XXtextXX"]
+def test_the_same_change_in_two_places_of_a_line_is_two_mutants(sample_mutants: list[Mutant]) -> None:
+    both = [one for one in sample_mutants if one.change == "text -> XXtextXX"]
     assert len(set(both)) == 2
     assert len({one.source for one in both}) == 2
 
 
-def test_within_a_statement_of_several_lines_the_line_is_that_of_the_change(made: list[Mutant]) -> None:
-    (found,) = [one for one in made if one.change == "data -> XXdataXX"]
+def test_within_a_statement_of_several_lines_the_line_is_that_of_the_change(sample_mutants: list[Mutant]) -> None:
+    (found,) = [one for one in sample_mutants if one.change == "data -> XXdataXX"]
     assert found.text == 'block["data"],'
     assert found.lines == range(17, 20)
 
 
-def test_of_a_statement_with_others_in_it_the_lines_are_those_of_its_head(made: list[Mutant]) -> None:
-    (found,) = [one for one in made if one.change == "== -> !="]
+def test_of_a_statement_with_others_in_it_the_lines_are_those_of_its_head(sample_mutants: list[Mutant]) -> None:
+    (found,) = [one for one in sample_mutants if one.change == "== -> !="]
     assert found.lines == range(14, 17)
 
 
-def test_a_change_of_several_lines_is_told_by_its_first_one(made: list[Mutant]) -> None:
-    assert {one.change for one in made if one.operator == "match"} == {"2: ... ->", "case 3: ... ->"}
+def test_a_change_of_several_lines_is_told_by_its_first_one(sample_mutants: list[Mutant]) -> None:
+    assert {one.change for one in sample_mutants if one.operator == "match"} == {"2: ... ->", "case 3: ... ->"}
 
 
 @pytest.mark.parametrize("words", ["no room", "dict[str, int]", "What it promises"])
-def test_what_has_no_meaning_to_a_run_is_left_alone(made: list[Mutant], words: str) -> None:
-    assert all(words in one.source for one in made)
+def test_what_has_no_meaning_to_a_run_is_left_alone(sample_mutants: list[Mutant], words: str) -> None:
+    assert all(words in one.source for one in sample_mutants)

@@ -48,8 +48,8 @@ def test_the_first_entry_that_fits_speaks() -> None:
 
 
 def test_an_entry_that_fits_no_mutant_of_its_file_is_gone() -> None:
-    gone, elsewhere = entry(line="while True:"), entry(file="two/sample.py")
-    assert Review((entry(), gone, elsewhere)).gone([mutant()]) == [gone]
+    obsolete, elsewhere = entry(line="while True:"), entry(file="two/sample.py")
+    assert Review((entry(), obsolete, elsewhere)).obsolete([mutant()]) == [obsolete]
 
 
 def test_an_entry_is_disproved_when_every_mutant_that_it_fits_is_killed() -> None:

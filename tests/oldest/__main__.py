@@ -23,9 +23,9 @@ def released(package: str) -> list[str]:
     Raises LookupError for a package that is not to be had.
     """
     for previews in ([], ["--pre"]):
-        asked = [*_PIP, "index", "versions", *previews, package]
-        told = subprocess.run(asked, capture_output=True, text=True).stdout
-        if found := re.search(r"Available versions: (.+)", told):
+        command = [*_PIP, "index", "versions", *previews, package]
+        output = subprocess.run(command, capture_output=True, text=True).stdout
+        if found := re.search(r"Available versions: (.+)", output):
             return found[1].split(", ")[::-1]
     raise LookupError(f"no version of {package} can be installed here")
 
@@ -59,8 +59,8 @@ def certified(adapter: str, package: str, version: str) -> str:
         )
     if done.returncode == 0:
         return ""
-    told = [line for line in done.stdout.splitlines() if line.strip()]
-    return f"exit code {done.returncode}: {next((line for line in told if '✗' in line), _last(done.stderr))}"
+    lines = [line for line in done.stdout.splitlines() if line.strip()]
+    return f"exit code {done.returncode}: {next((line for line in lines if '✗' in line), _last(done.stderr))}"
 
 
 def _last(text: str) -> str:

@@ -10,20 +10,20 @@ from turnproof_adapters.peers.agent_history import joined_results, up_to_turn
 from turnproof_adapters.peers.result_texts import output_text, result_text
 
 ONE, TWO = ToolResult("c1", "read_sensor", "41 %"), ToolResult("c2", "read_sensor", "12 %")
-SAID, DONE = Message.user("How moist?"), Message.model(Text("Moist."))
+QUESTION, DONE = Message.user("How moist?"), Message.model(Text("Moist."))
 
 
 def test_results_that_follow_each_other_are_one_message() -> None:
-    joined = [(one.role, one.parts) for one in joined_results([SAID, ONE, TWO, DONE, ONE])]
-    assert joined == [("user", SAID.parts), ("tool", (ONE, TWO)), ("model", DONE.parts), ("tool", (ONE,))]
+    joined = [(one.role, one.parts) for one in joined_results([QUESTION, ONE, TWO, DONE, ONE])]
+    assert joined == [("user", QUESTION.parts), ("tool", (ONE, TWO)), ("model", DONE.parts), ("tool", (ONE,))]
 
 
 def test_a_history_is_cut_behind_a_turn() -> None:
-    held = ["user 1", "answer", "tool", "user 2", "answer"]
-    cut = [list(up_to_turn(held, turn, lambda one: one.startswith("user"))) for turn in (0, 1)]
-    assert cut == [held[:3], held]
+    history = ["user 1", "answer", "tool", "user 2", "answer"]
+    cut = [list(up_to_turn(history, turn, lambda one: one.startswith("user"))) for turn in (0, 1)]
+    assert cut == [history[:3], history]
     with pytest.raises(IndexError, match="no turn 2"):
-        up_to_turn(held, 2, lambda one: one.startswith("user"))
+        up_to_turn(history, 2, lambda one: one.startswith("user"))
 
 
 def test_a_text_stays_as_it_is_and_other_values_are_json() -> None:

@@ -63,8 +63,8 @@ def test_pictures_and_documents_go_inline_or_by_reference() -> None:
 
 
 def test_what_a_library_adds_to_a_message_replaces_what_the_shape_has() -> None:
-    said = Message.model("Now.")
-    (only,) = chat_messages([said], None, lambda message: {"content": "", "thinking": message.text})
+    answer = Message.model("Now.")
+    (only,) = chat_messages([answer], None, lambda message: {"content": "", "thinking": message.text})
     assert only == {"role": "assistant", "content": "", "thinking": "Now."}
 
 

@@ -39,8 +39,8 @@ def test_a_thought_goes_back_with_what_the_library_keeps_beside_it() -> None:
     parts = tuple(ANTHROPIC.read(answer(block)))
     assert [type(part) for part in parts] == [Thought]
     (written,) = ANTHROPIC.write([Message("model", parts)], None)
-    kept = {"block_type": "thinking", "content": "Two beds.", "additional_information": {"signature": "c2ln"}}
-    assert written["blocks"] == [kept]
+    thinking_block = {"block_type": "thinking", "content": "Two beds.", "additional_information": {"signature": "c2ln"}}
+    assert written["blocks"] == [thinking_block]
 
 
 def test_signatures_of_a_message_go_back_as_bytes() -> None:

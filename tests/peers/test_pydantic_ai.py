@@ -48,7 +48,7 @@ MEASURED = (
     "faults/no_end",
     "handoff/from_elsewhere",
 )
-HELD = (
+HELD_REQUIREMENTS = (
     "core/wire-is-what-the-session-holds",
     "core/text-is-what-the-wire-carried",
     "core/finish-reason-says-why",
@@ -110,7 +110,7 @@ def test_the_whole_binding_has_less_than_140_lines() -> None:
     assert len(binding.read_text("utf-8").splitlines()) < 140
 
 
-@pytest.mark.parametrize("requirement", HELD)
+@pytest.mark.parametrize("requirement", HELD_REQUIREMENTS)
 def test_where_it_is_right_and_different_it_is_not_accused(requirement: str, views: list[View]) -> None:
     claims = resolve_subject(REFERENCE).claims()
     verdict = judge(load_suite().catalogue[requirement], "stateless", views, claims=claims)

@@ -52,14 +52,14 @@ def certified(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("code", "got"),
+    ("code", "message"),
     [
         ("tools/names-are-legal", "got 'a.b'"),
         ("handoff/foreign-ids-stay-linked", "'functions.read_sensor:0'"),
         ("errors/a-stream-without-its-end-is-no-answer", "got 'Monday: bed 3 was'"),
     ],
 )
-def test_the_library_alone_shows_it(certified: Path, tmp_path: Path, code: str, got: str) -> None:
+def test_the_library_alone_shows_it(certified: Path, tmp_path: Path, code: str, message: str) -> None:
     file = tmp_path / "shown.py"
     done = turnproof(certified, "reproduce", code, "--out", str(file))
     assert done.returncode == 0, done.stderr
@@ -70,7 +70,7 @@ def test_the_library_alone_shows_it(certified: Path, tmp_path: Path, code: str, 
     shown = run_file(file)
     assert shown.returncode == 1, shown.stdout + shown.stderr
     assert shown.stdout.startswith("DEFECT: ")
-    assert got in shown.stdout
+    assert message in shown.stdout
 
 
 def test_a_library_that_is_mended_is_not_accused(certified: Path, tmp_path: Path) -> None:

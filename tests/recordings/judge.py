@@ -81,8 +81,8 @@ def _derivable(exchange: Exchange, ours: Refusal | None, answer: WireAnswer) -> 
         return Judged(exchange.where, "derivable", True, wrong=f"we refuse it: {ours.message}" if ours else "")
     if ours is None:
         return Judged(exchange.where, "derivable", False, wrong=f"we accept what was refused with {theirs}")
-    said = (ours.status, ours.kind, masked(ours.message))
-    wrong = "" if said == theirs else f"they say {theirs}, we say {said}"
+    our_answer = (ours.status, ours.kind, masked(ours.message))
+    wrong = "" if our_answer == theirs else f"they say {theirs}, we say {our_answer}"
     return Judged(exchange.where, "derivable", False, ours.rule.evidence.value, ours.rule.id, wrong=wrong)
 
 

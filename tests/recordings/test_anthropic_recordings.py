@@ -165,7 +165,7 @@ def served() -> Iterator[tuple[anthropic.Anthropic, Replayer]]:
         yield client, replayer
 
 
-ASKED: Json = {"model": "claude-haiku-4-5", "max_tokens": 64, "messages": [{"role": "user", "content": "Hello"}]}
+REQUEST: Json = {"model": "claude-haiku-4-5", "max_tokens": 64, "messages": [{"role": "user", "content": "Hello"}]}
 
 
 def test_recorded_batch_answers_come_back_equal_through_the_sdk(
@@ -179,10 +179,10 @@ def test_recorded_batch_answers_come_back_equal_through_the_sdk(
             continue
         replayer.armed = exchange
         if "content" in recorded:
-            said: Any = client.beta.messages.create(**ASKED)
+            answer: Any = client.beta.messages.create(**REQUEST)
         else:
-            said = client.messages.count_tokens(model=ASKED["model"], messages=ASKED["messages"])
-        assert said.to_dict(mode="json") == recorded, exchange.where
+            answer = client.messages.count_tokens(model=REQUEST["model"], messages=REQUEST["messages"])
+        assert answer.to_dict(mode="json") == recorded, exchange.where
         compared += 1
     assert compared >= 121
 
@@ -194,7 +194,7 @@ def test_recorded_errors_come_back_equal_through_the_sdk(
     wanted = [each for each in exchanges if each.status != 200]
     for exchange in serve_each(replayer, wanted, at_least=14):
         with pytest.raises(anthropic.APIStatusError) as raised:
-            client.messages.create(**ASKED)
+            client.messages.create(**REQUEST)
         assert raised.value.status_code == exchange.status, exchange.where
         assert raised.value.body == exchange.source["response"]["json"], exchange.where
 
@@ -213,14 +213,14 @@ def test_recorded_streams_come_back_equal_through_the_sdk(
     for exchange in serve_each(replayer, streams, at_least=26):
         message = accumulated(exchange)
         if message is None:
-            with pytest.raises(anthropic.APIStatusError) as raised, client.beta.messages.stream(**ASKED) as stream:
+            with pytest.raises(anthropic.APIStatusError) as raised, client.beta.messages.stream(**REQUEST) as stream:
                 stream.until_done()
             assert raised.value.body == exchange.source["response"]["sse"][0]["data"], exchange.where
             continue
         wanted = [each["data"] for each in exchange.source["response"]["sse"] if each["data"]["type"] != "ping"]
-        events = [event.to_dict(mode="json") for event in client.beta.messages.create(**ASKED, stream=True)]
+        events = [event.to_dict(mode="json") for event in client.beta.messages.create(**REQUEST, stream=True)]
         assert events == wanted, exchange.where
-        with client.beta.messages.stream(**ASKED) as stream:
-            said: Any = stream.get_final_message().to_dict(mode="json")
-        assert _without_nulls(said["content"]) == _without_nulls(message["content"]), exchange.where
-        assert said["stop_reason"] == message["stop_reason"], exchange.where
+        with client.beta.messages.stream(**REQUEST) as stream:
+            final_message: Any = stream.get_final_message().to_dict(mode="json")
+        assert _without_nulls(final_message["content"]) == _without_nulls(message["content"]), exchange.where
+        assert final_message["stop_reason"] == message["stop_reason"], exchange.where

@@ -115,16 +115,16 @@ def test_every_recorded_answer_parses_to_neutral_form_without_loss(exchanges: li
     read = 0
     for exchange in exchanges:
         answer = read_answer(DIALECT, exchange)
-        said = accumulated(exchange)
+        whole_answer = accumulated(exchange)
         assert answer.complete, exchange.where
         assert (answer.error_kind is not None) is (exchange.status != 200), exchange.where
-        if said is None:
+        if whole_answer is None:
             continue
-        assert [as_wire(part) for part in answer.parts] == said["parts"], exchange.where
-        assert answer.raw_finish == said["finish"], exchange.where
+        assert [as_wire(part) for part in answer.parts] == whole_answer["parts"], exchange.where
+        assert answer.raw_finish == whole_answer["finish"], exchange.where
         assert answer.finish is not FinishReason.UNKNOWN, exchange.where
         assert answer.broken_calls == 0, exchange.where
-        assert_usage(answer, said["usage"], exchange.where)
+        assert_usage(answer, whole_answer["usage"], exchange.where)
         read += 1
     assert read >= 136
 
@@ -225,7 +225,7 @@ def client_for(exchange: Exchange, clients: Clients) -> genai.Client:
     return clients[1] if "/projects/" in exchange.request.path else clients[0]
 
 
-ASKED: Any = {"model": "gemini-3-flash-preview", "contents": "Hello"}
+REQUEST: Any = {"model": "gemini-3-flash-preview", "contents": "Hello"}
 DROPPED = frozenset({"serviceTier", "finishMessage"})
 """Fields that google-genai 3.4 does not show of the Gemini API's answers."""
 
@@ -234,10 +234,10 @@ def shown(value: Any, dropped: frozenset[str]) -> Any:
     """JSON as the SDK shows it: without what it drops, signatures in one alphabet."""
     match value:
         case dict():
-            kept = {name: each for name, each in value.items() if name not in dropped}
+            members = {name: each for name, each in value.items() if name not in dropped}
             return {
                 name: standard_base64(each) if name == "thoughtSignature" else shown(each, dropped)
-                for name, each in kept.items()
+                for name, each in members.items()
             }
         case list():
             return [shown(each, dropped) for each in value]
@@ -266,8 +266,8 @@ def test_recorded_batch_answers_come_back_equal_through_the_sdk(
     generated = [each for each in exchanges if each.source["operation"] == "generateContent" and each.status == 200]
     wanted = [each for each in generated if not _asked_for_numbers(each)]
     for exchange in serve_each(replayer, wanted, at_least=107):
-        said = client_for(exchange, clients).models.generate_content(**ASKED)
-        assert dumped(said) == expected(exchange.source["response"]["json"], exchange), exchange.where
+        response = client_for(exchange, clients).models.generate_content(**REQUEST)
+        assert dumped(response) == expected(exchange.source["response"]["json"], exchange), exchange.where
 
 
 def test_recorded_streams_come_back_equal_through_the_sdk(
@@ -276,8 +276,8 @@ def test_recorded_streams_come_back_equal_through_the_sdk(
     clients, replayer = served
     wanted = [each for each in exchanges if "sse" in each.source["response"]]
     for exchange in serve_each(replayer, wanted, at_least=20):
-        said = [dumped(chunk) for chunk in client_for(exchange, clients).models.generate_content_stream(**ASKED)]
-        assert said == expected(exchange.chunks, exchange), exchange.where
+        chunks = [dumped(chunk) for chunk in client_for(exchange, clients).models.generate_content_stream(**REQUEST)]
+        assert chunks == expected(exchange.chunks, exchange), exchange.where
 
 
 def test_recorded_json_arrays_come_back_equal_through_a_plain_client(
@@ -294,8 +294,8 @@ def test_recorded_json_arrays_come_back_equal_through_a_plain_client(
             if not exchange.streamed or "sse" in exchange.source["response"]:
                 continue
             replayer.armed = exchange
-            said = client.post(path, json={"contents": [{"parts": [{"text": "Hello"}]}]})
-            assert said.json() == exchange.chunks, exchange.where
+            response = client.post(path, json={"contents": [{"parts": [{"text": "Hello"}]}]})
+            assert response.json() == exchange.chunks, exchange.where
             compared += 1
     assert compared >= 7
 
@@ -308,7 +308,7 @@ def test_recorded_errors_come_back_equal_through_the_sdk(
     for exchange in serve_each(replayer, wanted, at_least=6):
         for ask in ("generate_content", "count_tokens"):
             with pytest.raises(errors.ClientError) as raised:
-                getattr(client_for(exchange, clients).models, ask)(**ASKED)
+                getattr(client_for(exchange, clients).models, ask)(**REQUEST)
             answer = read_answer(DIALECT, exchange)
             assert raised.value.details == exchange.source["response"]["json"], exchange.where
             assert (raised.value.code, raised.value.status) == (answer.status, answer.error_kind), exchange.where
@@ -325,10 +325,10 @@ def test_recorded_counts_and_caches_come_back_equal_through_the_sdk(
         match exchange.request.method, exchange.source["operation"]:
             case "POST", "countTokens":
                 # The SDK keeps the total and drops the rest.
-                assert client.models.count_tokens(**ASKED).total_tokens == recorded["totalTokens"], exchange.where
+                assert client.models.count_tokens(**REQUEST).total_tokens == recorded["totalTokens"], exchange.where
             case "POST", _:
-                made = client.caches.create(model=ASKED["model"], config={"contents": ["Hello"]})
-                assert_same_cache(made, recorded, exchange.where)
+                cache = client.caches.create(model=REQUEST["model"], config={"contents": ["Hello"]})
+                assert_same_cache(cache, recorded, exchange.where)
             case "PATCH", _:
                 changed = client.caches.update(name="cachedContents/c", config={"ttl": "600s"})
                 assert_same_cache(changed, recorded, exchange.where)

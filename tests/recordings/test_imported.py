@@ -23,8 +23,8 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Path]]:
 def test_four_of_five_recordings_become_scenarios(files: dict[str, list[Path]], tmp_path: Path) -> None:
     become, every = 0, 0
     for api, paths in files.items():
-        made = prepare(ImportOptions(tuple(paths), tmp_path / api))
-        stems = {one.path.stem for one in made.scenarios}
+        plan = prepare(ImportOptions(tuple(paths), tmp_path / api))
+        stems = {one.path.stem for one in plan.scenarios}
         become += sum(any(stem == path.stem or stem.startswith(f"{path.stem}-") for stem in stems) for path in paths)
         every += len(paths)
     assert every >= 300
@@ -32,6 +32,6 @@ def test_four_of_five_recordings_become_scenarios(files: dict[str, list[Path]], 
 
 
 def test_nearly_every_answer_of_a_model_is_kept_as_it_came(files: dict[str, list[Path]], tmp_path: Path) -> None:
-    made = prepare(ImportOptions(tuple(files["anthropic"]), tmp_path))
+    plan = prepare(ImportOptions(tuple(files["anthropic"]), tmp_path))
 
-    assert sum(one.draft.recorded for one in made.scenarios) >= 120
+    assert sum(one.draft.recorded for one in plan.scenarios) >= 120

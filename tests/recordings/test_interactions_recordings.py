@@ -61,8 +61,8 @@ def _interaction(exchange: Exchange) -> Json:
     if not exchange.streamed:
         found: Json = exchange.source["response"]["json"]
         return found
-    told: Json = next(each for each in exchange.chunks if _is_of(each, "interaction.completed"))
-    ending: Json = told["interaction"]
+    event: Json = next(each for each in exchange.chunks if _is_of(each, "interaction.completed"))
+    ending: Json = event["interaction"]
     return ending
 
 
@@ -77,19 +77,21 @@ def _deltas(exchange: Exchange, kind: str) -> list[Json]:
 
 def test_every_recorded_answer_parses_to_neutral_form_without_loss(exchanges: list[Exchange]) -> None:
     for exchange in exchanges:
-        answer, told = read(exchange), _interaction(exchange)
+        answer, interaction = read(exchange), _interaction(exchange)
         assert answer.complete, exchange.where
-        assert answer.raw_finish == (told["status"] if told["status"] != "in_progress" else None), exchange.where
-        _assert_usage(answer, told.get("usage"), exchange.where)
+        assert answer.raw_finish == (interaction["status"] if interaction["status"] != "in_progress" else None), (
+            exchange.where
+        )
+        _assert_usage(answer, interaction.get("usage"), exchange.where)
         texts = "".join(part.text for part in answer.parts if isinstance(part, Text))
         thoughts = [part for part in answer.parts if isinstance(part, Thought)]
         if exchange.streamed:
             assert texts == "".join(each["text"] for each in _deltas(exchange, "text"))
-            said = "".join(each["content"]["text"] for each in _deltas(exchange, "thought_summary"))
-            assert [part.text for part in thoughts] == [said]
+            summary = "".join(each["content"]["text"] for each in _deltas(exchange, "thought_summary"))
+            assert [part.text for part in thoughts] == [summary]
             signed = [each["signature"] for each in _deltas(exchange, "thought_signature") if each["signature"]]
         else:
-            steps = told.get("steps", [])
+            steps = interaction.get("steps", [])
             assert texts == "".join(
                 content["text"] for step in steps for content in step.get("content", ()) if content["type"] == "text"
             )
@@ -138,32 +140,32 @@ def _rendered_again(exchange: Exchange) -> Rendered:
     return DIALECT.render(_call(exchange), _reply(exchange, read(exchange)), PromptUsage(0), _world(), "seed")
 
 
-def _without_chance(told: Any) -> Any:
+def _without_chance(answer: Any) -> Any:
     """An answer without what differs each time: ids and times. Our estimate of what an image weighs is another than the
     service's, which counts 258 tokens."""
-    match told:
+    match answer:
         case dict():
-            kept = {name: _without_chance(value) for name, value in told.items()}
+            fields = {name: _without_chance(value) for name, value in answer.items()}
             for name in ("id", "interaction_id", "created", "updated"):
-                if name in kept:
-                    kept[name] = ""
-            kept.pop("input_tokens_by_modality", None)
-            return kept
+                if name in fields:
+                    fields[name] = ""
+            fields.pop("input_tokens_by_modality", None)
+            return fields
         case list():
-            return [_without_chance(each) for each in told]
-    return told
+            return [_without_chance(each) for each in answer]
+    return answer
 
 
-def _spoken(events: list[Any]) -> list[Any]:
+def _comparable_events(events: list[Any]) -> list[Any]:
     """The events of a stream without figures on the way, which one of the recorded streams has and the other has not,
     and without the empty signatures that come between the pieces of a summary."""
-    kept = [{name: value for name, value in each.items() if name != "metadata"} for each in events]
+    bare_events = [{name: value for name, value in each.items() if name != "metadata"} for each in events]
     empty = {"signature": "", "type": "thought_signature"}
-    return [_without_chance(each) for each in kept if each.get("delta") != empty]
+    return [_without_chance(each) for each in bare_events if each.get("delta") != empty]
 
 
 def test_recorded_answers_are_said_again_without_difference(exchanges: list[Exchange]) -> None:
-    said = 0
+    count = 0
     for exchange in exchanges:
         if _interaction(exchange)["status"] == "in_progress":
             continue
@@ -171,18 +173,20 @@ def test_recorded_answers_are_said_again_without_difference(exchanges: list[Exch
         if exchange.streamed:
             bodies = [each.data.partition(b"data: ")[2] for each in rendered.events]
             ours = [json.loads(each) for each in bodies[:-1]]
-            assert _spoken(ours) == _spoken([each for each in exchange.chunks if isinstance(each, dict)])
+            assert _comparable_events(ours) == _comparable_events(
+                [each for each in exchange.chunks if isinstance(each, dict)]
+            )
             # Names, order of members and the end are those of the recording, too.
-            assert [list(each) for each in _spoken(ours)] == [
-                list(each) for each in _spoken([each for each in exchange.chunks if isinstance(each, dict)])
+            assert [list(each) for each in _comparable_events(ours)] == [
+                list(each) for each in _comparable_events([each for each in exchange.chunks if isinstance(each, dict)])
             ]
             assert rendered.events[-1].data == b"event: done\ndata: [DONE]\n\n"
         else:
             ours_whole, theirs = json.loads(rendered.events[0].data), _interaction(exchange)
             assert _without_chance(ours_whole) == _without_chance(theirs)
             assert list(ours_whole) == list(theirs)
-        said += 1
-    assert said == 3
+        count += 1
+    assert count == 3
 
 
 def test_what_is_begun_in_the_background_is_said_again_without_difference(exchanges: list[Exchange]) -> None:
@@ -204,10 +208,10 @@ def _client() -> Iterator[tuple[Any, Replayer]]:
         yield genai.Client(vertexai=False, api_key="recorded", http_options=options).interactions, replayer
 
 
-ASKED: Json = {"model": "gemini-2.5-flash", "input": "Hello", "automatic_continuation": False}
+REQUEST: Json = {"model": "gemini-2.5-flash", "input": "Hello", "automatic_continuation": False}
 
 
-def _told(model: Any) -> Any:
+def _dump(model: Any) -> Any:
     return model.model_dump(mode="json", exclude_none=True)
 
 
@@ -215,8 +219,10 @@ def test_recorded_answers_come_back_equal_through_the_sdk(exchanges: list[Exchan
     """`output_text` is what the SDK makes of an answer by itself."""
     with _client() as (client, replayer):
         for exchange in serve_each(replayer, [each for each in exchanges if not each.streamed], at_least=2):
-            told = _told(client.create(**ASKED))
-            assert {name: value for name, value in told.items() if name != "output_text"} == _interaction(exchange)
+            interaction = _dump(client.create(**REQUEST))
+            assert {name: value for name, value in interaction.items() if name != "output_text"} == _interaction(
+                exchange
+            )
         for exchange in serve_each(replayer, [each for each in exchanges if each.streamed], at_least=2):
-            events = [_told(event) for event in client.create(**ASKED, stream=True)]
+            events = [_dump(event) for event in client.create(**REQUEST, stream=True)]
             assert events == [each for each in exchange.chunks if isinstance(each, dict)], exchange.where

@@ -36,8 +36,8 @@ def lines_of(exchange: Exchange) -> list[Json]:
 def whole(exchange: Exchange) -> tuple[str, Mapping[str, Any]]:
     """The text that the lines add up to, added up here without any of our code, and the last line."""
     lines = lines_of(exchange)
-    said = [line["message"]["content"] if "message" in line else line["response"] for line in lines]
-    return "".join(said), lines[-1]
+    texts = [line["message"]["content"] if "message" in line else line["response"] for line in lines]
+    return "".join(texts), lines[-1]
 
 
 answered = partial(read_answer, DIALECT)
@@ -87,7 +87,7 @@ def test_every_cut_of_a_recorded_stream_is_read_as_incomplete(exchanges: list[Ex
 
 def test_what_was_recorded_is_said_again_with_the_same_fields(exchanges: list[Exchange]) -> None:
     """Parsed, rendered and read again; the fields are those of today's server, which has all that were recorded."""
-    said = 0
+    count = 0
     for exchange in exchanges:
         world = World(keys=frozenset(), models=DIALECT.models, clock=lambda: 1.7e9, any_key=True)
         call = DIALECT.parse(exchange.request, world)
@@ -109,8 +109,8 @@ def test_what_was_recorded_is_said_again_with_the_same_fields(exchanges: list[Ex
         assert DIALECT.read_response(200, rendered.headers, body) == answer, exchange.where
         theirs, ours = whole(exchange)[1], json.loads(rendered.events[-1].data)
         assert {key: type(value) for key, value in theirs.items()} == {key: type(value) for key, value in ours.items()}
-        said += 1
-    assert said >= 5
+        count += 1
+    assert count >= 5
 
 
 # -- through the client
@@ -137,7 +137,7 @@ def test_recorded_answers_come_back_equal_through_the_client(
             assert getattr(raised.value, "status_code", None) == exchange.status
             continue
         words = {} if ask == client.chat else {"prompt": "Hello"}
-        said = list(ask("qwen3:8b", stream=True, **words)) if streamed else [ask("qwen3:8b", stream=False, **words)]
-        parts = [each.message.content if hasattr(each, "message") else each.response for each in said]
+        answers = list(ask("qwen3:8b", stream=True, **words)) if streamed else [ask("qwen3:8b", stream=False, **words)]
+        parts = [each.message.content if hasattr(each, "message") else each.response for each in answers]
         assert "".join(parts) == whole(exchange)[0], exchange.where
-        assert said[-1].eval_count == whole(exchange)[1]["eval_count"], exchange.where
+        assert answers[-1].eval_count == whole(exchange)[1]["eval_count"], exchange.where

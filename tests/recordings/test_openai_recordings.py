@@ -179,16 +179,16 @@ read = partial(read_answer, DIALECT)
 def test_every_recorded_answer_parses_to_neutral_form_without_loss(exchanges: list[Exchange]) -> None:
     whole = 0
     for exchange in exchanges:
-        answer, said = read(exchange), accumulated(exchange)
-        if said is None:
+        answer, expected = read(exchange), accumulated(exchange)
+        if expected is None:
             assert answer.error_kind, exchange.where
             assert answer.error_message, exchange.where
             continue
         assert_read_whole(answer, exchange.where)
-        assert [read_as(part) for part in answer.parts] == said_by(said["message"]), exchange.where
-        assert answer.raw_finish == said["finish"], exchange.where
+        assert [read_as(part) for part in answer.parts] == said_by(expected["message"]), exchange.where
+        assert answer.raw_finish == expected["finish"], exchange.where
         assert answer.finish is not FinishReason.UNKNOWN, exchange.where
-        assert_usage(answer, said["usage"], exchange.where)
+        assert_usage(answer, expected["usage"], exchange.where)
         whole += 1
     assert whole >= 183
 
@@ -252,9 +252,9 @@ def test_every_recorded_answer_survives_being_rendered_and_read_again(exchanges:
 def _rendered_again(call: ChatCall, answer: WireAnswer, *, stream: bool) -> WireAnswer:
     dialect = SURFACES[call.surface.value]
     world = World.with_any_key(dialect.models)
-    asked = ChatCall(call.operation, call.model, stream, tools=call.tools, surface=call.surface)
+    fresh_call = ChatCall(call.operation, call.model, stream, tools=call.tools, surface=call.surface)
     reply = Reply(tuple(map(ReplyPart, answer.parts)), answer.finish or FinishReason.STOP, answer.raw_finish)
-    rendered = dialect.render(asked, reply, PromptUsage(10), world, "seed")
+    rendered = dialect.render(fresh_call, reply, PromptUsage(10), world, "seed")
     body = b"".join(event.data for event in rendered.events)
     return dialect.read_response(rendered.status, rendered.headers, body)
 
@@ -268,7 +268,7 @@ def served() -> Iterator[tuple[Any, Replayer]]:
         yield served
 
 
-ASKED: Json = {"model": "gpt-4o-mini", "messages": [{"role": "user", "content": "Hello"}]}
+REQUEST: Json = {"model": "gpt-4o-mini", "messages": [{"role": "user", "content": "Hello"}]}
 
 
 def test_recorded_batch_answers_come_back_equal_through_the_sdk(
@@ -277,8 +277,8 @@ def test_recorded_batch_answers_come_back_equal_through_the_sdk(
     client, replayer = served
     wanted = [each for each in exchanges if not each.streamed and each.status == 200]
     for exchange in serve_each(replayer, wanted, at_least=147):
-        said = client.chat.completions.create(**ASKED)
-        assert said.to_dict(mode="json") == exchange.source["response"]["json"], exchange.where
+        completion = client.chat.completions.create(**REQUEST)
+        assert completion.to_dict(mode="json") == exchange.source["response"]["json"], exchange.where
 
 
 def test_recorded_streams_come_back_equal_through_the_sdk(
@@ -287,7 +287,7 @@ def test_recorded_streams_come_back_equal_through_the_sdk(
     client, replayer = served
     wanted = [each for each in exchanges if each.streamed]
     for exchange in serve_each(replayer, wanted, at_least=36):
-        chunks = [chunk.to_dict(mode="json") for chunk in client.chat.completions.create(**ASKED, stream=True)]
+        chunks = [chunk.to_dict(mode="json") for chunk in client.chat.completions.create(**REQUEST, stream=True)]
         assert chunks == _chunks(exchange), exchange.where
 
 
@@ -300,7 +300,7 @@ def test_recorded_errors_come_back_equal_through_the_sdk(
     wanted = [each for each in exchanges if each.status != 200]
     for exchange in serve_each(replayer, wanted, at_least=13):
         with pytest.raises(openai.APIStatusError) as raised:
-            client.chat.completions.create(**ASKED)
+            client.chat.completions.create(**REQUEST)
         error = exchange.source["response"]["json"]["error"]
         assert raised.value.status_code == exchange.status, exchange.where
         assert raised.value.body == error, exchange.where

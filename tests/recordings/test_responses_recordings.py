@@ -48,7 +48,7 @@ def test_every_recorded_request_is_judged_as_the_service_judged_it(judged: list[
 
 
 def test_every_operation_that_was_recorded_is_known_by_its_address(exchanges: list[Exchange]) -> None:
-    found = Counter((call.operation, call.action, call.kept) for call in map(_call, exchanges))
+    found = Counter((call.operation, call.action, call.stored_kind) for call in map(_call, exchanges))
     assert found["generate", "", ""] >= 255
     assert found["count_tokens", "", ""] >= 4
     assert found["stored", "get", "response"] >= 4
@@ -67,7 +67,7 @@ _call = partial(parsed, DIALECT, ResponsesCall)
 # -- what is read
 
 
-def told(exchange: Exchange) -> Json | None:
+def last_response(exchange: Exchange) -> Json | None:
     """The response of an answer, as the service told it last; None for an error and for what is no response."""
     if exchange.status != 200:
         return None
@@ -79,10 +79,10 @@ def told(exchange: Exchange) -> Json | None:
 
 def said_by(response: Mapping[str, Any]) -> list[Json]:
     """What the items of a response say, in neutral words."""
-    return [said for item in response["output"] for said in _said(item)]
+    return [entry for item in response["output"] for entry in _item_entries(item)]
 
 
-def _said(item: Json) -> Iterator[Json]:
+def _item_entries(item: Json) -> Iterator[Json]:
     match item["type"]:
         case "message":
             yield from ({"text": each["text"] if "text" in each else each["refusal"]} for each in item["content"])
@@ -111,7 +111,7 @@ read = partial(read_answer, DIALECT)
 def test_every_recorded_answer_parses_to_neutral_form_without_loss(exchanges: list[Exchange]) -> None:
     whole = 0
     for exchange in exchanges:
-        answer, response = read(exchange), told(exchange)
+        answer, response = read(exchange), last_response(exchange)
         if response is None:
             assert (exchange.status == 200) is (answer.error_kind is None), exchange.where
             continue
@@ -152,16 +152,16 @@ def test_a_recorded_stream_that_is_cut_before_it_says_how_it_ended_is_incomplete
 def _rendered_again(exchange: Exchange, answer: WireAnswer, *, stream: bool) -> Rendered:
     call = _call(exchange)
     body = {name: value for name, value in (call.body or {}).items() if name != "background"}
-    asked = replace(call, operation="generate", stream=stream, body=body)
+    fresh_call = replace(call, operation="generate", stream=stream, body=body)
     assert answer.finish is not None
     reply = Reply(tuple(map(ReplyPart, answer.parts)), answer.finish, answer.raw_finish)
-    return DIALECT.render(asked, reply, PromptUsage(10), _world(), "seed")
+    return DIALECT.render(fresh_call, reply, PromptUsage(10), _world(), "seed")
 
 
 def _answered(exchanges: list[Exchange]) -> Iterator[tuple[Exchange, WireAnswer]]:
     """The answers that are whole responses."""
     for exchange in exchanges:
-        response = told(exchange)
+        response = last_response(exchange)
         if response is not None and response["status"] not in ("queued", "in_progress"):
             yield exchange, read(exchange)
 
@@ -189,7 +189,9 @@ def _sealed(part: Part) -> Part:
 
 def test_rendered_answers_have_every_member_that_the_newest_recordings_have(exchanges: list[Exchange]) -> None:
     """`tool_usage` is about tools of the service."""
-    newest = max((each for each in map(told, exchanges) if each), key=lambda response: int(response["created_at"]))
+    newest = max(
+        (each for each in map(last_response, exchanges) if each), key=lambda response: int(response["created_at"])
+    )
     exchange, answer = next(_answered(exchanges))
     ours = json.loads(_rendered_again(exchange, answer, stream=False).events[0].data)
     assert set(newest) - set(ours) <= {"tool_usage", "prompt_cache_options"}
@@ -204,17 +206,17 @@ def served() -> Iterator[tuple[Any, Replayer]]:
         yield served
 
 
-ASKED: Json = {"model": "gpt-5-nano", "input": "Hello"}
+REQUEST: Json = {"model": "gpt-5-nano", "input": "Hello"}
 
 
 def test_recorded_batch_answers_come_back_equal_through_the_sdk(
     exchanges: list[Exchange], served: tuple[Any, Replayer]
 ) -> None:
     client, replayer = served
-    wanted = [each for each in exchanges if not each.streamed and told(each) is not None]
+    wanted = [each for each in exchanges if not each.streamed and last_response(each) is not None]
     for exchange in serve_each(replayer, wanted, at_least=212):
-        said = client.responses.create(**ASKED)
-        assert said.to_dict(mode="json", warnings=False) == exchange.source["response"]["json"], exchange.where
+        response = client.responses.create(**REQUEST)
+        assert response.to_dict(mode="json", warnings=False) == exchange.source["response"]["json"], exchange.where
 
 
 def test_recorded_streams_come_back_equal_through_the_sdk(
@@ -223,7 +225,9 @@ def test_recorded_streams_come_back_equal_through_the_sdk(
     client, replayer = served
     wanted = [each for each in exchanges if each.streamed]
     for exchange in serve_each(replayer, wanted, at_least=39):
-        events = [event.to_dict(mode="json", warnings=False) for event in client.responses.create(**ASKED, stream=True)]
+        events = [
+            event.to_dict(mode="json", warnings=False) for event in client.responses.create(**REQUEST, stream=True)
+        ]
         assert events == [each for each in exchange.chunks if each != "[DONE]"], exchange.where
 
 

@@ -49,13 +49,13 @@ def user(text: str) -> dict[str, Any]:
 
 def transcript(
     path: Path,
-    held: Sequence[str],
+    texts: Sequence[str],
     sent: Sequence[dict[str, Any]],
     findings: tuple[dict[str, Any], ...] = (),
     cancelled: str = "",
 ) -> Transcript:
     """A run in which the session holds these texts of the user and sends these messages."""
-    messages = tuple(Message.user(text) for text in held)
+    messages = tuple(Message.user(text) for text in texts)
     body = {"model": "m", "max_tokens": 9, "messages": list(sent)}
     more = (Cancelled(turn=0, call=0, at=cancelled),) if cancelled else ()
     return Transcript(

@@ -46,12 +46,14 @@ def test_no_more_than_github_shows_and_the_rest_is_counted() -> None:
     assert lines[-1] == "::warning title=turnproof::and 4 more in the summary"
 
 
-@pytest.mark.parametrize(("value", "asked", "wanted"), [("true", False, True), ("", False, False), ("", True, True)])
+@pytest.mark.parametrize(
+    ("value", "is_requested", "wanted"), [("true", False, True), ("", False, False), ("", True, True)]
+)
 def test_they_are_written_on_github_or_when_asked_for(
-    value: str, asked: bool, wanted: bool, monkeypatch: pytest.MonkeyPatch
+    value: str, is_requested: bool, wanted: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("GITHUB_ACTIONS", value)
-    assert on_github(asked) is wanted
+    assert on_github(is_requested) is wanted
 
 
 def test_a_file_is_named_from_the_root_of_the_checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,7 +22,7 @@ from .page import Page
 from .runs import ADAPTER, BAD, CATALOGUE, GOOD, HEADER, HOSTILE, RESULTS, requirement, result, write_run
 
 TODAY = msgspec.structs.replace(HEADER, allowed_only=())
-LOST = "A cancelled answer loses its text."
+LOSS = "A cancelled answer loses its text."
 WITH_EFFECTS = [msgspec.structs.replace(line, effect=f"{line.id} is noticed.") for line in CATALOGUE]
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -56,11 +56,11 @@ def test_the_area_with_the_most_musts_comes_first_and_musts_before_shoulds(tmp_p
         requirement("tools/one", "SHOULD", effect="Third."),
         requirement("tools/two", effect="First."),
         requirement("tools/three", effect="Second."),
-        requirement("cancellation/text", effect=LOST),
+        requirement("cancellation/text", effect=LOSS),
     ]
     results = [result(line.id, path, BAD) for line in catalogue for path in ("stateless", "legacy")]
     text = page(write_run(tmp_path / "run.ndjson", results, catalogue=catalogue)).text
-    places = [text.index(words) for words in ("First.", "Second.", "Third.", LOST, "Minor.")]
+    places = [text.index(words) for words in ("First.", "Second.", "Third.", LOSS, "Minor.")]
     assert places == sorted(places)
 
 

@@ -31,7 +31,7 @@ PIECE = "x" * 392
 
 
 @dataclass
-class Asked:
+class Call:
     """One call: the numbers of the messages it has, and how the service counted its prompt."""
 
     turn: int
@@ -44,13 +44,13 @@ class Asked:
     probe: str = ""
 
 
-def of_call(number: int, asked: Asked) -> list[t.Event]:
-    where: dict[str, Any] = {"turn": asked.turn, "call": number, "probe": asked.probe}
-    messages = tuple(Message("user", (Text(PIECE),), f"m{each}") for each in asked.messages)
+def of_call(number: int, call: Call) -> list[t.Event]:
+    where: dict[str, Any] = {"turn": call.turn, "call": number, "probe": call.probe}
+    messages = tuple(Message("user", (Text(PIECE),), f"m{each}") for each in call.messages)
     usage = {
-        "input_tokens": asked.fresh,
-        "cache_read_input_tokens": asked.read,
-        "cache_creation_input_tokens": asked.written,
+        "input_tokens": call.fresh,
+        "cache_read_input_tokens": call.read,
+        "cache_creation_input_tokens": call.written,
         "output_tokens": 1,
     }
     answer = {"type": "message", "role": "assistant", "model": "m", "content": [], "usage": usage}
@@ -63,12 +63,12 @@ def of_call(number: int, asked: Asked) -> list[t.Event]:
             headers={},
             body={},
             digest="d",
-            operation=asked.operation,
+            operation=call.operation,
             **where,
         ),
         t.WireResponse(
             exchange=number,
-            status=asked.status,
+            status=call.status,
             headers={"content-type": "application/json"},
             body=json.dumps(answer),
             written=1,
@@ -78,22 +78,22 @@ def of_call(number: int, asked: Asked) -> list[t.Event]:
     ]
 
 
-def told(*events: Asked | t.Event, key: t.RunKey = KEY) -> t.Transcript:
+def transcript_of(*events: Call | t.Event, key: t.RunKey = KEY) -> t.Transcript:
     listed: list[t.Event] = []
     for number, event in enumerate(events):
-        listed += of_call(number, event) if isinstance(event, Asked) else [event]
+        listed += of_call(number, event) if isinstance(event, Call) else [event]
     return t.Transcript(
         "anthropic", "anthropic-messages", "m", "emulate", key, 0, (*listed, t.RunEnded(how="completed"))
     )
 
 
-COLLECTED = told(
-    Asked(0, [0], written=97, fresh=3),
-    Asked(1, [0, 1, 2], read=97, written=200, fresh=3),
-    Asked(1, [0, 1, 2, 3, 4], read=297, written=200, fresh=3),
+COLLECTED = transcript_of(
+    Call(0, [0], written=97, fresh=3),
+    Call(1, [0, 1, 2], read=97, written=200, fresh=3),
+    Call(1, [0, 1, 2, 3, 4], read=297, written=200, fresh=3),
     t.Collected(turn=2, before=("m0", "m1", "m2", "m3", "m4"), after=("m3", "m4")),
-    Asked(2, [3, 4, 5], written=297, fresh=3),
-    Asked(3, [3, 4, 5, 6, 7], read=297, written=200, fresh=3),
+    Call(2, [3, 4, 5], written=297, fresh=3),
+    Call(3, [3, 4, 5, 6, 7], read=297, written=200, fresh=3),
 )
 
 
@@ -119,10 +119,10 @@ def test_the_cost_of_a_collection_is_what_was_cached_stayed_and_had_to_be_writte
 def test_what_was_never_cached_is_never_paid_again() -> None:
     """As under a managed cache: messages are paid in full by every request, with or without a collection."""
     found = of_transcript(
-        told(
-            Asked(0, [0, 1, 2], read=500, fresh=300),
+        transcript_of(
+            Call(0, [0, 1, 2], read=500, fresh=300),
             t.Collected(turn=1, before=("m0", "m1", "m2"), after=("m2",)),
-            Asked(1, [2, 3, 4], read=500, fresh=300),
+            Call(1, [2, 3, 4], read=500, fresh=300),
         )
     )
     assert found.gc_cost == 0
@@ -130,7 +130,7 @@ def test_what_was_never_cached_is_never_paid_again() -> None:
 
 
 def test_a_prefix_that_expired_is_paid_again_and_is_no_cost_of_a_collection() -> None:
-    found = of_transcript(told(Asked(0, [0], written=100), Asked(1, [0, 1, 2], written=300)))
+    found = of_transcript(transcript_of(Call(0, [0], written=100), Call(1, [0, 1, 2], written=300)))
     assert [turn.again for turn in found.turns] == [0, 100]
     assert found.gc_cost == 0
     assert not found.after_gc
@@ -144,7 +144,7 @@ def test_it_is_said_what_was_done_in_front_of_a_turn() -> None:
         t.Swapped(turn=1, name="anthropic"),
         t.Reset(turn=1),
     ]
-    found = of_transcript(told(Asked(0, [0], written=100), *done, Asked(1, [0, 1], read=100)))
+    found = of_transcript(transcript_of(Call(0, [0], written=100), *done, Call(1, [0, 1], read=100)))
     assert [turn.after for turn in found.turns] == [(), ("revert", "load", "swap", "reset")]
 
 
@@ -152,13 +152,13 @@ def test_it_is_said_what_was_done_in_front_of_a_turn() -> None:
     "other", [{"status": 529}, {"operation": "count_tokens"}, {"probe": "fresh"}], ids=["failed", "counted", "probe"]
 )
 def test_only_answers_of_the_conversation_count(other: dict[str, Any]) -> None:
-    found = of_transcript(told(Asked(0, [0], written=100), Asked(0, [0], read=100, **other)))
+    found = of_transcript(transcript_of(Call(0, [0], written=100), Call(0, [0], read=100, **other)))
     assert (found.read, found.written, found.turns[0].calls) == (0, 100, 1)
 
 
 def test_a_run_without_an_answer_has_no_turns() -> None:
-    assert of_transcript(told()).turns == ()
-    assert of_transcript(told()).read_share == 0.0
+    assert of_transcript(transcript_of()).turns == ()
+    assert of_transcript(transcript_of()).read_share == 0.0
 
 
 # In the reports
@@ -182,11 +182,11 @@ def test_the_report_has_the_runs_about_caching_in_which_something_was_cached(tmp
     events = COLLECTED.events[:-1]
     run, store = reported(
         tmp_path,
-        told(*events, key=key("cache/one")),
-        told(*events, key=key("cache/one", "legacy")),
-        told(*events, key=key("cache/one", "legacy", repeat=1)),
-        told(*events, key=key("gc/other")),
-        told(Asked(0, [0], fresh=100), key=key("cache/small")),
+        transcript_of(*events, key=key("cache/one")),
+        transcript_of(*events, key=key("cache/one", "legacy")),
+        transcript_of(*events, key=key("cache/one", "legacy", repeat=1)),
+        transcript_of(*events, key=key("gc/other")),
+        transcript_of(Call(0, [0], fresh=100), key=key("cache/small")),
     )
     assert cache_of(certification(run, store)) == [("cache/one", "stateless", 200), ("cache/one", "legacy", 200)]
     assert cache_of(certification(run)) == []
@@ -226,7 +226,7 @@ def test_the_page_and_the_summary_show_the_same_figures(tmp_path: Path) -> None:
 
 
 def test_a_run_that_says_nothing_of_caching_has_no_word_of_it(tmp_path: Path) -> None:
-    run, store = reported(tmp_path, told(Asked(0, [0], written=9), key=key("basics/plain")))
+    run, store = reported(tmp_path, transcript_of(Call(0, [0], written=9), key=key("basics/plain")))
     write_reports(run, tmp_path, store)
     assert "prompt cache" not in Page((tmp_path / "index.html").read_text("utf-8")).text
     assert "prompt cache" not in (tmp_path / "summary.md").read_text()
@@ -251,9 +251,9 @@ def run_of(*turns: TurnEconomics) -> RunEconomics:
 
 
 def test_bars_stand_on_the_ground_and_the_highest_fills_the_height() -> None:
-    drawn = bars(run_of(TurnEconomics(0, 1, 0, 50, 0, 0, ()), TurnEconomics(1, 1, 50, 25, 25, 0, ())))
-    assert drawn.width == 2 * STEP
-    first, second = ([(each.kind, each.y, each.height) for each in bar.pieces] for bar in drawn.bars)
+    chart = bars(run_of(TurnEconomics(0, 1, 0, 50, 0, 0, ()), TurnEconomics(1, 1, 50, 25, 25, 0, ())))
+    assert chart.width == 2 * STEP
+    first, second = ([(each.kind, each.y, each.height) for each in bar.pieces] for bar in chart.bars)
     assert first == [("written", MARGIN + HEIGHT / 2, HEIGHT / 2)]
     assert second == [
         ("read", MARGIN + HEIGHT / 2, HEIGHT / 2),

@@ -233,10 +233,10 @@ def test_a_session_is_shown_as_one_with_the_adapter_it_was_run_with(tmp_path: Pa
 
 def test_an_agent_is_shown_with_each_program_that_was_behind_it(tmp_path: Path) -> None:
     agent = msgspec.structs.replace(ADAPTER, name="cli", kind="agent")
-    told = ("", "Some Code 2.1", "Some Code 2.2", "Some Code 2.1")
+    programs = ("", "Some Code 2.1", "Some Code 2.2", "Some Code 2.1")
     runs = [
         TranscriptLine(adapter="cli", key=RunKey("sessions/resumed", "legacy", "batch", n), digest=str(n), program=name)
-        for n, name in enumerate(told)
+        for n, name in enumerate(programs)
     ]
     report = certified(tmp_path, (), adapters=[ADAPTER, agent], transcripts=runs).adapters
     assert report["cli"].programs == ("Some Code 2.1", "Some Code 2.2")
@@ -245,7 +245,7 @@ def test_an_agent_is_shown_with_each_program_that_was_behind_it(tmp_path: Path) 
 
 
 @pytest.mark.parametrize(
-    ("counts", "said"),
+    ("counts", "proof"),
     [
         ((), "emulated"),
         ((None, Processes(3)), "emulated, 3 processes, none left behind"),
@@ -256,7 +256,7 @@ def test_an_agent_is_shown_with_each_program_that_was_behind_it(tmp_path: Path) 
     ],
 )
 def test_the_processes_of_an_agent_are_counted_over_all_its_runs(
-    tmp_path: Path, counts: tuple[Processes | None, ...], said: str
+    tmp_path: Path, counts: tuple[Processes | None, ...], proof: str
 ) -> None:
     agent = msgspec.structs.replace(ADAPTER, name="cli", kind="agent")
     runs = [
@@ -264,7 +264,7 @@ def test_the_processes_of_an_agent_are_counted_over_all_its_runs(
         for n, (name, one) in enumerate([*(("cli", one) for one in counts), ("another", Processes(9))])
     ]
     report = certified(tmp_path, (), adapters=[ADAPTER, agent], transcripts=runs)
-    assert proof_of(report.adapters["cli"]) == said
+    assert proof_of(report.adapters["cli"]) == proof
     jsonschema.validate(json.loads(certification_json(report)), SCHEMA)
 
 

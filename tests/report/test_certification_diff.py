@@ -161,8 +161,8 @@ def test_a_newer_sdk_fixes_what_it_fixes_and_is_told(tmp_path: Path) -> None:
     newer = Environment(python="3.12.1", platform="Linux", packages={"anthropic": "2.13.0", "new": "1"})
     found = both(tmp_path, seen(BAD, SEEN), OK, environment=newer, seed=7, profiles="2026.12")
     assert found.counts[Kind.FIXED] == 1
-    told = {one.what: (one.before, one.after) for one in found.circumstances}
-    assert told == {
+    changes = {one.what: (one.before, one.after) for one in found.circumstances}
+    assert changes == {
         "anthropic": ("2.12.0", "2.13.0"),
         "Python": ("3.11.7", "3.12.1"),
         "seed": ("0", "7"),
@@ -173,8 +173,8 @@ def test_a_newer_sdk_fixes_what_it_fixes_and_is_told(tmp_path: Path) -> None:
 def test_a_program_that_has_updated_itself_is_told(tmp_path: Path) -> None:
     results = [result(TEXT, "stateless", OK)]
     sides = [a_side(tmp_path / version, results, program=f"Some Code {version}") for version in ("2.1", "2.2")]
-    (told,) = diff(*sides).circumstances
-    assert (told.what, told.adapter, told.before, told.after) == (
+    (circumstance,) = diff(*sides).circumstances
+    assert (circumstance.what, circumstance.adapter, circumstance.before, circumstance.after) == (
         "program",
         "anthropic",
         "Some Code 2.1",
@@ -329,7 +329,7 @@ def test_the_command_writes_what_it_is_asked_for(tmp_path: Path, capsys: pytest.
 
 
 @pytest.mark.parametrize(
-    ("file", "content", "said"),
+    ("file", "content", "message"),
     [
         ("", "", "there is no such folder"),
         ("empty/nothing.txt", "", "has no run.ndjson: nothing was run there"),
@@ -344,15 +344,15 @@ def test_the_command_writes_what_it_is_asked_for(tmp_path: Path, capsys: pytest.
         ("half.json", '{"schema": "turnproof.certification/1"}', "is no certification"),
     ],
 )
-def test_what_cannot_be_used_is_said_in_one_line(tmp_path: Path, file: str, content: str, said: str) -> None:
+def test_what_cannot_be_used_is_said_in_one_line(tmp_path: Path, file: str, content: str, message: str) -> None:
     path = tmp_path / (file or "nothing")
     if file:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(content)
     side = path if file.count("/") == 0 else tmp_path / file.partition("/")[0]
-    with pytest.raises(UsageError, match=r"^[^\n]*$") as told:
+    with pytest.raises(UsageError, match=r"^[^\n]*$") as failure:
         diff(side, side)
-    assert said in str(told.value)
+    assert message in str(failure.value)
 
 
 @pytest.mark.parametrize(("command", "what"), [(("turnproof", "gate"), "a gate"), ((), "a comparison")])

@@ -17,7 +17,7 @@ HI = Message.user("hi")
 USAGE = TokenUsage(prompt_tokens=7, output_tokens=2, total_tokens=9)
 
 
-def told(*events: t.Event, end: t.RunEnded | None = None) -> list[tuple[str, str, str]]:
+def read_entries(*events: t.Event, end: t.RunEnded | None = None) -> list[tuple[str, str, str]]:
     """Side, label and text of what is told of these events."""
     transcript = t.Transcript(
         adapter="a",
@@ -51,7 +51,7 @@ def test_a_conversation_tells_the_run_in_order() -> None:
 
 
 def test_callbacks_of_one_kind_are_told_together() -> None:
-    lines = told(
+    lines = read_entries(
         t.Thinking(text="Hm"),
         t.Thinking(text=", well"),
         t.Chunk(text="a"),
@@ -71,7 +71,7 @@ def test_callbacks_of_one_kind_are_told_together() -> None:
 
 
 def test_what_happens_to_a_session_is_told() -> None:
-    lines = told(
+    lines = read_entries(
         t.Cancelled(at="text:2"),
         t.Retried(attempt=2, delay=0.5, error="OverloadedError"),
         t.Collected(before=("a", "b"), after=("b",)),
@@ -90,7 +90,7 @@ def test_what_happens_to_a_session_is_told() -> None:
 
 
 def test_what_is_done_with_a_session_is_told() -> None:
-    lines = told(
+    lines = read_entries(
         t.SessionOpened(path="legacy"),
         t.Cancelled(at="text:2", stopped=True),
         t.Reset(),
@@ -127,7 +127,7 @@ def test_what_is_done_with_a_session_is_told() -> None:
 
 def test_every_kind_of_part_has_a_form() -> None:
     parts = (Text("x"), Thought("hm"), FunctionCall("c1", "read"), Opaque("d", "block", {"k": 1}))
-    (_, label, text), (side, changed, _), _ = told(
+    (_, label, text), (side, changed, _), _ = read_entries(
         t.Response(response=ProviderResponse(parts=parts, usage=USAGE), mutated=("$[0].parts",))
     )
     assert label == "returned, finish reason unknown"
@@ -138,7 +138,7 @@ def test_every_kind_of_part_has_a_form() -> None:
 
 def test_of_a_long_history_the_end_is_told() -> None:
     results = Message.tool(ToolResult("c1", "read", "41 %", is_error=True))
-    (_, label, text), _ = told(t.HistorySnapshot(owner="provider", messages=(*[HI] * 9, results)))
+    (_, label, text), _ = read_entries(t.HistorySnapshot(owner="provider", messages=(*[HI] * 9, results)))
     assert label == "history of the provider after turn: 10 messages"
     assert text.splitlines()[0] == "… 6 earlier …"
     assert text.splitlines()[-1] == 'tool: error result for c1: "41 %"'
@@ -163,7 +163,7 @@ def test_probes_attempts_and_unscripted_requests_are_marked() -> None:
         held=True,
         released="peer-closed",
     )
-    lines = told(began, extra, answer)
+    lines = read_entries(began, extra, answer)
     assert lines[0][1] == "fresh probe: call 2 in one piece: 1 message, 0 tools, attempt 2"
     assert lines[1][1:] == ("→ POST /x (not scripted)", "no json")
     assert lines[2][1:] == ("← 200, 3 events, cut-by-us, fault reset, held until peer-closed", r"\xff")
@@ -184,13 +184,13 @@ def test_bytes_that_are_not_the_answer_as_it_stands_are_shown_under_their_reason
     answer = t.WireResponse(
         exchange=0, status=200, headers={}, body="data: {}", written=1, ended="completed", sent=sent, **more
     )
-    lines = told(answer)
+    lines = read_entries(answer)
     assert lines[1] == ("wire", f"← bytes as sent, {label}", text)
-    assert not any("as sent" in line[1] for line in told(msgspec.structs.replace(answer, sent=None)))
+    assert not any("as sent" in line[1] for line in read_entries(msgspec.structs.replace(answer, sent=None)))
 
 
 def test_a_run_that_did_not_complete_is_trouble_and_a_leak_too() -> None:
-    lines = told(end=t.RunEnded(how="hung", detail="no sign of life", leaks=("the key stands in stdout",)))
+    lines = read_entries(end=t.RunEnded(how="hung", detail="no sign of life", leaks=("the key stands in stdout",)))
     assert lines == [
         ("trouble", "the run ended: hung", "no sign of life"),
         ("trouble", "the key leaked", "the key stands in stdout"),

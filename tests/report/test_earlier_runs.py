@@ -45,7 +45,7 @@ def test_nothing_of_it_was_changed_by_reading(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "code", "said"),
+    ("words", "code", "message"),
     [
         (("report", "run"), 0, "the tool returned '41 %'"),
         (("verify", "run"), 0, "verdicts checked"),
@@ -58,12 +58,12 @@ def test_every_reader_takes_it(
     capsys: pytest.CaptureFixture[str],
     words: tuple[str, ...],
     code: int,
-    said: str,
+    message: str,
 ) -> None:
     monkeypatch.chdir(folder.parent)
     assert main(words) == code
     out, err = capsys.readouterr()
-    assert said in out + err
+    assert message in out + err
 
 
 def test_it_can_be_merged(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

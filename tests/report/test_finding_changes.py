@@ -24,7 +24,7 @@ from .runs import ADAPTER, OK, result, seen_in, write_run
 from .test_certification_diff import ORDER, SCHEMA, SEEN, TEXT, a_side, as_report
 from .test_earlier_runs import STORED
 
-LATE, LOST = f"{ORDER}/late", f"{ORDER}/lost"
+LATE, LOSS = f"{ORDER}/late", f"{ORDER}/lost"
 
 
 def finding(code: str = LATE, run: str = "tools/two", **place: Any) -> Finding:
@@ -81,7 +81,7 @@ def test_the_same_mistake_is_still_there(tmp_path: Path, later: Finding, files: 
 @pytest.mark.parametrize(
     "later",
     [
-        finding(LOST),
+        finding(LOSS),
         finding(turn=1),
         finding(round=0),
         finding(pointer="/messages/2/role"),
@@ -110,9 +110,9 @@ def test_what_was_found_more_often_is_no_other_mistake(tmp_path: Path) -> None:
 
 
 def test_one_of_several_that_is_fixed_is_told_beside_those_that_are_not(tmp_path: Path) -> None:
-    change = the_change(tmp_path, failed([finding(), finding(LOST)]), failed([finding()]))
+    change = the_change(tmp_path, failed([finding(), finding(LOSS)]), failed([finding()]))
     assert change.kind is Kind.CHANGED
-    assert (codes(change.fixed), codes(change.still), codes(change.new)) == ([LOST], [LATE], [])
+    assert (codes(change.fixed), codes(change.still), codes(change.new)) == ([LOSS], [LATE], [])
 
 
 @pytest.mark.parametrize(
@@ -166,9 +166,9 @@ def test_nothing_is_new_that_was_merely_beyond_the_cap(tmp_path: Path) -> None:
 
 
 def test_a_run_of_which_everything_was_kept_is_decided_beside_a_crowded_one(tmp_path: Path) -> None:
-    other = finding(LOST, run="tools/one")
+    other = finding(LOSS, run="tools/one")
     change = the_change(tmp_path, crowded(other), crowded())
-    assert (change.kind, codes(change.fixed)) == (Kind.CHANGED, [LOST])
+    assert (change.kind, codes(change.fixed)) == (Kind.CHANGED, [LOSS])
     assert len(change.still) == MOST_FINDINGS
 
 
@@ -249,7 +249,7 @@ def test_a_certification_of_an_earlier_version_has_no_findings_and_shows_no_chan
         for field in ("findings", "total", "failing", "totals"):
             del one[field]
     before.write_bytes(msgspec.json.encode(report))
-    (change,) = diff(before, a_side(tmp_path / "b", [result(ORDER, "legacy", failed([finding(LOST)]))])).changes
+    (change,) = diff(before, a_side(tmp_path / "b", [result(ORDER, "legacy", failed([finding(LOSS)]))])).changes
     assert change.kind is Kind.STILL
     assert "compared by status and scenario" in change.why
 
@@ -262,18 +262,18 @@ def accepting(code: str, verdict: Verdict) -> Verdict:
 
 
 def test_a_finding_that_is_accepted_by_its_code_is_still_there(tmp_path: Path) -> None:
-    before, after = failed([finding()]), accepting(LATE, failed([finding(), finding(LOST)]))
+    before, after = failed([finding()]), accepting(LATE, failed([finding(), finding(LOSS)]))
     assert after.status is Status.VIOLATED
     change = the_change(tmp_path, before, after)
-    assert (change.kind, codes(change.new), codes(change.still)) == (Kind.CHANGED, [LOST], [LATE])
+    assert (change.kind, codes(change.new), codes(change.still)) == (Kind.CHANGED, [LOSS], [LATE])
     assert (change.before_total, change.after_total) == (1, 2)
 
 
 def test_a_new_code_beside_an_accepted_one_is_a_new_violation(tmp_path: Path) -> None:
     change = the_change(
-        tmp_path, accepting(LATE, failed([finding()])), accepting(LATE, failed([finding(), finding(LOST)]))
+        tmp_path, accepting(LATE, failed([finding()])), accepting(LATE, failed([finding(), finding(LOSS)]))
     )
-    assert (change.kind, codes(change.new), codes(change.still)) == (Kind.NEW, [LOST], [LATE])
+    assert (change.kind, codes(change.new), codes(change.still)) == (Kind.NEW, [LOSS], [LATE])
     assert change.why == "it was accepted as a known issue before"
 
 
@@ -284,6 +284,6 @@ def test_paths_have_findings_of_their_own(tmp_path: Path) -> None:
         lines = [result(ORDER, "legacy", legacy), result(ORDER, "stateless", stateless)]
         return as_report(a_side(tmp_path / name, lines), name)
 
-    late, lost = failed([finding()]), failed([finding(LOST)])
-    found: Diff = diff(side("a", late, late), side("b", late, lost))
+    late, loss = failed([finding()]), failed([finding(LOSS)])
+    found: Diff = diff(side("a", late, late), side("b", late, loss))
     assert {change.path: change.kind for change in found.changes} == {"legacy": Kind.STILL, "stateless": Kind.CHANGED}

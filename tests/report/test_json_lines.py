@@ -118,9 +118,9 @@ def test_json_is_coloured_by_what_it_is_and_everything_stays_text() -> None:
 
 
 def test_what_differs_is_marked_on_both_sides() -> None:
-    expected, got = colour_both('["call_1", "call_2"]', '["call_1", "call_7"]')
+    expected, actual = colour_both('["call_1", "call_2"]', '["call_1", "call_7"]')
     assert "<mark>2</mark>" in expected
-    assert "<mark>7</mark>" in got
+    assert "<mark>7</mark>" in actual
     assert "<mark>" not in "".join(colour_both("one", "something else"))
     assert "<mark>" not in "".join(colour_both("", ""))
 

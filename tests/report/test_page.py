@@ -205,12 +205,12 @@ def test_the_headline_ends_with_a_full_stop_on_the_page_and_in_the_terminal(
 ) -> None:
     """The page puts how far the proof goes on a line of its own, so that what is above it has to stand by itself."""
     run = write_run(tmp_path / "run.ndjson", results)
-    said = sentence(certification(run))
-    told = io.StringIO()
-    print_summary(run, certification(run), told)
-    for text in (page(reports(tmp_path, results)).text, " ".join(told.getvalue().split())):
-        assert (f"{said.text}. {said.proof}." if said.proof else f"{said.text}.") in text
-    assert said.proof == "" or said.proof[0].isupper()
+    headline = sentence(certification(run))
+    output = io.StringIO()
+    print_summary(run, certification(run), output)
+    for text in (page(reports(tmp_path, results)).text, " ".join(output.getvalue().split())):
+        assert (f"{headline.text}. {headline.proof}." if headline.proof else f"{headline.text}.") in text
+    assert headline.proof == "" or headline.proof[0].isupper()
 
 
 def test_a_cell_names_the_path_that_falls_short_only_where_there_are_two(tmp_path: Path) -> None:

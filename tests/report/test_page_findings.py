@@ -28,8 +28,8 @@ from .runs import requirement, result, write_run
 
 CODE = "tools/pairs/missing"
 WORDS = Template("A call has no result.", "results for {expected}", "{observed}")
-HELD = ["hi there", "are you there"]
-BOTH = tuple(transcript(path, HELD, [user("hi there"), user("are you there")]) for path in ("stateless", "legacy"))
+TEXTS = ["hi there", "are you there"]
+BOTH = tuple(transcript(path, TEXTS, [user("hi there"), user("are you there")]) for path in ("stateless", "legacy"))
 OWN = Frame(file="mine/adapter.py", line=12, function="Mine.complete", owner="subject", source="raise Oops(text)")
 OTHERS = Frame(file="httpx/client.py", line=7, function="send", owner="sdk", root="site-packages")
 
@@ -71,15 +71,15 @@ def frames(text: str) -> list[str]:
     return [Page(f"<p>{line}</p>").text.rstrip(",") for line in lines]
 
 
-def told(text: str) -> str:
+def page_text(text: str) -> str:
     return Page(text).text
 
 
 def test_the_arrow_stands_where_the_pointer_leads(tmp_path: Path) -> None:
     text = html(tmp_path, [finding(related=(at("/0/parts/0/text", Side.HISTORY),))])
     assert frames(text) == ['"text": "are you there"', '"text": "hi there"']
-    assert "the wire carried exchange 0: /messages/1/content/0/text" in told(text)
-    assert "the session holds /0/parts/0/text" in told(text)
+    assert "the wire carried exchange 0: /messages/1/content/0/text" in page_text(text)
+    assert "the session holds /0/parts/0/text" in page_text(text)
 
 
 def test_no_arrow_depends_on_words(tmp_path: Path) -> None:
@@ -96,7 +96,7 @@ def test_no_arrow_depends_on_words(tmp_path: Path) -> None:
 
 def test_every_occurrence_is_there_to_step_through_and_the_rest_by_place(tmp_path: Path) -> None:
     text = html(tmp_path, [finding(at(f"/messages/{number % 2}", turn=number)) for number in range(25)])
-    found = told(text)
+    found = page_text(text)
     assert text.count('<details class="occurrence"') == 20
     assert "1 of 25 tools/two/legacy/stream, turn 0" in found
     assert "20 of 25 tools/two/legacy/stream, turn 19" in found
@@ -105,20 +105,20 @@ def test_every_occurrence_is_there_to_step_through_and_the_rest_by_place(tmp_pat
 
 def test_every_failing_scenario_is_named(tmp_path: Path) -> None:
     some = [finding(at(scenario=f"tools/number-{number}")) for number in range(30)]
-    found = told(html(tmp_path, some))
+    found = page_text(html(tmp_path, some))
     assert "in 30 scenarios" in found
     assert all(f"tools/number-{number}" in found for number in range(30))
 
 
 def test_an_occurrence_with_other_values_says_which(tmp_path: Path) -> None:
-    found = told(html(tmp_path, [finding(), finding(expected="c7", observed=["c8"])]))
+    found = page_text(html(tmp_path, [finding(), finding(expected="c7", observed=["c8"])]))
     assert 'expected results for "c7" got ["c8"]' in found
 
 
 def test_a_broken_rule_stands_with_its_mark_which_leads_to_the_legend(tmp_path: Path) -> None:
     rule = BrokenRule(id="anthropic-messages/orphan", evidence=Evidence.ISSUE, message="no such call", status=400)
     text = html(tmp_path, [finding(rule=rule)])
-    assert "rule anthropic-messages/orphan ISSUE : no such call (status 400)" in told(text)
+    assert "rule anthropic-messages/orphan ISSUE : no such call (status 400)" in page_text(text)
     assert 'href="#mark/ISSUE"' in text
     assert 'id="mark/ISSUE"' in text
 
@@ -175,7 +175,7 @@ def test_an_exception_has_all_its_frames_its_own_open_and_others_folded(tmp_path
         exceptions=(member,),
     )
     text = html(tmp_path, [finding(raised=raised)])
-    found = told(text)
+    found = page_text(text)
     for words in (
         "raised: mine.Oops: no",
         "mine/adapter.py:12 in Mine.complete raise Oops(text)",
@@ -204,7 +204,7 @@ def test_frames_without_source_or_line_and_exceptions_without_frames_are_shown(t
         context=bare,
         exceptions_omitted=3,
     )
-    found = told(html(tmp_path, [finding(raised=deep), finding(raised=Raised(type="E", module="m"))]))
+    found = page_text(html(tmp_path, [finding(raised=deep), finding(raised=Raised(type="E", module="m"))]))
     assert "900 frames left out" in found
     assert "3 more exceptions behind it left out" in found
     assert "raised: m.E" in found
@@ -214,7 +214,9 @@ def test_frames_without_source_or_line_and_exceptions_without_frames_are_shown(t
 
 
 def test_an_undecided_requirement_says_what_would_decide_it_and_blames_nobody(tmp_path: Path) -> None:
-    found = told(html(tmp_path, verdict=inconclusive("your adapter never called on_usage_update", detail="claim it")))
+    found = page_text(
+        html(tmp_path, verdict=inconclusive("your adapter never called on_usage_update", detail="claim it"))
+    )
     assert "What would decide it: your adapter never called on_usage_update" in found
     assert "claim it" in found
     assert "Likely cause" not in found
@@ -222,7 +224,7 @@ def test_an_undecided_requirement_says_what_would_decide_it_and_blames_nobody(tm
 
 def test_what_kept_it_undecided_stands_with_what_to_do(tmp_path: Path) -> None:
     reason = Undecided(kind=Obstacle.CALLBACK_NEVER_CAME, scenarios=("tools/one",), callback="on_usage_update")
-    found = told(html(tmp_path, verdict=replace(nothing_compared(), undecided=(reason,))))
+    found = page_text(html(tmp_path, verdict=replace(nothing_compared(), undecided=(reason,))))
     assert why_undecided(reason) in found
     assert what_to_do(reason) in found
     assert "no run had anything to compare" not in found
@@ -231,7 +233,7 @@ def test_what_kept_it_undecided_stands_with_what_to_do(tmp_path: Path) -> None:
 def test_a_known_issue_says_why_it_is_accepted(tmp_path: Path) -> None:
     bad = failed([finding()])
     verdict = replace(bad, status=Status.KNOWN_ISSUE, message="slow server (until 2027-01-01)")
-    found = told(html(tmp_path, verdict=verdict))
+    found = page_text(html(tmp_path, verdict=verdict))
     assert "Accepted: slow server (until 2027-01-01)" in found
     assert "A call has no result. accepted as a known issue" in found
     assert "Known issues" in found
@@ -257,7 +259,7 @@ def test_a_known_issue_says_why_it_is_accepted(tmp_path: Path) -> None:
     ],
 )
 def test_a_place_that_leads_to_nothing_says_so(tmp_path: Path, place: Place, words: str) -> None:
-    found = told(html(tmp_path, [finding(place)]))
+    found = page_text(html(tmp_path, [finding(place)]))
     assert words in found
     assert 'expected results for "hi there" got "are you there"' in found
 
@@ -271,9 +273,9 @@ def test_values_of_any_size_leave_a_page_of_its_usual_size(tmp_path: Path) -> No
 
 
 def test_a_body_that_is_no_json_is_shown_as_text(tmp_path: Path) -> None:
-    odd = transcript("legacy", HELD, [])
+    odd = transcript("legacy", TEXTS, [])
     events = tuple(replace(one, body="<not json>\u2028") if hasattr(one, "operation") else one for one in odd.events)
-    found = told(html(tmp_path, [finding(at("/messages"))], [replace(odd, events=events)]))
+    found = page_text(html(tmp_path, [finding(at("/messages"))], [replace(odd, events=events)]))
     assert r'"<not json>\u2028"' in found
 
 
@@ -282,18 +284,18 @@ def test_evidence_that_is_damaged_takes_nothing_else_away(tmp_path: Path) -> Non
     for file in (tmp_path / "evidence").iterdir():
         file.write_bytes(b"no gzip")
     text = html(tmp_path, [finding()], [])
-    assert "the run's transcript is not part of this report" in told(text)
-    assert 'expected results for "hi there"' in told(text)
+    assert "the run's transcript is not part of this report" in page_text(text)
+    assert 'expected results for "hi there"' in page_text(text)
 
 
 def test_a_code_without_words_still_has_its_values(tmp_path: Path) -> None:
-    assert 'The requirement is not met. expected "hi there" got' in told(
+    assert 'The requirement is not met. expected "hi there" got' in page_text(
         html(tmp_path, [finding(code="tools/pairs/new")])
     )
 
 
 def test_the_page_has_no_value_as_python_writes_it(tmp_path: Path) -> None:
     some = [finding(expected=None, observed=True, related=(at("/0/parts/0/text", Side.HISTORY),))]
-    found = told(html(tmp_path, some))
+    found = page_text(html(tmp_path, some))
     assert not re.search(r"\bNone\b|\bTrue\b|'hi there'|\bdict\(|\bText\(", found)
     assert "expected results for null got true" in found

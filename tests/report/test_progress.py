@@ -44,19 +44,19 @@ def on(file: io.StringIO, clock: Clock) -> Progress:
     return progress("certify", ticks=False, file=file, clock=clock)
 
 
-def run_through(told: Progress, clock: Clock, count: int, seconds: float) -> None:
+def run_through(tracker: Progress, clock: Clock, count: int, seconds: float) -> None:
     for number in range(1, count + 1):
-        told.begun(f"run {number}")
+        tracker.started(f"run {number}")
         clock.now += seconds
-        told(number, count, f"run {number}")
+        tracker(number, count, f"run {number}")
 
 
 def stopped(progress: Progress, clock: Clock, done: int, of: int) -> None:
     """Somebody presses Ctrl-C when so many of them are done."""
-    with progress as told:
+    with progress as tracker:
         for number in range(1, done + 1):
             clock.now += 1
-            told(number, of, f"run {number}")
+            tracker(number, of, f"run {number}")
         raise KeyboardInterrupt
 
 
@@ -65,14 +65,14 @@ def stopped(progress: Progress, clock: Clock, done: int, of: int) -> None:
 
 def test_a_terminal_shows_what_runs_how_many_and_how_long() -> None:
     file, clock = Terminal(), Clock()
-    with on(file, clock) as told:
-        told.stage("runs")
-        told.begun("anthropic tools/one")
-        told.begun("anthropic tools/two")
+    with on(file, clock) as tracker:
+        tracker.stage("runs")
+        tracker.started("anthropic tools/one")
+        tracker.started("anthropic tools/two")
         clock.now += 2
-        told(20, 100, "anthropic tools/one")
+        tracker(20, 100, "anthropic tools/one")
         clock.now += 2
-        told(40, 100, "another")
+        tracker(40, 100, "another")
     last = frames(file)[-2]
     assert "certify  40/100 runs  0:04, a few seconds left" in last
     assert "anthropic tools/two" in last
@@ -82,19 +82,19 @@ def test_a_terminal_shows_what_runs_how_many_and_how_long() -> None:
 
 def test_verdicts_are_counted_as_they_fall() -> None:
     file, clock = Terminal(), Clock()
-    with on(file, clock) as told:
-        told.stage("verdicts")
+    with on(file, clock) as tracker:
+        tracker.stage("verdicts")
         for status in (Status.HELD, Status.HELD, Status.VIOLATED):
-            told.count(status)
+            tracker.count(status)
         clock.now += 1
-        told(3, 9, "a::core/x[legacy]")
+        tracker(3, 9, "a::core/x[legacy]")
     assert "✗ 1 violated  ✓ 2 held" in frames(file)[-2]
 
 
 def test_nothing_is_left_of_it_but_what_came_before() -> None:
     file, clock = Terminal(), Clock()
-    with on(file, clock) as told:
-        run_through(told, clock, 3, 1)
+    with on(file, clock) as tracker:
+        run_through(tracker, clock, 3, 1)
     cleared = file.getvalue().rpartition("\x1b[?25h")[2]
     assert re.sub(r"\r|\x1b\[(?:1A|2K)", "", cleared) == ""
     assert cleared.count("\x1b[1A") == 2
@@ -111,11 +111,11 @@ def test_an_interrupt_gives_the_cursor_back() -> None:
 def test_what_comes_late_does_not_start_it_again() -> None:
     """A worker's thread may tell of its run when an interrupt has ended everything."""
     file, clock = Terminal(), Clock()
-    with on(file, clock) as told:
-        told(1, 2, "a run")
+    with on(file, clock) as tracker:
+        tracker(1, 2, "a run")
     before = file.getvalue()
-    told.begun("another")
-    told(2, 2, "another")
+    tracker.started("another")
+    tracker(2, 2, "another")
     assert file.getvalue() == before
 
 
@@ -123,11 +123,11 @@ def test_what_comes_late_does_not_start_it_again() -> None:
 def test_no_line_is_wider_than_the_terminal(monkeypatch: pytest.MonkeyPatch, columns: int) -> None:
     monkeypatch.setenv("COLUMNS", str(columns))
     file, clock = Terminal(), Clock()
-    with on(file, clock) as told:
+    with on(file, clock) as tracker:
         for number in range(7):
-            told.begun(f"run {number} of an adapter with a long name: {'x' * 200}")
+            tracker.started(f"run {number} of an adapter with a long name: {'x' * 200}")
         clock.now += 1
-        told(1, 9, "other")
+        tracker(1, 9, "other")
     shown = frames(file)[-2]
     assert "and 3 more" in shown
     assert all(len(line) <= columns for line in shown.splitlines())
@@ -136,21 +136,21 @@ def test_no_line_is_wider_than_the_terminal(monkeypatch: pytest.MonkeyPatch, col
 def test_colour_respects_no_color(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
     file, clock = Terminal(), Clock()
-    with on(file, clock) as told:
-        told.count(Status.VIOLATED)
-        told(1, 2, "x")
+    with on(file, clock) as tracker:
+        tracker.count(Status.VIOLATED)
+        tracker(1, 2, "x")
     assert not re.search(r"\x1b\[[0-9;]*3[0-9]m", file.getvalue())
 
 
 def test_many_threads_may_tell_at_once() -> None:
     file, clock = Terminal(), Clock()
-    with on(file, clock) as told:
-        threads = [threading.Thread(target=run_through, args=(told, clock, 50, 0.001)) for _ in range(4)]
+    with on(file, clock) as tracker:
+        threads = [threading.Thread(target=run_through, args=(tracker, clock, 50, 0.001)) for _ in range(4)]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
-    assert told.state.running == {}
+    assert tracker.state.running == {}
 
 
 # -- without one -------------------------------------------------------------------------------------------------
@@ -158,8 +158,8 @@ def test_many_threads_may_tell_at_once() -> None:
 
 def test_what_is_short_says_nothing_without_a_terminal() -> None:
     file, clock = io.StringIO(), Clock()
-    with on(file, clock) as told:
-        run_through(told, clock, 100, 0.05)
+    with on(file, clock) as tracker:
+        run_through(tracker, clock, 100, 0.05)
     assert file.getvalue() == ""
 
 
@@ -167,10 +167,10 @@ def test_what_is_short_says_nothing_without_a_terminal() -> None:
 def test_without_a_terminal_there_are_a_few_plain_lines(monkeypatch: pytest.MonkeyPatch, dumb: bool) -> None:
     monkeypatch.setenv("TERM", "dumb" if dumb else "xterm")
     file, clock = Terminal() if dumb else io.StringIO(), Clock()
-    with on(file, clock) as told:
-        told.stage("runs")
-        told.count(Status.HELD)
-        run_through(told, clock, 400, 0.25)
+    with on(file, clock) as tracker:
+        tracker.stage("runs")
+        tracker.count(Status.HELD)
+        run_through(tracker, clock, 400, 0.25)
     lines = file.getvalue().splitlines()
     assert lines[0] == "certify: 40 of 400 runs, 0:10, about 2 min left (1 held)"
     assert lines[-1] == "certify: done after 1:40"
@@ -180,10 +180,10 @@ def test_without_a_terminal_there_are_a_few_plain_lines(monkeypatch: pytest.Monk
 
 def test_a_line_comes_also_when_hardly_anything_moves() -> None:
     file, clock = io.StringIO(), Clock()
-    with on(file, clock) as told:
+    with on(file, clock) as tracker:
         for number in range(1, 8):
             clock.now += 31
-            told(number, 10_000, "slow")
+            tracker(number, 10_000, "slow")
     assert len(file.getvalue().splitlines()) == 8
 
 
@@ -196,20 +196,20 @@ def test_what_was_stopped_says_where() -> None:
 
 def test_a_new_stage_counts_from_nothing() -> None:
     file, clock = io.StringIO(), Clock()
-    with on(file, clock) as told:
-        run_through(told, clock, 20, 1)
-        told.stage("verdicts")
+    with on(file, clock) as tracker:
+        run_through(tracker, clock, 20, 1)
+        tracker.stage("verdicts")
         clock.now += 6
-        told(1, 2, "a verdict")
+        tracker(1, 2, "a verdict")
     assert "certify: 1 of 2 verdicts, 0:26" in file.getvalue()
 
 
 def test_silence_can_be_told_everything() -> None:
-    told = Silence()
-    told.stage("runs")
-    told.begun("x")
-    told.count(Status.HELD)
-    told(1, 1, "x")
+    tracker = Silence()
+    tracker.stage("runs")
+    tracker.started("x")
+    tracker.count(Status.HELD)
+    tracker(1, 1, "x")
 
 
 # -- the estimate ------------------------------------------------------------------------------------------------
@@ -256,17 +256,17 @@ def test_time_gone_by() -> None:
 
 def test_on_a_cluster_the_workers_and_the_rate_are_told() -> None:
     clock, file = Clock(), Terminal()
-    with on(file, clock) as told:
-        told.workers(4)
-        run_through(told, clock, 20, 0.5)
-        told.workers(3)
-        told(20, 20, "run 20")
+    with on(file, clock) as tracker:
+        tracker.workers(4)
+        run_through(tracker, clock, 20, 0.5)
+        tracker.workers(3)
+        tracker(20, 20, "run 20")
     assert any("20/20 runs on 4 workers, 2.0 a second" in frame for frame in frames(file))
     assert any("20/20 runs on 3 workers" in frame for frame in frames(file))
 
 
 def test_on_this_machine_no_workers_are_told() -> None:
     clock, file = Clock(), Terminal()
-    with on(file, clock) as told:
-        run_through(told, clock, 20, 0.5)
+    with on(file, clock) as tracker:
+        run_through(tracker, clock, 20, 0.5)
     assert not any("worker" in frame for frame in frames(file))

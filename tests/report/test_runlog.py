@@ -76,8 +76,8 @@ def test_the_digest_depends_on_what_was_found_and_not_on_the_order(tmp_path: Pat
 
 
 def test_what_stood_behind_an_agent_is_no_part_of_the_digest() -> None:
-    told = msgspec.structs.replace(TRANSCRIPT, program="Some Code 2.1", processes=Processes(3, 1, 0))
-    assert digest_of(told) == digest_of(TRANSCRIPT)
+    with_program = msgspec.structs.replace(TRANSCRIPT, program="Some Code 2.1", processes=Processes(3, 1, 0))
+    assert digest_of(with_program) == digest_of(TRANSCRIPT)
     other = msgspec.structs.replace(TRANSCRIPT, digest="d2")
     assert digest_of(other) != digest_of(TRANSCRIPT)
 

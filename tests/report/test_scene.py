@@ -17,10 +17,10 @@ from turnproof.run.transcript import CallBegan, Transcript, WireRequest, WireRes
 from .exchanges import transcript, user
 from .runs import write_run
 
-HELD = ["hi there", "are you there"]
+TEXTS = ["hi there", "are you there"]
 BOTH = (
-    transcript("stateless", HELD, [user("hi there"), user("are you there")]),
-    transcript("legacy", HELD, [user("are you there")]),
+    transcript("stateless", TEXTS, [user("hi there"), user("are you there")]),
+    transcript("legacy", TEXTS, [user("are you there")]),
 )
 STATELESS, LEGACY = "tools/two/stateless/stream", "tools/two/legacy/stream"
 
@@ -49,8 +49,8 @@ def here(scene: Scene) -> list[tuple[str, tuple[str, ...]]]:
 
 
 def test_the_line_is_marked_that_shows_the_side_of_the_place(tmp_path: Path) -> None:
-    made = scenes(tmp_path)
-    scene = made.of(LEGACY, [at("legacy")], "id")
+    report_scenes = scenes(tmp_path)
+    scene = report_scenes.of(LEGACY, [at("legacy")], "id")
     assert (scene.id, scene.scenario, scene.mode, scene.paths) == ("id", "tools/two", "stream", ("stateless", "legacy"))
     assert set(scene.evidence) == {"stateless", "legacy"}
     assert here(scene) == [("→", ("legacy",))]
@@ -58,7 +58,7 @@ def test_the_line_is_marked_that_shows_the_side_of_the_place(tmp_path: Path) -> 
     assert scene.wire is not None
     assert scene.wire.path == "legacy"
     for side, label in ((Side.STREAM, "←"), (Side.RESPONSE, "returned,"), (Side.HISTORY, "call")):
-        assert here(made.of(LEGACY, [at("legacy", side)], "id")) == [(label, ("legacy",))]
+        assert here(report_scenes.of(LEGACY, [at("legacy", side)], "id")) == [(label, ("legacy",))]
 
 
 def test_both_sides_are_marked_where_both_fail(tmp_path: Path) -> None:
@@ -112,11 +112,11 @@ def test_a_dialect_that_nobody_knows_has_its_conversation_all_the_same(tmp_path:
 
 
 def test_a_run_that_is_not_part_of_the_report_is_said(tmp_path: Path) -> None:
-    made = scenes(tmp_path)
-    scene = made.of("gone/legacy/stream", [], "id")
+    report_scenes = scenes(tmp_path)
+    scene = report_scenes.of("gone/legacy/stream", [], "id")
     assert scene.problems == ("gone/legacy/stream: the run's transcript is not part of this report",)
     assert scene.turns == ()
-    assert made.name_of(LEGACY) == "tools/two/stream"
+    assert report_scenes.name_of(LEGACY) == "tools/two/stream"
 
 
 # The time line

@@ -24,14 +24,16 @@ def test_every_event_is_a_piece_with_the_text_that_it_adds() -> None:
 
 
 def test_a_cancel_stands_where_the_stream_was_held() -> None:
-    held = answer(streamed("a", "b", "c"), 3, "cut-by-peer", held=True, released="peer-closed", events_after_cancel=1)
-    assert kinds(held, "text:2") == ["text", "text", "cancel", "text", "closed"]
-    assert draw_stream(held, DIALECT, "text:2")[2].words == "cancelled at text:2"
+    response = answer(
+        streamed("a", "b", "c"), 3, "cut-by-peer", held=True, released="peer-closed", events_after_cancel=1
+    )
+    assert kinds(response, "text:2") == ["text", "text", "cancel", "text", "closed"]
+    assert draw_stream(response, DIALECT, "text:2")[2].words == "cancelled at text:2"
 
 
 def test_a_cancel_that_ended_the_stream_says_who_closed_it() -> None:
-    held = answer(streamed("a"), 1, "cut-by-peer", held=True)
-    assert draw_stream(held, DIALECT)[-1].words == "cancelled, client closed"
+    response = answer(streamed("a"), 1, "cut-by-peer", held=True)
+    assert draw_stream(response, DIALECT)[-1].words == "cancelled, client closed"
 
 
 def test_a_fault_stands_behind_the_events_that_were_written() -> None:
@@ -70,11 +72,11 @@ def test_a_long_or_unprintable_piece_is_made_legible() -> None:
 
 def test_a_conversation_has_the_picture_in_place_of_the_bytes() -> None:
     entries = conversation(transcript("legacy", ["hi"], [user("hi")], cancelled="text:2"))
-    (told,) = [entry for entry in entries if entry.label.startswith("←")]
-    assert told.text == ""
-    assert [piece.kind for piece in told.stream] == ["text", "text", "cancel"]
-    assert told.stream[-1].words == "cancelled at text:2, client closed"
-    assert told.call == 0
+    (answer_entry,) = [entry for entry in entries if entry.label.startswith("←")]
+    assert answer_entry.text == ""
+    assert [piece.kind for piece in answer_entry.stream] == ["text", "text", "cancel"]
+    assert answer_entry.stream[-1].words == "cancelled at text:2, client closed"
+    assert answer_entry.call == 0
 
 
 def test_an_entry_reads_like_another_whichever_call_it_belongs_to() -> None:

@@ -128,9 +128,9 @@ def test_evidence_that_is_gone_is_named_and_not_counted(run: Run, tmp_path: Path
 
 def test_a_yardstick_has_all_that_any_of_its_runs_had(run: Run, tmp_path: Path) -> None:
     report = coverage(run, EvidenceStore(tmp_path / "evidence"))
-    made = made_yardstick([report], "here")
-    assert set(made.requests["anthropic-messages"]) > {"max_tokens", "messages[].content[](text).text"}
-    assert "system" not in made.requests["anthropic-messages"]
+    reference = made_yardstick([report], "here")
+    assert set(reference.requests["anthropic-messages"]) > {"max_tokens", "messages[].content[](text).text"}
+    assert "system" not in reference.requests["anthropic-messages"]
 
 
 def test_the_command_says_what_it_counts(run: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -17,7 +17,7 @@ from .exchanges import transcript, user
 
 AT_CALL_0 = Place(side=Side.REQUEST, turn=0, call=0, exchange=0, pointer="/messages")
 HI, YOU = user("hi there"), user("are you there")
-HELD = ["hi there", "are you there"]
+TEXTS = ["hi there", "are you there"]
 
 
 def view(run: Transcript, dialect: str = "") -> View:
@@ -43,8 +43,8 @@ def marked(wire: Wire) -> list[Line]:
 def both(*sent: dict[str, object], **more: object) -> dict[str, Transcript]:
     stateless, legacy = [HI, YOU], list(sent or (HI, YOU))
     return {
-        "stateless": transcript("stateless", HELD, stateless),
-        "legacy": transcript("legacy", HELD, legacy, **more),  # type: ignore[arg-type]
+        "stateless": transcript("stateless", TEXTS, stateless),
+        "legacy": transcript("legacy", TEXTS, legacy, **more),  # type: ignore[arg-type]
     }
 
 
@@ -57,18 +57,18 @@ def test_what_one_path_lacks_stands_beside_what_the_other_sent() -> None:
 
 
 def test_values_stand_there_as_json() -> None:
-    (lost,) = found("legacy", **both(YOU)).lost
-    assert lost.held.startswith(('"', "{"))
-    assert lost.sent == "null"
+    (loss,) = found("legacy", **both(YOU)).lost
+    assert loss.held.startswith(('"', "{"))
+    assert loss.sent == "null"
 
 
 def test_what_is_alike_and_far_away_is_left_out() -> None:
     many = [user(f"message {number}") for number in range(20)]
-    held = [*(f"message {number}" for number in range(20)), *HELD]
+    texts = [*(f"message {number}" for number in range(20)), *TEXTS]
     wire = found(
         "legacy",
-        stateless=transcript("stateless", held, [*many, HI, YOU]),
-        legacy=transcript("legacy", held, [*many, YOU]),
+        stateless=transcript("stateless", texts, [*many, HI, YOU]),
+        legacy=transcript("legacy", texts, [*many, YOU]),
     )
     gap = next(line for line in wire.lines if line.kind == "gap")
     assert int(gap.left or 0) > 50
@@ -118,7 +118,7 @@ def test_a_path_alone_has_nothing_to_stand_beside() -> None:
     ],
 )
 def test_without_a_request_there_is_nothing_to_show(place: Place) -> None:
-    assert wire_of({"legacy": view(transcript("legacy", HELD, [HI]))}, "legacy", [place]) is None
+    assert wire_of({"legacy": view(transcript("legacy", TEXTS, [HI]))}, "legacy", [place]) is None
 
 
 def test_evidence_that_no_dialect_reads_shows_nothing_and_breaks_nothing() -> None:

@@ -78,11 +78,11 @@ def test_without_a_key_whoever_goes_to_the_real_service_says_so_in_one_wording(
     binding = Binding("mine", name, "m", Capabilities())
     with pytest.raises(UsageError) as live:
         live_target(binding, dialect(name))
-    with pytest.raises(UsageError) as spoken:
+    with pytest.raises(UsageError) as failure:
         endpoint_of("mine", name, "m", "", {}, needs_key=True)
     own = " or ".join(variables)
     assert str(live.value) == f"the live backend of 'mine' needs a key: set {own} in the environment"
-    assert str(spoken.value) == f"'mine' needs a key: set {KEY} or {own} in the environment"
+    assert str(failure.value) == f"'mine' needs a key: set {KEY} or {own} in the environment"
     assert endpoint_of("mine", name, "m", "", {}, needs_key=False).api_key == ""
 
 
@@ -91,8 +91,8 @@ def test_without_a_key_whoever_goes_to_the_real_service_says_so_in_one_wording(
 def test_the_real_service_is_where_the_environment_has_it_and_its_own_key_counts_there(
     monkeypatch: pytest.MonkeyPatch, name: str, address: str | None
 ) -> None:
-    spoken = dialect(name)
-    service = spoken.service
+    wire_dialect = dialect(name)
+    service = wire_dialect.service
     monkeypatch.setenv(KEY, "key-for-whichever")
     for variable in service.key_variables:
         monkeypatch.setenv(variable, f"key-of-{variable}")
@@ -100,14 +100,14 @@ def test_the_real_service_is_where_the_environment_has_it_and_its_own_key_counts
         monkeypatch.delenv(service.base_url_variable, raising=False)
     else:
         monkeypatch.setenv(service.base_url_variable, f"{address}{service.base_path}")
-    host = {None: spoken.default_host, "proxy.example": "https://proxy.example"}.get(address, address)
-    asked = endpoint_of("mine", name, "m", "", {}, needs_key=True)
-    assert (asked.base_url, asked.api_key) == (f"{host}{service.base_path}", "key-for-whichever")
-    live = access_to(spoken, "mine")
-    assert (live.base_url, live.key) == (asked.base_url, f"key-of-{service.key_variables[0]}")
+    host = {None: wire_dialect.default_host, "proxy.example": "https://proxy.example"}.get(address, address)
+    endpoint = endpoint_of("mine", name, "m", "", {}, needs_key=True)
+    assert (endpoint.base_url, endpoint.api_key) == (f"{host}{service.base_path}", "key-for-whichever")
+    live = access_to(wire_dialect, "mine")
+    assert (live.base_url, live.key) == (endpoint.base_url, f"key-of-{service.key_variables[0]}")
     assert live.key not in repr(live)
-    target = live_target(Binding("mine", name, "m", Capabilities()), spoken)
-    assert repr(target) == f"ProxyTarget({host!r}, dialect={spoken.name!r})"
+    target = live_target(Binding("mine", name, "m", Capabilities()), wire_dialect)
+    assert repr(target) == f"ProxyTarget({host!r}, dialect={wire_dialect.name!r})"
 
 
 def test_cassettes_of_ones_own_are_played_in_place_of_the_installed_ones(tmp_path: Path) -> None:

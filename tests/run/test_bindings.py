@@ -58,10 +58,10 @@ def test_an_installed_binding_is_found_by_name() -> None:
 
 
 def error_of_one_line(resolve: Callable[[str], object], name: str, says: str) -> BindingError:
-    with pytest.raises(BindingError, match=says) as caught:
+    with pytest.raises(BindingError, match=says) as failure:
         resolve(name)
-    assert "\n" not in str(caught.value)
-    return caught.value
+    assert "\n" not in str(failure.value)
+    return failure.value
 
 
 @pytest.mark.parametrize("name", ["their_binding:BINDING", "their_binding:Holder.inside"])

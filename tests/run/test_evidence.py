@@ -122,8 +122,8 @@ def test_ids_are_told_apart_by_who_refers_to_whom() -> None:
 
 
 def exchange(number: int, body: str, answer: str, probe: str) -> tuple[t.Event, t.Event]:
-    asked = request(body)
-    replaced = msgspec.structs.replace(asked, exchange=number, digest=body, probe=probe)
+    original = request(body)
+    replaced = msgspec.structs.replace(original, exchange=number, digest=body, probe=probe)
     answered = t.WireResponse(
         exchange=number, status=200, headers={}, body=answer, written=1, ended="completed", probe=probe
     )
@@ -215,16 +215,16 @@ def test_evidence_of_an_earlier_run_is_made_again_whatever_became_of_its_file(tm
 
 def test_only_what_a_store_has_put_or_kept_stays_when_a_run_begins(tmp_path: Path) -> None:
     earlier = EvidenceStore(tmp_path)
-    old, kept, damaged = (earlier.put(transcript(t.Chunk(text=text))) for text in ("old", "kept", "damaged"))
+    old, survivor, damaged = (earlier.put(transcript(t.Chunk(text=text))) for text in ("old", "kept", "damaged"))
     earlier.path(damaged).write_bytes(b"")
     (tmp_path / f"{old}.json.gz.1.part").write_bytes(b"half")
     store = EvidenceStore(tmp_path)
-    store.keep(kept)
+    store.keep(survivor)
     with pytest.raises(UsageError, match="cannot be read"):
         store.keep(damaged)
     new = store.put(transcript(t.Chunk(text="new")))
     store.drop_earlier()
-    assert {path.name for path in tmp_path.iterdir()} == {f"{new}.json.gz", f"{kept}.json.gz"}
+    assert {path.name for path in tmp_path.iterdir()} == {f"{new}.json.gz", f"{survivor}.json.gz"}
 
 
 @pytest.mark.parametrize("digest", ["../../out_of_tree", "a\0b", "", "/etc/passwd", "0" * 65])

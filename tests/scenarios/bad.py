@@ -52,9 +52,9 @@ def steps(id: str, text: str, path: str, reason: str) -> Bad:
 def bad_files(*kinds: str) -> list[Bad]:
     """The rows of the table, of these kinds alone if any are named."""
     table = yaml.safe_load(Path(__file__).with_name("refused.yaml").read_text("utf-8"))
-    made = {"documents": file, "files": file, "turns": turn, "steps": steps}
+    makers = {"documents": file, "files": file, "turns": turn, "steps": steps}
     return [
-        made[kind](row["id"], row["text"], row["at"], row["reason"])
+        makers[kind](row["id"], row["text"], row["at"], row["reason"])
         for kind, rows in table.items()
         for row in rows
         if not kinds or kind in kinds
@@ -65,9 +65,9 @@ def check_refused(bad: Bad, folder: Path) -> None:
     """The file is refused with its name, the path and the reason."""
     file = folder / "bad.yaml"
     file.write_text(bad.text, encoding="utf-8")
-    with pytest.raises(ScenarioError) as caught:
+    with pytest.raises(ScenarioError) as failure:
         load(file)
-    assert caught.value.file == str(file)
-    assert caught.value.path == bad.path
-    assert bad.reason in caught.value.reason
-    assert str(caught.value).startswith(f"{file}: {bad.path}: ")
+    assert failure.value.file == str(file)
+    assert failure.value.path == bad.path
+    assert bad.reason in failure.value.reason
+    assert str(failure.value).startswith(f"{file}: {bad.path}: ")

@@ -14,9 +14,9 @@ TOOLS = "tools: [{name: look, takes: {bed: string}}]\n"
 TURNS = "turns: [{user: Hi, model: Hello}]\n"
 
 
-def scenario(tmp_path: Path, given: str, more: str = TOOLS + "results: {look: dry}\n") -> Scenario:
+def scenario(tmp_path: Path, entries: str, more: str = TOOLS + "results: {look: dry}\n") -> Scenario:
     file = tmp_path / "given.yaml"
-    file.write_text(f"title: Given\n{more}given:\n{given}\n{TURNS}")
+    file.write_text(f"title: Given\n{more}given:\n{entries}\n{TURNS}")
     return load(file)
 
 
@@ -25,46 +25,48 @@ def shape(messages: tuple[Message, ...]) -> list[tuple[str, str]]:
 
 
 def test_turns_become_messages_with_ids_of_their_own(tmp_path: Path) -> None:
-    given = scenario(tmp_path, "  - {user: One, model: First}\n  - {user: Two, model: Second}", "").given
-    assert shape(given) == [("user", "One"), ("model", "First"), ("user", "Two"), ("model", "Second")]
-    assert [message.message_id for message in given] == ["given-1", "given-2", "given-3", "given-4"]
+    messages = scenario(tmp_path, "  - {user: One, model: First}\n  - {user: Two, model: Second}", "").given
+    assert shape(messages) == [("user", "One"), ("model", "First"), ("user", "Two"), ("model", "Second")]
+    assert [message.message_id for message in messages] == ["given-1", "given-2", "given-3", "given-4"]
 
 
 def test_a_call_is_answered_behind_it_in_call_order(tmp_path: Path) -> None:
-    given = scenario(
+    messages = scenario(
         tmp_path,
         "  - user: Look\n    model: [[{call: look, args: {bed: a}}, {call: look, args: {bed: b}, id: own}], Dry.]",
     ).given
-    assert [call.id for call in given[1].calls] == ["given_1", "own"]
-    assert [(result.call_id, result.result) for result in given[2].results] == [("given_1", "dry"), ("own", "dry")]
+    assert [call.id for call in messages[1].calls] == ["given_1", "own"]
+    assert [(result.call_id, result.result) for result in messages[2].results] == [("given_1", "dry"), ("own", "dry")]
 
 
 def test_thoughts_and_calls_are_signed_by_a_model_that_no_run_has(tmp_path: Path) -> None:
-    given = scenario(tmp_path, "  - {user: Look, model: [[{thinking: Hm}, {call: look, args: {bed: a}}], Dry.]}").given
-    signed = [part.provider_data for part in given[1].parts if isinstance(part, Thought | FunctionCall)]
+    messages = scenario(
+        tmp_path, "  - {user: Look, model: [[{thinking: Hm}, {call: look, args: {bed: a}}], Dry.]}"
+    ).given
+    signed = [part.provider_data for part in messages[1].parts if isinstance(part, Thought | FunctionCall)]
     assert [data.dialect if data else None for data in signed] == ["elsewhere", "elsewhere"]
 
 
 def test_an_instruction_may_stand_between_turns(tmp_path: Path) -> None:
-    given = scenario(tmp_path, "  - {user: One, model: First}\n  - {system: Be brief.}", "").given
-    assert shape(given)[-1] == ("system", "Be brief.")
+    messages = scenario(tmp_path, "  - {user: One, model: First}\n  - {system: Be brief.}", "").given
+    assert shape(messages)[-1] == ("system", "Be brief.")
 
 
 def test_the_last_call_may_be_left_unanswered(tmp_path: Path) -> None:
-    given = scenario(
+    messages = scenario(
         tmp_path,
         "  - {user: Look, unanswered: true, model: [[{call: look, args: {bed: a}}], [{call: look, args: {bed: b}}]]}",
     ).given
-    assert [message.role for message in given] == ["user", "model", "tool", "model"]
+    assert [message.role for message in messages] == ["user", "model", "tool", "model"]
 
 
 def test_a_failed_tool_and_a_turns_own_result_are_kept(tmp_path: Path) -> None:
-    given = scenario(
+    messages = scenario(
         tmp_path,
         "  - {user: Look, results: {look: {error: stuck}}, model: [[{call: look, args: {bed: a}}], Oh.]}",
         TOOLS,
     ).given
-    assert given[2].parts == (ToolResult("given_1", "look", "stuck", is_error=True),)
+    assert messages[2].parts == (ToolResult("given_1", "look", "stuck", is_error=True),)
 
 
 def test_it_needs_a_session_that_takes_over(tmp_path: Path) -> None:
@@ -72,7 +74,7 @@ def test_it_needs_a_session_that_takes_over(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "path", "reason"),
+    ("entries", "path", "reason"),
     [
         ("  []", "$.given", "leave 'given' out"),
         ("  - {user: Hi}", "$.given[0]", "model"),
@@ -89,10 +91,10 @@ def test_it_needs_a_session_that_takes_over(tmp_path: Path) -> None:
     ],
 )
 def test_what_cannot_have_happened_is_refused_where_it_stands(
-    tmp_path: Path, given: str, path: str, reason: str
+    tmp_path: Path, entries: str, path: str, reason: str
 ) -> None:
     with pytest.raises(ScenarioError, match=reason) as error:
-        scenario(tmp_path, given)
+        scenario(tmp_path, entries)
     assert error.value.path.startswith(path)
 
 

@@ -103,9 +103,9 @@ def reason(data: Any, name: str) -> str:
 def test_an_unknown_key_is_refused_by_both_or_by_none_wherever_it_is() -> None:
     refused = 0
     for kind, (data, name, path) in kinds_of_places().items():
-        held = value_at(data, path)
-        if isinstance(held, dict):
-            changed = with_value(data, path, held | {"zzz": 1})
+        value = value_at(data, path)
+        if isinstance(value, dict):
+            changed = with_value(data, path, value | {"zzz": 1})
             by_reader = "unknown key" in reason(changed, name)
             assert not (by_reader and validator().is_valid(changed)), kind
             assert reason(changed, name) or validator().is_valid(changed), kind

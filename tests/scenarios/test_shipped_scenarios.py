@@ -28,11 +28,11 @@ def turns() -> list[Turn]:
 def test_there_are_many_and_a_quick_run_of_an_adapter_has_few_enough() -> None:
     """Those of conversations that a service keeps come on top, for adapters of such a service alone."""
     quick = [one for one in SCENARIOS.values() if one.depth == "quick" and one.subject == "adapter"]
-    kept = [one for one in quick if "wire:held-history" in one.features]
+    with_held_history = [one for one in quick if "wire:held-history" in one.features]
     assert len(SCENARIOS) >= 32
-    assert 28 <= len(quick) - len(kept) <= 64
-    assert sum(len(one.modes) for one in quick if one not in kept) <= 96
-    assert sum(len(one.modes) for one in kept) <= 24
+    assert 28 <= len(quick) - len(with_held_history) <= 64
+    assert sum(len(one.modes) for one in quick if one not in with_held_history) <= 96
+    assert sum(len(one.modes) for one in with_held_history) <= 24
 
 
 def test_what_only_sessions_run_is_little_more() -> None:
@@ -40,10 +40,10 @@ def test_what_only_sessions_run_is_little_more() -> None:
     for_sessions = [scenario for scenario in SCENARIOS.values() if scenario.subject == "session"]
     assert 1 <= len(for_sessions) <= 30
     for scenario in for_sessions:
-        asked = {action for turn in scenario.turns for action in turn.before} | set(scenario.operations)
+        operations = {action for turn in scenario.turns for action in turn.before} | set(scenario.operations)
         own = {"tamper", "damaged-load", "reset", "revert", "stop", "other_path", "spawn", "adopt", "inject"}
         own |= {"interject", "background", "enrichment", "takes_back"}
-        assert asked & own or scenario.options.get("context_tokens"), scenario.name
+        assert operations & own or scenario.options.get("context_tokens"), scenario.name
 
 
 @pytest.mark.parametrize("kind", get_args(FaultKind))
@@ -73,11 +73,11 @@ def test_a_session_goes_back_and_is_stopped() -> None:
     assert {turn.cancel.by for turn in turns() if turn.cancel is not None} == {"token", "stop", "kill"}
 
 
-LOST = {"CacheExpiredError", "ChainLostError", "ResumeError"}
+LOSS_ERRORS = {"CacheExpiredError", "ChainLostError", "ResumeError"}
 """A cache and a chain that are gone are begun anew; a session that is gone is no turn's error."""
 
 
-@pytest.mark.parametrize("error", sorted(set(ERRORS) - LOST - {"ContentFilterError"}))
+@pytest.mark.parametrize("error", sorted(set(ERRORS) - LOSS_ERRORS - {"ContentFilterError"}))
 def test_every_error_is_expected_somewhere(error: str) -> None:
     """But for the content filter, which no status gives away."""
     assert any(turn.error == error for turn in turns())

@@ -58,9 +58,9 @@ def joined(response: m.ProviderResponse) -> m.ProviderResponse:
 
 def reply(*parts: str | m.Part, finish: str | None = None, prompt: int = 10, output: int = 2) -> m.ProviderResponse:
     """A response of texts and parts; it ends with `tool_use` if it holds a call, else with `stop`."""
-    made = m.Message.model(*parts)
-    reason = m.FinishReason(finish) if finish else m.FinishReason.TOOL_USE if made.calls else m.FinishReason.STOP
-    return m.ProviderResponse(made.parts, m.TokenUsage(prompt, output, prompt + output), reason)
+    message = m.Message.model(*parts)
+    reason = m.FinishReason(finish) if finish else m.FinishReason.TOOL_USE if message.calls else m.FinishReason.STOP
+    return m.ProviderResponse(message.parts, m.TokenUsage(prompt, output, prompt + output), reason)
 
 
 def call(name: str = "look", id: str = "c1", **args: Any) -> m.FunctionCall:
@@ -174,11 +174,11 @@ class FakeLegacy:
 class Naps:
     """A sleep that takes no time, and may do something instead."""
 
-    taken: list[float] = field(default_factory=list)
+    durations: list[float] = field(default_factory=list)
     during: Callable[[], object] = lambda: None
 
     def __call__(self, seconds: float, token: CancelToken) -> bool:
-        self.taken.append(seconds)
+        self.durations.append(seconds)
         self.during()
         return token.is_cancelled
 

@@ -63,10 +63,10 @@ def test_a_denial_concerns_its_own_call_alone(parallel: bool) -> None:
 
 def test_what_is_allowed_runs_while_the_next_question_is_still_open() -> None:
     first_ran = threading.Event()
-    asked: list[str] = []
+    ids: list[str] = []
 
     def approve(one: FunctionCall, token: CancelToken) -> Approval:
-        asked.append(one.id)
+        ids.append(one.id)
         if one.id == "b":
             assert first_ran.wait(30), "the first tool waits for the second question"
         return YES
@@ -78,7 +78,7 @@ def test_what_is_allowed_runs_while_the_next_question_is_still_open() -> None:
     box = ToolBox([tool(run=run)], approve=approve)
     results = box.run([call(id="a"), call(id="b"), call(id="c")], CancelToken())
     assert [result.result for result in results] == ["ok"] * 3
-    assert asked == ["a", "b", "c"], "one question at a time, in call order"
+    assert ids == ["a", "b", "c"], "one question at a time, in call order"
 
 
 @pytest.mark.parametrize(
@@ -102,15 +102,15 @@ def test_where_the_question_fails_the_answer_is_no(
 
 
 def test_nobody_is_asked_about_a_tool_that_does_not_exist() -> None:
-    asked: list[FunctionCall] = []
+    calls: list[FunctionCall] = []
 
     def approve(one: FunctionCall, token: CancelToken) -> Approval:
-        asked.append(one)
+        calls.append(one)
         return YES
 
     (unknown,) = ToolBox([tool()], approve=approve).run([call("other")], CancelToken())
     assert "no tool 'other'" in unknown.result
-    assert asked == []
+    assert calls == []
 
 
 @either_order
@@ -130,13 +130,13 @@ class Question:
     """An `approve` that waits until the test lets it go on."""
 
     def __init__(self, answer: Approval = YES) -> None:
-        self.asked, self.answered = threading.Event(), threading.Event()
+        self.opened, self.answered = threading.Event(), threading.Event()
         self.tokens: list[CancelToken] = []
         self._answer = answer
 
-    def __call__(self, asked: FunctionCall, token: CancelToken) -> Approval:
+    def __call__(self, function_call: FunctionCall, token: CancelToken) -> Approval:
         self.tokens.append(token)
-        self.asked.set()
+        self.opened.set()
         assert self.answered.wait(30)
         return self._answer
 
@@ -146,7 +146,7 @@ def while_waiting(session: Session, question: Question, action: Callable[[], obj
     out: list[Any] = []
     turn = threading.Thread(target=lambda: out.append(session.send("Hi")))
     turn.start()
-    assert question.asked.wait(30)
+    assert question.opened.wait(30)
     action()
     turn.join(30)
     assert out, "the turn did not end"
@@ -170,8 +170,8 @@ def test_a_turn_cancelled_while_it_waits_is_over_at_once_and_the_late_yes_runs_n
     result = while_waiting(session, question, session.stop)  # returns though the question is still open
     assert result.outcome == "cancelled"
     assert question.tokens[0].is_cancelled
-    gone = tuple(ToolResult(id, "look", "cancelled", is_error=True) for id in ("c1", "c2"))
-    assert shape(session)[1:] == [("model", (call(id="c1"), call(id="c2"))), ("tool", gone)]
+    cancelled_results = tuple(ToolResult(id, "look", "cancelled", is_error=True) for id in ("c1", "c2"))
+    assert shape(session)[1:] == [("model", (call(id="c1"), call(id="c2"))), ("tool", cancelled_results)]
     before = set(threading.enumerate())
     question.answered.set()
     for thread in before - {threading.current_thread()}:
@@ -185,7 +185,7 @@ def test_a_turn_cancelled_while_it_waits_is_over_at_once_and_the_late_yes_runs_n
 
 @both
 def test_an_approval_that_gives_up_when_it_is_cancelled_is_no_denial(path: str) -> None:
-    def approve(asked: FunctionCall, token: CancelToken) -> Approval:
+    def approve(function_call: FunctionCall, token: CancelToken) -> Approval:
         session.stop()
         token.raise_if_cancelled()
         raise AssertionError("unreachable")
@@ -196,7 +196,7 @@ def test_an_approval_that_gives_up_when_it_is_cancelled_is_no_denial(path: str) 
 
 
 def test_an_approval_that_raises_cancelled_by_itself_is_a_no() -> None:
-    def approve(asked: FunctionCall, token: CancelToken) -> Approval:
+    def approve(function_call: FunctionCall, token: CancelToken) -> Approval:
         raise Cancelled("the window was closed")
 
     (result,) = ToolBox([tool(run=never_run)], approve=approve).run([call()], CancelToken())
@@ -241,12 +241,12 @@ def test_nothing_of_a_session_can_be_saved_or_changed_while_it_waits(path: str) 
 
 @both
 def test_each_call_that_began_ends_once_whether_allowed_denied_or_cancelled(path: str) -> None:
-    told: list[Any] = []
+    events: list[Any] = []
 
-    def approve(asked: FunctionCall, token: CancelToken) -> Approval:
-        if asked.id == "c3":
+    def approve(function_call: FunctionCall, token: CancelToken) -> Approval:
+        if function_call.id == "c3":
             session.stop()
-        return Approval(asked.id != "c2", "no")
+        return Approval(function_call.id != "c2", "no")
 
     session, _ = open_session(
         path,
@@ -256,13 +256,13 @@ def test_each_call_that_began_ends_once_whether_allowed_denied_or_cancelled(path
         parallel_tools=False,
         observers=[
             Watching(
-                on_tool_began=lambda asked: told.append(asked.id),
-                on_tool_ended=lambda asked, result: told.append((asked.id, result.result)),
+                on_tool_began=lambda asked: events.append(asked.id),
+                on_tool_ended=lambda asked, result: events.append((asked.id, result.result)),
             )
         ],
     )
     session.send("Hi")
-    assert told == [
+    assert events == [
         "c1",
         ("c1", "seen"),
         "c2",

@@ -133,7 +133,7 @@ def test_tools_in_the_background_take_no_place_from_those_that_wait_for_one() ->
 
 
 def test_each_call_begins_and_ends_once_for_the_observers() -> None:
-    slow, told = Slow(), list[Any]()
+    slow, events = Slow(), list[Any]()
     session, _ = open_session(
         "stateless",
         reply(call("slow")),
@@ -142,15 +142,15 @@ def test_each_call_begins_and_ends_once_for_the_observers() -> None:
         sleep=slow.sleep,
         observers=[
             Watching(
-                on_tool_began=lambda asked: told.append(asked.id),
-                on_tool_ended=lambda asked, result: told.append(result.result["status"]),
-                on_status=lambda status: told.append(status),
+                on_tool_began=lambda asked: events.append(asked.id),
+                on_tool_ended=lambda asked, result: events.append(result.result["status"]),
+                on_status=lambda status: events.append(status),
             )
         ],
     )
     session.send("Hi")
     with slow.finishing(*session.tasks):
-        assert told == ["running", "c1", "running", "idle"], "the second one is the handle's status"
+        assert events == ["running", "c1", "running", "idle"], "the second one is the handle's status"
 
 
 # Asked for
@@ -180,7 +180,7 @@ def test_the_tool_that_asks_is_offered_with_every_tool_that_may_go_on_and_is_no_
     session, provider = open_session("stateless", reply("ok"), reply("ok"), tools=[tool(), slow.tool])
     session.send("Hi")
     assert [schema.name for schema in provider.requests[0].tools] == ["look", "slow", TASK_RESULT]
-    assert [made.schema.name for made in session.tools] == ["look", "slow"]
+    assert [one.schema.name for one in session.tools] == ["look", "slow"]
     session.set_tools(session.tools[:1])
     session.send("Hi")
     assert [schema.name for schema in provider.requests[1].tools] == ["look"]

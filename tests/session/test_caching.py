@@ -17,7 +17,7 @@ from turnproof.session import Session
 
 from .fakes import PATHS, FakeLegacy, FakeStateless, Naps, Watching, open_session, reply
 
-GONE = CacheExpiredError("CachedContent not found", name="cache-1", status=403)
+CACHE_EXPIRED = CacheExpiredError("CachedContent not found", name="cache-1", status=403)
 
 
 def cached(text: str, read: int = 0, written: int = 0, fresh: int = 0) -> ProviderResponse:
@@ -157,7 +157,7 @@ def test_a_provider_that_owns_the_history_and_takes_no_plugin_is_left_alone() ->
 
 
 def test_a_lost_managed_cache_of_the_providers_plugin_costs_one_more_call() -> None:
-    provider = Holder(GONE, reply("hello"))
+    provider = Holder(CACHE_EXPIRED, reply("hello"))
     provider.set_cache_plugin(Named())
     assert Session(provider, system="s").send("hi").text == "hello"
     assert len(provider.requests) == 2
@@ -182,24 +182,24 @@ def test_a_plugin_rests_while_another_provider_is_used() -> None:
     class Other(Holder):
         name = "other"
 
-    mine, other, plugin = Holder(reply("a"), reply("c")), Other(reply("b")), Marker(provider_name="holder")
-    session = Session(mine, system="s", cache_plugin=plugin)
+    holder, other, plugin = Holder(reply("a"), reply("c")), Other(reply("b")), Marker(provider_name="holder")
+    session = Session(holder, system="s", cache_plugin=plugin)
     session.send("one")
     session.swap(other)
     session.send("two")
     assert other.requests[0].system == "s"
-    session.swap(mine)
+    session.swap(holder)
     session.send("three")
     assert plugin.prepared == [1, 5]
 
 
 def test_a_swap_to_a_provider_with_another_plugin_leaves_the_session_as_it_was() -> None:
-    mine, theirs = Holder(reply("a"), reply("b")), Holder()
+    holder, theirs = Holder(reply("a"), reply("b")), Holder()
     theirs.set_cache_plugin(Marker("theirs"))
-    session = Session(mine, system="s", cache_plugin=Marker("mine"))
+    session = Session(holder, system="s", cache_plugin=Marker("mine"))
     with pytest.raises(UsageError, match="two cache plugins"):
         session.swap(theirs)
-    assert session.provider is mine
+    assert session.provider is holder
     assert session.send("on").text == "a"
 
 
@@ -207,34 +207,34 @@ def test_a_swap_to_a_provider_with_another_plugin_leaves_the_session_as_it_was()
 
 
 def watched(path: str, *steps: Any, **options: Any) -> tuple[Session, list[PrefixLoss]]:
-    told: list[PrefixLoss] = []
+    losses: list[PrefixLoss] = []
     session, _ = open_session(
         path,
         *steps,
         system="s" * 100,
         cache_plugin=Marker(),
-        observers=[Watching(on_prefix_lost=told.append)],
+        observers=[Watching(on_prefix_lost=losses.append)],
         **options,
     )
-    return session, told
+    return session, losses
 
 
 @pytest.mark.parametrize("path", PATHS)
 def test_observers_hear_what_a_collection_cost(path: str) -> None:
     steps = [cached("a" * 400, written=200), cached("b" * 400, read=200, written=200), cached("c", written=300)]
-    session, told = watched(path, *steps)
+    session, losses = watched(path, *steps)
     for words in ("x" * 400, "y" * 400):
         session.send(words)
     session.collect(keep_turns=1)
     session.send("z")
-    assert [(loss.turn, loss.reason, loss.kept) for loss in told] == [(2, "gc", 0)]
-    assert 0 < told[0].tokens <= 300
-    assert session.prefix.losses == tuple(told)
+    assert [(loss.turn, loss.reason, loss.kept) for loss in losses] == [(2, "gc", 0)]
+    assert 0 < losses[0].tokens <= 300
+    assert session.prefix.losses == tuple(losses)
     assert session.prefix.totals == CacheUsage(read=200, written=700)
 
 
 def test_a_collection_of_the_sessions_own_accord_is_heard_of_too() -> None:
-    session, told = watched(
+    session, losses = watched(
         "stateless",
         *(cached("a" * 400, written=200), cached("b" * 400, read=200, written=700), cached("c", written=300)),
         gc=TruncateGC(),
@@ -242,47 +242,47 @@ def test_a_collection_of_the_sessions_own_accord_is_heard_of_too() -> None:
     )
     for words in ("x" * 400, "y" * 400, "z"):
         session.send(words)
-    assert [loss.reason for loss in told] == ["gc"]
+    assert [loss.reason for loss in losses] == ["gc"]
 
 
 @pytest.mark.parametrize("path", PATHS)
 def test_a_history_that_goes_back_and_is_read_again_loses_nothing(path: str) -> None:
-    session, told = watched(path, *(cached("a", read=100 * n, written=100) for n in range(3)), cached("b", read=100))
+    session, losses = watched(path, *(cached("a", read=100 * n, written=100) for n in range(3)), cached("b", read=100))
     for words in ("one", "two", "three"):
         session.send(words)
     session.revert_to_turn(0)
     session.send("again")
-    assert told == []
+    assert losses == []
 
 
 def test_a_call_that_is_repeated_is_one_loss() -> None:
     failed = OverloadedError("busy", status=529)
     steps = [cached("a", written=100), failed, failed, cached("b", written=100, fresh=20)]
-    session, told = watched("stateless", *steps, sleep=Naps())
+    session, losses = watched("stateless", *steps, sleep=Naps())
     session.send("one")
     session.set_system("another")
     session.send("two")
-    assert [loss.reason for loss in told] == ["system"]
+    assert [loss.reason for loss in losses] == ["system"]
 
 
 def test_another_provider_has_another_cache() -> None:
-    session, told = watched("stateless", cached("a", written=100))
+    session, losses = watched("stateless", cached("a", written=100))
     session.send("one")
     session.swap(Holder(cached("b", written=120)))
     session.send("two")
-    assert [loss.reason for loss in told] == ["swap"]
+    assert [loss.reason for loss in losses] == ["swap"]
 
 
 def test_another_model_of_the_same_provider_has_another_cache() -> None:
-    provider, told = Holder(cached("a", written=100), cached("b", written=120)), list[PrefixLoss]()
+    provider, losses = Holder(cached("a", written=100), cached("b", written=120)), list[PrefixLoss]()
     session = Session(
-        provider, system="s" * 100, cache_plugin=Marker(), observers=[Watching(on_prefix_lost=told.append)]
+        provider, system="s" * 100, cache_plugin=Marker(), observers=[Watching(on_prefix_lost=losses.append)]
     )
     provider.model_name = "small"
     session.send("one")
     provider.model_name = "large"
     session.send("two")
-    assert [loss.reason for loss in told] == ["swap"]
+    assert [loss.reason for loss in losses] == ["swap"]
 
 
 def test_without_a_plugin_nothing_is_measured() -> None:

@@ -21,7 +21,7 @@ CALLBACKS = ("on_chunk", "on_thinking", "on_function_call", "on_usage_update")
 FULL = reply(Thought("hm"), "let me ", call())
 
 
-class Mine(Exception):
+class CallbackError(Exception):
     """What the caller's callback raises."""
 
 
@@ -33,21 +33,21 @@ def wrapped(play: Play) -> ProviderResponse:
     """A careless adapter takes what a callback raises for a broken stream."""
     try:
         return play.deliver(FULL)
-    except Mine as error:
+    except CallbackError as error:
         raise TransportError("the stream broke") from error
 
 
 def swallowed(play: Play) -> ProviderResponse:
     """Another one drops it and goes on."""
-    for name, given in list(play.kwargs.items()):
-        if name.startswith("on_") and given:
-            play.kwargs[name] = _deaf(given)
+    for name, callback in list(play.kwargs.items()):
+        if name.startswith("on_") and callback:
+            play.kwargs[name] = _deaf(callback)
     return play.deliver(FULL)
 
 
 def _deaf(callback: Callable[[Any], None]) -> Callable[[Any], None]:
     def call_it(value: Any) -> None:
-        with contextlib.suppress(Mine):
+        with contextlib.suppress(CallbackError):
             callback(value)
 
     return call_it
@@ -83,8 +83,8 @@ MOMENTS: dict[str, list[Step]] = {
 def test_what_a_callback_raises_reaches_the_caller_and_takes_the_turn_back(path: str, moment: str, which: str) -> None:
     session, provider = open_session(path, reply("before"), *MOMENTS[moment], reply("after"), tools=[tool()])
     session.send("first")
-    held = session.history.messages
-    error, asked = Mine(which), len(provider.requests)
+    messages = session.history.messages
+    error, request_count = CallbackError(which), len(provider.requests)
 
     def fail(value: Any) -> None:
         # The round before a tool is let through, so that something is there to be taken back.
@@ -92,11 +92,11 @@ def test_what_a_callback_raises_reaches_the_caller_and_takes_the_turn_back(path:
             raise error
 
     callbacks = dict.fromkeys(CALLBACKS, lambda value: None) | {which: fail}
-    with pytest.raises(Mine) as caught:
+    with pytest.raises(CallbackError) as failure:
         session.send("second", **callbacks)  # type: ignore[arg-type]
-    assert caught.value is error
-    assert all(a is b for a, b in zip(held, session.history.messages, strict=True))
-    assert len(provider.requests) - asked == len(MOMENTS[moment]), "it is not taken for the provider's failure"
+    assert failure.value is error
+    assert all(a is b for a, b in zip(messages, session.history.messages, strict=True))
+    assert len(provider.requests) - request_count == len(MOMENTS[moment]), "it is not taken for the provider's failure"
     assert in_step(session, provider)
     assert not session.is_processing
     provider.script.steps = [reply("after")]
@@ -108,10 +108,10 @@ def test_what_a_callback_raises_reaches_the_caller_and_takes_the_turn_back(path:
 def test_a_callback_that_raises_in_an_interrupted_answer_takes_the_whole_turn_back(path: str) -> None:
     def fail(piece: str) -> None:
         session.interject("wait")
-        raise Mine
+        raise CallbackError
 
     session, provider = open_session(path, reply("Hello"), reply("ok"))
-    with pytest.raises(Mine):
+    with pytest.raises(CallbackError):
         session.send("Hi", on_chunk=fail)
     assert not session.history
     assert [message.text for message in session.waiting] == ["wait"]
@@ -123,7 +123,7 @@ def test_a_callback_that_raises_in_an_interrupted_answer_takes_the_whole_turn_ba
 @pytest.mark.parametrize("moment", ["at-once", "after-a-retry", "when-cancelled", "while-it-is-cut"])
 def test_observers_that_raise_at_any_moment_change_no_result(path: str, moment: str) -> None:
     def fail(*_: object) -> None:
-        raise Mine
+        raise CallbackError
 
     def turn(observers: list[SessionObserver]) -> Any:
         session, _ = open_session(
@@ -156,7 +156,7 @@ def test_a_callback_may_ask_and_stop_the_session_that_calls_it(path: str) -> Non
 
 def test_a_listener_of_the_callers_token_that_raises_keeps_no_turn_from_stopping() -> None:
     def fail() -> None:
-        raise Mine
+        raise CallbackError
 
     def step(play: Play) -> ProviderResponse:
         token.cancel()

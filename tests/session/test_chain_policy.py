@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from adapters.contract.chains import GOOGLE, LOOK, OPENAI, ChainKind, spoken
+from adapters.contract.chains import GOOGLE, LOOK, OPENAI, ChainKind, request_texts
 from dialects.answers import reply
 from dialects.responders import ScriptedService
 
@@ -45,10 +45,10 @@ class Stored:
 
     def provider(self) -> Any:
         """One more provider at the service."""
-        self.opened.append(made := self.kind.provider())
-        made.initialize({"api_key": "key", "base_url": self.service.run.base_url})
-        made.connect(self.kind.models[0])
-        return made
+        self.opened.append(new_provider := self.kind.provider())
+        new_provider.initialize({"api_key": "key", "base_url": self.service.run.base_url})
+        new_provider.connect(self.kind.models[0])
+        return new_provider
 
     def open(self, **options: Any) -> Session:
         """One more session at the service."""
@@ -70,10 +70,10 @@ class Stored:
         self.answers()
         return "seen"
 
-    def say(self, said: str) -> None:
+    def say(self, text: str) -> None:
         """A turn that is answered."""
         self.answers()
-        self.session.send(said)
+        self.session.send(text)
 
     @property
     def bodies(self) -> list[Any]:
@@ -82,9 +82,9 @@ class Stored:
         return [call.body for call in calls if call is not None and call.operation == "generate"]
 
     @property
-    def kept(self) -> set[str]:
+    def kept_ids(self) -> set[str]:
         """The ids of what the service keeps."""
-        return set(self.kind.dialect.kept(self.service.run.world))
+        return set(self.kind.dialect.stored_ids(self.service.run.world))
 
     def next_request(self) -> str:
         """Have a turn, and say in a word of the page what its request was."""
@@ -92,17 +92,17 @@ class Stored:
         self.say("Next")
         body = self.bodies[-1]
         assert body["store"] is self.policy.store
-        held = [text for message in before for part in message.parts if (text := getattr(part, "text", ""))]
-        sent = spoken(body)
+        texts = [text for message in before for part in message.parts if (text := getattr(part, "text", ""))]
+        sent = request_texts(body)
         assert sent[-1] == "Next"
         if self.kind.head not in body:
-            assert sent == [*held, "Next"]
+            assert sent == [*texts, "Next"]
             return "all"
         assert body[self.kind.head] == head
-        return "new" if sent == ["Next"] else self._since(held, sent)
+        return "new" if sent == ["Next"] else self._since(texts, sent)
 
-    def _since(self, held: list[str], sent: list[str]) -> str:
-        assert sent == [*held[4:], "Next"], "what stands behind the turns One and Two, which were answered"
+    def _since(self, texts: list[str], sent: list[str]) -> str:
+        assert sent == [*texts[4:], "Next"], "what stands behind the turns One and Two, which were answered"
         return "since"
 
 
@@ -227,14 +227,14 @@ def test_the_page_has_every_operation_once() -> None:
 
 @pytest.fixture
 def opened(server: EmulatorServer) -> Iterator[Callable[..., Stored]]:
-    made: list[Stored] = []
+    sessions: list[Stored] = []
 
     def open_one(kind: ChainKind, policy: ChainPolicy) -> Stored:
-        made.append(Stored(server, kind, policy))
-        return made[-1]
+        sessions.append(Stored(server, kind, policy))
+        return sessions[-1]
 
     yield open_one
-    for stored in made:
+    for stored in sessions:
         for provider in stored.opened:
             provider.shutdown()
 
@@ -247,7 +247,7 @@ def test_where_nothing_is_stored_every_request_has_everything(
     stored = opened(kind, ChainPolicy(store=False))
     OPERATIONS[operation](stored)
     assert stored.next_request() == expected
-    assert stored.kept == set()
+    assert stored.kept_ids == set()
 
 
 @KINDS
@@ -258,7 +258,7 @@ def test_where_answers_are_stored_the_chain_goes_on_as_the_page_says(
     stored = opened(kind, ChainPolicy())
     OPERATIONS[operation](stored)
     assert stored.next_request() == expected
-    assert stored.state.head in stored.kept
+    assert stored.state.head in stored.kept_ids
 
 
 @KINDS
@@ -277,14 +277,14 @@ def test_what_is_left_behind_is_deleted_as_the_page_says(
     opened: Callable[..., Stored], kind: ChainKind, operation: str, expected: str
 ) -> None:
     stored = opened(kind, ChainPolicy(delete=True))
-    before = stored.kept
+    before = stored.kept_ids
     assert len(before) == 2
     OPERATIONS[operation](stored)
     if operation == "forgotten by the service":
         before = set()
     stored.next_request()
-    assert before - stored.kept == (before if expected == "the chain" else set())
-    assert stored.state.head in stored.kept
+    assert before - stored.kept_ids == (before if expected == "the chain" else set())
+    assert stored.state.head in stored.kept_ids
 
 
 # The rest of the policy
@@ -327,7 +327,7 @@ def test_a_cancelled_answer_is_deleted_with_the_chain(opened: Callable[..., Stor
     stored = opened(kind, ChainPolicy(delete=True))
     cancel(stored)
     stored.session.clear()
-    assert stored.kept == set()
+    assert stored.kept_ids == set()
 
 
 @KINDS
@@ -335,13 +335,13 @@ def test_what_could_not_be_deleted_fails_no_call_and_is_deleted_next_time(
     opened: Callable[..., Stored], kind: ChainKind, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stored = opened(kind, ChainPolicy(delete=True))
-    before = stored.kept
+    before = stored.kept_ids
     with monkeypatch.context() as patch:
         patch.setattr(type(stored.opened[0]), "_delete_stored", _refuse)
         stored.session.clear()
-    assert stored.kept == before
+    assert stored.kept_ids == before
     assert stored.next_request() == "all"
-    assert not stored.kept & before
+    assert not stored.kept_ids & before
 
 
 def _refuse(provider: object, name: str) -> None:
@@ -351,15 +351,15 @@ def _refuse(provider: object, name: str) -> None:
 @KINDS
 def test_a_subagent_that_is_released_takes_its_chain_with_it(opened: Callable[..., Stored], kind: ChainKind) -> None:
     stored = opened(kind, ChainPolicy(delete=True))
-    before = stored.kept
+    before = stored.kept_ids
     source = ProviderSource((kind.models[0],), open_legacy=lambda model: stored.provider())
     with Runtime({"service": source}, options=lambda agent: {"chain": stored.policy}) as runtime:
         child = runtime.create_session("child")
         stored.answers()
         child.send("Look it up.")
-        assert len(stored.kept - before) == 1
+        assert len(stored.kept_ids - before) == 1
         runtime.release(child)
-        assert stored.kept == before
+        assert stored.kept_ids == before
 
 
 def test_a_provider_that_cannot_be_told_to_store_nothing_is_refused() -> None:

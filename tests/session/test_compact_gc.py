@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import pytest
-from adapters.contract.chains import GOOGLE, OPENAI, spoken
+from adapters.contract.chains import GOOGLE, OPENAI, request_texts
 from dialects.answers import reply
 from dialects.responders import ScriptedAnswer
 
@@ -52,10 +52,10 @@ class Compacted:
             self.provider, path=path, gc=collector, gc_config=self.config, retry=RetryPolicy(attempts=1)
         )
 
-    def say(self, said: str) -> None:
+    def say(self, text: str) -> None:
         """A turn with a long answer, so that something can be saved."""
-        self.responder.reply = reply(Text(f"{said}? {LONG}"))
-        self.session.send(said)
+        self.responder.reply = reply(Text(f"{text}? {LONG}"))
+        self.session.send(text)
 
     def bodies(self, operation: str = "generate") -> list[Any]:
         """The bodies of all requests of a kind, each of which the service took without a complaint."""
@@ -74,14 +74,14 @@ class Compacted:
 
 @pytest.fixture(params=PATHS)
 def compacted(server: EmulatorServer, request: pytest.FixtureRequest) -> Iterator[Callable[..., Compacted]]:
-    made: list[Compacted] = []
+    talks: list[Compacted] = []
 
     def open_one(collector: CompactGC | None = None, **config: Any) -> Compacted:
-        made.append(Compacted(server, request.param, collector or CompactGC(), **config))
-        return made[-1]
+        talks.append(Compacted(server, request.param, collector or CompactGC(), **config))
+        return talks[-1]
 
     yield open_one
-    for one in made:
+    for one in talks:
         one.provider.shutdown()
 
 
@@ -92,8 +92,8 @@ def kinds(body: Any) -> list[str]:
 
 def test_the_service_makes_of_older_turns_what_is_sent_in_their_place(compacted: Callable[..., Compacted]) -> None:
     talk = compacted()
-    for said in ("One", "Two", "Three"):
-        talk.say(said)
+    for text in ("One", "Two", "Three"):
+        talk.say(text)
     before = talk.session.history.messages
     result = talk.session.collect()
     assert (result.error, result.changed) == (None, True)
@@ -102,8 +102,8 @@ def test_the_service_makes_of_older_turns_what_is_sent_in_their_place(compacted:
     assert result.removed_ids == (before[1].message_id, before[3].message_id)
     assert [message.role for message in result.added] == ["model"]
     assert result.tokens_freed > 0
-    (asked,) = talk.bodies("stored")
-    assert kinds(asked) == ["user", "assistant", "user", "assistant"]
+    (request_body,) = talk.bodies("stored")
+    assert kinds(request_body) == ["user", "assistant", "user", "assistant"]
     talk.say("Four")
     body = talk.bodies()[-1]
     assert "previous_response_id" not in body
@@ -114,11 +114,11 @@ def test_the_service_makes_of_older_turns_what_is_sent_in_their_place(compacted:
 
 def test_what_the_service_made_is_made_shorter_again(compacted: Callable[..., Compacted]) -> None:
     talk = compacted()
-    for said in ("One", "Two"):
-        talk.say(said)
+    for text in ("One", "Two"):
+        talk.say(text)
     assert talk.session.collect().changed
-    for said in ("Three", "Four"):
-        talk.say(said)
+    for text in ("Three", "Four"):
+        talk.say(text)
     assert talk.session.collect().changed
     assert talk.shape() == ["One", "Two", "Three", "item", "Four", "answer"]
     assert kinds(talk.bodies("stored")[-1])[:2] == ["user", "compaction"]
@@ -130,16 +130,16 @@ def test_what_the_service_made_is_made_shorter_again(compacted: Callable[..., Co
 def test_it_happens_by_itself_when_the_context_is_full(compacted: Callable[..., Compacted]) -> None:
     talk = compacted(context_limit=2000, target=0.4)
     talk.responder.prompt = 1800
-    for said in ("One", "Two"):
-        talk.say(said)
+    for text in ("One", "Two"):
+        talk.say(text)
     assert len(talk.bodies("stored")) == 1
     assert talk.shape() == ["One", "item", "Two", "answer"]
 
 
 def test_a_saved_session_has_the_item_and_sends_it(compacted: Callable[..., Compacted]) -> None:
     talk = compacted()
-    for said in ("One", "Two"):
-        talk.say(said)
+    for text in ("One", "Two"):
+        talk.say(text)
     talk.session.collect()
     saved = talk.session.save()
     talk.session.clear()
@@ -164,18 +164,18 @@ def test_an_answer_in_which_the_service_did_it_stands_for_all_before_it(compacte
     assert talk.shape() == ["Two", "item answer", "Three", "answer"]
 
 
-@pytest.mark.parametrize("said", ["not now", "no item"])
+@pytest.mark.parametrize("case", ["not now", "no item"])
 def test_what_goes_wrong_at_the_service_leaves_the_history_whole(
-    compacted: Callable[..., Compacted], monkeypatch: pytest.MonkeyPatch, said: str
+    compacted: Callable[..., Compacted], monkeypatch: pytest.MonkeyPatch, case: str
 ) -> None:
     talk = compacted()
     for words in ("One", "Two"):
         talk.say(words)
     before = talk.session.history.messages
-    monkeypatch.setattr(type(talk.provider), "compact", fails if said == "not now" else returns_no_item)
+    monkeypatch.setattr(type(talk.provider), "compact", fails if case == "not now" else returns_no_item)
     result = talk.session.collect()
     assert result.error is not None
-    assert ("ProviderError: not now" if said == "not now" else "returned no compaction") in result.error
+    assert ("ProviderError: not now" if case == "not now" else "returned no compaction") in result.error
     assert talk.session.history.messages == before
 
 
@@ -201,7 +201,7 @@ def test_a_refusal_of_the_service_is_typed_and_a_cancel_is_one(compacted: Callab
 def test_a_message_that_the_service_wrote_itself_is_sent_as_it_came() -> None:
     sent = [Message.user("One"), Message.model("Yes."), Message.user("Two")]
     image = {"type": "input_image", "image_url": "data:image/png;base64,"}
-    made = read_messages(
+    messages = read_messages(
         [
             {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "In short"}, image]},
             {"type": "message", "role": "user", "content": "Two"},
@@ -209,9 +209,9 @@ def test_a_message_that_the_service_wrote_itself_is_sent_as_it_came() -> None:
         ],
         sent,
     )
-    assert made[1] is sent[2]
-    assert made[0].parts == (Text("In short"), Opaque("openai-responses", "input_image", image))
-    assert made[2].role == "model"
+    assert messages[1] is sent[2]
+    assert messages[0].parts == (Text("In short"), Opaque("openai-responses", "input_image", image))
+    assert messages[2].role == "model"
 
 
 # Where there is no such service
@@ -246,8 +246,8 @@ def test_a_threshold_is_a_number_of_tokens() -> None:
 
 def test_the_last_request_has_what_the_session_holds(compacted: Callable[..., Compacted]) -> None:
     talk = compacted()
-    for said in ("One", "Two", "Three"):
-        talk.say(said)
+    for text in ("One", "Two", "Three"):
+        talk.say(text)
     talk.session.collect()
     talk.say("Four")
-    assert [words for words in spoken(talk.bodies()[-1]) if "?" not in words] == ["One", "Two", "Three", "Four"]
+    assert [words for words in request_texts(talk.bodies()[-1]) if "?" not in words] == ["One", "Two", "Three", "Four"]

@@ -57,13 +57,13 @@ def in_step(session: Session, provider: Any) -> bool:
 
 @both
 def test_results_that_do_not_fit_are_cut_and_what_is_held_is_what_was_sent(path: str) -> None:
-    told: list[GCResult] = []
+    results: list[GCResult] = []
     session, provider = reading(
         path,
         reply(call()),
         too_long(8_000, 10_100),
         reply("done"),
-        observers=[Watching(on_collected=told.append)],
+        observers=[Watching(on_collected=results.append)],
     )
     assert session.send("read it").text == "done"
     (result,) = results_of(session.history.messages)
@@ -71,13 +71,13 @@ def test_results_that_do_not_fit_are_cut_and_what_is_held_is_what_was_sent(path:
     assert 24_000 <= len(result.result) <= 26_000, "0.8 of the limit, and nothing beside it"
     assert in_step(session, provider)
     assert [len(results_of(request.messages)) for request in provider.requests] == [0, 1, 1]
-    assert (told[0].reason, told[0].removed_ids, len(told[0].cut_ids)) == ("overflow", (), 1)
-    assert session.history.messages[2].message_id == told[0].cut_ids[0]
+    assert (results[0].reason, results[0].removed_ids, len(results[0].cut_ids)) == ("overflow", (), 1)
+    assert session.history.messages[2].message_id == results[0].cut_ids[0]
 
 
 @both
 def test_collecting_comes_before_cutting(path: str) -> None:
-    told: list[GCResult] = []
+    results: list[GCResult] = []
     session, provider = reading(
         path,
         reply("one"),
@@ -86,11 +86,11 @@ def test_collecting_comes_before_cutting(path: str) -> None:
         too_long(8_000, 10_050),
         reply("done"),
         gc=TruncateGC(),
-        observers=[Watching(on_collected=told.append)],
+        observers=[Watching(on_collected=results.append)],
     )
     session.send("first")
     session.send("read it")
-    assert [bool(result.cut_ids) for result in told] == [False, True]
+    assert [bool(result.cut_ids) for result in results] == [False, True]
     assert [message.role for message in session.history.messages] == ["user", "model", "tool", "model"]
     assert in_step(session, provider)
 
@@ -243,7 +243,7 @@ def test_a_turn_that_fails_brings_back_what_was_collected_before_it(path: str) -
 @both
 @pytest.mark.parametrize("streamed", [False, True])
 def test_a_turn_that_fills_the_context_is_collected_after_it(path: str, streamed: bool) -> None:
-    told: list[GCResult] = []
+    results: list[GCResult] = []
     session, provider = open_session(
         path,
         reply("a", prompt=100),
@@ -251,13 +251,13 @@ def test_a_turn_that_fills_the_context_is_collected_after_it(path: str, streamed
         reply("c"),
         gc=TruncateGC(),
         gc_config=GCConfig(context_limit=1_000, keep_turns=1),
-        observers=[Watching(on_collected=told.append)],
+        observers=[Watching(on_collected=results.append)],
     )
     on_chunk = (lambda text: None) if streamed else None
     session.send("one", on_chunk=on_chunk)
-    assert told == []
+    assert results == []
     session.send("two", on_chunk=on_chunk)
-    assert [result.reason for result in told] == ["threshold"]
+    assert [result.reason for result in results] == ["threshold"]
     assert [message.text for message in session.history.messages] == ["two", "b"]
     if path == "legacy":
         assert [message.text for message in provider.get_history()] == ["two", "b"], "by a reset"
@@ -314,9 +314,9 @@ class Careless(BaseCollector):
 
     def work(self, collection: Collection) -> GCResult:
         left = tuple(message for message in collection.history if not message.results)
-        gone = tuple(message.message_id for message in collection.history if message.results)
+        removed_ids = tuple(message.message_id for message in collection.history if message.results)
         before = len(collection.history)
-        return GCResult(messages=left, removed_ids=gone, tokens_freed=1, before=before, after=len(left))
+        return GCResult(messages=left, removed_ids=removed_ids, tokens_freed=1, before=before, after=len(left))
 
 
 @both

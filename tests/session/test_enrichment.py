@@ -44,8 +44,8 @@ def test_a_hook_gets_what_the_one_before_it_made_as_parts() -> None:
 
 
 def test_the_record_has_what_each_hook_noted_by_its_name() -> None:
-    made = enrich_in_order([adding("a", "one"), adding("b"), adding("c", "three")])((Text("typed"),))
-    assert made.about == {"a": "one", "c": "three"}
+    enrichment = enrich_in_order([adding("a", "one"), adding("b"), adding("c", "three")])((Text("typed"),))
+    assert enrichment.about == {"a": "one", "c": "three"}
     assert enrich_in_order([adding("a")])((Text("typed"),)).about is None
 
 

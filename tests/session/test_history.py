@@ -35,9 +35,9 @@ def test_what_comes_out_is_a_copy() -> None:
 
 
 def test_what_goes_in_is_copied() -> None:
-    history, mine = SessionHistory(), [A, B]
-    history.replace(mine)
-    mine.append(C)
+    history, messages = SessionHistory(), [A, B]
+    history.replace(messages)
+    messages.append(C)
     assert history.messages == [A, B]
 
 

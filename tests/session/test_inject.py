@@ -126,10 +126,12 @@ def test_what_cannot_be_told_is_refused_and_changes_nothing(command: str, return
 
 
 def test_observers_are_told_of_the_new_history() -> None:
-    told: list[int] = []
-    session, _ = open_session("stateless", observers=[Watching(on_history=lambda messages: told.append(len(messages)))])
+    lengths: list[int] = []
+    session, _ = open_session(
+        "stateless", observers=[Watching(on_history=lambda messages: lengths.append(len(messages)))]
+    )
     session.inject("ls", "a.py")
-    assert told == [1]
+    assert lengths == [1]
 
 
 def test_a_note_about_a_cancelled_turn_stays_due_over_it() -> None:

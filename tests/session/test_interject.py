@@ -178,7 +178,7 @@ def test_a_call_that_fails_because_it_was_cut_is_not_tried_again(path: str) -> N
     naps = Naps()
     session, _, here = opened(path, shut_down, reply("ok"), sleep=naps)
     result = session.send("Hi")
-    assert (result.text, result.retries, naps.taken) == ("ok", (), [])
+    assert (result.text, result.retries, naps.durations) == ("ok", (), [])
     assert shape(session) == [user("Hi"), user("Wait"), model("ok")]
 
 
@@ -188,7 +188,7 @@ def test_a_prompt_does_not_shorten_the_wait_that_a_provider_asked_for(path: str)
     session, provider = open_session(path, OverloadedError("busy", retry_after=9), reply("ok"), sleep=naps)
     naps.during = lambda: session.interject("Hurry")
     result = session.send("Hi")
-    assert naps.taken == [9]
+    assert naps.durations == [9]
     assert (result.text, result.attempts, len(provider.requests)) == ("ok", 2, 2)
     assert shape(session) == [user("Hi"), user("Hurry"), model("ok")]
     assert in_step(session, provider)
@@ -247,12 +247,12 @@ def test_an_answer_that_came_whole_stands_though_the_turn_is_cancelled_with_a_pr
 @both
 def test_what_is_said_to_an_idle_session_goes_first_in_its_next_turn(path: str) -> None:
     session, provider = open_session(path, reply("ok"))
-    said = session.interject("Be brief")
-    assert session.waiting == (said,)
+    message = session.interject("Be brief")
+    assert session.waiting == (message,)
     assert shape(session) == []
     session.send("Hi")
     assert shape(session) == [user("Be brief"), user("Hi"), model("ok")]
-    assert session.history.messages[0] is said
+    assert session.history.messages[0] is message
     assert not session.waiting
     assert in_step(session, provider)
 
@@ -366,22 +366,22 @@ def test_nothing_is_refused_here_as_it_is_in_a_turn() -> None:
 
 @both
 def test_observers_are_told_who_said_what_before_it_is_sent(path: str) -> None:
-    told: list[Any] = []
+    events: list[Any] = []
     session, _, here = opened(
         path,
         cut_after("Bon"),
         reply("Hello"),
         observers=[
             Watching(
-                on_turn_began=lambda message: told.append(("began", message.text)),
-                on_delivered=lambda message, sender: told.append((sender, message.text)),
-                on_output=lambda source, text, mode: told.append((text, mode)),
+                on_turn_began=lambda message: events.append(("began", message.text)),
+                on_delivered=lambda message, sender: events.append((sender, message.text)),
+                on_output=lambda source, text, mode: events.append((text, mode)),
             )
         ],
     )
     session.interject("Ahead", sender="parent")
     session.send("Hi", on_chunk=says(lambda: here[0], "In English!", at="Bon"))
-    assert told == [
+    assert events == [
         ("began", "Hi"),
         ("parent", "Ahead"),
         ("Bon", "write"),
@@ -391,12 +391,12 @@ def test_observers_are_told_who_said_what_before_it_is_sent(path: str) -> None:
 
 
 def test_a_turn_of_what_waits_begins_with_the_first_of_it() -> None:
-    told: list[Message] = []
-    session, _ = open_session("stateless", reply("ok"), observers=[Watching(on_turn_began=told.append)])
+    messages: list[Message] = []
+    session, _ = open_session("stateless", reply("ok"), observers=[Watching(on_turn_began=messages.append)])
     session.interject("report", sender="child")
     first = session.interject("Hi")
     session.send_waiting()
-    assert told == [first]
+    assert messages == [first]
 
 
 # In any order
@@ -443,16 +443,16 @@ def test_whenever_something_is_said_it_is_answered_once_and_every_pair_stays_who
     session.send("Hi", on_chunk=lambda _: None)
     while session.send_waiting(on_chunk=lambda _: None):
         pass
-    held = session.history.messages
-    assert is_paired(held)
+    messages = session.history.messages
+    assert is_paired(messages)
     assert all(is_paired(request.messages) for request in provider.requests)
-    assert sorted(m.text for m in held if m.role == "user") == sorted(["Hi", *texts])
-    assert held[-1].role == "model"
+    assert sorted(m.text for m in messages if m.role == "user") == sorted(["Hi", *texts])
+    assert messages[-1].role == "model"
     assert in_step(session, provider)
 
 
 def test_many_threads_that_speak_at_once_are_all_heard_once() -> None:
-    ready, spoken = threading.Barrier(9), []
+    ready, sent_messages = threading.Barrier(9), []
 
     def step(play: Play) -> ProviderResponse:
         ready.wait(30)
@@ -466,15 +466,15 @@ def test_many_threads_that_speak_at_once_are_all_heard_once() -> None:
     def speak(number: int) -> None:
         ready.wait(30)
         for n in range(25):
-            spoken.append(session.interject(f"{number}.{n}"))
+            sent_messages.append(session.interject(f"{number}.{n}"))
 
     threads = [threading.Thread(target=speak, args=(number,)) for number in range(8)]
     for thread in threads:
         thread.start()
     session.send("Hi", on_chunk=lambda _: None)
-    heard = [message for message in session.history.messages if message.role == "user"][1:]
-    assert {id(message) for message in heard} == {id(message) for message in spoken}
-    assert len(heard) == 200
+    user_messages = [message for message in session.history.messages if message.role == "user"][1:]
+    assert {id(message) for message in user_messages} == {id(message) for message in sent_messages}
+    assert len(user_messages) == 200
     for number in range(8):
-        mine = [m.text for m in heard if m.text.startswith(f"{number}.")]
-        assert mine == [f"{number}.{n}" for n in range(25)]
+        texts = [m.text for m in user_messages if m.text.startswith(f"{number}.")]
+        assert texts == [f"{number}.{n}" for n in range(25)]

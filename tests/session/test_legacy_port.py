@@ -209,14 +209,14 @@ def test_a_change_that_cannot_reach_the_provider_has_changed_nothing(change: Cal
     session.send("one")
     session.send("two")
     session.save()
-    held, usage = session.history.messages, session.usage
+    messages, usage = session.history.messages, session.usage
     create, provider.create_session = provider.create_session, broken
     with pytest.raises((OSError, UsageError)):
         change(session)
     provider.create_session = create
-    assert all(a is b for a, b in zip(held, session.history.messages, strict=True))
+    assert all(a is b for a, b in zip(messages, session.history.messages, strict=True))
     assert not session.history.dirty
-    assert (session.system, [made.schema.name for made in session.tools]) == ("s", ["look"])
+    assert (session.system, [one.schema.name for one in session.tools]) == ("s", ["look"])
     assert (session.usage, session.provider, session.path) == (usage, provider, "legacy")
     assert session.send("three").text == "c"
     assert same_history(provider.get_history(), session.history.messages, ids=False)

@@ -14,7 +14,7 @@ from turnproof.messages import FinishReason, Text
 from .fakes import Play, Step, open_session, reply, shape
 
 
-def gone(name: str = "cache-1") -> CacheExpiredError:
+def expiry_error(name: str = "cache-1") -> CacheExpiredError:
     return CacheExpiredError("CachedContent not found (or permission denied)", name=name, status=403)
 
 
@@ -34,11 +34,11 @@ def names(provider: Any) -> list[str]:
 
 def test_a_lost_cache_is_named_anew_and_the_call_made_again() -> None:
     plugin = Named()
-    session, provider, send = ask(plugin, gone(), reply("hello"))
+    session, provider, send = ask(plugin, expiry_error(), reply("hello"))
     result = send()
     assert (result.text, result.attempts) == ("hello", 1)
     assert names(provider) == ["cache-1", "cache-2"]
-    assert plugin.told == ["cache-1"]
+    assert plugin.names == ["cache-1"]
     assert shape(session) == [("user", (Text("hi"),)), ("model", (Text("hello"),))]
 
 
@@ -49,23 +49,23 @@ def test_what_is_shown_is_shown_once() -> None:
         play.stream("he", "llo")
         return reply("hello")
 
-    _, _, send = ask(Named(), gone(), answer, on_chunk=shown.append)
+    _, _, send = ask(Named(), expiry_error(), answer, on_chunk=shown.append)
     assert send().response.finish_reason is FinishReason.STOP
     assert shown == ["he", "llo"]
 
 
 def test_a_second_loss_in_one_call_is_the_callers_to_know_of() -> None:
-    session, provider, send = ask(Named(), gone(), gone("cache-2"))
-    with pytest.raises(CacheExpiredError) as caught:
+    session, provider, send = ask(Named(), expiry_error(), expiry_error("cache-2"))
+    with pytest.raises(CacheExpiredError) as failure:
         send()
-    assert caught.value.name == "cache-2"
+    assert failure.value.name == "cache-2"
     assert len(provider.requests) == 2
     assert shape(session) == []
 
 
 @pytest.mark.parametrize("plugin", [None, Named(again=False)])
 def test_without_another_request_to_make_the_call_fails(plugin: Named | None) -> None:
-    session, provider, send = ask(plugin, gone())
+    session, provider, send = ask(plugin, expiry_error())
     with pytest.raises(CacheExpiredError):
         send()
     assert len(provider.requests) == 1
@@ -74,7 +74,7 @@ def test_without_another_request_to_make_the_call_fails(plugin: Named | None) ->
 
 def test_a_provider_that_owns_the_history_is_asked_once_more() -> None:
     """It has a plugin of its own, which has dropped the name by then."""
-    session, provider, send = on_the_legacy_path(gone(), reply("hello"))
+    session, provider, send = on_the_legacy_path(expiry_error(), reply("hello"))
     assert send().text == "hello"
     assert [request.method for request in provider.requests] == ["send_message", "send_message"]
     assert shape(session) == [("user", (Text("hi"),)), ("model", (Text("hello"),))]
@@ -82,7 +82,7 @@ def test_a_provider_that_owns_the_history_is_asked_once_more() -> None:
 
 
 def test_a_provider_that_owns_the_history_is_not_asked_a_third_time() -> None:
-    session, provider, send = on_the_legacy_path(gone(), gone("cache-2"))
+    session, provider, send = on_the_legacy_path(expiry_error(), expiry_error("cache-2"))
     with pytest.raises(CacheExpiredError):
         send()
     assert len(provider.requests) == 2

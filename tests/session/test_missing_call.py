@@ -16,7 +16,7 @@ from .fakes import PATHS, call, open_session, reply, shape, tool
 
 both = pytest.mark.parametrize("path", PATHS)
 
-TOLD = ("user", (Text(NUDGE),))
+NUDGE_MESSAGE = ("user", (Text(NUDGE),))
 EMPTY, HALF = reply(finish="tool_use"), reply("Let me look", finish="tool_use")
 
 
@@ -29,7 +29,7 @@ def test_the_model_is_told_and_its_call_is_then_run(path: str) -> None:
     session, provider = open_session(path, HALF, reply(call()), reply("Found"), tools=[tool()])
     result = session.send("Hi")
     assert (result.text, result.rounds) == ("Let me lookFound", 3)
-    assert shape(session)[1:4] == [("model", (Text("Let me look"),)), TOLD, ("model", (call(),))]
+    assert shape(session)[1:4] == [("model", (Text("Let me look"),)), NUDGE_MESSAGE, ("model", (call(),))]
     assert [message.role for message in provider.requests[1].messages] == ["user", "model", "user"]
     assert in_step(session, provider)
 
@@ -38,7 +38,13 @@ def test_the_model_is_told_and_its_call_is_then_run(path: str) -> None:
 def test_what_is_sent_is_what_is_held_also_where_nothing_came(path: str) -> None:
     session, provider = open_session(path, EMPTY, EMPTY, EMPTY, reply("Sorry"))
     assert session.send("Hi").text == "Sorry"
-    assert shape(session) == [("user", (Text("Hi"),)), TOLD, TOLD, TOLD, ("model", (Text("Sorry"),))]
+    assert shape(session) == [
+        ("user", (Text("Hi"),)),
+        NUDGE_MESSAGE,
+        NUDGE_MESSAGE,
+        NUDGE_MESSAGE,
+        ("model", (Text("Sorry"),)),
+    ]
     assert same_history(provider.requests[-1].messages, session.history.messages[:-1], ids=False)
     assert is_paired(session.history.messages)
     assert in_step(session, provider)
@@ -49,10 +55,10 @@ def test_after_three_times_the_turn_fails_and_is_taken_back(path: str) -> None:
     session, provider = open_session(path, reply("a"), EMPTY, HALF, EMPTY, HALF, reply("b"))
     session.send("first")
     before = session.history.messages
-    with pytest.raises(CallMissing, match="3 times") as caught:
+    with pytest.raises(CallMissing, match="3 times") as failure:
         session.send("second")
-    assert isinstance(caught.value, TurnproofError)
-    assert caught.value.nudges == 3
+    assert isinstance(failure.value, TurnproofError)
+    assert failure.value.nudges == 3
     assert session.history.messages == before
     assert session.send("third").text == "b"
     assert in_step(session, provider)

@@ -18,34 +18,34 @@ both = pytest.mark.parametrize("path", PATHS)
 
 class Diary(SessionObserver):
     def __init__(self) -> None:
-        self.told: list[Any] = []
+        self.events: list[Any] = []
 
     def on_status(self, status: Status) -> None:
-        self.told.append(status)
+        self.events.append(status)
 
     def on_output(self, source: Source, text: str, mode: Mode) -> None:
-        self.told.append((source, text, mode))
+        self.events.append((source, text, mode))
 
     def on_turn_began(self, user: Message) -> None:
-        self.told.append(("began", user.text))
+        self.events.append(("began", user.text))
 
     def on_turn_ended(self, result: TurnResult | BaseException) -> None:
-        self.told.append(("ended", result.outcome if isinstance(result, TurnResult) else type(result).__name__))
+        self.events.append(("ended", result.outcome if isinstance(result, TurnResult) else type(result).__name__))
 
     def on_tool_began(self, call: FunctionCall) -> None:
-        self.told.append(("tool", call.id))
+        self.events.append(("tool", call.id))
 
     def on_tool_ended(self, call: FunctionCall, result: ToolResult) -> None:
-        self.told.append(("result", call.id, result.result))
+        self.events.append(("result", call.id, result.result))
 
     def on_retry(self, retry: Retry) -> None:
-        self.told.append(("retry", retry.attempt, type(retry.error).__name__))
+        self.events.append(("retry", retry.attempt, type(retry.error).__name__))
 
     def on_usage(self, usage: TokenUsage) -> None:
-        self.told.append(("usage", usage.total_tokens))
+        self.events.append(("usage", usage.total_tokens))
 
     def on_history(self, messages: Any) -> None:
-        self.told.append(("history", [message.role for message in messages]))
+        self.events.append(("history", [message.role for message in messages]))
 
 
 @both
@@ -61,7 +61,7 @@ def test_a_turn_with_a_retry_and_a_tool_is_told_in_order(path: str) -> None:
         observers=[diary],
     )
     session.send("Hi", on_chunk=lambda _: None, on_usage_update=lambda _: None)
-    assert diary.told == [
+    assert diary.events == [
         "running",
         ("began", "Hi"),
         ("retry", 1, "OverloadedError"),
@@ -85,7 +85,7 @@ def test_an_answer_in_one_piece_is_one_block_with_its_usage(path: str) -> None:
     diary = Diary()
     session, _ = open_session(path, reply("Hello"), observers=[diary])
     session.send("Hi")
-    assert diary.told[2:4] == [("model", "Hello", "write"), ("usage", 12)]
+    assert diary.events[2:4] == [("model", "Hello", "write"), ("usage", 12)]
 
 
 @both
@@ -93,10 +93,10 @@ def test_a_failed_turn_ends_with_its_error_and_the_history_as_it_was(path: str) 
     diary = Diary()
     session, _ = open_session(path, reply("Hello"), InvalidRequestError("no"), observers=[diary])
     session.send("Hi")
-    diary.told.clear()
+    diary.events.clear()
     with pytest.raises(InvalidRequestError):
         session.send("Again")
-    assert diary.told == [
+    assert diary.events == [
         "running",
         ("began", "Again"),
         ("ended", "InvalidRequestError"),
@@ -121,8 +121,8 @@ def test_each_tool_that_began_ends_once_also_when_the_turn_is_cancelled(parallel
         observers=[diary],
     )
     assert session.send("Hi", cancel_token=token).outcome == "cancelled"
-    began = [told[1] for told in diary.told if told[0] == "tool"]
-    ended = [told[1] for told in diary.told if told[0] == "result"]
+    began = [event[1] for event in diary.events if event[0] == "tool"]
+    ended = [told[1] for told in diary.events if told[0] == "result"]
     assert began == ended == ["a", "b"]
 
 
@@ -161,5 +161,5 @@ def test_observers_that_raise_change_nothing(path: str, caplog: pytest.LogCaptur
     )
     assert session.send("Hi").text == "Found"
     assert len(provider.requests) == 3
-    assert diary.told[-1] == "idle"
+    assert diary.events[-1] == "idle"
     assert "Watching failed as an observer" in caplog.text

@@ -46,11 +46,11 @@ def test_by_default_the_turn_fails_with_what_broke_the_answer_and_the_history_is
 
 @pytest.mark.parametrize("path", PATHS)
 def test_where_the_user_can_be_told_the_turn_goes_on_with_the_new_answer(path: str) -> None:
-    window, told = Window(), list[Any]()
-    session, _ = open_session(path, broken, reply("On |Monday."), observers=[Watching(on_taken_back=told.append)])
+    window, texts = Window(), list[Any]()
+    session, _ = open_session(path, broken, reply("On |Monday."), observers=[Watching(on_taken_back=texts.append)])
     result = session.send("Recite.", on_chunk=window.show, on_taken_back=window.take_back)
     assert window.shown == result.text == "On Monday."
-    assert told == ["Monday: dry"]
+    assert texts == ["Monday: dry"]
     assert shape(session) == [user("Recite."), model("On Monday.")]
 
 
@@ -62,7 +62,7 @@ def test_only_the_answer_that_broke_is_taken_back_not_the_rounds_before_it() -> 
 
 
 def test_the_same_words_are_not_taken_back() -> None:
-    window, told = Window(), list[str]()
+    window, texts = Window(), list[str]()
     session, _ = open_session("stateless", broken, reply("Monday: |dry, |Tuesday: wet."))
-    session.send("Recite.", on_chunk=window.show, on_taken_back=told.append)
-    assert (window.shown, told) == ("Monday: dry, Tuesday: wet.", [])
+    session.send("Recite.", on_chunk=window.show, on_taken_back=texts.append)
+    assert (window.shown, texts) == ("Monday: dry, Tuesday: wet.", [])

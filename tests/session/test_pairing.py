@@ -126,20 +126,20 @@ messages = st.lists(
 
 
 def build(kinds: list[object]) -> list[Message]:
-    made: list[Message] = []
+    messages: list[Message] = []
     for number, kind in enumerate(kinds):
         match kind:
             case "user":
-                made.append(Message.user(f"text {number}"))
+                messages.append(Message.user(f"text {number}"))
             case "model":
-                made.append(Message.model(f"text {number}"))
+                messages.append(Message.model(f"text {number}"))
             case ("ask", list(ids)):
-                made.append(ask(*ids))
+                messages.append(ask(*ids))
             case ("give", list(ids)):
-                made.append(give(*ids))
+                messages.append(give(*ids))
             case ("mixed", list(ids)):
-                made.append(Message.user(*(found(id) for id in ids), f"text {number}"))
-    return made
+                messages.append(Message.user(*(found(id) for id in ids), f"text {number}"))
+    return messages
 
 
 @given(messages)

@@ -41,23 +41,23 @@ def test_what_was_sent_is_in_the_history_and_what_was_typed_beside_it(path: str)
     session, provider = open_session(path, reply("ok"), reply("ok"), enrich=upper)
     session.send("hi")
     session.send([Text("what is"), PICTURE])
-    held = session.history.messages
-    assert held[0].parts == (Text("HI"), Text("see @a.py"))
-    assert held[2].parts == (Text("WHAT IS"), PICTURE, Text("see @a.py"))
-    assert same_history(provider.requests[-1].messages, held[:-1], ids=False)
-    assert session.typed(held[0]) == (Text("hi"),)
-    assert session.typed(held[2]) == (Text("what is"), PICTURE)
-    assert session.typed(held[1]) == held[1].parts, "the model's own"
+    messages = session.history.messages
+    assert messages[0].parts == (Text("HI"), Text("see @a.py"))
+    assert messages[2].parts == (Text("WHAT IS"), PICTURE, Text("see @a.py"))
+    assert same_history(provider.requests[-1].messages, messages[:-1], ids=False)
+    assert session.typed(messages[0]) == (Text("hi"),)
+    assert session.typed(messages[2]) == (Text("what is"), PICTURE)
+    assert session.typed(messages[1]) == messages[1].parts, "the model's own"
     assert in_step(session, provider)
 
 
 @both
 def test_what_is_said_in_a_running_turn_is_enriched_too(path: str) -> None:
     session, _ = open_session(path, reply("ok"), enrich=upper)
-    said = session.interject("wait")
+    message = session.interject("wait")
     session.send_waiting()
     assert shape(session)[0] == ("user", (Text("WAIT"), Text("see @a.py")))
-    assert session.typed(said) == (Text("wait"),)
+    assert session.typed(message) == (Text("wait"),)
 
 
 def test_without_a_hook_nothing_is_recorded() -> None:
@@ -129,18 +129,18 @@ def test_a_hook_that_changes_the_prefix_in_every_turn_is_told_of_as_a_loss_of_th
         (volatile, [cached("a", read=0, written=100), cached("b", read=0, written=120)], ["enrichment"]),
         (stable, [cached("a", read=0, written=100), cached("b", read=100, written=20)], []),
     ):
-        hours, lost = itertools.count(1), list[PrefixLoss]()
+        hours, losses = itertools.count(1), list[PrefixLoss]()
         session, _ = open_session(
             path,
             *answers,
             system="s",
             enrich=hook,
             cache_plugin=ImplicitCachePlugin(),
-            observers=[Watching(on_prefix_lost=lost.append)],
+            observers=[Watching(on_prefix_lost=losses.append)],
         )
         session.send("one")
         session.send("two")
-        assert [loss.reason for loss in lost] == reasons
+        assert [loss.reason for loss in losses] == reasons
 
 
 def test_records_are_by_message_id_and_carry_what_the_hook_noted() -> None:
@@ -175,17 +175,17 @@ def test_what_was_typed_is_saved_with_the_session(path: str) -> None:
     session.send("hi")
     restored, _ = open_session(path)
     restored.restore(session.save())
-    held = restored.history.messages
-    assert held[0].parts == (Text("HI"), Text("see @a.py"))
-    assert restored.typed(held[0]) == (Text("hi"),)
+    messages = restored.history.messages
+    assert messages[0].parts == (Text("HI"), Text("see @a.py"))
+    assert restored.typed(messages[0]) == (Text("hi"),)
 
 
 def test_a_record_keeps_no_message_alive() -> None:
     prompts = Prompts(upper, None, numbered())
     message = prompts.message("hi")
-    gone = weakref.ref(message)
+    reference = weakref.ref(message)
     del message
-    assert gone() is None
+    assert reference() is None
 
 
 # The note about a cancelled turn
@@ -267,8 +267,8 @@ def test_a_cancelled_turn_that_is_gone_from_the_history_is_not_noted(path: str, 
         case _:
             session.collect(1)  # which keeps the cancelled turn
     session.send("three")
-    noted = [NOTE] if change == "collect" else []
-    assert texts(session)[-2] == ("user", [*noted, "three"])
+    notes = [NOTE] if change == "collect" else []
+    assert texts(session)[-2] == ("user", [*notes, "three"])
 
 
 @both

@@ -65,10 +65,10 @@ def test_a_place_in_the_middle_of_the_queue_is_not_given_to_two() -> None:
     clock = Clock()
     pacer = RequestPacer(2.0, clock=clock)
     pacer.wait(CancelToken(), clock.sleep)
-    second, asked = CancelToken(), []
+    second, waits = CancelToken(), []
 
     def sleep(seconds: float, token: CancelToken) -> bool:
-        asked.append(seconds)
+        waits.append(seconds)
         if token is second:
             pacer.wait(CancelToken(), sleep)  # a third comes, and is told to wait for the second
             second.cancel()
@@ -77,7 +77,7 @@ def test_a_place_in_the_middle_of_the_queue_is_not_given_to_two() -> None:
     with pytest.raises(Cancelled):
         pacer.wait(second, sleep)
     pacer.wait(CancelToken(), sleep)
-    assert asked == [2.0, 4.0, 6.0]
+    assert waits == [2.0, 4.0, 6.0]
 
 
 def test_threads_that_share_a_pacer_get_places_of_their_own() -> None:
@@ -150,5 +150,5 @@ def test_what_is_said_while_a_request_waits_goes_with_it(path: str) -> None:
     naps.during = say
     assert session.send("two").attempts == 1
     assert [message.text for message in provider.requests[-1].messages] == ["one", "a", "two", "two and a half"]
-    assert naps.taken == [5.0, 5.0], "its place was given back, and taken again"
+    assert naps.durations == [5.0, 5.0], "its place was given back, and taken again"
     assert [message.text for message in session.history.messages][2:] == ["two", "two and a half", "b"]

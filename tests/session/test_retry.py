@@ -42,7 +42,7 @@ def run(
 ) -> tuple[str, list[float]]:
     naps = naps or Naps()
     answer = policy.call(failing(*errors), token=CancelToken(), sleep=naps, on_retry=on_retry)
-    return answer, naps.taken
+    return answer, naps.durations
 
 
 def test_waits_double_up_to_the_longest() -> None:
@@ -80,19 +80,19 @@ def test_retry_after_zero_means_now() -> None:
 )
 def test_other_failures_are_raised_at_once_as_they_are(error: BaseException) -> None:
     naps = Naps()
-    with pytest.raises(type(error)) as caught:
+    with pytest.raises(type(error)) as failure:
         run(RetryPolicy(), error, naps=naps)
-    assert caught.value is error
-    assert naps.taken == []
+    assert failure.value is error
+    assert naps.durations == []
 
 
 def test_the_last_error_is_raised_when_the_attempts_are_used_up() -> None:
     errors = [OverloadedError(str(n)) for n in range(3)]
     naps = Naps()
-    with pytest.raises(OverloadedError) as caught:
+    with pytest.raises(OverloadedError) as failure:
         run(RetryPolicy(attempts=3), *errors, naps=naps)
-    assert caught.value is errors[2]
-    assert len(naps.taken) == 2
+    assert failure.value is errors[2]
+    assert len(naps.durations) == 2
 
 
 def test_one_attempt_means_no_retry() -> None:
@@ -102,9 +102,9 @@ def test_one_attempt_means_no_retry() -> None:
 
 def test_observers_learn_which_attempt_follows_after_how_long_and_why() -> None:
     errors = [OverloadedError("busy"), TransportError("reset")]
-    told: list[Retry] = []
-    run(RetryPolicy(jitter=0), *errors, on_retry=told.append)
-    assert told == [Retry(1, 1.0, errors[0]), Retry(2, 2.0, errors[1])]
+    retries: list[Retry] = []
+    run(RetryPolicy(jitter=0), *errors, on_retry=retries.append)
+    assert retries == [Retry(1, 1.0, errors[0]), Retry(2, 2.0, errors[1])]
 
 
 def test_an_observer_that_raises_does_not_stop_the_retry(caplog: pytest.LogCaptureFixture) -> None:

@@ -35,12 +35,12 @@ def test_results_and_files_alone_begin_no_turn() -> None:
 
 
 @both
-@pytest.mark.parametrize(("turn", "kept"), [(0, 4), (1, 6), (2, 8)])
-def test_the_turns_up_to_the_named_one_are_kept_whole(path: str, turn: int, kept: int) -> None:
+@pytest.mark.parametrize(("turn", "count"), [(0, 4), (1, 6), (2, 8)])
+def test_the_turns_up_to_the_named_one_are_kept_whole(path: str, turn: int, count: int) -> None:
     session = three_turns(path)
     before = session.history.messages
     session.revert_to_turn(turn)
-    assert session.history.messages == before[:kept]
+    assert session.history.messages == before[:count]
 
 
 @both

@@ -42,7 +42,7 @@ def test_system_text_and_tools_change_from_the_next_call_on(path: str) -> None:
     assert (first.system, [schema.name for schema in first.tools]) == ("first", ["one"])
     assert (second.system, [schema.name for schema in second.tools]) == (marked, ["two"])
     assert session.system == marked
-    assert [made.schema.name for made in session.tools] == ["two"]
+    assert [one.schema.name for one in session.tools] == ["two"]
     assert len(second.messages) == 3, "neither costs the conversation"
 
 
@@ -50,7 +50,7 @@ def test_two_tools_of_one_name_are_refused_and_the_old_ones_stay() -> None:
     session, _ = open_session("stateless", tools=[tool("one")])
     with pytest.raises(UsageError, match="'two'"):
         session.set_tools([tool("two"), tool("two")])
-    assert [made.schema.name for made in session.tools] == ["one"]
+    assert [one.schema.name for one in session.tools] == ["one"]
 
 
 def test_max_rounds_below_one_is_refused() -> None:
@@ -70,16 +70,16 @@ def three_turns(path: str, **options: Any) -> tuple[Session, Any]:
 
 @both
 def test_collect_drops_the_oldest_turns_and_the_next_turn_goes_on(path: str) -> None:
-    told: list[GCResult] = []
+    results: list[GCResult] = []
     session, provider = three_turns(
-        path, gc=TruncateGC(), gc_config=GCConfig(keep_turns=2), observers=[Watching(on_collected=told.append)]
+        path, gc=TruncateGC(), gc_config=GCConfig(keep_turns=2), observers=[Watching(on_collected=results.append)]
     )
     before = session.history.messages
     result = session.collect()
     assert (result.before, result.after) == (6, 4)
     assert result.removed_ids == ("m1", "m2")
     assert all(a is b for a, b in zip(session.history.messages, before[2:], strict=True))
-    assert told == [result]
+    assert results == [result]
     session.send("four")
     assert [message.text for message in provider.requests[-1].messages] == ["two", "b", "three", "c", "four"]
 
@@ -90,11 +90,11 @@ def test_collect_keeps_as_many_turns_as_it_is_told() -> None:
 
 
 def test_a_collection_that_removes_nothing_is_no_collection() -> None:
-    told: list[GCResult] = []
-    session, _ = three_turns("stateless", observers=[Watching(on_collected=told.append)])
+    results: list[GCResult] = []
+    session, _ = three_turns("stateless", observers=[Watching(on_collected=results.append)])
     version = session.history.version
     assert session.collect(keep_turns=3).removed_ids == ()
-    assert told == []
+    assert results == []
     assert session.history.version == version
 
 
@@ -155,9 +155,9 @@ def test_clear_forgets_the_conversation_and_keeps_system_and_tools(path: str) ->
 @both
 def test_reset_holds_the_given_messages_and_calls_no_model(path: str) -> None:
     session, provider = open_session(path, reply("a"))
-    given = [Message.user("x"), Message.model("y")]
-    session.reset(given)
-    assert all(a is b for a, b in zip(session.history.messages, given, strict=True))
+    messages = [Message.user("x"), Message.model("y")]
+    session.reset(messages)
+    assert all(a is b for a, b in zip(session.history.messages, messages, strict=True))
     assert provider.requests == []
     session.reset()
     assert not session.history
@@ -168,13 +168,13 @@ def test_reset_holds_the_given_messages_and_calls_no_model(path: str) -> None:
 def test_another_provider_of_either_path_gets_the_same_conversation(path: str, to: str) -> None:
     session, _ = open_session(path, reply(call()), reply("a"), system="s", tools=[tool()])
     session.send("one")
-    held = session.history.messages
+    messages = session.history.messages
     other = FakeStateless(reply("b")) if to == "stateless" else FakeLegacy(reply("b"))
     session.swap(other, path=to)  # type: ignore[arg-type]
     assert session.path == to
     session.send("two")
     (request,) = other.requests
-    assert same_history(request.messages[:-1], held)
+    assert same_history(request.messages[:-1], messages)
     assert request.system == "s"
 
 
@@ -255,11 +255,11 @@ def test_a_damaged_or_foreign_file_is_refused_with_its_path_and_nothing_is_loade
     session, _ = open_session("stateless", reply("a"), system="mine")
     session.send("Hi")
     before = session.history.messages
-    with pytest.raises(SavedSessionError, match="saved session") as caught:
+    with pytest.raises(SavedSessionError, match="saved session") as failure:
         session.restore(text)
-    assert caught.value.path == path
-    assert reason.lower() in caught.value.reason.lower()
-    assert isinstance(caught.value, UsageError)
+    assert failure.value.path == path
+    assert reason.lower() in failure.value.reason.lower()
+    assert isinstance(failure.value, UsageError)
     assert session.history.messages == before
     assert session.system == "mine"
 

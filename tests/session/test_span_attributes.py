@@ -37,8 +37,10 @@ USAGE = TokenUsage(
 @both
 @pytest.mark.parametrize("talk", [say, stream], ids=["batch", "streamed"])
 def test_a_call_has_the_attributes_of_the_conventions(path: str, talk: Talk, spans: Spans) -> None:
-    said = reply("Hello")
-    answer = ProviderResponse(said.parts, USAGE, said.finish_reason, raw_finish="end_turn", model="fake-1-20261120")
+    response = reply("Hello")
+    answer = ProviderResponse(
+        response.parts, USAGE, response.finish_reason, raw_finish="end_turn", model="fake-1-20261120"
+    )
     session = open_traced(spans, path, tracing=spans.tracing(agent="gardener", conversation="beds"))
     session.provider.script.play = lambda kwargs: answer  # type: ignore[union-attr]
     talk(session)

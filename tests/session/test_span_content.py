@@ -66,7 +66,7 @@ def test_content_has_the_form_of_the_conventions(spans: Spans) -> None:
     session.send([Text("Look"), InlineData("image/png", b"\x89PNG"), FileRef("image/png", "https://x.test/a.png")])
     chats = (span for span in spans.finished if span.name.startswith("chat"))
     first, second = (dict[str, Any](span.attributes or {}) for span in chats)
-    asked = {
+    question = {
         "role": "user",
         "parts": [
             {"type": "text", "content": "Look"},
@@ -74,18 +74,18 @@ def test_content_has_the_form_of_the_conventions(spans: Spans) -> None:
             {"type": "uri", "modality": "image", "mime_type": "image/png", "uri": "https://x.test/a.png"},
         ],
     }
-    said = [
+    parts = [
         {"type": "reasoning", "content": "hm"},
         {"type": "text", "content": "Let me see"},
         {"type": "tool_call", "id": "c1", "name": "look", "arguments": {"bed": 3}},
     ]
     answered = {"role": "tool", "parts": [{"type": "tool_call_response", "id": "c1", "response": "seen"}]}
     assert json.loads(first["gen_ai.system_instructions"]) == [{"type": "text", "content": "Be brief."}]
-    assert json.loads(first["gen_ai.input.messages"]) == [asked]
+    assert json.loads(first["gen_ai.input.messages"]) == [question]
     assert json.loads(first["gen_ai.output.messages"]) == [
-        {"role": "assistant", "parts": said, "finish_reason": "tool_use"}
+        {"role": "assistant", "parts": parts, "finish_reason": "tool_use"}
     ]
-    assert json.loads(second["gen_ai.input.messages"]) == [asked, {"role": "assistant", "parts": said}, answered]
+    assert json.loads(second["gen_ai.input.messages"]) == [question, {"role": "assistant", "parts": parts}, answered]
     used = dict[str, Any](spans.named("execute_tool look").attributes or {})
     assert json.loads(used["gen_ai.tool.call.arguments"]) == {"bed": 3}
     assert json.loads(used["gen_ai.tool.call.result"]) == "seen"

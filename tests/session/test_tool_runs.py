@@ -87,15 +87,15 @@ def test_what_a_tool_returns_becomes_its_result(case: Case) -> None:
 
 
 def test_arguments_are_a_plain_copy_that_the_tool_may_change() -> None:
-    asked = call(a={"b": [1]})
+    function_call = call(a={"b": [1]})
 
     def run(args: dict[str, Any], token: CancelToken) -> Any:
         args["a"]["b"].append(2)
         return args
 
-    (result,) = ToolBox([tool(run=run)]).run([asked], CancelToken())
+    (result,) = ToolBox([tool(run=run)]).run([function_call], CancelToken())
     assert result.result == {"a": {"b": [1, 2]}}
-    assert asked.args == {"a": {"b": [1]}}
+    assert function_call.args == {"a": {"b": [1]}}
 
 
 def raising(error: BaseException) -> Tool:
@@ -106,7 +106,7 @@ def raising(error: BaseException) -> Tool:
 
 
 @pytest.mark.parametrize(
-    ("made", "text"),
+    ("failing_tool", "text"),
     [
         (raising(ValueError("no such file")), "ValueError: no such file"),
         (raising(SystemExit(3)), "SystemExit: 3"),
@@ -134,8 +134,8 @@ def raising(error: BaseException) -> Tool:
     ],
     ids=["raises", "exits", "not-json", "no-attachment", "no-list-of-attachments"],
 )
-def test_a_failing_tool_becomes_an_error_result(made: Tool, text: str) -> None:
-    assert ToolBox([made]).run([call()], CancelToken()) == (ToolResult("c1", "look", text, is_error=True),)
+def test_a_failing_tool_becomes_an_error_result(failing_tool: Tool, text: str) -> None:
+    assert ToolBox([failing_tool]).run([call()], CancelToken()) == (ToolResult("c1", "look", text, is_error=True),)
 
 
 def test_an_unknown_tool_becomes_an_error_result_that_names_the_known_ones() -> None:
@@ -196,14 +196,14 @@ def test_switched_off_calls_run_one_after_the_other() -> None:
 
 @pytest.mark.parametrize("parallel", [True, False], ids=["parallel", "sequential"])
 def test_observers_are_told_of_each_result_in_call_order(parallel: bool) -> None:
-    told: list[tuple[str, Any]] = []
+    results: list[tuple[str, Any]] = []
     box = ToolBox(
         [tool(run=lambda args, token: args["n"])],
         parallel=parallel,
-        observer=Watching(on_tool_ended=lambda asked, result: told.append((asked.id, result.result))),
+        observer=Watching(on_tool_ended=lambda asked, result: results.append((asked.id, result.result))),
     )
     box.run([call(id=f"c{n}", n=n) for n in range(5)], CancelToken())
-    assert told == [(f"c{n}", n) for n in range(5)]
+    assert results == [(f"c{n}", n) for n in range(5)]
 
 
 def test_an_observer_that_raises_does_no_harm() -> None:
@@ -246,17 +246,17 @@ def test_a_tool_that_cancels_has_not_finished_itself_whatever_it_returns() -> No
 
 
 def test_a_cancel_between_two_tools_keeps_the_first_result_and_does_not_run_the_second() -> None:
-    token, ran = CancelToken(), []
+    token, numbers = CancelToken(), []
 
     def run(args: dict[str, Any], token: CancelToken) -> Any:
-        ran.append(args["n"])
+        numbers.append(args["n"])
         return "ok"
 
     box = ToolBox(
         [tool(run=run)], parallel=False, observer=Watching(on_tool_ended=lambda asked, result: token.cancel())
     )
     first, second = box.run([call(id="a", n=1), call(id="b", n=2)], token)
-    assert (first.result, second.result, ran) == ("ok", "cancelled", [1])
+    assert (first.result, second.result, numbers) == ("ok", "cancelled", [1])
 
 
 def test_a_cancel_does_not_wait_for_a_tool_that_ignores_the_token() -> None:
@@ -282,10 +282,10 @@ def test_a_cancel_does_not_wait_for_a_tool_that_ignores_the_token() -> None:
 
 
 def test_tools_that_were_waiting_for_a_free_thread_do_not_start_after_a_cancel() -> None:
-    token, full, ran = CancelToken(), threading.Barrier(MAX_WORKERS), []
+    token, full, numbers = CancelToken(), threading.Barrier(MAX_WORKERS), []
 
     def run(args: dict[str, Any], token: CancelToken) -> Any:
-        ran.append(args["n"])
+        numbers.append(args["n"])
         full.wait(timeout=30)
         token.cancel()
 
@@ -293,7 +293,7 @@ def test_tools_that_were_waiting_for_a_free_thread_do_not_start_after_a_cancel()
     ToolBox([tool(run=run)]).run([call(id=f"c{n}", n=n) for n in range(2 * MAX_WORKERS)], token)
     for thread in set(threading.enumerate()) - before:
         thread.join(timeout=30)
-    assert sorted(ran) == list(range(MAX_WORKERS))
+    assert sorted(numbers) == list(range(MAX_WORKERS))
 
 
 def test_a_token_does_not_keep_batches_that_are_over() -> None:

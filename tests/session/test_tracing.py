@@ -185,14 +185,14 @@ CASES = [
 
 @pytest.mark.parametrize("case", CASES, ids=attrgetter("id"))
 def test_both_paths_give_the_same_span_tree(case: Case) -> None:
-    told = {}
+    trees = {}
     for path in PATHS:
         spans = Spans()
         session = open_traced(spans, path, *case.steps, tools=TOOLS, **case.options)
         case.talk(session)
         assert spans.outline() == list(case.expected)
-        told[path] = spans.trees(without=("turnproof.path",))
-    assert told["stateless"] == told["legacy"]
+        trees[path] = spans.trees(without=("turnproof.path",))
+    assert trees["stateless"] == trees["legacy"]
 
 
 @both

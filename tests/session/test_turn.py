@@ -79,16 +79,16 @@ def test_it_streams_if_and_only_if_on_chunk_is_given(path: str) -> None:
 
 def test_every_callback_is_told(path: str) -> None:
     session, _ = open_session(path, reply(Thought("hm"), "let me ", call()), reply("done"), tools=[tool()])
-    heard: list[Any] = []
+    events: list[Any] = []
     session.send(
         "Hi",
-        on_chunk=heard.append,
-        on_thinking=lambda text: heard.append(("thought", text)),
-        on_function_call=heard.append,
-        on_usage_update=heard.append,
+        on_chunk=events.append,
+        on_thinking=lambda text: events.append(("thought", text)),
+        on_function_call=events.append,
+        on_usage_update=events.append,
     )
     usage = TokenUsage(10, 2, 12)
-    assert heard == [("thought", "hm"), "let me ", call(), usage, "done", usage]
+    assert events == [("thought", "hm"), "let me ", call(), usage, "done", usage]
 
 
 def test_calls_are_run_and_answered_until_there_are_no_more(path: str) -> None:
@@ -213,9 +213,9 @@ def test_a_model_that_never_stops_calling_is_stopped_and_the_turn_taken_back(pat
 def fail_without_a_trace(session: Session, provider: Any, error: errors.ProviderError) -> None:
     """Have a turn fail with this error. The history is the one from before, message by message."""
     before = session.history.messages
-    with pytest.raises(type(error)) as caught:
+    with pytest.raises(type(error)) as failure:
         session.send("second")
-    assert caught.value is error
+    assert failure.value is error
     assert all(a is b for a, b in zip(before, session.history.messages, strict=True))
     assert in_step(session, provider)
 
@@ -275,15 +275,15 @@ def test_what_a_callback_raises_reaches_the_caller_as_it_is_and_nothing_is_retri
     def wraps(play: Play) -> ProviderResponse:
         try:
             play.stream("Hel")
-        except Exception as caught:
-            raise errors.TransportError("the stream broke") from caught  # as a careless adapter would
+        except Exception as cause:
+            raise errors.TransportError("the stream broke") from cause  # as a careless adapter would
         raise AssertionError
 
     for step in (reply("Hello"), wraps):
         session, provider = open_session(path, step)
-        with pytest.raises(type(error)) as caught:
+        with pytest.raises(type(error)) as failure:
             session.send("Hi", on_chunk=on_chunk)
-        assert caught.value is error
+        assert failure.value is error
         assert len(provider.requests) == 1
         assert shape(session) == []
         assert in_step(session, provider)
@@ -293,18 +293,18 @@ def test_what_a_callback_raises_reaches_the_caller_as_it_is_and_nothing_is_retri
 
 
 def test_a_retryable_failure_is_repeated_with_the_same_messages(path: str) -> None:
-    naps, told, causes = (
+    naps, retries, causes = (
         Naps(),
         list[Retry](),
         (errors.OverloadedError("busy", retry_after=3), errors.TransportError("reset")),
     )
     session, provider = open_session(
-        path, *causes, reply("Hello"), sleep=naps, observers=[Watching(on_retry=told.append)]
+        path, *causes, reply("Hello"), sleep=naps, observers=[Watching(on_retry=retries.append)]
     )
     result = session.send("Hi")
     assert (result.attempts, result.rounds) == (3, 1)
-    assert naps.taken == [3, 2]
-    assert result.retries == tuple(told) == (Retry(1, 3, causes[0]), Retry(2, 2, causes[1]))
+    assert naps.durations == [3, 2]
+    assert result.retries == tuple(retries) == (Retry(1, 3, causes[0]), Retry(2, 2, causes[1]))
     assert [[m.text for m in request.messages] for request in provider.requests] == [["Hi"]] * 3
     assert shape(session) == [user("Hi"), model("Hello")]
     assert in_step(session, provider)

@@ -23,17 +23,17 @@ from turnproof.session import Approval, RequestPacer, RetryPolicy, is_paired
 from .fakes import PATHS, Naps, Play, Step, Watching, call, open_session, reply, shape, tool
 
 HI = ("user", (m.Text("Hi"),))
-GONE = "cancelled"
+CANCELLED = "cancelled"
 
 
 def model(*parts: str | m.Part) -> tuple[str, tuple[m.Part, ...]]:
     return ("model", tuple(m.Text(part) if isinstance(part, str) else part for part in parts))
 
 
-def results(*given: str) -> tuple[str, tuple[m.Part, ...]]:
+def results(*texts: str) -> tuple[str, tuple[m.Part, ...]]:
     return (
         "tool",
-        tuple(m.ToolResult(f"c{n}", "look", text, is_error=text == GONE) for n, text in enumerate(given, 1)),
+        tuple(m.ToolResult(f"c{n}", "look", text, is_error=text == CANCELLED) for n, text in enumerate(texts, 1)),
     )
 
 
@@ -85,7 +85,7 @@ class Point:
 
 
 TWO = reply("ok: ", call(id="c1", n=1), call(id="c2", n=2))
-ASKED = model("ok: ", call(id="c1", n=1), call(id="c2", n=2))
+TWO_CALLS = model("ok: ", call(id="c1", n=1), call(id="c2", n=2))
 ONE = reply(call(id="c1", n=1))
 PAIR = [HI, model(call(id="c1", n=1)), results("seen")]
 
@@ -101,8 +101,8 @@ def paced(token: CancelToken, *, requests: int) -> dict[str, Any]:
 def asking(token: CancelToken) -> dict[str, Any]:
     """The turn is cancelled while somebody is asked whether the second tool may run, and the answer is yes."""
 
-    def approve(asked: m.FunctionCall, turn: CancelToken) -> Approval:
-        if asked.args["n"] == 2:
+    def approve(function_call: m.FunctionCall, turn: CancelToken) -> Approval:
+        if function_call.args["n"] == 2:
             token.cancel()
         return Approval(True)
 
@@ -118,13 +118,26 @@ POINTS = [
     Point("call-returned-although-cancelled", [cut("Hel", call())], [HI, model("Hel")], "Hel"),
     Point("only-a-call-returned-although-cancelled", [cut(call())], [HI]),
     Point("answer-came-whole-all-the-same", [ends_anyway(reply("Hello"))], [HI, model("Hello")], "Hello"),
-    Point("before-the-tools", [ends_anyway(TWO)], [HI, ASKED, results(GONE, GONE)], "ok: "),
-    Point("during-the-first-tool", [TWO], [HI, ASKED, results(GONE, GONE)], "ok: ", tool_that_cancels=1),
-    Point("during-the-second-tool", [TWO], [HI, ASKED, results("seen", GONE)], "ok: ", tool_that_cancels=2),
-    Point("between-the-tools", [TWO], [HI, ASKED, results("seen", GONE)], "ok: ", tool_after_which=1),
-    Point("after-the-tools", [TWO], [HI, ASKED, results("seen", "seen")], "ok: ", tool_after_which=2),
-    Point("in-parallel-tools", [TWO], [HI, ASKED, results(GONE, GONE)], "ok: ", tool_that_cancels=1, parallel=True),
-    Point("while-the-second-tool-waits-for-a-yes", [TWO], [HI, ASKED, results("seen", GONE)], "ok: ", options=asking),
+    Point("before-the-tools", [ends_anyway(TWO)], [HI, TWO_CALLS, results(CANCELLED, CANCELLED)], "ok: "),
+    Point("during-the-first-tool", [TWO], [HI, TWO_CALLS, results(CANCELLED, CANCELLED)], "ok: ", tool_that_cancels=1),
+    Point("during-the-second-tool", [TWO], [HI, TWO_CALLS, results("seen", CANCELLED)], "ok: ", tool_that_cancels=2),
+    Point("between-the-tools", [TWO], [HI, TWO_CALLS, results("seen", CANCELLED)], "ok: ", tool_after_which=1),
+    Point("after-the-tools", [TWO], [HI, TWO_CALLS, results("seen", "seen")], "ok: ", tool_after_which=2),
+    Point(
+        "in-parallel-tools",
+        [TWO],
+        [HI, TWO_CALLS, results(CANCELLED, CANCELLED)],
+        "ok: ",
+        tool_that_cancels=1,
+        parallel=True,
+    ),
+    Point(
+        "while-the-second-tool-waits-for-a-yes",
+        [TWO],
+        [HI, TWO_CALLS, results("seen", CANCELLED)],
+        "ok: ",
+        options=asking,
+    ),
     Point("in-the-wait-of-the-pacer", [], [], requests=0, options=partial(paced, requests=0)),
     Point("in-the-wait-of-the-pacer-in-the-next-round", [ONE], PAIR, options=partial(paced, requests=1)),
     Point("in-the-next-round-before-its-request", [ONE, Cancelled("in time")], PAIR, requests=2),
@@ -172,8 +185,8 @@ def test_a_turn_cancelled_here_leaves_a_history_that_goes_on(point: Point, path:
             assert turn_token.wait(30), "it would be done before the other one cancels"
         return "seen"
 
-    def on_tool(asked: m.FunctionCall, result: m.ToolResult) -> None:
-        if asked.args["n"] == point.tool_after_which:
+    def on_tool(function_call: m.FunctionCall, result: m.ToolResult) -> None:
+        if function_call.args["n"] == point.tool_after_which:
             token.cancel()
 
     options = {"sleep": Naps(during=token.cancel if point.in_backoff else lambda: None), **point.options(token)}
@@ -277,29 +290,29 @@ def in_thread(action: Callable[[], Any]) -> tuple[threading.Thread, list[Any]]:
 
 @pytest.mark.parametrize("path", PATHS)
 def test_stop_from_other_threads_cancels_the_running_turn_once(path: str) -> None:
-    started, mine = threading.Event(), CancelToken()
+    started, callers_token = threading.Event(), CancelToken()
     session, _ = open_session(path, until_cancelled(started), reply("fine"))
-    thread, out = in_thread(lambda: session.send("Hi", cancel_token=mine, on_chunk=lambda text: None))
+    thread, out = in_thread(lambda: session.send("Hi", cancel_token=callers_token, on_chunk=lambda text: None))
     assert started.wait(30)
     assert session.is_processing
     stoppers = [in_thread(session.stop) for _ in range(8)]
     for stopper, _ in stoppers:
         stopper.join()
     thread.join()
-    assert any(said == [True] for _, said in stoppers)
+    assert any(result == [True] for _, result in stoppers)
     assert out[0].outcome == "cancelled"
     assert shape(session) == [HI, model("Hel")]
-    assert not mine.is_cancelled, "the caller's token may stand for more than this turn"
+    assert not callers_token.is_cancelled, "the caller's token may stand for more than this turn"
     assert (session.stop(), session.is_processing) == (False, False)
     assert session.send("on").text == "fine", "a stop does not reach into the next turn"
 
 
 def test_a_callers_token_does_not_keep_turns_that_are_over() -> None:
-    mine = CancelToken()
+    token = CancelToken()
     session, _ = open_session("stateless", *[reply("ok") for _ in range(3)])
     for _ in range(3):
-        session.send("Hi", cancel_token=mine)
-    assert not mine._callbacks
+        session.send("Hi", cancel_token=token)
+    assert not token._callbacks
 
 
 def test_tools_that_still_run_are_told_when_the_turn_fails() -> None:

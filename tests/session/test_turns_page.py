@@ -30,8 +30,8 @@ def test_every_example_on_the_page_of_turns_runs() -> None:
     for example in examples:
         exec(example, names)
     assert names["result"].text == "Done."
-    asked = names["provider"].requests[1].messages[-1]
-    assert asked.text == "Which bed is dry?beds.txt: bed 3 is dry"
+    message = names["provider"].requests[1].messages[-1]
+    assert message.text == "Which bed is dry?beds.txt: bed 3 is dry"
 
 
 def test_every_name_of_a_session_on_the_page_exists() -> None:

@@ -54,9 +54,9 @@ class Talk:
         """Every request was answered without a complaint, and the last one said what the session holds."""
         exchanges = self._endpoint.exchanges
         assert [(exchange.status, list(exchange.findings)) for exchange in exchanges] == [(200, [])] * len(exchanges)
-        call, held = exchanges[-1].call, self.session.history.messages[:-1]
+        call, messages = exchanges[-1].call, self.session.history.messages[:-1]
         assert call
-        assert self._wire.differences(held, SYSTEM, (LOOK,), call, self._endpoint.model) == []
+        assert self._wire.differences(messages, SYSTEM, (LOOK,), call, self._endpoint.model) == []
 
 
 @pytest.fixture(params=[(name, path) for name in ("anthropic", "google_genai") for path in PATHS], ids="-".join)

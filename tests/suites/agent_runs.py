@@ -12,7 +12,7 @@ from turnproof.messages import Message
 from turnproof.run.transcript import Event, SessionInForce, SessionStepped
 from turnproof.scenarios.model import SessionStep
 
-from .build import Made, scripted
+from .build import RunBuilder, scripted
 
 CAN = ("can_list", "can_load", "can_continue_last", "can_delete", "can_fork")
 
@@ -23,7 +23,7 @@ Stepped = tuple[SessionStep, SessionStepped]
 class Say:
     """A turn. `sent` is what goes out before its message, where that is not what was said in the session.
 
-    `held` is what is held after it, `reply` what its user is told, where these are not what is to be expected.
+    `history` is what is held after it, `reply` what its user is told, where these are not what is to be expected.
     """
 
     user: str
@@ -31,7 +31,7 @@ class Say:
     session: str | None = "first"
     steps: tuple[Stepped, ...] = ()
     sent: Sequence[Message] | None = None
-    held: Sequence[Message] | None = None
+    history: Sequence[Message] | None = None
     reply: str | None = None
     events: tuple[Event, ...] = ()
     script: dict[str, object] = field(default_factory=dict)
@@ -50,24 +50,24 @@ def conversation(*turns: Say, system: str | None = None) -> View:
         scripted([one.answer], user=one.user, sessions=tuple(step for step, _ in one.steps), **one.script)
         for one in turns
     ]
-    made = Made(*scripts, system=system, name="sessions/made")
-    said: dict[str | None, list[Message]] = {}
+    builder = RunBuilder(*scripts, system=system, name="sessions/made")
+    histories: dict[str | None, list[Message]] = {}
     was: str | None = None
     for number, one in enumerate(turns):
         for step, event in one.steps:
             now = one.session if event.now == "" else event.now
-            made.operated(step.do, replace(event, was=was, now=now), held=said.get(now, []))
+            builder.operated(step.do, replace(event, was=was, now=now), history=histories.get(now, []))
             was = now
-        made.history = list(said.get(one.session, []) if one.sent is None else one.sent)
-        made.turn(one.user).call(one.answer)
-        made.add(*(replace(event, turn=number) for event in one.events))
-        made.add(SessionInForce(session=one.session, can=CAN, turn=number))
-        whole = made.history
-        said[one.session] = [*said.get(one.session, []), *whole[-2:]]
-        made.history = list(whole if one.held is None else one.held)
-        made.end()
+        builder.history = list(histories.get(one.session, []) if one.sent is None else one.sent)
+        builder.turn(one.user).call(one.answer)
+        builder.add(*(replace(event, turn=number) for event in one.events))
+        builder.add(SessionInForce(session=one.session, can=CAN, turn=number))
+        whole = builder.history
+        histories[one.session] = [*histories.get(one.session, []), *whole[-2:]]
+        builder.history = list(whole if one.history is None else one.history)
+        builder.end()
         if one.reply is not None:
-            ended = len(made.events) - 2
-            made.events[ended] = replace(made.events[ended], text=one.reply)
+            ended = len(builder.events) - 2
+            builder.events[ended] = replace(builder.events[ended], text=one.reply)
         was = one.session
-    return made.view()
+    return builder.view()

@@ -1,8 +1,8 @@
 """Hand-made transcripts of a well-behaved adapter, to be spoilt one event at a time.
 
-`Made` holds a conversation the way a session does: each `call()` sends the history as it stands, in the plain form of
-the Messages API, and answers with what the dialect renders. So a good transcript is a few lines long, and what a bad
-one changes is all that the reader has to look at.
+`RunBuilder` holds a conversation the way a session does: each `call()` sends the history as it stands, in the plain
+form of the Messages API, and answers with what the dialect renders. So a good transcript is a few lines long, and
+what a bad one changes is all that the reader has to look at.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _HEADERS = {"content-type": "application/json", "anthropic-version": "2023-06-01
 E = TypeVar("E", bound=t.Event)
 
 
-class Made:
+class RunBuilder:
     """A run in the making; `view()` ends it."""
 
     def __init__(
@@ -62,27 +62,27 @@ class Made:
 
     # -- turns --------------------------------------------------------------------------------------------------
 
-    def turn(self, *said: str | m.Part) -> Made:
+    def turn(self, *parts: str | m.Part) -> RunBuilder:
         """The user says something."""
         self._turn, self._round, self._shown = self._turn + 1, 0, ""
-        message = m.Message.user(*said)
+        message = m.Message.user(*parts)
         self.history.append(message)
         self.add(t.TurnBegan(text=message.text, turn=self._turn))
         return self
 
-    def results(self, *results: m.ToolResult) -> Made:
+    def results(self, *results: m.ToolResult) -> RunBuilder:
         """The tools of the last answer have run."""
         self.history.append(m.Message.tool(*results))
         self._round += 1
         return self
 
-    def end(self, outcome: str = "answer") -> Made:
+    def end(self, outcome: str = "answer") -> RunBuilder:
         """The turn is over."""
         text = self.history[-1].text if outcome == "answer" else ""
         self.add(t.TurnEnded(outcome=outcome, shown=self._shown, text=text, turn=self._turn))  # type: ignore[arg-type]
         return self.snapshot()
 
-    def snapshot(self, after: str = "turn") -> Made:
+    def snapshot(self, after: str = "turn") -> RunBuilder:
         """The histories as they are now."""
         for owner in ("session", "provider") if self.key.path == "legacy" else ("session",):
             self.add(
@@ -95,14 +95,14 @@ class Made:
             )
         return self
 
-    def operated(self, done: str, *events: t.Event, held: Sequence[m.Message] | None = None) -> Made:
+    def operated(self, done: str, *events: t.Event, history: Sequence[m.Message] | None = None) -> RunBuilder:
         """An operation ahead of the next turn, by the word that scenarios have for it, and what is held after it."""
-        self.history = list(self.history if held is None else held)
+        self.history = list(self.history if history is None else history)
         where = self._turn + 1
         snapshot = t.HistorySnapshot(owner="session", messages=tuple(self.history), after=done, turn=where)
         return self.add(*(replace(event, turn=where) for event in events), snapshot)
 
-    def add(self, *events: t.Event) -> Made:
+    def add(self, *events: t.Event) -> RunBuilder:
         """Record events as they are."""
         self.events.extend(events)
         return self
@@ -120,10 +120,10 @@ class Made:
         cut: int | None = None,
         fault: str | None = None,
         returns: bool = True,
-    ) -> Made:
+    ) -> RunBuilder:
         """One provider call. `cut` holds the stream after that many events and cancels; a `fault` leaves the answer
         as it is, save that it is named; with `returns=False` nothing is returned (add a `Failed` yourself)."""
-        parts = tuple(self._spoken(_reply_part(part)) for part in answer)
+        parts = tuple(self._with_wire_name(_reply_part(part)) for part in answer)
         calls = any(isinstance(part.part, m.FunctionCall) and not part.broken for part in parts)
         reply = Reply(parts, finish or (m.FinishReason.TOOL_USE if calls else m.FinishReason.STOP), usage=usage or {})
         call, where = self._request(schema, probe)
@@ -141,7 +141,7 @@ class Made:
 
     def refused(
         self, status: int, error: t.Failed, message: str | None = None, retry_after: float | None = None
-    ) -> Made:
+    ) -> RunBuilder:
         """One provider call that the API answers with an error, and that raises."""
         _, where = self._request(None, "")
         kind, usual = DIALECT.error_kind(status)
@@ -151,27 +151,27 @@ class Made:
         self.add(replace(error, **where))
         return self
 
-    def failed(self, error: t.Failed) -> Made:
+    def failed(self, error: t.Failed) -> RunBuilder:
         """The last call raises."""
         return self.add(replace(error, turn=self._turn, call=self._call))
 
-    def called_with_a_set_token(self, ended: t.Failed | t.Response) -> Made:
+    def called_with_a_set_token(self, ended: t.Failed | t.Response) -> RunBuilder:
         """The last call is made again at the adapter, with a token that is set: nothing is sent, and it ends so."""
         first = next(event for event in reversed(self.events) if isinstance(event, t.CallBegan))
         where: dict[str, Any] = {"turn": -1, "call": first.call, "probe": "cancelled"}
         return self.add(replace(first, **where), replace(ended, **where))
 
-    def retried(self) -> Made:
+    def retried(self) -> RunBuilder:
         """The session waits before the next attempt."""
         return self.add(t.Retried(attempt=1, delay=1.0, error="OverloadedError", turn=self._turn))
 
-    def take_back(self) -> Made:
+    def take_back(self) -> RunBuilder:
         """The session forgets the turn's messages."""
         while self.history and self.history.pop().role != "user":
             pass
         return self
 
-    def _spoken(self, part: ReplyPart) -> ReplyPart:
+    def _with_wire_name(self, part: ReplyPart) -> ReplyPart:
         if not isinstance(part.part, m.FunctionCall):
             return part
         return dataclasses.replace(part, part=replace(part.part, name=self.names.get(part.part.name, part.part.name)))

@@ -25,7 +25,7 @@ def suite() -> Suite:
 
 @dataclass(frozen=True)
 class Case:
-    """`bad` spoils the run that `good` makes; `said` are words of what is told of it.
+    """`bad` spoils the run that `good` makes; `message` are words of what is told of it.
 
     `code` is the last part of the first finding's code, `pointer` where it points to; empty for what is not looked at.
     """
@@ -33,7 +33,7 @@ class Case:
     id: str
     good: Callable[[], View]
     bad: Callable[[View], View]
-    said: str = ""
+    message: str = ""
     code: str = ""
     pointer: str | None = None
 
@@ -48,13 +48,13 @@ def decide(case: Case) -> None:
     A run that hung is judged without an error, wherever it stopped.
     """
     good = case.good()
-    kept = case.verdict(good)
-    assert kept.status is Status.HELD, kept
-    assert kept.compared
+    good_verdict = case.verdict(good)
+    assert good_verdict.status is Status.HELD, good_verdict
+    assert good_verdict.compared
     spoilt = case.bad(good)
     bad = case.verdict(spoilt)
     assert bad.status is Status.VIOLATED, bad
-    assert case.said in suite().registry.message(bad)
+    assert case.message in suite().registry.message(bad)
     assert bad.where == str(good.key)
     first = bad.findings[0]
     assert not case.code or first.code == f"{case.id}/{case.code}"

@@ -93,9 +93,9 @@ def rows(callers: Mapping[str, set[str]]) -> Iterator[str]:
     """The table's lines."""
     yield "| what is equal | decided by | asked by |\n|---|---|---|\n"
     for what, addresses in RELATIONS.items():
-        asked = sorted({requirement for address in addresses for requirement in callers.get(address, ())})
+        requirements = sorted({requirement for address in addresses for requirement in callers.get(address, ())})
         functions = ", ".join(f"`{address}`" for address in addresses)
-        yield f"| {what} | {functions} | {', '.join(f'`{requirement}`' for requirement in asked)} |\n"
+        yield f"| {what} | {functions} | {', '.join(f'`{requirement}`' for requirement in requirements)} |\n"
 
 
 def main() -> None:

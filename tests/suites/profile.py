@@ -31,8 +31,8 @@ def extended(text: str, added: dict[str, list[str]]) -> str:
         lines = "".join(f'    "{each}",\n' for each in ids)
         before, head, rest = text.partition(f"\n{profile} = [\n")
         if head:
-            inside, end, behind = rest.partition("]\n")
-            text = before + head + inside + lines + end + behind
+            inside, end, after = rest.partition("]\n")
+            text = before + head + inside + lines + end + after
         else:
             text += f"{profile} = [\n{lines}]\n"
     return text

@@ -57,7 +57,7 @@ class Compared:
 
     modes: dict[Entry, dict[str, set[str]]] = field(default_factory=lambda: defaultdict(lambda: defaultdict(set)))
     judged: dict[tuple[str, Side], set[str]] = field(default_factory=lambda: defaultdict(set))
-    ran: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
+    dialects_by_scenario: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
     dialects: set[str] = field(default_factory=set)
 
     def add(self, run: Run) -> None:
@@ -65,7 +65,7 @@ class Compared:
         dialects = {name: adapter.dialect for name, adapter in run.adapters.items()}
         self.dialects |= set(dialects.values())
         for line in run.transcripts:
-            self.ran[line.key.scenario].add(dialects[line.adapter])
+            self.dialects_by_scenario[line.key.scenario].add(dialects[line.adapter])
         for result in run.results:
             dialect = dialects[result.adapter]
             side: Side = "parity" if result.path == "parity" else "alone"
@@ -93,7 +93,7 @@ def index(compared: Compared, known: Mapping[str, tuple[str, ...]]) -> ShownFile
         for dialect, modes in dialects.items():
             one = next(iter(modes)) if len(modes) == 1 and len(known[scenario]) > 1 else ""
             by_modes[one].add(dialect)
-        could = compared.ran[scenario] & compared.judged[requirement, side]
+        could = compared.dialects_by_scenario[scenario] & compared.judged[requirement, side]
         for mode, where in by_modes.items():
             key = EVERYWHERE if where >= could else " ".join(sorted(where))
             entry = f"{scenario}:{mode}" if mode else scenario
@@ -143,8 +143,8 @@ def measured(subjects: Iterable[str], only: tuple[str, ...] = ()) -> ShownFile:
 def with_rows_of(found: ShownFile, only: Iterable[str], file: Path = FILE) -> ShownFile:
     """The index as it stands, with what was found for some requirements instead of what it has for them."""
     before = msgspec.json.decode(file.read_bytes(), type=ShownFile)
-    kept = {one: sides for one, sides in before.shown.items() if one not in set(only)}
-    return msgspec.structs.replace(before, shown={**kept, **found.shown})
+    others = {one: sides for one, sides in before.shown.items() if one not in set(only)}
+    return msgspec.structs.replace(before, shown={**others, **found.shown})
 
 
 def subjects_of(only: Sequence[str]) -> tuple[str, ...]:
@@ -157,11 +157,11 @@ def main(arguments: Sequence[str]) -> None:
     """Print the index, or write it."""
     words = [word for word in arguments if word not in ("--write", "--only")]
     found = measured(subjects_of(words) if words else SUBJECTS, tuple(words))
-    made = text(with_rows_of(found, words) if words else found)
+    page = text(with_rows_of(found, words) if words else found)
     if "--write" in arguments:
-        FILE.write_text(made)
+        FILE.write_text(page)
     else:
-        print(made, end="")
+        print(page, end="")
 
 
 if __name__ == "__main__":

@@ -23,13 +23,13 @@ Change = Callable[[SpanMade], SpanMade | None]
 class Spans:
     """Spans in the making, parents first."""
 
-    made: list[SpanMade] = field(default_factory=list)
+    events: list[SpanMade] = field(default_factory=list)
 
     def add(self, name: str, step: Step, calls: tuple[int, int], below: int = -1, **fields: Any) -> int:
         """One more, by its number."""
-        number = len(self.made)
+        number = len(self.events)
         known: dict[str, Any] = {"turn": step.turn.index, "during": step.kind, "kind": "internal", "status": "unset"}
-        self.made.append(SpanMade(span=number, parent=below, name=name, calls=calls, **{**known, **fields}))
+        self.events.append(SpanMade(span=number, parent=below, name=name, calls=calls, **{**known, **fields}))
         return number
 
 
@@ -41,7 +41,7 @@ def traced(view: View, *, per_attempt: bool = False) -> View:
             spans.add("collect", step, (0, 0))
         elif step.kind == "turn":
             _turn(spans, step, per_attempt)
-    events = (*view.transcript.events[:-1], *spans.made, view.transcript.events[-1])
+    events = (*view.transcript.events[:-1], *spans.events, view.transcript.events[-1])
     return View(replace(view.transcript, events=events), view.dialect, view.scenario)
 
 
@@ -69,8 +69,8 @@ def saying(**attributes: Any) -> Change:
     """Another value of attributes, with `__` for a dot; None takes one away."""
 
     def change(span: SpanMade) -> SpanMade:
-        told = {**span.attributes, **{name.replace("__", "."): value for name, value in attributes.items()}}
-        return replace(span, attributes={name: value for name, value in told.items() if value is not None})
+        span_attributes = {**span.attributes, **{name.replace("__", "."): value for name, value in attributes.items()}}
+        return replace(span, attributes={name: value for name, value in span_attributes.items() if value is not None})
 
     return change
 
@@ -80,8 +80,8 @@ def with_span(**fields: Any) -> Callable[[View], View]:
 
     def spoil(view: View) -> View:
         usual = {"span": 99, "name": "GET", "kind": "client", "status": "unset", "calls": (0, 0)}
-        given: dict[str, Any] = {**usual, "turn": 0, "during": "turn", **fields}
-        events = (*view.transcript.events[:-1], SpanMade(**given), view.transcript.events[-1])
+        span_fields: dict[str, Any] = {**usual, "turn": 0, "during": "turn", **fields}
+        events = (*view.transcript.events[:-1], SpanMade(**span_fields), view.transcript.events[-1])
         return View(replace(view.transcript, events=events), view.dialect, view.scenario)
 
     return spoil
@@ -94,19 +94,19 @@ def _turn(spans: Spans, step: Step, per_attempt: bool) -> None:
     last = turn.calls[-1].index + 1 if turn.calls else first
     root = spans.add("invoke_agent", step, (first, last), attributes={"gen_ai.operation.name": "invoke_agent"})
     if failed:
-        spans.made[root] = _failed(spans.made[root])
+        spans.events[root] = _failed(spans.events[root])
     for attempts in _model_calls(turn, per_attempt):
         call = attempts[-1]
         around = (attempts[0].index, call.index + 1)
-        chat = spans.add(f"chat {MODEL}", step, around, root, kind="client", attributes=_said(call))
+        chat = spans.add(f"chat {MODEL}", step, around, root, kind="client", attributes=_chat_attributes(call))
         if call.failed is not None and turn.ended is not None and turn.ended.outcome != "cancelled":
-            spans.made[chat] = _failed(spans.made[chat])
+            spans.events[chat] = _failed(spans.events[chat])
         for again in attempts[1:]:
             spans.add("retry", step, (again.index, again.index), chat)
         for attempt in attempts:
             _work(spans, step, attempt.index + 1, chat)
-        for made in call.response.calls if call.response is not None else ():
-            _tool(spans, step, made, call.index + 1, root)
+        for tool_call in call.response.calls if call.response is not None else ():
+            _tool(spans, step, tool_call, call.index + 1, root)
 
 
 def _model_calls(turn: TurnView, per_attempt: bool) -> Iterator[list[ProviderCall]]:
@@ -125,35 +125,39 @@ def _model_calls(turn: TurnView, per_attempt: bool) -> Iterator[list[ProviderCal
             group = []
 
 
-def _said(call: ProviderCall) -> dict[str, Any]:
-    said: dict[str, Any] = {
+def _chat_attributes(call: ProviderCall) -> dict[str, Any]:
+    attributes: dict[str, Any] = {
         "gen_ai.operation.name": "chat",
         "gen_ai.provider.name": "anthropic",
         "gen_ai.request.model": MODEL,
     }
     if call.began.streamed:
-        said["gen_ai.request.stream"] = True
+        attributes["gen_ai.request.stream"] = True
     if call.response is not None:
         usage = call.response.usage
-        said |= {
+        attributes |= {
             "gen_ai.response.model": call.response.model or MODEL,
             "gen_ai.response.finish_reasons": [call.response.raw_finish or call.response.finish_reason.value],
             "gen_ai.usage.input_tokens": usage.prompt_tokens,
             "gen_ai.usage.output_tokens": usage.output_tokens,
         }
         cached = {"cache_read": usage.cache_read_tokens, "cache_creation": usage.cache_creation_tokens}
-        said |= {f"gen_ai.usage.{kind}.input_tokens": count for kind, count in cached.items() if count}
-    return said
+        attributes |= {f"gen_ai.usage.{kind}.input_tokens": count for kind, count in cached.items() if count}
+    return attributes
 
 
 def _tool(spans: Spans, step: Step, call: FunctionCall, calls: int, root: int) -> None:
     results: list[ToolResult] = [result for message in step.history for result in message.results]
     known = next((result for result in results if result.call_id == call.id), None)
-    said = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": call.name, "gen_ai.tool.call.id": call.id}
-    number = spans.add(f"execute_tool {call.name}", step, (calls, calls), root, attributes=said)
+    attributes = {
+        "gen_ai.operation.name": "execute_tool",
+        "gen_ai.tool.name": call.name,
+        "gen_ai.tool.call.id": call.id,
+    }
+    number = spans.add(f"execute_tool {call.name}", step, (calls, calls), root, attributes=attributes)
     _work(spans, step, calls, number, call.name)
     if known is not None and known.is_error and not step.turn.cancelled:
-        spans.made[number] = _failed(spans.made[number])
+        spans.events[number] = _failed(spans.events[number])
 
 
 def _work(spans: Spans, step: Step, calls: int, below: int, tool: str = "") -> None:

@@ -43,7 +43,7 @@ def scenario(name: str) -> Scenario:
 
 
 @cache
-def ran(name: str) -> View:
+def view_of(name: str) -> View:
     """The run of a scenario with the reference session's agent, made once."""
     return run_of(STORED, scenario(name))
 
@@ -94,7 +94,7 @@ def ended(turn: int, **fields: Any) -> Change:
     return event(t.TurnEnded, turn, **fields)
 
 
-def held(turn: int, change: Callable[[tuple[Message, ...]], tuple[Message, ...]], done: str = "turn") -> Change:
+def with_history(turn: int, change: Callable[[tuple[Message, ...]], tuple[Message, ...]], done: str = "turn") -> Change:
     """Something else is held after a turn, or after a step before it."""
 
     def changed(one: t.HistorySnapshot) -> t.HistorySnapshot:
@@ -133,9 +133,9 @@ def besides(old: str, more: str) -> tuple[str, str]:
     return old, f"{more} {old}"
 
 
-def text(role: str, said: str) -> dict[str, Any]:
+def text(role: str, words: str) -> dict[str, Any]:
     """A message of a body."""
-    return {"role": role, "content": [{"type": "text", "text": said}]}
+    return {"role": role, "content": [{"type": "text", "text": words}]}
 
 
 # -- events more ----------------------------------------------------------------------------------------------
@@ -162,7 +162,7 @@ def _index(view: View, kind: type[E], turn: int, nth: int) -> int:
 
 # -- what this agent does not do by itself --------------------------------------------------------------------
 
-LOST = t.Failed(scope="turn", error="TransportError", message="the agent is gone", typed=True)
+AGENT_FAILURE = t.Failed(scope="turn", error="TransportError", message="the agent is gone", typed=True)
 
 
 @cache
@@ -178,12 +178,12 @@ def killed() -> View:
     cancelled = replace(second, cancel=replace(second.cancel, by="token"))
     view = run_of(STORED, replace(script, turns=(first, cancelled, *others)))
     at = view.transcript.of(t.Cancelled)[0].at
-    lost = after(
+    failed_view = after(
         View(view.transcript, view.dialect, script),
-        inserted(t.TurnEnded, 1, t.Killed(at=at, processes=2), LOST),
+        inserted(t.TurnEnded, 1, t.Killed(at=at, processes=2), AGENT_FAILURE),
         ended(1, outcome="error", text=""),
     )
-    return spoilt(lost, t.Cancelled, lambda one: None)
+    return spoilt(failed_view, t.Cancelled, lambda one: None)
 
 
 @cache
@@ -192,7 +192,7 @@ def asked_again() -> View:
 
     The reference session's does not, so that the whole one is taken from a run in which nothing breaks.
     """
-    script, broken = scenario("broken_off"), ran("broken_off")
+    script, broken = scenario("broken_off"), view_of("broken_off")
     first, *others = script.turns
     whole = run_of(STORED, replace(script, turns=(replace(first, faults=()), *others)))
     (request,) = (one for one in broken.transcript.of(t.WireRequest) if one.turn == 0)
@@ -204,7 +204,7 @@ def asked_again() -> View:
 @cache
 def with_processes() -> View:
     """The run of an agent that has a process of its own, and has ended it."""
-    return of_all(t.LeftBehind, started=1)(ran("resumed"))
+    return of_all(t.LeftBehind, started=1)(view_of("resumed"))
 
 
 # -- the whole profile ----------------------------------------------------------------------------------------

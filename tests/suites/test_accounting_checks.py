@@ -146,6 +146,6 @@ def test_figures_may_fall_where_those_of_the_service_fall() -> None:
 
 
 def test_figures_that_fall_to_something_else_than_the_service_said_are_found() -> None:
-    lost = usage(prompt_tokens=1)(last_update_before_the_compaction(plain()))
+    view = usage(prompt_tokens=1)(last_update_before_the_compaction(plain()))
 
-    assert status("accounting/response-has-the-last-update", lost) is Status.VIOLATED
+    assert status("accounting/response-has-the-last-update", view) is Status.VIOLATED

@@ -34,13 +34,13 @@ from .stored_runs import (
     body,
     ended,
     event,
-    held,
     inserted,
     killed,
     of_all,
-    ran,
     sent,
     status,
+    view_of,
+    with_history,
     with_processes,
 )
 
@@ -49,11 +49,13 @@ def case(
     name: str,
     good: str | Callable[[], View],
     bad: Change,
-    said: str = "",
+    message: str = "",
     code: str = "",
     pointer: str | None = None,
 ) -> Case:
-    return Case(f"sessions/{name}", partial(ran, good) if isinstance(good, str) else good, bad, said, code, pointer)
+    return Case(
+        f"sessions/{name}", partial(view_of, good) if isinstance(good, str) else good, bad, message, code, pointer
+    )
 
 
 def runs_again(view: View) -> View:
@@ -278,7 +280,7 @@ def test_an_agent_without_processes_cannot_be_killed() -> None:
     for name in ("killed-agent-ends-the-turn", "earlier-turns-survive-a-kill", "loss-is-not-hidden"):
         assert status(name, view) is Status.INCONCLUSIVE
     for name in ("no-process-is-left", "key-is-in-no-command-line"):
-        assert status(name, ran("resumed")) is Status.INCONCLUSIVE
+        assert status(name, view_of("resumed")) is Status.INCONCLUSIVE
 
 
 def test_what_is_in_no_history_may_be_in_no_request() -> None:
@@ -287,12 +289,12 @@ def test_what_is_in_no_history_may_be_in_no_request() -> None:
     def without(messages: tuple[Message, ...]) -> tuple[Message, ...]:
         return tuple(one for one in messages if one.text != PARTIAL)
 
-    view = after(killed(), held(1, without), sent(2, PARTIAL, "No response requested."))
+    view = after(killed(), with_history(1, without), sent(2, PARTIAL, "No response requested."))
     assert status("loss-is-not-hidden", view) is Status.HELD
 
 
 def test_a_caller_may_be_told_of_a_broken_stream() -> None:
-    assert status("retried-answer-is-shown-once", ran("broken_off")) is Status.HELD
+    assert status("retried-answer-is-shown-once", view_of("broken_off")) is Status.HELD
 
 
 def test_a_reply_may_be_the_last_answer_or_all_of_them() -> None:
@@ -301,21 +303,25 @@ def test_a_reply_may_be_the_last_answer_or_all_of_them() -> None:
     assert status("retried-answer-is-shown-once", ended(0, text="leeks and chard.")(asked_again())) is Status.VIOLATED
 
 
-TOLD = """41 % of "noon",\nand it's rising"""
+RESULT_TEXT = """41 % of "noon",\nand it's rising"""
 
 
 @pytest.mark.parametrize(
     "as_sent",
-    [TOLD, [{"type": "text", "text": TOLD}], [{"type": "text", "text": "Moisture:"}, {"type": "text", "text": TOLD}]],
+    [
+        RESULT_TEXT,
+        [{"type": "text", "text": RESULT_TEXT}],
+        [{"type": "text", "text": "Moisture:"}, {"type": "text", "text": RESULT_TEXT}],
+    ],
     ids=["plain", "in-a-block", "in-one-of-two"],
 )
 def test_a_result_is_found_whatever_its_characters_and_however_it_is_wrapped(as_sent: Any) -> None:
-    def told(found: Any) -> None:
+    def change(found: Any) -> None:
         found["messages"][-1]["content"][0]["content"] = as_sent
 
-    view = body(1, told, nth=1)(ran("resumed"))
+    view = body(1, change, nth=1)(view_of("resumed"))
     script = view.scenario
-    turns = [replace(turn, results={"read_sensor": ToolScript(TOLD)}) for turn in script.turns]
+    turns = [replace(turn, results={"read_sensor": ToolScript(RESULT_TEXT)}) for turn in script.turns]
     known = View(view.transcript, view.dialect, replace(script, turns=tuple(turns)))
     assert status("results-reach-the-model", known) is Status.HELD
     assert status("results-reach-the-model", sent(1, "rising", "falling", nth=1)(known)) is Status.VIOLATED

@@ -13,36 +13,36 @@ from turnproof.messages import Message, Text
 from turnproof.run.transcript import Cancelled, HistorySnapshot, Interjected, Refused, TurnEnded, WireRequest
 from turnproof.scenarios.model import Cut, Injection, Interjection
 
-from .build import Made, body_with, scripted, spoilt
+from .build import RunBuilder, body_with, scripted, spoilt
 from .cases import Case, good_runs_hold
 from .conversations import THREE
-from .test_history_checks import ended, held, uncalled
+from .test_history_checks import ended, uncalled, with_history
 
-SAID = "Only bed 3."
-TOLD = Injection("/beds", "3 beds")
+INTERJECTION = "Only bed 3."
+INJECTION = Injection("/beds", "3 beds")
 
 
 def interrupted() -> View:
     """An answer of which two pieces were shown, what the user said then, and the answer to that."""
     cut = Cut("event", after="text:2")
-    script = replace(scripted([THREE], ["It is."], user="Tell me."), interject=Interjection(SAID, cut))
-    made = Made(script, name="history/interjected").turn("Tell me.")
-    made.add(Interjected(at="event", text=SAID, turn=0)).call(THREE, cut=5)
-    made.events = [event for event in made.events if not isinstance(event, Cancelled)]
-    made.history.append(Message.user(SAID))
-    return uncalled(made.call("It is.").end().view())
+    script = replace(scripted([THREE], ["It is."], user="Tell me."), interject=Interjection(INTERJECTION, cut))
+    builder = RunBuilder(script, name="history/interjected").turn("Tell me.")
+    builder.add(Interjected(at="event", text=INTERJECTION, turn=0)).call(THREE, cut=5)
+    builder.events = [event for event in builder.events if not isinstance(event, Cancelled)]
+    builder.history.append(Message.user(INTERJECTION))
+    return uncalled(builder.call("It is.").end().view())
 
 
 def told_of_a_command() -> View:
-    script = replace(scripted([THREE], user="How many?"), inject=TOLD)
-    made = Made(script, name="history/command_injected")
-    made.operated("inject", held=[Message.user("/beds\n3 beds")])
-    return uncalled(made.turn("How many?").call(THREE).end().view())
+    script = replace(scripted([THREE], user="How many?"), inject=INJECTION)
+    builder = RunBuilder(script, name="history/command_injected")
+    builder.operated("inject", history=[Message.user("/beds\n3 beds")])
+    return uncalled(builder.turn("How many?").call(THREE).end().view())
 
 
 def without_the_aside(body: dict[str, Any]) -> dict[str, Any]:
     for message in body["messages"]:
-        message["content"] = [block for block in message["content"] if block.get("text") != SAID]
+        message["content"] = [block for block in message["content"] if block.get("text") != INTERJECTION]
     body["messages"] = [message for message in body["messages"] if message["content"]]
     return body
 
@@ -68,11 +68,20 @@ CASES = [
         "not-sent",
         "/messages",
     ),
-    Case(INTERJECTED, interrupted, held(without(SAID)), 'the user\'s texts ["Tell me."]', "not-held", "/session"),
-    Case(INTERJECTED, interrupted, held(without("Bed 3 is")), "another answer", "shown-not-held", "/session"),
+    Case(
+        INTERJECTED,
+        interrupted,
+        with_history(without(INTERJECTION)),
+        'the user\'s texts ["Tell me."]',
+        "not-held",
+        "/session",
+    ),
+    Case(INTERJECTED, interrupted, with_history(without("Bed 3 is")), "another answer", "shown-not-held", "/session"),
     Case(INTERJECTED, interrupted, ended(outcome="cancelled"), 'with "cancelled"', "not-answered", "/2/outcome"),
     Case(INTERJECTED, interrupted, refused, "not now", "refused", "/1/error"),
-    Case(INJECTED, told_of_a_command, held(lambda messages: ()), "a history without it", "not-held", "/session"),
+    Case(
+        INJECTED, told_of_a_command, with_history(lambda messages: ()), "a history without it", "not-held", "/session"
+    ),
     Case(
         INJECTED,
         told_of_a_command,
@@ -88,8 +97,8 @@ test_a_kept_requirement_holds_and_a_broken_one_is_named = good_runs_hold(CASES)
 
 @pytest.mark.parametrize("requirement", [INTERJECTED, INJECTED])
 def test_turns_in_which_nothing_of_the_kind_is_said_decide_nothing(requirement: str) -> None:
-    made = Made(scripted([THREE], user="Hi."), name="history/made").turn("Hi.").call(THREE).end()
-    view = uncalled(made.view())
+    builder = RunBuilder(scripted([THREE], user="Hi."), name="history/made").turn("Hi.").call(THREE).end()
+    view = uncalled(builder.view())
     assert Case(requirement, lambda: view, lambda view: view).verdict(view).status is Status.INCONCLUSIVE
 
 

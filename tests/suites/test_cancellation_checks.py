@@ -26,7 +26,7 @@ from turnproof.run.transcript import (
 )
 from turnproof.scenarios.model import Cut
 
-from .build import Made, body_with, error, response_with, scripted, spoilt
+from .build import RunBuilder, body_with, error, response_with, scripted, spoilt
 from .cases import Case, good_runs_hold, points_to_something, suite
 from .conversations import (
     THREE,
@@ -90,23 +90,23 @@ def noticed(body: Any) -> None:
 def cancelled_in_text_after_thinking() -> View:
     """Cancelled in the text behind signed thinking, which the response keeps."""
     thought = ReplyPart(Thought("I must look."), ("I must ", "look."))
-    made = Made(
+    builder = RunBuilder(
         scripted([thought, THREE], cancel=Cut("event", after="text:1"), expect="cancelled"),
         name="cancel/after_thinking",
         options={"thinking": {"budget_tokens": 1024}},
     )
-    view = made.turn("Recite.").call(thought, THREE, cut=9).end("cancelled").view()
-    kept = (Thought("I must look."), *view.calls[0].response.parts)  # type: ignore[union-attr]
-    return spoilt(view, Response, response_with(parts=kept))
+    view = builder.turn("Recite.").call(thought, THREE, cut=9).end("cancelled").view()
+    parts = (Thought("I must look."), *view.calls[0].response.parts)  # type: ignore[union-attr]
+    return spoilt(view, Response, response_with(parts=parts))
 
 
 def cancelled_on_a_piece() -> View:
     """Cancelled in the callback of the first piece, while the second had arrived."""
-    made = Made(
+    builder = RunBuilder(
         scripted([THREE], cancel=Cut("event", after="text:2", on_piece=1), expect="cancelled"),
         name="cancel/in_one_write",
     )
-    view = made.turn("Recite.").call(THREE, cut=5).end("cancelled").view()
+    view = builder.turn("Recite.").call(THREE, cut=5).end("cancelled").view()
     view = spoilt(view, Chunk, lambda event: None, 1)
     return moved_behind(spoilt(view, Response, response_with(parts=(Text("Bed 3 "),))), Cancelled, Chunk)
 
@@ -329,7 +329,14 @@ def test_a_call_with_a_set_token_sends_nothing_and_ends_as_cancelled(mode: str) 
     name = "before-the-start-sends-nothing" if mode == "stream" else "batch-calls-can-be-cancelled"
 
     def again(ended: Failed | Response) -> View:
-        return Made(scripted(["Yes."]), mode=mode).turn("Hi.").call("Yes.").end().called_with_a_set_token(ended).view()
+        return (
+            RunBuilder(scripted(["Yes."]), mode=mode)
+            .turn("Hi.")
+            .call("Yes.")
+            .end()
+            .called_with_a_set_token(ended)
+            .view()
+        )
 
     answer = ProviderResponse((Text("Yes."),), TokenUsage(), FinishReason.STOP)
     stopped = ProviderResponse((), TokenUsage(), FinishReason.CANCELLED)
@@ -338,7 +345,9 @@ def test_a_call_with_a_set_token_sends_nothing_and_ends_as_cancelled(mode: str) 
         assert (found.status, len(found.compared)) == (Status.HELD, 1)
     assert codes(name, again(error("TransportError"))) == ["went-on"]
     assert codes(name, again(Response(response=answer))) == ["went-on"]
-    sent = Made(scripted(["Yes."]), mode=mode).turn("Hi.").call("Yes.").end().call("Yes.", probe="cancelled").view()
+    sent = (
+        RunBuilder(scripted(["Yes."]), mode=mode).turn("Hi.").call("Yes.").end().call("Yes.", probe="cancelled").view()
+    )
     assert codes(name, sent) == ["sent"]
 
 

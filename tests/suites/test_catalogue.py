@@ -187,7 +187,7 @@ def test_a_small_catalogue_loads(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         ({"levle": "MUST"}, "unknown field `levle`"),
         ({"level": "MAY"}, "level"),
@@ -209,11 +209,11 @@ def test_a_small_catalogue_loads(tmp_path: Path) -> None:
     ],
 )
 def test_a_mistake_in_an_entry_is_refused_with_file_and_reason(
-    tmp_path: Path, change: dict[str, Any], said: str
+    tmp_path: Path, change: dict[str, Any], message: str
 ) -> None:
-    with pytest.raises(CatalogueError, match=re.escape(said)) as caught:
+    with pytest.raises(CatalogueError, match=re.escape(message)) as failure:
         load(tmp_path, toml(GOOD | change), "core/turns-end")
-    assert "requirements.toml" in str(caught.value)
+    assert "requirements.toml" in str(failure.value)
 
 
 def test_an_unknown_key_of_the_file_is_refused(tmp_path: Path) -> None:
@@ -249,7 +249,7 @@ def test_an_id_that_vanished_from_the_frozen_profiles_is_refused(tmp_path: Path)
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ('name = "x"\n[profiles]\ncor = ["cor/a"]', "did you mean 'core'"),
         ('name = "x"\n[profiles]\ncore = ["tools/a"]', "is under profile"),
@@ -257,10 +257,10 @@ def test_an_id_that_vanished_from_the_frozen_profiles_is_refused(tmp_path: Path)
         ('name = "x"\ndate = 1\n[profiles]\ncore = []', "unknown field `date`"),
     ],
 )
-def test_a_mistake_in_a_profile_file_is_refused(tmp_path: Path, text: str, said: str) -> None:
+def test_a_mistake_in_a_profile_file_is_refused(tmp_path: Path, text: str, message: str) -> None:
     path = tmp_path / "x.toml"
     path.write_text(text)
-    with pytest.raises(CatalogueError, match=re.escape(said)):
+    with pytest.raises(CatalogueError, match=re.escape(message)):
         ProfileSet.load(path)
 
 
@@ -270,10 +270,10 @@ def test_an_unknown_requirement_is_answered_with_the_nearest() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "said"), [("no_such_suite_anywhere", "no suite"), ("turnproof.judge.verdict", "not a package")]
+    ("name", "message"), [("no_such_suite_anywhere", "no suite"), ("turnproof.judge.verdict", "not a package")]
 )
-def test_what_is_no_suite_is_refused(name: str, said: str) -> None:
-    with pytest.raises(CatalogueError, match=said):
+def test_what_is_no_suite_is_refused(name: str, message: str) -> None:
+    with pytest.raises(CatalogueError, match=message):
         load_suite(name)
 
 

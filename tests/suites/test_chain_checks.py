@@ -36,7 +36,7 @@ Change = Callable[[View, Body], None]
 
 
 @cache
-def ran(name: str, path: str = "legacy") -> View:
+def view_of(name: str, path: str = "legacy") -> View:
     """The run of a scenario on real sockets, made once."""
     script = load(SCENARIOS / f"{name}.yaml")
     mode = "batch" if "batch" in script.modes else "stream"
@@ -47,11 +47,11 @@ def ran(name: str, path: str = "legacy") -> View:
 
 
 def chain(name: str) -> Callable[[], View]:
-    return partial(ran, name)
+    return partial(view_of, name)
 
 
 def unstored(name: str) -> Callable[[], View]:
-    return partial(ran, name, "stateless")
+    return partial(view_of, name, "stateless")
 
 
 def request(number: int, change: Change) -> Callable[[View], View]:
@@ -100,9 +100,9 @@ def only(keep: Callable[[Item], bool]) -> Change:
 
     def change(view: View, body: Body) -> None:
         last = body["input"][-1]
-        kept = [item for item in body["input"] if item is last or keep(item)]
-        assert len(kept) < len(body["input"]), "nothing is taken out"
-        body["input"] = kept
+        items = [item for item in body["input"] if item is last or keep(item)]
+        assert len(items) < len(body["input"]), "nothing is taken out"
+        body["input"] = items
 
     return change
 
@@ -141,7 +141,7 @@ def without_empty_summaries(view: View, body: Body) -> None:
             del item["summary"]
 
 
-def kept(view: View) -> View:
+def with_stored_response(view: View) -> View:
     return spoilt(view, WireResponse, lambda event: replace(event, kept=("resp_1",)), 1)
 
 
@@ -225,7 +225,7 @@ CASES = [
     Case("stored/only-what-was-stored-is-named", unstored("reasoning"), request(1, by_id_alone), "rs_1", "not-stored"),
     Case("stored/a-session-owned-history-goes-on-from-nothing", unstored("plain_text"), request(1, from_answer(0)),
          'one that goes on from "resp_', "head", "/previous_response_id"),
-    Case("stored/a-session-owned-history-leaves-nothing-behind", unstored("plain_text"), kept,
+    Case("stored/a-session-owned-history-leaves-nothing-behind", unstored("plain_text"), with_stored_response,
          "nothing at the service", "stored"),
     Case("stored/unstored-reasoning-is-asked-for", unstored("reasoning"), unsealed, "encrypted reasoning", "unsealed"),
     Case("stored/reasoning-goes-back-with-its-call", unstored("reasoning"),
@@ -255,19 +255,19 @@ def test_another_model_is_one_that_has_what_the_first_one_has() -> None:
 
 
 def test_a_fresh_object_is_asked_by_both_models() -> None:
-    asked = ran("plain_text").probe_exchanges("other-model")
-    assert [one.call.model for one in asked if one.call is not None] == [
+    exchanges = view_of("plain_text").probe_exchanges("other-model")
+    assert [one.call.model for one in exchanges if one.call is not None] == [
         "gpt-5.5",
         other_model(DIALECT.name, "gpt-5.5"),
     ]
-    assert not ran("plain_text", "stateless").probe_exchanges("other-model")
+    assert not view_of("plain_text", "stateless").probe_exchanges("other-model")
 
 
 # -- what is read of a chain ------------------------------------------------------------------------------------------
 
 
 def test_a_link_has_what_the_service_holds_and_what_the_request_has() -> None:
-    first, second, *_ = links(ran("plain_text"))
+    first, second, *_ = links(view_of("plain_text"))
     assert (first.head, len(first.carried), len(first.own)) == (None, 0, 1)
     assert second.goes_on
     assert [message.text for message in second.carried] == ["I sowed basil in bed 3.", "Noted."]
@@ -287,17 +287,17 @@ def test_a_link_has_what_the_service_holds_and_what_the_request_has() -> None:
     ],
 )
 def test_a_link_knows_what_came_before_it(name: str, turn: int, since: set[str]) -> None:
-    link = next(one for one in links(ran(name)) if one.call.began.turn == turn)
+    link = next(one for one in links(view_of(name)) if one.call.began.turn == turn)
     assert link.since == since
 
 
 def test_the_evidence_says_what_the_service_keeps_after_each_request() -> None:
-    counts = [len(one.kept) for one in ran("plain_text").transcript.of(WireResponse) if not one.probe]
+    counts = [len(one.kept) for one in view_of("plain_text").transcript.of(WireResponse) if not one.probe]
     assert counts == [1, 2, 3, 4]
-    assert not any(one.kept for one in ran("plain_text", "stateless").transcript.of(WireResponse))
+    assert not any(one.kept for one in view_of("plain_text", "stateless").transcript.of(WireResponse))
 
 
-def said(link: Link) -> list[tuple[str, str, object]]:
+def conversation_of(link: Link) -> list[tuple[str, str, object]]:
     """The whole conversation of a request, with what the service holds in front of it, without ids."""
     found: list[tuple[str, str, object]] = []
     for message in link.request.wire.messages:
@@ -321,27 +321,27 @@ ABNORMAL = (
 @pytest.mark.parametrize("name", ABNORMAL)
 def test_after_an_abnormal_turn_the_service_holds_what_the_other_path_sends(name: str) -> None:
     """The last request of either path: one goes on from the service's copy, the other has the session's."""
-    chained, whole = links(ran(name))[-1], links(ran(name, "stateless"))[-1]
+    chained, whole = links(view_of(name))[-1], links(view_of(name, "stateless"))[-1]
     assert chained.head is not None
-    assert chained.head in ran(name).transcript.of(WireResponse)[-1].kept
+    assert chained.head in view_of(name).transcript.of(WireResponse)[-1].kept
     assert len(chained.own) < len(whole.own)
-    assert said(chained) == said(whole)
+    assert conversation_of(chained) == conversation_of(whole)
 
 
 def test_what_the_service_has_forgotten_is_no_longer_kept() -> None:
-    answers = ran("forgotten").transcript.of(WireResponse)
+    answers = view_of("forgotten").transcript.of(WireResponse)
     assert [(one.status, len(one.kept)) for one in answers] == [(200, 1), (200, 2), (400, 0), (200, 1), (200, 2)]
 
 
 def test_a_typed_error_is_enough_where_the_service_has_forgotten() -> None:
     """Whether the conversation is begun anew is a matter of taste: that nothing is lost in silence is none."""
-    spoilt_run = spoilt(failed(ran("forgotten")), WireRequest, lambda event: None, 3)
+    spoilt_run = spoilt(failed(view_of("forgotten")), WireRequest, lambda event: None, 3)
     assert status("stored/a-forgotten-chain-loses-nothing", spoilt_run) is Status.HELD
     assert status("stored/a-forgotten-chain-is-told-again", spoilt_run) is Status.VIOLATED
 
 
 def test_an_untyped_error_is_none_of_that() -> None:
-    untyped = spoilt(failed(ran("forgotten")), Failed, lambda event: replace(event, typed=False))
+    untyped = spoilt(failed(view_of("forgotten")), Failed, lambda event: replace(event, typed=False))
     without_retry = spoilt(untyped, WireRequest, lambda event: None, 3)
     found = judge(suite().catalogue["stored/a-forgotten-chain-loses-nothing"], "legacy", [without_retry])
     assert [finding.code.rpartition("/")[2] for finding in found.findings] == ["untyped"]
@@ -349,7 +349,7 @@ def test_an_untyped_error_is_none_of_that() -> None:
 
 def test_the_answer_of_a_chain_may_be_given_up_for_the_whole_conversation_after_an_abnormal_turn() -> None:
     """An adapter that tells everything anew after a cancel is as right as one that goes on from the answer before."""
-    view = ran("cancelled")
+    view = view_of("cancelled")
     whole = body(view, 0)["input"]
 
     def anew(view: View, own: Body) -> None:
@@ -363,7 +363,7 @@ def test_the_answer_of_a_chain_may_be_given_up_for_the_whole_conversation_after_
 
 def test_an_answer_that_a_repeated_request_got_whole_is_no_failed_one() -> None:
     """The emulator gave the second attempt the id of the first, which had broken off."""
-    view = ran("retried")
+    view = view_of("retried")
     names = [name_of(exchange) for call in view.calls for exchange in call.generated]
     assert names[1] == names[2]
     found = links(view)

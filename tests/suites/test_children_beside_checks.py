@@ -13,7 +13,7 @@ from turnproof.messages import FunctionCall, Message, ToolResult
 from turnproof.run.transcript import Cancelled, ChildEnded, TurnEnded, WireRequest, WireResponse
 from turnproof.scenarios.model import Cut, Turn
 
-from .build import Made, body_with, scripted, spoilt
+from .build import RunBuilder, body_with, scripted, spoilt
 from .cases import Case, good_runs_hold, status
 from .conversations import THREE
 from .test_history_checks import uncalled
@@ -34,20 +34,26 @@ POTS, CANS = childs("Count the pots.", "Twelve pots."), childs("Count the cans."
 MORE_POTS, MORE_CANS = childs("How many pots are cracked?", "Two pots."), childs("How many cans leak?", "No can leaks.")
 
 
-def beside(
-    made: Made, turn: int, number: int, script: Turn, earlier: Sequence[Message] = (), *, cut: int | None = None
+def call_child(
+    builder: RunBuilder,
+    turn: int,
+    number: int,
+    script: Turn,
+    earlier: Sequence[Message] = (),
+    *,
+    cut: int | None = None,
 ) -> list[Message]:
     """A request of a child that others go on beside, and what the child holds after it."""
-    parents, at = made.history, len(made.events)
-    made.history = [*earlier, *map(Message.user, [str(script.user[0].text)])]  # type: ignore[union-attr]
-    made.call(*(part.part for part in script.rounds[0].parts), cut=cut, returns=cut is None)
-    seen = [event for event in made.events[at:] if isinstance(event, WireRequest | WireResponse)]
-    made.events[at:] = [
+    parents, at = builder.history, len(builder.events)
+    builder.history = [*earlier, *map(Message.user, [str(script.user[0].text)])]  # type: ignore[union-attr]
+    builder.call(*(part.part for part in script.rounds[0].parts), cut=cut, returns=cut is None)
+    seen = [event for event in builder.events[at:] if isinstance(event, WireRequest | WireResponse)]
+    builder.events[at:] = [
         replace(event, turn=turn, call=-1, **({"child": number} if isinstance(event, WireRequest) else {}))
         for event in seen
     ]
-    held, made.history = made.history, parents
-    return held
+    messages, builder.history = builder.history, parents
+    return messages
 
 
 def ended(turn: int, number: int, text: str, outcome: str = "answer") -> ChildEnded:
@@ -56,67 +62,67 @@ def ended(turn: int, number: int, text: str, outcome: str = "answer") -> ChildEn
 
 def siblings() -> View:
     """Two children at the same time, twice, ahead of the parent's second and third turn."""
-    made = Made(
+    builder = RunBuilder(
         scripted([THREE], user="How is bed 3?"),
         scripted(["It is."], user="Good?", children=(POTS, CANS)),
         scripted(["Yes."], user="Sure?", children=(MORE_POTS, MORE_CANS)),
         name="subagents/at_once",
     )
-    made.turn("How is bed 3?").call(THREE).end()
-    held: list[list[Message]] = [[], []]
-    for turn, (scripts, said, answer) in enumerate(
+    builder.turn("How is bed 3?").call(THREE).end()
+    histories: list[list[Message]] = [[], []]
+    for turn, (scripts, question, answer) in enumerate(
         (((POTS, CANS), "Good?", "It is."), ((MORE_POTS, MORE_CANS), "Sure?", "Yes.")), 1
     ):
         for number, script in enumerate(scripts):
-            held[number] = beside(made, turn, number, script, held[number])
-        made.add(*(ended(turn, number, held[number][-1].text) for number in (0, 1)))
-        made.operated("children")
-        made.turn(said).call(answer).end()
-    return uncalled(made.view())
+            histories[number] = call_child(builder, turn, number, script, histories[number])
+        builder.add(*(ended(turn, number, histories[number][-1].text) for number in (0, 1)))
+        builder.operated("children")
+        builder.turn(question).call(answer).end()
+    return uncalled(builder.view())
 
 
 def by_tool() -> View:
     """A tool of the second turn asks a child."""
-    made = Made(
+    builder = RunBuilder(
         scripted([THREE], user="How is bed 3?"),
         scripted([ASKING], ["There is."], user="Is there room?", child=POTS, child_tool="ask_helper"),
         name="subagents/by_tool",
     )
-    made.turn("How is bed 3?").call(THREE).end()
-    made.turn("Is there room?").call(ASKING)
-    beside(made, 1, 0, POTS)
-    made.results(ToolResult("toolu_1", "ask_helper", "Twelve pots.")).call("There is.")
-    made.add(ended(1, 0, "Twelve pots."))
-    return uncalled(made.end().view())
+    builder.turn("How is bed 3?").call(THREE).end()
+    builder.turn("Is there room?").call(ASKING)
+    call_child(builder, 1, 0, POTS)
+    builder.results(ToolResult("toolu_1", "ask_helper", "Twelve pots.")).call("There is.")
+    builder.add(ended(1, 0, "Twelve pots."))
+    return uncalled(builder.end().view())
 
 
 def cancelled() -> View:
     """The turn whose tool asks a child is cancelled in the middle of the child's answer."""
     cut = Cut("child", after="text:1")
-    made = Made(
+    builder = RunBuilder(
         scripted([ASKING], user="Is there room?", child=POTS, child_tool="ask_helper", cancel=cut, expect="cancelled"),
         name="subagents/cancelled_parent",
     )
-    made.turn("Is there room?").call(ASKING)
-    made.add(Cancelled(at="child text:1 of round 0", turn=0))
-    beside(made, 0, 0, POTS, cut=3)
-    made.add(ended(0, 0, "Twelve", "cancelled"))
-    made.results(ToolResult("toolu_1", "ask_helper", "cancelled", is_error=True))
-    return uncalled(made.end("cancelled").view())
+    builder.turn("Is there room?").call(ASKING)
+    builder.add(Cancelled(at="child text:1 of round 0", turn=0))
+    call_child(builder, 0, 0, POTS, cut=3)
+    builder.add(ended(0, 0, "Twelve", "cancelled"))
+    builder.results(ToolResult("toolu_1", "ask_helper", "cancelled", is_error=True))
+    return uncalled(builder.end("cancelled").view())
 
 
 def outliving() -> View:
     """A child works all through the second turn of its parent."""
-    made = Made(
+    builder = RunBuilder(
         scripted([THREE], user="How is bed 3?"),
         scripted(["It is."], user="Good?", child=POTS, child_outlives=True),
         name="subagents/outlives",
     )
-    made.turn("How is bed 3?").call(THREE).end()
-    beside(made, 1, 0, POTS)
-    made.turn("Good?").call("It is.").end()
-    made.add(ended(1, 0, "Twelve pots.")).snapshot("child")
-    return uncalled(made.view())
+    builder.turn("How is bed 3?").call(THREE).end()
+    call_child(builder, 1, 0, POTS)
+    builder.turn("Good?").call("It is.").end()
+    builder.add(ended(1, 0, "Twelve pots.")).snapshot("child")
+    return uncalled(builder.view())
 
 
 def request_of(child: int | None, nth: int, change: Callable[..., object]) -> Callable[[View], View]:
@@ -124,8 +130,8 @@ def request_of(child: int | None, nth: int, change: Callable[..., object]) -> Ca
 
     def spoil(view: View) -> View:
         requests = [event for event in view.transcript.events if isinstance(event, WireRequest)]
-        mine = [number for number, event in enumerate(requests) if event.child == child]
-        return spoilt(view, WireRequest, body_with(change), mine[nth])
+        indexes = [number for number, event in enumerate(requests) if event.child == child]
+        return spoilt(view, WireRequest, body_with(change), indexes[nth])
 
     return spoil
 
@@ -139,8 +145,8 @@ def turn_end(outcome: str, nth: int) -> Callable[[View], View]:
 
 
 def kept_open(view: View) -> View:
-    held = [event for event in view.transcript.events if isinstance(event, WireResponse)]
-    nth = next(number for number, event in enumerate(held) if event.held)
+    responses = [event for event in view.transcript.events if isinstance(event, WireResponse)]
+    nth = next(number for number, event in enumerate(responses) if event.held)
     return spoilt(view, WireResponse, lambda event: replace(event, released="limit", ended="completed"), nth)
 
 
@@ -157,8 +163,8 @@ def asked_again(view: View) -> View:
 def waited(view: View) -> View:
     """The answer to the child waited for the parent for as long as it may."""
     responses = [event for event in view.transcript.events if isinstance(event, WireResponse)]
-    mine = next(event.exchange for event in view.transcript.of(WireRequest) if event.child == 0)
-    nth = next(number for number, event in enumerate(responses) if event.exchange == mine)
+    exchange = next(event.exchange for event in view.transcript.of(WireRequest) if event.child == 0)
+    nth = next(number for number, event in enumerate(responses) if event.exchange == exchange)
     return spoilt(view, WireResponse, lambda event: replace(event, released="limit"), nth)
 
 
@@ -192,26 +198,26 @@ test_a_good_run_with_children_beside_others_holds_and_a_spoilt_one_is_named = go
 @pytest.mark.parametrize("requirement", [TOOL, STOPPED, APART, AT_ONCE, OUTLIVES])
 def test_a_session_that_has_no_child_beside_others_decides_nothing(requirement: str) -> None:
     name = next(case.good().key.scenario for case in CASES if case.id == requirement)
-    made = Made(scripted([THREE], user="Hi."), name=name).turn("Hi.").call(THREE).end()
-    assert status(requirement, uncalled(made.view())) is Status.INCONCLUSIVE
+    builder = RunBuilder(scripted([THREE], user="Hi."), name=name).turn("Hi.").call(THREE).end()
+    assert status(requirement, uncalled(builder.view())) is Status.INCONCLUSIVE
 
 
 def test_a_child_that_answered_a_tool_may_say_so_again() -> None:
     """What it answered stands in its parent's history as the tool's result; it is the child's own all the same."""
-    made = Made(
+    builder = RunBuilder(
         scripted([ASKING], ["There is."], user="Is there room?", child=POTS, child_tool="ask_helper"),
         scripted(["It is."], user="Good?", child=MORE_POTS),
         name="subagents/by_tool",
     )
-    made.turn("Is there room?").call(ASKING)
-    held = beside(made, 0, 0, POTS)
-    made.results(ToolResult("toolu_1", "ask_helper", "Twelve pots.")).call("There is.")
-    made.add(ended(0, 0, "Twelve pots.")).end()
-    parents, at = made.history, len(made.events)
-    made.history = [*held, Message.user("How many pots are cracked?")]
-    made.call("Two pots.")
-    made.events[at:] = [replace(event, turn=1) for event in made.events[at:]]
-    made.history = parents
-    view = uncalled(made.operated("child").turn("Good?").call("It is.").end().view())
+    builder.turn("Is there room?").call(ASKING)
+    child_history = call_child(builder, 0, 0, POTS)
+    builder.results(ToolResult("toolu_1", "ask_helper", "Twelve pots.")).call("There is.")
+    builder.add(ended(0, 0, "Twelve pots.")).end()
+    parents, at = builder.history, len(builder.events)
+    builder.history = [*child_history, Message.user("How many pots are cracked?")]
+    builder.call("Two pots.")
+    builder.events[at:] = [replace(event, turn=1) for event in builder.events[at:]]
+    builder.history = parents
+    view = uncalled(builder.operated("child").turn("Good?").call("It is.").end().view())
     assert status("subagents/child-begins-empty", view) is Status.HELD
     assert status("subagents/child-keeps-its-own", view) is Status.HELD

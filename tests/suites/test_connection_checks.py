@@ -15,7 +15,7 @@ from turnproof.judge.view import View
 from turnproof.messages import Text
 from turnproof.run.transcript import Failed, Response, WireRequest, WireResponse
 
-from .build import Made, error, response_with, scripted, spoilt
+from .build import RunBuilder, error, response_with, scripted, spoilt
 from .cases import Case, decide, suite
 from .conversations import THREE, answered_turns
 
@@ -28,10 +28,10 @@ def without_exchange(view: View, *, call: int, failed: Failed | None = None) -> 
     """The call makes no request, and ends so."""
     events = []
     for event in view.transcript.events:
-        mine = event.call == call
-        if mine and isinstance(event, WireRequest | WireResponse):
+        is_of_call = event.call == call
+        if is_of_call and isinstance(event, WireRequest | WireResponse):
             continue
-        if mine and isinstance(event, Response) and failed is not None:
+        if is_of_call and isinstance(event, Response) and failed is not None:
             event = replace(failed, turn=event.turn, call=event.call)
         events.append(event)
     return View(replace(view.transcript, events=tuple(events)), view.dialect, view.scenario)
@@ -45,19 +45,19 @@ def numbered(*numbers: int, mode: str = "batch") -> View:
 
 
 def silent(ended: str = "cut-by-peer") -> View:
-    made = Made(scripted([THREE]), name="faults/silent_answer", options={"timeout": 1.5})
-    view = made.turn("Hi.").call(THREE, fault="stall", returns=False).failed(error("TransportError")).end().view()
+    builder = RunBuilder(scripted([THREE]), name="faults/silent_answer", options={"timeout": 1.5})
+    view = builder.turn("Hi.").call(THREE, fault="stall", returns=False).failed(error("TransportError")).end().view()
     return spoilt(view, WireResponse, lambda event: replace(event, ended=ended))
 
 
 def closed_behind() -> View:
-    made = Made(scripted([THREE]), scripted(["Yes."]), name="faults/idle_closed")
-    return made.turn("Hi.").call(THREE, fault="idle-close").end().turn("There?").call("Yes.").end().view()
+    builder = RunBuilder(scripted([THREE]), scripted(["Yes."]), name="faults/idle_closed")
+    return builder.turn("Hi.").call(THREE, fault="idle-close").end().turn("There?").call("Yes.").end().view()
 
 
 def compressed() -> View:
-    made = Made(scripted([THREE]), name="faults/compressed")
-    return made.turn("Hi.").call(THREE, fault="compressed").end().view()
+    builder = RunBuilder(scripted([THREE]), name="faults/compressed")
+    return builder.turn("Hi.").call(THREE, fault="compressed").end().view()
 
 
 def elsewhere(view: View) -> View:

@@ -15,15 +15,15 @@ from turnproof.run.transcript import Collected, ContextReport, HistorySnapshot, 
 from turnproof.scenarios.model import Scenario
 from turnproof.tokens import text_tokens
 
-from .build import Made, body_with, error, scripted, spoilt
+from .build import RunBuilder, body_with, error, scripted, spoilt
 from .cases import Case, good_runs_hold, status
 from .conversations import READ, THREE, read, result
-from .test_history_checks import held, uncalled
+from .test_history_checks import uncalled, with_history
 
 KNOWN = "accounting/context-is-known"
 SHRINKS = "accounting/context-shrinks-with-a-collection"
 CUT_TO_FIT = "recovery/results-are-cut-to-fit"
-GONE = "recovery/rejected-results-are-gone"
+NO_REJECTED_RESULTS = "recovery/rejected-results-are-gone"
 HEADROOM = "gc/headroom-is-left"
 
 STORY = "The beds were watered at ten. " * 30
@@ -31,30 +31,30 @@ WHOLE = "Bed 2 was watered. " * 40
 CUT = WHOLE[:60] + "[640 characters are left out here]" + WHOLE[-60:]
 
 
-def taken(made: Made) -> int:
+def context_tokens(builder: RunBuilder) -> int:
     """What the conversation takes, by the last report: prompt and answer."""
-    responses = [event for event in made.events if isinstance(event, Response)]
+    responses = [event for event in builder.events if isinstance(event, Response)]
     return responses[-1].response.usage.total_tokens
 
 
 def accounts(before: tuple[Any, ...] = (), **turn: Any) -> View:
     """Three turns, with an account of the context after each but the last, and after a collection if there is one."""
     last = replace(scripted(["Yes."], user="Sure?"), before=before, **turn)
-    made = Made(scripted([STORY], user="Tell me."), scripted(["It is."], user="Good?"), last, name="gc/made")
-    for said, answer in (("Tell me.", STORY), ("Good?", "It is.")):
-        made.turn(said).call(answer)
-        made.add(ContextReport(tokens=taken(made), turn=len(made.history) // 2 - 1)).end()
+    builder = RunBuilder(scripted([STORY], user="Tell me."), scripted(["It is."], user="Good?"), last, name="gc/made")
+    for question, answer in (("Tell me.", STORY), ("Good?", "It is.")):
+        builder.turn(question).call(answer)
+        builder.add(ContextReport(tokens=context_tokens(builder), turn=len(builder.history) // 2 - 1)).end()
     if before:
-        account = ContextReport(tokens=taken(made) - text_tokens(STORY))
-        made.operated("gc", Collected(before=(), after=()), account, held=made.history[2:])
-    return uncalled(made.turn("Sure?").call("Yes.").end().view())
+        account = ContextReport(tokens=context_tokens(builder) - text_tokens(STORY))
+        builder.operated("gc", Collected(before=(), after=()), account, history=builder.history[2:])
+    return uncalled(builder.turn("Sure?").call("Yes.").end().view())
 
 
 def collected() -> View:
     return accounts(("gc",))
 
 
-def told(tokens: int, nth: int = 0) -> Callable[[View], View]:
+def with_tokens(tokens: int, nth: int = 0) -> Callable[[View], View]:
     return lambda view: spoilt(view, ContextReport, lambda event: replace(event, tokens=tokens), nth)
 
 
@@ -63,33 +63,35 @@ def off_by(share: float) -> Callable[[View], View]:
 
 
 def same_account(view: View) -> View:
-    return told(view.transcript.of(ContextReport)[1].tokens, 2)(view)
+    return with_tokens(view.transcript.of(ContextReport)[1].tokens, 2)(view)
 
 
-def too_long(made: Made) -> Made:
+def too_long(builder: RunBuilder) -> RunBuilder:
     limit = error("ContextLimitError", status=400)
-    return made.refused(400, limit, "prompt is too long: 300 tokens > 200 maximum")
+    return builder.refused(400, limit, "prompt is too long: 300 tokens > 200 maximum")
 
 
-def overflowed(sent: str = CUT, said: str = WHOLE) -> View:
+def overflowed(sent: str = CUT, result_text: str = WHOLE) -> View:
     """A result that is too long for its request, and is cut; a turn after it."""
     script = scripted([read()], [THREE], user="What does the log say?")
-    made = Made(script, scripted(["Yes."], user="Sure?"), name="gc/made", tools=(READ,))
-    made.turn("What does the log say?").call(read()).results(result(value=said))
-    too_long(made).history[-1] = Message.tool(result(value=sent))
-    return uncalled(made.call(THREE).end().turn("Sure?").call("Yes.").end().view())
+    builder = RunBuilder(script, scripted(["Yes."], user="Sure?"), name="gc/made", tools=(READ,))
+    builder.turn("What does the log say?").call(read()).results(result(value=result_text))
+    too_long(builder).history[-1] = Message.tool(result(value=sent))
+    return uncalled(builder.call(THREE).end().turn("Sure?").call("Yes.").end().view())
 
 
 def days(*overflows: bool) -> View:
     """A tool round for each of these, in which the first request is too long or is not."""
     names = [f"toolu_{n}" for n in range(len(overflows))]
-    made = Made(scripted(*([read(name=name)] for name in names), [THREE], user="All?"), name="gc/made", tools=(READ,))
-    made.turn("All?")
+    builder = RunBuilder(
+        scripted(*([read(name=name)] for name in names), [THREE], user="All?"), name="gc/made", tools=(READ,)
+    )
+    builder.turn("All?")
     for name, overflow in zip(names, overflows, strict=True):
-        made.call(read(name=name)).results(result(name, WHOLE))
+        builder.call(read(name=name)).results(result(name, WHOLE))
         if overflow:
-            too_long(made).history[-1] = Message.tool(result(name, CUT))
-    return uncalled(made.call(THREE).end().view())
+            too_long(builder).history[-1] = Message.tool(result(name, CUT))
+    return uncalled(builder.call(THREE).end().view())
 
 
 def some_headroom() -> View:
@@ -128,17 +130,17 @@ def whole_held(messages: Sequence[Message]) -> tuple[Message, ...]:
 def never_fits(view: View) -> View:
     """Nothing follows the request that was refused."""
     scenario: Scenario = view.scenario
-    made = Made(*scenario.turns, name="gc/made", tools=(READ,))
-    made.turn("What does the log say?").call(read()).results(result(value=WHOLE))
-    return uncalled(too_long(made).take_back().end("error").view())
+    builder = RunBuilder(*scenario.turns, name="gc/made", tools=(READ,))
+    builder.turn("What does the log say?").call(read()).results(result(value=WHOLE))
+    return uncalled(too_long(builder).take_back().end("error").view())
 
 
 CASES = [
-    Case(KNOWN, accounts, told(900), "without its new message; got 900", "off"),
-    Case(KNOWN, accounts, told(0, 1), "turn 1: expected about", "off"),
-    Case(KNOWN, collected, told(900, 2), "turn 2: expected about", "off"),
-    Case(SHRINKS, collected, told(0, 2), "expected more than 0 tokens for 2 messages; got 0", "nothing"),
-    Case(SHRINKS, collected, told(9_000, 2), "got 9000", "grown"),
+    Case(KNOWN, accounts, with_tokens(900), "without its new message; got 900", "off"),
+    Case(KNOWN, accounts, with_tokens(0, 1), "turn 1: expected about", "off"),
+    Case(KNOWN, collected, with_tokens(900, 2), "turn 2: expected about", "off"),
+    Case(SHRINKS, collected, with_tokens(0, 2), "expected more than 0 tokens for 2 messages; got 0", "nothing"),
+    Case(SHRINKS, collected, with_tokens(9_000, 2), "got 9000", "grown"),
     Case(SHRINKS, collected, same_account, "after a collection that removed", "not-smaller"),
     Case(CUT_TO_FIT, overflowed, never_fits, "nothing that fits was sent", "not-sent", ""),
     Case(CUT_TO_FIT, overflowed, sent(without_the_round), "the call read_sensor(", "call-missing"),
@@ -158,11 +160,32 @@ CASES = [
         "no-notice",
         "/messages/2/content/0/content",
     ),
-    Case(GONE, overflowed, held(whole_held), "history. turn 0: expected", "held", "/session/2/parts/0"),
-    Case(GONE, overflowed, held(both_held), "as many results as calls, 1; got 2", "result-count", "/session"),
-    Case(GONE, overflowed, held(whole_held, 1), "history. turn 1: expected", "held", "/session/2/parts/0"),
     Case(
-        GONE,
+        NO_REJECTED_RESULTS,
+        overflowed,
+        with_history(whole_held),
+        "history. turn 0: expected",
+        "held",
+        "/session/2/parts/0",
+    ),
+    Case(
+        NO_REJECTED_RESULTS,
+        overflowed,
+        with_history(both_held),
+        "as many results as calls, 1; got 2",
+        "result-count",
+        "/session",
+    ),
+    Case(
+        NO_REJECTED_RESULTS,
+        overflowed,
+        with_history(whole_held, 1),
+        "history. turn 1: expected",
+        "held",
+        "/session/2/parts/0",
+    ),
+    Case(
+        NO_REJECTED_RESULTS,
         overflowed,
         sent(with_the_whole_again, 3),
         "turn 1 (call 3): expected",
@@ -185,23 +208,23 @@ def test_an_account_may_be_off_as_far_as_any_estimate_is(share: float) -> None:
 
 
 def test_a_small_conversation_may_be_off_by_more_than_a_share() -> None:
-    made = Made(scripted(["Yes."], user="Moist?"), scripted(["Yes."], user="Sure?"), name="basics/made")
-    made.turn("Moist?").call("Yes.")
-    made.add(ContextReport(tokens=taken(made) + 50, turn=0)).end()
-    assert status(KNOWN, made.turn("Sure?").call("Yes.").end().view()) is Status.HELD
+    builder = RunBuilder(scripted(["Yes."], user="Moist?"), scripted(["Yes."], user="Sure?"), name="basics/made")
+    builder.turn("Moist?").call("Yes.")
+    builder.add(ContextReport(tokens=context_tokens(builder) + 50, turn=0)).end()
+    assert status(KNOWN, builder.turn("Sure?").call("Yes.").end().view()) is Status.HELD
 
 
 @pytest.mark.parametrize(
     "change", [{"system": "Be brief."}, {"tools": ()}], ids=["another system text", "no tools any more"]
 )
 def test_where_the_settings_change_nothing_is_compared(change: dict[str, Any]) -> None:
-    view = told(9_000, 1)(accounts(**change))
+    view = with_tokens(9_000, 1)(accounts(**change))
     assert status(KNOWN, view) is Status.HELD
 
 
 def test_thinking_and_what_was_collected_ahead_of_the_turn_are_not_measured() -> None:
-    view = told(9_000, 1)(accounts())
-    thought = held(lambda m: (*m[:-1], Message.model(Thought("Hm."))), 1)(view)
+    view = with_tokens(9_000, 1)(accounts())
+    thought = with_history(lambda m: (*m[:-1], Message.model(Thought("Hm."))), 1)(view)
     assert status(KNOWN, thought) is Status.HELD
     assert status(KNOWN, sent(lambda body: body["messages"].__delitem__(slice(0, 4)))(view)) is Status.HELD
 
@@ -213,36 +236,36 @@ def test_without_an_account_nothing_is_decided() -> None:
 
 def test_a_collection_that_finds_nothing_may_leave_the_account_as_it_is() -> None:
     everything = collected().transcript.of(HistorySnapshot)[1].messages
-    view = held(lambda m: everything, 2)(same_account(collected()))
+    view = with_history(lambda m: everything, 2)(same_account(collected()))
     assert status(SHRINKS, view) is Status.HELD
 
 
 def test_a_summary_longer_than_what_it_stands_for_may_take_more() -> None:
     story = Message.user(STORY * 3)
-    view = held(lambda m: (story, *m), 2)(told(900, 2)(collected()))
+    view = with_history(lambda m: (story, *m), 2)(with_tokens(900, 2)(collected()))
     assert status(SHRINKS, view) is Status.HELD
 
 
 def test_a_result_may_be_replaced_by_a_word_about_it() -> None:
     view = overflowed("The result was too long.")
-    assert (status(CUT_TO_FIT, view), status(GONE, view)) == (Status.HELD, Status.HELD)
+    assert (status(CUT_TO_FIT, view), status(NO_REJECTED_RESULTS, view)) == (Status.HELD, Status.HELD)
 
 
 def test_a_result_that_is_no_text_may_be_cut_too() -> None:
-    made = Made(scripted([read()], [THREE], user="All?"), name="gc/made", tools=(READ,))
-    made.turn("All?").call(read()).results(result(value=[{"bed": n, "note": WHOLE} for n in range(3)]))
-    too_long(made).history[-1] = Message.tool(result(value=CUT))
-    view = uncalled(made.call(THREE).end().view())
-    assert (status(CUT_TO_FIT, view), status(GONE, view)) == (Status.HELD, Status.HELD)
+    builder = RunBuilder(scripted([read()], [THREE], user="All?"), name="gc/made", tools=(READ,))
+    builder.turn("All?").call(read()).results(result(value=[{"bed": n, "note": WHOLE} for n in range(3)]))
+    too_long(builder).history[-1] = Message.tool(result(value=CUT))
+    view = uncalled(builder.call(THREE).end().view())
+    assert (status(CUT_TO_FIT, view), status(NO_REJECTED_RESULTS, view)) == (Status.HELD, Status.HELD)
 
 
 def test_where_collecting_was_enough_no_result_needs_to_be_cut() -> None:
     assert status(CUT_TO_FIT, overflowed(WHOLE)) is Status.INCONCLUSIVE
-    assert status(GONE, overflowed(WHOLE)) is Status.INCONCLUSIVE
+    assert status(NO_REJECTED_RESULTS, overflowed(WHOLE)) is Status.INCONCLUSIVE
 
 
 def test_another_call_may_have_the_same_result() -> None:
-    assert status(GONE, days(True, False)) is Status.INCONCLUSIVE
+    assert status(NO_REJECTED_RESULTS, days(True, False)) is Status.INCONCLUSIVE
 
 
 def test_a_turn_that_is_to_fail_needs_no_cut_results() -> None:

@@ -14,7 +14,7 @@ from turnproof.judge.view import View
 from turnproof.messages import FinishReason, FunctionCall, Opaque, ProviderData, Text, Thought
 from turnproof.run.transcript import Chunk, FunctionCallDetected, LateCallback, Response, WireRequest, WireResponse
 
-from .build import Made, body_with, error, response_with, scripted, spoilt
+from .build import RunBuilder, body_with, error, response_with, scripted, spoilt
 from .cases import Case, good_runs_hold, suite
 from .conversations import THREE, answered_turns, disturbed, plain, probed, read, tools
 
@@ -41,9 +41,9 @@ CITED = Text("12 mm.", provider_data=ProviderData("anthropic-messages", "", {"ci
 
 def searched() -> View:
     """A turn in which the service searches by itself, and one after it."""
-    said = (scripted(["Wait.", SEARCH, CITED], user="Rain?"), scripted(["Yes."], user="Sure?"))
-    made = Made(*said, name="service/searches")
-    return made.turn("Rain?").call("Wait.", SEARCH, CITED).end().turn("Sure?").call("Yes.").end().view()
+    turns = (scripted(["Wait.", SEARCH, CITED], user="Rain?"), scripted(["Yes."], user="Sure?"))
+    builder = RunBuilder(*turns, name="service/searches")
+    return builder.turn("Rain?").call("Wait.", SEARCH, CITED).end().turn("Sure?").call("Yes.").end().view()
 
 
 def without_search(view: View) -> View:
@@ -373,7 +373,7 @@ def test_a_blank_thought_that_carries_nothing_is_none_in_either_mode() -> None:
 
 
 def test_modes_are_not_compared_where_the_wire_itself_differed() -> None:
-    stream, batch = plain(), Made(scripted(["No."]), mode="batch").turn("How?").call("No.").end().view()
+    stream, batch = plain(), RunBuilder(scripted(["No."]), mode="batch").turn("How?").call("No.").end().view()
     assert modes(stream, batch) is Status.INCONCLUSIVE
 
 
@@ -394,7 +394,7 @@ def test_a_rule_that_is_only_logged_accuses_nobody() -> None:
 
 
 PROBED = ["core/threads-are-not-mixed", "core/event-loops-may-come-and-go"]
-DRAWN = FunctionCall("drawn_1", "read_sensor", {"bed": "3"})
+FIRST_CALL = FunctionCall("drawn_1", "read_sensor", {"bed": "3"})
 
 
 def called_twice(requirement: str, first: FunctionCall, second: FunctionCall) -> Status:
@@ -407,13 +407,13 @@ def called_twice(requirement: str, first: FunctionCall, second: FunctionCall) ->
 
 @pytest.mark.parametrize("requirement", PROBED)
 def test_ids_that_an_adapter_draws_anew_are_no_other_answer(requirement: str) -> None:
-    assert called_twice(requirement, DRAWN, replace(DRAWN, id="drawn_2")) is Status.HELD
+    assert called_twice(requirement, FIRST_CALL, replace(FIRST_CALL, id="drawn_2")) is Status.HELD
 
 
 @pytest.mark.parametrize("requirement", PROBED)
 def test_other_arguments_are_another_answer_whatever_the_ids_are(requirement: str) -> None:
-    other = replace(DRAWN, id="drawn_2", args={"bed": "4"})
-    assert called_twice(requirement, DRAWN, other) is Status.VIOLATED
+    other = replace(FIRST_CALL, id="drawn_2", args={"bed": "4"})
+    assert called_twice(requirement, FIRST_CALL, other) is Status.VIOLATED
 
 
 @pytest.mark.parametrize("requirement", PROBED)
@@ -454,7 +454,7 @@ def test_a_reason_that_comes_as_a_number_may_be_named() -> None:
 
 def test_an_adapter_may_merge_texts_and_leave_out_blank_ones() -> None:
     view = spoilt(
-        Made(scripted(["\n\n", "Moist."])).turn("How?").call(Text("\n\n"), Text("Moist.")).end().view(),
+        RunBuilder(scripted(["\n\n", "Moist."])).turn("How?").call(Text("\n\n"), Text("Moist.")).end().view(),
         Response,
         response_with(parts=(Text("Moist."),)),
     )
@@ -474,7 +474,7 @@ def test_an_adapter_may_merge_texts_and_leave_out_blank_ones() -> None:
 def test_a_blank_text_may_be_joined_to_the_text_beside_it(returned: tuple[str, ...], status: Status) -> None:
     """A message with one text cannot keep them apart."""
     view = spoilt(
-        Made(scripted(["\n\n", Thought("Hm."), "Moist."])).turn("How?").call("\n\n", "Moist.").end().view(),
+        RunBuilder(scripted(["\n\n", Thought("Hm."), "Moist."])).turn("How?").call("\n\n", "Moist.").end().view(),
         Response,
         response_with(parts=tuple(map(Text, returned))),
     )
@@ -482,8 +482,8 @@ def test_a_blank_text_may_be_joined_to_the_text_beside_it(returned: tuple[str, .
 
 
 def test_a_refusal_may_be_raised_as_what_it_is() -> None:
-    made = Made(scripted(["No."])).turn("Do it!").call("No.", finish=FinishReason.REFUSAL, returns=False)
-    view = made.failed(error("ContentFilterError")).end("error").view()
+    builder = RunBuilder(scripted(["No."])).turn("Do it!").call("No.", finish=FinishReason.REFUSAL, returns=False)
+    view = builder.failed(error("ContentFilterError")).end("error").view()
     verdict = judge(suite().catalogue["core/a-good-answer-is-returned"], "stateless", [view])
     assert verdict.status is Status.INCONCLUSIVE
     assert verdict.message == "no run had anything to compare"
@@ -515,9 +515,9 @@ def test_what_the_service_did_goes_back_whole_and_in_its_order(change: Callable[
 
 @pytest.mark.parametrize(("first", "then", "code"), [("Log. ", "Log.", ""), ("Log beds.", "Log.", "earlier-text")])
 def test_a_system_text_that_lost_its_blanks_is_no_earlier_one(first: str, then: str, code: str) -> None:
-    made = Made(scripted(["Yes."]), scripted(["Yes."]), system=first).turn("Hi.").call("Yes.").end()
-    made.system = then
-    view = made.turn("Still there?").call("Yes.").end().view()
+    builder = RunBuilder(scripted(["Yes."]), scripted(["Yes."]), system=first).turn("Hi.").call("Yes.").end()
+    builder.system = then
+    view = builder.turn("Still there?").call("Yes.").end().view()
     if code:
         stay = body_with(lambda body: body.update(system=[{"type": "text", "text": f"{then} {first}"}]))
         view = spoilt(view, WireRequest, stay, 1)

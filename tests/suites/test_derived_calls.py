@@ -131,7 +131,7 @@ def test_usage_is_known_of_the_last_answer_of_a_turn_that_tells_it() -> None:
     shown = tools()
     usage = TokenUsage(7, 8, 15)
     view = closed(shown)
-    told = View(
+    view_with_report = View(
         replace(
             view.transcript,
             events=(*view.transcript.events[:-1], t.UsageReport(usage=usage, turn=1), view.transcript.end),
@@ -139,9 +139,9 @@ def test_usage_is_known_of_the_last_answer_of_a_turn_that_tells_it() -> None:
         view.dialect,
         view.scenario,
     )
-    known = [call.response.usage for call in derived(told, usage=True).calls if call.response is not None]
+    known = [call.response.usage for call in derived(view_with_report, usage=True).calls if call.response is not None]
     assert known == [usage]
-    assert all(call.response is not None for call in derived(told).calls)
+    assert all(call.response is not None for call in derived(view_with_report).calls)
 
 
 @pytest.mark.parametrize(
@@ -155,9 +155,9 @@ def test_a_broken_call_may_be_held_and_never_runs(finish: FinishReason, requirem
     view = closed(broken(finish))
     (call,) = derived(view).calls
     assert call.answer is not None
-    ran = t.ToolRun(call_id="", name="read_sensor", args={}, outcome="ok", turn=0)
+    tool_run = t.ToolRun(call_id="", name="read_sensor", args={}, outcome="ok", turn=0)
     run = View(
-        replace(view.transcript, events=(*view.transcript.events[:-1], ran, view.transcript.end)),
+        replace(view.transcript, events=(*view.transcript.events[:-1], tool_run, view.transcript.end)),
         view.dialect,
         view.scenario,
     )

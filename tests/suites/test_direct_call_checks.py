@@ -17,30 +17,30 @@ from turnproof.run.driver.direct_calls import broken_histories, call_helpers
 from turnproof.run.transcript import CallBegan, Event, HelperCalled, Response, WireRequest, WireResponse
 from turnproof.scenarios.model import Scenario
 
-from .build import Made, error, scripted, spoilt
+from .build import RunBuilder, error, scripted, spoilt
 from .cases import Case, decide, status, suite
 
-ASKED = FunctionCall(id="toolu_1", name="read_sensor", args={"bed": 3})
+CALL = FunctionCall(id="toolu_1", name="read_sensor", args={"bed": 3})
 
 
-def talked(name: str = "tools/large_arguments") -> Made:
+def talked(name: str = "tools/large_arguments") -> RunBuilder:
     """Two turns, the first with a tool."""
-    made = Made(scripted(["Let me look."], ["41 %."]), scripted(["It is."]), mode="batch", name=name)
-    made.turn("How moist is bed 3?").call("Let me look.", ASKED)
-    made.results(ToolResult(call_id="toolu_1", name="read_sensor", result="41 %")).call("41 %.").end()
-    return made.turn("Is that enough?").call("It is.").end()
+    builder = RunBuilder(scripted(["Let me look."], ["41 %."]), scripted(["It is."]), mode="batch", name=name)
+    builder.turn("How moist is bed 3?").call("Let me look.", CALL)
+    builder.results(ToolResult(call_id="toolu_1", name="read_sensor", result="41 %")).call("41 %.").end()
+    return builder.turn("Is that enough?").call("It is.").end()
 
 
 def again(broken: str) -> Callable[[], View]:
     """The last call is made again with a broken history, and answered."""
 
     def make() -> View:
-        made = talked("tools/parallel").call("Yes.", probe="broken")
-        made.events = [
+        builder = talked("tools/parallel").call("Yes.", probe="broken")
+        builder.events = [
             replace(event, broken=broken) if isinstance(event, CallBegan) and event.probe else event
-            for event in made.events
+            for event in builder.events
         ]
-        return made.view()
+        return builder.view()
 
     return make
 
@@ -59,10 +59,10 @@ def counted(*figures: Any) -> Callable[[], View]:
 
 
 def serialised() -> View:
-    made = talked()
-    calls = [event for event in made.events if isinstance(event, CallBegan)]
+    builder = talked()
+    calls = [event for event in builder.events if isinstance(event, CallBegan)]
     loaded = (HelperCalled(method="deserialize_history", call=one.call, messages=one.messages) for one in calls)
-    return made.add(*(replace(event, probe="helpers") for event in loaded)).view()
+    return builder.add(*(replace(event, probe="helpers") for event in loaded)).view()
 
 
 def raised(view: View) -> View:
@@ -208,17 +208,17 @@ def results_of(adapter: Any) -> list[HelperCalled]:
 
 def test_each_call_is_counted_and_serialised_and_the_first_one_is_counted_without_its_frame() -> None:
     message = Message.user("How moist?")
-    told = results_of(_Adapter(9, "text", [message]))
-    assert [(one.method, one.alone, one.returned) for one in told] == [
+    results = results_of(_Adapter(9, "text", [message]))
+    assert [(one.method, one.alone, one.returned) for one in results] == [
         ("count_tokens", False, 9),
         ("count_tokens", True, 9),
         ("deserialize_history", False, None),
     ]
-    assert told[-1].messages == (message,)
+    assert results[-1].messages == (message,)
 
 
 @pytest.mark.parametrize(
-    ("adapter", "said"),
+    ("adapter", "expected"),
     [
         (_Adapter(None, "text", []), ["None", "None", None]),
         (_Adapter(True, "text", []), ["True", "True", None]),
@@ -227,8 +227,8 @@ def test_each_call_is_counted_and_serialised_and_the_first_one_is_counted_withou
         (_Adapter(9, "text", [1]), [9, 9, "list instead of a list of messages, by deserialize_history()"]),
     ],
 )
-def test_what_breaks_the_contract_is_put_down_in_words(adapter: Any, said: list[Any]) -> None:
-    assert [one.returned for one in results_of(adapter)] == said
+def test_what_breaks_the_contract_is_put_down_in_words(adapter: Any, expected: list[Any]) -> None:
+    assert [one.returned for one in results_of(adapter)] == expected
 
 
 def test_a_method_that_is_missing_is_put_down_as_one_that_raised() -> None:
@@ -241,8 +241,8 @@ def test_the_events_can_be_stored_and_read_again() -> None:
 
 
 def test_the_probes_that_scenarios_ask_for_are_those_of_the_driver() -> None:
-    asked = {probe for one in load_scenarios() for probe in one.probes}
-    assert {"broken", "helpers", "cancelled"} <= asked
+    probes = {probe for one in load_scenarios() for probe in one.probes}
+    assert {"broken", "helpers", "cancelled"} <= probes
 
 
 def load_scenarios() -> list[Scenario]:

@@ -12,7 +12,7 @@ from turnproof.judge.verdict import Status
 from turnproof.judge.view import View
 from turnproof.scenarios.model import TextChange
 
-from .build import Made, changed_request, scripted
+from .build import RunBuilder, changed_request, scripted
 from .cases import Case, good_runs_hold, status
 from .conversations import THREE
 from .test_history_checks import uncalled
@@ -26,19 +26,23 @@ SOURCED = "Good?\n\nName your source."
 
 def sourced() -> View:
     """Two turns with a hint."""
-    made = Made(scripted([THREE], user="How is bed 3?"), scripted(["It is."], user="Good?"), name="history/enriched")
-    made.scenario = replace(made.scenario, enrichers=(TextChange(30, adds="Name your source."),))
-    made.turn("How is bed 3?\n\nName your source.").call(THREE).end()
-    return uncalled(made.turn(SOURCED).call("It is.").end().view())
+    builder = RunBuilder(
+        scripted([THREE], user="How is bed 3?"), scripted(["It is."], user="Good?"), name="history/enriched"
+    )
+    builder.scenario = replace(builder.scenario, enrichers=(TextChange(30, adds="Name your source."),))
+    builder.turn("How is bed 3?\n\nName your source.").call(THREE).end()
+    return uncalled(builder.turn(SOURCED).call("It is.").end().view())
 
 
 def enriched() -> View:
     """Two turns whose messages are enriched."""
-    made = Made(scripted([THREE], user="How is bed 3?"), scripted(["It is."], user="Good?"), name="history/enriched")
-    made.scenario = replace(made.scenario, enrichers=CHANGES)
-    made.turn("How is bed 3?\n\nBed 3 has pump 2.").call(THREE).end()
-    made.turn("Good?\n\nBed 3 has pump 2.").call("It is.").end()
-    return uncalled(made.view())
+    builder = RunBuilder(
+        scripted([THREE], user="How is bed 3?"), scripted(["It is."], user="Good?"), name="history/enriched"
+    )
+    builder.scenario = replace(builder.scenario, enrichers=CHANGES)
+    builder.turn("How is bed 3?\n\nBed 3 has pump 2.").call(THREE).end()
+    builder.turn("Good?\n\nBed 3 has pump 2.").call("It is.").end()
+    return uncalled(builder.view())
 
 
 def saying(text: str) -> Callable[[Any], None]:
@@ -60,5 +64,5 @@ test_enriched_messages_hold_and_others_are_named = good_runs_hold(CASES)
 
 @pytest.mark.parametrize("requirement", [IN_ORDER, ONCE])
 def test_a_scenario_without_hooks_decides_nothing(requirement: str) -> None:
-    made = Made(scripted([THREE], user="Hi."), name="history/enriched").turn("Hi.").call(THREE).end()
-    assert status(requirement, uncalled(made.view())) is Status.INCONCLUSIVE
+    builder = RunBuilder(scripted([THREE], user="Hi."), name="history/enriched").turn("Hi.").call(THREE).end()
+    assert status(requirement, uncalled(builder.view())) is Status.INCONCLUSIVE

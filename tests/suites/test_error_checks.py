@@ -24,7 +24,7 @@ from turnproof.run.transcript import (
 )
 from turnproof.scenarios.model import Fault
 
-from .build import DIALECT, Made, body_with, error, scripted, spoilt
+from .build import DIALECT, RunBuilder, body_with, error, scripted, spoilt
 from .cases import Case, good_runs_hold, points_to_something, status, suite
 from .conversations import THREE, cut_off, overloaded, refused, resent_results, too_long
 from .test_history_checks import uncalled
@@ -53,9 +53,9 @@ def answered_instead(text: str = "", finish: FinishReason = FinishReason.STOP) -
 
 def error_event() -> View:
     """A stream in which an error event ends the answer."""
-    made = Made(scripted([THREE], user="Hi.", faults=(Fault("error-event"),)))
-    made.turn("Hi.").call(THREE, fault="error-event", returns=False)
-    made.failed(error("OverloadedError", retryable=True)).retried().call(THREE).end()
+    builder = RunBuilder(scripted([THREE], user="Hi.", faults=(Fault("error-event"),)))
+    builder.turn("Hi.").call(THREE, fault="error-event", returns=False)
+    builder.failed(error("OverloadedError", retryable=True)).retried().call(THREE).end()
 
     def ended_early(event: WireResponse) -> WireResponse:
         body = (
@@ -64,7 +64,7 @@ def error_event() -> View:
         )
         return replace(event, body=body, ended="cut-by-us")
 
-    return spoilt(made.view(), WireResponse, ended_early)
+    return spoilt(builder.view(), WireResponse, ended_early)
 
 
 def no_end() -> View:
@@ -92,31 +92,31 @@ def kept_the_message(event: HistorySnapshot) -> HistorySnapshot:
 
 def shown_twice() -> View:
     """A stream that broke after some text, and the attempt that goes well."""
-    made = Made(scripted([THREE], user="Hi.", faults=(Fault("reset"),)))
-    made.turn("Hi.").call(THREE, fault="reset", returns=False)
-    made.add(Chunk(text="Bed 3 ", turn=0, call=0)).failed(error("TransportError", retryable=True)).retried()
-    return made.call(THREE).end().view()
+    builder = RunBuilder(scripted([THREE], user="Hi.", faults=(Fault("reset"),)))
+    builder.turn("Hi.").call(THREE, fault="reset", returns=False)
+    builder.add(Chunk(text="Bed 3 ", turn=0, call=0)).failed(error("TransportError", retryable=True)).retried()
+    return builder.call(THREE).end().view()
 
 
 def other_words(outcome: str = "error") -> View:
     """A stream that broke after some text, and an attempt that says something else; the turn fails or goes on."""
     script = scripted(["Bed 3 is moist."], user="Hi.", faults=(Fault("reset"),))
-    made = Made(script, name="faults/taken_back")
-    made.turn("Hi.").call("Bed 3 is moist.", fault="reset", returns=False)
-    made.add(Chunk(text="Bed 3 ", turn=0, call=0)).failed(error("TransportError", retryable=True)).retried()
+    builder = RunBuilder(script, name="faults/taken_back")
+    builder.turn("Hi.").call("Bed 3 is moist.", fault="reset", returns=False)
+    builder.add(Chunk(text="Bed 3 ", turn=0, call=0)).failed(error("TransportError", retryable=True)).retried()
     if outcome == "answer":
-        return uncalled(made.call("It is moist.").end().view())
-    made.call("It is moist.", returns=False).failed(error("Diverged", typed=False))
-    made.add(replace(error("TransportError", retryable=True), scope="turn", turn=0)).take_back()
-    made.add(TurnEnded(outcome="error", shown="Bed 3 ", turn=0)).snapshot()
-    return uncalled(made.view())
+        return uncalled(builder.call("It is moist.").end().view())
+    builder.call("It is moist.", returns=False).failed(error("Diverged", typed=False))
+    builder.add(replace(error("TransportError", retryable=True), scope="turn", turn=0)).take_back()
+    builder.add(TurnEnded(outcome="error", shown="Bed 3 ", turn=0)).snapshot()
+    return uncalled(builder.view())
 
 
 def test_a_broken_answer_that_was_taken_for_whole_is_not_asked_again_by_the_next_round() -> None:
     """Its last event alone was lost: the calls in it are run, and what follows goes on from them."""
     call, result = FunctionCall("c1", "read_sensor", {"bed": "3"}), ToolResult("c1", "read_sensor", "41 %")
     script = scripted(["I look."], ["It is moist."], user="Hi.", faults=(Fault("reset"),))
-    made = Made(script, name="faults/taken_for_whole").turn("Hi.").call("I look.", call, fault="reset")
+    made = RunBuilder(script, name="faults/taken_for_whole").turn("Hi.").call("I look.", call, fault="reset")
     made.add(Chunk(text="I look.", turn=0, call=0)).results(result)
     view = uncalled(made.call("It is moist.").end().view())
     assert [bool(one.fault) for one in view.exchanges] == [True, False]
@@ -438,8 +438,10 @@ def test_a_failed_message_that_lingers_in_the_next_request_is_found() -> None:
 
 
 def test_a_cancellation_is_no_failure() -> None:
-    made = Made(scripted([THREE])).turn("Hi.").call(THREE, returns=False).failed(error("Cancelled", typed=False))
-    assert status("errors/failures-are-typed", made.view()) is Status.INCONCLUSIVE
+    builder = (
+        RunBuilder(scripted([THREE])).turn("Hi.").call(THREE, returns=False).failed(error("Cancelled", typed=False))
+    )
+    assert status("errors/failures-are-typed", builder.view()) is Status.INCONCLUSIVE
 
 
 @pytest.mark.parametrize(

@@ -14,12 +14,12 @@ from turnproof.judge.view import View
 from turnproof.messages import FunctionCall, Message, ProviderData, Text, Thought, ToolResult
 from turnproof.run.transcript import CallBegan, WireRequest
 
-from .build import DIALECT, Made, body_with, error, scripted, spoilt
+from .build import DIALECT, RunBuilder, body_with, error, scripted, spoilt
 from .cases import Case, good_runs_hold, suite
 from .conversations import READ, THREE
 
 SIGNED = ProviderData("elsewhere", "another-model", {"signature": "c2lnbmVk"})
-GIVEN = (
+GIVEN_HISTORY = (
     Message.user("See to beds 3 and 4."),
     Message.model(
         FunctionCall("given_1", "read_sensor", {"bed": "3"}, provider_data=SIGNED),
@@ -33,12 +33,12 @@ GIVEN = (
 
 def handed_over(name: str = "handoff/made") -> View:
     """A turn on top of a conversation from elsewhere; its instruction goes out at the top."""
-    made = Made(
+    builder = RunBuilder(
         scripted([THREE], user="Now?"), name=name, tools=(READ,), system="You keep a greenhouse log.\nBe brief."
     )
-    made.scenario = replace(made.scenario, given=GIVEN)
-    made.history = list(GIVEN[:-1])
-    return made.turn("Now?").call(THREE).end().view()
+    builder.scenario = replace(builder.scenario, given=GIVEN_HISTORY)
+    builder.history = list(GIVEN_HISTORY[:-1])
+    return builder.turn("Now?").call(THREE).end().view()
 
 
 def body(change: Callable[[dict[str, Any]], Any]) -> Callable[[View], View]:
@@ -137,24 +137,24 @@ def test_ids_may_be_made_legal_as_long_as_they_stay_linked() -> None:
 
 
 def test_what_the_other_model_thought_may_be_told_in_a_tag_and_nothing_else_may_be_added() -> None:
-    thinking = Message.model(Thought("Dry at 12 %."), *GIVEN[3].parts)
+    thinking = Message.model(Thought("Dry at 12 %."), *GIVEN_HISTORY[3].parts)
 
-    def told(text: str) -> Status:
+    def status_with(text: str) -> Status:
         view = body(lambda body: blocks(body, 2).append({"type": "text", "text": text}))(handed_over())
-        given = (*GIVEN[:3], thinking, GIVEN[4])
-        view = View(view.transcript, DIALECT, replace(view.scenario, given=given))
+        history = (*GIVEN_HISTORY[:3], thinking, GIVEN_HISTORY[4])
+        view = View(view.transcript, DIALECT, replace(view.scenario, given=history))
         return Case("handoff/foreign-history-is-sent", lambda: view, lambda view: view).verdict(view).status
 
-    assert told("<assistant_thinking>\nDry at 12 %.\n</assistant_thinking>") is Status.HELD
-    assert told("Dry at 12 %.") is Status.VIOLATED
+    assert status_with("<assistant_thinking>\nDry at 12 %.\n</assistant_thinking>") is Status.HELD
+    assert status_with("Dry at 12 %.") is Status.VIOLATED
 
 
 @pytest.mark.parametrize(("data", "status"), [(None, Status.HELD), (SIGNED, Status.VIOLATED)])
 def test_a_thought_that_bears_no_mark_may_be_the_models_own(data: ProviderData | None, status: Status) -> None:
     thought = Thought("Dry at 12 %.", provider_data=data)
     view = body(lambda body: blocks(body, 1).insert(0, {"type": "thinking", "thinking": thought.text}))(handed_over())
-    given = (GIVEN[0], Message.model(thought, *GIVEN[1].parts), *GIVEN[2:])
-    view = View(view.transcript, DIALECT, replace(view.scenario, given=given))
+    history = (GIVEN_HISTORY[0], Message.model(thought, *GIVEN_HISTORY[1].parts), *GIVEN_HISTORY[2:])
+    view = View(view.transcript, DIALECT, replace(view.scenario, given=history))
     assert Case("thinking/nothing-is-forged", lambda: view, lambda view: view).verdict(view).status is status
 
 
@@ -184,13 +184,15 @@ def test_an_instruction_may_be_a_message_of_its_own_in_the_users_name(text: str,
 def test_what_was_left_out_because_a_call_said_that_the_prompt_was_too_long_is_no_loss(
     requirement: str, kind: str, wanted: Status
 ) -> None:
-    made = Made(scripted([THREE], user="Now?"), name="handoff/made", tools=(READ,), system="You keep a log.\nBe brief.")
-    made.scenario = replace(made.scenario, given=GIVEN)
-    made.history = list(GIVEN[:-1])
-    made.turn("Now?").refused(400, error(kind, status=400))
-    made.history = [message for message in made.history if message.text == "Now?"]
-    made.system = "You keep a log."
-    view = made.call(THREE).end().view()
+    builder = RunBuilder(
+        scripted([THREE], user="Now?"), name="handoff/made", tools=(READ,), system="You keep a log.\nBe brief."
+    )
+    builder.scenario = replace(builder.scenario, given=GIVEN_HISTORY)
+    builder.history = list(GIVEN_HISTORY[:-1])
+    builder.turn("Now?").refused(400, error(kind, status=400))
+    builder.history = [message for message in builder.history if message.text == "Now?"]
+    builder.system = "You keep a log."
+    view = builder.call(THREE).end().view()
     assert judge(suite().catalogue[requirement], "stateless", [view]).status is wanted
 
 
@@ -199,16 +201,18 @@ def test_a_session_that_knows_the_window_may_leave_out_what_came_first() -> None
     shorter = spoilt(view, WireRequest, body_with(lambda body: {**body, "messages": body["messages"][-1:]}))
     requirement = suite().catalogue["handoff/foreign-history-is-sent"]
     assert judge(requirement, "stateless", [shorter]).status is Status.VIOLATED
-    begun = spoilt(shorter, CallBegan, lambda event: replace(event, messages=event.messages[-1:]))
-    assert judge(requirement, "stateless", [begun]).status is Status.VIOLATED
-    begun.scenario = replace(begun.scenario, options={"context_tokens": 300})
-    assert judge(requirement, "stateless", [begun]).status is not Status.VIOLATED
+    shortened = spoilt(shorter, CallBegan, lambda event: replace(event, messages=event.messages[-1:]))
+    assert judge(requirement, "stateless", [shortened]).status is Status.VIOLATED
+    shortened.scenario = replace(shortened.scenario, options={"context_tokens": 300})
+    assert judge(requirement, "stateless", [shortened]).status is not Status.VIOLATED
 
 
 def test_line_ends_of_an_instruction_may_be_written_otherwise() -> None:
-    made = Made(scripted([THREE], user="Now?"), name="handoff/made", tools=(READ,), system="Be\nbrief.")
-    made.scenario = replace(made.scenario, given=(*GIVEN[:-1], Message("system", (Text("Be\r\nbrief.\r\n"),), "s1")))
-    made.history = list(GIVEN[:-1])
-    view = made.turn("Now?").call(THREE).end().view()
+    builder = RunBuilder(scripted([THREE], user="Now?"), name="handoff/made", tools=(READ,), system="Be\nbrief.")
+    builder.scenario = replace(
+        builder.scenario, given=(*GIVEN_HISTORY[:-1], Message("system", (Text("Be\r\nbrief.\r\n"),), "s1"))
+    )
+    builder.history = list(GIVEN_HISTORY[:-1])
+    view = builder.turn("Now?").call(THREE).end().view()
     requirement = suite().catalogue["core/instructions-between-turns-are-sent"]
     assert judge(requirement, "stateless", [view]).status is Status.HELD

@@ -13,7 +13,7 @@ from turnproof.messages import FunctionCall, Message, TokenUsage
 from turnproof.run import transcript as t
 from turnproof.scenarios.model import Cut
 
-from .build import DIALECT, Made, body_with, error, scripted, spoilt
+from .build import DIALECT, RunBuilder, body_with, error, scripted, spoilt
 from .cases import Case, good_runs_hold, status, suite
 from .conversations import DOTTED, READ, THREE, cancelled, plain, read, result, tools
 
@@ -25,19 +25,19 @@ def uncalled(view: View) -> View:
     return View(replace(view.transcript, events=events), DIALECT, view.scenario)
 
 
-def held(
+def with_history(
     change: Callable[[tuple[Message, ...]], tuple[Message, ...]], nth: int = 0, owner: str = "session"
 ) -> Callable[[View], View]:
     """A change of what is held in the `nth` snapshot of an owner."""
 
     def spoil(view: View) -> View:
-        mine = [event for event in view.transcript.of(t.HistorySnapshot) if event.owner == owner]
+        snapshots = [event for event in view.transcript.of(t.HistorySnapshot) if event.owner == owner]
         every = view.transcript.of(t.HistorySnapshot)
         return spoilt(
             view,
             t.HistorySnapshot,
             lambda event: replace(event, messages=change(event.messages)),
-            every.index(mine[nth]),
+            every.index(snapshots[nth]),
         )
 
     return spoil
@@ -61,32 +61,32 @@ def a_cancelled_turn() -> View:
 
 def a_mended_conversation() -> View:
     """Taken over with an unanswered call, which is answered when the conversation goes on."""
-    made = Made(scripted([THREE], user="Still there?"), name="history/unanswered", tools=(READ,))
+    builder = RunBuilder(scripted([THREE], user="Still there?"), name="history/unanswered", tools=(READ,))
     broken = [Message.user("How is bed 3?"), Message.model(read())]
-    made.operated("adopt", held=broken).history.append(Message.tool(result("toolu_1", "unknown", is_error=True)))
-    return uncalled(made.turn("Still there?").call(THREE).end().view())
+    builder.operated("adopt", history=broken).history.append(Message.tool(result("toolu_1", "unknown", is_error=True)))
+    return uncalled(builder.turn("Still there?").call(THREE).end().view())
 
 
 def a_failed_turn() -> View:
-    made = Made(
+    builder = RunBuilder(
         scripted([THREE], user="Hi?", expect="error", error="InvalidRequestError"), scripted(["It is."], user="Good?")
     )
-    made.turn("Hi?").refused(400, error("InvalidRequestError", status=400)).take_back()
-    made.add(t.TurnEnded(outcome="error", turn=0)).snapshot()
-    return uncalled(made.turn("Good?").call("It is.").end().view())
+    builder.turn("Hi?").refused(400, error("InvalidRequestError", status=400)).take_back()
+    builder.add(t.TurnEnded(outcome="error", turn=0)).snapshot()
+    return uncalled(builder.turn("Good?").call("It is.").end().view())
 
 
 def a_stopped_turn() -> View:
     cut = Cut("event", after="text:2", by="stop")
-    made = Made(scripted([THREE], user="Recite the log.", cancel=cut, expect="cancelled"), name="history/made")
-    return uncalled(made.turn("Recite the log.").call(THREE, cut=5).end("cancelled").view())
+    builder = RunBuilder(scripted([THREE], user="Recite the log.", cancel=cut, expect="cancelled"), name="history/made")
+    return uncalled(builder.turn("Recite the log.").call(THREE, cut=5).end("cancelled").view())
 
 
 def told_usage() -> View:
-    made = Made(scripted([THREE], user="How is bed 3?"))
-    made.turn("How is bed 3?").call(THREE)
-    usage = next(event for event in reversed(made.events) if isinstance(event, t.Response)).response.usage
-    return uncalled(made.add(t.UsageReport(usage=usage, turn=0)).end().view())
+    builder = RunBuilder(scripted([THREE], user="How is bed 3?"))
+    builder.turn("How is bed 3?").call(THREE)
+    usage = next(event for event in reversed(builder.events) if isinstance(event, t.Response)).response.usage
+    return uncalled(builder.add(t.UsageReport(usage=usage, turn=0)).end().view())
 
 
 def ended(**fields: object) -> Callable[[View], View]:
@@ -101,7 +101,7 @@ CASES = [
     Case(
         "history/what-was-said-is-held",
         two_turns,
-        held(lambda m: m[:-1], 1),
+        with_history(lambda m: m[:-1], 1),
         'turn 1: expected the model\'s texts ["It is."] in the new messages; got []',
         "model-text",
         "/session",
@@ -109,7 +109,7 @@ CASES = [
     Case(
         "history/failed-turn-leaves-nothing",
         a_failed_turn,
-        held(lambda m: (*m, Message.user("Hi?"))),
+        with_history(lambda m: (*m, Message.user("Hi?"))),
         "turn 0: expected nothing; got",
         "left-behind",
         "/session/0",
@@ -117,7 +117,7 @@ CASES = [
     Case(
         "history/shown-text-is-kept",
         a_cancelled_turn,
-        held(lambda m: m[:1]),
+        with_history(lambda m: m[:1]),
         'expected the text "Bed 3 is ", which the user saw',
         "shown-text-missing",
         "/session",
@@ -133,7 +133,7 @@ CASES = [
     Case(
         "history/calls-and-results-stay-paired",
         with_tools,
-        held(lambda m: (*m[:2], *m[3:])),
+        with_history(lambda m: (*m[:2], *m[3:])),
         'a result for the call "toolu_1"',
         "no-result",
         "/session/1/parts/1",
@@ -141,7 +141,7 @@ CASES = [
     Case(
         "history/calls-and-results-stay-paired",
         with_tools,
-        held(lambda m: (m[0], *m[2:])),
+        with_history(lambda m: (m[0], *m[2:])),
         'the call "toolu_1" of the tool "read_sensor" in front of its result',
         "no-call",
         "/session/1/parts/0",
@@ -156,7 +156,7 @@ CASES = [
     Case(
         "history/broken-conversation-is-mended",
         a_mended_conversation,
-        held(lambda m: (*m[:2], *m[3:]), 1),
+        with_history(lambda m: (*m[:2], *m[3:]), 1),
         'a result for the call "toolu_1"',
         "no-result",
         "/session/1/parts/0",
@@ -164,7 +164,7 @@ CASES = [
     Case(
         "history/message-ids-are-kept",
         two_turns,
-        held(renamed, 1),
+        with_history(renamed, 1),
         'for the user message "How is bed 3?"; got "another"',
         "changed",
         "/session/0/message_id",
@@ -222,14 +222,15 @@ test_a_good_session_holds_and_a_spoilt_one_is_found = good_runs_hold(CASES)
 @pytest.mark.parametrize(
     ("name", "view", "spoil"),
     [
-        ("history/what-was-said-is-held", two_turns, held(lambda m: (m[0], *m), 0)),
-        ("history/what-was-said-is-held", two_turns, held(lambda m: (*m[:3], Message.model("It was.")), 1)),
-        ("history/what-was-said-is-held", two_turns, held(lambda m: m[2:], 1)),
-        ("history/what-was-said-is-held", with_tools, held(lambda m: (m[0], Message.model("Let me look."), m[3]))),
-        ("history/shown-text-is-kept", a_cancelled_turn, held(lambda m: m[1:])),
-        ("history/calls-and-results-stay-paired", with_tools, held(lambda m: m[2:])),
-        ("history/calls-and-results-stay-paired", with_tools, held(lambda m: m[:2])),
-        ("history/message-ids-are-kept", two_turns, held(lambda m: (m[0], m[0]), 0)),
+        ("history/what-was-said-is-held", two_turns, with_history(lambda m: (m[0], *m), 0)),
+        ("history/what-was-said-is-held", two_turns, with_history(lambda m: (*m[:3], Message.model("It was.")), 1)),
+        ("history/what-was-said-is-held", two_turns, with_history(lambda m: m[2:], 1)),
+        ("history/what-was-said-is-held", with_tools, with_history(lambda m: (m[0], Message.model("Let me look."),
+        m[3]))),
+        ("history/shown-text-is-kept", a_cancelled_turn, with_history(lambda m: m[1:])),
+        ("history/calls-and-results-stay-paired", with_tools, with_history(lambda m: m[2:])),
+        ("history/calls-and-results-stay-paired", with_tools, with_history(lambda m: m[:2])),
+        ("history/message-ids-are-kept", two_turns, with_history(lambda m: (m[0], m[0]), 0)),
         ("cancellation/stop-ends-the-turn", a_stopped_turn, released("limit")),
         ("streaming/user-sees-the-answer-once", two_turns, ended(shown="")),
     ],
@@ -241,16 +242,16 @@ def test_each_way_to_get_it_wrong_is_found(name: str, view: Callable[[], View], 
 def left_behind(mended: bool) -> View:
     """A turn that was cancelled in its tool, whose call has a result, if at all, only from the next turn on."""
     cut = Cut("tool", index=0)
-    made = Made(
+    builder = RunBuilder(
         scripted([read()], user="How is bed 3?", cancel=cut, expect="cancelled"),
         scripted([THREE], user="Still there?"),
         name="history/made",
         tools=(READ,),
     )
-    made.turn("How is bed 3?").call(read()).add(t.Cancelled(at="tool 0", turn=0)).end("cancelled")
+    builder.turn("How is bed 3?").call(read()).add(t.Cancelled(at="tool 0", turn=0)).end("cancelled")
     if mended:
-        made.history.append(Message.tool(result("toolu_1", "unknown", is_error=True)))
-    return uncalled(made.turn("Still there?").call(THREE).end().view())
+        builder.history.append(Message.tool(result("toolu_1", "unknown", is_error=True)))
+    return uncalled(builder.turn("Still there?").call(THREE).end().view())
 
 
 def test_a_call_of_a_cancelled_turn_may_be_answered_when_the_conversation_goes_on() -> None:
@@ -291,36 +292,38 @@ def test_results_may_stand_in_several_messages() -> None:
         single = (Message.tool(one) for one in messages[at].results)
         return (*messages[:at], *single, *messages[at + 1 :])
 
-    assert status("history/calls-and-results-stay-paired", held(apart)(with_tools())) is Status.HELD
+    assert status("history/calls-and-results-stay-paired", with_history(apart)(with_tools())) is Status.HELD
 
 
 def test_a_session_may_make_room_where_the_prompt_was_too_long() -> None:
-    made = Made(scripted(["Yes."], user="One?"), scripted(["Yes."], user="Two?"))
-    made.turn("One?").call("Yes.").end()
-    made.turn("Two?").refused(400, error("ContextLimitError", status=400), "prompt is too long: 9 tokens > 8 maximum")
-    made.history = made.history[2:]
-    view = uncalled(made.call("Yes.").end().view())
+    builder = RunBuilder(scripted(["Yes."], user="One?"), scripted(["Yes."], user="Two?"))
+    builder.turn("One?").call("Yes.").end()
+    builder.turn("Two?").refused(
+        400, error("ContextLimitError", status=400), "prompt is too long: 9 tokens > 8 maximum"
+    )
+    builder.history = builder.history[2:]
+    view = uncalled(builder.call("Yes.").end().view())
     for name in ("what-was-said-is-held", "message-ids-are-kept", "wire-is-what-the-session-holds"):
         assert status(f"history/{name}", view) is Status.HELD, name
 
 
 def test_what_is_kept_of_a_half_done_turn_is_the_sessions_to_say() -> None:
-    made = Made(scripted([read()], ["Yes."], user="Moist?", expect="error", error="OverloadedError"))
-    made.turn("Moist?").call(read()).results(result()).refused(529, error("OverloadedError", status=529))
-    made.add(t.TurnEnded(outcome="error", turn=0)).snapshot()
-    assert status("history/failed-turn-leaves-nothing", uncalled(made.view())) is Status.INCONCLUSIVE
+    builder = RunBuilder(scripted([read()], ["Yes."], user="Moist?", expect="error", error="OverloadedError"))
+    builder.turn("Moist?").call(read()).results(result()).refused(529, error("OverloadedError", status=529))
+    builder.add(t.TurnEnded(outcome="error", turn=0)).snapshot()
+    assert status("history/failed-turn-leaves-nothing", uncalled(builder.view())) is Status.INCONCLUSIVE
 
 
 def test_a_cancelled_turn_in_which_nothing_was_shown_may_be_forgotten() -> None:
-    view = spoilt(held(lambda m: ())(a_cancelled_turn()), t.TurnEnded, lambda event: replace(event, shown=""))
+    view = spoilt(with_history(lambda m: ())(a_cancelled_turn()), t.TurnEnded, lambda event: replace(event, shown=""))
     assert status("history/shown-text-is-kept", view) is Status.INCONCLUSIVE
 
 
 def test_other_names_of_tools_on_the_wire_do_not_matter_to_the_history() -> None:
     call = FunctionCall(id="toolu_1", name="bed.water", args={"bed": "3"})
-    made = Made(scripted([call], ["Done."], user="Water!"), tools=(DOTTED,), names={"bed.water": "bed_water"})
-    made.turn("Water!").call(call).results(result()).call("Done.").end()
-    view = uncalled(made.view())
+    builder = RunBuilder(scripted([call], ["Done."], user="Water!"), tools=(DOTTED,), names={"bed.water": "bed_water"})
+    builder.turn("Water!").call(call).results(result()).call("Done.").end()
+    view = uncalled(builder.view())
     assert status("history/what-was-said-is-held", view) is Status.HELD
     assert status("history/wire-is-what-the-session-holds", view) is Status.HELD
 
@@ -328,15 +331,18 @@ def test_other_names_of_tools_on_the_wire_do_not_matter_to_the_history() -> None
 def two_answers_with_calls(*order: int, agent: bool) -> View:
     """The model reads beds 3 and 4, then 5 and 6; the history has the four calls in this order."""
     calls = [FunctionCall(id=f"toolu_{n}", name="read_sensor", args={"bed": str(n)}) for n in (3, 4, 5, 6)]
-    made = Made(scripted(calls[:2], calls[2:], ["Dry."], user="Moist?"), tools=(READ,))
-    made.turn("Moist?").call(*calls[:2]).results(*(result(call.id) for call in calls[:2]))
-    made.call(*calls[2:]).results(*(result(call.id) for call in calls[2:])).call("Dry.")
-    told = [calls[n] for n in order]
-    (first, second) = (place for place, message in enumerate(made.history) if message.calls)
-    made.history[first], made.history[second] = Message.model(*told[:2]), Message.model(*told[2:])
+    builder = RunBuilder(scripted(calls[:2], calls[2:], ["Dry."], user="Moist?"), tools=(READ,))
+    builder.turn("Moist?").call(*calls[:2]).results(*(result(call.id) for call in calls[:2]))
+    builder.call(*calls[2:]).results(*(result(call.id) for call in calls[2:])).call("Dry.")
+    ordered_calls = [calls[n] for n in order]
+    (first, second) = (place for place, message in enumerate(builder.history) if message.calls)
+    builder.history[first], builder.history[second] = (
+        Message.model(*ordered_calls[:2]),
+        Message.model(*ordered_calls[2:]),
+    )
     if agent:
-        made.add(t.SessionInForce(session="first", turn=0))
-    return uncalled(made.end().view())
+        builder.add(t.SessionInForce(session="first", turn=0))
+    return uncalled(builder.end().view())
 
 
 @pytest.mark.parametrize(
@@ -358,11 +364,11 @@ def test_an_agent_may_tell_of_the_calls_of_one_answer_in_the_order_in_which_it_b
 
 def test_figures_of_nothing_may_be_passed_over() -> None:
     """Some services end with zeros; how full the context is follows from the figures before."""
-    made = Made(scripted([THREE], user="How is bed 3?"))
-    made.turn("How is bed 3?").call(THREE, usage={"fresh": 0, "output": 0}).add(
+    builder = RunBuilder(scripted([THREE], user="How is bed 3?"))
+    builder.turn("How is bed 3?").call(THREE, usage={"fresh": 0, "output": 0}).add(
         t.UsageReport(usage=TokenUsage(9, 9, 18), turn=0)
     )
-    assert status("accounting/session-gives-the-last-figures", uncalled(made.end().view())) is Status.INCONCLUSIVE
+    assert status("accounting/session-gives-the-last-figures", uncalled(builder.end().view())) is Status.INCONCLUSIVE
 
 
 def test_all_of_this_was_seen_without_a_provider_call() -> None:
@@ -370,8 +376,8 @@ def test_all_of_this_was_seen_without_a_provider_call() -> None:
 
 
 def test_what_is_asked_of_sessions_alone_stands_in_these_profiles() -> None:
-    asked = {one.profile for one in suite().requirements if one.subject == "session"}
-    assert asked == {
+    profiles = {one.profile for one in suite().requirements if one.subject == "session"}
+    assert profiles == {
         "core",
         "streaming",
         "tools",

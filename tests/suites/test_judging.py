@@ -16,21 +16,28 @@ from turnproof.messages import TokenUsage
 from turnproof.provider import Capabilities, Difference
 from turnproof.run.transcript import Response
 
-from .build import Made, error, response_with, scripted, spoilt
+from .build import RunBuilder, error, response_with, scripted, spoilt
 
 NAME = "core/something"
 
 
 def requirement(**fields: Any) -> Requirement:
-    given = {"title": "t", "reason": "r", "provider": "p", "code": "c", "sources": ("defects:TP1",), "profile": "core"}
-    return Requirement(id=NAME, level=Level.MUST, **(given | fields))
+    defaults = {
+        "title": "t",
+        "reason": "r",
+        "provider": "p",
+        "code": "c",
+        "sources": ("defects:TP1",),
+        "profile": "core",
+    }
+    return Requirement(id=NAME, level=Level.MUST, **(defaults | fields))
 
 
 def run(
     name: str = "one", path: str = "stateless", mode: str = "stream", repeat: int = 0, how: str = "completed"
 ) -> View:
-    made = Made(scripted(["Yes."]), name=name, path=path, mode=mode, repeat=repeat)
-    return made.turn("Moist?").call("Yes.").end().view(how=how)
+    builder = RunBuilder(scripted(["Yes."]), name=name, path=path, mode=mode, repeat=repeat)
+    return builder.turn("Moist?").call("Yes.").end().view(how=how)
 
 
 def registry(check: Any, aspect: Any = None) -> Registry:
@@ -65,7 +72,7 @@ def test_a_check_that_compared_nothing_never_holds() -> None:
 
 
 def test_a_run_that_never_asked_shows_nothing_however_much_is_compared() -> None:
-    silent = Made(scripted(["Yes."]), name="silent").turn("Moist?").end("error").view()
+    silent = RunBuilder(scripted(["Yes."]), name="silent").turn("Moist?").end("error").view()
     verdict = judge(requirement(), "stateless", [silent], registry=yields("texts"))
     assert (verdict.status, verdict.compared_nothing, verdict.asked) == (Status.INCONCLUSIVE, True, 0)
     both = judge(requirement(), "stateless", [silent, run()], registry=yields("texts"))
@@ -74,24 +81,24 @@ def test_a_run_that_never_asked_shows_nothing_however_much_is_compared() -> None
 
 
 def test_who_never_asked_is_accused_all_the_same() -> None:
-    silent = Made(scripted(["Yes."]), name="silent").turn("Moist?").end("error").view()
+    silent = RunBuilder(scripted(["Yes."]), name="silent").turn("Moist?").end("error").view()
     verdict = judge(requirement(), "stateless", [silent], registry=yields("texts", violated("printed")))
     assert (verdict.status, verdict.asked) == (Status.VIOLATED, 0)
 
 
 @pytest.mark.parametrize(
-    ("counts", "asked"),
+    ("counts", "expected"),
     [("requests", 2), ("answers", 1), ("calls", 2), ("failures", 1), ("callbacks", 3), ("steps", 1)],
 )
-def test_a_requirement_says_what_is_counted(counts: str, asked: int) -> None:
-    made = Made(scripted(["Yes."])).turn("Moist?")
-    view = made.refused(529, error("OverloadedError", status=529, retryable=True)).call("Yes.").end().view()
-    assert judge(requirement(counts=counts), "stateless", [view], registry=yields("texts")).asked == asked
+def test_a_requirement_says_what_is_counted(counts: str, expected: int) -> None:
+    builder = RunBuilder(scripted(["Yes."])).turn("Moist?")
+    view = builder.refused(529, error("OverloadedError", status=529, retryable=True)).call("Yes.").end().view()
+    assert judge(requirement(counts=counts), "stateless", [view], registry=yields("texts")).asked == expected
 
 
 def test_paths_agree_only_where_both_were_asked() -> None:
     found = registry(lambda view: None, aspect=lambda view: {"0": "nothing"})
-    silent = Made(scripted(["Yes."]), name="one", path="legacy").turn("Moist?").end("error").view()
+    silent = RunBuilder(scripted(["Yes."]), name="one", path="legacy").turn("Moist?").end("error").view()
     one_sided = judge_parity(requirement(), [run()], [silent], [], registry=found)
     assert one_sided is not None
     assert one_sided.status is Status.INCONCLUSIVE
@@ -283,13 +290,13 @@ def usage_parity(declared: tuple[Difference, ...], knows: tuple[str, ...], key: 
     def check(view: View) -> Findings:
         yield "x"
 
-    def told(view: View) -> Any:
+    def read_usage(view: View) -> Any:
         response = view.calls[0].response
         return {key: response.usage.prompt_tokens if response is not None else None}
 
     late = response_with(usage=TokenUsage())
     first, second = (spoilt(run(path="legacy", repeat=repeat), Response, late) for repeat in (0, 1))
-    found = registry(check, told)
+    found = registry(check, read_usage)
     verdict = judge_parity(
         requirement(differences=knows), [run()], [first], [second], declared=declared, registry=found
     )

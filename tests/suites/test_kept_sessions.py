@@ -19,7 +19,7 @@ from turnproof.run.transcript import Killed, SessionListed, UsageReport, WireReq
 from turnproof_suites.agent_runs import agent_turns
 
 from .agent_runs import Say, conversation, done
-from .build import Made, scripted
+from .build import RunBuilder, scripted
 from .cases import points_to_something, suite
 
 SYSTEM = "You keep a greenhouse log."
@@ -52,7 +52,7 @@ class Both:
     requirement: str
     right: View
     wrong: View
-    said: str
+    message: str
     code: str
 
 
@@ -109,7 +109,7 @@ CASES = [
             Say("Beans", "Noted."),
             Say("Beans and peas.", "Noted. Well.", "second", (done("new", label="second"),)),
         ),
-        conversation(FIRST, SECOND, Say("And the pump?", "Too.", "second", held=[*BEDS, *HOSE])),
+        conversation(FIRST, SECOND, Say("And the pump?", "Too.", "second", history=[*BEDS, *HOSE])),
         'got the text "Bed 1 was sown in March." of another session', "foreign-text",
     ),
     Both(
@@ -245,15 +245,15 @@ CASES = [
 
 @pytest.mark.parametrize("case", CASES, ids=attrgetter("id"))
 def test_whoever_is_right_is_not_accused(case: Both) -> None:
-    kept = verdict(case.requirement, case.right)
-    assert kept.status is Status.HELD, kept
+    good_verdict = verdict(case.requirement, case.right)
+    assert good_verdict.status is Status.HELD, good_verdict
 
 
 @pytest.mark.parametrize("case", CASES, ids=attrgetter("id"))
 def test_whoever_is_wrong_is(case: Both) -> None:
     found = verdict(case.requirement, case.wrong)
     assert found.status is Status.VIOLATED, found
-    assert case.said in suite().registry.message(found)
+    assert case.message in suite().registry.message(found)
     assert found.findings[0].code == f"sessions/{case.requirement}/{case.code}"
     for finding in found.findings:
         points_to_something(finding, case.wrong)
@@ -274,20 +274,20 @@ def test_a_damaged_session_is_not_asked_to_be_whole_in_any_later_turn() -> None:
 
 def reported(prompt: int, output: int) -> View:
     """A turn before which the agent asks the model for a title, and what it tells of figures."""
-    made = Made(scripted(["Hello."], user="Hi."), system=None)
-    made.turn("Hi.").call("A greeting")
-    made.history.pop()
-    aside = next(number for number, event in enumerate(made.events) if isinstance(event, WireRequest))
-    made.events[aside] = replace(made.events[aside], extra=True)
-    made.call("Hello.")
-    made.add(UsageReport(usage=TokenUsage(prompt, output, prompt + output), turn=0))
-    return made.end().view()
+    builder = RunBuilder(scripted(["Hello."], user="Hi."), system=None)
+    builder.turn("Hi.").call("A greeting")
+    builder.history.pop()
+    aside = next(number for number, event in enumerate(builder.events) if isinstance(event, WireRequest))
+    builder.events[aside] = replace(builder.events[aside], extra=True)
+    builder.call("Hello.")
+    builder.add(UsageReport(usage=TokenUsage(prompt, output, prompt + output), turn=0))
+    return builder.end().view()
 
 
 def test_figures_are_right_with_and_without_what_the_agent_asked_for_itself() -> None:
     (turn,) = agent_turns(reported(0, 0))
-    taken = [one.answer.usage for one in turn.step.answers if one.answer is not None and one.answer.usage is not None]
-    aside, own = ((one.prompt_tokens, one.output_tokens) for one in taken)
+    usages = [one.answer.usage for one in turn.step.answers if one.answer is not None and one.answer.usage is not None]
+    aside, own = ((one.prompt_tokens, one.output_tokens) for one in usages)
     both = (aside[0] + own[0], aside[1] + own[1])
     assert len({aside, own, both}) == 3
     for right in (own, both):

@@ -89,14 +89,16 @@ test_the_good_run_holds_and_the_spoilt_one_does_not = good_runs_hold(CASES)
 
 
 def test_a_name_that_the_service_had_lost_is_not_named_again() -> None:
-    lost = [
+    refusals = [
         event
         for event in run().transcript.of(WireResponse)
         if event.status == 403 and event.turn == 2 and event.call >= 0
     ]
-    asked = (event for event in run().transcript.of(WireRequest) if event.turn == 2 and event.operation == "generate")
-    named = next(asked).body["cachedContent"]
-    assert len(lost) == 1
+    requests = (
+        event for event in run().transcript.of(WireRequest) if event.turn == 2 and event.operation == "generate"
+    )
+    named = next(requests).body["cachedContent"]
+    assert len(refusals) == 1
 
     def again(event: WireRequest) -> WireRequest:
         if event.operation != "generate" or event.turn != 2:

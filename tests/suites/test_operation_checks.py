@@ -25,7 +25,7 @@ from turnproof.run.transcript import (
 )
 from turnproof.scenarios.model import Turn
 
-from .build import DIALECT, Made, scripted, spoilt
+from .build import DIALECT, RunBuilder, scripted, spoilt
 from .cases import Case, good_runs_hold, points_to_something
 from .conversations import THREE, plain, read, result
 
@@ -33,16 +33,16 @@ FIRST = scripted([read()], [THREE], user="How is bed 3?")
 SECOND = scripted(["It is."], user="Good?")
 THIRD = scripted(["Yes."], user="Sure?")
 
-Held = Callable[[Sequence[Message]], Sequence[Message]]
+HistoryChange = Callable[[Sequence[Message]], Sequence[Message]]
 
 
-def talk(done: str, *events: Event, held: Held = tuple, name: str = "history/made", **turn: object) -> View:
+def talk(done: str, *events: Event, change: HistoryChange = tuple, name: str = "history/made", **turn: object) -> View:
     """Two turns, the first with a tool; an operation; one turn more."""
-    made = Made(FIRST, SECOND, replace(THIRD, **turn), name=name)
-    made.turn("How is bed 3?").call(read()).results(result()).call(THREE).end()
-    made.turn("Good?").call("It is.").end()
-    made.operated(done, *events, held=list(held(made.history)))
-    return made.turn("Sure?").call("Yes.").end().view()
+    builder = RunBuilder(FIRST, SECOND, replace(THIRD, **turn), name=name)
+    builder.turn("How is bed 3?").call(read()).results(result()).call(THREE).end()
+    builder.turn("Good?").call("It is.").end()
+    builder.operated(done, *events, history=list(change(builder.history)))
+    return builder.turn("Sure?").call("Yes.").end().view()
 
 
 def refused(done: str) -> Refused:
@@ -66,11 +66,11 @@ def begun_by_the_model(messages: Sequence[Message]) -> Sequence[Message]:
 
 
 def reset() -> View:
-    return talk("reset", Reset(), held=nothing)
+    return talk("reset", Reset(), change=nothing)
 
 
 def reverted() -> View:
-    return talk("revert", Reverted(to=0), held=first_turn, revert=0)
+    return talk("revert", Reverted(to=0), change=first_turn, revert=0)
 
 
 def out_of_range() -> View:
@@ -78,7 +78,7 @@ def out_of_range() -> View:
 
 
 def collected() -> View:
-    return talk("gc", Collected(before=(), after=()), held=second_turn, name="gc/made")
+    return talk("gc", Collected(before=(), after=()), change=second_turn, name="gc/made")
 
 
 def tampered() -> View:
@@ -97,7 +97,7 @@ def legacy() -> View:
     return plain(path="legacy")
 
 
-def now_held(change: Held, done: str) -> Callable[[View], View]:
+def now_held(change: HistoryChange, done: str) -> Callable[[View], View]:
     """Another history after the operation."""
 
     def spoil(view: View) -> View:
@@ -222,16 +222,16 @@ def status(name: str, view: View) -> Status:
         ("revert-keeps-the-earlier-turns", talk("revert", refused("revert"), revert=1), "refused"),
         (
             "revert-out-of-range-is-refused",
-            talk("revert", refused("revert"), held=first_turn, revert=2),
+            talk("revert", refused("revert"), change=first_turn, revert=2),
             "history-changed",
         ),
         ("collection-drops-the-oldest-turns", talk("gc", refused("gc"), name="gc/made"), "refused"),
-        ("collection-drops-the-oldest-turns", talk("gc", held=lambda m: m[3:], name="gc/made"), "turn-cut"),
-        ("collection-drops-the-oldest-turns", talk("gc", held=first_turn, name="gc/made"), "newest-missing"),
-        ("collection-drops-the-oldest-turns", talk("gc", held=begun_by_the_model, name="gc/made"), "wrong-beginning"),
+        ("collection-drops-the-oldest-turns", talk("gc", change=lambda m: m[3:], name="gc/made"), "turn-cut"),
+        ("collection-drops-the-oldest-turns", talk("gc", change=first_turn, name="gc/made"), "newest-missing"),
+        ("collection-drops-the-oldest-turns", talk("gc", change=begun_by_the_model, name="gc/made"), "wrong-beginning"),
         (
             "damaged-save-is-refused",
-            talk("damaged-load", Saved(data="{}"), refused("damaged-load"), held=nothing),
+            talk("damaged-load", Saved(data="{}"), refused("damaged-load"), change=nothing),
             "history-changed",
         ),
         ("swap-keeps-it", talk("new-provider", refused("new-provider"), name="persistence/made"), "refused"),
@@ -260,7 +260,7 @@ def test_a_history_that_was_not_reset_is_seen_on_the_wire() -> None:
 
 
 def test_a_summary_may_stand_in_front_of_the_turns_that_are_kept() -> None:
-    view = talk("gc", held=lambda m: [Message.user("So far: bed 3 is moist."), *m[4:]], name="gc/made")
+    view = talk("gc", change=lambda m: [Message.user("So far: bed 3 is moist."), *m[4:]], name="gc/made")
     assert status("collection-drops-the-oldest-turns", view) is Status.HELD
 
 
@@ -286,5 +286,5 @@ def test_a_count_of_less_than_was_sent_is_a_request_of_the_reset() -> None:
 
 
 def test_a_reset_of_nothing_shows_nothing() -> None:
-    made = Made(Turn(user=(), rounds=(), before=("reset",)), name="history/made")
-    assert status("reset-empties-it", made.operated("reset", Reset()).view()) is Status.INCONCLUSIVE
+    builder = RunBuilder(Turn(user=(), rounds=(), before=("reset",)), name="history/made")
+    assert status("reset-empties-it", builder.operated("reset", Reset()).view()) is Status.INCONCLUSIVE

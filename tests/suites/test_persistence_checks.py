@@ -73,8 +73,8 @@ def test_who_loads_a_conversation_may_ask_about_the_models(operation: str, body:
     later = loading(saved())
     events = later.transcript.events
     second = [event for event in events if isinstance(event, WireRequest)][1]
-    asked = replace(second, exchange=second.exchange - 1, operation=operation, body=body, extra=True, call=-1)
-    transcript = replace(later.transcript, events=(*events[:-1], asked, events[-1]))
+    request = replace(second, exchange=second.exchange - 1, operation=operation, body=body, extra=True, call=-1)
+    transcript = replace(later.transcript, events=(*events[:-1], request, events[-1]))
     view = View(transcript, later.dialect, later.scenario)
     assert status("persistence/loading-sends-nothing", view) is verdict
 

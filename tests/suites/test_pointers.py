@@ -43,11 +43,11 @@ EXACT = 0.95
 def _rewrites_bodies(mutant: Mutant) -> bool:
     """Of those that break what a service stores, `test_chain_checks` has the pointers: none of the adapters here has
     such a service."""
-    made = mutant.filter
+    filter_type = mutant.filter
     return (
-        isinstance(made, type)
-        and issubclass(made, Rewriting)
-        and made.change_request is not Rewriting.change_request
+        isinstance(filter_type, type)
+        and issubclass(filter_type, Rewriting)
+        and filter_type.change_request is not Rewriting.change_request
         and "wire:held-history" not in mutant.capability
     )
 
@@ -154,7 +154,7 @@ def shown() -> list[Shown]:
         for adapter in ADAPTERS:
             subject = resolve_subject(adapter)
             specs: list[RunSpec] = []
-            mine: dict[str, Shown] = {}
+            by_mutant: dict[str, Shown] = {}
             for mutant in TRIED:
                 one = Shown(mutant, adapter, Rewritten())
                 patch.setitem(all_mutants(), mutant.name, replace(mutant, filter=one.rewritten.filter(mutant)))
@@ -163,15 +163,15 @@ def shown() -> list[Shown]:
                     runs = [run for run in trial.runs if run.key.path == "stateless" and run.key.mode == mode]
                     specs += runs
                     if runs:
-                        mine[mutant.name] = one
+                        by_mutant[mutant.name] = one
 
-            def keep(spec: RunSpec, transcript: Transcript, mine: dict[str, Shown] = mine) -> None:
+            def keep(spec: RunSpec, transcript: Transcript, by_mutant: dict[str, Shown] = by_mutant) -> None:
                 assert spec.mutant is not None
                 view = View(transcript, dialect(transcript.dialect), spec.scenario)
-                mine[spec.mutant].views.append(view)
+                by_mutant[spec.mutant].views.append(view)
 
             runner.run_all(specs, keep)
-            found += mine.values()
+            found += by_mutant.values()
     return [one for one in found if one.broke_something]
 
 

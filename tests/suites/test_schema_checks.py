@@ -12,9 +12,9 @@ from turnproof.judge.verdict import Status
 from turnproof.judge.view import View
 from turnproof.messages import ToolSchema
 from turnproof.run.transcript import Response, WireRequest, WireResponse
-from turnproof_suites.schema_members import Lost, lost_members
+from turnproof_suites.schema_members import LostMember, lost_members
 
-from .build import Made, body_with, error, scripted, spoilt
+from .build import RunBuilder, body_with, error, scripted, spoilt
 from .cases import Case, decide, suite
 
 PARAMETERS = {
@@ -30,13 +30,13 @@ ANSWER = {"type": "object", "properties": {"bed": {"type": "string"}}, "required
 
 
 def planned() -> View:
-    made = Made(scripted(["Basil."]), tools=[TOOL], mode="batch", name="tools/schemas")
-    return made.turn("What would you plant?").call("Basil.").end().view()
+    builder = RunBuilder(scripted(["Basil."]), tools=[TOOL], mode="batch", name="tools/schemas")
+    return builder.turn("What would you plant?").call("Basil.").end().view()
 
 
 def answered() -> View:
-    made = Made(scripted(['{"bed": "3"}']), mode="batch", name="structured/plain")
-    return made.turn("Which bed?").call('{"bed": "3"}', schema=ANSWER).end().view()
+    builder = RunBuilder(scripted(['{"bed": "3"}']), mode="batch", name="structured/plain")
+    return builder.turn("Which bed?").call('{"bed": "3"}', schema=ANSWER).end().view()
 
 
 def sent_with(change: Any) -> Any:
@@ -177,7 +177,7 @@ def test_what_is_weaker_is_named_with_its_place(name: str) -> None:
 @pytest.mark.parametrize("member", ["description", "default", "format"])
 def test_annotations_are_looked_for_by_themselves(member: str) -> None:
     declared, sent = schema(a={"type": "string", member: "x-1", "minLength": 2}), schema(a={"type": "string"})
-    assert list(lost_members(declared, sent, annotations=True)) == [Lost(".a", member, "x-1", None)]
+    assert list(lost_members(declared, sent, annotations=True)) == [LostMember(".a", member, "x-1", None)]
     assert [one.member for one in lost_members(declared, sent)] == ["minLength"]
 
 

@@ -12,11 +12,11 @@ from turnproof.messages import Message
 from turnproof.run.transcript import SessionInForce, TurnEnded
 
 from .cases import Case, decide, good_runs_hold
-from .stored_runs import Change, besides, body, ended, event, held, in_force, ran, sent, stepped
+from .stored_runs import Change, besides, body, ended, event, in_force, sent, stepped, view_of, with_history
 
 
-def case(name: str, scenario: str, bad: Change, said: str, code: str, pointer: str) -> Case:
-    return Case(f"sessions/{name}", partial(ran, scenario), bad, said, code, pointer)
+def case(name: str, scenario: str, bad: Change, message: str, code: str, pointer: str) -> Case:
+    return Case(f"sessions/{name}", partial(view_of, scenario), bad, message, code, pointer)
 
 
 def without_calls(found: Any) -> None:
@@ -96,7 +96,7 @@ CASES = [
     case(
         "local-history-is-the-open-sessions",
         "resumed_in_place",
-        held(1, lambda messages: (Message.user(SHED), *messages)),
+        with_history(1, lambda messages: (Message.user(SHED), *messages)),
         'got the text "The password of the shed is marigold." of another session',
         "foreign-text",
         "/session/0/parts/0/text",
@@ -136,7 +136,7 @@ CASES = [
     case(
         "resume-restores-local-history",
         "resumed",
-        held(2, lambda messages: messages[2:]),
+        with_history(2, lambda messages: messages[2:]),
         'expected "Call me the gardener of beds one to nine." among the messages;',
         "missing",
         "/session",
@@ -276,4 +276,4 @@ REFUSED: dict[str, Any] = {"outcome": "refused", "error": "KeyError", "message":
     ],
 )
 def test_each_other_way_to_get_it_wrong_is_found(name: str, scenario: str, bad: Change, code: str) -> None:
-    decide(Case(f"sessions/{name}", partial(ran, scenario), bad, code=code))
+    decide(Case(f"sessions/{name}", partial(view_of, scenario), bad, code=code))

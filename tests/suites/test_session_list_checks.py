@@ -12,14 +12,14 @@ from turnproof.judge.view import View
 from turnproof.run.transcript import SessionListed, SessionStepped, WireRequest
 
 from .cases import Case, decide, good_runs_hold
-from .stored_runs import Change, besides, body, in_force, inserted, ran, sent, stepped
+from .stored_runs import Change, besides, body, in_force, inserted, sent, stepped, view_of
 
 PROJECT, ELSEWHERE, NOWHERE, EVERYWHERE = range(4)
 """The lists of the scenario `listed`, all of them before its last turn."""
 
 
-def case(name: str, scenario: str, bad: Change, said: str, code: str, pointer: str) -> Case:
-    return Case(f"sessions/{name}", partial(ran, scenario), bad, said, code, pointer)
+def case(name: str, scenario: str, bad: Change, message: str, code: str, pointer: str) -> Case:
+    return Case(f"sessions/{name}", partial(view_of, scenario), bad, message, code, pointer)
 
 
 def listed(nth: int, change: Callable[[list[SessionListed]], Sequence[SessionListed]]) -> Change:
@@ -182,4 +182,4 @@ test_a_good_run_holds_and_a_spoilt_one_is_found = good_runs_hold(CASES)
     ],
 )
 def test_each_other_way_to_get_it_wrong_is_found(name: str, scenario: str, bad: Change, code: str) -> None:
-    decide(Case(f"sessions/{name}", partial(ran, scenario), bad, code=code))
+    decide(Case(f"sessions/{name}", partial(view_of, scenario), bad, code=code))

@@ -12,13 +12,13 @@ from turnproof.judge.verdict import Status
 from turnproof.judge.view import View
 from turnproof.run.transcript import RunEnded, WireRequest
 
-from .build import Made, body_with, scripted, spoilt
+from .build import RunBuilder, body_with, scripted, spoilt
 from .cases import Case, decide, suite
 
 
 def plain(name: str = "basics/plain", options: dict[str, Any] | None = None, **ended: Any) -> View:
-    made = Made(scripted(["Basil."]), name=name, options=options)
-    return made.turn("What grows here?").call("Basil.").end().view(**ended)
+    builder = RunBuilder(scripted(["Basil."]), name=name, options=options)
+    return builder.turn("What grows here?").call("Basil.").end().view(**ended)
 
 
 def limited() -> View:

@@ -14,7 +14,7 @@ from turnproof.messages import Message, Text
 from turnproof.run.transcript import HistorySnapshot, Refused, TurnEnded, WireRequest
 from turnproof.scenarios.model import Fault, Turn
 
-from .build import Made, body_with, error, scripted, spoilt
+from .build import RunBuilder, body_with, error, scripted, spoilt
 from .cases import Case, good_runs_hold
 from .conversations import THREE, read, result
 from .test_history_checks import uncalled
@@ -32,30 +32,33 @@ def childs(text: str, answer: str) -> Turn:
 
 def family() -> View:
     """Three turns of a parent, the first with a tool; its child speaks before the second and the third."""
-    made = Made(
+    builder = RunBuilder(
         scripted([read()], [THREE], user="How is bed 3?"),
         scripted(["It is."], user="Good?", child=childs("Count the pots.", "Twelve pots.")),
         scripted(["Yes."], user="Sure?", child=childs("How many are cracked?", "Two of them.")),
         name="subagents/made",
     )
-    made.turn("How is bed 3?").call(read()).results(result()).call(THREE).end()
+    builder.turn("How is bed 3?").call(read()).results(result()).call(THREE).end()
     child: list[Message] = []
-    for said, answer, turn in (("Good?", "It is.", made.scenario.turns[1]), ("Sure?", "Yes.", made.scenario.turns[2])):
-        child = in_between(made, turn, child)
-        made.turn(said).call(answer).end()
-    return uncalled(made.view())
+    for question, answer, turn in (
+        ("Good?", "It is.", builder.scenario.turns[1]),
+        ("Sure?", "Yes.", builder.scenario.turns[2]),
+    ):
+        child = in_between(builder, turn, child)
+        builder.turn(question).call(answer).end()
+    return uncalled(builder.view())
 
 
-def in_between(made: Made, turn: Turn, child: list[Message]) -> list[Message]:
+def in_between(builder: RunBuilder, turn: Turn, child: list[Message]) -> list[Message]:
     """A turn of the child, recorded as part of the turn that follows it."""
     assert turn.child is not None
-    parents, at = made.history, len(made.events)
-    made.history = [*child, Message("user", turn.child.user)]
-    made.call(*(part.part for part in turn.child.rounds[0].parts))
-    index = made.scenario.turns.index(turn)
-    made.events[at:] = [replace(event, turn=index) for event in made.events[at:]]
-    child, made.history = made.history, parents
-    made.operated("child")
+    parents, at = builder.history, len(builder.events)
+    builder.history = [*child, Message("user", turn.child.user)]
+    builder.call(*(part.part for part in turn.child.rounds[0].parts))
+    index = builder.scenario.turns.index(turn)
+    builder.events[at:] = [replace(event, turn=index) for event in builder.events[at:]]
+    child, builder.history = builder.history, parents
+    builder.operated("child")
     return child
 
 
@@ -87,20 +90,20 @@ def child_refused(view: View) -> View:
 def failing() -> View:
     """The first turn of the child is refused; the parent goes on."""
     task = replace(childs("Count the pots.", "Twelve pots."), faults=(Fault("status", status=400),), expect="error")
-    made = Made(
+    builder = RunBuilder(
         scripted([THREE], user="How is bed 3?"),
         scripted(["It is."], user="Good?", child=task),
         name="subagents/failing_child",
     )
-    made.turn("How is bed 3?").call(THREE).end()
-    parents, at = made.history, len(made.events)
-    made.history = [Message.user("Count the pots.")]
-    made.refused(400, error("InvalidRequestError", status=400))
-    made.events[at:] = [replace(event, turn=1) for event in made.events[at:]]
-    made.history = parents
-    made.operated("child", refused("child"))
-    made.turn("Good?").call("It is.").end()
-    return uncalled(made.view())
+    builder.turn("How is bed 3?").call(THREE).end()
+    parents, at = builder.history, len(builder.events)
+    builder.history = [Message.user("Count the pots.")]
+    builder.refused(400, error("InvalidRequestError", status=400))
+    builder.events[at:] = [replace(event, turn=1) for event in builder.events[at:]]
+    builder.history = parents
+    builder.operated("child", refused("child"))
+    builder.turn("Good?").call("It is.").end()
+    return uncalled(builder.view())
 
 
 def swallowed(view: View) -> View:
@@ -167,6 +170,6 @@ test_a_good_family_holds_and_a_spoilt_one_is_named = good_runs_hold(CASES)
 
 @pytest.mark.parametrize("requirement", [EMPTY, PARENT, CHILD, FAILING])
 def test_a_session_that_has_no_child_decides_nothing(requirement: str) -> None:
-    made = Made(scripted([THREE], user="Hi."), name="subagents/made").turn("Hi.").call(THREE).end()
-    view = uncalled(made.view())
+    builder = RunBuilder(scripted([THREE], user="Hi."), name="subagents/made").turn("Hi.").call(THREE).end()
+    view = uncalled(builder.view())
     assert Case(requirement, lambda: view, lambda view: view).verdict(view).status is Status.INCONCLUSIVE

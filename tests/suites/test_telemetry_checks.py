@@ -15,7 +15,7 @@ from turnproof.judge.view import View
 from turnproof.messages import FunctionCall, ToolResult
 from turnproof.run.transcript import Collected, Response, SpanMade
 
-from .build import Made, response_with, scripted, spoilt
+from .build import RunBuilder, response_with, scripted, spoilt
 from .cases import Case, good_runs_hold, status, suite
 from .conversations import (
     READ,
@@ -57,7 +57,7 @@ def of(make: Callable[..., View], **how: Any) -> Callable[[], View]:
     return lambda: traced(make(), **how)
 
 
-def gone(span: SpanMade) -> None:
+def without_span(span: SpanMade) -> None:
     return None
 
 
@@ -91,8 +91,8 @@ def under(tool: str, parent: int) -> Callable[[View], View]:
 
 
 def idle(view: View) -> View:
-    said = {"gen_ai.operation.name": "chat"}
-    return with_span(name="chat", parent=0, calls=(1, 1), attributes=said)(view)
+    attributes = {"gen_ai.operation.name": "chat"}
+    return with_span(name="chat", parent=0, calls=(1, 1), attributes=attributes)(view)
 
 
 def one_tool_more(view: View) -> View:
@@ -100,7 +100,7 @@ def one_tool_more(view: View) -> View:
 
 
 def one_tool_less(view: View) -> View:
-    return changed(gone, TOOL, 0)(changed(saying(gen_ai__tool__call__id=None), TOOL)(view))
+    return changed(without_span, TOOL, 0)(changed(saying(gen_ai__tool__call__id=None), TOOL)(view))
 
 
 def answered_by_another(view: View) -> View:
@@ -110,24 +110,24 @@ def answered_by_another(view: View) -> View:
 
 def collected() -> View:
     """Three turns with a collection in front of the last."""
-    made = Made(
+    builder = RunBuilder(
         *(scripted(["Noted."], user=f"Entry {n}.", before=("gc",) if n == 2 else ()) for n in range(3)), name="gc/made"
     )
     for n in range(3):
         if n == 2:
-            made.operated("gc", Collected(before=(), after=()), held=made.history[2:])
-        made.turn(f"Entry {n}.").call("Noted.").end()
-    return made.view()
+            builder.operated("gc", Collected(before=(), after=()), history=builder.history[2:])
+        builder.turn(f"Entry {n}.").call("Noted.").end()
+    return builder.view()
 
 
 CHAT, TOOL, AGENT = "chat", "execute_tool", "invoke_agent"
 
 CASES = [
-    Case(TREE, of(plain), changed(gone), "turn 0: expected spans of the turn; got none", "no-span", ""),
+    Case(TREE, of(plain), changed(without_span), "turn 0: expected spans of the turn; got none", "no-span", ""),
     Case(
         TREE,
         of(plain),
-        changed(gone, CHAT, 1),
+        changed(without_span, CHAT, 1),
         "turn 1 round 0 (call 1): expected 1 span of a model call; got 0",
         "model-call-spans",
     ),
@@ -148,13 +148,13 @@ CASES = [
         'turn 1: expected the end of the span "invoke_agent"',
         "never-ended",
     ),
-    Case(TREE, of(plain), changed(gone, AGENT), f'own span above "chat {MODEL}"', "no-turn-span", "/0"),
-    Case(TREE, of(tools), changed(gone, AGENT, 0), "expected one span at the top", "several-trees"),
+    Case(TREE, of(plain), changed(without_span, AGENT), f'own span above "chat {MODEL}"', "no-turn-span", "/0"),
+    Case(TREE, of(tools), changed(without_span, AGENT, 0), "expected one span at the top", "several-trees"),
     Case(TREE, of(tools), changed(own_tree, TOOL), 'got the spans ["invoke_agent", "execute_tool', "several-trees"),
     Case(
         TREE,
         of(tools),
-        changed(gone, TOOL, 1),
+        changed(without_span, TOOL, 1),
         '1 spans for the call "toolu_2" of the tool "read_sensor"; got 0',
         "tool-call-spans",
     ),
@@ -162,7 +162,7 @@ CASES = [
     Case(
         TREE,
         lambda: hidden(tools()),
-        changed(gone, CHAT, 0),
+        changed(without_span, CHAT, 0),
         "spans of model calls for 2 requests; got 1",
         "request-spans",
     ),
@@ -349,11 +349,17 @@ CASES = [
     Case(
         WAITS,
         of(overloaded),
-        changed(gone, "retry"),
+        changed(without_span, "retry"),
         "turn 0: expected a span for the wait before attempt 2",
         "no-wait",
     ),
-    Case(WAITS, of(collected), changed(gone, "collect"), "turn 2: expected a span of the collection", "no-collection"),
+    Case(
+        WAITS,
+        of(collected),
+        changed(without_span, "collect"),
+        "turn 2: expected a span of the collection",
+        "no-collection",
+    ),
     Case(WORK, of(tools), under("read_sensor", -1), "a span above what the tool read_sensor does", "no-span"),
     Case(WORK, of(tools), under("read_sensor", 0), 'got the span "invoke_agent"', "other-span"),
     Case(WORK, of(plain), under("", 0), 'what the provider does; got the span "invoke_agent"', "other-span"),
@@ -472,20 +478,20 @@ def test_what_is_only_recommended_may_be_left_out() -> None:
 
 
 def test_tools_without_ids_are_known_by_their_names_where_these_are_unique() -> None:
-    made = Made(scripted([read()], ["No."], user="How is bed 3?"), tools=(READ,))
-    made.turn("How is bed 3?").call(read()).results(result(value="no sensor", is_error=True)).call("No.").end()
-    nameless = changed(saying(gen_ai__tool__call__id=None), TOOL)(traced(made.view()))
+    builder = RunBuilder(scripted([read()], ["No."], user="How is bed 3?"), tools=(READ,))
+    builder.turn("How is bed 3?").call(read()).results(result(value="no sensor", is_error=True)).call("No.").end()
+    nameless = changed(saying(gen_ai__tool__call__id=None), TOOL)(traced(builder.view()))
     assert status(ERRORS, nameless) is Status.HELD
     assert status(ERRORS, changed(with_status("unset"), TOOL)(nameless)) is Status.VIOLATED
 
 
 def test_a_call_of_a_tool_that_nobody_knows_may_have_no_span() -> None:
-    made = Made(scripted([FunctionCall("toolu_9", "look", {})], ["No."], user="Look!"), tools=(READ,))
-    made.turn("Look!").call(FunctionCall("toolu_9", "look", {}))
-    made.results(ToolResult("toolu_9", "look", "there is no such tool", is_error=True)).call("No.").end()
-    view = traced(made.view())
+    builder = RunBuilder(scripted([FunctionCall("toolu_9", "look", {})], ["No."], user="Look!"), tools=(READ,))
+    builder.turn("Look!").call(FunctionCall("toolu_9", "look", {}))
+    builder.results(ToolResult("toolu_9", "look", "there is no such tool", is_error=True)).call("No.").end()
+    view = traced(builder.view())
     assert accused(view) == []
-    assert accused(changed(gone, "turnproof.work", 1)(changed(gone, TOOL)(view))) == []
+    assert accused(changed(without_span, "turnproof.work", 1)(changed(without_span, TOOL)(view))) == []
 
 
 def test_figures_of_a_cancelled_call_may_be_missing_and_not_wrong() -> None:
@@ -501,27 +507,27 @@ def test_of_a_cancelled_stream_nobody_knows_which_figures_a_session_that_hides_i
 
 
 def test_words_too_short_to_be_told_from_others_and_names_of_tools_are_no_content() -> None:
-    made = Made(scripted([read()], ["Yes."], user="read_sensor"), tools=(READ,))
-    made.turn("read_sensor").call(read()).results(result()).call("Yes.").end()
-    assert status(CONTENT, traced(made.view())) is Status.HELD
-    assert status(CONTENT, changed(saying(x="Yes. 41 %"))(traced(made.view()))) is Status.HELD
+    builder = RunBuilder(scripted([read()], ["Yes."], user="read_sensor"), tools=(READ,))
+    builder.turn("read_sensor").call(read()).results(result()).call("Yes.").end()
+    assert status(CONTENT, traced(builder.view())) is Status.HELD
+    assert status(CONTENT, changed(saying(x="Yes. 41 %"))(traced(builder.view()))) is Status.HELD
 
 
 def test_a_text_that_happens_to_be_the_beginning_of_an_id_is_no_content() -> None:
-    made = Made(scripted([read(name="toolu_01AB")], ["Yes."], user="toolu_01"), tools=(READ,))
-    made.turn("toolu_01").call(read(name="toolu_01AB")).results(result("toolu_01AB")).call("Yes.").end()
-    assert status(CONTENT, traced(made.view())) is Status.HELD
+    builder = RunBuilder(scripted([read(name="toolu_01AB")], ["Yes."], user="toolu_01"), tools=(READ,))
+    builder.turn("toolu_01").call(read(name="toolu_01AB")).results(result("toolu_01AB")).call("Yes.").end()
+    assert status(CONTENT, traced(builder.view())) is Status.HELD
 
 
 @pytest.mark.parametrize("requirement", every)
 def test_a_run_without_a_turn_decides_nothing(requirement: str) -> None:
-    view = traced(Made().view())
+    view = traced(RunBuilder().view())
     assert status(requirement, view) is Status.INCONCLUSIVE
 
 
 def test_spans_of_a_run_that_came_to_no_end_are_not_asked_for() -> None:
-    made = Made(scripted(["Yes."], user="Sure?")).turn("Sure?").call("Yes.").end()
-    assert status(TREE, made.view(how="hung")) is Status.INCONCLUSIVE
+    builder = RunBuilder(scripted(["Yes."], user="Sure?")).turn("Sure?").call("Yes.").end()
+    assert status(TREE, builder.view(how="hung")) is Status.INCONCLUSIVE
 
 
 # -- parity ----------------------------------------------------------------------------------------------------------
@@ -541,7 +547,7 @@ def test_paths_with_the_same_tree_hold() -> None:
 @pytest.mark.parametrize(
     "change",
     [
-        changed(gone, TOOL, 1),
+        changed(without_span, TOOL, 1),
         changed(with_status("ok"), TOOL),
         changed(saying(error__type="tool_error"), TOOL),
         changed(lambda span: replace(span, parent=1), TOOL, 1),

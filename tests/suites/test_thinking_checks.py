@@ -19,7 +19,7 @@ from turnproof.run.transcript import (
 from turnproof_suites.checks_thinking import _is_redacted, _whole_thoughts
 from turnproof_suites.reading import run_text, thought_runs
 
-from .build import Made, body_with, changed_request, response_with, scripted, spoilt
+from .build import RunBuilder, body_with, changed_request, response_with, scripted, spoilt
 from .cases import Case, good_runs_hold, status
 from .conversations import plain, thinking
 
@@ -131,11 +131,11 @@ SIGNED = Thought(text="Hm.", provider_data=ProviderData("anthropic-messages", ""
 
 
 def test_thinking_of_turns_that_are_over_may_be_left_out() -> None:
-    made = Made(
+    builder = RunBuilder(
         scripted([Thought(text="Hm."), "Yes."]), scripted(["Sure."]), options={"thinking": {"budget_tokens": 1024}}
     )
-    made.turn("Moist?").call(Thought(text="Hm."), "Yes.").end().turn("Sure?").call("Sure.").end()
-    view = spoilt(made.view(), WireRequest, body_with(without("thinking", 1)), 1)
+    builder.turn("Moist?").call(Thought(text="Hm."), "Yes.").end().turn("Sure?").call("Sure.").end()
+    view = spoilt(builder.view(), WireRequest, body_with(without("thinking", 1)), 1)
     for name in ("signed-thinking-goes-back-in-a-tool-loop", "comes-before-its-call"):
         assert status(f"thinking/{name}", view) is Status.INCONCLUSIVE
     assert status("thinking/nothing-is-forged", view) is Status.HELD

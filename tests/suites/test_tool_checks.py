@@ -15,7 +15,7 @@ from turnproof.messages import JSON, FinishReason, FunctionCall, Part, Text, Too
 from turnproof.run.transcript import CallBegan, FunctionCallDetected, Response, WireRequest, WireResponse
 from turnproof_suites.checks_tools import is_unquoted
 
-from .build import Made, body_with, error, response_with, scripted, spoilt
+from .build import RunBuilder, body_with, error, response_with, scripted, spoilt
 from .cases import Case, good_runs_hold, status
 from .conversations import READ, WATER, broken, no_arguments, odd_names, read, result, tools
 
@@ -64,7 +64,7 @@ def with_ids(view: View, wire_id: Callable[[str], str], result_id: Callable[[str
                 return replace(part, call_id=f"my_{id}")
         return part
 
-    def held(event: CallBegan) -> CallBegan:
+    def with_own_ids(event: CallBegan) -> CallBegan:
         messages = [replace(message, parts=tuple(map(own, message.parts))) for message in event.messages]
         return replace(event, messages=tuple(messages))
 
@@ -76,7 +76,7 @@ def with_ids(view: View, wire_id: Callable[[str], str], result_id: Callable[[str
                 block["tool_use_id"] = (result_id or wire_id)(block["tool_use_id"])
 
     view = calls(lambda call: replace(call, id=f"my_{call.id}"))(view)
-    view = spoilt(view, CallBegan, held, every=True)
+    view = spoilt(view, CallBegan, with_own_ids, every=True)
     return spoilt(view, WireRequest, body_with(sent), every=True)
 
 
@@ -288,8 +288,8 @@ def test_a_tool_that_is_gone_keeps_the_name_that_it_had_on_the_wire(name: str, e
         del body["tools"]
         body["messages"][1]["content"][0]["name"] = name
 
-    gone = spoilt(odd_names(), CallBegan, lambda event: replace(event, tools=()), 1)
-    view = spoilt(gone, WireRequest, body_with(without_tools), 1)
+    view_without_tools = spoilt(odd_names(), CallBegan, lambda event: replace(event, tools=()), 1)
+    view = spoilt(view_without_tools, WireRequest, body_with(without_tools), 1)
     assert status("tools/replayed-calls-use-declared-names", view) is expected
 
 
@@ -319,12 +319,12 @@ def test_only_an_error_may_be_introduced() -> None:
 
 
 def test_a_clipped_call_must_not_be_announced_either() -> None:
-    made = Made(scripted(["Well."]), tools=(READ,)).turn("Read!")
+    builder = RunBuilder(scripted(["Well."]), tools=(READ,)).turn("Read!")
     view = broken(CLIPPED)
     announced = FunctionCallDetected(function_call=FunctionCall(id="x", name="read_sensor"), turn=0, call=0)
     events = view.transcript.events
     spoilt_view = View(
-        replace(view.transcript, events=(*events[:4], announced, *events[4:])), view.dialect, made.scenario
+        replace(view.transcript, events=(*events[:4], announced, *events[4:])), view.dialect, builder.scenario
     )
     assert status("tools/clipped-calls-are-not-returned", view) is Status.HELD
     assert status("tools/clipped-calls-are-not-returned", spoilt_view) is Status.VIOLATED
@@ -357,10 +357,10 @@ def test_additions_to_a_schema_are_the_adapters_right() -> None:
 
 
 def test_the_same_id_in_a_later_turn_is_another_call() -> None:
-    made = Made(scripted([read()], ["Yes."]), scripted([read()], ["No."]), tools=(READ,))
-    made.turn("Moist?").call(read()).results(result(value="41 %")).call("Yes.").end()
-    made.turn("Still?").call(read()).results(result(value="gone", is_error=True)).call("No.").end()
-    view = made.view()
+    builder = RunBuilder(scripted([read()], ["Yes."]), scripted([read()], ["No."]), tools=(READ,))
+    builder.turn("Moist?").call(read()).results(result(value="41 %")).call("Yes.").end()
+    builder.turn("Still?").call(read()).results(result(value="gone", is_error=True)).call("No.").end()
+    view = builder.view()
     for name in ("results-answer-every-call", "results-follow-their-calls", "failure-is-marked-on-the-wire"):
         assert status(f"tools/{name}", view) is Status.HELD
 
@@ -391,15 +391,15 @@ def test_a_string_of_json_may_be_read_where_the_schema_has_no_room_for_a_string(
 ) -> None:
     tool = ToolSchema("note", "Note", {"type": "object", "properties": {"what": {"type": kind}}})
     call = FunctionCall("toolu_1", "note", {"what": '{"n": 1}'})
-    view = Made(scripted([call]), tools=(tool,)).turn("Note it.").call(call).end().view()
+    view = RunBuilder(scripted([call]), tools=(tool,)).turn("Note it.").call(call).end().view()
     read = spoilt(view, Response, response_with(parts=(replace(call, args={"what": returned}),)))
     assert status("tools/arguments-keep-their-values", read) is wanted
 
 
 def test_the_wire_decides_which_tool_was_called_not_the_script() -> None:
     """A model that calls another tool than was scripted is no fault of the adapter."""
-    made = Made(scripted([read()]), tools=(READ, WATER))
-    view = made.turn("Read!").call(replace(read(), name="water_bed")).end().view()
+    builder = RunBuilder(scripted([read()]), tools=(READ, WATER))
+    view = builder.turn("Read!").call(replace(read(), name="water_bed")).end().view()
     assert status("tools/names-come-back", view) is Status.HELD
 
 
@@ -415,14 +415,22 @@ def test_the_last_call_of_an_answer_that_its_limit_ended_may_be_left_out(
     returned: int, finish: str, wanted: Status
 ) -> None:
     """In one piece it looks whole whatever it lacks: servers close what the limit has cut."""
-    made = [read(), FunctionCall("toolu_2", "read_sensor", {"bed": "5"}), FunctionCall("toolu_3", "read_sensor", {})]
+    scripted_calls = [
+        read(),
+        FunctionCall("toolu_2", "read_sensor", {"bed": "5"}),
+        FunctionCall("toolu_3", "read_sensor", {}),
+    ]
     view = (
-        Made(scripted(made, user="Read all."), tools=(READ,), mode="batch").turn("Read all.").call(*made).end().view()
+        RunBuilder(scripted(scripted_calls, user="Read all."), tools=(READ,), mode="batch")
+        .turn("Read all.")
+        .call(*scripted_calls)
+        .end()
+        .view()
     )
     view = spoilt(
         view,
         WireResponse,
         lambda event: replace(event, body=event.body.replace('"tool_use","stop_seq', f'"{finish}","stop_seq')),
     )
-    view = spoilt(view, Response, response_with(parts=tuple(made[:returned])))
+    view = spoilt(view, Response, response_with(parts=tuple(scripted_calls[:returned])))
     assert status("tools/parallel-calls-stay-apart", view) is wanted

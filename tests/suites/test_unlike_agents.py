@@ -43,18 +43,18 @@ from .stored_runs import (
     asked_again,
     body,
     ended,
-    held,
     in_force,
     inserted,
     killed,
     of_all,
-    ran,
     run_of,
     scenario,
     status,
     stepped,
     text,
     verdicts,
+    view_of,
+    with_history,
     with_processes,
 )
 
@@ -72,9 +72,9 @@ def unlike(agent: type[StoredAgent]) -> AgentBinding:
 class Patient(StoredAgent):
     """Waits with a second turn until the first is over."""
 
-    def __init__(self, *given: Any) -> None:
+    def __init__(self, *arguments: Any) -> None:
         self._one_at_a_time = threading.Lock()
-        super().__init__(*given)
+        super().__init__(*arguments)
 
     def send(self, content: str | Sequence[Part], **how: Any) -> ProviderResponse:
         with self._one_at_a_time:
@@ -83,8 +83,8 @@ class Patient(StoredAgent):
 
 def test_a_second_turn_may_wait_for_the_first() -> None:
     view = run_of(unlike(Patient), scenario("at_once"))
-    (beside,) = view.transcript.of(SaidBeside)
-    assert (beside.outcome, beside.text) == ("answer", "Yes, I am here.")
+    (event,) = view.transcript.of(SaidBeside)
+    assert (event.outcome, event.text) == ("answer", "Yes, I am here.")
     assert accused(view) == set()
     assert status("one-turn-at-a-time", view) is Status.HELD
 
@@ -92,10 +92,10 @@ def test_a_second_turn_may_wait_for_the_first() -> None:
 class Titling(StoredAgent):
     """Asks the model for a title when a turn is over."""
 
-    def __init__(self, setup: AgentSetup, *given: Any) -> None:
+    def __init__(self, setup: AgentSetup, *arguments: Any) -> None:
         assert BINDING.open_stateless is not None
         self._titles = BINDING.open_stateless(setup.endpoint)
-        super().__init__(setup, *given)
+        super().__init__(setup, *arguments)
 
     def send(self, content: str | Sequence[Part], **how: Any) -> ProviderResponse:
         response = super().send(content, **how)
@@ -109,15 +109,15 @@ def test_an_agent_may_ask_the_model_for_something_beside_the_conversation(name: 
     """No dialect knows that question for what it is, so that it gets an answer of the turn's."""
     view = run_of(unlike(Titling), scenario(name))
     assert sum("Which title" in str(one.body) for one in view.transcript.of(WireRequest)) >= 2
-    assert verdicts(view) == verdicts(ran(name))
+    assert verdicts(view) == verdicts(view_of(name))
 
 
 class Forgetful(StoredAgent):
     """Has no history of what was said before it was opened."""
 
-    def __init__(self, *given: Any) -> None:
+    def __init__(self, *arguments: Any) -> None:
         self._known = 0
-        super().__init__(*given)
+        super().__init__(*arguments)
         self._known = len(super().history)
 
     @property
@@ -165,25 +165,25 @@ LISTS = ("listed", "deleted", "resumed_twice")
     ids=["another-order", "no-titles", "no-folders", "sessions-of-others"],
 )
 def test_lists_may_differ(name: str, change: Change) -> None:
-    assert verdicts(change(ran(name))) == verdicts(ran(name))
+    assert verdicts(change(view_of(name))) == verdicts(view_of(name))
 
 
 @pytest.mark.parametrize("name", LISTS)
 def test_a_list_without_times_misses_a_recommendation(name: str) -> None:
-    assert accused(without(age=None)(ran(name))) == {"list-tells-when"}
+    assert accused(without(age=None)(view_of(name))) == {"list-tells-when"}
     assert is_recommended("list-tells-when")
 
 
 def test_what_costs_a_request_misses_a_recommendation() -> None:
     """Gemini's program has the model sum up the latest session when it lists them."""
-    request = ran("deleted").transcript.of(WireRequest)[0]
+    request = view_of("deleted").transcript.of(WireRequest)[0]
     summing_up = inserted(SessionStepped, 2, replace(request, exchange=99, extra=True), nth=2)
-    assert accused(summing_up(ran("deleted"))) == {"listing-asks-no-model"}
+    assert accused(summing_up(view_of("deleted"))) == {"listing-asks-no-model"}
     assert is_recommended("listing-asks-no-model")
 
 
 def test_deleting_what_is_not_there_without_an_error_misses_a_recommendation() -> None:
-    assert accused(stepped(2, outcome="done")(ran("deleted"))) == {"deleting-an-unknown-one-is-refused"}
+    assert accused(stepped(2, outcome="done")(view_of("deleted"))) == {"deleting-an-unknown-one-is-refused"}
     assert is_recommended("deleting-an-unknown-one-is-refused")
 
 
@@ -198,7 +198,7 @@ def test_deleting_what_is_not_there_without_an_error_misses_a_recommendation() -
     ],
 )
 def test_an_id_may_be_known_early_or_late(name: str, change: Change) -> None:
-    assert verdicts(change(ran(name))) == verdicts(ran(name))
+    assert verdicts(change(view_of(name))) == verdicts(view_of(name))
 
 
 # -- agents that refuse, begin anew, or have lost something ----------------------------------------------------------
@@ -215,14 +215,14 @@ def newest(messages: Sequence[Message]) -> tuple[Message, ...]:
 def test_where_there_is_nothing_to_go_on_with_a_session_may_be_begun() -> None:
     """The reference session stays where it is."""
     anew = after(
-        ran("continued_elsewhere"),
+        view_of("continued_elsewhere"),
         stepped(2, outcome="done", now=None),
         in_force(2, "other-1"),
         body(2, only_the_last),
-        held(2, newest),
+        with_history(2, newest),
     )
-    assert verdicts(anew) == verdicts(ran("continued_elsewhere"))
-    assert ran("continued_elsewhere").transcript.of(SessionStepped)[1].outcome == "nothing"
+    assert verdicts(anew) == verdicts(view_of("continued_elsewhere"))
+    assert view_of("continued_elsewhere").transcript.of(SessionStepped)[1].outcome == "nothing"
 
 
 REFUSED = stepped(4, 1, outcome="refused", error="ResumeError", message="it is damaged", typed=True, now="second")
@@ -240,11 +240,11 @@ def in_the_second(found: Any) -> None:
 
 def test_a_damaged_session_may_be_refused() -> None:
     view = after(
-        ran("damaged"),
+        view_of("damaged"),
         REFUSED,
         in_force(4, "second"),
         body(4, in_the_second),
-        held(4, lambda messages: (Message.user("The donkey is called Anton."), *newest(messages))),
+        with_history(4, lambda messages: (Message.user("The donkey is called Anton."), *newest(messages))),
     )
     assert accused(view) == set()
     assert status("damaged-session-is-no-empty-one", view) is Status.HELD
@@ -255,27 +255,27 @@ def test_a_damaged_session_may_be_refused_when_something_is_said_in_it() -> None
     fails = error("ResumeError")
     unsent = [taken_out(WireRequest), taken_out(WireResponse)]
     view = after(
-        ran("damaged"),
+        view_of("damaged"),
         *unsent,
         inserted(TurnEnded, 4, replace(fails, scope="turn")),
         ended(4, outcome="error", text="", shown=""),
-        held(4, lambda messages: messages[:-2]),
+        with_history(4, lambda messages: messages[:-2]),
     )
     assert accused(view) == set()
     assert status("damaged-session-is-no-empty-one", view) is Status.HELD
 
 
-LOST = "We need forty pots "
+LOST_TEXT = "We need forty pots "
 
 
 def without_what_was_lost(found: Any) -> None:
-    found["messages"] = [one for one in found["messages"] if LOST not in json.dumps(one)]
+    found["messages"] = [one for one in found["messages"] if LOST_TEXT not in json.dumps(one)]
 
 
 def with_an_apology(found: Any) -> None:
     for message in found["messages"]:
         for block in message["content"]:
-            block["text"] = block["text"].replace(LOST, "No response requested.")
+            block["text"] = block["text"].replace(LOST_TEXT, "No response requested.")
 
 
 def without_the_turn(found: Any) -> None:
@@ -286,9 +286,9 @@ def without_the_turn(found: Any) -> None:
 @pytest.mark.parametrize("stored", [without_what_was_lost, with_an_apology, without_the_turn])
 def test_what_was_being_said_when_the_agent_was_killed_may_be_lost(stored: Callable[[Any], Any]) -> None:
     def before(messages: Sequence[Message]) -> tuple[Message, ...]:
-        return tuple(one for one in messages if one.text != LOST)
+        return tuple(one for one in messages if one.text != LOST_TEXT)
 
-    changes = [body(turn, stored) for turn in (2, 3)] + [held(turn, before) for turn in (1, 2, 3)]
+    changes = [body(turn, stored) for turn in (2, 3)] + [with_history(turn, before) for turn in (1, 2, 3)]
     view = after(killed(), *changes)
     assert verdicts(view) == verdicts(killed())
 
@@ -304,7 +304,7 @@ def test_an_agent_with_processes_or_one_that_asks_again_is_no_worse() -> None:
 
 
 def test_an_agent_that_tells_no_figures_or_changes_no_files_is_not_accused() -> None:
-    silent = spoilt(ran("resumed"), UsageReport, lambda one: None, every=True)
+    silent = spoilt(view_of("resumed"), UsageReport, lambda one: None, every=True)
     assert accused(silent) == accused(of_all(LeftBehind, files=())(silent)) == set()
 
 
@@ -333,9 +333,9 @@ def test_a_session_may_be_deleted_where_none_is_open() -> None:
 
 def test_where_no_id_is_told_nothing_is_another_session() -> None:
     """It is accused of having told none, and of nothing that follows from it."""
-    view = in_force(1, None)(ran("resumed"))
+    view = in_force(1, None)(view_of("resumed"))
     assert accused(view) == {"has-an-id", "id-stays-through-its-turns"}
 
 
 def test_an_id_that_is_not_told_is_not_that_of_nobody() -> None:
-    assert accused(in_force(0, None)(ran("opened_unknown"))) == {"has-an-id"}
+    assert accused(in_force(0, None)(view_of("opened_unknown"))) == {"has-an-id"}

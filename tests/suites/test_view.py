@@ -12,20 +12,20 @@ from turnproof.judge.view.wire_bytes import wire_bytes
 from turnproof.messages import FinishReason, FunctionCall, ToolSchema
 from turnproof.run.transcript import Chunk, LateCallback, Response, WireRequest, WireResponse
 
-from .build import Made, error, response_with, scripted, spoilt
+from .build import RunBuilder, error, response_with, scripted, spoilt
 from .conversations import cancelled, disturbed, overloaded, plain, probed, read, thinking, tools
 
 
 def test_turns_hold_their_calls_and_calls_both_of_their_sides() -> None:
     first, second = tools().turns
     assert [call.index for call in first.calls] == [0, 1]
-    asked, answered = first.calls
-    assert asked.answer is not None
-    assert asked.sent is not None
-    assert [call.name for call in asked.answer.parts[1:]] == ["read_sensor", "read_sensor"]  # type: ignore[union-attr]
+    first_call, answered = first.calls
+    assert first_call.answer is not None
+    assert first_call.sent is not None
+    assert [call.name for call in first_call.answer.parts[1:]] == ["read_sensor", "read_sensor"]  # type: ignore[union-attr]
     assert [message.role for message in answered.sent.messages] == ["user", "model", "tool"]  # type: ignore[union-attr]
-    assert "".join(asked.chunks) == "Let me look."
-    assert len(asked.function_calls) == 2
+    assert "".join(first_call.chunks) == "Let me look."
+    assert len(first_call.function_calls) == 2
     assert second.calls[0].where == "turn 1 round 0 (call 2)"
 
 
@@ -76,9 +76,9 @@ def test_a_request_that_is_none_has_no_neutral_form() -> None:
 
 
 def test_failures_outside_any_call_are_strays() -> None:
-    made = Made(scripted(["Yes."])).turn("Moist?").call("Yes.").end()
-    made.add(error("OSError", typed=False))
-    assert [failed.error for failed in made.view().strays] == ["OSError"]
+    builder = RunBuilder(scripted(["Yes."])).turn("Moist?").call("Yes.").end()
+    builder.add(error("OSError", typed=False))
+    assert [failed.error for failed in builder.view().strays] == ["OSError"]
 
 
 def test_a_view_keeps_turns_the_scenario_does_not_have() -> None:
@@ -98,7 +98,7 @@ def sent(tool: ToolSchema, name: str) -> ToolSchema:
 
 
 @pytest.mark.parametrize(
-    ("held", "on_wire", "names"),
+    ("held_tools", "on_wire", "names"),
     [
         ([PLAIN], [PLAIN], {"a_b": "a_b"}),
         ([DOT, COLON], [sent(DOT, "a_b"), sent(COLON, "a_b_2")], {"a.b": "a_b", "a:b": "a_b_2"}),
@@ -119,9 +119,9 @@ def sent(tool: ToolSchema, name: str) -> ToolSchema:
     ],
 )
 def test_wire_names_are_found_by_what_the_tools_are(
-    held: list[ToolSchema], on_wire: list[ToolSchema], names: dict[str, str]
+    held_tools: list[ToolSchema], on_wire: list[ToolSchema], names: dict[str, str]
 ) -> None:
-    assert wire_names(held, on_wire) == names
+    assert wire_names(held_tools, on_wire) == names
 
 
 @pytest.mark.parametrize(
@@ -234,7 +234,7 @@ def test_a_call_that_a_real_service_did_not_finish_lets_the_turn_end_as_it_likes
     finish: FinishReason, expected: str | None
 ) -> None:
     broken = ReplyPart(FunctionCall("toolu_1", "read_sensor", {}), ('{"bed": ',), broken=True)
-    view = Made(scripted(["It is moist."], user="Hi.")).turn("Hi.").call(broken, finish=finish).end().view()
+    view = RunBuilder(scripted(["It is moist."], user="Hi.")).turn("Hi.").call(broken, finish=finish).end().view()
     of_service = spoilt(view, WireResponse, lambda event: replace(event, origin="service"))
     live = View(replace(of_service.transcript, backend="live"), of_service.dialect, of_service.scenario)
     assert view.turns[0].expected == "answer"

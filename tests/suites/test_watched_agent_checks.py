@@ -12,7 +12,7 @@ from turnproof.judge.view import View
 from turnproof.run.transcript import AgentsWatched
 from turnproof.subject import AgentEvent, AgentState
 
-from .build import Made, scripted, spoilt
+from .build import RunBuilder, scripted, spoilt
 from .cases import Case, good_runs_hold, status
 from .conversations import THREE
 from .test_history_checks import uncalled
@@ -31,23 +31,23 @@ def turn_of(agent: str) -> tuple[AgentEvent, ...]:
 
 def watched() -> View:
     """A turn, one of a child, and another one, all of them watched."""
-    made = Made(
+    builder = RunBuilder(
         scripted([THREE], user="How is bed 3?"),
         scripted(["It is."], user="Good?", child=childs("Count the pots.", "Twelve pots.")),
         name="subagents/watched",
     )
-    made.add(AgentsWatched(after="open", now=(MAIN,), turn=0))
-    made.turn("How is bed 3?").call(THREE).end()
-    made.add(AgentsWatched(after="turn", events=turn_of("agent 0"), now=(MAIN,), turn=0))
-    in_between(made, made.scenario.turns[1], [])
+    builder.add(AgentsWatched(after="open", now=(MAIN,), turn=0))
+    builder.turn("How is bed 3?").call(THREE).end()
+    builder.add(AgentsWatched(after="turn", events=turn_of("agent 0"), now=(MAIN,), turn=0))
+    in_between(builder, builder.scenario.turns[1], [])
     created = AgentEvent("created", "agent 1", parent="agent 0")
-    made.add(AgentsWatched(after="child", events=(created, *turn_of("agent 1")), now=(MAIN, CHILD), turn=1))
-    made.turn("Good?").call("It is.").end()
-    made.add(AgentsWatched(after="turn", events=turn_of("agent 0"), now=(MAIN, CHILD), turn=1))
-    return uncalled(made.view())
+    builder.add(AgentsWatched(after="child", events=(created, *turn_of("agent 1")), now=(MAIN, CHILD), turn=1))
+    builder.turn("Good?").call("It is.").end()
+    builder.add(AgentsWatched(after="turn", events=turn_of("agent 0"), now=(MAIN, CHILD), turn=1))
+    return uncalled(builder.view())
 
 
-def told(nth: int, change: Callable[[tuple[AgentEvent, ...]], tuple[AgentEvent, ...]]) -> Callable[[View], View]:
+def with_events(nth: int, change: Callable[[tuple[AgentEvent, ...]], tuple[AgentEvent, ...]]) -> Callable[[View], View]:
     """Other events: of the first turn (1), the child (2), and the second turn (3)."""
     return lambda view: spoilt(view, AgentsWatched, lambda one: replace(one, events=change(one.events)), nth)
 
@@ -65,17 +65,25 @@ def ending(word: str) -> Callable[[tuple[AgentEvent, ...]], tuple[AgentEvent, ..
 
 
 CASES = [
-    Case(AGENT, watched, told(2, lambda events: ()), "got events of the kinds []", "not-created"),
-    Case(AGENT, watched, told(2, without("created")), 'got an event of "agent 1"', "unknown"),
+    Case(AGENT, watched, with_events(2, lambda events: ()), "got events of the kinds []", "not-created"),
+    Case(AGENT, watched, with_events(2, without("created")), 'got an event of "agent 1"', "unknown"),
     Case(
-        AGENT, watched, told(2, lambda all_: (replace(all_[0], agent="agent 0"), *all_[1:])), "id of its own", "same-id"
+        AGENT,
+        watched,
+        with_events(2, lambda all_: (replace(all_[0], agent="agent 0"), *all_[1:])),
+        "id of its own",
+        "same-id",
     ),
     Case(
-        AGENT, watched, told(2, lambda all_: (replace(all_[0], parent="agent 7"), *all_[1:])), "agent 7", "other-parent"
+        AGENT,
+        watched,
+        with_events(2, lambda all_: (replace(all_[0], parent="agent 7"), *all_[1:])),
+        "agent 7",
+        "other-parent",
     ),
-    Case(TURN, watched, told(3, without("completed")), "expected 1 event", "not-completed"),
-    Case(TURN, watched, told(2, ending("error")), 'expected the ending "answer"', "other-ending"),
-    Case(TURN, watched, told(3, without("changed")), "activity `working`", "not-working"),
+    Case(TURN, watched, with_events(3, without("completed")), "expected 1 event", "not-completed"),
+    Case(TURN, watched, with_events(2, ending("error")), 'expected the ending "answer"', "other-ending"),
+    Case(TURN, watched, with_events(3, without("changed")), "activity `working`", "not-working"),
     Case(LATE, watched, seen(3, now=(MAIN,)), 'expected the agent "agent 1"', "missing"),
     Case(LATE, watched, seen(1, now=(MAIN, CHILD)), "agent 1", "extra"),
     Case(LATE, watched, seen(3, now=(MAIN, replace(CHILD, activity="working"))), "working", "other-state"),
@@ -91,8 +99,8 @@ def test_agents_that_a_framework_has_of_its_own_are_nobodys_business() -> None:
     router = AgentEvent("created", "agent 8", parent="agent 0")
     below = AgentEvent("created", "agent 9", parent="agent 1")
     own = [AgentState("agent 8", "agent 0"), AgentState("agent 9", "agent 1")]
-    view = told(1, lambda events: (events[0], router, *turn_of("agent 8"), events[1]))(watched())
-    view = told(2, lambda events: (*events[:2], below, *turn_of("agent 9"), events[2]))(view)
+    view = with_events(1, lambda events: (events[0], router, *turn_of("agent 8"), events[1]))(watched())
+    view = with_events(2, lambda events: (*events[:2], below, *turn_of("agent 9"), events[2]))(view)
     for nth, states in ((1, (MAIN, own[0])), (2, (MAIN, own[0], CHILD, own[1])), (3, (MAIN, own[0], CHILD, own[1]))):
         view = seen(nth, now=states)(view)
     assert {one: status(one, view) for one in (AGENT, TURN, LATE)} == dict.fromkeys((AGENT, TURN, LATE), Status.HELD)
@@ -100,5 +108,5 @@ def test_agents_that_a_framework_has_of_its_own_are_nobodys_business() -> None:
 
 @pytest.mark.parametrize("requirement", [AGENT, TURN, LATE])
 def test_a_run_that_nobody_watched_decides_nothing(requirement: str) -> None:
-    made = Made(scripted([THREE], user="Hi."), name="subagents/watched").turn("Hi.").call(THREE).end()
-    assert status(requirement, uncalled(made.view())) is Status.INCONCLUSIVE
+    builder = RunBuilder(scripted([THREE], user="Hi."), name="subagents/watched").turn("Hi.").call(THREE).end()
+    assert status(requirement, uncalled(builder.view())) is Status.INCONCLUSIVE

@@ -13,7 +13,7 @@ from turnproof.judge.verdict import Status
 from turnproof.judge.view import View
 from turnproof.run.transcript import WireRequest
 
-from .stored_runs import Change, after, bodies, body, ran, sent, status, text, verdicts
+from .stored_runs import Change, after, bodies, body, sent, status, text, verdicts, view_of
 
 EVERY = (
     "resumed",
@@ -97,7 +97,7 @@ def with_tools_of_its_own(found: Any) -> None:
 
 def same_verdicts(name: str, *changes: Change) -> bool:
     """Whether the verdicts of the whole profile are those of the run as it was."""
-    plain = ran(name)
+    plain = view_of(name)
     changed = after(plain, *changes)
     assert changed.transcript.of(WireRequest) != plain.transcript.of(WireRequest)
     return verdicts(changed) == verdicts(plain)
@@ -120,8 +120,8 @@ def test_what_the_user_says_twice_in_a_row_may_be_joined(change: Callable[[Any],
 
 
 def test_what_a_failed_turn_was_asked_may_be_asked_again() -> None:
-    asked, next_one = "Tell me about the dahlias.", "What should I cover?"
-    assert same_verdicts("failed", sent(2, next_one, f"{asked}\\n\\n{next_one}"))
+    question, next_one = "Tell me about the dahlias.", "What should I cover?"
+    assert same_verdicts("failed", sent(2, next_one, f"{question}\\n\\n{next_one}"))
 
 
 @pytest.mark.parametrize("name", ["resumed", "denied", "at_once", "cancelled_tool"])
@@ -134,7 +134,7 @@ def test_a_program_may_have_tools_of_its_own_and_names_for_those_of_others(
 
 @pytest.mark.parametrize("sent_as", ["read_sensor", "mcp__session__read_sensor", "mcp__session__read-sensor"])
 def test_a_tool_may_go_by_letters_that_the_service_allows(sent_as: str) -> None:
-    view = bodies(lambda found: [one.update(name=sent_as) for one in found["tools"]] and None)(ran("resumed"))
+    view = bodies(lambda found: [one.update(name=sent_as) for one in found["tools"]] and None)(view_of("resumed"))
     (tool,) = view.scenario.tools
     renamed = replace(view.scenario, tools=(replace(tool, name="read-sensor"),))
     assert status("tools-are-there-after-resume", View(view.transcript, view.dialect, renamed)) is Status.HELD
@@ -145,4 +145,4 @@ def test_another_tool_is_another_one(other: str) -> None:
     def another(found: Any) -> None:
         found["tools"] = [{"name": other, "description": "Another one", "input_schema": {"type": "object"}}]
 
-    assert status("tools-are-there-after-resume", body(2, another)(ran("resumed"))) is Status.VIOLATED
+    assert status("tools-are-there-after-resume", body(2, another)(view_of("resumed"))) is Status.VIOLATED

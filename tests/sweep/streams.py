@@ -54,7 +54,7 @@ class Outcome:
     parts: Any
     usage: Any
     finish: Any
-    told: Any
+    events: Any
     figures: Any
 
 

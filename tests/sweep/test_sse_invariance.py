@@ -90,7 +90,7 @@ def test_another_spelling_changes_nothing(reader: Reader, plain: Outcome, spelli
         elif (reader.name, reader.path, spelling) == ("anthropic", "legacy", "bom"):
             # anthropic 2.12 loses the first event behind a mark, and with it the model and the prompt's figures.
             assert isinstance(read, Outcome)
-            assert read.told == plain.told
+            assert read.events == plain.events
         else:
             assert read == plain
 
@@ -141,7 +141,7 @@ def test_what_cannot_be_read_is_a_typed_error_that_may_be_tried_again(reader: Re
 # -- the spellings themselves ---------------------------------------------------------------------------------
 
 
-def said(events: Sequence[bytes]) -> list[tuple[str | None, str | None]]:
+def event_data(events: Sequence[bytes]) -> list[tuple[str | None, str | None]]:
     """Name and data of each event; white space between the tokens of its JSON says nothing."""
     read = frames(b"".join(events).removeprefix(b"\xef\xbb\xbf"))
     return [(frame.event, "".join((frame.data or "").split())) for frame in read]
@@ -151,9 +151,9 @@ def said(events: Sequence[bytes]) -> list[tuple[str | None, str | None]]:
 def test_another_spelling_says_the_same(reader: Reader, spelling: Spelling) -> None:
     again = list(respelled(reader.events, spelling))
     if spelling == "joined" and again != list(reader.events):
-        assert len(said(again)) == 1
+        assert len(event_data(again)) == 1
     else:
-        assert said(again) == said(reader.events)
+        assert event_data(again) == event_data(reader.events)
 
 
 @pytest.mark.parametrize(

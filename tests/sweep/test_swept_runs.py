@@ -159,8 +159,8 @@ def test_what_breaks_at_two_events_only_is_found_at_those_two(measured: Measure)
     assert list(verdict.failing) == [f"sweep/calls#cancel@{at}/stateless/stream" for at in (0, 1)]
     assert certification(run).adapters["shy"].swept == 15
     # Of the suite's other scenarios, which this run has left out, it is told that they are missing.
-    told = [problem for problem in verify_run(run, store).problems if "sweep/" in problem]
-    assert told == []
+    problems = [problem for problem in verify_run(run, store).problems if "sweep/" in problem]
+    assert problems == []
 
 
 def test_points_whose_names_are_not_asked_for_are_not_run(measured: Measure) -> None:

@@ -20,11 +20,11 @@ from turnproof.dialects import dialect, dialect_names
 from turnproof.judge.requirements import load_suite
 
 DOCS = ROOT / "docs"
-MADE = ("explain/", "reference/", "schemas/")
+GENERATED_FOLDERS = ("explain/", "reference/", "schemas/")
 
 
 @cache
-def made() -> dict[str, str]:
+def generated_pages() -> dict[str, str]:
     return dict(made_pages())
 
 
@@ -32,15 +32,19 @@ def test_every_requirement_finding_and_rule_has_a_page_under_the_name_that_expla
     suite = load_suite()
     rules = [rule.id for name in dialect_names() for rule in dialect(name).rules]
     names = {*(one.id for one in suite.requirements), *suite.registry.templates, *rules}
-    assert {path for path in made() if path.startswith("explain/")} == {f"explain/{name}.md" for name in names}
+    assert {path for path in generated_pages() if path.startswith("explain/")} == {
+        f"explain/{name}.md" for name in names
+    }
 
 
 def test_no_link_of_a_made_page_and_none_to_one_is_broken() -> None:
-    pages = made() | {file.name: file.read_text("utf-8") for file in DOCS.glob("*.md")}
-    files = {file.relative_to(DOCS).as_posix() for file in DOCS.rglob("*") if file.is_file()} | made().keys()
+    pages = generated_pages() | {file.name: file.read_text("utf-8") for file in DOCS.glob("*.md")}
+    files = {file.relative_to(DOCS).as_posix() for file in DOCS.rglob("*") if file.is_file()} | generated_pages().keys()
     files |= {f"schemas/{file.name}" for file in schema_files()}
     links = [(path, match["target"]) for path, text in pages.items() for match in LINK.finditer(text)]
-    ours = [(path, target) for path, target in links if path in made() or target.startswith(MADE)]
+    ours = [
+        (path, target) for path, target in links if path in generated_pages() or target.startswith(GENERATED_FOLDERS)
+    ]
     assert len(ours) > 1000
     broken = [(path, target) for path, target in ours if resolve(path, target) not in files]
     assert broken == []
@@ -53,12 +57,12 @@ def test_every_page_is_in_the_navigation() -> None:
     assert sorted(file.relative_to(DOCS).as_posix() for file in DOCS.rglob("*.md")) == sorted(
         path for path in named if not path.startswith(("reference/", "source/"))
     )
-    lists = {path for path in made() if path.startswith("reference/") and path.count("/") == 1}
+    lists = {path for path in generated_pages() if path.startswith("reference/") and path.count("/") == 1}
     assert {path for path in named if path.startswith("reference/")} == lists
 
 
 def test_a_page_explains_what_the_command_explains() -> None:
-    page = made()["explain/tools/results-answer-every-call.md"]
+    page = generated_pages()["explain/tools/results-answer-every-call.md"]
     assert "## What a user notices\n\nAfter a tool call the service refuses the request" in page
     assert "**MUST**" in page
     assert "The API pairs by id within neighbouring messages." in page
@@ -67,25 +71,25 @@ def test_a_page_explains_what_the_command_explains() -> None:
 
 
 def test_the_page_of_a_finding_names_its_requirement() -> None:
-    page = made()["explain/tools/results-answer-every-call/result-count.md"]
+    page = generated_pages()["explain/tools/results-answer-every-call/result-count.md"]
     assert "[`tools/results-answer-every-call`](../../tools/results-answer-every-call.md)" in page
 
 
 def test_the_page_of_a_rule_has_its_places_and_whether_it_is_enforced() -> None:
-    page = made()["explain/gemini/call-turn.md"]
+    page = generated_pages()["explain/gemini/call-turn.md"]
     assert "**Enforced**" in page
     assert "- <https://github.com/google-gemini/gemini-cli/issues/11814> (2026-11-26)" in page
 
 
 @pytest.mark.parametrize("name", command_names())
 def test_the_page_of_a_command_has_its_usage_and_exit_codes(name: str) -> None:
-    page = made()[f"reference/commands/{name.replace(' ', '-')}.md"]
+    page = generated_pages()[f"reference/commands/{name.replace(' ', '-')}.md"]
     assert f"turnproof {name} " in page
     assert "| 141 |" in page
 
 
 def test_the_page_of_certify_has_its_options() -> None:
-    page = made()["reference/commands/certify.md"]
+    page = generated_pages()["reference/commands/certify.md"]
     assert "| `-j, --jobs N` |" in page
     assert "| `--path <stateless|legacy>` |" in page
     assert "'tools/\\*' work" in page

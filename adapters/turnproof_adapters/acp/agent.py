@@ -39,16 +39,16 @@ class AcpAgent(AcpSessions):
     def _turn(self, parts: tuple[Part, ...], listeners: Listeners, token: CancelToken) -> ProviderResponse:
         session, run = self._open, self._link.started()
         assert session is not None
-        first = [] if self._begun or self._link.instructed or not self._setup.system else [Text(self._setup.system)]
+        first = [] if self._has_begun or self._link.instructed or not self._setup.system else [Text(self._setup.system)]
         prompt = blocks([*first, *parts], images=run.takes("image"), embedded=run.takes("embeddedContext"))
         self._hear_replay()
         self._replay = None
-        turn = Turn(parts, self._calls, self._program, listeners, lambda: self._link.ran.ran)
-        asked = self._link.begin(session, prompt, token)
-        forget = token.on_cancel(lambda: self._link.stop(session, asked))
+        turn = Turn(parts, self._calls, self._program, listeners, lambda: self._link.tool_server.calls)
+        request = self._link.begin(session, prompt, token)
+        forget = token.on_cancel(lambda: self._link.stop(session, request))
         try:
             self._listen(session, turn, token)
-            answer = asked.result()
+            answer = request.result()
         except RequestError as error:
             if not token.is_cancelled:
                 known = typed_error(error, turn.apology_text, self._link.scrub)
@@ -67,9 +67,9 @@ class AcpAgent(AcpSessions):
         except BaseException:
             # A listener's own: the turn is nobody's any more.
             turn.hushed = True
-            self._link.stop(session, asked)
+            self._link.stop(session, request)
             self._listen(session, turn, token)
-            if not asked.done() or asked.exception() is not None:
+            if not request.done() or request.exception() is not None:
                 self._drop()
             raise
         finally:
@@ -78,27 +78,27 @@ class AcpAgent(AcpSessions):
         return self._ended(turn, answer, token)
 
     def _ended(self, turn: Turn, answer: object, token: CancelToken) -> ProviderResponse:
-        told = answer if isinstance(answer, dict) else None
-        stopped = told is None or told.get("stopReason") == "cancelled" or turn.hushed
+        result = answer if isinstance(answer, dict) else None
+        stopped = result is None or result.get("stopReason") == "cancelled" or turn.hushed
         if token.is_cancelled and stopped:
-            response = turn.cancelled(told)
-            self._begun = True
-            if told is not None and self._program.loses_count(self._link.started().agent):
+            response = turn.cancelled(result)
+            self._has_begun = True
+            if result is not None and self._program.loses_count(self._link.started().agent):
                 self._drop()
         else:
             try:
-                response = turn.response(told or {})
+                response = turn.response(result or {})
             except TransportError:
                 self._drop()
                 raise
-            self._begun = True
+            self._has_begun = True
         self._history += turn.messages()
         return response
 
     def _listen(self, session: str, turn: Turn, token: CancelToken) -> None:
         """Feed the turn with its updates, to its end."""
-        while (heard := self._link.inbox.get()) is not None:
-            whose, update = heard
+        while (session_update := self._link.inbox.get()) is not None:
+            whose, update = session_update
             turn.hushed = turn.hushed or token.is_cancelled
             if whose == session:
                 turn.feed(update)

@@ -17,7 +17,7 @@ _ENDED = ("completed", "failed")
 
 @dataclass(eq=False)
 class Shown:
-    """One call, as far as it has been shown. `told` says whether its listener knows of it."""
+    """One call, as far as it has been shown. `is_announced` says whether its listener knows of it."""
 
     id: str
     name: str = ""
@@ -28,7 +28,7 @@ class Shown:
     output: JSON = None
     ended: bool = False
     """Whether its result has been shown."""
-    told: bool = False
+    is_announced: bool = False
 
     def call(self) -> FunctionCall:
         """As the session's own."""
@@ -75,11 +75,11 @@ class Calls:
         fresh = number not in self._by_id
         shown = self._by_id.setdefault(number, Shown(number))
         self._name(shown, update)
-        given = _args(update)
-        if given is not None:
-            shown.sure = shown.sure or not fresh or bool(given)
-            if given or shown.args is None:
-                shown.args = given
+        arguments = _args(update)
+        if arguments is not None:
+            shown.sure = shown.sure or not fresh or bool(arguments)
+            if arguments or shown.args is None:
+                shown.args = arguments
         status = update.get("status")
         if isinstance(status, str):
             shown.status = status
@@ -91,38 +91,38 @@ class Calls:
         return shown
 
     def _name(self, shown: Shown, update: Update) -> None:
-        for said in _titles(update):
-            own = self.names.own(said)
+        for title in _titles(update):
+            own = self.names.own(title)
             if own is not None:
                 shown.name = own
                 return
-            shown.name = shown.name or said
+            shown.name = shown.name or title
 
 
 def _titles(update: Update) -> Sequence[str]:
     """Where the name of a call may stand, the surest place first."""
-    meta, given = update.get("_meta"), update.get("rawInput")
+    meta, raw_input = update.get("_meta"), update.get("rawInput")
     found: list[object] = []
     if isinstance(meta, Mapping):
         claude = meta.get("claudeCode")
         found.append(claude.get("toolName") if isinstance(claude, Mapping) else meta.get("toolName"))
-    if isinstance(given, Mapping) and given.get("server") == SERVER:
-        found.append(f"{SERVER}/{given.get('tool')}")
+    if isinstance(raw_input, Mapping) and raw_input.get("server") == SERVER:
+        found.append(f"{SERVER}/{raw_input.get('tool')}")
     found.append(update.get("title"))
     return [each for each in found if isinstance(each, str) and each]
 
 
 def _args(update: Update) -> Mapping[str, Any] | None:
-    given = update.get("rawInput")
-    if not isinstance(given, Mapping):
+    raw_input = update.get("rawInput")
+    if not isinstance(raw_input, Mapping):
         return None
-    if given.get("server") == SERVER and "tool" in given:
-        within = given.get("arguments")
+    if raw_input.get("server") == SERVER and "tool" in raw_input:
+        within = raw_input.get("arguments")
         return within if isinstance(within, Mapping) else {}
-    match given:
+    match raw_input:
         case {"request": {"_meta": {"tool_params": Mapping() as params}}}:
             return params  # a question of Codex's is a form, and the arguments are beside it
-    return given
+    return raw_input
 
 
 def _output(update: Update, before: JSON) -> JSON:

@@ -62,11 +62,11 @@ _TOO_LONG = re.compile(
 )
 
 
-def typed_error(error: RequestError, told: str, scrub: Callable[[str], str]) -> ProviderError:
-    """The error that an answer tells of. `told` is what was said in an answer's place before it."""
+def typed_error(error: RequestError, earlier_text: str, scrub: Callable[[str], str]) -> ProviderError:
+    """The error that an answer tells of. `earlier_text` is what was said in an answer's place before it."""
     words = _words(error)
-    if told and not any(told in word for word in words):
-        words.append(told)
+    if earlier_text and not any(earlier_text in word for word in words):
+        words.append(earlier_text)
     text = scrub("; ".join(words))
     kind = next((word for word in _kinds(error.data, words) if word in _KINDS), None)
     status = _status_of(error, words)

@@ -60,8 +60,8 @@ def make_room(home: Path, session: str) -> None:
     """Give what is stored of a session a name of long ago; the empty beginnings that loads have left are put aside."""
     stored = (home / ".gemini" / "tmp").glob(f"*/chats/session-*-{session[:8]}.jsonl")
     files = sorted(stored, key=lambda file: file.stat().st_size)
-    for begun in files[:-1]:
-        begun.rename(f"{begun}.aside")
+    for earlier_file in files[:-1]:
+        earlier_file.rename(f"{earlier_file}.aside")
     for whole in files[-1:]:
         whole.rename(whole.with_name(f"session-2000-01-01T00-00-{session[:8]}.jsonl"))
 

@@ -32,11 +32,11 @@ class Permissions:
         if update.get("sessionUpdate") in ("tool_call", "tool_call_update"):
             self._calls.update(update)
 
-    async def decide(self, asked: Mapping[str, Any], token: CancelToken | None) -> dict[str, Any]:
+    async def decide(self, request: Mapping[str, Any], token: CancelToken | None) -> dict[str, Any]:
         """The outcome for one request. Where the turn was cancelled, or is over, that is what it says."""
         if token is None or token.is_cancelled:
             return _CANCELLED
-        shown = self._calls.update(asked.get("toolCall") or {})
+        shown = self._calls.update(request.get("toolCall") or {})
         allowed = False
         if shown is not None and shown.name in self._own:
             cancelled = asyncio.Event()
@@ -54,7 +54,7 @@ class Permissions:
             if token.is_cancelled or not asking.done():
                 return _CANCELLED
             allowed = asking.result()
-        return _chosen(asked.get("options"), "allow" if allowed else "reject")
+        return _chosen(request.get("options"), "allow" if allowed else "reject")
 
 
 def _set(loop: asyncio.AbstractEventLoop, event: asyncio.Event) -> None:

@@ -37,7 +37,7 @@ class Process:
         self.name = name
         self._process = process
         self.last_words = LastWords(scrub)
-        self._begun: list[bytes] = []
+        self._unfinished_line: list[bytes] = []
         self._lines: list[bytes] = []
         self._started: set[psutil.Process] = set()
         self._over = False
@@ -95,16 +95,16 @@ class Process:
                 return None
             *whole, rest = piece.split(b"\n")
             for line in whole:
-                self._lines.append(b"".join([*self._begun, line]))
-                self._begun.clear()
-            self._begun.append(rest)
+                self._lines.append(b"".join([*self._unfinished_line, line]))
+                self._unfinished_line.clear()
+            self._unfinished_line.append(rest)
 
     async def close(self) -> None:
         """Nothing: the process is ended by `end`."""
 
     # -- its end --------------------------------------------------------------------------------------------------
 
-    async def lost(self) -> TransportError:
+    async def loss(self) -> TransportError:
         """End it, for an output that ended too soon. The error says how it ended, and what it said last on stderr."""
         by_itself = await self._leaves_within(GRACE)
         code = await self.end(0)

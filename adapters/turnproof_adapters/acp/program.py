@@ -72,18 +72,18 @@ class Program:
         """Whether the agent of this name is not to be trusted after a cancel."""
         return self.off_by_one is not None and agent == self.off_by_one
 
-    def found(self, given: object) -> list[str]:
-        """The command: what is `given` (a name on PATH, a path, or a command with its arguments), or the usual one.
+    def found(self, setting: object) -> list[str]:
+        """The command: what is `setting` (a name on PATH, a path, or a command with its arguments), or the usual one.
 
         Raises UsageError where there is no such program, or where it cannot be run.
         """
-        if given is None:
+        if setting is None:
             words = list(self.command)
         else:
-            words = [str(given)] if isinstance(given, str | Path) else []
-            words = [str(word) for word in given] if isinstance(given, list | tuple) else words
+            words = [str(setting)] if isinstance(setting, str | Path) else []
+            words = [str(word) for word in setting] if isinstance(setting, list | tuple) else words
         if not words:
-            raise UsageError(f"program: {given!r} is neither a name nor a command")
+            raise UsageError(f"program: {setting!r} is neither a name nor a command")
         return [find_program(words[0], self.install), *words[1:]]
 
 

@@ -47,16 +47,16 @@ class Run:
         self._on_update = on_update
         self._on_permission = on_permission
         self._busy = busy
-        self._heard = 0
-        self.gone = False
+        self._update_count = 0
+        self.is_lost = False
         """Whether it has ended, or is about to."""
         self._over: asyncio.Task[TransportError] | None = None
         process.on_end = self._note_end
-        self._connection = Connection(self._asked, process)
+        self._connection = Connection(self._handle_request, process)
         self._greeting: Answer = {}
 
     def _note_end(self) -> None:
-        self.gone = True
+        self.is_lost = True
 
     async def greet(self) -> None:
         """Say who we are, and hear what it can do. Raises UsageError for a program that speaks another version."""
@@ -68,12 +68,12 @@ class Run:
                 "clientInfo": {"name": "turnproof", "version": "1"},
             },
         )
-        spoken = self._greeting.get("protocolVersion")
-        if spoken != PROTOCOL_VERSION:
-            told = f"version {spoken}" if spoken is not None else "no version"
+        version = self._greeting.get("protocolVersion")
+        if version != PROTOCOL_VERSION:
+            version_text = f"version {version}" if version is not None else "no version"
             raise UsageError(
-                f"{self.process.name} speaks {told} of the Agent Client Protocol, and {PROTOCOL_VERSION} is needed: "
-                "install one that does, or say with `program` where it is"
+                f"{self.process.name} speaks {version_text} of the Agent Client Protocol, and {PROTOCOL_VERSION} is "
+                "needed: install one that does, or say with `program` where it is"
             )
 
     # -- what it can do -------------------------------------------------------------------------------------------
@@ -118,17 +118,17 @@ class Run:
         asking = asyncio.ensure_future(self._connection.send_request(AGENT_METHODS[method], dict(params)))
         try:
             while True:
-                heard = self._heard
+                count_before = self._update_count
                 done, _ = await asyncio.wait({asking}, timeout=self._silence)
                 if done:
                     break
-                if heard == self._heard and not self._busy():
+                if count_before == self._update_count and not self._busy():
                     words = str(self.process.last_words)
                     await self.end(grace=0)
                     raise TransportError(f"{self.process.name} has said nothing for {self._silence:g} s{words}")
             answer = asking.result()
         except (ConnectionError, OSError):
-            raise await self.lost() from None
+            raise await self.loss() from None
         finally:
             asking.cancel()
         return answer if isinstance(answer, Mapping) else {}
@@ -143,25 +143,25 @@ class Run:
         with contextlib.suppress(ConnectionError, OSError):
             await self._connection.send_notification(AGENT_METHODS[method], dict(params))
 
-    async def lost(self) -> TransportError:
+    async def loss(self) -> TransportError:
         """End it: its output has ended too soon."""
-        self.gone = True
+        self.is_lost = True
         if self._over is None:
-            self._over = asyncio.create_task(self.process.lost())
+            self._over = asyncio.create_task(self.process.loss())
         error = await asyncio.shield(self._over)
         await self._connection.close()
         return TransportError(error.message)
 
     async def end(self, grace: float = GRACE, *, ask: bool = False) -> None:
         """End it. May be called again."""
-        self.gone = True
+        self.is_lost = True
         await self.process.end(grace, ask=ask)
         await self._connection.close()
 
     # -- what it asks and tells -----------------------------------------------------------------------------------
 
-    async def _asked(self, method: str, params: Any, is_notification: bool) -> Any:
-        self._heard += 1
+    async def _handle_request(self, method: str, params: Any, is_notification: bool) -> Any:
+        self._update_count += 1
         match params:
             case {"sessionId": str(session), "update": {"sessionUpdate": str()} as update}:
                 if method == CLIENT_METHODS["session_update"]:

@@ -60,7 +60,7 @@ class RestartingProgram:
     def started(self) -> Run:
         """The program, running. Raises UsageError where it cannot be run, ProviderError where it does not speak."""
         run = self._run
-        if run is None or run.gone:
+        if run is None or run.is_lost:
             self.drop()
             run = self._run = self._loop.run(self._start())
             self.introduced = f"{run.agent} {run.version}".strip() or None
@@ -69,7 +69,7 @@ class RestartingProgram:
     @property
     def running(self) -> Run | None:
         """The same if it runs already."""
-        return None if self._run is None or self._run.gone else self._run
+        return None if self._run is None or self._run.is_lost else self._run
 
     def drop(self) -> None:
         """End the program; the next one who needs it starts it again."""
@@ -173,7 +173,7 @@ class RestartingProgram:
         self._token = None
 
     @property
-    def ran(self) -> ToolServer:
+    def tool_server(self) -> ToolServer:
         """What the tools have been called with."""
         return self._tools
 
@@ -183,10 +183,10 @@ class RestartingProgram:
         self._permissions.hear(update)
         self.inbox.put((session, update))
 
-    async def _permit(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+    async def _permit(self, request: Mapping[str, Any]) -> dict[str, Any]:
         # The question shows the call as it is going to be run.
-        self.inbox.put((str(asked.get("sessionId")), {**asked["toolCall"], "sessionUpdate": "tool_call_update"}))
-        return await self._permissions.decide(asked, self._token)
+        self.inbox.put((str(request.get("sessionId")), {**request["toolCall"], "sessionUpdate": "tool_call_update"}))
+        return await self._permissions.decide(request, self._token)
 
 
 def _anything(call: FunctionCall) -> bool:

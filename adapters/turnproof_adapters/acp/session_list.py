@@ -13,9 +13,9 @@ from turnproof.sessions import SessionInfo, SessionPage
 def page(answer: Mapping[str, Any], provider: str, cwd: str | None) -> SessionPage:
     """One page, of this working directory alone: not every program heeds the one it was asked for."""
     infos = (_info(row, provider) for row in _rows(answer.get("sessions")))
-    kept = tuple(info for info in infos if info.session_id and (cwd is None or same_folder(info.cwd, cwd)))
+    matching = tuple(info for info in infos if info.session_id and (cwd is None or same_folder(info.cwd, cwd)))
     cursor = answer.get("nextCursor")
-    return SessionPage(kept, cursor if isinstance(cursor, str) and cursor else None)
+    return SessionPage(matching, cursor if isinstance(cursor, str) and cursor else None)
 
 
 def same_folder(one: str, other: str) -> bool:
@@ -38,13 +38,13 @@ def _info(row: Mapping[str, Any], provider: str) -> SessionInfo:
     )
 
 
-def _time(told: object) -> datetime | None:
+def _time(value: object) -> datetime | None:
     try:
-        if isinstance(told, str):
-            return datetime.fromisoformat(told)
-        if isinstance(told, int | float) and not isinstance(told, bool):
+        if isinstance(value, str):
+            return datetime.fromisoformat(value)
+        if isinstance(value, int | float) and not isinstance(value, bool):
             # A number of our time in seconds has ten digits; with more, it counts milliseconds.
-            return datetime.fromtimestamp(told / 1000 if told > 1e11 else told, UTC)
+            return datetime.fromtimestamp(value / 1000 if value > 1e11 else value, UTC)
     except (ValueError, OverflowError, OSError):
         pass
     return None

@@ -47,7 +47,7 @@ class AcpSessions(AgentTurns):
         """Whether the setup asks for a session that was not looked for yet."""
         self._open: str | None = None
         """The session that the running program has open."""
-        self._begun = False
+        self._has_begun = False
         """Whether a message was said in the session."""
         self._history: list[Message] = []
         self._replay: Transcript | None = None
@@ -89,9 +89,9 @@ class AcpSessions(AgentTurns):
         self._check_open()
         if not self._link.started().can("list"):
             return SessionPage()
-        asked = {name: value for name, value in (("cwd", cwd), ("cursor", cursor)) if value is not None}
+        parameters = {name: value for name, value in (("cwd", cwd), ("cursor", cursor)) if value is not None}
         try:
-            return page(self._link.ask("session_list", **asked), self._program.name, cwd)
+            return page(self._link.ask("session_list", **parameters), self._program.name, cwd)
         except RequestError as error:
             raise typed_error(error, "", self._link.scrub) from None
 
@@ -128,13 +128,13 @@ class AcpSessions(AgentTurns):
 
     def _load(self, session_id: str) -> None:
         transcript, calls = self._reopen(session_id)
-        self._history, self._replay, self._calls, self._begun = [], transcript, calls, True
+        self._history, self._replay, self._calls, self._has_begun = [], transcript, calls, True
         self._hear_replay()
 
     def _begin(self) -> None:
         self._leave()
         self._wanted = False
-        self._history, self._replay, self._calls, self._begun = [], None, self._no_calls(), False
+        self._history, self._replay, self._calls, self._has_begun = [], None, self._no_calls(), False
 
     def _fork(self, session_id: str) -> str:
         self._ensure_session()
@@ -260,7 +260,7 @@ class AcpSessions(AgentTurns):
         if not isinstance(created, str) or not created:
             raise TransportError(f"{self._program.name} began a session, and did not say which")
         self._open = self._session_id = created
-        self._begun = False
+        self._has_begun = False
 
     def _leave(self) -> None:
         """Have the program forget the session that is open: what is stored of it stays."""
@@ -280,11 +280,11 @@ class AcpSessions(AgentTurns):
     def _drain(self, transcript: Transcript | None, *, quiet: bool = False) -> None:
         while True:
             try:
-                heard = self._link.inbox.get(timeout=_QUIET) if quiet else self._link.inbox.get_nowait()
+                session_update = self._link.inbox.get(timeout=_QUIET) if quiet else self._link.inbox.get_nowait()
             except queue.Empty:
                 return
-            if heard is not None and transcript is not None and heard[0] == self._open:
-                transcript.feed(heard[1])
+            if session_update is not None and transcript is not None and session_update[0] == self._open:
+                transcript.feed(session_update[1])
 
     # -- the agent itself -----------------------------------------------------------------------------------------
 

@@ -55,14 +55,14 @@ class ToolServer:
         self._background = 0
         self.running = 0
         """Calls that the agent waits for."""
-        self.ran: list[FunctionCall] = []
+        self.calls: list[FunctionCall] = []
         """The calls of this turn, in the order in which they came."""
 
     def turn(self, token: CancelToken | None) -> None:
         """A turn begins, or, with None, is over. Its token stops its calls; without a turn no tool runs."""
         self._token = token
         if token is not None:
-            self.ran = []
+            self.calls = []
 
     async def open(self) -> list[dict[str, Any]]:
         """Serve; what `mcpServers` says of it. Without tools there is no server."""
@@ -106,12 +106,12 @@ class ToolServer:
             writer.close()
             self._talks.discard(talk)
 
-    def _take(self, asked: Any, writer: asyncio.StreamWriter, calls: dict[Any, Any]) -> None:
-        match asked:
+    def _take(self, request: Any, writer: asyncio.StreamWriter, calls: dict[Any, Any]) -> None:
+        match request:
             case {"method": "tools/call", "id": number, "params": {"name": str(name), **rest}}:
                 own = CancelToken()
-                given = rest.get("arguments")
-                work = self._call(number, name, dict(given) if isinstance(given, dict) else {}, own, writer)
+                arguments = rest.get("arguments")
+                work = self._call(number, name, dict(arguments) if isinstance(arguments, dict) else {}, own, writer)
                 task = asyncio.get_running_loop().create_task(work)
                 calls[number] = (task, own)
                 task.add_done_callback(lambda _: calls.pop(number, None))
@@ -119,8 +119,8 @@ class ToolServer:
                 if number in calls:
                     calls[number][1].cancel()
             case {"method": _}:
-                if said := answer_mcp_request(self._schemas, asked):
-                    _write(writer, said)
+                if reply := answer_mcp_request(self._schemas, request):
+                    _write(writer, reply)
             case _:
                 pass
 
@@ -140,7 +140,7 @@ class ToolServer:
 
     async def _run(self, tool: Tool, call: FunctionCall, own: CancelToken, turn: CancelToken) -> ToolOutput:
         self.running += 1
-        self.ran.append(call)
+        self.calls.append(call)
         loop, done = asyncio.get_running_loop(), asyncio.get_running_loop().create_future()
 
         def finish(output: ToolOutput) -> None:
@@ -182,8 +182,8 @@ def _result(output: ToolOutput, wraps: bool) -> dict[str, Any]:
     value = thaw(output.result)
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     content = [{"type": "text", "text": text}, *map(_content, output.attachments)]
-    told = {"content": content, "isError": output.is_error}
-    return {**told, "structuredContent": {"result": text}} if wraps and _is_bare_json(text) else told
+    call_result = {"content": content, "isError": output.is_error}
+    return {**call_result, "structuredContent": {"result": text}} if wraps and _is_bare_json(text) else call_result
 
 
 def _is_bare_json(text: str) -> bool:

@@ -79,24 +79,24 @@ class Transcript:
         """The turn was cancelled: a call that was not shown to its end is none."""
         for role, _, parts in self._messages:
             if role == "model":
-                parts[:] = [part for part in parts if not isinstance(part, Shown) or part.told]
+                parts[:] = [part for part in parts if not isinstance(part, Shown) or part.is_announced]
         self._lacking = CANCELLED
 
     def messages(self) -> list[Message]:
         """All so far. A call whose result was not shown is answered by that."""
-        made: list[Message] = []
+        result: list[Message] = []
         lacking: list[ToolResult] = []
         for role, _, parts in self._messages:
             if lacking and role != "tool":
-                made.append(Message("tool", tuple(lacking)))
-            given = [part.result() if isinstance(part, Shown) and role == "tool" else part for part in parts]
-            said = [part.call() if isinstance(part, Shown) else part for part in given]
+                result.append(Message("tool", tuple(lacking)))
+            own_parts = [part.result() if isinstance(part, Shown) and role == "tool" else part for part in parts]
+            message_parts = [part.call() if isinstance(part, Shown) else part for part in own_parts]
             if role == "tool":
-                said += lacking
-            if said:
-                made.append(Message(role, tuple(said)))
+                message_parts += lacking
+            if message_parts:
+                result.append(Message(role, tuple(message_parts)))
             lacking = [self._unanswered(part) for part in parts if isinstance(part, Shown) and self._lacks(role, part)]
-        return [*made, Message("tool", tuple(lacking))] if lacking else made
+        return [*result, Message("tool", tuple(lacking))] if lacking else result
 
     def _lacks(self, role: Role, shown: Shown) -> bool:
         return role == "model" and shown.id not in self._answered

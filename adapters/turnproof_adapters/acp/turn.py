@@ -23,22 +23,22 @@ _FINISHES = {
 
 
 class Turn:
-    """Fed with the updates of one turn. `ran` gives the calls that came to the tools so far: not every program shows
+    """Fed with the updates of one turn. `tool_calls` gives the calls that came to the tools so far: not every program shows
     the arguments of a call."""
 
     def __init__(
         self,
-        said: Sequence[Part],
+        content: Sequence[Part],
         calls: Calls,
         program: Program,
         listeners: Listeners,
-        ran: Callable[[], Sequence[FunctionCall]],
+        tool_calls: Callable[[], Sequence[FunctionCall]],
     ) -> None:
-        self._said = said
+        self._content = content
         self._calls = calls
         self._program = program
         self._listeners = listeners
-        self._ran = ran
+        self._tool_calls = tool_calls
         self._transcript = Transcript(calls)
         self._parts: list[Part] = []
         self._message: str | None = None
@@ -120,7 +120,7 @@ class Turn:
             return
         self._called = True
         self._transcript.call(shown)
-        if not shown.told and shown not in self._untold:
+        if not shown.is_announced and shown not in self._untold:
             self._untold.append(shown)
             self._words = len(self._parts)
         for each in list(self._untold):
@@ -134,18 +134,18 @@ class Turn:
 
     def _tell(self, shown: Shown) -> None:
         self._untold.remove(shown)
-        shown.told = True
+        shown.is_announced = True
         self._complete(shown)
         if shown.name and not self.hushed and self._listeners.on_function_call is not None:
             self._listeners.on_function_call(shown.call())
 
     def _complete(self, shown: Shown) -> None:
         """Take the arguments from what came to the tool, where the program has not shown them."""
-        for ran in self._ran():
-            fits = shown.args is None or dict(shown.args) == dict(ran.args)
-            if ran.name == shown.name and fits and ran.id not in self._matched:
-                self._matched.add(ran.id)
-                shown.args = ran.args
+        for call in self._tool_calls():
+            fits = shown.args is None or dict(shown.args) == dict(call.args)
+            if call.name == shown.name and fits and call.id not in self._matched:
+                self._matched.add(call.id)
+                shown.args = call.args
                 return
 
     # -- its end --------------------------------------------------------------------------------------------------
@@ -162,7 +162,7 @@ class Turn:
 
     def messages(self) -> list[Message]:
         """The turn as it goes into the history."""
-        return [Message("user", tuple(self._said)), *self._transcript.messages()]
+        return [Message("user", tuple(self._content)), *self._transcript.messages()]
 
     def response(self, answer: Mapping[str, Any]) -> ProviderResponse:
         """The end of the turn. Raises TransportError where nothing was said, and nothing tells that this is all."""
@@ -203,8 +203,8 @@ def usage_of(answer: Mapping[str, Any]) -> TokenUsage | None:
         case {"usage": Mapping() as usage}:
             return _of_protocol(usage)
         case {"_meta": {"quota": {"token_count": Mapping() as count}}}:
-            asked, told = _count(count, "input_tokens"), _count(count, "output_tokens")
-            return TokenUsage(asked, told, asked + told)
+            input_tokens, output_tokens = _count(count, "input_tokens"), _count(count, "output_tokens")
+            return TokenUsage(input_tokens, output_tokens, input_tokens + output_tokens)
         case _:
             return None
 
@@ -212,8 +212,10 @@ def usage_of(answer: Mapping[str, Any]) -> TokenUsage | None:
 def _of_protocol(usage: Mapping[str, Any]) -> TokenUsage:
     # What a cache served or took is no part of `inputTokens`.
     read, stored = _count(usage, "cachedReadTokens"), _count(usage, "cachedWriteTokens")
-    asked, told = _count(usage, "inputTokens") + read + stored, _count(usage, "outputTokens")
-    return TokenUsage(asked, told, asked + told, read, stored, _count(usage, "thoughtTokens"))
+    input_tokens, output_tokens = _count(usage, "inputTokens") + read + stored, _count(usage, "outputTokens")
+    return TokenUsage(
+        input_tokens, output_tokens, input_tokens + output_tokens, read, stored, _count(usage, "thoughtTokens")
+    )
 
 
 def _count(counts: Mapping[str, Any], name: str) -> int:

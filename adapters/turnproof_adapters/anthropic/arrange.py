@@ -31,14 +31,14 @@ from .service import Facts, Service
 class Arrangement(Generic[V]):
     """Wire messages so far. Feed it with `add`, in order; `finish` gives them all and ends it."""
 
-    __slots__ = ("_answers", "_closed", "_codec", "_facts", "_instructions", "_said", "_service", "_thinks")
+    __slots__ = ("_answers", "_closed", "_codec", "_facts", "_instructions", "_open_units", "_service", "_thinks")
 
     def __init__(self, codec: Codec[V], service: Service, facts: Facts) -> None:
         self._codec = codec
         self._service = service
         self._facts = facts
         self._closed: list[V] = []
-        self._said: list[Unit[V]] = []
+        self._open_units: list[Unit[V]] = []
         self._answers: list[Unit[V]] = []
         self._instructions: list[Unit[V]] = []
         self._thinks: bool | None = None
@@ -52,7 +52,7 @@ class Arrangement(Generic[V]):
         """A snapshot: adding to either leaves the other alone."""
         other = Arrangement(self._codec, self._service, self._facts)
         other._closed = self._closed.copy()
-        other._said = self._said.copy()
+        other._open_units = self._open_units.copy()
         other._answers = self._answers.copy()
         other._instructions = self._instructions.copy()
         other._thinks = self._thinks
@@ -98,10 +98,10 @@ class Arrangement(Generic[V]):
         self._answers.clear()
         if self._thinks is None:
             self._thinks = units[0].kind is Kind.THINKING
-        self._said.extend(units)
+        self._open_units.extend(units)
 
     def _calls(self) -> list[Unit[V]]:
-        return [unit for unit in self._said if unit.kind is Kind.CALL]
+        return [unit for unit in self._open_units if unit.kind is Kind.CALL]
 
     def _answers_anything(self) -> bool:
         """Whether the user's side has anything to send between two model messages: orphan results alone are nothing."""
@@ -114,29 +114,29 @@ class Arrangement(Generic[V]):
         goes back as it came."""
         if self._answers_anything() or self._calls():
             return False
-        return bool(self._said) and not any(isinstance(unit.part, Opaque) for unit in self._said)
+        return bool(self._open_units) and not any(isinstance(unit.part, Opaque) for unit in self._open_units)
 
     def _close(self, *, last: bool = False) -> None:
         """Write the open assistant run, then what followed it. `last` says that nothing follows."""
         calls = _told_apart(self._calls())
-        words = [unit for unit in self._said if unit.kind is not Kind.CALL]
+        words = [unit for unit in self._open_units if unit.kind is not Kind.CALL]
         if not last:
             words = _over(words)
         while words and words[-1].kind is Kind.THINKING and not calls:
             words.pop()
-        said = [unit.value for unit in words]
+        content_blocks = [unit.value for unit in words]
         if last and words and not calls:
-            said[-1] = self._without_blanks_at_its_end(words[-1])
-        said += [self._under(sent, unit) for sent, unit in calls]
+            content_blocks[-1] = self._without_blanks_at_its_end(words[-1])
+        content_blocks += [self._under(sent, unit) for sent, unit in calls]
         answers = self._results(calls)
         answers += [unit.value for unit in self._answers if unit.kind is not Kind.RESULT]
         instructions = [unit.value for unit in self._instructions]
         if not answers:
             answers, instructions = instructions, []
-        for role, values in (("assistant", said), ("user", answers), ("system", instructions)):
+        for role, values in (("assistant", content_blocks), ("user", answers), ("system", instructions)):
             if values:
                 self._closed.append(self._codec.message(role, values))
-        self._said.clear()
+        self._open_units.clear()
         self._answers.clear()
         self._instructions.clear()
 
@@ -187,12 +187,12 @@ def _over(words: list[Unit[V]]) -> list[Unit[V]]:
 
 def _told_apart(calls: list[Unit[V]]) -> list[tuple[str, Unit[V]]]:
     """The calls of one message under their wire ids; a repeated one is told apart by its place."""
-    told: dict[str, Unit[V]] = {}
+    calls_by_wire_id: dict[str, Unit[V]] = {}
     places: dict[str, int] = {}
     for call in calls:
         own = sent = wire_id(call.id)
-        while sent in told:
+        while sent in calls_by_wire_id:
             places[own] = places.get(own, 1) + 1
             sent = f"{own}_{places[own]}"
-        told[sent] = call
-    return list(told.items())
+        calls_by_wire_id[sent] = call
+    return list(calls_by_wire_id.items())

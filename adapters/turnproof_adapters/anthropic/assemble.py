@@ -53,14 +53,14 @@ class _Open:
     def block(self) -> dict[str, Any]:
         """The block as a batch answer would have shown it. Raises ValueError for arguments that are not JSON."""
         block = dict(self.shell)
-        grown = "".join(self.pieces)
+        content = "".join(self.pieces)
         if self.is_words:
-            block[self.kind] = grown
-        elif grown:
-            block["input"] = decode_arguments(grown)
+            block[self.kind] = content
+        elif content:
+            block["input"] = decode_arguments(content)
         if self.citations:
-            begun = block.get("citations")
-            block["citations"] = [*(begun if isinstance(begun, list) else ()), *self.citations]
+            first_citations = block.get("citations")
+            block["citations"] = [*(first_citations if isinstance(first_citations, list) else ()), *self.citations]
         return block
 
 
@@ -233,11 +233,11 @@ def read_answer(service: Service, restore: neutral.Restore, answer: Answer, list
             raise TransportError(f"the service sent malformed arguments for a call of {name}") from None
         if part is not None:
             parts.append(part)
-    kept = neutral.without_clipped_call(tuple(parts), answer.stop_reason)
+    whole_parts = neutral.without_clipped_call(tuple(parts), answer.stop_reason)
     usage = tokens(answer.usage or NOTHING)
-    listeners.hear_answer(kept, usage)
+    listeners.hear_answer(whole_parts, usage)
     return ProviderResponse(
-        parts=kept,
+        parts=whole_parts,
         usage=usage,
         finish_reason=neutral.finish_reason(answer.stop_reason),
         raw_finish=answer.stop_reason,

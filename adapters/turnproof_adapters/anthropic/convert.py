@@ -71,8 +71,8 @@ def result(part: messages.ToolResult, wire_id: str, service: Service) -> Block:
     block: Block = {"type": "tool_result", "tool_use_id": wire_id}
     answer = part.result if isinstance(part.result, str) else msgspec.json.encode(part.result).decode()
     if part.attachments:
-        said = [text_block(answer)] if answer.strip() and part.result is not None else []
-        block["content"] = said + [media(item, service) for item in part.attachments]
+        content = [text_block(answer)] if answer.strip() and part.result is not None else []
+        block["content"] = content + [media(item, service) for item in part.attachments]
     elif answer:
         block["content"] = answer
     if part.is_error:

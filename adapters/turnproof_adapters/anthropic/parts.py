@@ -71,8 +71,8 @@ def _part(block: dict[str, Any], service: Service, model: str, restore: Restore)
 
 def _call(block: dict[str, Any], issued: Callable[[dict[str, Any]], ProviderData], restore: Restore) -> FunctionCall:
     match block:
-        case {"id": str(call_id), "name": str(name), "input": given}:
-            own, args = restore(name, given)
+        case {"id": str(call_id), "name": str(name), "input": wire_arguments}:
+            own, args = restore(name, wire_arguments)
             if not isinstance(args, dict | None):
                 raise ValueError("arguments that are no object")
             # A direct call is the ordinary kind; only a call made by the service's own code has to say so again.

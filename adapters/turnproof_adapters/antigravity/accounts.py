@@ -84,39 +84,41 @@ class Accounts:
             yield from account.secrets
 
 
-def accounts_of(given: object) -> list[Account]:
+def accounts_of(setting: object) -> list[Account]:
     """The accounts of the setting `accounts`. Raises UsageError, with the place and without the value, for what is no
     account: it may be a token."""
-    if not isinstance(given, Sequence) or isinstance(given, str | bytes) or not given:
+    if not isinstance(setting, Sequence) or isinstance(setting, str | bytes) or not setting:
         raise UsageError("accounts must be a list of at least one account")
-    return [_account(each, place) for place, each in enumerate(given)]
+    return [_account(each, place) for place, each in enumerate(setting)]
 
 
-def _account(given: object, place: int) -> Account:
+def _account(setting: object, place: int) -> Account:
     where = f"accounts[{place}]"
-    if not isinstance(given, Mapping):
-        raise UsageError(f"{where} must be an object, got {type(given).__name__}")
-    if unknown := sorted(map(str, given.keys() - _SETTINGS)):
+    if not isinstance(setting, Mapping):
+        raise UsageError(f"{where} must be an object, got {type(setting).__name__}")
+    if unknown := sorted(map(str, setting.keys() - _SETTINGS)):
         raise UsageError(f"{where}: there is no setting {unknown[0]!r:.80}; known are {', '.join(sorted(_SETTINGS))}")
-    refresh_token, token, project = (_text(given, name, where) for name in ("refresh_token", "access_token", "project"))
+    refresh_token, token, project = (
+        _text(setting, name, where) for name in ("refresh_token", "access_token", "project")
+    )
     if refresh_token is None and token is None:
         raise UsageError(f"{where} needs a refresh_token or an access_token")
     return Account(
         refresh_token=refresh_token,
-        access=Access(token, _moment(given, where)) if token is not None else None,
+        access=Access(token, _moment(setting, where)) if token is not None else None,
         project=project,
     )
 
 
-def _text(given: Mapping[str, Any], name: str, where: str) -> str | None:
-    value = given.get(name)
+def _text(setting: Mapping[str, Any], name: str, where: str) -> str | None:
+    value = setting.get(name)
     if value is None or (isinstance(value, str) and value):
         return value
     raise UsageError(f"{where}.{name} must be a text, got {type(value).__name__}")
 
 
-def _moment(given: Mapping[str, Any], where: str) -> float:
-    value = given.get("expires_at", math.inf)
+def _moment(setting: Mapping[str, Any], where: str) -> float:
+    value = setting.get("expires_at", math.inf)
     if isinstance(value, int | float) and not isinstance(value, bool):
         return float(value)
     raise UsageError(f"{where}.expires_at must be seconds since 1970, got {type(value).__name__}")

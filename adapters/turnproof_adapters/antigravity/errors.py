@@ -47,8 +47,8 @@ _INNER_STATUS = {"authentication_error": 401, "permission_error": 403, "rate_lim
 def from_exception(error: Exception, secrets: Iterable[str]) -> errors.ProviderError:
     """The typed error for whatever the HTTP client, the socket or an answer raised. No secret shows in it."""
     match error:
-        case ToldOfFailure(error=told):
-            return from_refusal(Refusal.of_error(told), secrets)
+        case ToldOfFailure(error=details):
+            return from_refusal(Refusal.of_error(details), secrets)
         case oauth.Refused(refusal=refusal):
             return from_refusal(refusal, secrets)
     detail = _scrubbed(f"{type(error).__name__}: {str(error) or 'no details'}", secrets)
@@ -81,11 +81,11 @@ def from_refusal(refusal: Refusal, secrets: Iterable[str]) -> errors.ProviderErr
 
 
 def _limited(refusal: Refusal, status: int, text: str, kind: str | None) -> errors.ProviderError:
-    made = errors.RateLimitError if status == 429 else errors.OverloadedError
+    error_type = errors.RateLimitError if status == 429 else errors.OverloadedError
     wait = refusal.wait
     if wait is None and any("PerMinute" in quota for quota in refusal.quotas):
         wait = MINUTE
-    error = made(text, status=status, kind=kind, retry_after=wait)
+    error = error_type(text, status=status, kind=kind, retry_after=wait)
     error.retryable = not _is_final(refusal, wait)
     return error
 

@@ -28,19 +28,19 @@ def contents_of(messages: Sequence[Message], to: Target) -> list[Content]:
 
     Raises InvalidRequestError for a part that cannot be sent.
     """
-    kept = arranged(messages, replace(to, own_ids=True, anthropic=False))
+    contents = arranged(messages, replace(to, own_ids=True, anthropic=False))
     if any(message.calls for message in takewhile(lambda message: message.role == "model", reversed(messages))):
         # The arrangement closes with responses that say the calls were not carried out: they may still be.
-        kept.pop()
-    plain: list[Content] = thaw(kept)
+        contents.pop()
+    plain: list[Content] = thaw(contents)
     return plain
 
 
 def answer_contents(parts: Sequence[Part], to: Target) -> list[Content]:
     """The content for an answer. One that is nothing but thinking is kept as well, although it is not sent again."""
-    made = contents_of([Message("model", tuple(parts))], to)
+    contents = contents_of([Message("model", tuple(parts))], to)
     thoughts = [{"text": part.text, "thought": True} for part in parts if isinstance(part, Thought)]
-    return made or ([{"role": "model", "parts": thoughts}] if thoughts else [])
+    return contents or ([{"role": "model", "parts": thoughts}] if thoughts else [])
 
 
 def sendable_contents(contents: Sequence[Content], to: Target) -> list[Content]:
@@ -62,7 +62,7 @@ def messages_of(contents: Iterable[Content], to: Target, restore: Restore) -> li
         if content["role"] == "model":
             found.append(Message("model", tuple(_answer(content["parts"], to, restore))))
         else:
-            found += _said(content["parts"], to, restore)
+            found += _user_messages(content["parts"], to, restore)
     return [message for message in found if message.parts]
 
 
@@ -86,7 +86,7 @@ def _answer(parts: Sequence[dict[str, Any]], to: Target, restore: Restore) -> It
                 yield piece
 
 
-def _said(parts: Sequence[dict[str, Any]], to: Target, restore: Restore) -> Iterator[Message]:
+def _user_messages(parts: Sequence[dict[str, Any]], to: Target, restore: Restore) -> Iterator[Message]:
     """The user's side: a content holds results of tools, or what was said."""
     results: list[ToolResult] = []
     for part in parts:

@@ -60,12 +60,12 @@ class AntigravityLegacy(LegacySession, AntigravityProvider):
         return messages_of(self._contents, self._held_for, self._restore)
 
     def _turn(
-        self, said: Message, response_schema: Schema | None, listeners: Listeners, token: CancelToken | None
+        self, message: Message, response_schema: Schema | None, listeners: Listeners, token: CancelToken | None
     ) -> ProviderResponse:
         gateway, to = self._require_client(), self._up_to_date()
         if token is not None:
             token.raise_if_cancelled()
-        contents = [*self._contents, *self._user_side(said, to)]
+        contents = [*self._contents, *self._user_side(message, to)]
         response = self._call(gateway, contents, to, response_schema, listeners, token)
         self._contents = [*contents, *answer_contents(response.parts, to)]
         self._usage = response.usage
@@ -104,8 +104,8 @@ class AntigravityLegacy(LegacySession, AntigravityProvider):
 
         def send(host: str, bearer: str, project: str | None) -> httpx2.Response:
             url, headers = address(host, bearer, stream=stream)
-            asked = {**({"project": project} if project else {}), **request}
-            return http.send(http.build_request("POST", url, json=asked, headers=headers), stream=True)
+            payload = {**({"project": project} if project else {}), **request}
+            return http.send(http.build_request("POST", url, json=payload, headers=headers), stream=True)
 
         return gateway.ask_accounts(send, request["model"], token, partial(self._project, token=token))
 
@@ -116,12 +116,12 @@ class AntigravityLegacy(LegacySession, AntigravityProvider):
             self._contents, self._held_for = contents_of(self.get_history(), to), to
         return to
 
-    def _user_side(self, said: Message, to: Target) -> list[Content]:
-        """The content to send last, and before it, if calls are open that `said` does not answer, one that does."""
-        asked = Message("model", open_calls(self._contents, to, self._restore))
-        contents = [content for content in contents_of([asked, said], to) if content["role"] == "user"]
+    def _user_side(self, message: Message, to: Target) -> list[Content]:
+        """The content to send last, and before it, if calls are open that `message` does not answer, one that does."""
+        call_message = Message("model", open_calls(self._contents, to, self._restore))
+        contents = [content for content in contents_of([call_message, message], to) if content["role"] == "user"]
         if not contents:
-            what = "results that answer no open call" if said.results else "a message that says nothing"
+            what = "results that answer no open call" if message.results else "a message that says nothing"
             raise InvalidRequestError(f"there is nothing to send in {what}")
         return contents
 

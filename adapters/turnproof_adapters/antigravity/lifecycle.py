@@ -97,8 +97,8 @@ class AntigravityProvider(TokenCounts, KeyChecks, ClientProvider[Gateway]):
         shown += [{"text": encode(each).decode()} for each in around.get("tools", ())]
         counted = [{"role": "user", "parts": shown}] if shown else []
         counted += contents(prompt.messages, target(settings.model))
-        asked = {"request": {"model": f"models/{settings.model}", "contents": counted}}
-        return self._ask_service("countTokens", asked, _Count).total_tokens or 0
+        payload = {"request": {"model": f"models/{settings.model}", "contents": counted}}
+        return self._ask_service("countTokens", payload, _Count).total_tokens or 0
 
     @property
     def _facts(self) -> Model:

@@ -57,7 +57,7 @@ _granted = msgspec.json.Decoder(_Granted)
 
 def exchange_token(http: httpx2.Client, client: Client, refresh_token: str, clock: Clock) -> Access:
     """A fresh access token. Raises Refused, and ValueError for an answer that is none."""
-    asked = clock()
+    sent_at = clock()
     response = http.post(
         client.token_url,
         data={
@@ -71,7 +71,7 @@ def exchange_token(http: httpx2.Client, client: Client, refresh_token: str, cloc
         raise Refused(Refusal.of_body(response.status_code, response.headers, response.content))
     granted = decode_json(_granted, response.content)
     lifetime = LIFETIME if granted.expires_in is None else granted.expires_in
-    return Access(granted.access_token, asked + lifetime)
+    return Access(granted.access_token, sent_at + lifetime)
 
 
 def bearer(
@@ -87,11 +87,11 @@ def bearer(
     Raises AuthenticationError where there is no way to another, and whatever the exchange raises.
     """
     refresh_token = account.refresh_token
-    held = account.access.value
+    known_access = account.access.value
     if refresh_token is None:
-        if held is None or held.token == refused:
+        if known_access is None or known_access.token == refused:
             raise AuthenticationError("the access token was refused, and there is no refresh token", status=401)
-        return held.token
+        return known_access.token
 
     def is_good(access: Access) -> bool:
         return access.token != refused and clock() < access.expires_at - MARGIN

@@ -53,11 +53,11 @@ def project_of(gateway: Gateway, account: Account, token: CancelToken | None, sl
 
 
 def _find_project(gateway: Gateway, account: Account, token: CancelToken | None, sleep: Sleep) -> str:
-    asked = {"cloudaicompanionProject": None, "metadata": METADATA}
-    loaded = gateway.ask(account, _Loaded, ":loadCodeAssist", asked, token)
+    payload = {"cloudaicompanionProject": None, "metadata": METADATA}
+    loaded = gateway.ask(account, _Loaded, ":loadCodeAssist", payload, token)
     if name := _name(loaded):
         return name
-    operation = gateway.ask(account, _Operation, ":onboardUser", {"tierId": _tier(loaded), **asked}, token)
+    operation = gateway.ask(account, _Operation, ":onboardUser", {"tierId": _tier(loaded), **payload}, token)
     for look in range(LOOKS):
         if operation.done or not operation.name:
             break

@@ -46,21 +46,21 @@ class Refusal:
         error = document.get("error")
         if isinstance(error, str):
             described = document.get("error_description")
-            told = cls(status, error, described if isinstance(described, str) and described else error)
+            refusal = cls(status, error, described if isinstance(described, str) and described else error)
         else:
-            told = cls.of_error(error, status)
-        return told if told.wait is not None else replace(told, wait=retry_after(headers))
+            refusal = cls.of_error(error, status)
+        return refusal if refusal.wait is not None else replace(refusal, wait=retry_after(headers))
 
     @classmethod
     def of_error(cls, error: object, status: int | None = None) -> Refusal:
         """The same, of what stands under `error`. Without a status of the answer its own number counts."""
         fields = error if isinstance(error, Mapping) else {}
-        word, said, own = fields.get("status"), fields.get("message"), fields.get("code")
+        word, text, own = fields.get("status"), fields.get("message"), fields.get("code")
         if status is None and type(own) is int and 100 <= own < 1000:
             status = own
         word = word if isinstance(word, str) and word else None
         nothing = "no details" if status is None else f"HTTP status {status}"
-        message = said if isinstance(said, str) and said else word or nothing
+        message = text if isinstance(text, str) and text else word or nothing
         details = tuple(_details(fields))
         inner_type, inner_message = _nested(message)
         return cls(
@@ -142,5 +142,5 @@ def _nested(message: str) -> tuple[str | None, str | None]:
     error = body.get("error") if isinstance(body, Mapping) else None
     if not isinstance(error, Mapping):
         return None, None
-    kind, said = error.get("type"), error.get("message")
-    return (kind if isinstance(kind, str) else None), (said if isinstance(said, str) and said else None)
+    kind, text = error.get("type"), error.get("message")
+    return (kind if isinstance(kind, str) else None), (text if isinstance(text, str) and text else None)

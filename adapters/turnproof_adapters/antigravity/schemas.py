@@ -15,7 +15,7 @@ from .._encoded_messages import encode
 
 Schema: TypeAlias = dict[str, Any]
 
-_KEPT = (
+_ALLOWED_KEYS = (
     "description",
     "format",
     "minItems",
@@ -28,7 +28,7 @@ _KEPT = (
     "maxLength",
     "pattern",
 )
-_TOLD = ("default", "examples", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "uniqueItems", "not")
+_KEYS_IN_WORDS = ("default", "examples", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "uniqueItems", "not")
 _NULL = {"type": "null"}
 
 
@@ -47,23 +47,23 @@ def _converted(schema: Any, root: Mapping[str, Any], above: tuple[str, ...]) -> 
         rest = {name: value for name, value in schema.items() if name != "$ref"}
         return _converted({**meant, **rest}, root, (*above, reference))
     whole = {**_merged(schema), **{name: value for name, value in schema.items() if name != "allOf"}}
-    made = {name: whole[name] for name in _KEPT if name in whole}
-    made |= _type(whole.get("type"))
-    made |= _choices(whole)
+    converted = {name: whole[name] for name in _ALLOWED_KEYS if name in whole}
+    converted |= _type(whole.get("type"))
+    converted |= _choices(whole)
     options = whole.get("anyOf") or whole.get("oneOf")
     if isinstance(options, Sequence):
-        made |= _any_of([_converted(each, root, above) for each in options if each != _NULL], _NULL in options)
+        converted |= _any_of([_converted(each, root, above) for each in options if each != _NULL], _NULL in options)
     if isinstance(properties := whole.get("properties"), Mapping):
-        made["properties"] = {name: _converted(each, root, above) for name, each in properties.items()}
+        converted["properties"] = {name: _converted(each, root, above) for name, each in properties.items()}
     if isinstance(required := whole.get("required"), Sequence) and required:
-        made["required"] = list(required)
+        converted["required"] = list(required)
     if isinstance(items := whole.get("items"), Mapping):
-        made["items"] = _converted(items, root, above)
+        converted["items"] = _converted(items, root, above)
     if (more := whole.get("additionalProperties")) is not None:
-        made["additionalProperties"] = more if isinstance(more, bool) else _converted(more, root, above)
+        converted["additionalProperties"] = more if isinstance(more, bool) else _converted(more, root, above)
     if hints := "; ".join(_hints(whole)):
-        made["description"] = f"{made['description']} ({hints})" if made.get("description") else hints
-    return made
+        converted["description"] = f"{converted['description']} ({hints})" if converted.get("description") else hints
+    return converted
 
 
 def _type(kind: Any) -> Schema:
@@ -76,8 +76,8 @@ def _type(kind: Any) -> Schema:
 
 
 def _any_of(options: list[Schema], nullable: bool) -> Schema:
-    made: Schema = dict(options[0]) if len(options) == 1 else {"anyOf": options}
-    return {**made, "nullable": True} if nullable else made
+    schema: Schema = dict(options[0]) if len(options) == 1 else {"anyOf": options}
+    return {**schema, "nullable": True} if nullable else schema
 
 
 def _choices(schema: Mapping[str, Any]) -> Schema:
@@ -92,23 +92,23 @@ def _hints(schema: Mapping[str, Any]) -> Iterator[str]:
     choices = [schema["const"]] if "const" in schema else schema.get("enum")
     if isinstance(choices, Sequence) and not _choices(schema):
         yield f"one of {encode(choices).decode()}"
-    for name in _TOLD:
+    for name in _KEYS_IN_WORDS:
         if name in schema:
             yield f"{name}: {encode(schema[name]).decode()}"
 
 
 def _merged(schema: Mapping[str, Any]) -> Schema:
     """What `allOf` asks for, all at once."""
-    made: Schema = {}
+    merged: Schema = {}
     every = schema.get("allOf")
     for each in every if isinstance(every, Sequence) else ():
         if isinstance(each, Mapping):
-            properties = {**made.get("properties", {}), **each.get("properties", {})}
-            required = [*made.get("required", ()), *each.get("required", ())]
-            made |= each
-            made |= {"properties": properties} if properties else {}
-            made |= {"required": required} if required else {}
-    return made
+            properties = {**merged.get("properties", {}), **each.get("properties", {})}
+            required = [*merged.get("required", ()), *each.get("required", ())]
+            merged |= each
+            merged |= {"properties": properties} if properties else {}
+            merged |= {"required": required} if required else {}
+    return merged
 
 
 def _resolved(reference: str, root: Mapping[str, Any]) -> Mapping[str, Any]:

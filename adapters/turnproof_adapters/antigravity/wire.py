@@ -8,10 +8,10 @@ from .._decoding import decode_json
 from ..google_genai import wire
 from ..google_genai.assembling import Chunk
 from ..google_genai.target import Target
-from ..google_genai.wire import Answer, Told, ToldOfFailure
+from ..google_genai.wire import Answer, AnswerOrError, ToldOfFailure
 
 
-class Line(Told, frozen=True, rename="camel"):
+class Line(AnswerOrError, frozen=True, rename="camel"):
     """The envelope. Some clients have met answers without it; an error may stand in the place of either."""
 
     response: Answer | None = None

@@ -31,7 +31,7 @@ from .session_files import SessionFiles
 from .settings import NAME, SESSIONS, Running
 from .turn import Turn, watch_calls
 
-_GONE = "No conversation found"
+_UNKNOWN_SESSION = "No conversation found"
 
 
 class ClaudeAgent(AgentTurns):
@@ -89,32 +89,32 @@ class ClaudeAgent(AgentTurns):
             token.raise_if_cancelled()
             if response_schema is not None:
                 raise NotImplementedError(f"{NAME} does not heed a response schema")
-            asked = Message.user(content) if isinstance(content, str) else Message.user(*content)
-            (wire,) = arrange_messages([asked], CLAUDE_CLI, self._running.model).finish()
-            return self._converse(asked, wire, listeners, token)
+            message = Message.user(content) if isinstance(content, str) else Message.user(*content)
+            (wire,) = arrange_messages([message], CLAUDE_CLI, self._running.model).finish()
+            return self._converse(message, wire, listeners, token)
 
     def _converse(
-        self, asked: Message, wire: dict[str, object], heard: Listeners, token: CancelToken
+        self, message: Message, wire: dict[str, object], listeners: Listeners, token: CancelToken
     ) -> ProviderResponse:
         stop = CancelToken()
         errands = ProgramRequests(self._setup, self._restore, stop)
-        turn = Turn(CLAUDE_CLI, self._restore, watch_calls(heard, errands.calls), self._running.program.api_key)
+        turn = Turn(CLAUDE_CLI, self._restore, watch_calls(listeners, errands.calls), self._running.program.api_key)
         live, fresh = self._process(errands)
         brake, mark = Brake(live, stop), str(uuid4())
         forget = token.on_cancel(brake.pull)
-        spoken = False
+        has_text = False
         try:
             if fresh:
                 live.begin()
             brake.ask({**user_line(wire), "uuid": mark}, token)
-            spoken = True
+            has_text = True
             result = self._result(live, turn, errands)
             response = turn.cancelled(result) if token.is_cancelled else turn.response(result)
         except ProviderError as error:
-            if token.is_cancelled and spoken:
+            if token.is_cancelled and has_text:
                 return self._end_cancelled(turn)
-            gone = self._session_id is not None and _GONE in str(error)
-            if gone:
+            is_unknown = self._session_id is not None and _UNKNOWN_SESSION in str(error)
+            if is_unknown:
                 error = ResumeError(
                     f"claude: {error}: begin anew, or resume another", session_id=self._session_id or ""
                 )
@@ -133,7 +133,7 @@ class ClaudeAgent(AgentTurns):
             brake.release()
             self._version = turn.version or self._version
         self._session_id = turn.session_id or self._session_id
-        self._history += [asked, *messages(turn.said, CLAUDE_CLI, self._restore)]
+        self._history += [message, *messages(turn.messages, CLAUDE_CLI, self._restore)]
         return response
 
     def _process(self, errands: ProgramRequests) -> tuple[Live, bool]:
@@ -153,7 +153,7 @@ class ClaudeAgent(AgentTurns):
             result = turn.feed(line)
             if result is not None:
                 return result
-        raise live.lost()
+        raise live.loss()
 
     def _lines(self, live: Live, errands: ProgramRequests) -> Iterator[Line]:
         """Its lines. While a tool of ours runs it has nothing to say."""
@@ -172,8 +172,8 @@ class ClaudeAgent(AgentTurns):
             self._history.clear()
         # What was told to have ended is stored by then: one that is in the middle of a turn has nothing to add to it.
         self._stop(grace=turn.ended)
-        begun = self._session_id or turn.session_id
-        if begun is not None and not self._shelf.take_back(begun, mark) and not self._history:
+        session_id = self._session_id or turn.session_id
+        if session_id is not None and not self._shelf.take_back(session_id, mark) and not self._history:
             self._session_id = None
 
     def _end_cancelled(self, turn: Turn) -> ProviderResponse:
@@ -224,7 +224,7 @@ class ClaudeAgent(AgentTurns):
             self._shelf.delete(session_id)
 
     def _stored(self, session_id: str) -> list[Message]:
-        return messages(self._shelf.load(session_id).said, CLAUDE_CLI, self._restore)
+        return messages(self._shelf.load(session_id).messages, CLAUDE_CLI, self._restore)
 
     # -- the end ----------------------------------------------------------------------------------------------------
 

@@ -18,7 +18,7 @@ from turnproof.messages import FileRef, FunctionCall, InlineData, Message, Opaqu
 from ..anthropic import parts as neutral
 from ..anthropic.parts import Restore
 from ..anthropic.service import Service
-from ..claude_cli.lines import Said
+from ..claude_cli.lines import ProgramMessage
 
 SYNTHETIC = "<synthetic>"
 """The model that answers in the program's own name."""
@@ -28,11 +28,11 @@ _FILED = "[Image: source: "
 """Begins a text that the program puts behind an image of a tool's, to say where it has filed it."""
 
 
-def is_of_the_program(said: Said) -> bool:
+def is_of_the_program(message: ProgramMessage) -> bool:
     """Whether the program says it in its own name, and neither the model nor whoever asks it."""
-    if said.model == SYNTHETIC:
+    if message.model == SYNTHETIC:
         return True
-    return isinstance(said.content, list) and {block.get("text") for block in said.content} <= _INTERRUPTED
+    return isinstance(message.content, list) and {block.get("text") for block in message.content} <= _INTERRUPTED
 
 
 @dataclass
@@ -44,26 +44,26 @@ class _Answer:
 
     def messages(self) -> Iterator[Message]:
         # A call that was never answered was not made: the program says so to the model, in its own words.
-        kept = [part for part in self.parts if not isinstance(part, FunctionCall) or part.id in self.results]
-        if kept:
-            yield Message("model", tuple(kept))
+        whole_parts = [part for part in self.parts if not isinstance(part, FunctionCall) or part.id in self.results]
+        if whole_parts:
+            yield Message("model", tuple(whole_parts))
         if self.results:
-            yield Message.tool(*(self.results[part.id] for part in kept if isinstance(part, FunctionCall)))
+            yield Message.tool(*(self.results[part.id] for part in whole_parts if isinstance(part, FunctionCall)))
 
 
-def messages(said: Iterable[Said], service: Service, restore: Restore) -> list[Message]:
+def messages(program_messages: Iterable[ProgramMessage], service: Service, restore: Restore) -> list[Message]:
     """The messages. Blocks that are damaged are left out, and so is what the program said in its own name."""
-    held: list[_Answer | Message] = []
+    entries: list[_Answer | Message] = []
     answers: dict[str, _Answer] = {}
     calls: dict[str, tuple[_Answer, str]] = {}
-    for each in said:
+    for each in program_messages:
         if is_of_the_program(each):
             continue
         if each.role == "assistant":
             answer = answers.get(each.id)
             if answer is None or not each.id:
                 answer = answers[each.id] = _Answer()
-                held.append(answer)
+                entries.append(answer)
             for part in _answered(each, service, restore):
                 answer.parts.append(part)
                 if isinstance(part, FunctionCall):
@@ -78,18 +78,18 @@ def messages(said: Iterable[Said], service: Service, restore: Restore) -> list[M
                 owner[0].results[block["tool_use_id"]] = _result(block, owner[1], service)
         if words:
             answers.clear()
-            held.append(Message("user", tuple(words)))
-    return [message for each in held for message in ([each] if isinstance(each, Message) else each.messages())]
+            entries.append(Message("user", tuple(words)))
+    return [message for each in entries for message in ([each] if isinstance(each, Message) else each.messages())]
 
 
-def _blocks(said: Said) -> list[dict[str, Any]]:
-    return [{"type": "text", "text": said.content}] if isinstance(said.content, str) else said.content
+def _blocks(message: ProgramMessage) -> list[dict[str, Any]]:
+    return [{"type": "text", "text": message.content}] if isinstance(message.content, str) else message.content
 
 
-def _answered(said: Said, service: Service, restore: Restore) -> Iterator[Part]:
-    for block in _blocks(said):
+def _answered(message: ProgramMessage, service: Service, restore: Restore) -> Iterator[Part]:
+    for block in _blocks(message):
         try:
-            part = neutral.part(block, service, said.model, restore)
+            part = neutral.part(block, service, message.model, restore)
         except ValueError:
             continue
         if part is not None:
@@ -121,7 +121,7 @@ def _result_parts(block: dict[str, Any], service: Service) -> Iterator[Part]:
 def _result(block: dict[str, Any], name: str, service: Service) -> ToolResult:
     content = block.get("content", "")
     blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
-    told = [part for each in blocks if isinstance(each, dict) for part in _result_parts(each, service)]
-    text = "".join(part.text for part in told if isinstance(part, Text) and not part.text.startswith(_FILED))
-    attached = tuple(part for part in told if isinstance(part, InlineData | FileRef))
+    result_parts = [part for each in blocks if isinstance(each, dict) for part in _result_parts(each, service)]
+    text = "".join(part.text for part in result_parts if isinstance(part, Text) and not part.text.startswith(_FILED))
+    attached = tuple(part for part in result_parts if isinstance(part, InlineData | FileRef))
     return ToolResult(block["tool_use_id"], name, text, is_error=block.get("is_error") is True, attachments=attached)

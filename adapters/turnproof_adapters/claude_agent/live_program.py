@@ -14,7 +14,7 @@ from turnproof.errors import ProviderError
 from .._child_process import Child, ChildLost
 from .._errors import hide_secret
 from .._program import GRACE
-from ..claude_cli.lines import Asked, Line
+from ..claude_cli.lines import Line, ProgramRequest
 from ..claude_cli.pipe import Pipe
 from .settings import Running
 
@@ -25,7 +25,9 @@ PATIENCE = 4.0
 class Live:
     """A process. Its questions go to `answers`, which every turn sets anew."""
 
-    def __init__(self, running: Running, session_id: str | None, answers: Callable[[Pipe, str, Asked], bool]) -> None:
+    def __init__(
+        self, running: Running, session_id: str | None, answers: Callable[[Pipe, str, ProgramRequest], bool]
+    ) -> None:
         secret = running.program.api_key
         self._child = Child(
             running.command(session_id),
@@ -49,11 +51,11 @@ class Live:
 
     def lines(self) -> Iterator[Line]:
         """What it says, to the end of its output. May be asked for anew after ChildLost, which says it is silent."""
-        return self.pipe.lines(self._asked)
+        return self.pipe.lines(self._handle_request)
 
-    def lost(self) -> ChildLost:
+    def loss(self) -> ChildLost:
         """End it, for an output that ended too soon."""
-        return self._child.lost()
+        return self._child.loss()
 
     def end(self, *, grace: bool = True) -> None:
         """End it and what it has started. With `grace` it may store what it has to before."""
@@ -63,9 +65,9 @@ class Live:
         """Kill it, from whatever thread."""
         self._child.kill()
 
-    def _asked(self, number: str, asked: Asked) -> None:
-        if not self.answers(self.pipe, number, asked):
-            self.pipe.refuse(number, asked)
+    def _handle_request(self, number: str, request: ProgramRequest) -> None:
+        if not self.answers(self.pipe, number, request):
+            self.pipe.refuse(number, request)
 
 
 class Brake:
@@ -81,13 +83,13 @@ class Brake:
         self._lock = threading.Lock()
         self._killing = threading.Timer(PATIENCE, live.kill)
         self._killing.daemon = True
-        self._asked = self._pulled = self._over = False
+        self._is_requested = self._pulled = self._over = False
 
     def ask(self, line: dict[str, Any], token: CancelToken) -> None:
         """Ask for the turn. Raises Cancelled if the token is set."""
         with self._lock:
             token.raise_if_cancelled()
-            self._asked = True
+            self._is_requested = True
         self._live.pipe.write(line)
 
     def pull(self) -> None:
@@ -96,7 +98,7 @@ class Brake:
             if self._over or self._pulled:
                 return
             self._pulled = True
-            if not self._asked:
+            if not self._is_requested:
                 self._live.kill()
                 return
             # First: the program may have stopped reading.

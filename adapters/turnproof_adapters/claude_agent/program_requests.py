@@ -22,7 +22,7 @@ from turnproof.messages import FileRef, FunctionCall, InlineData, thaw
 
 from .._tool_outputs import output_of, still_running
 from ..anthropic.parts import Restore
-from ..claude_cli.lines import Asked
+from ..claude_cli.lines import ProgramRequest
 from ..claude_cli.pipe import Pipe
 from ..claude_cli.tools import CALL_ID, HINTS, PREFIX, answer_mcp_request, wire_name
 
@@ -37,19 +37,19 @@ class ProgramRequests:
         self._restore = restore
         self._token = token
         self._lock = threading.Lock()
-        self._begun: set[str] = set()
+        self._running_ids: set[str] = set()
         self._running = 0
         self._idle_since = time.monotonic()
 
-    def handle(self, pipe: Pipe, number: str, asked: Asked) -> bool:
+    def handle(self, pipe: Pipe, number: str, request: ProgramRequest) -> bool:
         """Answer a question of the program's, at once or later. False for one that nobody knows."""
-        if asked.subtype == "can_use_tool":
-            self._away(pipe, number, lambda: self._permission(asked))
-        elif asked.subtype == "mcp_message" and asked.message.get("method") == "tools/call":
-            self._away(pipe, number, lambda: self._called(asked.message))
-        elif asked.subtype == "mcp_message":
+        if request.subtype == "can_use_tool":
+            self._away(pipe, number, lambda: self._permission(request))
+        elif request.subtype == "mcp_message" and request.message.get("method") == "tools/call":
+            self._away(pipe, number, lambda: self._called(request.message))
+        elif request.subtype == "mcp_message":
             schemas = [tool.schema for tool in self._setup.tools]
-            pipe.reply(number, {"mcp_response": answer_mcp_request(schemas, asked.message, HINTS)})
+            pipe.reply(number, {"mcp_response": answer_mcp_request(schemas, request.message, HINTS)})
         else:
             return False
         return True
@@ -79,18 +79,18 @@ class ProgramRequests:
 
     # -- permission -------------------------------------------------------------------------------------------------
 
-    def _permission(self, asked: Asked) -> dict[str, Any]:
-        if asked.tool_name not in self._tools:
-            return _denied(f"there is no tool {asked.tool_name!r} in this session")
-        name, given = self._restore(asked.tool_name, asked.input)
-        call = self.calls.get(asked.tool_use_id) or FunctionCall(asked.tool_use_id, name, given)
+    def _permission(self, request: ProgramRequest) -> dict[str, Any]:
+        if request.tool_name not in self._tools:
+            return _denied(f"there is no tool {request.tool_name!r} in this session")
+        name, arguments = self._restore(request.tool_name, request.input)
+        call = self.calls.get(request.tool_use_id) or FunctionCall(request.tool_use_id, name, arguments)
         try:
             allowed = self._setup.permits(call)
         except Exception as error:  # it must become an answer: the program waits for one
             return _denied(f"nobody could be asked for permission ({type(error).__name__}: {error})")
         if not allowed:
             return _denied(f"the call of {name!r} was not permitted")
-        return {"behavior": "allow", "updatedInput": asked.input}
+        return {"behavior": "allow", "updatedInput": request.input}
 
     # -- tools ------------------------------------------------------------------------------------------------------
 
@@ -98,9 +98,9 @@ class ProgramRequests:
         params = message.get("params", {})
         call_id = params.get("_meta", {}).get(CALL_ID, "")
         with self._lock:
-            again = call_id in self._begun
+            again = call_id in self._running_ids
             if call_id:
-                self._begun.add(call_id)
+                self._running_ids.add(call_id)
         tool = self._tools.get(PREFIX + params.get("name", ""))
         if tool is None:
             output = ToolOutput(f"there is no tool {params.get('name')!r}", is_error=True)
@@ -108,8 +108,8 @@ class ProgramRequests:
             output = ToolOutput("this call was made before, and is not made twice", is_error=True)
         else:
             # The model's own words: the program has read its numbers as those of JavaScript.
-            told = self.calls.get(call_id)
-            args = params.get("arguments") or {} if told is None else thaw(told.args)
+            call = self.calls.get(call_id)
+            args = params.get("arguments") or {} if call is None else thaw(call.args)
             output = self._in_time(tool, args, call_id)
         return {"mcp_response": {"jsonrpc": "2.0", "id": message.get("id"), "result": _content(output)}}
 
@@ -117,13 +117,13 @@ class ProgramRequests:
         """What the tool gives; a handle where it goes on in the background."""
         if tool.background_after is None:
             return output_of(tool, args, self._token)
-        given: Future[ToolOutput] = Future()
+        future: Future[ToolOutput] = Future()
         work = threading.Thread(
-            target=lambda: given.set_result(output_of(tool, args, self._token)), daemon=True, name="claude-background"
+            target=lambda: future.set_result(output_of(tool, args, self._token)), daemon=True, name="claude-background"
         )
         work.start()
         try:
-            return given.result(tool.background_after)
+            return future.result(tool.background_after)
         except TimeoutError:
             return still_running(f"task-{call_id}")
 
@@ -141,8 +141,8 @@ def _content(output: ToolOutput) -> dict[str, Any]:
         return {"content": [{"type": "text", "text": refused}], "isError": True}
     text = output.result if isinstance(output.result, str) else msgspec.json.encode(output.result).decode()
     unsaid = bool(attached) and (output.result is None or not text.strip())
-    said = [] if unsaid else [{"type": "text", "text": text}]
-    return {"content": said + attached, "isError": output.is_error}
+    content = [] if unsaid else [{"type": "text", "text": text}]
+    return {"content": content + attached, "isError": output.is_error}
 
 
 def _is_image(item: InlineData | FileRef) -> bool:

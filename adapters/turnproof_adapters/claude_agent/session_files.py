@@ -35,7 +35,7 @@ class SessionFiles:
             return None
         return next((path for path in self._files() if path.stem == session_id), None)
 
-    def load(self, session_id: str) -> stored_session.Held:
+    def load(self, session_id: str) -> stored_session.StoredSession:
         """A session. Raises ResumeError where it is not there, or where nothing of it can be read."""
         path = self.find(session_id)
         if path is None:
@@ -45,18 +45,18 @@ class SessionFiles:
                 session_id=session_id,
             )
         try:
-            held = stored_session.read(path)
+            session = stored_session.read(path)
         except OSError as error:
             raise ResumeError(
                 f"session {session_id!r} cannot be read: {path}: {error.strerror}", session_id=session_id
             ) from None
-        if not any(line.is_message for line in held.lines):
+        if not any(line.is_message for line in session.lines):
             raise ResumeError(
                 f"session {session_id!r} cannot be gone on with: {path} holds no message that can be read; delete it "
                 "with delete_session(), or begin anew with new_session()",
                 session_id=session_id,
             )
-        return held
+        return session
 
     def page(self, cwd: str | None, cursor: str | None) -> SessionPage:
         """Some sessions of a folder, or of all, newest first. Raises UsageError for a cursor that no page gave."""
@@ -103,24 +103,24 @@ class SessionFiles:
 
     def _info(self, path: Path) -> SessionInfo:
         try:
-            held = stored_session.read(path)
+            session = stored_session.read(path)
         except OSError as error:
             problem = f"{path} cannot be read: {error.strerror}"
             return SessionInfo(path.stem, self._provider, problem=problem)
-        if not any(line.is_message for line in held.lines):
+        if not any(line.is_message for line in session.lines):
             problem = f"{path} holds no message that can be read"
-            return SessionInfo(path.stem, self._provider, held.cwd, problem=problem)
-        return SessionInfo(path.stem, self._provider, held.cwd, _title(held), held.updated_at)
+            return SessionInfo(path.stem, self._provider, session.cwd, problem=problem)
+        return SessionInfo(path.stem, self._provider, session.cwd, _title(session), session.updated_at)
 
 
 def _same_folder(one: str, other: str) -> bool:
     return one == other or (bool(one) and os.path.realpath(one) == os.path.realpath(other))
 
 
-def _title(held: stored_session.Held) -> str | None:
-    for said in held.said:
-        if said.role == "user" and not is_of_the_program(said):
-            text = said.content if isinstance(said.content, str) else _text(said.content)
+def _title(session: stored_session.StoredSession) -> str | None:
+    for message in session.messages:
+        if message.role == "user" and not is_of_the_program(message):
+            text = message.content if isinstance(message.content, str) else _text(message.content)
             if words := " ".join(text.split()):
                 return words if len(words) <= _LONGEST else f"{words[: _LONGEST - 1]}…"
     return None

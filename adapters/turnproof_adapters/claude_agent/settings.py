@@ -23,7 +23,7 @@ NAME = "claude_agent"
 SESSIONS = SessionCapabilities(can_list=True, can_load=True, can_continue_last=True, can_delete=True, can_fork=True)
 """What can be done with its sessions."""
 
-_KEPT = ("--system-prompt-snapshot=off",)
+_FIXED_OPTIONS = ("--system-prompt-snapshot=off",)
 """The system text of the setup is sent also where the session began with another."""
 
 
@@ -55,7 +55,7 @@ class Running:
     def command(self, session_id: str | None) -> list[str]:
         """The command line, to go on with a session or to begin one."""
         resumed = () if session_id is None else (f"--resume={session_id}",)
-        return self.program.command(self.model, self.system, *_KEPT, *resumed)
+        return self.program.command(self.model, self.system, *_FIXED_OPTIONS, *resumed)
 
     def environment(self) -> dict[str, str]:
         """All that the program sees of the environment."""

@@ -18,7 +18,7 @@ from typing import Any
 import msgspec
 
 from .._decoding import decode_json
-from ..claude_cli.lines import Said
+from ..claude_cli.lines import ProgramMessage
 
 
 class Stored(msgspec.Struct, frozen=True, rename="camel"):
@@ -32,7 +32,7 @@ class Stored(msgspec.Struct, frozen=True, rename="camel"):
     is_sidechain: bool = False
     is_meta: bool = False
     is_api_error_message: bool = False
-    message: Said | None = None
+    message: ProgramMessage | None = None
 
     @property
     def is_message(self) -> bool:
@@ -45,13 +45,13 @@ _any = msgspec.json.Decoder(dict[str, Any])
 
 
 @dataclass(frozen=True)
-class Held:
+class StoredSession:
     """The lines of a file that could be read."""
 
     lines: tuple[Stored, ...]
 
     @property
-    def said(self) -> list[Said]:
+    def messages(self) -> list[ProgramMessage]:
         """The messages of the session, oldest first, without what the program said in its own name."""
         return [
             line.message
@@ -71,20 +71,20 @@ class Held:
         return next((time for time in times if time is not None), None)
 
 
-def read(path: Path) -> Held:
+def read(path: Path) -> StoredSession:
     """The session in a file. Raises OSError where it cannot be read."""
-    return Held(tuple(line for _, line in _lines(path)))
+    return StoredSession(tuple(line for _, line in _lines(path)))
 
 
 def cut(path: Path, uuid: str) -> bool:
     """Take out the line of this id and all that stands behind it, for good. Whether there is any message left."""
-    kept = False
+    has_message = False
     for start, line in _lines(path):
         if line.uuid == uuid:
             os.truncate(path, start)
-            return kept
-        kept = kept or line.is_message
-    return kept
+            return has_message
+        has_message = has_message or line.is_message
+    return has_message
 
 
 def copy(path: Path, target: Path, session_id: str) -> None:
@@ -125,16 +125,16 @@ def _branch(lines: tuple[Stored, ...]) -> list[Stored]:
         # Where it cannot be read, the program takes the line before, and so loses no more than that.
         here = -1 if parent is None else places.get(parent, here - 1)
     answers = {line.message.id for line in lines if line.uuid in ancestors and line.message and line.message.id}
-    taken: set[str] = set()
+    branch_ids: set[str] = set()
     found = []
     for line in lines:
         belongs = line.uuid in ancestors
         if line.type == "assistant":
             belongs = belongs or (line.message is not None and line.message.id in answers)
         elif _holds_results(line):
-            belongs = belongs or line.parent_uuid in taken
+            belongs = belongs or line.parent_uuid in branch_ids
         if belongs and line.is_message:
-            taken.add(line.uuid)
+            branch_ids.add(line.uuid)
             found.append(line)
     return found
 

@@ -19,22 +19,22 @@ from ..anthropic.service import Service
 from ..anthropic.usage import NOTHING, tokens
 from ..anthropic.wire import Event, Failure
 from ..claude_cli.failures import typed_error
-from ..claude_cli.lines import Assistant, Line, Result, Said, StreamEvent, System, User
+from ..claude_cli.lines import Assistant, Line, ProgramMessage, Result, StreamEvent, System, User
 from .history import is_of_the_program
 
 
 class Turn:
-    """Feed it lines until one of them is the result. `said` is what was said in it by then, `ended` whether the program
-    has told of its end, and `version` the program's own."""
+    """Feed it lines until one of them is the result. `messages` is what was said in it by then, `ended` whether the
+    program has told of its end, and `version` the program's own."""
 
     def __init__(self, service: Service, restore: Restore, listeners: Listeners, secret: str) -> None:
         self.session_id: str | None = None
         self.version = ""
-        self.said: list[Said] = []
+        self.messages: list[ProgramMessage] = []
         self.ended = False
         self._service = service
         self._restore = restore
-        self._heard = listeners
+        self._listeners = listeners
         self._secret = secret
         self._answers: list[Assembler] = []
         self._stopped = True
@@ -55,7 +55,7 @@ class Turn:
                 pass
             case Assistant() | User():
                 if not is_of_the_program(line.message):
-                    self.said.append(line.message)
+                    self.messages.append(line.message)
             case System(subtype="init"):
                 self.session_id = line.session_id or self.session_id
                 self.version = line.claude_code_version or self.version
@@ -89,8 +89,8 @@ class Turn:
 
     def cancelled(self, result: Result | None) -> ProviderResponse:
         """What had arrived of a turn that was cancelled, with the result that it ended in, if it did."""
-        told = tokens(result.usage or NOTHING) if result is not None else TokenUsage()
-        return cancelled_response(self.parts, highest_usage(self._usage(), told), self._model)
+        final_usage = tokens(result.usage or NOTHING) if result is not None else TokenUsage()
+        return cancelled_response(self.parts, highest_usage(self._usage(), final_usage), self._model)
 
     @property
     def parts(self) -> tuple[Part, ...]:
@@ -117,21 +117,21 @@ class Turn:
             raise error
 
     def _assembler(self) -> Assembler:
-        told = self._heard.on_usage_update
+        on_usage = self._listeners.on_usage_update
         listeners = Listeners(
-            self._heard.on_chunk,
-            None if told is None else self._telling(told),
-            self._heard.on_function_call,
-            self._heard.on_thinking,
+            self._listeners.on_chunk,
+            None if on_usage is None else self._telling(on_usage),
+            self._listeners.on_function_call,
+            self._listeners.on_thinking,
         )
         return Assembler(self._service, self._restore, listeners, _failed)
 
-    def _telling(self, told: Callable[[TokenUsage], None]) -> Callable[[TokenUsage], None]:
+    def _telling(self, on_usage: Callable[[TokenUsage], None]) -> Callable[[TokenUsage], None]:
         before = self._usage()
 
         def tell(now: TokenUsage) -> None:
             self._shown = highest_usage(self._shown, _sum(before, now))
-            told(self._shown)
+            on_usage(self._shown)
 
         return tell
 
@@ -146,8 +146,8 @@ def _sum(one: TokenUsage, other: TokenUsage) -> TokenUsage:
     return TokenUsage(*(getattr(one, name) + getattr(other, name) for name in TokenUsage.__struct_fields__))
 
 
-def _failed(told: Failure) -> ProviderError:
-    return TransportError(told.message or told.type or "an error without a word")
+def _failed(failure: Failure) -> ProviderError:
+    return TransportError(failure.message or failure.type or "an error without a word")
 
 
 def watch_calls(listeners: Listeners, calls: dict[str, FunctionCall]) -> Listeners:

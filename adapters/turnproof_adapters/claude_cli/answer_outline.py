@@ -66,8 +66,8 @@ def _kind(block: dict[str, Any]) -> tuple[Any, Any]:
     return block.get("type"), block.get("id")
 
 
-def _are_arguments(grown: str) -> bool:
+def _are_arguments(text: str) -> bool:
     try:
-        return not grown or isinstance(_arguments.decode(grown), dict)
+        return not text or isinstance(_arguments.decode(text), dict)
     except (ValueError, RecursionError):
         return False

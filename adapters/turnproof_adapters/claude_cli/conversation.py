@@ -19,7 +19,7 @@ from .._program import GRACE
 from ..anthropic.wire import Event
 from . import tools as offered
 from .answer_outline import Outline, outlined
-from .lines import Asked, Result, StreamEvent, User
+from .lines import ProgramRequest, Result, StreamEvent, User
 from .pipe import Pipe
 from .program_run import ProgramRun
 
@@ -36,8 +36,8 @@ class Conversation(ProgramRun):
     def __init__(self, pipe: Pipe, model: str, tools: Sequence[ToolSchema]) -> None:
         super().__init__(pipe, model, tools)
         self.rests = False
-        self._told: Sequence[dict[str, Any]] = ()
-        self._said = Outline(self._names)
+        self._wire_messages: Sequence[dict[str, Any]] = ()
+        self._outline = Outline(self._names)
         self._permissions: dict[str, tuple[str, dict[str, Any]]] = {}
         self._results: dict[str, dict[str, Any]] = {}
         # Also where nobody ends it: a provider may be dropped.
@@ -45,40 +45,41 @@ class Conversation(ProgramRun):
 
     def begin(self, wire: Sequence[dict[str, Any]]) -> None:
         """Tell it the conversation, and ask for an answer to the last message."""
-        self._told = wire
+        self._wire_messages = wire
         super().begin(wire)
 
     def can_go_on_to(self, wire: Sequence[dict[str, Any]]) -> bool:
         """Whether this is the conversation that it holds, and one message more, which it can be told as it is."""
         if not self.rests or self._pipe.child.has_ended:
             return False
-        *told, answer, following = wire if len(wire) > 1 else (*wire, {}, {})
-        if told != self._told or outlined(answer) != self._said.blocks:
+        *earlier_messages, answer, following = wire if len(wire) > 1 else (*wire, {}, {})
+        if earlier_messages != self._wire_messages or outlined(answer) != self._outline.blocks:
             return False
-        if not self._said.calls:
+        if not self._outline.calls:
             return True
         return (
-            all(map(_can_be_told, following["content"])) and list(map(_call, following["content"])) == self._said.calls
+            all(map(_can_be_told, following["content"]))
+            and list(map(_call, following["content"])) == self._outline.calls
         )
 
     def go_on(self, wire: Sequence[dict[str, Any]]) -> None:
         """Ask for an answer to the last message: what the user says, or the results of all calls."""
         self.rests = False
         self._pipe.child.take_up()
-        self._told = wire
-        if self._said.calls:
+        self._wire_messages = wire
+        if self._outline.calls:
             self._give({_call(block): block for block in wire[-1]["content"]})
         else:
             self._ask(wire[-1])
 
     def events(self) -> Iterator[Event]:
         """The events of the answer's stream, as for `ProgramRun`. Behind them it rests, or has ended."""
-        self._said, self._permissions = Outline(self._names), {}
+        self._outline, self._permissions = Outline(self._names), {}
         for event in super().events():
-            self._said.feed(event)
+            self._outline.feed(event)
             yield event
         with contextlib.suppress(ProviderError):
-            self.rests = not self._said.is_followed_up and self._waits()
+            self.rests = not self._outline.is_followed_up and self._waits()
         if not self.rests:
             self.end()
 
@@ -96,8 +97,8 @@ class Conversation(ProgramRun):
 
     def _waits(self) -> bool:
         """Whether it waits to be allowed the calls, or for its user: then wait until it has told of its turn's end."""
-        if self._said.calls:
-            return list(self._permissions) == self._said.calls
+        if self._outline.calls:
+            return list(self._permissions) == self._outline.calls
         child = self._pipe.child
         usual, child.silence = child.silence, min(child.silence, GRACE)
         for line in self._lines:
@@ -110,8 +111,8 @@ class Conversation(ProgramRun):
         """Have all calls made, one by one: results go out in the order in which they come."""
         self._results = results
         permissions, self._permissions = self._permissions, {}
-        for call, (number, given) in permissions.items():
-            self._pipe.reply(number, {"behavior": "allow", "updatedInput": given})
+        for call, (number, arguments) in permissions.items():
+            self._pipe.reply(number, {"behavior": "allow", "updatedInput": arguments})
             self._wait_for_result(call)
         if self._results:
             raise TransportError("claude goes on without the results of all calls")
@@ -123,20 +124,20 @@ class Conversation(ProgramRun):
                     return
             elif isinstance(line, StreamEvent | Result):
                 raise TransportError("claude goes on without the results of all calls")
-        raise self._pipe.child.lost()
+        raise self._pipe.child.loss()
 
-    def _reply(self, number: str, asked: Asked) -> None:
-        match asked.subtype, asked.message.get("method"):
+    def _reply(self, number: str, request: ProgramRequest) -> None:
+        match request.subtype, request.message.get("method"):
             case "can_use_tool", _:
-                self._permissions[asked.tool_use_id] = number, asked.input
+                self._permissions[request.tool_use_id] = number, request.input
             case "mcp_message", "tools/call":
-                self._answer_call(number, asked.message)
+                self._answer_call(number, request.message)
             case "mcp_message", _:
                 self._pipe.reply(
-                    number, {"mcp_response": offered.answer_mcp_request(self._tools, asked.message, offered.HINTS)}
+                    number, {"mcp_response": offered.answer_mcp_request(self._tools, request.message, offered.HINTS)}
                 )
             case _:
-                self._pipe.refuse(number, asked)
+                self._pipe.refuse(number, request)
 
     def _answer_call(self, number: str, message: dict[str, Any]) -> None:
         call = message.get("params", {}).get("_meta", {}).get(offered.CALL_ID)
@@ -144,13 +145,15 @@ class Conversation(ProgramRun):
         if result is None:
             raise TransportError(f"claude makes a call that nobody asked for: {call!r}")
         text = result["content"]
-        said: dict[str, Any] = {"content": [{"type": "text", "text": text}]}
+        tool_reply: dict[str, Any] = {"content": [{"type": "text", "text": text}]}
         # A failure is told by its content alone. Else the program takes a string from here as it is (the protocol's
         # first version has it), where it would make a list of blocks of the other.
-        said |= {"isError": True} if "is_error" in result else {"toolResult": text}
+        tool_reply |= {"isError": True} if "is_error" in result else {"toolResult": text}
         # With the last result the program has all that it needs to ask the model.
         last = not self._results
-        self._pipe.reply(number, {"mcp_response": {"jsonrpc": "2.0", "id": message["id"], "result": said}}, asks=last)
+        self._pipe.reply(
+            number, {"mcp_response": {"jsonrpc": "2.0", "id": message["id"], "result": tool_reply}}, asks=last
+        )
 
 
 def _can_be_told(block: dict[str, Any]) -> bool:

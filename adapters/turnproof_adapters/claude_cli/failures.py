@@ -16,13 +16,13 @@ from .lines import Assistant, Result
 _TOO_LONG = re.compile(r"prompt is too long(?:.*?~?(?P<requested>\d+) tokens \(limit (?P<limit>\d+)\))?", re.I | re.S)
 
 
-def typed_error(result: Result, told: Assistant | None, secret: str) -> ProviderError:
-    """The error that a result tells of. `told` is what came in an answer's place before it. `secret` never shows."""
+def typed_error(result: Result, message: Assistant | None, secret: str) -> ProviderError:
+    """The error that a result tells of. `message` is what came in an answer's place before it. `secret` never shows."""
     text = hide_secret(
         "; ".join(result.errors or ()) or result.result or result.terminal_reason or result.subtype, secret
     )
-    status = result.api_error_status if told is None else told.api_error_status or result.api_error_status
-    kind = None if told is None else told.api_error_type
+    status = result.api_error_status if message is None else message.api_error_status or result.api_error_status
+    kind = None if message is None else message.api_error_type
     full = _TOO_LONG.match(text)
     if result.terminal_reason == "prompt_too_long" or (status == 400 and full):
         figures = {name: int(digits) for name, digits in (full.groupdict() if full else {}).items() if digits}

@@ -19,7 +19,7 @@ from .._legacy import OwnHistory
 from ..anthropic.wire import Event
 from .calling import ClaudeCliCalls, Request, Run
 from .conversation import Conversation
-from .program import KEPT
+from .program import SESSION_OPTIONS
 
 
 class ClaudeCliLegacy(OwnHistory, ClaudeCliCalls):
@@ -47,7 +47,7 @@ class ClaudeCliLegacy(OwnHistory, ClaudeCliCalls):
 
     def _ask(self, request: Request) -> Source[Event]:
         """Have the process that holds the conversation go on with it, or start one."""
-        run = self._run(request.limits, self._system, *KEPT)
+        run = self._run(request.limits, self._system, *SESSION_OPTIONS)
         live = self._live
         try:
             if live is not None and run == self._run_of_it and live.can_go_on_to(request.wire):

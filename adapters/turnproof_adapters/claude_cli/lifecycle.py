@@ -67,9 +67,9 @@ class ClaudeCliProvider(ServiceProvider[Program]):
     def _settings(self) -> Settings:
         return Settings(self.service, self._require_model(), self._max_tokens, self._thinking)
 
-    def _failed(self, told: Failure) -> ProviderError:
-        text = hide_secret(told.message or told.type or "an error without a word", self._require_client().api_key)
-        return refusal(Refused(200, told.type, text))
+    def _failed(self, failure: Failure) -> ProviderError:
+        text = hide_secret(failure.message or failure.type or "an error without a word", self._require_client().api_key)
+        return refusal(Refused(200, failure.type, text))
 
 
 def _typed(error: Exception, secret: str) -> ProviderError:

@@ -23,7 +23,7 @@ class StreamEvent(Line, frozen=True, kw_only=True):
     event: Event
 
 
-class Asked(msgspec.Struct, frozen=True):
+class ProgramRequest(msgspec.Struct, frozen=True):
     """What the program wants to know: whether a tool may run, or something of a server of tools."""
 
     subtype: str = ""
@@ -37,7 +37,7 @@ class ControlRequest(Line, frozen=True, kw_only=True):
     """A question of the program's."""
 
     request_id: str
-    request: Asked
+    request: ProgramRequest
 
 
 class Answered(msgspec.Struct, frozen=True):
@@ -54,7 +54,7 @@ class ControlResponse(Line, frozen=True, kw_only=True):
     response: Answered
 
 
-class Said(msgspec.Struct, frozen=True):
+class ProgramMessage(msgspec.Struct, frozen=True):
     """A message, or a part of one: the lines of one answer share its `id`."""
 
     role: str = ""
@@ -74,7 +74,7 @@ class System(Line, frozen=True, kw_only=True):
 class User(Line, frozen=True, kw_only=True):
     """What the model was told in a turn: results of tools, or words of the program's own (`isSynthetic`)."""
 
-    message: Said = Said()
+    message: ProgramMessage = ProgramMessage()
     is_synthetic: bool = msgspec.field(default=False, name="isSynthetic")
 
 
@@ -82,7 +82,7 @@ class Assistant(Line, frozen=True, kw_only=True):
     """A finished block of an answer; or, in an answer's place, that the API refused, with its status and error type.
     `error` is the program's own word for it."""
 
-    message: Said = Said()
+    message: ProgramMessage = ProgramMessage()
     is_api_error_message: bool = False
     error: str | None = None
     api_error_status: int | None = None

@@ -13,9 +13,9 @@ from turnproof.errors import TransportError
 from .._child_process import Child, ChildLost
 from .._errors import hide_secret
 from .failures import typed_error
-from .lines import Asked, ControlRequest, ControlResponse, Line, Result, decode_line
+from .lines import ControlRequest, ControlResponse, Line, ProgramRequest, Result, decode_line
 
-Reply: TypeAlias = Callable[[str, Asked], None]
+Reply: TypeAlias = Callable[[str, ProgramRequest], None]
 """Takes a question of the program's with its number, and answers it or not."""
 
 _encode = msgspec.json.Encoder().encode
@@ -44,7 +44,7 @@ class Pipe:
                 return
             if isinstance(line, Result) and line.is_error:
                 raise typed_error(line, None, self.secret)
-        raise self.child.lost()
+        raise self.child.loss()
 
     def write(self, line: dict[str, Any], *, asks: bool = False) -> None:
         """Write a line; for `asks` see `Child.write`. That the program is gone is found by whoever reads its lines,
@@ -59,12 +59,12 @@ class Pipe:
 
     def reply(self, number: str, response: dict[str, Any], *, asks: bool = False) -> None:
         """Answer a question of the program's; for `asks` see `Child.write`."""
-        said = {"subtype": "success", "request_id": number, "response": response}
-        self.write({"type": "control_response", "response": said}, asks=asks)
+        success = {"subtype": "success", "request_id": number, "response": response}
+        self.write({"type": "control_response", "response": success}, asks=asks)
 
-    def refuse(self, number: str, asked: Asked) -> None:
+    def refuse(self, number: str, request: ProgramRequest) -> None:
         """Say that a question of the program's cannot be answered here."""
-        refused = {"subtype": "error", "request_id": number, "error": f"{asked.subtype} is not known here"}
+        refused = {"subtype": "error", "request_id": number, "error": f"{request.subtype} is not known here"}
         self.write({"type": "control_response", "response": refused})
 
     def lines(self, reply: Reply) -> Iterator[Line]:
@@ -74,7 +74,7 @@ class Pipe:
                 line = decode_line(data)
             except (ValueError, RecursionError):
                 if self.child.broke_off:
-                    raise self.child.lost() from None
+                    raise self.child.loss() from None
                 shown = hide_secret(data[:200].decode("utf-8", "replace"), self.secret)
                 raise TransportError(f"claude wrote a line that is none of its protocol: {shown}") from None
             if isinstance(line, ControlRequest):

@@ -62,14 +62,14 @@ ONE_ANSWER = ("--no-session-persistence", "--max-turns=1", f"--session-id={_NOBO
 """For a process that gives one answer and keeps nothing."""
 
 
-KEPT = ("--no-session-persistence", f"--session-id={_NOBODY}")
+SESSION_OPTIONS = ("--no-session-persistence", f"--session-id={_NOBODY}")
 """For a process that goes on from answer to answer, and is all that keeps the conversation."""
 
 
-def find_claude(given: object) -> str:
-    """The program's path: what is `given`, or the first of its name on PATH. Raises UsageError where there is none, or
-    where it cannot be run."""
-    return find_program(NAME if given is None else str(given), "npm install -g @anthropic-ai/claude-code")
+def find_claude(setting: object) -> str:
+    """The program's path: what is `setting`, or the first of its name on PATH. Raises UsageError where there is
+    none, or where it cannot be run."""
+    return find_program(NAME if setting is None else str(setting), "npm install -g @anthropic-ai/claude-code")
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,7 @@ class Program:
         if not folder.is_dir():
             raise UsageError(f"cwd: {folder} is no folder")
         path = find_claude(config.get("program"))
-        home = Path(tempfile.mkdtemp(prefix="turnproof-claude-")) if home is None else _made(home)
+        home = Path(tempfile.mkdtemp(prefix="turnproof-claude-")) if home is None else _make_home(home)
         settings = home / ".claude.json"
         if not settings.exists():
             settings.write_text(json.dumps({"userID": _NOBODY.replace("-", "") * 2}))
@@ -134,7 +134,7 @@ class Program:
         shutil.rmtree(self.home, ignore_errors=True)
 
 
-def _made(home: Path) -> Path:
+def _make_home(home: Path) -> Path:
     try:
         home.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -18,7 +18,7 @@ from ..anthropic.wire import Event
 from . import tools as offered
 from .answer_outline import Outline
 from .failures import typed_error
-from .lines import Asked, Assistant, Result, StreamEvent, decode_line
+from .lines import Assistant, ProgramRequest, Result, StreamEvent, decode_line
 from .pipe import Pipe, user_line
 
 
@@ -55,7 +55,7 @@ class ProgramRun:
                 if line.is_error:
                     raise typed_error(line, None, self._pipe.secret)
                 return
-        raise self._pipe.child.lost()
+        raise self._pipe.child.loss()
 
     def _ask(self, message: dict[str, Any]) -> None:
         """The message to be answered."""
@@ -86,17 +86,17 @@ class ProgramRun:
             elif isinstance(line, Result):
                 raise typed_error(line, refused, self._pipe.secret)
         if not finished:
-            raise self._pipe.child.lost()
+            raise self._pipe.child.loss()
         # The guard has ended it, and what followed may not have arrived: it says nothing more.
         yield Event(type="message_stop")
 
-    def _reply(self, number: str, asked: Asked) -> None:
-        if asked.subtype == "mcp_message":
-            self._pipe.reply(number, {"mcp_response": offered.answer_mcp_request(self._tools, asked.message)})
-        elif asked.subtype != "can_use_tool":
+    def _reply(self, number: str, request: ProgramRequest) -> None:
+        if request.subtype == "mcp_message":
+            self._pipe.reply(number, {"mcp_response": offered.answer_mcp_request(self._tools, request.message)})
+        elif request.subtype != "can_use_tool":
             # As for that one: asked as soon as the first call is there, and any answer could break off those that
             # follow it.
-            self._pipe.refuse(number, asked)
+            self._pipe.refuse(number, request)
 
 
 class SlowReaderGuard:
@@ -105,7 +105,7 @@ class SlowReaderGuard:
     def __init__(self, child: Child, tools: frozenset[str]) -> None:
         self._child = child
         self._tools = tools
-        self._said = Outline(tools)
+        self._outline = Outline(tools)
 
     def hear(self, data: bytes) -> None:
         """One line. What cannot be read is the affair of whoever takes it."""
@@ -118,7 +118,7 @@ class SlowReaderGuard:
         if not isinstance(line, StreamEvent) or line.parent_tool_use_id is not None:
             return
         if line.event.type == "message_start":
-            self._said = Outline(self._tools)
-        self._said.feed(line.event)
-        if self._said.is_followed_up:
+            self._outline = Outline(self._tools)
+        self._outline.feed(line.event)
+        if self._outline.is_followed_up:
             self._child.kill()

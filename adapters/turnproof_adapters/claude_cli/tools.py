@@ -49,15 +49,15 @@ def restorer(messages: Sequence[Message], tools: Sequence[ToolSchema] | None) ->
 
 
 def answer_mcp_request(
-    tools: Sequence[ToolSchema], asked: dict[str, Any], hints: Mapping[str, Any] = MappingProxyType({})
+    tools: Sequence[ToolSchema], request: dict[str, Any], hints: Mapping[str, Any] = MappingProxyType({})
 ) -> dict[str, Any]:
     """The answer to a JSON-RPC message of the program's; empty for a notification. `hints` are told of each tool."""
-    if "id" not in asked:
+    if "id" not in request:
         return {}
-    head = {"jsonrpc": "2.0", "id": asked["id"]}
-    match asked.get("method"):
+    head = {"jsonrpc": "2.0", "id": request["id"]}
+    match request.get("method"):
         case "initialize":
-            version = asked.get("params", {}).get("protocolVersion", "2025-06-18")
+            version = request.get("params", {}).get("protocolVersion", "2025-06-18")
             info = {"name": SERVER, "version": "1"}
             return {**head, "result": {"protocolVersion": version, "capabilities": {"tools": {}}, "serverInfo": info}}
         case "tools/list":

@@ -41,7 +41,7 @@ def from_exception(error: Exception, secret: str) -> ProviderError:
     if isinstance(error, HttpResponseError) and isinstance(error.response, Httpx2Response):
         return _refused(error.response, secret)
     if isinstance(error, FailureTold):
-        return errors.from_failure(error.said, secret)
+        return errors.from_failure(error.failure, secret)
     if isinstance(error, UnicodeEncodeError):
         return InvalidRequestError(f"the request holds text that is not valid Unicode: {error.reason}")
     detail = hide_secret(f"{type(error).__name__}: {str(error) or 'no details'}", secret)

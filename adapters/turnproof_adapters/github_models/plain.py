@@ -59,9 +59,11 @@ class Complete:
     def say(self, text: str) -> str:
         """One turn, with a history of the SDK's own messages."""
         self.history.append(UserMessage(text))
-        said = self._client.complete(**{**self._whole, "messages": self.history}).choices[0].message.content or ""
-        self.history.append(AssistantMessage(said))
-        return said
+        answer_text = (
+            self._client.complete(**{**self._whole, "messages": self.history}).choices[0].message.content or ""
+        )
+        self.history.append(AssistantMessage(answer_text))
+        return answer_text
 
     def close(self) -> None:
         """Close all connections."""

@@ -19,9 +19,9 @@ _DONE = b"data: [DONE]\n\n"
 class FailureTold(Exception):
     """The service told a failure inside its stream."""
 
-    def __init__(self, said: Failure) -> None:
+    def __init__(self, failure: Failure) -> None:
         super().__init__("the service told a failure inside its stream")
-        self.said = said
+        self.failure = failure
 
 
 def readable_pieces(content_type: str, pieces: Iterator[bytes]) -> Iterator[bytes]:
@@ -36,8 +36,8 @@ def readable_pieces(content_type: str, pieces: Iterator[bytes]) -> Iterator[byte
     for data in events:
         if data.startswith(b"[DONE]"):
             break
-        if b'"choices"' not in data and (said := decode(data).failure) is not None:
-            raise FailureTold(said)
+        if b'"choices"' not in data and (failure := decode(data).failure) is not None:
+            raise FailureTold(failure)
         yield b"data: %b\n\n" % _in_a_line(data)
     yield _DONE
     for _ in events:

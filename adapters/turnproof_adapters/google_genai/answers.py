@@ -67,10 +67,10 @@ def other_part(wire: types.Part, to: Target) -> messages.Part | None:
         language = whole_characters(code.language.value) if code.language is not None else ""
         text = whole_characters(code.code or "")
         return messages.ExecutableCode(language, text, provider_data=issued_data(wire, to, id=code.id))
-    if (ran := wire.code_execution_result) is not None:
-        outcome = whole_characters(ran.outcome.value) if ran.outcome is not None else ""
-        output = whole_characters(ran.output or "")
-        return messages.CodeExecutionResult(outcome, output, provider_data=issued_data(wire, to, id=ran.id))
+    if (code_result := wire.code_execution_result) is not None:
+        outcome = whole_characters(code_result.outcome.value) if code_result.outcome is not None else ""
+        output = whole_characters(code_result.output or "")
+        return messages.CodeExecutionResult(outcome, output, provider_data=issued_data(wire, to, id=code_result.id))
     if (blob := wire.inline_data) is not None:
         return messages.InlineData(whole_characters(blob.mime_type or ""), blob.data or b"", provider_data=issued)
     if (file := wire.file_data) is not None:

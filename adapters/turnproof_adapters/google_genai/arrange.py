@@ -29,7 +29,7 @@ BEGINS_WITH_A_CALL = "it begins with a call of the model's, which may only follo
 class Arrangement(Generic[V]):
     """Contents so far. Feed it with `add`, in order; `finish` gives them all and ends it."""
 
-    __slots__ = ("_begins_with_a_call", "_calls", "_closed", "_codec", "_results", "_said", "_to")
+    __slots__ = ("_begins_with_a_call", "_calls", "_closed", "_codec", "_open_contents", "_results", "_to")
 
     def __init__(self, codec: Codec[V], to: Target) -> None:
         self._codec = codec
@@ -37,17 +37,17 @@ class Arrangement(Generic[V]):
         self._closed: list[V] = []
         self._calls: list[Call] = []
         self._results: list[Result[V]] = []
-        self._said: list[V] = []
+        self._open_contents: list[V] = []
         self._begins_with_a_call = False
 
     @property
     def problem(self) -> str | None:
         """Why the API would refuse to answer this conversation; None if it would not."""
-        if not self._closed and not self._said:
+        if not self._closed and not self._open_contents:
             return "nothing is said in it"
         if self._begins_with_a_call:
             return BEGINS_WITH_A_CALL
-        if not self._said and not self._calls:
+        if not self._open_contents and not self._calls:
             return "what was said last in it are the model's own words"
         return None
 
@@ -57,26 +57,26 @@ class Arrangement(Generic[V]):
         other._closed = self._closed.copy()
         other._calls = self._calls.copy()
         other._results = self._results.copy()
-        other._said = self._said.copy()
+        other._open_contents = self._open_contents.copy()
         other._begins_with_a_call = self._begins_with_a_call
         return other
 
-    def add(self, said: Row[V]) -> None:
+    def add(self, content_row: Row[V]) -> None:
         """Append what one message says. Results answer calls before them, in a message of the model's its own too."""
-        if said.content is not None and said.model:
-            if self._said or self._results:
+        if content_row.content is not None and content_row.model:
+            if self._open_contents or self._results:
                 self._close()
             if not self._closed:
-                self._begins_with_a_call = bool(said.calls)
-            self._calls += said.calls
-            self._closed.append(said.content)
-        elif said.content is not None:
-            self._said.append(said.content)
-        self._results += said.results
+                self._begins_with_a_call = bool(content_row.calls)
+            self._calls += content_row.calls
+            self._closed.append(content_row.content)
+        elif content_row.content is not None:
+            self._open_contents.append(content_row.content)
+        self._results += content_row.results
 
     def add_silence(self) -> None:
         """Append that the user says nothing: the API takes an empty text, and no content without parts."""
-        self._said.append(self._codec.content("user", [self._codec.part({"text": ""})]))
+        self._open_contents.append(self._codec.content("user", [self._codec.part({"text": ""})]))
 
     def finish(self) -> list[V]:
         """All contents. The arrangement takes no more after this."""
@@ -87,17 +87,17 @@ class Arrangement(Generic[V]):
         """Write what followed the open calls."""
         if self._calls:
             self._closed.append(self._codec.content("user", self._responses()))
-        self._closed += self._said
+        self._closed += self._open_contents
         self._calls.clear()
         self._results.clear()
-        self._said.clear()
+        self._open_contents.clear()
 
     def _responses(self) -> list[V]:
         found: dict[str, deque[Result[V]]] = {}
         for result in self._results:
             found.setdefault(result.id, deque()).append(result)
         responses: list[V] = []
-        behind: list[V] = []
+        media_behind: list[V] = []
         for call in self._calls:
             waiting = found.get(call.id)
             if waiting:
@@ -105,10 +105,10 @@ class Arrangement(Generic[V]):
                 responses.append(self._response(result, call))
                 # Media that a response cannot hold stands right behind it, so that it is seen whose it is; but
                 # Anthropic takes nothing between the results of one step.
-                (behind if self._to.anthropic else responses).extend(result.beside)
+                (media_behind if self._to.anthropic else responses).extend(result.companions)
             else:
                 responses.append(self._codec.part(convert.unanswered(call.id, call.name, self._to)))
-        return responses + behind
+        return responses + media_behind
 
     def _response(self, result: Result[V], call: Call) -> V:
         if wire_name(result.part.name) == call.name:

@@ -89,7 +89,7 @@ class Assembler:
         self._restore = restore
         self._listeners = listeners
         self._token = token or CancelToken()
-        self._said: list[messages.Part | _Words] = []
+        self._pieces: list[messages.Part | _Words] = []
         self._calls = 0
         self._answer = ""
         self._answered_by: str | None = None
@@ -125,7 +125,7 @@ class Assembler:
         failure = self.failure or unusable(self._raw_finish, self._finish_message)
         if failure is not None:
             raise failure
-        if self._raw_finish is None and not self._said:
+        if self._raw_finish is None and not self._pieces:
             raise TransportError("the service sent an answer without a candidate")
         return messages.ProviderResponse(
             parts=self._parts(),
@@ -150,7 +150,7 @@ class Assembler:
                 self._end_words()
             case _:
                 self._end_words()
-                self._said.append(piece)
+                self._pieces.append(piece)
 
     def _take_call(self, called: Called) -> None:
         name = whole_characters(self._restore(called.name or ""))
@@ -161,33 +161,33 @@ class Assembler:
             self.failure = TransportError(f"the service sent malformed arguments for a call of {name!r:.80} ({error})")
             return
         self._calls += 1
-        self._said.append(part)
+        self._pieces.append(part)
         if self._listeners.on_function_call is not None:
             self._listeners.on_function_call(part)
 
     def _take_words(self, words: Words) -> None:
-        last = self._said[-1] if self._said else None
+        last = self._pieces[-1] if self._pieces else None
         goes_on = isinstance(last, _Words) and last.kind is words.kind
         if words.issued is not None and not (goes_on and self._to.anthropic):
             self._end_words()
             text = whole_characters(words.text)
-            self._said.append(words.kind(text=text, provider_data=words.issued))
+            self._pieces.append(words.kind(text=text, provider_data=words.issued))
             self._show(words.kind, text)
         elif words.text or words.issued is not None:
             if not isinstance(last, _Words) or not goes_on:
                 self._end_words()
                 last = _Words(words.kind)
-                self._said.append(last)
+                self._pieces.append(last)
             text = last.joiner.feed(words.text)
             last.pieces.append(text)
             self._show(words.kind, text)
             if words.issued is not None:
                 self._end_words()
-                self._said[-1] = last.part(words.issued)
+                self._pieces[-1] = last.part(words.issued)
 
     def _end_words(self) -> None:
         """What comes next is no part of the words before it."""
-        last = self._said[-1] if self._said else None
+        last = self._pieces[-1] if self._pieces else None
         if isinstance(last, _Words) and (rest := last.joiner.rest()):
             last.pieces.append(rest)
             self._show(last.kind, rest)
@@ -209,7 +209,7 @@ class Assembler:
             self._listeners.on_usage_update(self._shown)
 
     def _parts(self) -> tuple[messages.Part, ...]:
-        return tuple(self._part(said) if isinstance(said, _Words) else said for said in self._said)
+        return tuple(self._part(piece) if isinstance(piece, _Words) else piece for piece in self._pieces)
 
     def _part(self, words: _Words) -> messages.Part:
         """Words without a signature. A thought shows whose it is all the same."""

@@ -42,13 +42,13 @@ def history_to_sdk(messages: Sequence[Message], model: str) -> list[types.Conten
     Raises InvalidRequestError for a part that the SDK's types refuse. Of parts that no neutral part names, those that
     the SDK does not know either are left out, as it leaves them out of every answer.
     """
-    held = [_without_unknown(message) for message in messages]
-    sent = arranged(held, target(model))
-    if any(message.calls for message in takewhile(_is_model, reversed(held))):
+    known_messages = [_without_unknown(message) for message in messages]
+    sent = arranged(known_messages, target(model))
+    if any(message.calls for message in takewhile(_is_model, reversed(known_messages))):
         # The arrangement closes with responses that say the calls were not carried out: they may still be.
         sent.pop()
     contents = _validated(sent)
-    keep_ids(contents, [call for message in held for call in message.calls])
+    keep_ids(contents, [call for message in known_messages for call in message.calls])
     return contents
 
 

@@ -45,8 +45,8 @@ def from_exception(error: Exception, secret: str, cache: str | None = None) -> e
     """
     if isinstance(error, ToldOfFailure):
         # As the SDK makes one of it.
-        told = error.error if isinstance(error.error, dict) else {"message": error.error}
-        error = sdk.APIError(0, {"error": told})
+        details = error.error if isinstance(error.error, dict) else {"message": error.error}
+        error = sdk.APIError(0, {"error": details})
     if isinstance(error, sdk.APIError):
         return _from_status(error, secret, cache)
     if isinstance(error, google.auth.exceptions.GoogleAuthError):
@@ -66,8 +66,8 @@ def _from_status(error: sdk.APIError, secret: str, cache: str | None) -> errors.
     kind = hide_secret(error.status, secret) if isinstance(error.status, str) else None
     details = tuple(_details(error.details))
     # A proxy's page of HTML is no message: the status has to do.
-    said = error.message if isinstance(error.message, str) and not error.message.lstrip().startswith("<") else None
-    text = hide_secret(said or kind or f"HTTP status {code}", secret)
+    message = error.message if isinstance(error.message, str) and not error.message.lstrip().startswith("<") else None
+    text = hide_secret(message or kind or f"HTTP status {code}", secret)
     if cache is not None and code in (403, 404) and _NO_CACHE.search(text):
         return errors.CacheExpiredError(text, name=cache, status=code, kind=kind)
     wait = _wait(error, details)
@@ -91,9 +91,9 @@ def _limited(
 ) -> errors.RateLimitError:
     if any("PerDay" in quota for quota in _quotas(details)):
         # The delay that comes with it is the minute's; the day's quota is not back by then.
-        spent = errors.RateLimitError(text, status=429, kind=kind)
-        spent.retryable = False
-        return spent
+        quota_error = errors.RateLimitError(text, status=429, kind=kind)
+        quota_error.retryable = False
+        return quota_error
     return errors.RateLimitError(text, status=429, kind=kind, retry_after=wait)
 
 

@@ -93,18 +93,18 @@ class GoogleLegacy(LegacySession, CachingGoogleProvider):
         return history_from_sdk(self._conversation.contents, self._conversation.model, self._restore)
 
     def _turn(
-        self, said: Message, response_schema: Schema | None, listeners: Listeners, token: CancelToken | None
+        self, message: Message, response_schema: Schema | None, listeners: Listeners, token: CancelToken | None
     ) -> ProviderResponse:
         conversation = self._up_to_date()
         if token is not None:
             token.raise_if_cancelled()
         before = conversation.contents
-        *unanswered, content = self._user_side(conversation, said)
+        *unanswered, content = self._user_side(conversation, message)
         until = [*before, *unanswered, content]
         if unanswered:
             conversation = conversation.restart(until[:-1])
         try:
-            response = self._call(conversation, said, content, response_schema, listeners, token)
+            response = self._call(conversation, message, content, response_schema, listeners, token)
         except BaseException:
             self._conversation = conversation.restart(before)
             raise
@@ -118,15 +118,15 @@ class GoogleLegacy(LegacySession, CachingGoogleProvider):
     def _call(
         self,
         conversation: _Conversation,
-        said: Message,
+        message: Message,
         content: types.Content,
         response_schema: Schema | None,
         listeners: Listeners,
         token: CancelToken | None,
     ) -> ProviderResponse:
         """One answer. Of the plugin's marks only those on system text and tools mean anything to this API."""
-        held = [*self.get_history(), said] if self._cache_plugin is not None else []
-        marked = self._annotated(Prompt(held, self._system, self._tools, response_schema), token)
+        prompt_messages = [*self.get_history(), message] if self._cache_plugin is not None else []
+        marked = self._annotated(Prompt(prompt_messages, self._system, self._tools, response_schema), token)
         fields = self._settings().fields(marked)
         with self._telling_of_lost_caches():
             response = self._ask(conversation, content, fields, listeners, token)
@@ -152,22 +152,25 @@ class GoogleLegacy(LegacySession, CachingGoogleProvider):
 
     def _up_to_date(self) -> _Conversation:
         """The conversation, in a `Chat` of the client and model that are in use now."""
-        client, model, held = self._require_client(), self._settings().model, self._conversation
-        if held is None or held.client is not client or held.model != model:
-            held = self._conversation = _Conversation.start(client, model, history_to_sdk(self.get_history(), model))
-        return held
+        client, model, conversation = self._require_client(), self._settings().model, self._conversation
+        if conversation is None or conversation.client is not client or conversation.model != model:
+            conversation = self._conversation = _Conversation.start(
+                client, model, history_to_sdk(self.get_history(), model)
+            )
+        return conversation
 
-    def _user_side(self, conversation: _Conversation, said: Message) -> list[types.Content]:
-        """The content to send last, and before it, if calls are open that `said` does not answer, one that does."""
+    def _user_side(self, conversation: _Conversation, new_message: Message) -> list[types.Content]:
+        """The content to send last, and before it, if calls are open that `new_message` does not answer, one that
+        does."""
         last = takewhile(lambda content: content.role == "model", reversed(conversation.contents))
         read = history_from_sdk([*last][::-1], conversation.model, self._restore)
-        asked = Message("model", tuple(call for message in read for call in message.calls))
-        sent = history_to_sdk([asked, said], conversation.model)
+        call_message = Message("model", tuple(call for message in read for call in message.calls))
+        sent = history_to_sdk([call_message, new_message], conversation.model)
         contents = [content for content in sent if content.role == "user"]
-        if not contents and says_nothing(said):
+        if not contents and says_nothing(new_message):
             return [types.Content(role="user", parts=[types.Part(text="")])]
         if not contents:
-            what = "results that answer no open call" if said.results else "a message that says nothing"
+            what = "results that answer no open call" if new_message.results else "a message that says nothing"
             raise InvalidRequestError(f"there is nothing to send in {what}")
         return contents
 

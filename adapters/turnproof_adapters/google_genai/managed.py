@@ -45,12 +45,12 @@ class CachingGoogleProvider(CachePluginHolder, GoogleProvider):
         Raises InvalidRequestError for a prefix that is too small for the model, and Cancelled once the token is set.
         """
         client, model = self._require_client(), self._settings().model
-        kept: Fields = {"ttl": f"{ttl_seconds}s"}
+        fields: Fields = {"ttl": f"{ttl_seconds}s"}
         if (instruction := convert.system(system)) is not None:
-            kept["systemInstruction"] = instruction
+            fields["systemInstruction"] = instruction
         if tools:
-            kept["tools"] = convert.tools(tools)
-        config = types.CreateCachedContentConfig.model_validate_json(encode(kept))
+            fields["tools"] = convert.tools(tools)
+        config = types.CreateCachedContentConfig.model_validate_json(encode(fields))
         config.http_options = _patience()
         name = self._simple(lambda: client.caches.create(model=model, config=config), cancel_token).name
         if not name:

@@ -82,9 +82,9 @@ class GenerateContent(_SdkCall):
     def say(self, text: str) -> str:
         """One turn, with a history of the SDK's own contents."""
         self.history.append(types.Content(role="user", parts=[types.Part(text=text)]))
-        said = self._client.models.generate_content(model=self._model, contents=self.history, config=self._config)
-        self.history.append(types.Content(role="model", parts=[types.Part(text=said.text)]))
-        return said.text or ""
+        response = self._client.models.generate_content(model=self._model, contents=self.history, config=self._config)
+        self.history.append(types.Content(role="model", parts=[types.Part(text=response.text)]))
+        return response.text or ""
 
 
 class ChatSendMessage(_SdkCall):

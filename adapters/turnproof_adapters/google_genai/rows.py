@@ -42,7 +42,7 @@ class Result(Generic[V]):
 
     id: str
     response: V
-    beside: tuple[V, ...]
+    companions: tuple[V, ...]
     part: messages.ToolResult
 
 
@@ -60,25 +60,25 @@ class Row(Generic[V]):
 def row(message: messages.Message, codec: Codec[V], to: Target) -> Row[V]:
     """The row of a message for a model. Raises InvalidRequestError for what cannot be sent."""
     refuse_unsendable(message)
-    made: Row[V] = Row(message.role == "model", any(part.cache is not None for part in message.parts))
+    content_row: Row[V] = Row(message.role == "model", any(part.cache is not None for part in message.parts))
     parts: list[V] = []
     says_something = False
     for part in message.parts:
         if isinstance(part, messages.ToolResult):
-            response, beside = convert.result(part, to)
-            made.results.append(Result(part.call_id, codec.part(response), tuple(map(codec.part, beside)), part))
+            response, media = convert.result(part, to)
+            content_row.results.append(Result(part.call_id, codec.part(response), tuple(map(codec.part, media)), part))
             continue
-        sent = _part(part, to, first=not made.calls)
-        if sent is None or (isinstance(part, messages.Thought) and not made.model):
+        sent = _part(part, to, first=not content_row.calls)
+        if sent is None or (isinstance(part, messages.Thought) and not content_row.model):
             continue
         if isinstance(part, messages.FunctionCall):
-            made.calls.append(Call(part.id, wire_name(part.name)))
+            content_row.calls.append(Call(part.id, wire_name(part.name)))
         # An answer broken off while the model was still thinking is nothing that a conversation could go on from.
         says_something = says_something or not isinstance(part, messages.Thought) or "thoughtSignature" in sent
         parts.append(codec.part(sent))
     if says_something:
-        made.content = codec.content("model" if made.model else "user", parts)
-    return made
+        content_row.content = codec.content("model" if content_row.model else "user", parts)
+    return content_row
 
 
 def says_nothing(message: messages.Message) -> bool:

@@ -40,7 +40,7 @@ class Code(msgspec.Struct, frozen=True):
     code: str | None = None
 
 
-class Ran(msgspec.Struct, frozen=True):
+class CodeResult(msgspec.Struct, frozen=True):
     """What that gave."""
 
     id: str | None = None
@@ -70,7 +70,7 @@ class WirePart(msgspec.Struct, frozen=True, rename="camel"):
     thought_signature: str | None = None
     function_call: Call | None = None
     executable_code: Code | None = None
-    code_execution_result: Ran | None = None
+    code_execution_result: CodeResult | None = None
     inline_data: Blob | None = None
     file_data: File | None = None
 
@@ -121,7 +121,7 @@ class Answer(msgspec.Struct, frozen=True, rename="camel"):
     response_id: str | None = None
 
 
-class Told(Answer, frozen=True, rename="camel"):
+class AnswerOrError(Answer, frozen=True, rename="camel"):
     """What a service sends where an answer belongs: one, or an error in its place."""
 
     error: Any = None
@@ -135,16 +135,16 @@ class ToldOfFailure(Exception):
         self.error = error
 
 
-_told = msgspec.json.Decoder(Told)
+_decoder = msgspec.json.Decoder(AnswerOrError)
 
 
 def decode_chunk(data: bytes, to: Target) -> Chunk:
     """An answer, or a piece of one. Raises ValueError for what is none, RecursionError for one that is nested too
     deeply, and ToldOfFailure for an error."""
-    told = decode_json(_told, data)
-    if told.error is not None:
-        raise ToldOfFailure(told.error)
-    return chunk(told, to)
+    answer = decode_json(_decoder, data)
+    if answer.error is not None:
+        raise ToldOfFailure(answer.error)
+    return chunk(answer, to)
 
 
 def chunk(answer: Answer, to: Target) -> Chunk:
@@ -179,13 +179,13 @@ def _piece(plain: dict[str, Any], to: Target) -> Piece:
     wire = convert_to(plain, WirePart)
     if (call := wire.function_call) is not None:
         return Called(call.id, call.name, call.args, to.data(wire.signature))
-    kind = next((name for name, value in plain.items() if name not in _BESIDE and value is not None), None)
+    kind = next((name for name, value in plain.items() if name not in _SIDE_FIELDS and value is not None), None)
     if wire.text is not None or (wire.thought_signature and kind is None):
         return Words(messages.Thought if wire.thought else messages.Text, wire.text or "", to.data(wire.signature))
     return _other(wire, plain, kind, to) if kind is not None else None
 
 
-_BESIDE = frozenset({"thought", "thoughtSignature"})
+_SIDE_FIELDS = frozenset({"thought", "thoughtSignature"})
 
 
 def _other(wire: WirePart, plain: dict[str, Any], kind: str, to: Target) -> messages.Part:
@@ -195,9 +195,9 @@ def _other(wire: WirePart, plain: dict[str, Any], kind: str, to: Target) -> mess
         known = to.data(wire.signature, id=code.id)
         language, text = whole_characters(code.language or ""), whole_characters(code.code or "")
         return messages.ExecutableCode(language, text, provider_data=known)
-    if (ran := wire.code_execution_result) is not None:
-        known = to.data(wire.signature, id=ran.id)
-        outcome, output = whole_characters(ran.outcome or ""), whole_characters(ran.output or "")
+    if (code_result := wire.code_execution_result) is not None:
+        known = to.data(wire.signature, id=code_result.id)
+        outcome, output = whole_characters(code_result.outcome or ""), whole_characters(code_result.output or "")
         return messages.CodeExecutionResult(outcome, output, provider_data=known)
     if (blob := wire.inline_data) is not None:
         return messages.InlineData(
@@ -206,9 +206,9 @@ def _other(wire: WirePart, plain: dict[str, Any], kind: str, to: Target) -> mess
     if (file := wire.file_data) is not None:
         mime_type, uri = whole_characters(file.mime_type or ""), whole_characters(file.file_uri or "")
         return messages.FileRef(mime_type, uri, provider_data=issued)
-    kept = {name: value for name, value in plain.items() if name != "thoughtSignature" and value is not None}
+    data = {name: value for name, value in plain.items() if name != "thoughtSignature" and value is not None}
     try:
-        return messages.Opaque(to.dialect, kind, kept, provider_data=issued)
+        return messages.Opaque(to.dialect, kind, data, provider_data=issued)
     except PayloadError as error:
         raise ValueError(f"a part that nobody could send back: {error.reason}") from None
 

@@ -58,8 +58,8 @@ class _Open:
             case "model_output":
                 return {**self.shell, "content": [*(self.shell.get("content") or ()), *self.contents]}
             case "thought":
-                said = [{"type": "text", "text": "".join(self.summary)}] if self.summary else []
-                whole = {**self.shell, "summary": [*(self.shell.get("summary") or ()), *said]}
+                summary = [{"type": "text", "text": "".join(self.summary)}] if self.summary else []
+                whole = {**self.shell, "summary": [*(self.shell.get("summary") or ()), *summary]}
                 return whole | ({"signature": self.signature} if self.signature else {})
             case "function_call" if text := "".join(self.arguments).strip():
                 return {**self.shell, "arguments": decode_arguments(text)}
@@ -195,8 +195,8 @@ class Assembler:
             self._listeners.hear_call(part)
 
     def _end(self) -> None:
-        if (told := self._interaction.failure) is not None:
-            self.failure = self._failed(told)
+        if (failure := self._interaction.failure) is not None:
+            self.failure = self._failed(failure)
             return
         self.complete = True
 
@@ -211,35 +211,35 @@ class Assembler:
 
 
 def read_answer(
-    restore: neutral.Restore, failed: Callable[[Failure], ProviderError], told: Interaction, listeners: Listeners
+    restore: neutral.Restore, failed: Callable[[Failure], ProviderError], interaction: Interaction, listeners: Listeners
 ) -> ProviderResponse:
     """A batch answer as a response; the callbacks hear of it in model order, like those of a stream.
 
     Raises the typed error of an interaction that failed under status 200, and TransportError for one without steps.
     """
-    if (failure := told.failure) is not None:
+    if (failure := interaction.failure) is not None:
         raise failed(failure)
-    if told.steps is None and not told.status:
+    if interaction.steps is None and not interaction.status:
         raise TransportError("the service sent no interaction", status=200)
-    model = whole_characters(told.model or "")
-    said: list[Part] = []
-    for step in told.steps or ():
+    model = whole_characters(interaction.model or "")
+    parts: list[Part] = []
+    for step in interaction.steps or ():
         try:
-            said += neutral.parts(step, model, restore)
+            parts += neutral.parts(step, model, restore)
         except ValueError:
-            if told.status != "incomplete":
+            if interaction.status != "incomplete":
                 raise TransportError(f"the service sent {neutral.unreadable(step)}") from None
-    response = to_response(told, told.usage, model, tuple(said))
-    listeners.hear_answer(said, response.usage)
+    response = to_response(interaction, interaction.usage, model, tuple(parts))
+    listeners.hear_answer(parts, response.usage)
     return response
 
 
-def to_response(told: Interaction, usage: Usage | None, model: str, said: tuple[Part, ...]) -> ProviderResponse:
+def to_response(interaction: Interaction, usage: Usage | None, model: str, parts: tuple[Part, ...]) -> ProviderResponse:
     """A finished response that says this."""
     return ProviderResponse(
-        parts=said,
+        parts=parts,
         usage=tokens(usage),
-        finish_reason=neutral.finish_reason(told.status, said),
-        raw_finish=told.status,
+        finish_reason=neutral.finish_reason(interaction.status, parts),
+        raw_finish=interaction.status,
         model=model or None,
     )

@@ -69,18 +69,18 @@ def call(part: messages.FunctionCall, wire_id: str) -> Step:
 def result(part: messages.ToolResult, wire_id: str) -> Step:
     """A tool's answer: a text, or a list of contents where it has attachments."""
     answer = part.result if isinstance(part.result, str) else msgspec.json.encode(part.result).decode()
-    told: messages.JSON = answer if part.result is not None else ""
+    content: messages.JSON = answer if part.result is not None else ""
     if part.attachments:
         words = [text(answer)] if part.result is not None and answer.strip() else []
-        told = words + [media(item) for item in part.attachments]
-    step = {"type": "function_result", "call_id": wire_id, "name": wire_name(part.name), "result": told}
+        content = words + [media(item) for item in part.attachments]
+    step = {"type": "function_result", "call_id": wire_id, "name": wire_name(part.name), "result": content}
     return step | ({"is_error": True} if part.is_error else {})
 
 
 def unanswered(wire_id: str, name: str) -> Step:
     """The result of a call that history holds none for."""
-    told = "No result: the call was not carried out."
-    step = {"type": "function_result", "call_id": wire_id, "name": wire_name(name), "result": told}
+    sentence = "No result: the call was not carried out."
+    step = {"type": "function_result", "call_id": wire_id, "name": wire_name(name), "result": sentence}
     return step | {"is_error": True}
 
 

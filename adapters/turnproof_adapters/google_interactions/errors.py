@@ -58,23 +58,27 @@ class Typing:
             case _:
                 return genai_errors.from_exception(error, self.secret)
 
-    def failure(self, told: Failure) -> errors.ProviderError:
+    def failure(self, wire_failure: Failure) -> errors.ProviderError:
         """The typed error for a failure that came under status 200."""
-        kind = hide_secret(told.code, self.secret) if isinstance(told.code, str) else None
-        text = hide_secret(told.message if isinstance(told.message, str) else kind or "no details", self.secret)
+        kind = hide_secret(wire_failure.code, self.secret) if isinstance(wire_failure.code, str) else None
+        text = hide_secret(
+            wire_failure.message if isinstance(wire_failure.message, str) else kind or "no details", self.secret
+        )
         full = too_long(text, TOO_LONG, status=200, kind=kind)
         return full or by_status(_STATUSES.get(kind or "", 500), text, kind=kind, shown_status=200)
 
     def _refused(self, error: sdk.APIStatusError) -> errors.ProviderError:
         status = int(error.status_code or 0)
-        told = _told(error.body)
-        code = told.get("code")
+        details = _error_details(error.body)
+        code = details.get("code")
         if not isinstance(code, str):
             # A number there is the form of the Gemini API, which says the word beside it.
-            code = told.get("status")
+            code = details.get("status")
         kind = hide_secret(code, self.secret) if isinstance(code, str) else None
-        said = told.get("message")
-        text = hide_secret(said if isinstance(said, str) and said else kind or f"HTTP status {status}", self.secret)
+        message = details.get("message")
+        text = hide_secret(
+            message if isinstance(message, str) and message else kind or f"HTTP status {status}", self.secret
+        )
         wait = retry_after(_headers(error))
         if status == 400 and text.startswith(_BAD_KEY):
             return errors.AuthenticationError(text, status=400, kind=kind)
@@ -83,7 +87,7 @@ class Typing:
         return by_status(status, text, kind=kind, wait=wait)
 
 
-def _told(body: object) -> Mapping[str, Any]:
+def _error_details(body: object) -> Mapping[str, Any]:
     """The error in a body, as far as it has the form of one."""
     found = body.get("error") if isinstance(body, Mapping) else None
     if isinstance(found, Mapping):

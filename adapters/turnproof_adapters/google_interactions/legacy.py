@@ -91,15 +91,15 @@ class InteractionsChain(Chain, InteractionsProvider):
         self._caller.simple(delete)
 
     def _ask(self, client: genai.Client, request: Mapping[str, Any]) -> Interaction:
-        told = _read(client.interactions.create(**request), Interaction)
-        self._note(told)
-        return told
+        interaction = _read(client.interactions.create(**request), Interaction)
+        self._note(interaction)
+        return interaction
 
     def _open(self, client: genai.Client, request: Mapping[str, Any]) -> Source[Event]:
         stream = client.interactions.create(**request, stream=True)
-        return Source(self._noted(_read(event, Event) for event in stream), stream.close)
+        return Source(self._note_ids(_read(event, Event) for event in stream), stream.close)
 
-    def _noted(self, events: Iterator[Event]) -> Iterator[Event]:
+    def _note_ids(self, events: Iterator[Event]) -> Iterator[Event]:
         for event in events:
             if event.interaction is not None:
                 self._note_id(event.interaction.id)
@@ -107,10 +107,10 @@ class InteractionsChain(Chain, InteractionsProvider):
                     self._note(event.interaction)
             yield event
 
-    def _note(self, told: Interaction) -> None:
+    def _note(self, interaction: Interaction) -> None:
         """Remember the id of an interaction that came to its end."""
-        self._note_id(told.id)
-        self._completed_id = told.id if told.status in _ENDED else None
+        self._note_id(interaction.id)
+        self._completed_id = interaction.id if interaction.status in _ENDED else None
 
 
 def _as_it_is(step: Step) -> Step:

@@ -109,10 +109,10 @@ def _call(step: Mapping[str, Any], restore: Restore) -> FunctionCall:
     raise ValueError("not a whole tool call")
 
 
-def finish_reason(status: str | None, said: tuple[Part, ...]) -> FinishReason:
+def finish_reason(status: str | None, answer_parts: tuple[Part, ...]) -> FinishReason:
     """The neutral reason. Whatever the status of an answer that came to its end, calls have to be answered."""
     reason = FINISH.get(status, FinishReason.UNKNOWN)
-    if reason is FinishReason.STOP and any(isinstance(part, FunctionCall) for part in said):
+    if reason is FinishReason.STOP and any(isinstance(part, FunctionCall) for part in answer_parts):
         return FinishReason.TOOL_USE
     return reason
 

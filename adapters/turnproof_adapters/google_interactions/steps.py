@@ -47,7 +47,7 @@ def row(message: messages.Message, codec: Codec[V], model: str) -> Row[V]:
 def _own(message: messages.Message, codec: Codec[V], model: str) -> Iterator[Unit[V]]:
     """What the model said: one step a part, as they came."""
     for part in message.parts:
-        kind, step = Kind.SAID, None
+        kind, step = Kind.WORDS, None
         match part:
             case messages.Text(text=words):
                 step = convert.output_step(convert.answer_text(part)) if words.strip() else None
@@ -83,4 +83,4 @@ def _input_units(message: messages.Message, codec: Codec[V], model: str) -> Iter
             case messages.Opaque() if (content := convert.opaque(part)) is not None:
                 contents.append(content)
     if contents:
-        yield Unit(Kind.SAID, codec(convert.input_step(contents)))
+        yield Unit(Kind.WORDS, codec(convert.input_step(contents)))

@@ -94,12 +94,12 @@ def address_of_environment() -> str | None:
     Like Ollama's Python client it takes a host with or without scheme, port and path: a host alone is asked by HTTP at
     the server's usual port, one with a scheme at that of the scheme. Raises ValueError for a port that is none.
     """
-    said = os.environ.get("OLLAMA_HOST", "").strip()
-    if not said:
+    setting = os.environ.get("OLLAMA_HOST", "").strip()
+    if not setting:
         return None
-    scheme, mark, rest = said.partition("://")
+    scheme, mark, rest = setting.partition("://")
     if not mark:
-        scheme, rest = "http", said
+        scheme, rest = "http", setting
     parts = urlsplit(f"{scheme}://{rest}")
     port = parts.port or ({"http": 80, "https": 443}.get(scheme, PORT) if mark else PORT)
     path = parts.path.strip("/")

@@ -52,10 +52,10 @@ class Arrangement(Generic[V]):
         """Append one neutral message. Results in a message of the model's answer its own calls too."""
         if not row.of_model:
             self._results.extend(row.results)
-            if row.said is not None:
-                self._others.append(row.said)
+            if row.message is not None:
+                self._others.append(row.message)
             return
-        if row.said is not None:
+        if row.message is not None:
             if self._is_answered():
                 self._close()
             self._open.append(row)
@@ -81,23 +81,23 @@ class Arrangement(Generic[V]):
         shown: list[V] = []
         for row in self._open:
             ids = _told_apart(row.calls)
-            self._closed += self._said(row, ids)
+            self._closed += self._model_messages(row, ids)
             for call, sent in zip(row.calls, ids, strict=True):
                 waiting = found.get(call.id)
                 result = waiting.popleft() if waiting else None
                 self._closed.append(self._answer(result, sent))
-                if result is not None and result.beside is not None:
-                    shown.append(result.beside)
+                if result is not None and result.companion is not None:
+                    shown.append(result.companion)
         self._closed += shown
         self._closed += self._others
         self._open.clear()
         self._results.clear()
         self._others.clear()
 
-    def _said(self, row: Row[V], ids: list[str]) -> list[V]:
+    def _model_messages(self, row: Row[V], ids: list[str]) -> list[V]:
         """What the model said: written again where its calls go by other ids than their own."""
         if row.twin is None or ids == [wire_id(call.id) for call in row.calls]:
-            return [] if row.said is None else [row.said]
+            return [] if row.message is None else [row.message]
         wire = wire_message(row.twin, ids, self._service, self._model)
         return [] if wire is None else [self._codec(wire)]
 
@@ -111,12 +111,12 @@ class Arrangement(Generic[V]):
 
 def _told_apart(calls: tuple[FunctionCall, ...]) -> list[str]:
     """The wire ids of the calls of one message; a repeated one is told apart by its place."""
-    told: list[str] = []
+    wire_ids: list[str] = []
     for call in calls:
         own, place = call.id, 1
         sent = wire_id(own)
-        while sent in told:
+        while sent in wire_ids:
             place += 1
             sent = wire_id(f"{own}_{place}")
-        told.append(sent)
-    return told
+        wire_ids.append(sent)
+    return wire_ids

@@ -20,7 +20,7 @@ from .._characters import Joiner, whole_characters
 from .calls import Calls
 from .finish import WHOLE, finish_reason
 from .service import Service
-from .wire import END, THINKING, Answer, Call, Choice, Failure, Said, tokens
+from .wire import END, THINKING, Answer, Call, ChatMessage, Choice, Failure, tokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,33 +135,33 @@ class Assembler:
 
     def _take(self, choice: Choice) -> None:
         self._finish = choice.finish or self._finish
-        said = choice.delta or choice.message
-        if said is None:
+        delta = choice.delta or choice.message
+        if delta is None:
             return
-        self._think(said)
-        self._text.add(_text_of(said.content))
-        self._refusal.add(said.refusal)
+        self._think(delta)
+        self._text.add(_text_of(delta.content))
+        self._refusal.add(delta.refusal)
         try:
-            if isinstance(said.annotations, list):
-                self._annotations += messages.freeze(said.annotations)
-            for piece in said.tool_calls or ():
+            if isinstance(delta.annotations, list):
+                self._annotations += messages.freeze(delta.annotations)
+            for piece in delta.tool_calls or ():
                 self._growing.add(choice.index or 0, piece)
-            if said.function_call is not None:
-                self._growing.add(choice.index or 0, Call(index=-1, function=said.function_call))
+            if delta.function_call is not None:
+                self._growing.add(choice.index or 0, Call(index=-1, function=delta.function_call))
         except TransportError as error:
             self.failure = error
         except PayloadError:
             self.failure = TransportError("the service sent annotations that are nested too deeply to be kept")
 
-    def _think(self, said: Said) -> None:
+    def _think(self, delta: ChatMessage) -> None:
         # Some servers say the same in two fields.
         for field_name in THINKING:
-            if words := getattr(said, field_name):
+            if words := getattr(delta, field_name):
                 self._field = self._field or field_name
                 self._thinking.add(words)
                 break
-        if said.reasoning_opaque:
-            self._sealed.append(said.reasoning_opaque)
+        if delta.reasoning_opaque:
+            self._sealed.append(delta.reasoning_opaque)
 
     def _words(self) -> Iterator[messages.Part]:
         if self._thinking.pieces or self._sealed:

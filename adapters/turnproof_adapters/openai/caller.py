@@ -18,7 +18,7 @@ from .wire import Answer, Failure
 class ChatCaller(ConversationCaller[Answer, Answer, Callable[[str], str]]):
     """Makes calls for one provider of a service.
 
-    `failures` are the exceptions of its client, `typed` says what they mean, and `told` what a failure in an answer's
+    `failures` are the exceptions of its client, `typed` says what they mean, and `failed` what a failure in an answer's
     place does.
     """
 
@@ -27,11 +27,11 @@ class ChatCaller(ConversationCaller[Answer, Answer, Callable[[str], str]]):
         service: Service,
         failures: tuple[type[Exception], ...],
         typed: Callable[[Exception], ProviderError],
-        told: Callable[[Failure], ProviderError],
+        failed: Callable[[Failure], ProviderError],
     ) -> None:
         super().__init__(_calling.Caller(failures, typed, stands_alone))
         self._service = service
-        self._told = told
+        self._failed = failed
 
     def _read(self, restore: Callable[[str], str], answer: Answer, listeners: Listeners) -> ProviderResponse:
         return read_answer(self._reading(restore), answer, listeners)
@@ -40,4 +40,4 @@ class ChatCaller(ConversationCaller[Answer, Answer, Callable[[str], str]]):
         return Assembler(self._reading(restore), listeners)
 
     def _reading(self, restore: Callable[[str], str]) -> Reading:
-        return Reading(self._service, restore, self._told)
+        return Reading(self._service, restore, self._failed)

@@ -44,9 +44,9 @@ class Typing:
         """The typed error for what was raised."""
         return from_exception(error, self.secret(), self.refused)
 
-    def failure(self, said: Failure) -> ProviderError:
+    def failure(self, wire_failure: Failure) -> ProviderError:
         """The typed error for a failure told in an answer's place."""
-        return errors.from_failure(said, self.secret())
+        return errors.from_failure(wire_failure, self.secret())
 
 
 class Caller(ChatCaller):

@@ -69,7 +69,7 @@ _FILTERED = frozenset(
         "misalignment_policy_violation",
     }
 )
-_SPENT = frozenset(
+_QUOTA_CODES = frozenset(
     {"insufficient_quota", "billing_hard_limit_reached", "quota_exceeded", "1113", "1304", "1308", "1310"}
 )
 """Limits that are not back after a while: what was bought, or the day's and the week's."""
@@ -145,21 +145,21 @@ def from_status(status: int, body: object, headers: Mapping[str, str], secret: S
     return typed
 
 
-def from_failure(said: Failure, secret: Secret) -> ProviderError:
+def from_failure(failure: Failure, secret: Secret) -> ProviderError:
     """The typed error for a failure told in an answer's place, or inside a stream. It shows the status that it came
     under, which was 200."""
-    kind = said.kind or ""
+    kind = failure.kind or ""
     status = _STATUS_OF_KIND.get(kind.partition(":")[0]) or (int(kind) if re.fullmatch(r"[45]\d\d", kind) else 500)
-    return _typed(status, said, None, secret, shown_status=200)
+    return _typed(status, failure, None, secret, shown_status=200)
 
 
-def _typed(status: int, said: Failure, wait: float | None, secret: Secret, *, shown_status: int) -> ProviderError:
-    kind = hide_secret(said.kind, secret) if said.kind else None
-    text = hide_secret(said.text or kind or f"HTTP status {shown_status}", secret)
-    if kind in _SPENT:
-        spent = RateLimitError(text, status=shown_status, kind=kind, retry_after=wait)
-        spent.retryable = False
-        return spent
+def _typed(status: int, failure: Failure, wait: float | None, secret: Secret, *, shown_status: int) -> ProviderError:
+    kind = hide_secret(failure.kind, secret) if failure.kind else None
+    text = hide_secret(failure.text or kind or f"HTTP status {shown_status}", secret)
+    if kind in _QUOTA_CODES:
+        error = RateLimitError(text, status=shown_status, kind=kind, retry_after=wait)
+        error.retryable = False
+        return error
     if kind in _FILTERED:
         return ContentFilterError(text, status=shown_status, kind=kind)
     if kind in _CONTEXT or status in (400, 429):

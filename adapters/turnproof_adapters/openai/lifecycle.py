@@ -131,9 +131,9 @@ def _as_it_is(wire: dict[str, Any]) -> dict[str, Any]:
     return wire
 
 
-def _credentials(given: Mapping[str, str]) -> Iterator[str]:
+def _credentials(credentials: Mapping[str, str]) -> Iterator[str]:
     """The headers and query parameters that an endpoint may know a caller by."""
-    for name, value in given.items():
+    for name, value in credentials.items():
         if any(word in name.lower() for word in ("auth", "key", "token")):
             yield str(value)
 

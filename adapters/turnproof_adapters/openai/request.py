@@ -75,6 +75,6 @@ def thinking_effort(config: Mapping[str, Any] | None) -> str | None:
 def extra_fields(extra: Mapping[str, Any] | None) -> dict[str, Any]:
     """Further fields of every request. Raises UsageError for those that belong to the call."""
     fields = dict(extra or {})
-    if taken := _OWN & fields.keys():
-        raise UsageError(f"extra_body must not hold {', '.join(sorted(taken))}: the call decides about them")
+    if call_fields := _OWN & fields.keys():
+        raise UsageError(f"extra_body must not hold {', '.join(sorted(call_fields))}: the call decides about them")
     return fields

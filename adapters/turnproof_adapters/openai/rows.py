@@ -30,7 +30,7 @@ class Result(Generic[V]):
 
     part: messages.ToolResult
     wire: V
-    beside: V | None
+    companion: V | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class Row(Generic[V]):
     """
 
     of_model: bool
-    said: V | None
+    message: V | None
     calls: tuple[messages.FunctionCall, ...]
     results: tuple[Result[V], ...]
     twin: messages.Message | None
@@ -90,9 +90,9 @@ def _refuse_unfit(message: messages.Message) -> None:
 
 
 def _result(part: messages.ToolResult, codec: Codec[V]) -> Result[V]:
-    beside = convert.attachments(part)
+    companion = convert.attachments(part)
     wire = codec(convert.result(part, wire_id(part.call_id)))
-    return Result(part, wire, None if beside is None else codec(beside))
+    return Result(part, wire, None if companion is None else codec(companion))
 
 
 def _answered(message: messages.Message, ids: Sequence[str], service: Service, model: str) -> convert.Wire | None:

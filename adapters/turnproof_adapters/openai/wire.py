@@ -34,7 +34,7 @@ class Call(msgspec.Struct, frozen=True):
     function: Function | None = None
 
 
-class Said(msgspec.Struct, frozen=True):
+class ChatMessage(msgspec.Struct, frozen=True):
     """A message, or what a chunk adds to one. Thinking stands in the field that its service chose. `function_call` is
     the old form of a call: there is one at most, and it has no id."""
 
@@ -63,8 +63,8 @@ class Choice(msgspec.Struct, frozen=True):
     """One of the answers; nobody here asks for more than one."""
 
     index: int | None = None
-    message: Said | None = None
-    delta: Said | None = None
+    message: ChatMessage | None = None
+    delta: ChatMessage | None = None
     finish_reason: str | None = None
     finish_details: FinishDetails | None = None
 
@@ -108,7 +108,14 @@ class Failure(msgspec.Struct, frozen=True):
     @property
     def text(self) -> str | None:
         """The words, if there are any."""
-        return next((said for said in (self.message, self.msg, self.detail) if isinstance(said, str) and said), None)
+        return next(
+            (
+                candidate
+                for candidate in (self.message, self.msg, self.detail)
+                if isinstance(candidate, str) and candidate
+            ),
+            None,
+        )
 
     @property
     def kind(self) -> str | None:
@@ -188,12 +195,12 @@ def tokens(usage: Usage) -> TokenUsage:
     were seen to report more cached tokens than the prompt has."""
     prompt, output = token_count(usage.prompt_tokens), token_count(usage.completion_tokens)
     inside = usage.prompt_tokens_details or PromptDetails()
-    spent = usage.completion_tokens_details or OutputDetails()
+    details = usage.completion_tokens_details or OutputDetails()
     return TokenUsage(
         prompt_tokens=prompt,
         output_tokens=output,
         total_tokens=prompt + output,
         cache_read_tokens=min(token_count(inside.cached_tokens), prompt),
         cache_creation_tokens=min(token_count(inside.cache_write_tokens), prompt),
-        thinking_tokens=min(token_count(spent.reasoning_tokens), output),
+        thinking_tokens=min(token_count(details.reasoning_tokens), output),
     )

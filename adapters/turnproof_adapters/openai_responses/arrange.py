@@ -25,19 +25,19 @@ from .names import wire_id
 class Arrangement(Generic[V]):
     """Wire items so far. Feed it with `add`, in order; `finish` gives them all and ends it."""
 
-    __slots__ = ("_answers", "_closed", "_codec", "_said")
+    __slots__ = ("_answers", "_closed", "_codec", "_open_units")
 
     def __init__(self, codec: Codec[V]) -> None:
         self._codec = codec
         self._closed: list[V] = []
-        self._said: list[Unit[V]] = []
+        self._open_units: list[Unit[V]] = []
         self._answers: list[Unit[V]] = []
 
     def copy(self) -> Self:
         """A snapshot: adding to either leaves the other alone."""
         other = type(self)(self._codec)
         other._closed = self._closed.copy()
-        other._said = self._said.copy()
+        other._open_units = self._open_units.copy()
         other._answers = self._answers.copy()
         return other
 
@@ -47,18 +47,18 @@ class Arrangement(Generic[V]):
         same."""
         if self._answers:
             self._close()
-        said = len(self._said)
-        while said and self._said[said - 1].kind is Kind.REASONING:
-            said -= 1
-        return len(self._closed) + said
+        count = len(self._open_units)
+        while count and self._open_units[count - 1].kind is Kind.REASONING:
+            count -= 1
+        return len(self._closed) + count
 
     def add(self, row: Row[V]) -> None:
         """Append the items of one neutral message. Results in a message of the model's answer its own calls too."""
         if row.role == "model":
-            said = [unit for unit in row.units if unit.kind is not Kind.RESULT]
-            if said and self._answers:
+            units = [unit for unit in row.units if unit.kind is not Kind.RESULT]
+            if units and self._answers:
                 self._close()
-            self._said += said
+            self._open_units += units
         self._answers += [unit for unit in row.units if row.role != "model" or unit.kind is Kind.RESULT]
 
     def finish(self) -> list[V]:
@@ -71,20 +71,20 @@ class Arrangement(Generic[V]):
 
     def _close(self) -> None:
         """Write the open run of the model, then what followed it."""
-        while self._said and self._said[-1].kind is Kind.REASONING:
-            self._said.pop()
-        told: dict[str, Unit[V]] = {}
+        while self._open_units and self._open_units[-1].kind is Kind.REASONING:
+            self._open_units.pop()
+        units_by_wire_id: dict[str, Unit[V]] = {}
         places: dict[str, int] = {}
-        for unit in self._said:
+        for unit in self._open_units:
             if unit.kind is Kind.CALL:
-                sent = self._told_apart(self._wire_id(unit.id), told, places)
-                told[sent] = unit
+                sent = self._told_apart(self._wire_id(unit.id), units_by_wire_id, places)
+                units_by_wire_id[sent] = unit
                 self._closed.append(self._under(sent, unit))
             else:
                 self._closed.append(unit.value)
-        self._closed += self._outputs(told)
+        self._closed += self._outputs(units_by_wire_id)
         self._closed += [unit.value for unit in self._answers if unit.kind is not Kind.RESULT]
-        self._said.clear()
+        self._open_units.clear()
         self._answers.clear()
 
     def _outputs(self, calls: dict[str, Unit[V]]) -> list[V]:
@@ -111,10 +111,10 @@ class Arrangement(Generic[V]):
                     return self._result(result, sent)
         return unit.value
 
-    def _told_apart(self, own: str, told: dict[str, Unit[V]], places: dict[str, int]) -> str:
+    def _told_apart(self, own: str, units: dict[str, Unit[V]], places: dict[str, int]) -> str:
         """The wire id of a call. Of two calls with one id in a run, the second gets its position added."""
         sent = own
-        while sent in told:
+        while sent in units:
             places[own] = places.get(own, 1) + 1
             sent = self._wire_id(f"{own}_{places[own]}")
         return sent

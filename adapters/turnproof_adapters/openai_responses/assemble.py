@@ -38,7 +38,7 @@ class _Open:
 
     shell: dict[str, Any]
     blocks: dict[tuple[str, int], list[str]] = field(default_factory=dict)
-    heard: list[str] = field(default_factory=list)
+    pieces: list[str] = field(default_factory=list)
     arguments: list[str] = field(default_factory=list)
     joiner: Joiner = field(default_factory=Joiner)
 
@@ -55,13 +55,13 @@ class _Open:
 
     def in_its_words(self, item: dict[str, Any]) -> dict[str, Any]:
         """An item with the words that were heard of it, in place of its own."""
-        made = [
+        blocks = [
             {"type": block, ("refusal" if block == "refusal" else "text"): "".join(pieces)}
             for (block, _), pieces in self.blocks.items()
         ]
         if self.kind == "message":
-            return {**item, "content": made}
-        return {**item, "summary": made, "content": []}
+            return {**item, "content": blocks}
+        return {**item, "summary": blocks, "content": []}
 
     def with_arguments(self, item: dict[str, Any]) -> dict[str, Any]:
         """A call with the arguments that came in pieces, where its end does not repeat them."""
@@ -158,7 +158,7 @@ class Assembler:
         self._say(opened, opened.joiner.feed(event.delta))
 
     def _say(self, opened: _Open, words: str) -> None:
-        opened.heard.append(words)
+        opened.pieces.append(words)
         listener = self._listeners.on_chunk if opened.kind == "message" else self._listeners.on_thinking
         if words and listener is not None:
             listener(words)
@@ -174,8 +174,8 @@ class Assembler:
             item = opened.with_arguments(item)
         try:
             parts = neutral.parts(item, self._model, self._restore)
-            words, heard = _words(parts), "".join(opened.heard)
-            if not words.startswith(heard):
+            words, shown_text = _words(parts), "".join(opened.pieces)
+            if not words.startswith(shown_text):
                 # The caller has heard it: what the session holds must not be another text.
                 parts = neutral.parts(opened.in_its_words(item), self._model, self._restore)
                 words = _words(parts)
@@ -185,14 +185,14 @@ class Assembler:
             return
         self._items[place] = parts
         if opened.is_words:
-            self._say(opened, words[len(heard) :])
+            self._say(opened, words[len(shown_text) :])
         for part in parts:
             self._listeners.hear_call(part)
 
     def _end(self) -> None:
         """The response is over. Items that no event ended may stand, whole, in the response itself."""
-        if (told := self._answer.failure) is not None:
-            self.failure = self._failed(told)
+        if (failure := self._answer.failure) is not None:
+            self.failure = self._failed(failure)
             return
         none_came = not self._items
         for place, item in enumerate(self._answer.output or ()):
@@ -224,29 +224,29 @@ def read_answer(
 
     Raises the typed error of a response that failed under status 200, and TransportError for one without any output.
     """
-    if (told := answer.failure) is not None:
-        raise failed(told)
+    if (failure := answer.failure) is not None:
+        raise failed(failure)
     if answer.output is None or not (answer.output or answer.status):
         raise TransportError("the service sent no output", status=200)
     model = whole_characters(answer.model or "")
-    said: list[Part] = []
+    parts: list[Part] = []
     for item in answer.output:
         try:
-            said += neutral.parts(item, model, restore)
+            parts += neutral.parts(item, model, restore)
         except ValueError:
             if answer.status != "incomplete":
                 raise TransportError(f"the service sent {neutral.unreadable(item)}") from None
-    response = to_response(answer, model, tuple(said))
-    listeners.hear_answer(said, response.usage)
+    response = to_response(answer, model, tuple(parts))
+    listeners.hear_answer(parts, response.usage)
     return response
 
 
-def to_response(answer: Answer, model: str, said: tuple[Part, ...]) -> ProviderResponse:
+def to_response(answer: Answer, model: str, parts: tuple[Part, ...]) -> ProviderResponse:
     """A finished response that says this."""
     return ProviderResponse(
-        parts=said,
+        parts=parts,
         usage=tokens(answer.usage),
-        finish_reason=neutral.finish_reason(answer.ending, said),
+        finish_reason=neutral.finish_reason(answer.ending, parts),
         raw_finish=answer.ending,
         model=model or None,
     )

@@ -27,7 +27,7 @@ Codec: TypeAlias = Callable[[convert.Item], V]
 class Kind(Enum):
     """What the arrangement of a conversation depends on."""
 
-    SAID = auto()
+    WORDS = auto()
     REASONING = auto()
     CALL = auto()
     RESULT = auto()
@@ -64,7 +64,7 @@ def row(message: messages.Message, codec: Codec[V], model: str) -> Row[V]:
 def _own(message: messages.Message, codec: Codec[V], model: str) -> Iterator[Unit[V]]:
     """What the model said: one item a part, as they came."""
     for place, part in enumerate(message.parts):
-        kind, item = Kind.SAID, None
+        kind, item = Kind.WORDS, None
         match part:
             case messages.Text(text=words):
                 item = convert.answer_message(part) if words.strip() else None
@@ -100,4 +100,6 @@ def _input_units(message: messages.Message, codec: Codec[V], model: str) -> Iter
             case messages.Opaque() if (block := convert.opaque(part)) is not None:
                 blocks.append(block)
     if blocks:
-        yield Unit(Kind.SAID, codec(convert.input_message("developer" if message.role == "system" else "user", blocks)))
+        yield Unit(
+            Kind.WORDS, codec(convert.input_message("developer" if message.role == "system" else "user", blocks))
+        )

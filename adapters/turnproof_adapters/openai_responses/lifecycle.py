@@ -57,14 +57,15 @@ class ResponsesProvider(ModelAbilities):
     def _settings(self) -> Settings:
         return Settings(self._require_model(), self._max_tokens, self._reasoning, self._compact_threshold)
 
-    def _kwargs(self, prompt: Prompt, held: int = 0) -> dict[str, Any]:
-        """A request as plain data for the SDK's own call, without the first `held` messages, which the service has."""
+    def _kwargs(self, prompt: Prompt, stored_count: int = 0) -> dict[str, Any]:
+        """A request as plain data for the SDK's own call, without the first `stored_count` messages, which the
+        service has."""
         settings = self._settings()
         arrangement: Arrangement[Item] = Arrangement(_as_it_is)
         known = 0
         for place, message in enumerate(prompt.messages, 1):
             arrangement.add(row(message, _as_it_is, settings.model))
-            if place == held:
+            if place == stored_count:
                 known = arrangement.pass_answer()
         fields = settings.kwargs(prompt)
         return {**fields, "input": arrangement.finish()[known:]}

@@ -61,25 +61,25 @@ def _parts(item: Mapping[str, Any], model: str, restore: Restore) -> Iterator[Pa
 def _text_parts(block: Any, item: Mapping[str, Any], model: str) -> Iterator[Part]:
     """One block of a message. Its phase is that of the message, which has to go back with it (`openai` 3.54)."""
     phase = item.get("phase")
-    kept: dict[str, Any] = {"phase": phase} if isinstance(phase, str) and phase else {}
+    data: dict[str, Any] = {"phase": phase} if isinstance(phase, str) and phase else {}
     match block:
         case {"type": "output_text", "text": str(text)}:
             if block.get("annotations"):
-                kept["annotations"] = block["annotations"]
+                data["annotations"] = block["annotations"]
         case {"type": "refusal", "refusal": str(text)}:
-            kept["refusal"] = True
+            data["refusal"] = True
         case _:
-            message = {"type": "message", "role": "assistant", "content": [block], **kept}
+            message = {"type": "message", "role": "assistant", "content": [block], **data}
             yield Opaque(DIALECT, "message", message)
             return
     if text:
-        yield Text(whole_characters(text), provider_data=_issued(model, kept) if kept else None)
+        yield Text(whole_characters(text), provider_data=_issued(model, data) if data else None)
 
 
 def thoughts(item: Mapping[str, Any]) -> str:
     """What can be read of a reasoning item: its summary, then its content, where the service shows any."""
-    told = [*_texts(item.get("summary")), *_texts(item.get("content"))]
-    return whole_characters(BETWEEN_THOUGHTS.join(told))
+    texts = [*_texts(item.get("summary")), *_texts(item.get("content"))]
+    return whole_characters(BETWEEN_THOUGHTS.join(texts))
 
 
 def _texts(blocks: JSON) -> Iterator[str]:
@@ -103,10 +103,10 @@ def unreadable(item: Mapping[str, Any]) -> str:
 def _call(item: Mapping[str, Any], model: str, restore: Restore) -> FunctionCall:
     match item:
         case {"call_id": str(call_id), "name": str(name), "arguments": str(text)} if item.get("status") not in _OPEN:
-            kept = {key: item[key] for key in ("caller", "namespace") if item.get(key)}
-            if kept.get("caller") == {"type": "direct"}:
-                del kept["caller"]
-            issued = _issued(model, kept) if kept else None
+            data = {key: item[key] for key in ("caller", "namespace") if item.get(key)}
+            if data.get("caller") == {"type": "direct"}:
+                del data["caller"]
+            issued = _issued(model, data) if data else None
             own = whole_characters(restore(name))
             return FunctionCall(whole_characters(call_id), own, _arguments(text), provider_data=issued)
     raise ValueError("not a whole tool call")
@@ -119,14 +119,14 @@ def _arguments(text: str) -> dict[str, Any]:
     return found
 
 
-def finish_reason(ending: str | None, said: tuple[Part, ...]) -> FinishReason:
+def finish_reason(ending: str | None, answer_parts: tuple[Part, ...]) -> FinishReason:
     """The neutral reason. The API has one status for an answer, a refusal and calls: what came says which it was."""
     reason = FINISH.get(ending, FinishReason.UNKNOWN)
     if reason is not FinishReason.STOP:
         return reason
-    if any(isinstance(part, FunctionCall) for part in said):
+    if any(isinstance(part, FunctionCall) for part in answer_parts):
         return FinishReason.TOOL_USE
-    return FinishReason.REFUSAL if any(map(is_refusal, said)) else reason
+    return FinishReason.REFUSAL if any(map(is_refusal, answer_parts)) else reason
 
 
 def _issued(model: str, data: dict[str, Any]) -> ProviderData:

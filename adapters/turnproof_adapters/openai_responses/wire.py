@@ -109,14 +109,14 @@ def tokens(usage: Usage | None) -> TokenUsage:
     if usage is None:
         return TokenUsage()
     prompt, output = token_count(usage.input_tokens), token_count(usage.output_tokens)
-    given = usage.input_tokens_details or InputDetails()
-    made = usage.output_tokens_details or OutputDetails()
-    read = min(token_count(given.cached_tokens), prompt)
+    input_details = usage.input_tokens_details or InputDetails()
+    output_details = usage.output_tokens_details or OutputDetails()
+    read = min(token_count(input_details.cached_tokens), prompt)
     return TokenUsage(
         prompt_tokens=prompt,
         output_tokens=output,
         total_tokens=prompt + output,
         cache_read_tokens=read,
-        cache_creation_tokens=min(token_count(given.cache_write_tokens), prompt - read),
-        thinking_tokens=min(token_count(made.reasoning_tokens), output),
+        cache_creation_tokens=min(token_count(input_details.cache_write_tokens), prompt - read),
+        thinking_tokens=min(token_count(output_details.reasoning_tokens), output),
     )

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from turnproof.messages import Message, ToolResult
 
-Held = TypeVar("Held")
+Item = TypeVar("Item")
 
 
 def joined_results(history: Iterable[Message | ToolResult]) -> Iterator[Message]:
@@ -25,12 +25,12 @@ def joined_results(history: Iterable[Message | ToolResult]) -> Iterator[Message]
         yield Message.tool(*results)
 
 
-def up_to_turn(held: Sequence[Held], turn: int, begins: Callable[[Held], bool]) -> Sequence[Held]:
+def up_to_turn(items: Sequence[Item], turn: int, begins: Callable[[Item], bool]) -> Sequence[Item]:
     """What is held up to the end of a turn, counted from 0; each begins with a message of the user's.
 
     Raises IndexError for a turn that there is not.
     """
-    starts = [place for place, one in enumerate(held) if begins(one)]
+    starts = [place for place, one in enumerate(items) if begins(one)]
     if turn >= len(starts):
         raise IndexError(f"there is no turn {turn}")
-    return held[: (*starts, len(held))[turn + 1]]
+    return items[: (*starts, len(items))[turn + 1]]

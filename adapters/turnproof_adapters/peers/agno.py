@@ -18,7 +18,7 @@ from turnproof import messages as m
 from turnproof.cancel import CancelToken
 from turnproof.provider import Binding, Endpoint
 
-from .callbacks import notify, notify_at_end, pieces
+from .callbacks import notify, notify_at_end
 from .capabilities import COMMON_CAPABILITIES
 from .chat_messages import chat_call, chat_tool
 from .google_transport import http_options
@@ -45,14 +45,14 @@ class Agno:
             "assistant_message": answer,
             "tools": [chat_tool(tool) for tool in tools or ()] or None,
         }
-        heard: list[str] = []
+        texts: list[str] = []
         try:
             with (listeners.get("cancel_token") or CancelToken()).interrupting():
                 if listeners.get("on_chunk"):
                     async for event in pieces(
                         self._model.aprocess_response_stream(stream_data=MessageData(), **request)
                     ):
-                        heard += [event.content] if event.content else []
+                        texts += [event.content] if event.content else []
                         notify(listeners, "on_chunk", event.content)
                         notify(listeners, "on_thinking", event.reasoning_content)
                 else:
@@ -62,11 +62,11 @@ class Agno:
             raise _typed(error) from error
         except ValueError as error:  # arguments of a call that are not JSON
             raise errors.TransportError(str(error)) from error
-        parts = (m.Text("".join(heard)),) if heard else ()
+        parts = (m.Text("".join(texts)),) if texts else ()
         return m.ProviderResponse(parts, finish_reason=m.FinishReason.CANCELLED)
 
     def _response(self, answer: Any, listeners: Mapping[str, Any]) -> m.ProviderResponse:
-        parts, usage = tuple(self._parts(answer)), _usage(answer.metrics, beside=self._dialect == "gemini")
+        parts, usage = tuple(self._parts(answer)), _usage(answer.metrics, separate_thinking=self._dialect == "gemini")
         return notify_at_end(listeners, m.ProviderResponse(parts, usage))
 
     def _parts(self, answer: Any) -> Iterator[m.Part]:
@@ -85,8 +85,8 @@ class Agno:
             yield m.FunctionCall(call["id"], call["function"]["name"], arguments, provider_data=self._issued(signature))
 
     def _issued(self, data: Mapping[str, Any]) -> m.ProviderData | None:
-        told = {key: value for key, value in data.items() if value}
-        return m.ProviderData(self._dialect, self._name, told) if told else None
+        issued_data = {key: value for key, value in data.items() if value}
+        return m.ProviderData(self._dialect, self._name, issued_data) if issued_data else None
 
     def _own(self, part: m.Part) -> Mapping[str, Any]:
         data = part.provider_data
@@ -140,12 +140,12 @@ def _media(parts: Sequence[m.Part]) -> dict[str, Any]:
     return {name: media for name, media in (("images", images), ("files", files)) if media}
 
 
-def _usage(metrics: Any, *, beside: bool) -> m.TokenUsage:
+def _usage(metrics: Any, *, separate_thinking: bool) -> m.TokenUsage:
     """The tokens of an answer. For Gemini those of thinking are beside the output, for others in it."""
     prompt = metrics.input_tokens
     output = metrics.output_tokens
     read, written, thinking = metrics.cache_read_tokens, metrics.cache_write_tokens, metrics.reasoning_tokens
-    output += thinking if beside else 0
+    output += thinking if separate_thinking else 0
     return m.TokenUsage(prompt, output, prompt + output, read, written, thinking)
 
 

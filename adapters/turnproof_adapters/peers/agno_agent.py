@@ -120,16 +120,16 @@ class Conversation:
         session = self.stored()
         return list(joined_results(self._neutral(session.get_messages() if session else ())))
 
-    def _neutral(self, held: Sequence[Any]) -> Iterator[messages.Message | messages.ToolResult]:
+    def _neutral(self, library_messages: Sequence[Any]) -> Iterator[messages.Message | messages.ToolResult]:
         """The library's messages and results, one by one."""
-        for message in held:
+        for message in library_messages:
             if message.role == "tool":
                 content, failed = str(message.content or ""), bool(message.tool_call_error)
                 yield messages.ToolResult(message.tool_call_id, message.tool_name or "", content, is_error=failed)
             elif message.role == "assistant":
                 yield messages.Message.model(*self._read._parts(message))
             elif message.role == "user":
-                yield messages.Message.user(*spoken(message))
+                yield messages.Message.user(*parts_of_user(message))
 
     def revert(self, turn: int) -> None:
         session = self.stored()
@@ -148,7 +148,7 @@ class Conversation:
         return json.dumps(session.to_dict() if session else None, default=str)
 
 
-def spoken(message: Any) -> Iterator[messages.Part]:
+def parts_of_user(message: Any) -> Iterator[messages.Part]:
     """What a user's message says."""
     if message.content:
         yield messages.Text(str(message.content))

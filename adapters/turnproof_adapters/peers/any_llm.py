@@ -58,11 +58,11 @@ class AnyLLMAdapter:
                 answer = await self._llm.acompletion(**arguments)
                 if not streamed:
                     return self._response(answer.choices[0], answer.usage, answer.model, listeners)
-                said = False
+                has_text = False
                 async for chunk in pieces(answer):
                     chunks.append(chunk)
-                    said = said or any(choice.delta.content for choice in chunk.choices)
-                    _tell(chunk, listeners, said=said)
+                    has_text = has_text or any(choice.delta.content for choice in chunk.choices)
+                    _tell(chunk, listeners, has_text=has_text)
                 whole = whole_message(chunks)
                 if whole.finish_reason is None:
                     raise errors.TransportError("the stream ended without a finish reason")
@@ -85,11 +85,11 @@ class AnyLLMAdapter:
         return ProviderResponse(without_unfinished(parts), chat_usage(whole.usage), FinishReason.CANCELLED)
 
 
-def _tell(chunk: Any, listeners: Mapping[str, Any], *, said: bool) -> None:
+def _tell(chunk: Any, listeners: Mapping[str, Any], *, has_text: bool) -> None:
     """Beside a text, a refusal is the library's own sentence about it."""
     for choice in chunk.choices:
         notify(listeners, "on_thinking", getattr(choice.delta.reasoning, "content", None))
-        notify(listeners, "on_chunk", choice.delta.content or (None if said else choice.delta.refusal))
+        notify(listeners, "on_chunk", choice.delta.content or (None if has_text else choice.delta.refusal))
 
 
 def _typed(error: Any) -> errors.ProviderError:

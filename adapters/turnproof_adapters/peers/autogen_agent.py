@@ -155,27 +155,27 @@ class Conversation:
 
     # -- the conversation
 
-    def held(self) -> list[Any]:
+    def library_messages(self) -> list[Any]:
         """The messages of the context, also while a turn runs: its own method is one of the event loop."""
         return list(self.context._messages)
 
-    def hold(self, held: Sequence[Any]) -> None:
-        self._runner.run(self._hold(held))
+    def hold(self, library_messages: Sequence[Any]) -> None:
+        self._runner.run(self._hold(library_messages))
 
-    async def _hold(self, held: Sequence[Any]) -> None:
+    async def _hold(self, library_messages: Sequence[Any]) -> None:
         await self.context.clear()
-        for message in held:
+        for message in library_messages:
             await self.context.add_message(message)
 
     def revert(self, turn: int) -> None:
-        self.hold(up_to_turn(self.held(), turn, lambda message: isinstance(message, UserMessage)))
+        self.hold(up_to_turn(self.library_messages(), turn, lambda message: isinstance(message, UserMessage)))
 
     def save(self) -> str:
         return json.dumps(self._runner.run(self._agents[False].save_state()))
 
 
-def neutral(held: Sequence[Any]) -> Iterator[messages.Message]:
-    for message in held:
+def neutral(library_messages: Sequence[Any]) -> Iterator[messages.Message]:
+    for message in library_messages:
         match message:
             case UserMessage(content=str(text)):
                 yield messages.Message.user(messages.Text(text))

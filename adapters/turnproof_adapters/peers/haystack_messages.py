@@ -128,12 +128,14 @@ def token_usage(usage: Mapping[str, Any] | None) -> messages.TokenUsage:
     """The tokens of an answer; none where the library reports none. Gemini's thinking is beside the output."""
     usage = usage or {}
     prompt, output = usage.get("prompt_tokens") or 0, usage.get("completion_tokens") or 0
-    beside = usage.get("thoughts_token_count") or 0
+    separate_thinking = usage.get("thoughts_token_count") or 0
     read = _detail(usage, "prompt_tokens_details", "cached_tokens")
     read = read or usage.get("cache_read_input_tokens") or usage.get("cached_content_token_count") or 0
     written = usage.get("cache_creation_input_tokens") or 0
-    thinking = beside or _detail(usage, "completion_tokens_details", "reasoning_tokens")
-    return messages.TokenUsage(prompt, output + beside, prompt + output + beside, read, written, thinking)
+    thinking = separate_thinking or _detail(usage, "completion_tokens_details", "reasoning_tokens")
+    return messages.TokenUsage(
+        prompt, output + separate_thinking, prompt + output + separate_thinking, read, written, thinking
+    )
 
 
 def _detail(usage: Mapping[str, Any], group: str, name: str) -> int:

@@ -90,11 +90,11 @@ class Conversation:
             handle_tool_error=True,
         )
 
-    def send(self, said: str | list[Any], turn: SessionTurn) -> SessionReply:
+    def send(self, content: str | list[Any], turn: SessionTurn) -> SessionReply:
         self._turn = turn
         turn.cancel_token.raise_if_cancelled()
         with raised_as(_typed):
-            return event_loop.run(self._ask(library.HumanMessage(said), turn))
+            return event_loop.run(self._ask(library.HumanMessage(content), turn))
 
     async def _ask(self, message: Any, turn: SessionTurn) -> SessionReply:
         loop = asyncio.get_running_loop()
@@ -111,43 +111,43 @@ class Conversation:
         finally:
             forget()
 
-    async def _answer(self, given: Any, turn: SessionTurn) -> str:
+    async def _answer(self, graph_input: Any, turn: SessionTurn) -> str:
         if turn.on_chunk is None:
-            return str((await self.agent.ainvoke(given, THREAD))["messages"][-1].text)
-        async for piece, _ in self.agent.astream(given, THREAD, stream_mode="messages"):
+            return str((await self.agent.ainvoke(graph_input, THREAD))["messages"][-1].text)
+        async for piece, _ in self.agent.astream(graph_input, THREAD, stream_mode="messages"):
             if isinstance(piece, library.AIMessageChunk) and piece.text:
                 turn.on_chunk(str(piece.text))
-        return str(self.held()[-1].text)
+        return str(self.library_messages()[-1].text)
 
     # -- the conversation
 
-    def held(self) -> list[Any]:
+    def library_messages(self) -> list[Any]:
         return list(self.agent.get_state(THREAD).values.get("messages", ()))
 
-    def hold(self, held: Sequence[Any]) -> None:
+    def hold(self, library_messages: Sequence[Any]) -> None:
         self._saver.delete_thread(THREAD["configurable"]["thread_id"])
-        if held:
-            self.agent.update_state(THREAD, {"messages": list(held)}, as_node="model")
+        if library_messages:
+            self.agent.update_state(THREAD, {"messages": list(library_messages)}, as_node="model")
 
     def history(self) -> list[messages.Message]:
-        return list(joined_results(self._neutral(self.held())))
+        return list(joined_results(self._neutral(self.library_messages())))
 
-    def _neutral(self, held: Sequence[Any]) -> Iterator[messages.Message | messages.ToolResult]:
+    def _neutral(self, library_messages: Sequence[Any]) -> Iterator[messages.Message | messages.ToolResult]:
         """The library's messages and results, one by one."""
-        for message in held:
+        for message in library_messages:
             if isinstance(message, library.ToolMessage):
                 text, failed = str(message.text), message.status == "error"
                 yield messages.ToolResult(message.tool_call_id, message.name or "", text, is_error=failed)
             elif isinstance(message, library.AIMessage):
                 yield messages.Message.model(*self._messages.read(message, cut=True))
             else:
-                yield messages.Message.user(*spoken(message.content))
+                yield messages.Message.user(*parts_of_user(message.content))
 
     def revert(self, turn: int) -> None:
-        self.hold(up_to_turn(self.held(), turn, lambda message: isinstance(message, library.HumanMessage)))
+        self.hold(up_to_turn(self.library_messages(), turn, lambda message: isinstance(message, library.HumanMessage)))
 
 
-def spoken(content: Any) -> Iterator[messages.Part]:
+def parts_of_user(content: Any) -> Iterator[messages.Part]:
     """What a user's message says, as `part_of` wrote it."""
     for block in [content] if isinstance(content, str) else content:
         match block:

@@ -35,21 +35,21 @@ class LlamaIndexMessages:
         """The parts of a message of the library. Raises TransportError for arguments that are no JSON object."""
         # One list for the message, in which the library finds a block's signature by the place of the block.
         signatures = [_encoded(one) for one in message.additional_kwargs.get("thought_signatures") or ()]
-        held = {"thought_signatures": signatures} if any(signatures) else {}
+        signatures_data = {"thought_signatures": signatures} if any(signatures) else {}
         for block in message.blocks:
             match block.block_type:
                 case "thinking":
                     own = {key: _encoded(value) for key, value in block.additional_information.items() if value}
-                    yield messages.Thought(block.content or "", provider_data=self._issued(own | held))
-                case "text" if block.text or held:
-                    yield messages.Text(block.text, provider_data=self._issued(held))
+                    yield messages.Thought(block.content or "", provider_data=self._issued(own | signatures_data))
+                case "text" if block.text or signatures_data:
+                    yield messages.Text(block.text, provider_data=self._issued(signatures_data))
                 case "tool_call":
                     arguments = _arguments(block)
-                    data, id = self._issued(held), block.tool_call_id or ""
+                    data, id = self._issued(signatures_data), block.tool_call_id or ""
                     yield messages.FunctionCall(id, block.tool_name, arguments, provider_data=data)
                 case _:
                     continue
-            held = {}
+            signatures_data = {}
 
     def _issued(self, data: Mapping[str, Any]) -> messages.ProviderData | None:
         return messages.ProviderData(self._dialect, self._model, dict(data)) if data else None

@@ -94,8 +94,8 @@ class Conversation:
     def _tool(self, tool: Tool) -> FunctionTool:
         async def run(_: Any, arguments: str) -> str:
             try:
-                given = json.loads(arguments or "{}")
-                output = await asyncio.to_thread(tool.run, given, self._turn.cancel_token)
+                tool_arguments = json.loads(arguments or "{}")
+                output = await asyncio.to_thread(tool.run, tool_arguments, self._turn.cancel_token)
             except Exception as error:
                 return f"An error occurred while running the tool. Please try again. Error: {error}"
             return output_text(output)[0]
@@ -127,20 +127,20 @@ class Conversation:
         return SessionReply(str(result.final_output), "answer")
 
     async def _streamed(self, text: str) -> SessionReply:
-        heard: list[str] = []
+        pieces: list[str] = []
         result = Runner.run_streamed(
             self.agent, text, session=self.items, run_config=CONFIG, max_turns=ROUNDS, **self._options()
         )
         with self._when_cancelled(result.cancel):
             async for event in result.stream_events():
                 if event.type == "run_item_stream_event" and event.name == "tool_called":
-                    heard.clear()  # what was said before a call is no part of the last answer
+                    pieces.clear()  # what was said before a call is no part of the last answer
                 if event.type == "raw_response_event" and event.data.type == "response.output_text.delta":
-                    heard.append(event.data.delta)
+                    pieces.append(event.data.delta)
                     if self._turn.on_chunk:
                         self._turn.on_chunk(event.data.delta)
         if self._turn.cancel_token.is_cancelled and result.final_output is None:
-            return SessionReply("".join(heard), "cancelled")
+            return SessionReply("".join(pieces), "cancelled")
         self._note(result)
         return SessionReply(str(result.final_output), "answer")
 
@@ -164,7 +164,7 @@ class Conversation:
 
     # -- the conversation
 
-    def held(self) -> list[Any]:
+    def stored_items(self) -> list[Any]:
         return list(self._runner.run(self.items.get_items()))
 
     def replace(self, items: Sequence[Any]) -> None:
@@ -172,7 +172,7 @@ class Conversation:
         self._runner.run(self.items.add_items(list(items)))
 
     def revert(self, turn: int) -> None:
-        items = self.held()
+        items = self.stored_items()
         starts = [n for n, one in enumerate(items) if one.get("role") == "user"]
         if turn >= len(starts):
             raise IndexError(f"there is no turn {turn}")

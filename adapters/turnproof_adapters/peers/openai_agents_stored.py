@@ -58,7 +58,7 @@ class InChain(Stored):
         if result.last_response_id is not None:
             self.runs.append((result.last_response_id, result.to_input_list()))
 
-    def held(self) -> list[Any]:
+    def stored_items(self) -> list[Any]:
         return [item for _, items in self.runs for item in items]
 
     def replace(self, items: Sequence[Any]) -> None:

@@ -59,13 +59,15 @@ def thinking(text: str, data: ours.ProviderData | None) -> m.ThinkingPart:
     return m.ThinkingPart(text, **own)
 
 
-def message(said: ours.Message) -> m.ModelMessage:
-    parts = [other(part) for part in said.parts]
-    if said.role == "system":
+def message(neutral_message: ours.Message) -> m.ModelMessage:
+    parts = [other(part) for part in neutral_message.parts]
+    if neutral_message.role == "system":
         parts = [m.SystemPromptPart(part.content) for part in parts]
-    if said.role == "user":
+    if neutral_message.role == "user":
         parts = [m.UserPromptPart([getattr(part, "content", part) for part in parts])]
-    return m.ModelResponse(parts, provider_name="anthropic") if said.role == "model" else m.ModelRequest(parts)
+    return (
+        m.ModelResponse(parts, provider_name="anthropic") if neutral_message.role == "model" else m.ModelRequest(parts)
+    )
 
 
 def response(answer: m.ModelResponse, cancelled: bool = False) -> ours.ProviderResponse:
@@ -90,9 +92,9 @@ def typed(error: exceptions.ModelAPIError) -> errors.ProviderError:
     kind = next(kind for known, kind in ERRORS.items() if isinstance(error, known))
     status = getattr(error, "status_code", None)
     kind = errors.TransportError if status == 408 else kind  # a time limit, which has no class of its own
-    told = kind(str(error), status=status, kind=error.provider_error_type)
-    told.retry_after = error.retry_after
-    return told
+    typed_error = kind(str(error), status=status, kind=error.provider_error_type)
+    typed_error.retry_after = error.retry_after
+    return typed_error
 
 
 def open_model(endpoint: provider.Endpoint) -> tuple[AnthropicModel, Any]:
@@ -110,20 +112,20 @@ class PydanticAI:
     def __init__(self, endpoint: provider.Endpoint) -> None:
         self._model, self.shutdown = open_model(endpoint)
 
-    async def complete(self, history: Any, system: Any = None, offer: Any = None, **given: Any) -> Any:
+    async def complete(self, history: Any, system: Any = None, offer: Any = None, **options: Any) -> Any:
         rules = [m.InstructionPart(getattr(system, "text", system))] if system else None
         extra = models.ModelRequestParameters(function_tools=list(map(other, offer or ())), instruction_parts=rules)
-        request = [message(said) for said in history], None, extra
+        request = [message(neutral_message) for neutral_message in history], None, extra
         stream: Any = None
         try:
-            with (given.get("cancel_token") or cancel.CancelToken()).interrupting():
-                if not given.get("on_chunk"):
+            with (options.get("cancel_token") or cancel.CancelToken()).interrupting():
+                if not options.get("on_chunk"):
                     return response(await self._model.request(*request))
                 async with self._model.request_stream(*request) as stream:
                     async for event in stream:
-                        listener, heard = news(event, stream)
-                        if heard and given.get(listener):
-                            given[listener](heard)
+                        listener, value = news(event, stream)
+                        if value and options.get(listener):
+                            options[listener](value)
                 return response(stream.get())
             return response(stream.get() if stream else m.ModelResponse([]), cancelled=True)
         except exceptions.ModelAPIError as error:

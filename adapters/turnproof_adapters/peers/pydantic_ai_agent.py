@@ -73,14 +73,14 @@ class Conversation:
         schema = tool.schema
         return Tool.from_schema(run, schema.name, schema.description, ours.thaw(schema.parameters))
 
-    def send(self, said: str | list[Any], turn: SessionTurn) -> SessionReply:
+    def send(self, content: str | list[Any], turn: SessionTurn) -> SessionReply:
         self.token = turn.cancel_token
         self.token.raise_if_cancelled()
         own = CancellationToken()
         forget = self.token.on_cancel(own.cancel)
         try:
             with as_errors():
-                result = self._runner.run(self._run(said, turn, own))
+                result = self._runner.run(self._run(content, turn, own))
         except exceptions.RunCancelled as cancelled:
             self.messages = list(cancelled.all_messages())
             return SessionReply("", "cancelled")
@@ -89,7 +89,7 @@ class Conversation:
         self.messages = list(result.all_messages())
         return SessionReply(result.output)
 
-    async def _run(self, said: Any, turn: SessionTurn, own: CancellationToken) -> Any:
+    async def _run(self, content: Any, turn: SessionTurn, own: CancellationToken) -> Any:
         async def show(_: Any, events: AsyncIterable[Any]) -> None:
             async for event in events:
                 match event:
@@ -100,7 +100,7 @@ class Conversation:
 
         handler = show if turn.on_chunk else None
         return await self.agent.run(
-            said, message_history=self.messages, cancellation_token=own, event_stream_handler=handler
+            content, message_history=self.messages, cancellation_token=own, event_stream_handler=handler
         )
 
     def history(self) -> list[ours.Message]:
@@ -152,7 +152,7 @@ def neutral(message: m.ModelMessage, read_result: Callable[[Any], ours.ToolResul
     for part in message.parts:
         if isinstance(part, m.UserPromptPart):
             content = [part.content] if isinstance(part.content, str) else part.content
-            yield ours.Message.user(*map(spoken, content))
+            yield ours.Message.user(*map(part_of_user, content))
 
 
 def answered(part: Any) -> ours.Part:
@@ -162,7 +162,7 @@ def answered(part: Any) -> ours.Part:
     return found
 
 
-def spoken(content: Any) -> ours.Part:
+def part_of_user(content: Any) -> ours.Part:
     match content:
         case str():
             return ours.Text(content)

@@ -14,7 +14,7 @@ from turnproof.cancel import CancelToken
 from turnproof.messages import FinishReason, Message, ProviderResponse, Text
 from turnproof.provider import Binding, Endpoint
 
-from .callbacks import notify, notify_at_end, pieces
+from .callbacks import notify, notify_at_end
 from .capabilities import COMMON_CAPABILITIES
 from .google_transport import http_options
 from .sdk_errors import typed_error
@@ -52,14 +52,14 @@ class Strands:
             # New for each call, as the library makes a client: two event loops cannot share a transport.
             self._model.client_args["http_options"] |= http_options(self._google_url)
         stream = self._model.stream(self._messages.write(messages), specs or None, system)
-        heard: list[str] = []
+        texts: list[str] = []
         try:
             with (listeners.get("cancel_token") or CancelToken()).interrupting():
                 async for event in pieces(process_stream(stream)):
                     if "stop" in event:
                         return self._response(event["stop"], listeners)
                     if text := event.get("data"):
-                        heard.append(text)
+                        texts.append(text)
                         notify(listeners, "on_chunk", text)
                     notify(listeners, "on_thinking", event.get("reasoningText"))
         except ContextWindowOverflowException as error:
@@ -69,7 +69,7 @@ class Strands:
             if cause is not None and (typed := typed_error(cause)):
                 raise typed from error
             raise
-        parts = (Text("".join(heard)),) if heard else ()
+        parts = (Text("".join(texts)),) if texts else ()
         return ProviderResponse(parts, finish_reason=FinishReason.CANCELLED)
 
     def _response(self, stop: Sequence[Any], listeners: Mapping[str, Any]) -> ProviderResponse:

@@ -64,13 +64,13 @@ class Conversation:
             messages=self.messages,
             tools=[self._tool(one) for one in tools],
             system_prompt=system,
-            callback_handler=self._heard,
+            callback_handler=self._on_event,
             conversation_manager=NullConversationManager(),
             retry_strategy=None,
         )
         self.messages = self.agent.messages
 
-    def _heard(self, **event: Any) -> None:
+    def _on_event(self, **event: Any) -> None:
         if event.get("data") and self._turn.on_chunk:
             self._turn.on_chunk(event["data"])
 
@@ -85,13 +85,13 @@ class Conversation:
 
         return PythonAgentTool(tool.schema.name, tool_spec(tool.schema), run)
 
-    def send(self, said: str | list[Any], turn: SessionTurn) -> SessionReply:
+    def send(self, content: str | list[Any], turn: SessionTurn) -> SessionReply:
         self._turn = turn
         turn.cancel_token.raise_if_cancelled()
         forget = turn.cancel_token.on_cancel(self.agent.cancel)
         try:
             with as_errors():
-                result = self._runner.run(self.agent.invoke_async(said))
+                result = self._runner.run(self.agent.invoke_async(content))
         finally:
             forget()
             self.messages = self.agent.messages
@@ -113,7 +113,7 @@ class Conversation:
         if results:
             names = {call["toolUseId"]: call["name"] for call in self._calls()}
             yield messages.Message.tool(*(result(one, names) for one in results))
-        parts = [part for block in message["content"] if (part := spoken(block)) is not None]
+        parts = [part for block in message["content"] if (part := part_of_user(block)) is not None]
         if parts:
             yield messages.Message.user(*parts)
 
@@ -122,7 +122,7 @@ class Conversation:
             yield from (block["toolUse"] for block in message["content"] if "toolUse" in block)
 
     def revert(self, turn: int) -> None:
-        starts = [n for n, one in enumerate(self.messages) if any(spoken(block) for block in one["content"])]
+        starts = [n for n, one in enumerate(self.messages) if any(part_of_user(block) for block in one["content"])]
         starts = [n for n in starts if self.messages[n]["role"] == "user"]
         if turn >= len(starts):
             raise IndexError(f"there is no turn {turn}")
@@ -157,7 +157,7 @@ def typed(error: BaseException) -> errors.ProviderError | None:
     return typed_error(cause) if cause is not None else None
 
 
-def spoken(block: Mapping[str, Any]) -> messages.Part | None:
+def part_of_user(block: Mapping[str, Any]) -> messages.Part | None:
     """What a user's block says; None for a result."""
     match block:
         case {"text": text}:

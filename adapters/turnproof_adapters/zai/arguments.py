@@ -13,18 +13,18 @@ from typing import Any
 import msgspec
 
 
-def as_declared(given: Any, schema: Any) -> Any:
+def as_declared(arguments: Any, schema: Any) -> Any:
     """The arguments of a call, as the tool's schema has them. What cannot be read is left as it is."""
-    return _members(_object_in(given), schema)
+    return _members(_object_in(arguments), schema)
 
 
-def _members(given: Any, schema: Any) -> Any:
+def _members(arguments: Any, schema: Any) -> Any:
     """An object with its own members as their schemas have them."""
-    if not isinstance(given, dict):
-        return given
+    if not isinstance(arguments, dict):
+        return arguments
     nothing: Mapping[str, Any] = {}
     declared = next((each["properties"] for each in _alternatives(schema) if _has_members(each)), nothing)
-    return {name: _member(value, declared.get(name)) for name, value in given.items()}
+    return {name: _member(value, declared.get(name)) for name, value in arguments.items()}
 
 
 def _member(value: Any, schema: Any) -> Any:
@@ -36,15 +36,15 @@ def _member(value: Any, schema: Any) -> Any:
     return _members(value, schema)
 
 
-def _object_in(given: Any) -> Any:
+def _object_in(arguments: Any) -> Any:
     """The object that a string is the JSON of; anything else as it is."""
-    if not isinstance(given, str):
-        return given
+    if not isinstance(arguments, str):
+        return arguments
     try:
-        found = msgspec.json.decode(given)
+        found = msgspec.json.decode(arguments)
     except (ValueError, RecursionError):
-        return given
-    return found if isinstance(found, dict) else given
+        return arguments
+    return found if isinstance(found, dict) else arguments
 
 
 def _alternatives(schema: Any) -> list[Mapping[str, Any]]:

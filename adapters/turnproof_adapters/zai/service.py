@@ -44,8 +44,8 @@ class ZaiProvider(AnthropicProvider):
     def _restorer(self, prompt: Prompt) -> Restore:
         restore = super()._restorer(prompt)
 
-        def restored(wire_name: str, given: Any) -> tuple[str, Any]:
-            name, args = restore(wire_name, given)
+        def restored(wire_name: str, arguments: Any) -> tuple[str, Any]:
+            name, args = restore(wire_name, arguments)
             schema = next((tool.parameters for tool in prompt.tools or () if tool.name == name), None)
             return name, as_declared(args, schema)
 

@@ -186,15 +186,15 @@ class _Walk:
 
 def _put_in_order(events: list[dict[str, JSON] | msgspec.Raw], probe: str) -> None:
     """Sort a probe's events, in the places that they have. An exchange is then called after its request."""
-    mine = {
+    own_events = {
         place: event for place, event in enumerate(events) if isinstance(event, dict) and event.get("probe") == probe
     }
-    requests = {event["exchange"]: event["digest"] for event in mine.values() if event["event"] == "wire_request"}
+    requests = {event["exchange"]: event["digest"] for event in own_events.values() if event["event"] == "wire_request"}
     named = [
         {**event, "exchange": requests.get(event["exchange"])} if "exchange" in event else event
-        for event in mine.values()
+        for event in own_events.values()
     ]
-    for place, event in zip(mine, sorted(named, key=canonical), strict=True):
+    for place, event in zip(own_events, sorted(named, key=canonical), strict=True):
         events[place] = event
 
 

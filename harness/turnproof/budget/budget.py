@@ -59,7 +59,7 @@ class InstructionBudget:
         self._frame_counted = False
         self._reported = self._expected = 1.0
         self._counted = self._uncounted = 0
-        self._grown = Growth()
+        self._growth = Growth()
         self._last_total: int | None = None
         self._rebuild([], frozenset())
 
@@ -79,14 +79,14 @@ class InstructionBudget:
 
         Costs what was added; a pass over the history only where something else happened to it.
         """
-        held, now = self._messages, messages if isinstance(messages, list) else list(messages)
+        known_messages, now = self._messages, messages if isinstance(messages, list) else list(messages)
         # Compared by identity, in C; copied only where there is more than before.
-        if held == (now if len(now) == len(held) else now[: len(held)]):
-            self._extend(now[len(held) :])
+        if known_messages == (now if len(now) == len(known_messages) else now[: len(known_messages)]):
+            self._extend(now[len(known_messages) :])
         else:
-            known = set(held)
+            known = set(known_messages)
             counted = {one.message_id for one in now if one in known and one.message_id in self._counted_ids}
-            used, thought = self.used, any(map(thought_tokens, held))
+            used, thought = self.used, any(map(thought_tokens, known_messages))
             self._rebuild(list(now), counted)
             if thought and not any(map(thought_tokens, now)):
                 self._forget_thinking(used)
@@ -109,13 +109,13 @@ class InstructionBudget:
         if usage.total_tokens <= 0 or estimate <= 0:
             return
         if self._last_total is not None:
-            grown = self._grown
-            self._grown = Growth(
-                grown.reported + usage.total_tokens - self._last_total, grown.estimated + self._uncounted
+            growth = self._growth
+            self._growth = Growth(
+                growth.reported + usage.total_tokens - self._last_total, growth.estimated + self._uncounted
             )
         self._reported = usage.total_tokens / estimate
         by_size = _plausible((usage.total_tokens + DOUBT_TOKENS) / (estimate + DOUBT_TOKENS))
-        by_growth = (self._grown.reported + DOUBT_TOKENS * by_size) / (self._grown.estimated + DOUBT_TOKENS)
+        by_growth = (self._growth.reported + DOUBT_TOKENS * by_size) / (self._growth.estimated + DOUBT_TOKENS)
         self._expected = _plausible(by_growth)
         self._last_total = usage.total_tokens
         self._counted_ids.update(self._uncounted_ids)
@@ -128,7 +128,7 @@ class InstructionBudget:
 
         That its first count differs has other reasons than what was added meanwhile.
         """
-        self._grown, self._last_total = Growth(), None
+        self._growth, self._last_total = Growth(), None
 
     # What it comes to
 
@@ -201,7 +201,7 @@ class InstructionBudget:
             expected=self._expected,
             uncounted=tuple(self._uncounted_ids),
             frame_counted=self._frame_counted,
-            grown=self._grown,
+            grown=self._growth,
             last_total=self._last_total,
             marks=dict(self._marks),
         )
@@ -211,7 +211,7 @@ class InstructionBudget:
         self._marks = dict(state.marks)
         self._reported, self._expected = state.reported, state.expected
         self._frame_counted = state.frame_counted
-        self._grown = state.grown
+        self._growth = state.grown
         self._rebuild(list(messages), {message.message_id for message in messages}.difference(state.uncounted))
         self._last_total = state.last_total
 

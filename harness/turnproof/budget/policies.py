@@ -35,20 +35,20 @@ class Policies:
         if begins_turn(message):
             self.turns += 1
             self._worked = False
-            return _FIRST if self.turns == 1 else _SAID
+            return _FIRST if self.turns == 1 else _CONVERSATION
         if is_note(message):
             return _NOTICE if is_note(message, "notice") else _ANSWER_TO_WORK
         if message.role == "tool" or message.calls:
             self._worked = True
             return _WORK
         if message.role == "model":
-            return _ANSWER_TO_WORK if self._worked else _SAID
-        return _BESIDE
+            return _ANSWER_TO_WORK if self._worked else _CONVERSATION
+        return _INTERJECTED
 
 
 _FIRST = Mark(Source.CONVERSATION, Policy.LOCKED)
-_SAID = Mark(Source.CONVERSATION, Policy.PARTIAL)
+_CONVERSATION = Mark(Source.CONVERSATION, Policy.PARTIAL)
 _WORK = Mark(Source.CONVERSATION, Policy.EPHEMERAL)
 _ANSWER_TO_WORK = Mark(Source.CONVERSATION, Policy.PRESERVABLE)
 _NOTICE = Mark(Source.ENRICHMENT, Policy.EPHEMERAL)
-_BESIDE = Mark(Source.CONVERSATION, Policy.CONDITIONAL)
+_INTERJECTED = Mark(Source.CONVERSATION, Policy.CONDITIONAL)

@@ -45,7 +45,8 @@ class PrefixLoss(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class _Sent:
-    """A request. `upto` are the ruler's tokens before each message and behind the last; `kept` as in PrefixLoss."""
+    """A request. `prefix_tokens` are the ruler's tokens before each message and behind the last; `common` as in
+    PrefixLoss."""
 
     to: object
     covers: Covers
@@ -53,8 +54,8 @@ class _Sent:
     system: str
     messages: list[Message]
     of_tools: int
-    upto: list[int]
-    kept: int
+    prefix_tokens: list[int]
+    common: int
 
 
 class PrefixMonitor:
@@ -73,7 +74,7 @@ class PrefixMonitor:
         self._ends: list[tuple[int, int]] = []
         self._scale = 0.0
         self._sent: _Sent | None = None
-        self._asked: Message | None = None
+        self._user_message: Message | None = None
         self._turn = -1
 
     @property
@@ -89,7 +90,7 @@ class PrefixMonitor:
     @property
     def stable(self) -> int:
         """How many messages at its start the last answered request had in common with the one before it."""
-        return self._before.kept if self._before is not None else 0
+        return self._before.common if self._before is not None else 0
 
     def because(self, cause: LossReason) -> None:
         """Say why the next request will differ, if it does, from the one before it."""
@@ -109,16 +110,16 @@ class PrefixMonitor:
         `covers` says what of it will be cached, and `to` is equal for requests that can read from the same cache.
         """
         text, ordered = system_text(system), tuple(tools_by_name(tools))
-        before, held = self._before, list(messages)
-        kept = _common(before.messages, held) if before is not None else 0
+        before, messages_now = self._before, list(messages)
+        common = _common(before.messages, messages_now) if before is not None else 0
         if before is not None and (before.tools, before.system) == (ordered, text):
-            of_tools, upto = before.of_tools, before.upto[: kept + 1]
+            of_tools, prefix_tokens = before.of_tools, before.prefix_tokens[: common + 1]
         else:
             of_tools = sum(map(tool_tokens, ordered))
-            upto = [of_tools + text_tokens(text)]
-        *upto, last = upto
-        upto.extend(accumulate(map(message_tokens, held[len(upto) :]), initial=last))
-        self._sent = _Sent(to, covers, ordered, text, held, of_tools, upto, kept)
+            prefix_tokens = [of_tools + text_tokens(text)]
+        *prefix_tokens, last = prefix_tokens
+        prefix_tokens.extend(accumulate(map(message_tokens, messages_now[len(prefix_tokens) :]), initial=last))
+        self._sent = _Sent(to, covers, ordered, text, messages_now, of_tools, prefix_tokens, common)
 
     def answered(self, usage: CacheUsage) -> PrefixLoss | None:
         """The request that was sent last has been answered; what that shows to be lost, or None.
@@ -136,28 +137,28 @@ class PrefixMonitor:
         self._before, self._cause = sent, None
         self._cached = usage.read + usage.written
         self._ends.append((len(sent.messages), self._cached))
-        self._scale = usage.prompt / max(1, sent.upto[-1])
+        self._scale = usage.prompt / max(1, sent.prefix_tokens[-1])
         return loss
 
     def _count_turn(self, sent: _Sent) -> None:
-        asked = next((message for message in reversed(sent.messages) if message.role == "user"), None)
-        if asked is not self._asked:
+        user_message = next((message for message in reversed(sent.messages) if message.role == "user"), None)
+        if user_message is not self._user_message:
             self._turn += 1
-        self._asked = asked
+        self._user_message = user_message
 
     def _loss(self, before: _Sent, sent: _Sent, usage: CacheUsage) -> PrefixLoss | None:
         front = self._changed_in_front(before, sent)
-        found = self._cached_up_to(0 if front else sent.kept)
-        same = sent.kept == len(before.messages)
+        found = self._cached_up_to(0 if front else sent.common)
+        same = sent.common == len(before.messages)
         reason: LossReason = front or ("expired" if same else self._cause or "edit")
         if before.covers == "prefix":
             # Stored as one piece, and again as one piece, which no response shows; what is said is no part of it.
             tokens = self._cached if front else self._cached - usage.read
             reason = front or "expired"
         else:
-            again = max(0, found - usage.read) + round(self._behind(before, sent, front))
+            again = max(0, found - usage.read) + round(self._tokens_behind(before, sent, front))
             tokens = min(again, usage.written + usage.fresh)
-        return PrefixLoss(self._turn, reason, sent.kept, tokens) if tokens > 0 else None
+        return PrefixLoss(self._turn, reason, sent.common, tokens) if tokens > 0 else None
 
     def _changed_in_front(self, before: _Sent, sent: _Sent) -> LossReason | None:
         """What differs before the first message, in the order in which a prefix is made."""
@@ -169,27 +170,27 @@ class PrefixMonitor:
             return "enrichment" if self._cause == "enrichment" else "system"
         return None
 
-    def _cached_up_to(self, kept: int) -> int:
+    def _cached_up_to(self, common: int) -> int:
         """What had been cached, by the provider's figures, at the last end of a request within these messages.
 
         Later ends are forgotten: no request will come by there again.
         """
-        while self._ends and self._ends[-1][0] > kept:
+        while self._ends and self._ends[-1][0] > common:
             self._ends.pop()
         return self._ends[-1][1] if self._ends else 0
 
-    def _behind(self, before: _Sent, sent: _Sent, front: LossReason | None) -> float:
+    def _tokens_behind(self, before: _Sent, sent: _Sent, front: LossReason | None) -> float:
         """Tokens behind the first difference that had been cached and are still there."""
         cached = self._cached / self._scale if self._scale else 0.0
         again = 0.0
         if front == "swap" and before.tools == sent.tools:
             again += _within(0, before.of_tools, cached)
         if front in ("swap", "tools") and before.system == sent.system:
-            again += _within(before.of_tools, before.upto[0], cached)
-        still = set(sent.messages) if front or sent.kept < len(before.messages) else ()
-        for place in range(0 if front else sent.kept, len(before.messages)):
+            again += _within(before.of_tools, before.prefix_tokens[0], cached)
+        still = set(sent.messages) if front or sent.common < len(before.messages) else ()
+        for place in range(0 if front else sent.common, len(before.messages)):
             if before.messages[place] in still:
-                again += _within(before.upto[place], before.upto[place + 1], cached)
+                again += _within(before.prefix_tokens[place], before.prefix_tokens[place + 1], cached)
         return again * self._scale
 
 

@@ -59,9 +59,9 @@ class BaseDialect(Dialect):
     request_form: Callable[[Call], JSON]
     """What cassettes match on (`request_form.py`)."""
 
-    def without_program(self, call: Call, held: Sequence[ToolSchema] = ()) -> Call:
+    def without_program(self, call: Call, tools: Sequence[ToolSchema] = ()) -> Call:
         """The call without what a program that stands in between has put around it, its tools under the names that
-        the caller, who declared the `held` ones, knows them by. Nothing stands in between unless a dialect says so."""
+        the caller, who declared the `tools` ones, knows them by. Nothing stands in between unless a dialect says so."""
         return call
 
     def match_form(self, call: Call) -> JSON:
@@ -69,10 +69,10 @@ class BaseDialect(Dialect):
         return type(self).request_form(self.without_program(call))
 
     def differences(
-        self, held: Sequence[Message], system: Part | str | None, tools: Sequence[ToolSchema], call: Call, model: str
+        self, history: Sequence[Message], system: Part | str | None, tools: Sequence[ToolSchema], call: Call, model: str
     ) -> list[WireDifference]:
         """Where `call` differs from what the session holds, allowed differences aside."""
-        return self.comparison.differences(held, system, tools, self.without_program(call, tools), model)
+        return self.comparison.differences(history, system, tools, self.without_program(call, tools), model)
 
     def error_kind(self, status: int) -> tuple[str, str]:
         """The error type and usual message of a status."""
@@ -89,7 +89,7 @@ class BaseDialect(Dialect):
     def observe(self, call: Call, status: int, headers: Mapping[str, str], body: bytes, world: World) -> None:
         """The answers of such a service contain nothing that it has to recognize later."""
 
-    def kept(self, world: World) -> tuple[str, ...]:
+    def stored_ids(self, world: World) -> tuple[str, ...]:
         """Such a service keeps nothing that a request could name."""
         return ()
 

@@ -55,7 +55,7 @@ def pair_calls(
 
 
 def with_held_ids(
-    sent: Sequence[Message], held: Iterable[Message], issued: Mapping[str, str] | None = None
+    sent: Sequence[Message], history: Iterable[Message], issued: Mapping[str, str] | None = None
 ) -> tuple[Message, ...]:
     """Sent messages with the session's ids on their calls, and on the results of these.
 
@@ -63,12 +63,12 @@ def with_held_ids(
     stands on the wire for something else.
     """
     theirs = [part for message in sent for part in message.parts if isinstance(part, FunctionCall)]
-    ours = [part for message in held for part in message.parts if isinstance(part, FunctionCall)]
-    taken = {call.id for call in theirs}
-    taken |= {part.call_id for message in sent for part in message.parts if isinstance(part, ToolResult)}
-    if all(call.id in taken for call in ours):
+    ours = [part for message in history for part in message.parts if isinstance(part, FunctionCall)]
+    sent_ids = {call.id for call in theirs}
+    sent_ids |= {part.call_id for message in sent for part in message.parts if isinstance(part, ToolResult)}
+    if all(call.id in sent_ids for call in ours):
         return tuple(sent)
-    own = {id(wire): call.id for call, wire in pair_calls(ours, theirs, issued) if call.id not in taken}
+    own = {id(wire): call.id for call, wire in pair_calls(ours, theirs, issued) if call.id not in sent_ids}
     if not own:
         return tuple(sent)
     current = {wire.id: own[id(wire)] for wire in reversed(theirs) if id(wire) in own}

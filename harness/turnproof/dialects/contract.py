@@ -150,7 +150,7 @@ class Dialect(Functions, Protocol):
         """Let the world know what a recorded or real answer to `call` issued (signatures) or created (managed
         caches), as if `render` or `render_extra` had done it."""
 
-    def kept(self, world: World) -> tuple[str, ...]:
+    def stored_ids(self, world: World) -> tuple[str, ...]:
         """The ids of all answers and conversations that the service keeps now, oldest first."""
 
     def is_positional(self, call_id: str) -> bool:
@@ -160,6 +160,6 @@ class Dialect(Functions, Protocol):
         """The canonical form that cassettes match on: model, system text, tools, messages; no marks, no settings."""
 
     def differences(
-        self, held: Sequence[Message], system: Part | str | None, tools: Sequence[ToolSchema], call: Call, model: str
+        self, history: Sequence[Message], system: Part | str | None, tools: Sequence[ToolSchema], call: Call, model: str
     ) -> list[WireDifference]:
         """Where `call` says something else than what the session holds, allowed differences aside."""

@@ -56,12 +56,12 @@ class Comparison:
     calls_come_last = False
     """Whether the service takes no text behind the calls of a message, so that it has to be sent in front of them."""
 
-    def __init__(self, held: Sequence[Message], sent: Sequence[Message], names: NameMap) -> None:
-        self.held_messages = held
-        self.held = atoms(held, root="$.messages")
-        self.sent = atoms(with_held_pictures(sent, held), root="$.sent.messages")
+    def __init__(self, history: Sequence[Message], sent: Sequence[Message], names: NameMap) -> None:
+        self.held_messages = history
+        self.held = atoms(history, root="$.messages")
+        self.sent = atoms(with_held_pictures(sent, history), root="$.sent.messages")
         self.names = names
-        self.dangling, self.orphans = unpaired(held)
+        self.dangling, self.orphans = unpaired(history)
         self.found: list[WireDifference] = []
         pairs = pair_calls(_calls(self.held), _calls(self.sent))
         self._partners = {id(ours): theirs for ours, theirs in pairs}
@@ -145,8 +145,8 @@ class Comparison:
             return self._twins[atom.path].path + path[len(atom.path) :]
         nearest = [*reversed(self.held[:at]), *self.held[at:]]
         twins = (self._twins.get(each.path) for each in nearest if each.message == atom.message)
-        beside = next((twin for twin in twins if twin is not None), None)
-        return "$.sent.messages" if beside is None else f"$.sent.messages[{beside.message}]"
+        neighbour = next((twin for twin in twins if twin is not None), None)
+        return "$.sent.messages" if neighbour is None else f"$.sent.messages[{neighbour.message}]"
 
     def _regions(self) -> list[tuple[list[Atom], list[Atom]]]:
         """Where the rows part. Equal atoms are compared in detail on the way."""
@@ -191,12 +191,12 @@ class Comparison:
     def _joined_thoughts(self, ours: list[Atom], theirs: list[Atom]) -> tuple[list[Atom], list[Atom]]:
         """Without the thoughts that were sent in the pieces in which a stream brought them, or joined."""
         sent = [atom for atom in theirs if atom.kind == "thought"]
-        spoken, used = "".join(atom.text for atom in sent), []
+        sent_text, used = "".join(atom.text for atom in sent), []
         for atom in ours:
-            if atom.kind == "thought" and atom.text and spoken.startswith(atom.text):
-                spoken = spoken.removeprefix(atom.text)
+            if atom.kind == "thought" and atom.text and sent_text.startswith(atom.text):
+                sent_text = sent_text.removeprefix(atom.text)
                 used.append(atom)
-        if not sent or spoken:
+        if not sent or sent_text:
             return ours, theirs
         self._join(used, sent)
         return [atom for atom in ours if atom not in used], [atom for atom in theirs if atom not in sent]
@@ -237,8 +237,10 @@ class Comparison:
         if "".join(atom.text for atom in held) != "".join(atom.text for atom in sent):
             return ours, theirs
         self._join(held, sent)
-        gone = set(map(id, (*held, *sent)))
-        return [atom for atom in ours if id(atom) not in gone], [atom for atom in theirs if id(atom) not in gone]
+        matched_ids = set(map(id, (*held, *sent)))
+        return [atom for atom in ours if id(atom) not in matched_ids], [
+            atom for atom in theirs if id(atom) not in matched_ids
+        ]
 
     def _texts(self, ours: list[Atom], theirs: list[Atom], side: Side) -> tuple[list[Atom], list[Atom]]:
         """Texts of one side may be joined or split; a thought or an instruction may stand in them as tagged text."""
@@ -246,27 +248,29 @@ class Comparison:
         sent = [atom for atom in theirs if atom.kind == "text" and atom.side == side]
         if not sent:
             return ours, theirs
-        spoken = "".join(atom.text for atom in sent)
+        sent_text = "".join(atom.text for atom in sent)
         tagged = [atom for atom in ours if self._may_be_tagged(atom, side)]
         used = []
         for atom in tagged:
-            without = without_tagged(spoken, atom.text)
+            without = without_tagged(sent_text, atom.text)
             if without is not None:
-                spoken = without
+                sent_text = without
                 used.append(atom)
         for atom in ours:
             if side == "model" and self._is_others_code(atom):
-                without = without_fenced(spoken, _code_of(atom))
+                without = without_fenced(sent_text, _code_of(atom))
                 if without is not None:
-                    spoken = without
+                    sent_text = without
                     used.append(atom)
         # One service refuses blanks at the end of what the model said last, so libraries cut them off.
-        if not same_but_for_borders([atom.text for atom in held], spoken, free_end=side == "model"):
+        if not same_but_for_borders([atom.text for atom in held], sent_text, free_end=side == "model"):
             return ours, theirs
         self._join(held, sent)
         self._join(used, sent)
-        gone = {id(atom) for atom in (*held, *sent, *used)}
-        return [atom for atom in ours if id(atom) not in gone], [atom for atom in theirs if id(atom) not in gone]
+        matched_ids = {id(atom) for atom in (*held, *sent, *used)}
+        return [atom for atom in ours if id(atom) not in matched_ids], [
+            atom for atom in theirs if id(atom) not in matched_ids
+        ]
 
     def _may_be_tagged(self, atom: Atom, side: Side) -> bool:
         if not atom.text.strip():
@@ -286,9 +290,9 @@ class Comparison:
             free = [atom for atom in added if id(atom) in before and atom.kind == "text"]
             if free and same_but_for_borders([atom.text for atom in texts], "".join(atom.text for atom in free)):
                 self._join(texts, free)
-                gone = set(map(id, (*texts, *free)))
-                missing = [atom for atom in missing if id(atom) not in gone]
-                added = [atom for atom in added if id(atom) not in gone]
+                matched_ids = set(map(id, (*texts, *free)))
+                missing = [atom for atom in missing if id(atom) not in matched_ids]
+                added = [atom for atom in added if id(atom) not in matched_ids]
         return missing, added
 
     def _calls_with_text_behind(self, missing: Sequence[Atom]) -> list[Atom]:
@@ -351,9 +355,9 @@ class Comparison:
             case _:
                 if not self.may_omit(atom):
                     # Code that another service ran, and files of the model, have no form on every wire.
-                    lost = atom.kind == "opaque" or (atom.kind == "media" and atom.side == "user")
-                    what = "lost-attachment" if lost else "unlisted"
-                    self.report(what, atom.path, atom.shown(), None, violation=lost)
+                    is_lost = atom.kind == "opaque" or (atom.kind == "media" and atom.side == "user")
+                    what = "lost-attachment" if is_lost else "unlisted"
+                    self.report(what, atom.path, atom.shown(), None, violation=is_lost)
 
     def _added(self, atom: Atom) -> None:
         part = atom.part
@@ -376,8 +380,8 @@ class Comparison:
 
     def _is_others_code(self, atom: Atom) -> bool:
         data = atom.part.provider_data
-        ran = isinstance(atom.part, ExecutableCode | CodeExecutionResult)
-        return ran and (data is None or data.dialect != self.dialect)
+        is_code = isinstance(atom.part, ExecutableCode | CodeExecutionResult)
+        return is_code and (data is None or data.dialect != self.dialect)
 
     def _dangling_ids(self) -> set[str]:
         ids = {atom.part.id for atom in self.held if isinstance(atom.part, FunctionCall) and atom.path in self.dangling}

@@ -27,34 +27,34 @@ class NameMap:
     """
 
     def __init__(
-        self, held: Sequence[ToolSchema], sent: Sequence[ToolSchema], legal: re.Pattern[str], safe_length: int = 64
+        self, tools: Sequence[ToolSchema], sent: Sequence[ToolSchema], legal: re.Pattern[str], safe_length: int = 64
     ) -> None:
         self._legal = legal
         self._safe_length = safe_length
-        self._wire = wire_names(held, sent)
-        self._held = {wire: own for own, wire in self._wire.items()}
-        self._pair_illegal(held, sent)
+        self._wire = wire_names(tools, sent)
+        self._own_names = {wire: own for own, wire in self._wire.items()}
+        self._pair_illegal(tools, sent)
         self._rewrites_all = any(wire != own and self._may_stay(own) for own, wire in self._wire.items())
 
-    def _pair_illegal(self, held: Sequence[ToolSchema], sent: Sequence[ToolSchema]) -> None:
+    def _pair_illegal(self, tools: Sequence[ToolSchema], sent: Sequence[ToolSchema]) -> None:
         """Names that cannot stand on the wire are those that look most like them, where nothing else tells."""
-        for tool in held:
+        for tool in tools:
             if tool.name not in self._wire and not self._may_stay(tool.name):
-                best = most_similar(tool.name, [each.name for each in sent if each.name not in self._held])
+                best = most_similar(tool.name, [each.name for each in sent if each.name not in self._own_names])
                 if best is not None:
                     self._bind(tool.name, best)
 
-    def _bind(self, held: str, wire: str) -> None:
-        self._wire[held] = wire
-        self._held[wire] = held
+    def _bind(self, own_name: str, wire: str) -> None:
+        self._wire[own_name] = wire
+        self._own_names[wire] = own_name
 
     def _may_stay(self, name: str) -> bool:
         """Whether a name is legal and short enough that there is no reason of the service's to rewrite it."""
         return len(name) <= self._safe_length and self._legal.fullmatch(name) is not None
 
-    def wire_name(self, held: str) -> str | None:
+    def wire_name(self, own_name: str) -> str | None:
         """The name under which a held tool stands on the wire, as far as it is known."""
-        return self._wire.get(held, held if self._may_stay(held) else None)
+        return self._wire.get(own_name, own_name if self._may_stay(own_name) else None)
 
     def with_offered_names(self, messages: Sequence[Message]) -> tuple[Message, ...]:
         """Messages that a service holds, with each call under the name that its tool was offered by. A service may call
@@ -70,18 +70,18 @@ class NameMap:
         parts = tuple(map(renamed, message.parts))
         return message if parts == message.parts else with_fields(message, parts=parts)
 
-    def agree(self, held: str, wire: str) -> bool:
+    def agree(self, own_name: str, wire: str) -> bool:
         """Whether a call by this wire name is a call of this held tool. A first sight of a rewritten name binds it."""
-        if (known := self._wire.get(held)) is not None:
+        if (known := self._wire.get(own_name)) is not None:
             return known == wire
-        if self._held.get(wire, held) != held:
+        if self._own_names.get(wire, own_name) != own_name:
             return False
-        if self._may_stay(held) and not self._rewrites_all:
+        if self._may_stay(own_name) and not self._rewrites_all:
             # Without declared tools nothing tells how names are written: one with the held name in it is that.
-            return held == wire or (not self._wire and held in wire)
+            return own_name == wire or (not self._wire and own_name in wire)
         if self._legal.fullmatch(wire) is None:
             return False
-        self._bind(held, wire)
+        self._bind(own_name, wire)
         return True
 
 
@@ -111,9 +111,9 @@ def spoken_name(name: str, tools: Sequence[ToolSchema], legal: re.Pattern[str]) 
     return written if legal.fullmatch(written) else f"_{written}"
 
 
-def speak(reply: Reply, held: Sequence[ToolSchema], sent: Sequence[ToolSchema], legal: re.Pattern[str]) -> Reply:
+def speak(reply: Reply, tools: Sequence[ToolSchema], sent: Sequence[ToolSchema], legal: re.Pattern[str]) -> Reply:
     """A scripted reply with its calls under the names that the request gave to the declared tools."""
-    names = NameMap(held, sent, legal)
+    names = NameMap(tools, sent, legal)
 
     def with_wire_name(part: ReplyPart) -> ReplyPart:
         if not isinstance(part.part, FunctionCall):

@@ -71,8 +71,8 @@ def range_faults(body: Mapping[str, Any], limits: Mapping[str, Limits]) -> Itera
 
 
 def _beyond(path: str, kind: str, side: str, sign: str, limit: float, value: float) -> Fault:
-    got = f"{value:g}" if isinstance(value, float) else str(value)
-    message = f"Invalid '{path}': {kind} {side} value. Expected a value {sign} {limit:g}, but got {got} instead."
+    value_text = f"{value:g}" if isinstance(value, float) else str(value)
+    message = f"Invalid '{path}': {kind} {side} value. Expected a value {sign} {limit:g}, but got {value_text} instead."
     return Fault(f"{kind}_{'below_min' if side.startswith('below') else 'above_max'}_value", message, path)
 
 
@@ -92,7 +92,7 @@ def image_fault(url: JSON, *, names_types: bool = False) -> str | None:
     if not isinstance(url, str):
         return None
     if not url.startswith("data:"):
-        got = None if _SCHEME.match(url) else "a value without the 'data:' prefix"
+        problem = None if _SCHEME.match(url) else "a value without the 'data:' prefix"
     else:
         head, _, data = url[5:].partition(",")
         if not head.endswith(";base64"):
@@ -101,7 +101,7 @@ def image_fault(url: JSON, *, names_types: bool = False) -> str | None:
         if names_types and not kind.startswith("image/"):
             return f"{_EXPECTED_IMAGE}, but got unsupported MIME type '{kind}'."
         content = decode_base64("".join(data.split()))
-        got = (
+        problem = (
             "an invalid base64-encoded value" if content is None else None if content else "empty base64-encoded bytes"
         )
-    return None if got is None else f"{_EXPECTED_IMAGE}, but got {got}."
+    return None if problem is None else f"{_EXPECTED_IMAGE}, but got {problem}."

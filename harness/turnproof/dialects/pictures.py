@@ -48,12 +48,12 @@ def same_picture(one: InlineData, other: InlineData) -> bool:
     return ours.pixels is None or theirs.pixels is None or ours.pixels == theirs.pixels
 
 
-def with_held_pictures(sent: Sequence[Message], held: Iterable[Message]) -> tuple[Message, ...]:
+def with_held_pictures(sent: Sequence[Message], history: Iterable[Message]) -> tuple[Message, ...]:
     """Sent messages in which each image that shows what a held one shows is the held one, its bytes and its type.
 
     An image that was sent byte for byte stands for itself, and no other image for the same one.
     """
-    own = {image.data: image for image in _images(held)}
+    own = {image.data: image for image in _images(history)}
     if not own:
         return tuple(sent)
     exact = {image.data for image in _images(sent)}

@@ -22,14 +22,14 @@ def text_of(system: Part | str | None) -> str:
 
 
 def system_differences(
-    instructions: str, later: Sequence[str], call: Call, spoken: frozenset[str] = frozenset()
+    instructions: str, later: Sequence[str], call: Call, in_conversation: frozenset[str] = frozenset()
 ) -> tuple[set[str], list[WireDifference]]:
     """Which later instructions stand in the system field, and what differs there.
 
-    `later` are the session's instructions in mid-conversation, `spoken` those that stand in the conversation.
+    `later` are the session's instructions in mid-conversation, `in_conversation` those that stand in the conversation.
     """
     texts = [part.text for part in call.system if isinstance(part, Text)]
-    candidates = [text for text in later if text not in spoken and text.strip()]
+    candidates = [text for text in later if text not in in_conversation and text.strip()]
     for absorbed in (candidates, []):
         if any(_is_made_of((instructions, *absorbed), glue.join(texts)) for glue in ("", "\n", "\n\n")):
             return set(absorbed), []
@@ -47,18 +47,20 @@ def system_differences(
     return set(absorbed), [WireDifference(what, "$.system", *shown, not reflowed, sent_path="$.sent.system")]
 
 
-def settled_instructions(held: Sequence[Message], absorbed: set[str], call: Call) -> list[Message]:
+def settled_instructions(history: Sequence[Message], absorbed: set[str], call: Call) -> list[Message]:
     """The conversation with each instruction in the place where the request may have it.
 
     One that was `absorbed` into the system field stands there alone; one that the API has no role for may go out in
     the user's name.
     """
-    spoken = {part.text for one in call.messages if one.role == "user" for part in one.parts if isinstance(part, Text)}
+    user_texts = {
+        part.text for one in call.messages if one.role == "user" for part in one.parts if isinstance(part, Text)
+    }
     settled = []
-    for message in held:
+    for message in history:
         if message.role == "system" and message.text in absorbed:
             message = Message(message.role, (), message.message_id)
-        elif message.role == "system" and message.text in spoken:
+        elif message.role == "system" and message.text in user_texts:
             message = Message("user", message.parts, message.message_id)
         settled.append(message)
     return settled
@@ -79,24 +81,24 @@ def _squashed(text: str) -> str:
 
 
 def tool_differences(
-    held: Sequence[ToolSchema],
+    tools: Sequence[ToolSchema],
     sent: Sequence[ToolSchema],
     declared: Sequence[ToolSchema],
     names: NameMap,
     same: SameSchema,
     *,
     forced: bool,
-    kept: frozenset[str] = frozenset(),
+    allowed_extras: frozenset[str] = frozenset(),
 ) -> list[WireDifference]:
     """What differs in the declared tools; their order does not count.
 
     `sent` are those of `declared`, which the request has, that the service does not run itself. `forced` says that a
-    call is demanded, and `kept` which tools may be declared beside those held.
+    call is demanded, and `allowed_extras` which tools may be declared beside those held.
     """
     found = []
     by_name = {tool.name: tool for tool in sent}
     places = {tool.name: f"$.sent.tools[{n}]" for n, tool in enumerate(declared)}
-    for tool in held:
+    for tool in tools:
         path = f"$.tools[{tool.name}]"
         wire = by_name.pop(names.wire_name(tool.name) or "", None)
         if wire is None:
@@ -104,16 +106,16 @@ def tool_differences(
             continue
         at = places[wire.name]
         if tool.description.strip() != wire.description.strip():
-            lost = tool.description.strip() not in wire.description
+            is_lost = tool.description.strip() not in wire.description
             texts = tool.description, wire.description
-            found.append(WireDifference("tools", f"{path}.description", *texts, lost, sent_path=f"{at}.description"))
+            found.append(WireDifference("tools", f"{path}.description", *texts, is_lost, sent_path=f"{at}.description"))
         plain = without_additions(tool.parameters, wire.parameters)
         if not same(tool.parameters, wire.parameters) and not same(tool.parameters, plain):
-            lost = any(less(tool.parameters, wire.parameters) for less in (_loses_parameters, _demands_more))
-            what = "tools" if lost else "unlisted"
+            is_lost = any(less(tool.parameters, wire.parameters) for less in (_loses_parameters, _demands_more))
+            what = "tools" if is_lost else "unlisted"
             shown = thaw(tool.parameters), thaw(wire.parameters)
-            found.append(WireDifference(what, f"{path}.parameters", *shown, lost, sent_path=f"{at}.parameters"))
-    for extra in by_name.keys() - kept:
+            found.append(WireDifference(what, f"{path}.parameters", *shown, is_lost, sent_path=f"{at}.parameters"))
+    for extra in by_name.keys() - allowed_extras:
         # A forced choice may force a tool of the adapter's own: that is how structured output was done.
         what = "unlisted" if forced else "tools"
         found.append(WireDifference(what, f"$.tools[{extra}]", None, extra, not forced, sent_path=places[extra]))

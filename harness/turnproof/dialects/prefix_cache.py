@@ -103,14 +103,14 @@ class PrefixStore:
         `tail` tokens stand after the last cell; `salt` keeps caches apart (the model). A breakpoint below `minimum`
         tokens does nothing.
         """
-        upto = _running_totals(cells)
-        wanted = [n for n, cell in enumerate(cells) if cell.mark is not None and upto[n] >= minimum]
+        running_totals = _running_totals(cells)
+        wanted = [n for n, cell in enumerate(cells) if cell.mark is not None and running_totals[n] >= minimum]
         if not wanted:
-            return PromptUsage(upto[-1] + tail if upto else tail), nothing_to_write
+            return PromptUsage(running_totals[-1] + tail if running_totals else tail), nothing_to_write
         digests = self._digests(cells, wanted, salt)
         breakpoints = [_Breakpoint(n, cells[n].mark or "5m", digests[n]) for n in wanted]
         hit = max((n for n, digest in digests.items() if self._alive(digest, now)), default=-1)
-        usage = _usage(breakpoints, upto, hit, tail)
+        usage = _usage(breakpoints, running_totals, hit, tail)
         read = digests[hit] if hit >= 0 else None
 
         def commit() -> None:
@@ -192,10 +192,10 @@ def _running_totals(cells: Sequence[Cell]) -> list[int]:
     return totals
 
 
-def _usage(breakpoints: Sequence[_Breakpoint], upto: Sequence[int], hit: int, tail: int) -> PromptUsage:
-    read = upto[hit] if hit >= 0 else 0
-    last = max(upto[breakpoints[-1].cell], read)
-    hour = max((upto[each.cell] for each in breakpoints if each.ttl == "1h" and each.cell > hit), default=read)
+def _usage(breakpoints: Sequence[_Breakpoint], prefix_tokens: Sequence[int], hit: int, tail: int) -> PromptUsage:
+    read = prefix_tokens[hit] if hit >= 0 else 0
+    last = max(prefix_tokens[breakpoints[-1].cell], read)
+    hour = max((prefix_tokens[each.cell] for each in breakpoints if each.ttl == "1h" and each.cell > hit), default=read)
     return PromptUsage(
-        fresh=upto[-1] - last + tail, cache_read=read, cache_write_5m=last - hour, cache_write_1h=hour - read
+        fresh=prefix_tokens[-1] - last + tail, cache_read=read, cache_write_5m=last - hour, cache_write_1h=hour - read
     )

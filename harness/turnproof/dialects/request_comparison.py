@@ -25,30 +25,34 @@ class RequestComparison(Comparison):
     legal_name: ClassVar[re.Pattern[str]]
     models: Mapping[str, ModelFacts]
 
-    def __init__(self, held: Sequence[Message], call: Call, model: str, names: NameMap) -> None:
-        super().__init__(held, call.messages, names)
+    def __init__(self, history: Sequence[Message], call: Call, model: str, names: NameMap) -> None:
+        super().__init__(history, call.messages, names)
         self.model = model
-        self.last_input = max((n for n, message in enumerate(held) if _is_input(message)), default=-1)
+        self.last_input = max((n for n, message in enumerate(history) if _is_input(message)), default=-1)
         """Where the last message stands in which the user says something: what comes after it is the running turn."""
 
     @classmethod
     def differences(
-        cls, held: Sequence[Message], system: Part | str | None, tools: Sequence[ToolSchema], call: Call, model: str
+        cls, history: Sequence[Message], system: Part | str | None, tools: Sequence[ToolSchema], call: Call, model: str
     ) -> list[WireDifference]:
         """Where `call` differs from what the session holds, allowed differences aside."""
         own = [tool for tool in call.tools if not cls.is_native(tool, call)]
         names = NameMap(tools, own, cls.legal_name)
-        messages = with_native_calls(held, call.messages, lambda name: names.wire_name(name) or _UNUSUAL.sub("_", name))
+        messages = with_native_calls(
+            history, call.messages, lambda name: names.wire_name(name) or _UNUSUAL.sub("_", name)
+        )
         if isinstance(call, StoredCall):
             held_there = names.with_offered_names(messages[: call.managed_messages])
             messages = [*held_there, *messages[call.managed_messages :]]
         call = replace(call, messages=tuple(messages))
-        later = [message.text for message in held if message.role == "system"]
-        spoken = frozenset(message.text for message in call.messages if message.role == "system")
-        absorbed, found = system_differences(text_of(system), later, call, spoken)
-        found += cls(settled_instructions(held, absorbed, call), call, model, names).run()
-        forced, kept = cls.is_forced(call), kept_for_history(tools, own, call.messages)
-        found += tool_differences(tools, own, call.tools, names, cls.same_parameters, forced=forced, kept=kept)
+        later = [message.text for message in history if message.role == "system"]
+        in_conversation = frozenset(message.text for message in call.messages if message.role == "system")
+        absorbed, found = system_differences(text_of(system), later, call, in_conversation)
+        found += cls(settled_instructions(history, absorbed, call), call, model, names).run()
+        forced, extras = cls.is_forced(call), kept_for_history(tools, own, call.messages)
+        found += tool_differences(
+            tools, own, call.tools, names, cls.same_parameters, forced=forced, allowed_extras=extras
+        )
         if call.model is not None and not cls.is_same_model(call.model, model):
             found.append(WireDifference("unlisted", "$.model", model, call.model, violation=False))
         return found

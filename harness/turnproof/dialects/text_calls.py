@@ -20,13 +20,13 @@ _MORE_WORDS = 64
 
 
 def with_native_calls(
-    held: Sequence[Message], sent: Sequence[Message], wire_name: Callable[[str], str] = str
+    history: Sequence[Message], sent: Sequence[Message], wire_name: Callable[[str], str] = str
 ) -> Sequence[Message]:
     """The messages of a request, with calls and results in place of the texts that have the names, arguments and values
     of those held, in their order; unchanged if it has a call or result as such, or if one held is in no text.
 
     `wire_name` gives the name of a tool as the request declares it: a text may have the one that the session knows."""
-    rounds = _rounds(held)
+    rounds = _rounds(history)
     if not rounds or any(message.calls or message.results for message in sent):
         return sent
     restored: list[Message] = []
@@ -47,11 +47,11 @@ def with_native_calls(
 _Round = tuple[Message, list[Message], list[Message]]
 
 
-def _rounds(held: Sequence[Message]) -> list[_Round]:
+def _rounds(history: Sequence[Message]) -> list[_Round]:
     """Each message with calls, the messages with results behind it, and what the user says behind those."""
     rounds: list[_Round] = []
     last: _Round | None = None
-    for message in held:
+    for message in history:
         if message.role == "model":
             last = (message, [], []) if message.calls else None
             rounds += [last] if last is not None else []
@@ -62,14 +62,14 @@ def _rounds(held: Sequence[Message]) -> list[_Round]:
     return rounds
 
 
-def _calls_in(message: Message, held: Message) -> bool:
-    words = [word for call in held.calls for word in (call.name, *leaves(thaw(call.args)))]
-    room = sum(_written_length(call) + _MORE_WORDS for call in held.calls)
-    return len(message.text) <= len(held.text) + room and _has(message.text, words)
+def _calls_in(message: Message, call_message: Message) -> bool:
+    words = [word for call in call_message.calls for word in (call.name, *leaves(thaw(call.args)))]
+    room = sum(_written_length(call) + _MORE_WORDS for call in call_message.calls)
+    return len(message.text) <= len(call_message.text) + room and _has(message.text, words)
 
 
-def _results_in(message: Message, held: Sequence[Message]) -> bool:
-    values = [thaw(result.result) for one in held for result in one.results]
+def _results_in(message: Message, result_messages: Sequence[Message]) -> bool:
+    values = [thaw(result.result) for one in result_messages for result in one.results]
     return _has(message.text, [word for value in values for word in leaves(value)])
 
 
@@ -95,10 +95,10 @@ def _length(value: JSON) -> int:
     return 2 * len(str(value))
 
 
-def _with_calls(message: Message, held: Message, wire_name: Callable[[str], str]) -> Message:
+def _with_calls(message: Message, call_message: Message, wire_name: Callable[[str], str]) -> Message:
     """The message with the held calls, and of the held texts those that it has."""
     own: list[Part] = [part for part in message.parts if not isinstance(part, Text)]
-    for part in held.parts:
+    for part in call_message.parts:
         if isinstance(part, FunctionCall):
             own.append(replace(part, name=wire_name(part.name)))
         elif isinstance(part, Text) and part.text.strip() in message.text:
@@ -106,15 +106,17 @@ def _with_calls(message: Message, held: Message, wire_name: Callable[[str], str]
     return replace(message, parts=tuple(own))
 
 
-def _with_results(message: Message, held: Sequence[Message], following: Sequence[Message]) -> list[Message]:
+def _with_results(message: Message, result_messages: Sequence[Message], following: Sequence[Message]) -> list[Message]:
     """The held results, with what of their attachments the message has, and what else the user says in it."""
     media = [part for part in message.parts if isinstance(part, InlineData | FileRef)]
     shown = {media_key(part) for part in media}
-    attached = {media_key(part) for one in held for result in one.results for part in result.attachments}
-    results = [replace(one, parts=tuple(_shown(part, shown) for part in one.parts)) for one in held]
-    said: list[Part] = [Text(one.text) for one in following if one.text.strip() and one.text.strip() in message.text]
-    said += [part for part in media if media_key(part) not in attached]
-    return [*results, *([Message("user", tuple(said))] if said else [])]
+    attached = {media_key(part) for one in result_messages for result in one.results for part in result.attachments}
+    results = [replace(one, parts=tuple(_shown(part, shown) for part in one.parts)) for one in result_messages]
+    user_parts: list[Part] = [
+        Text(one.text) for one in following if one.text.strip() and one.text.strip() in message.text
+    ]
+    user_parts += [part for part in media if media_key(part) not in attached]
+    return [*results, *([Message("user", tuple(user_parts))] if user_parts else [])]
 
 
 def _shown(part: Part, shown: set[object]) -> Part:

@@ -11,22 +11,22 @@ from ..messages import JSON
 from .atoms import same_json
 
 
-def same_but_for_borders(held: Sequence[str], sent: str, *, free_end: bool = False) -> bool:
+def same_but_for_borders(texts: Sequence[str], sent: str, *, free_end: bool = False) -> bool:
     """Whether `sent` is the held texts in order, with nothing but white space between and around them.
 
     A single text has to be the same to the letter, but for white space at a `free_end`.
     """
-    whole = "".join(held)
+    whole = "".join(texts)
     if whole == sent or (free_end and whole.rstrip() == sent.rstrip()):
         return True
     at = 0
-    for text in held:
+    for text in texts:
         wanted = text.strip()
         at = _skip_space(sent, at)
         if not sent.startswith(wanted, at):
             return False
         at += len(wanted)
-    return len(held) != 1 and _skip_space(sent, at) == len(sent)
+    return len(texts) != 1 and _skip_space(sent, at) == len(sent)
 
 
 def _skip_space(text: str, at: int) -> int:

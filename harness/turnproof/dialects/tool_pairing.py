@@ -21,7 +21,7 @@ _SHORT = 4
 """Letters from which on the end of a name says whose it is."""
 
 
-def wire_names(held: Sequence[ToolSchema], sent: Sequence[ToolSchema]) -> dict[str, str]:
+def wire_names(tools: Sequence[ToolSchema], sent: Sequence[ToolSchema]) -> dict[str, str]:
     """Session name -> wire name for every held tool that can be recognised among those sent.
 
     Equal names go first; of the rest, the best matches by schema, description and likeness of the name, the surest
@@ -29,8 +29,8 @@ def wire_names(held: Sequence[ToolSchema], sent: Sequence[ToolSchema]) -> dict[s
     resembles none of them is missing from the result.
     """
     left = {tool.name: tool for tool in sent}
-    found = {tool.name: tool.name for tool in held if left.pop(tool.name, None) is not None}
-    unnamed = [tool for tool in held if tool.name not in found]
+    found = {tool.name: tool.name for tool in tools if left.pop(tool.name, None) is not None}
+    unnamed = [tool for tool in tools if tool.name not in found]
     pairs = [
         ((*_likeness(ours, theirs), -abs(one - other)), ours, theirs)
         for one, ours in enumerate(unnamed)
@@ -43,14 +43,14 @@ def wire_names(held: Sequence[ToolSchema], sent: Sequence[ToolSchema]) -> dict[s
 
 
 def kept_for_history(
-    held: Sequence[ToolSchema], sent: Sequence[ToolSchema], messages: Iterable[Message]
+    tools: Sequence[ToolSchema], sent: Sequence[ToolSchema], messages: Iterable[Message]
 ) -> frozenset[str]:
     """The tools of a request that are declared for the calls in its history alone.
 
     Only where no tool is in force: some services refuse calls in a request that declares no tool, and libraries go on
     with the last definitions then. `messages` are those of the request.
     """
-    if held:
+    if tools:
         return frozenset()
     called = {part.name for message in messages for part in message.parts if isinstance(part, FunctionCall)}
     return frozenset(tool.name for tool in sent if tool.name in called)
@@ -78,18 +78,18 @@ def without_additions(held: JSON, sent: JSON) -> JSON:
     """A schema as it was sent, without what an adapter may add to the one that is held."""
     if not isinstance(held, Mapping) or not isinstance(sent, Mapping):
         return sent
-    kept: dict[str, JSON] = {}
+    remaining: dict[str, JSON] = {}
     for key, value in sent.items():
         if key in held:
             if key == "properties":
-                kept[key] = _each_without_additions(held[key], value, names_in(held.get("required")))
+                remaining[key] = _each_without_additions(held[key], value, names_in(held.get("required")))
             elif key in ("$defs", "definitions"):
-                kept[key] = _each_without_additions(held[key], value, names_in(value))
+                remaining[key] = _each_without_additions(held[key], value, names_in(value))
             else:
-                kept[key] = without_additions(held[key], value)
+                remaining[key] = without_additions(held[key], value)
         elif key not in _ADDITIONS and not (key in _SAYS_NOTHING and value == _SAYS_NOTHING[key]):
-            kept[key] = value
-    return kept
+            remaining[key] = value
+    return remaining
 
 
 def _each_without_additions(held: JSON, sent: JSON, needed: frozenset[str]) -> JSON:

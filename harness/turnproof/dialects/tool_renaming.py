@@ -12,7 +12,7 @@ from .base import Reply
 
 
 def own_names(
-    held: Sequence[ToolSchema], sent: Iterable[ToolSchema], fits: Callable[[str, str], bool]
+    tools: Sequence[ToolSchema], sent: Iterable[ToolSchema], fits: Callable[[str, str], bool]
 ) -> dict[str, str]:
     """The declared name of each sent tool by the name that it stands under; one that fits none is not in it.
 
@@ -21,7 +21,7 @@ def own_names(
     the program does.
     """
     sent = tuple(sent)
-    free = {tool.name: tool for tool in held}
+    free = {tool.name: tool for tool in tools}
     found: dict[str, str] = {}
     for tool in sent:
         fitting = [each for each in free.values() if fits(each.name, tool.name)]

@@ -68,12 +68,12 @@ def ask_gemini_for(body: Mapping[str, Any], wanted: WantedAnswer) -> Members:
 
 def ask_interactions_for(body: Mapping[str, Any], wanted: WantedAnswer) -> Members:
     """For the Interactions API."""
-    asked = _limit("max_output_tokens", wanted)
+    members = _limit("max_output_tokens", wanted)
     if wanted.tool is not None:
-        asked["tool_choice"] = {"allowed_tools": {"mode": "any", "tools": [wanted.tool]}}
+        members["tool_choice"] = {"allowed_tools": {"mode": "any", "tools": [wanted.tool]}}
     elif wanted.no_call:
-        asked["tool_choice"] = "none"
-    return {"generation_config": {**(body.get("generation_config") or {}), **asked}} if asked else {}
+        members["tool_choice"] = "none"
+    return {"generation_config": {**(body.get("generation_config") or {}), **members}} if members else {}
 
 
 def _limit(name: str, wanted: WantedAnswer) -> Members:

@@ -25,17 +25,17 @@ class BudgetGC(BaseCollector):
     def work(self, collection: Collection) -> GCResult:
         """The history without what it could spare."""
         steps = _Steps(collection)
-        gone: set[int] = set()
+        removed: set[int] = set()
         excess = collection.excess
         for unit in steps.units():
             if excess <= 0:
                 break
-            unit = unit - gone
-            gone |= unit
+            unit = unit - removed
+            removed |= unit
             excess -= collection.budget.weigh(collection.history[n] for n in unit)
-        if not gone:
+        if not removed:
             return collection.unchanged()
-        return collection.leave(set(range(len(collection.history))) - gone)
+        return collection.leave(set(range(len(collection.history))) - removed)
 
 
 class _Steps:

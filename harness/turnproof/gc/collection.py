@@ -62,9 +62,9 @@ class Collection:
         """Tokens that are to go; infinite where there is no target."""
         return float("inf") if self.target is None else self.usage.used - self.target
 
-    def staying(self, kept: Set[int]) -> set[int]:
+    def staying(self, indexes: Set[int]) -> set[int]:
         """What is left where these messages stay: with them those that are pinned, and what all of these need."""
-        return with_needed(kept | self.pinned, self.links, self.openings)
+        return with_needed(indexes | self.pinned, self.links, self.openings)
 
     def recent(self) -> int:
         """Index from which on the history stays: the latest turns, whole. 0 where all of it stays.
@@ -84,7 +84,7 @@ class Collection:
                 cut = start
         return cut
 
-    def leave(self, kept: Set[int], *, summary: str | None = None, instead: Sequence[Message] = ()) -> GCResult:
+    def leave(self, indexes: Set[int], *, summary: str | None = None, instead: Sequence[Message] = ()) -> GCResult:
         """The history with only the messages at these indexes, and what must stay with them.
 
         In front stands a summary of what is gone, if there is one, and the notice, if one is configured. A notice of
@@ -95,25 +95,25 @@ class Collection:
         history = self.history
         own = {id(message) for message in instead}
         places = {n for n, message in enumerate(history) if id(message) in own}
-        stay = self.staying(kept | places)
+        stay = self.staying(indexes | places)
         new = [one for one in instead if all(one is not history[n] for n in places)]
         left: list[Message] = []
-        gone: list[Message] = []
+        removed: list[Message] = []
         for index, message in enumerate(history):
-            (left if index in stay and not is_note(message, "notice") else gone).append(message)
-        if all(is_note(message, "notice") for message in gone):
+            (left if index in stay and not is_note(message, "notice") else removed).append(message)
+        if all(is_note(message, "notice") for message in removed):
             return self.unchanged()
-        added = [] if self.config.notice is None else [note("notice", self.config.notice, gone)]
-        added += [] if summary is None else [note("summary", summary, gone)]
-        freed = self.budget.weigh(gone) - self.budget.weigh([*added, *new])
+        added = [] if self.config.notice is None else [note("notice", self.config.notice, removed)]
+        added += [] if summary is None else [note("summary", summary, removed)]
+        freed = self.budget.weigh(removed) - self.budget.weigh([*added, *new])
         if freed <= 0:
             return self.unchanged()
-        first = min(kept, default=len(history))
+        first = min(indexes, default=len(history))
         split = sum(n < first for n in stay if not is_note(history[n], "notice"))
         return GCResult(
             messages=(*added, *left[:split], *new, *left[split:]),
             reason=self.reason,
-            removed_ids=tuple(message.message_id for message in gone),
+            removed_ids=tuple(message.message_id for message in removed),
             added=(*added, *new),
             tokens_freed=max(1, round(freed)),
             before=len(history),

@@ -71,17 +71,19 @@ class _ByService(BaseCollector):
         if all(message.role == "user" or self._is_item(message) for message in history[:cut]):
             return collection.unchanged()
         try:
-            made = self._provider.compact(history[:cut], cancel_token=collection.token)
+            compacted_messages = self._provider.compact(history[:cut], cancel_token=collection.token)
         except Cancelled as error:
             return collection.unchanged(str(error))
         except Exception as error:
             _log.debug("the service's compaction failed", exc_info=True)
             return collection.unchanged(f"the service's compaction failed: {type(error).__name__}: {error}")
-        if not any(map(self._is_item, made)):
+        if not any(map(self._is_item, compacted_messages)):
             return collection.unchanged("the service returned no compaction")
-        gone = history[:cut]
-        made = [note("compaction", one.parts, gone) if self._is_item(one) else one for one in made]
-        result = collection.leave(set(range(cut, len(history))), instead=made)
+        removed = history[:cut]
+        compacted_messages = [
+            note("compaction", one.parts, removed) if self._is_item(one) else one for one in compacted_messages
+        ]
+        result = collection.leave(set(range(cut, len(history))), instead=compacted_messages)
         return result if result.changed else collection.unchanged("the service made it no shorter")
 
     def _is_item(self, message: Message) -> bool:

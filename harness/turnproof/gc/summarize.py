@@ -59,8 +59,8 @@ class HybridGC(BaseCollector):
 
 def _summed_up(collection: Collection, summarizer: Summarizer | None, cut: int, indexes: Iterable[int]) -> GCResult:
     """What stands from `cut` on, behind a summary of what goes of the messages at `indexes`."""
-    history, kept = collection.history, set(range(cut, len(collection.history)))
-    stay = collection.staying(kept)
+    history, remaining = collection.history, set(range(cut, len(collection.history)))
+    stay = collection.staying(remaining)
     about = [history[n] for n in indexes if n not in stay and not is_note(history[n], "notice")]
     if all(is_note(message) for message in about):
         return collection.unchanged()
@@ -77,5 +77,5 @@ def _summed_up(collection: Collection, summarizer: Summarizer | None, cut: int, 
         return collection.unchanged(f"the summarizer failed: {type(error).__name__}: {error}")
     if not isinstance(text, str) or not text.strip():
         return collection.unchanged("the summarizer returned no text")
-    result = collection.leave(kept, summary=HEADING + text.strip())
+    result = collection.leave(remaining, summary=HEADING + text.strip())
     return result if result.changed else collection.unchanged("the summary is no shorter than what it stands for")

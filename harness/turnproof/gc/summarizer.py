@@ -63,7 +63,7 @@ class ProviderSummarizer:
 
 def transcript(messages: Sequence[Message]) -> str:
     """A conversation as a text that anybody can read. Thinking is left out, and so are the bytes of files."""
-    return "\n\n".join(f"{_speaker(message)}: {said}" for message in messages if (said := "\n".join(_lines(message))))
+    return "\n\n".join(f"{_speaker(message)}: {lines}" for message in messages if (lines := "\n".join(_lines(message))))
 
 
 def _speaker(message: Message) -> str:

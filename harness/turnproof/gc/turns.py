@@ -33,12 +33,12 @@ def links(messages: Sequence[Message]) -> Links:
     A result answers the latest call of its id.
     """
     found: dict[int, list[int]] = {}
-    asked: dict[str, int] = {}
+    call_places: dict[str, int] = {}
     for index, message in enumerate(messages):
         for part in message.parts:
             if isinstance(part, FunctionCall):
-                asked[part.id] = index
-            elif isinstance(part, ToolResult) and (call := asked.get(part.call_id)) is not None:
+                call_places[part.id] = index
+            elif isinstance(part, ToolResult) and (call := call_places.get(part.call_id)) is not None:
                 _link(found, call, index)
         if message.role == "model" and index and messages[index - 1].role == "system":
             _link(found, index - 1, index)
@@ -83,14 +83,14 @@ def connected(index: int, linked: Links) -> set[int]:
     return found
 
 
-def with_needed(kept: Iterable[int], linked: Links, opening: Sequence[int | None]) -> set[int]:
+def with_needed(indexes: Iterable[int], linked: Links, opening: Sequence[int | None]) -> set[int]:
     """These messages and all that they need to stand in a valid history.
 
     That is the other half of every pair, and the message that began the turn: an answer does not stand alone, and a
     conversation begins with the user.
     """
     found: set[int] = set()
-    waiting = list(kept)
+    waiting = list(indexes)
     while waiting:
         index = waiting.pop()
         if index in found:

@@ -100,11 +100,11 @@ def _no_longer_occurs(issue: KnownIssue, line: ResultLine | None, *, in_part: bo
     if in_part or status is Status.HELD or issue.codes is None:
         return None
     found = {finding.code for finding in (*line.verdict.findings, *line.verdict.accepted)}
-    gone = [code for code in issue.codes if code not in found]
-    if not gone:
+    absent = [code for code in issue.codes if code not in found]
+    if not absent:
         return None
-    what = "the entry" if gone == list(issue.codes) else "what no longer occurs from its codes"
-    return f"{', '.join(gone)} no longer occur{'s' if len(gone) == 1 else ''}; remove {what}"
+    what = "the entry" if absent == list(issue.codes) else "what no longer occurs from its codes"
+    return f"{', '.join(absent)} no longer occur{'s' if len(absent) == 1 else ''}; remove {what}"
 
 
 def _mark_line(line: ResultLine, issues: Sequence[KnownIssue]) -> ResultLine:

@@ -14,18 +14,19 @@ def agent_entry(event: Keeping) -> tuple[str, str]:
     """A label, and the text under it."""
     match event:
         case SessionStepped():
-            asked = f" {event.asked}" if event.asked else " the last session" if event.last else ""
+            session_words = f" {event.asked}" if event.asked else " the last session" if event.last else ""
             where = f" in {event.cwd}" if event.cwd else ""
-            label = f"{event.do}{asked}{where}: {event.outcome}; open was {_name(event.was)}, now {_name(event.now)}"
+            now = f"open was {_name(event.was)}, now {_name(event.now)}"
+            label = f"{event.do}{session_words}{where}: {event.outcome}; {now}"
             lines = [f"{event.error}: {event.message}"] if event.error else []
             return label, "\n".join([*lines, *map(_list_entry, event.listed)])
         case SessionInForce():
             can = f"it can {', '.join(event.can)}" if event.can else "it can do nothing with its sessions"
-            beside = f"; and it says {', '.join(event.unknown)}" if event.unknown else ""
-            return f"open session: {_name(event.session)}", can + beside
+            unknown_names = f"; and it says {', '.join(event.unknown)}" if event.unknown else ""
+            return f"open session: {_name(event.session)}", can + unknown_names
         case SaidBeside():
-            spoken = f"{event.error}: {event.message}" if event.error else event.text
-            return f"a turn that was asked for at the same time: {event.outcome}", spoken
+            text = f"{event.error}: {event.message}" if event.error else event.text
+            return f"a turn that was asked for at the same time: {event.outcome}", text
         case Killed():
             return f"{counted(event.processes, 'process')} of the agent killed at {event.at}", ""
         case LeftBehind():

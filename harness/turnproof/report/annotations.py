@@ -78,9 +78,9 @@ _LEVELS: Mapping[Status, Level] = {
 }
 
 
-def on_github(asked: bool = False) -> bool:
+def on_github(requested: bool = False) -> bool:
     """Whether annotations are wanted: by an option, or because GitHub Actions runs this."""
-    return asked or runs_on_github()
+    return requested or runs_on_github()
 
 
 def write(annotations: Sequence[Annotation], stream: TextIO) -> None:

@@ -12,7 +12,7 @@ def badge_json(report: Certification, adapter: str) -> bytes:
     """The endpoint document of one adapter (https://shields.io/badges/endpoint-badge)."""
     found = report.adapters[adapter]
     must = [profile.must for profile in found.profiles.values()]
-    numbers = f"{sum(held for held, _ in must)}/{sum(claimed for _, claimed in must)} MUSTs held"
+    numbers = f"{sum(count for count, _ in must)}/{sum(claimed for _, claimed in must)} MUSTs held"
     proof = f"{report.profiles}, {found.claim}"
     if not report.complete:
         message, colour = "run was cut", "lightgrey"

@@ -41,7 +41,7 @@ class Area:
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class WorkingArea:
     """What works in one area: `titles` of what is held, `counted` in all that were measured."""
 
     name: str
@@ -99,7 +99,7 @@ def tiles(found: AdapterReport) -> list[Tile]:
 
 def _tile(question: str, layer: Layer) -> Tile:
     status, answer = ANSWERS[layer.answer]
-    held, counted = layer.must
+    count, counted = layer.must
     left = [
         f"{len(ids)} {words}"
         for ids, words in (
@@ -111,7 +111,7 @@ def _tile(question: str, layer: Layer) -> Tile:
         if ids
     ]
     left += [f"{layer.unmeasured} not measured"] if layer.unmeasured else []
-    return Tile(question, status, answer, ", ".join([f"{held} of {counted} MUSTs held", *left]))
+    return Tile(question, status, answer, ", ".join([f"{count} of {counted} MUSTs held", *left]))
 
 
 def _areas(run: Run, adapter: AdapterLine, found: AdapterReport, status: Status) -> list[Area]:
@@ -156,13 +156,13 @@ def _notes(id: str, adapter: AdapterLine, found: AdapterReport, one: Requirement
         yield "only where the service does what none does today"
 
 
-def _works(run: Run, found: AdapterReport) -> Iterator[Held]:
+def _works(run: Run, found: AdapterReport) -> Iterator[WorkingArea]:
     for name in found.profiles:
-        mine = {id: one for id, one in found.requirements.items() if one.profile == name}
-        titles = [run.requirements[id].title for id, one in mine.items() if one.status is Status.HELD]
+        own_requirements = {id: one for id, one in found.requirements.items() if one.profile == name}
+        titles = [run.requirements[id].title for id, one in own_requirements.items() if one.status is Status.HELD]
         if titles:
-            counted = sum(one.status is not Status.NOT_CLAIMED for one in mine.values())
-            yield Held(area(name), tuple(titles), counted)
+            counted = sum(one.status is not Status.NOT_CLAIMED for one in own_requirements.values())
+            yield WorkingArea(area(name), tuple(titles), counted)
 
 
 def _not_claimed(run: Run, adapter: AdapterLine, found: AdapterReport) -> Sequence[str]:

@@ -57,9 +57,9 @@ class Bars:
 def bars(run: RunEconomics) -> Bars:
     """A run's bars, in scale with each other."""
     highest = max((_prompt(turn) for turn in run.turns), default=0) or 1
-    drawn = tuple(_bar(place, turn, HEIGHT / highest) for place, turn in enumerate(run.turns))
+    all_bars = tuple(_bar(place, turn, HEIGHT / highest) for place, turn in enumerate(run.turns))
     title = f"{run.scenario}, {run.path}: {counted(run.read, 'token')} read, {run.written} written, {run.fresh} fresh"
-    return Bars(max(1, len(drawn)) * STEP, MARGIN + HEIGHT + LABEL, drawn, title)
+    return Bars(max(1, len(all_bars)) * STEP, MARGIN + HEIGHT + LABEL, all_bars, title)
 
 
 def _bar(place: int, turn: TurnEconomics, scale: float) -> Bar:

@@ -117,7 +117,7 @@ def of_transcript(transcript: Transcript) -> RunEconomics:
     for call in _calls(transcript):
         by_turn[call.began.turn].append((call, _again(before, call) if before is not None else 0))
         before = call
-    turns = tuple(_turn(turn, mine, tuple(after[turn])) for turn, mine in by_turn.items())
+    turns = tuple(_turn(turn, turn_events, tuple(after[turn])) for turn, turn_events in by_turn.items())
     return _named(transcript.key, turns=turns)
 
 

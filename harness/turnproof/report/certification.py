@@ -231,17 +231,17 @@ def _adapter(run: Run, adapter: AdapterLine, cache: tuple[RunEconomics, ...]) ->
         for line in run.requirements.values()
         if line.id in results
     }
-    mine = [line for line in run.requirements.values() if concerns(line.subject, adapter.kind)]
-    unmeasured = [line for line in mine if _left_out(line, requirements, adapter)]
+    own_lines = [line for line in run.requirements.values() if concerns(line.subject, adapter.kind)]
+    unmeasured = [line for line in own_lines if _left_out(line, requirements, adapter)]
     profiles = {
         name: _profile(
             name,
             requirements,
             unmeasured,
             complete=run.complete,
-            every=sum(_counts(line, adapter) for line in mine if line.profile == name),
+            every=sum(_counts(line, adapter) for line in own_lines if line.profile == name),
         )
-        for name in sorted({line.profile for line in mine}, key=_profile_order)
+        for name in sorted({line.profile for line in own_lines}, key=_profile_order)
     }
     claimed = [profile for profile in profiles.values() if profile.must[1] or profile.unmeasured]
     runs = [line for line in run.transcripts if line.adapter == adapter.name]

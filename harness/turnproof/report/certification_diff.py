@@ -263,7 +263,7 @@ def _why_not_comparable(before: Side, after: Side, spot: Spot, runs: frozenset[s
 
 def _not_looked_at(side: Side, other: Side, spot: Spot, runs: frozenset[str]) -> str:
     """Why a side has not looked where the other one has seen something; empty where it has."""
-    if side.ran is not None and runs:
+    if side.run_keys is not None and runs:
         return _not_run(side, spot, runs)
     if other.report.depth == "full" and side.report.depth != "full":
         return f"at depth {side.report.depth} only"
@@ -274,9 +274,9 @@ def _not_looked_at(side: Side, other: Side, spot: Spot, runs: frozenset[str]) ->
 
 def _not_run(side: Side, spot: Spot, runs: frozenset[str]) -> str:
     """Which of these runs a side did not make; empty where it made them all, or does not tell."""
-    if side.ran is None:
+    if side.run_keys is None:
         return ""
-    missing = sorted(runs - side.ran.get(spot.adapter, frozenset()))
+    missing = sorted(runs - side.run_keys.get(spot.adapter, frozenset()))
     more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
     return f"{missing[0]}{more} was not run, where it had been seen" if missing else ""
 

@@ -19,12 +19,12 @@ from .comparison import ComparisonReport, ScenarioComparison, Standing
 from .html import anchor, template
 from .side_by_side import TurnRows, side_by_side
 
-_TOLD = (Standing.VIOLATED, Standing.INCONCLUSIVE)
+_SHOWN_STANDINGS = (Standing.VIOLATED, Standing.INCONCLUSIVE)
 _VALUE_LIMIT = 4000
 
 
 @dataclass(frozen=True, slots=True)
-class _Told:
+class _ScenarioRows:
     """A scenario with both of its conversations, or why they cannot be told."""
 
     one: ScenarioComparison
@@ -36,7 +36,7 @@ def compare_html(report: ComparisonReport, stores: Sequence[EvidenceStore]) -> s
     """The page. Evidence is looked for in each of the stores; what is missing is said where it would stand."""
     few = len(report.scenarios) <= FEW
     scenarios = [
-        _tell(one, stores) if few or one.standing in _TOLD else _Told(one, (), "")
+        _tell(one, stores) if few or one.standing in _SHOWN_STANDINGS else _ScenarioRows(one, (), "")
         for one in report.scenarios
         if few or one.standing is not Standing.EQUAL
     ]
@@ -52,12 +52,12 @@ def compare_html(report: ComparisonReport, stores: Sequence[EvidenceStore]) -> s
     )
 
 
-def _tell(one: ScenarioComparison, stores: Sequence[EvidenceStore]) -> _Told:
+def _tell(one: ScenarioComparison, stores: Sequence[EvidenceStore]) -> _ScenarioRows:
     try:
         left, right = (_transcript(side, stores) for side in (one.left, one.right))
     except UsageError as error:
-        return _Told(one, (), str(error))
-    return _Told(one, tuple(side_by_side(left, right)), "")
+        return _ScenarioRows(one, (), str(error))
+    return _ScenarioRows(one, tuple(side_by_side(left, right)), "")
 
 
 def _transcript(side: Side, stores: Sequence[EvidenceStore]) -> Transcript:

@@ -135,14 +135,14 @@ def comparison_report(
         for one, pairs in zip(comparisons, bodies or [()] * len(comparisons), strict=True)
     )
     counts = {standing: sum(one.standing is standing for one in shown) for standing in Standing}
-    gone = stale(declared, comparisons) if setting.whole and not counts[Standing.INCONCLUSIVE] else ()
+    stale_differences = stale(declared, comparisons) if setting.whole and not counts[Standing.INCONCLUSIVE] else ()
     return ComparisonReport(
         **msgspec.structs.asdict(setting),
-        exit_code=_exit_code(counts, bool(gone)),
+        exit_code=_exit_code(counts, bool(stale_differences)),
         counts=counts,
         adapters=tuple(dict.fromkeys(side.adapter for one in comparisons for side in (one.left, one.right))),
         declared=tuple(_declared(difference, comparisons) for difference in declared),
-        stale=tuple(difference.name for difference in gone),
+        stale=tuple(difference.name for difference in stale_differences),
         left_out=dict(left_out or {}),
         scenarios=shown,
     )

@@ -67,7 +67,7 @@ def conversation(transcript: t.Transcript) -> list[Entry]:
     Turns and calls are counted from 0, as verdicts and JSON paths count them.
     """
     cancels = {event.call: event.at for event in transcript.of(t.Cancelled)}
-    told: list[Entry] = []
+    entries_read: list[Entry] = []
     for (kind, call), group in groupby(transcript.events, key=lambda event: (type(event), event.call)):
         events = list(group)
         shows = _SHOWS.get(kind)
@@ -84,8 +84,8 @@ def conversation(transcript: t.Transcript) -> list[Entry]:
             entries = [entry for event in answers for entry in _answered(event, transcript.dialect, cancelled)]
         else:
             entries = [entry for event in events for entry in _entries(event)]
-        told.extend(_legible(entry, call, shows) for entry in entries)
-    return told
+        entries_read.extend(_legible(entry, call, shows) for entry in entries)
+    return entries_read
 
 
 def _legible(entry: Entry, call: int, shows: Shows | None) -> Entry:
@@ -129,12 +129,14 @@ def _entries(event: t.Event) -> Iterator[Entry]:
         case t.Retried():
             yield Entry("session", f"retry {event.attempt} after {event.delay:g} s", event.error)
         case t.AgentsWatched():
-            told = ", ".join(f"{one.agent} {one.kind} {one.ending or one.activity}".strip() for one in event.events)
+            events_text = ", ".join(
+                f"{one.agent} {one.kind} {one.ending or one.activity}".strip() for one in event.events
+            )
             label = f"agents after {event.after}: {', '.join(f'{one.agent} {one.activity}' for one in event.now)}"
-            yield Entry("session", label, told)
+            yield Entry("session", label, events_text)
         case t.ChildEnded():
-            spoken = f"{event.error}: {event.message}" if event.error else event.text
-            yield Entry("session", f"turn of child {event.child}, beside others: {event.outcome}", spoken)
+            text = f"{event.error}: {event.message}" if event.error else event.text
+            yield Entry("session", f"turn of child {event.child}, beside others: {event.outcome}", text)
         case t.TakenBack():
             yield Entry("session", "text taken back", event.text)
         case t.HistorySnapshot():
@@ -234,8 +236,8 @@ def _answered(event: t.WireResponse, dialect: str, cancelled: str) -> Iterator[E
 
 def _response_label(event: t.WireResponse) -> str:
     fault = f", fault {event.fault}" if event.fault else ""
-    held = f", held until {event.released}" if event.held else ""
-    return f"← {event.status}, {counted(event.written, 'event')}, {event.ended}{fault}{held}"
+    held_until = f", held until {event.released}" if event.held else ""
+    return f"← {event.status}, {counted(event.written, 'event')}, {event.ended}{fault}{held_until}"
 
 
 def _decoded(event: t.WireResponse) -> str:

@@ -60,12 +60,12 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """`ran` has the keys of each adapter's runs; None where the file does not tell them."""
+    """`run_keys` has the keys of each adapter's runs; None where the file does not tell them."""
 
     name: str
     report: Certification
     found: Mapping[Spot, Found]
-    ran: Mapping[str, frozenset[str]] | None
+    run_keys: Mapping[str, frozenset[str]] | None
 
     def requirement(self, spot: Spot) -> RequirementReport | None:
         """The report on a spot's requirement; None where it was not measured."""
@@ -107,8 +107,10 @@ def _from_run(folder: Path, run: Run) -> Side:
         requirement = report.adapters[line.adapter].requirements[line.requirement]
         seen = (*line.verdict.failing, *(keys.get((line.adapter, digest), "") for digest in line.verdict.evidence))
         found[spot] = _path_verdict(requirement, line.path, run.message(line.verdict), seen)
-    ran = {name: frozenset(str(line.key) for line in run.transcripts if line.adapter == name) for name in run.adapters}
-    return Side(str(folder), report, found, ran)
+    run_keys = {
+        name: frozenset(str(line.key) for line in run.transcripts if line.adapter == name) for name in run.adapters
+    }
+    return Side(str(folder), report, found, run_keys)
 
 
 def _from_report(file: Path) -> Side:

@@ -170,11 +170,11 @@ def _without_copies(sides: Mapping[str, Side], skipped: list[Skipped]) -> dict[s
 
 
 def _of_adapter(name: str, sides: Mapping[str, Side]) -> AdapterHistory:
-    mine = {run: side for run, side in sides.items() if name in side.report.adapters}
-    runs = list(mine)
+    own_sides = {run: side for run, side in sides.items() if name in side.report.adapters}
+    runs = list(own_sides)
     return AdapterHistory(
-        runs=tuple(_run_standing(run, side, side.report.adapters[name]) for run, side in mine.items()),
-        changes=tuple(_changes(name, one, other, mine) for one, other in pairwise(runs)),
+        runs=tuple(_run_standing(run, side, side.report.adapters[name]) for run, side in own_sides.items()),
+        changes=tuple(_changes(name, one, other, own_sides) for one, other in pairwise(runs)),
     )
 
 
@@ -196,7 +196,7 @@ def _run_standing(run: str, side: Side, found: AdapterReport) -> RunStanding:
         standing=standing(found, complete=report.complete),
         certified=found.certified and report.complete,
         conditional=found.conditional and report.complete,
-        must=(sum(held for held, _ in must), sum(claimed for _, claimed in must)),
+        must=(sum(count for count, _ in must), sum(claimed for _, claimed in must)),
         today=layers.today.answer if layers and layers.today else None,
         contract=layers.contract.answer if layers else None,
     )

@@ -61,7 +61,7 @@ def history_badge(name: str, found: AdapterHistory) -> str:
     left = round(len(label) * _LETTER) + 16
     width = left + _CELL * len(runs) + 8
     size = f'width="{width}" height="20" viewBox="0 0 {width} 20"'
-    told = "; ".join(f"{day(one.started)}: {one.standing}" for one in runs)
+    standings_text = "; ".join(f"{day(one.started)}: {one.standing}" for one in runs)
     squares = []
     for at, one in enumerate(runs):
         status, x = status_of(one), left + _CELL * at
@@ -74,7 +74,7 @@ def history_badge(name: str, found: AdapterHistory) -> str:
         (
             f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" aria-labelledby="title desc">',
             f'<title id="title">{escape(label)}: {escape(one_line(runs[-1].standing))}</title>',
-            f'<desc id="desc">{escape(one_line(told))}</desc>',
+            f'<desc id="desc">{escape(one_line(standings_text))}</desc>',
             "<style>text { font: 11px Verdana, system-ui, sans-serif; fill: #fff; }</style>",
             f'<rect width="{width}" height="20" rx="4" fill="#3b424d"/>',
             f'<text x="8" y="14">{escape(label)}</text>',

@@ -49,8 +49,8 @@ def changes_in_words(changes: Changes, *, most: int = HISTORY_NAMES) -> Iterator
         if not ids or kind is Kind.STILL:
             continue
         look = LOOKS[kind]
-        told = ids if kind is not Kind.FOUND else ()
-        names = ", ".join(told[:most]) + (f" and {len(told) - most} more" if len(told) > most else "")
+        shown_ids = ids if kind is not Kind.FOUND else ()
+        names = ", ".join(shown_ids[:most]) + (f" and {len(shown_ids) - most} more" if len(shown_ids) > most else "")
         yield f"{look.symbol} {len(ids)} {look.word}" + (f": {names}" if names else "")
     if not changes.compared:
         yield "? the two runs measured nothing alike"

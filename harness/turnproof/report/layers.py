@@ -79,18 +79,18 @@ def _only_allowed(verdict: Verdict, allowed: Collection[str]) -> bool:
 
 def _layer(statuses: Mapping[str, Status], aside: Sequence[str], unmeasured: int, *, complete: bool) -> Layer:
     found = {status: tuple(name for name, one in statuses.items() if one is status) for status in Status}
-    held, violated = found[Status.HELD], found[Status.VIOLATED]
+    held_ids, violated = found[Status.HELD], found[Status.VIOLATED]
     undecided, known = found[Status.INCONCLUSIVE], found[Status.KNOWN_ISSUE]
     answer: Answer = "yes"
     if violated and complete:
         answer = "no"
-    elif undecided or unmeasured or not complete or not (held or known):
+    elif undecided or unmeasured or not complete or not (held_ids or known):
         answer = "unknown"
     elif known:
         answer = "known-issues"
     return Layer(
         answer=answer,
-        must=(len(held), len(held) + len(violated) + len(undecided) + len(known)),
+        must=(len(held_ids), len(held_ids) + len(violated) + len(undecided) + len(known)),
         violated=violated,
         undecided=undecided,
         known=known,

@@ -103,20 +103,21 @@ def matrix_text(matrix: Matrix) -> str:
 
 
 def _lines(matrix: Matrix, shown: Callable[[str], str]) -> Iterator[str]:
-    ran = [cell for cell in matrix.cells if not cell.missing]
-    yield f"# Matrix: {len(ran)} of {counted(len(matrix.cells), 'cell')} ran"
+    cells_run = [cell for cell in matrix.cells if not cell.missing]
+    yield f"# Matrix: {len(cells_run)} of {counted(len(matrix.cells), 'cell')} ran"
     for adapter, rows in _grouped(matrix.rows).items():
-        mine = [cell for cell in ran if adapter in cell.certified]
-        good = sum(cell.certified[adapter] for cell in mine)
+        own_cells = [cell for cell in cells_run if adapter in cell.certified]
+        good = sum(cell.certified[adapter] for cell in own_cells)
         yield ""
-        yield f"## {shown(adapter)}: certified in {good} of {counted(len(mine), 'cell')}"
+        yield f"## {shown(adapter)}: certified in {good} of {counted(len(own_cells), 'cell')}"
         yield ""
-        yield f"| MUST held | {' | '.join(shown(cell.name) for cell in mine)} |"
-        yield "|---" * (len(mine) + 1) + "|"
-        yield f"| with | {' | '.join(shown(_with(cell)) for cell in mine)} |"
+        yield f"| MUST held | {' | '.join(shown(cell.name) for cell in own_cells)} |"
+        yield "|---" * (len(own_cells) + 1) + "|"
+        yield f"| with | {' | '.join(shown(_with(cell)) for cell in own_cells)} |"
         for row in rows:
-            yield f"| {shown(row.profile)} | {' | '.join(_held_count(row.cells.get(cell.name)) for cell in mine)} |"
-        verdicts = ["certified" if cell.certified[adapter] else "**not certified**" for cell in mine]
+            counts = (_held_count(row.cells.get(cell.name)) for cell in own_cells)
+            yield f"| {shown(row.profile)} | {' | '.join(counts)} |"
+        verdicts = ["certified" if cell.certified[adapter] else "**not certified**" for cell in own_cells]
         yield f"| | {' | '.join(verdicts)} |"
     yield ""
     yield "## What differs between cells"
@@ -197,8 +198,8 @@ def _with(cell: Cell) -> str:
 def _held_count(must: tuple[int, int] | None) -> str:
     if must is None:
         return "-"
-    held, claimed = must
-    return f"{held}/{claimed}" if held == claimed else f"**{held}/{claimed}**"
+    count, claimed = must
+    return f"{count}/{claimed}" if count == claimed else f"**{count}/{claimed}**"
 
 
 def _split_text(split: Split) -> str:

@@ -56,7 +56,7 @@ def overview(report: Certification) -> Overview | None:
 
 
 def _status_counts(found: AdapterReport) -> dict[tuple[str, str], Cell]:
-    held, claimed, every = Counter[tuple[str, str]](), Counter[tuple[str, str]](), Counter[tuple[str, str]]()
+    held_counts, claimed, every = Counter[tuple[str, str]](), Counter[tuple[str, str]](), Counter[tuple[str, str]]()
     for requirement in found.requirements.values():
         for path, status in requirement.paths.items():
             if requirement.level != "MUST":
@@ -66,5 +66,5 @@ def _status_counts(found: AdapterReport) -> dict[tuple[str, str], Cell]:
             every[path, requirement.profile] += requirement.applies and (nowhere or status is not Status.NOT_CLAIMED)
             if status is not Status.NOT_CLAIMED:
                 claimed[path, requirement.profile] += 1
-                held[path, requirement.profile] += status is Status.HELD
-    return {place: Cell((held[place], count), max(every[place], count)) for place, count in claimed.items()}
+                held_counts[path, requirement.profile] += status is Status.HELD
+    return {place: Cell((held_counts[place], count), max(every[place], count)) for place, count in claimed.items()}

@@ -31,7 +31,7 @@ class Telling(Protocol):
     def __call__(self, done: int, total: int, what: str) -> None:
         """So many of so many are done; `what` is the one that has just ended, or the one that is at work."""
 
-    def begun(self, what: str) -> None:
+    def started(self, what: str) -> None:
         """This runs from now on, until it is told as done under the same name."""
 
     def stage(self, things: str) -> None:
@@ -49,7 +49,7 @@ class Silence:
 
     def __call__(self, done: int, total: int, what: str) -> None: ...
 
-    def begun(self, what: str) -> None: ...
+    def started(self, what: str) -> None: ...
 
     def stage(self, things: str) -> None: ...
 
@@ -98,7 +98,7 @@ class Progress:
             state.done, state.total = done, total
         self._changed()
 
-    def begun(self, what: str) -> None:
+    def started(self, what: str) -> None:
         """This runs from now on, until it is told as done under the same name."""
         with self._lock:
             self.state.running[what] = None

@@ -89,8 +89,8 @@ class Lines:
         fresh = self._things != state.things
         if fresh or share - self._share >= _SHARE or now - self._last >= _OFTEN:
             self._last, self._share, self._things = now, share, state.things
-            told = f"{state.done} of {state.total} {state.things}{state.place(now)}"
-            self._say(f"{told}, {state.times(now)}{_state_text(state)}")
+            counts_text = f"{state.done} of {state.total} {state.things}{state.place(now)}"
+            self._say(f"{counts_text}, {state.times(now)}{_state_text(state)}")
 
     def close(self, *, whole: bool) -> None:
         if self._things:
@@ -119,7 +119,7 @@ class LiveDisplay:
             file=file, markup=False, highlight=False, emoji=False, no_color="NO_COLOR" in os.environ or None
         )
         self._live: Live | None = None
-        self._drawn = 0.0
+        self._last_refresh = 0.0
         # Not the state's lock: that one is taken while the display draws, which holds a lock of its own.
         self._turn = threading.Lock()
 
@@ -127,8 +127,8 @@ class LiveDisplay:
         with self._turn:
             if self._live is None:
                 self._live = self._started()
-            if not self._ticks and self._clock() - self._drawn >= 1 / _REFRESH:
-                self._drawn = self._clock()
+            if not self._ticks and self._clock() - self._last_refresh >= 1 / _REFRESH:
+                self._last_refresh = self._clock()
                 self._live.refresh()
 
     def _started(self) -> Live:

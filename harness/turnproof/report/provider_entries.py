@@ -19,8 +19,8 @@ def provider_entry(event: Watching) -> tuple[str, str]:
         case ProviderTouched():
             return f"provider.{event.name} was {event.how} during {event.during}", ""
         case ProviderHolds():
-            held = [*event.messages, *(f"the cache plugin: {place}" for place in event.plugins)]
-            return f"what {event.cls} holds after the {event.after}", "\n".join(held) or "no messages"
+            places = [*event.messages, *(f"the cache plugin: {place}" for place in event.plugins)]
+            return f"what {event.cls} holds after the {event.after}", "\n".join(places) or "no messages"
         case ProviderAsked():
             return f"asked of the provider, {event.what}: {event.outcome}", event.said
         case Accounts():

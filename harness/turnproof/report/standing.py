@@ -78,8 +78,8 @@ def _certificate(found: AdapterReport | ProfileReport) -> str:
 
 def held_of_all(pair: tuple[int, int], every: int = 0) -> str:
     """`11/12`, held of claimed; `11/12 of 15` where there are more to claim."""
-    held, claimed = pair
-    return f"{held}/{claimed} of {every}" if every > claimed else f"{held}/{claimed}"
+    count, claimed = pair
+    return f"{count}/{claimed} of {every}" if every > claimed else f"{count}/{claimed}"
 
 
 def profile_standing(profile: ProfileReport, *, complete: bool) -> str:

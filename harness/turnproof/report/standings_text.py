@@ -70,7 +70,7 @@ def _symbol(found: AdapterReport, *, complete: bool) -> str:
 
 def _total(found: AdapterReport, level: str, every: int = 0) -> str:
     pairs = [getattr(profile, level) for profile in found.profiles.values()]
-    return held_of_all((sum(held for held, _ in pairs), sum(claimed for _, claimed in pairs)), every)
+    return held_of_all((sum(count for count, _ in pairs), sum(claimed for _, claimed in pairs)), every)
 
 
 def _lacking(found: AdapterReport) -> Text:
@@ -141,10 +141,10 @@ def _cell(cell: Cell | None) -> Text:
     """Held of claimed of all, as short as it can be: `15`, `14/15`, `9 of 15`, `8/9 of 15`."""
     if cell is None or not cell.must[1]:
         return Text("-", style="dim")
-    held, claimed = cell.must
-    if held != claimed:
+    count, claimed = cell.must
+    if count != claimed:
         return Text(held_of_all(cell.must, cell.all), style="red")
-    return Text.assemble(str(held), (f" of {cell.all}" if cell.all > claimed else "", "dim"))
+    return Text.assemble(str(count), (f" of {cell.all}" if cell.all > claimed else "", "dim"))
 
 
 def _adapter(console: Console, report: Certification, adapter: AdapterLine) -> None:

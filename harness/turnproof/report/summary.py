@@ -109,8 +109,8 @@ def _failure(run: Run, adapter: AdapterLine, line: ResultLine) -> Iterator[str]:
     requirement = run.requirements[line.requirement]
     should = "" if requirement.level == "MUST" else " (SHOULD)"
     verdict = line.verdict
-    said = run.message(verdict) if not verdict.findings else verdict.message or requirement.title
-    yield f"**{escape(line.requirement)}** on {escape(line.path)}{should}: {escape(said)}"
+    message = run.message(verdict) if not verdict.findings else verdict.message or requirement.title
+    yield f"**{escape(line.requirement)}** on {escape(line.path)}{should}: {escape(message)}"
     if verdict.detail:
         yield ""
         yield from code_block(shorten(printable(verdict.detail), 2000), "")

@@ -186,8 +186,10 @@ def _why(line: ResultLine, requirement: RequirementLine) -> str:
     if not line.verdict.compared:
         return one_line(line.verdict.message)
     first, *others = line.verdict.compared
-    asked = asked_text(line.verdict, requirement.counts)
-    return one_line(first + (f" (and in {len(others)} more)" if others else "") + (f"; {asked}" if asked else ""))
+    asked_words = asked_text(line.verdict, requirement.counts)
+    return one_line(
+        first + (f" (and in {len(others)} more)" if others else "") + (f"; {asked_words}" if asked_words else "")
+    )
 
 
 def _result_counts(run: Run, report: Certification) -> str:

@@ -114,18 +114,18 @@ def coverage_json(report: Coverage) -> bytes:
 
 
 def _of_adapter(run: Run, name: str, store: EvidenceStore) -> AdapterCoverage:
-    spoken = run.adapters[name].dialect
+    dialect_name = run.adapters[name].dialect
     traffic, missing = Traffic(), []
     for digest in dict.fromkeys(line.digest for line in run.transcripts if line.adapter == name):
         try:
             traffic.add(store.get(digest))
         except UsageError as error:
             missing.append(str(error))
-    rules = [rule.id for rule in dialect(spoken).rules]
+    rules = [rule.id for rule in dialect(dialect_name).rules]
     return AdapterCoverage(
-        dialect=spoken,
-        requests=_held_against(yardstick().requests, spoken, traffic.requests),
-        answers=_held_against(yardstick().answers, spoken, traffic.answers),
+        dialect=dialect_name,
+        requests=_held_against(yardstick().requests, dialect_name, traffic.requests),
+        answers=_held_against(yardstick().answers, dialect_name, traffic.answers),
         rules=Rules(
             broken={rule: traffic.rules[rule] for rule in rules if traffic.rules[rule]},
             never_broken=tuple(rule for rule in rules if not traffic.rules[rule]),
@@ -135,8 +135,8 @@ def _of_adapter(run: Run, name: str, store: EvidenceStore) -> AdapterCoverage:
     )
 
 
-def _held_against(known: Mapping[str, tuple[str, ...]], spoken: str, seen: set[str]) -> Fields:
-    every = set(known.get(spoken.partition("@")[0], ()))
+def _held_against(known: Mapping[str, tuple[str, ...]], dialect_name: str, seen: set[str]) -> Fields:
+    every = set(known.get(dialect_name.partition("@")[0], ()))
     return Fields(
         seen=tuple(sorted(every & seen)),
         never_seen=tuple(sorted(every - seen)),

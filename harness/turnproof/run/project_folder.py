@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-_told = ""
+_folder = ""
 
 
 def project_folder() -> str:
     """The command's folder, in a worker as well; empty where the current one was removed."""
-    if _told:
-        return _told
+    if _folder:
+        return _folder
     try:
         return str(Path.cwd())
     except OSError:
@@ -22,5 +22,5 @@ def project_folder() -> str:
 
 def set_project_folder(folder: str) -> None:
     """From now on this process's project is there, wherever the process works."""
-    global _told
-    _told = folder
+    global _folder
+    _folder = folder

@@ -118,9 +118,9 @@ class RoundReader:
         broken = (flag := spot.get("broken")) is not None and flag.flag()
         malformed = (flag := spot.get("malformed")) is not None and flag.flag()
         args = call_arguments(spot, pieces, "broken" if broken else "malformed" if malformed else None)
-        given = spot.get("id")
+        id_spot = spot.get("id")
         # Without an id the dialect issues one, in the service's own style.
-        call_id = given.nonempty_text("an id") if given else ""
+        call_id = id_spot.nonempty_text("an id") if id_spot else ""
         call = FunctionCall(id=call_id, name=name, args=args, provider_data=_data(spot))
         return ReplyPart(call, pieces, broken)
 
@@ -151,10 +151,10 @@ def _recorded(spot: LocatedValue) -> RecordedAnswer:
 
 
 def _data(spot: LocatedValue) -> ProviderData | None:
-    given = spot.get("data")
-    if given is None:
+    data_spot = spot.get("data")
+    if data_spot is None:
         return None
-    return ProviderData(_SCRIPTED, "", given.json_object("what goes with it, in the service's own spelling"))
+    return ProviderData(_SCRIPTED, "", data_spot.json_object("what goes with it, in the service's own spelling"))
 
 
 def _check_parts(spot: LocatedValue, parts: tuple[ReplyPart, ...]) -> None:

@@ -16,8 +16,8 @@ def call_arguments(spot: LocatedValue, pieces: tuple[str, ...], spoiled: str | N
 
     Of a `spoiled` call (broken off, or malformed) the pieces are no JSON; `args` may say which members were whole.
     """
-    given = spot.get("args")
-    args = given.json_object("arguments by name") if given else None
+    args_spot = spot.get("args")
+    args = args_spot.json_object("arguments by name") if args_spot else None
     if not pieces:
         if spoiled:
             spot.refuse(f"a {spoiled} call needs 'pieces': what there is of its arguments")

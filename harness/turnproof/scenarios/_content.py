@@ -77,8 +77,8 @@ def read_tool(spot: LocatedValue) -> ToolSchema:
         spot.at("takes").refuse("'takes' is the short form of 'parameters'; give one of them")
     description = spot.get("description")
     parameters: dict[str, Any] = {"type": "object", "properties": {}}
-    if given := spot.get("parameters"):
-        parameters = given.json_object("a JSON Schema")
+    if parameters_spot := spot.get("parameters"):
+        parameters = parameters_spot.json_object("a JSON Schema")
     elif short := spot.get("takes"):
         parameters = _schema_of(short)
     return ToolSchema(

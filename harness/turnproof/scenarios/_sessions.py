@@ -52,10 +52,10 @@ class StepReader:
     def _open_step(self, spot: LocatedValue) -> SessionStep:
         spot.mapping(_OPEN, what="what an agent is opened with")
         session, last, cwd, label = (spot.get(key) for key in _OPEN)
-        asked = self._known_label(session, NOBODY) if session else None
+        known_label = self._known_label(session, NOBODY) if session else None
         return SessionStep(
             "open",
-            session=asked,
+            session=known_label,
             label=self._new_label(label) if label else None,
             cwd=cwd.nonempty_text("a working directory") if cwd else None,
             last=last is not None and last.flag(),

@@ -79,7 +79,7 @@ class TurnReader:
         reader = RoundReader({tool.name for tool in self._tools})
         rounds = reader.read(model) if model else ()
         cancel = read_cut(cut) if (cut := spot.get("cancel")) else None
-        interjection = _interjection(said) if (said := spot.get("interject")) else None
+        interjection = _interjection(interject_spot) if (interject_spot := spot.get("interject")) else None
         system, schema, clock = (spot.get(key) for key in ("system", "response_schema", "advance_clock"))
         child, children = spot.get("child"), spot.get("children")
         childs = _child(child, reader, "a turn of the session's child", CHILD_KEYS) if child else None
@@ -109,11 +109,11 @@ class TurnReader:
             ),
             sessions=self._steps.read(steps) if (steps := spot.get("sessions")) else (),
             denied=tuple(self._denied(denied)) if (denied := spot.get("denied")) else (),
-            beside=_child(beside, reader, "a turn beside this one", BESIDE_KEYS)
-            if (beside := spot.get("beside"))
+            beside=_child(beside_spot, reader, "a turn beside this one", BESIDE_KEYS)
+            if (beside_spot := spot.get("beside"))
             else None,
             background=slow.choice(self._declared) if (slow := spot.get("background")) else None,
-            take_back=taken.flag() if (taken := spot.get("take_back")) else False,
+            take_back=take_back_spot.flag() if (take_back_spot := spot.get("take_back")) else False,
         )
         check_turn(turn, spot)
         return turn
@@ -163,21 +163,21 @@ class TurnReader:
             interrupted = cancel is not None and cancel.round == number and cancel.at in ("tool", "between-tools")
             runs = number + 1 < len(rounds) or interrupted
             for name in names:
-                given = own.get(name) or self._results.get(name)
-                if given is not None:
-                    scripts[name] = read_result(given)
+                result_spot = own.get(name) or self._results.get(name)
+                if result_spot is not None:
+                    scripts[name] = read_result(result_spot)
                     self.used_results.update({name} - own.keys())
                 elif runs and name not in unknown and name != child_tool:
                     spot.at("model").refuse(
                         f"calls {name!r}, but neither this turn nor the scenario has results for it"
                     )
-        for name, given in own.items():
+        for name, result_spot in own.items():
             if name not in called:
-                given.refuse(f"no call of this turn names {name!r}{did_you_mean(name, called)}")
+                result_spot.refuse(f"no call of this turn names {name!r}{did_you_mean(name, called)}")
             if name in unknown:
-                given.refuse(f"{name!r} is an unknown tool, so it returns nothing")
+                result_spot.refuse(f"{name!r} is an unknown tool, so it returns nothing")
             if name == child_tool:
-                given.refuse(f"{name!r} returns what the child answers")
+                result_spot.refuse(f"{name!r} returns what the child answers")
         return scripts
 
 
@@ -282,8 +282,8 @@ def _expected(spot: LocatedValue, cancel: Cut | None) -> Literal["answer", "erro
     usual: Literal["answer", "error", "cancelled"] = (
         _CUT_ENDS[cancel.by] if cancel else "error" if "error" in spot.value else "answer"
     )
-    return given.choice(EXPECTED) if (given := spot.get("expect")) else usual
+    return expect_spot.choice(EXPECTED) if (expect_spot := spot.get("expect")) else usual
 
 
 def _optional_integer(spot: LocatedValue, key: str, default: int, least: int = 0) -> int:
-    return given.integer(least) if (given := spot.get(key)) else default
+    return value_spot.integer(least) if (value_spot := spot.get(key)) else default

@@ -44,8 +44,8 @@ def events(answer: Round) -> list[str]:
         match part:
             case str():
                 counts["text"] += bool(part)
-            case {"text": said}:
-                counts["text"] += len(said)
+            case {"text": text}:
+                counts["text"] += len(text)
             case {"thinking": [*thought]}:
                 counts["thinking"] += len(thought)
             case {"call": _, "pieces": [*cut]} if "broken" not in part:  # which not every API has

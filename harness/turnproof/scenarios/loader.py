@@ -138,8 +138,8 @@ def _load(file: Path, name: str) -> Scenario:
 
 def _read(spot: LocatedValue, name: str) -> Scenario:
     spot.mapping(_KEYS, ("title", "turns"), "a scenario")
-    if (given := spot.get("name")) and given.nonempty_text("a name") != name:
-        given.refuse(f"a scenario is named after its file: {name!r}, not {given.value!r}")
+    if (name_spot := spot.get("name")) and name_spot.nonempty_text("a name") != name:
+        name_spot.refuse(f"a scenario is named after its file: {name!r}, not {name_spot.value!r}")
     return _scenario(spot, name)
 
 
@@ -148,7 +148,7 @@ def _scenario(spot: LocatedValue, name: str) -> Scenario:
     tools = _tools(spot)
     results = dict(scripts.members("results by tool")) if (scripts := spot.get("results")) else {}
     before = GivenReader(tools, results)
-    given = before.read(held) if (held := spot.get("given")) else ()
+    earlier_messages = before.read(given_spot) if (given_spot := spot.get("given")) else ()
     turns, used = _turns(spot, tools, results)
     _check_results(results, used | before.used_results)
     cache, debug, keep, system = (spot.get(key) for key in ("cache", "debug_logs", "keep_turns", "system"))
@@ -158,7 +158,7 @@ def _scenario(spot: LocatedValue, name: str) -> Scenario:
         turns=turns,
         system=system.text() if system else None,
         tools=tools,
-        given=given,
+        given=earlier_messages,
         options=_options(options) if (options := spot.get("options")) else {},
         cache=cache is not None and cache.flag(),
         debug_logs=debug is not None and debug.flag(),
@@ -255,15 +255,15 @@ def _numbered(value: Any, number: str) -> Any:
 
 def _modes(spot: LocatedValue, turns: tuple[Turn, ...]) -> tuple[Literal["stream", "batch"], ...]:
     reasons = {number: reason for number, turn in enumerate(turns) if (reason := stream_only(turn))}
-    given = spot.get("modes")
-    if given is None:
+    modes_spot = spot.get("modes")
+    if modes_spot is None:
         return ("stream",) if reasons else MODES
-    modes = given.choices(MODES)
+    modes = modes_spot.choices(MODES)
     if not modes:
-        given.refuse("needs at least one mode")
+        modes_spot.refuse("needs at least one mode")
     if "batch" in modes and reasons:
         number, reason = next(iter(reasons.items()))
-        given.refuse(f"turn {number} can only be streamed: {reason}")
+        modes_spot.refuse(f"turn {number} can only be streamed: {reason}")
     return modes
 
 

@@ -188,7 +188,7 @@ class ScriptRound(msgspec.Struct, frozen=True):
     recorded: RecordedAnswer | None = None
     again: tuple[ScriptRound, ...] = ()
 
-    def asked(self, times: int) -> ScriptRound:
+    def answer_after(self, times: int) -> ScriptRound:
         """The answer when the same was asked so many times before."""
         return (self, *self.again)[min(times, len(self.again))]
 

@@ -33,7 +33,7 @@ _OF_NO_ACCOUNT_AT_THE_END: Final = ("no-end", "garbage", "error-event")
 PATIENCE: Final = 0.3
 """Seconds of silence after which a client gives up on a stalled answer here; the service says nothing ever again."""
 
-_TOLD: Final[Mapping[Happening, str]] = {
+_HAPPENING_WORDS: Final[Mapping[Happening, str]] = {
     "cancel": "cancelled after",
     "reset": "the connection is reset after",
     "stall": "silence after",
@@ -83,7 +83,7 @@ def scenario_named(name: str, known: Mapping[str, Scenario]) -> Scenario | None:
 def read_sweep(spot: LocatedValue, turns: tuple[Turn, ...]) -> Swept:
     """Which answer is swept. Raises ScenarioError unless a turn follows, and every run has the answer's same events."""
     spot.mapping(("turn", "round", "only"), what="a sweep")
-    turn, round_ = ((given.integer(0) if (given := spot.get(key)) else 0) for key in ("turn", "round"))
+    turn, round_ = ((value_spot.integer(0) if (value_spot := spot.get(key)) else 0) for key in ("turn", "round"))
     if not any(later.user for later in turns[turn + 1 :]):
         spot.refuse(f"turn {turn} is not followed by another one, which would show what is left of it")
     swept = turns[turn]
@@ -125,7 +125,7 @@ def _point(scenario: Scenario, happening: Happening, index: int) -> Scenario:
     point = replace(
         scenario,
         name=f"{scenario.name}#{happening}@{index}",
-        title=f"{scenario.title}: {_TOLD[happening]} event {index}",
+        title=f"{scenario.title}: {_HAPPENING_WORDS[happening]} event {index}",
         turns=tuple(turns),
         modes=("stream",),
         options={**scenario.options, "timeout": PATIENCE} if happening == "stall" else scenario.options,

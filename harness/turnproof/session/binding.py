@@ -53,7 +53,7 @@ def open_session(setup: SessionSetup) -> OpenedSession:
         ids=setup.ids,
         parallel_tools=setup.parallel_tools,
         enrich=enrich_in_order([_hook(enricher) for enricher in setup.enrichers]) if setup.enrichers else None,
-        observers=(_Told(setup),),
+        observers=(_SetupObserver(setup),),
         tracing=Tracing(trace.get_tracer("turnproof.session", __version__, setup.tracer_provider)),
     )
     session.setup = setup
@@ -66,9 +66,9 @@ def _hook(enricher: Enricher) -> PromptHook:
     """An enricher of a setup as a hook: it changes what is said in words."""
 
     def enrich(parts: tuple[Part, ...]) -> Enriched:
-        said = "".join(part.text for part in parts if isinstance(part, Text))
+        text = "".join(part.text for part in parts if isinstance(part, Text))
         others = [part for part in parts if not isinstance(part, Text)]
-        return Enriched([enricher.enrich(said), *others])
+        return Enriched([enricher.enrich(text), *others])
 
     return PromptHook("enricher", enrich, enricher.priority)
 
@@ -92,7 +92,7 @@ def watch_agents(session: OpenedSession, on_event: Callable[[AgentEvent], None])
     return agents
 
 
-class _Told(SessionObserver):
+class _SetupObserver(SessionObserver):
     """Passes on what a setup wants to be told of."""
 
     def __init__(self, setup: SessionSetup) -> None:
@@ -138,8 +138,8 @@ def configure(session: Session, system: str | None, tools: Sequence[Tool]) -> No
 
 def provider_history(session: Session) -> Sequence[Message]:
     """What the provider of the legacy path holds."""
-    held: list[Message] = session.provider.get_history()  # type: ignore[union-attr]
-    return held
+    history: list[Message] = session.provider.get_history()  # type: ignore[union-attr]
+    return history
 
 
 def _ignore(_: Any) -> None:

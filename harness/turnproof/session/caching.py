@@ -52,8 +52,8 @@ class Caching:
         Raises UsageError where session and provider have a plugin each.
         """
         own = self._own if self._own is not None and _suits(self._own, provider) else None
-        held = getattr(provider, "cache_plugin", None)
-        theirs = held if isinstance(held, CachePlugin) else None
+        own_plugin = getattr(provider, "cache_plugin", None)
+        theirs = own_plugin if isinstance(own_plugin, CachePlugin) else None
         if own is not None and theirs is not None and own is not theirs:
             raise UsageError(
                 f"two cache plugins would mark the same requests: {own.name!r} of the session and {theirs.name!r} of "
@@ -100,12 +100,12 @@ class PortCaching:
         prepared = self._plugin.prepare(list(messages), system, list(tools), cancel_token=token)
         return list(prepared.messages), prepared.system, list(prepared.tools)
 
-    def replaces(self, lost: CacheExpiredError) -> bool:
+    def replaces(self, error: CacheExpiredError) -> bool:
         """Whether the call, made again, would not name the managed cache that the service has lost."""
         if self._plugin is None:
             return False
         # A provider that holds the plugin has told it already.
-        return self._plugin.lost(lost.name) if self._annotates else True
+        return self._plugin.lost(error.name) if self._annotates else True
 
     def sending(self, messages: Sequence[Message], system: SystemInstruction, tools: Sequence[ToolSchema]) -> None:
         """A call is about to be made; once for each attempt."""

@@ -76,7 +76,7 @@ class CallbackRelay:
     """
 
     def __init__(self, callbacks: Callbacks, observer: SessionObserver | None = None) -> None:
-        self._told = callbacks
+        self._callbacks = callbacks
         self._observer = observer or SessionObserver()
         self._open: Source | None = None
         self._failure: BaseException | None = None
@@ -96,9 +96,9 @@ class CallbackRelay:
         return self._text.shown_text
 
     @property
-    def behind(self) -> bool:
+    def is_catching_up(self) -> bool:
         """Whether the present attempt has not repeated all of the text that the caller has seen."""
-        return self._text.behind
+        return self._text.is_catching_up
 
     @property
     def usage(self) -> TokenUsage | None:
@@ -133,22 +133,22 @@ class CallbackRelay:
 
     @property
     def _falls_short(self) -> bool:
-        return self._text.behind or len(self._attempted_calls) < len(self._calls)
+        return self._text.is_catching_up or len(self._attempted_calls) < len(self._calls)
 
     def _replace(self) -> None:
         """Take back what was shown of earlier attempts, and show what the present one has brought so far.
 
         Raises Diverged where the caller cannot be told.
         """
-        told = self._told.on_taken_back
-        if told is None:
+        on_taken_back = self._callbacks.on_taken_back
+        if on_taken_back is None:
             self._fail(Diverged())
             return
         shown, text, thoughts, calls = self.shown_text, self._text, self._thoughts, self._attempted_calls
         self._text, self._thoughts, self._calls, self._attempted_calls = _Once(), _Once(), [], []
         self._open = None
         self._observer.on_taken_back(shown)
-        self._call_back(told, shown)
+        self._call_back(on_taken_back, shown)
         for piece in thoughts.attempted:
             self._thinking(piece)
         for piece in text.attempted:
@@ -164,16 +164,16 @@ class CallbackRelay:
         fresh = self._text.feed(piece)
         if fresh is None:
             self._replace()
-        elif fresh and self._told.on_chunk:
+        elif fresh and self._callbacks.on_chunk:
             self._show("model", fresh)
-            self._call_back(self._told.on_chunk, fresh)
+            self._call_back(self._callbacks.on_chunk, fresh)
 
     def _thinking(self, piece: str) -> None:
         # Other thoughts than before garble nothing that counts: they are in the response, and only not shown.
         fresh = self._thoughts.feed(piece)
-        if fresh and self._told.on_thinking:
+        if fresh and self._callbacks.on_thinking:
             self._show("thinking", fresh)
-            self._call_back(self._told.on_thinking, fresh)
+            self._call_back(self._callbacks.on_thinking, fresh)
 
     def _function_call(self, call: FunctionCall) -> None:
         at = len(self._attempted_calls)
@@ -184,8 +184,8 @@ class CallbackRelay:
                 self._replace()
             return
         self._calls.append(call)
-        if self._told.on_function_call:
-            self._call_back(self._told.on_function_call, call)
+        if self._callbacks.on_function_call:
+            self._call_back(self._callbacks.on_function_call, call)
 
     def _usage_update(self, usage: TokenUsage) -> None:
         # Cumulative for the caller, so figures of a new attempt wait until they have caught up.
@@ -195,8 +195,8 @@ class CallbackRelay:
             return
         self._usage = usage
         self._observer.on_usage(usage)
-        if self._told.on_usage_update:
-            self._call_back(self._told.on_usage_update, usage)
+        if self._callbacks.on_usage_update:
+            self._call_back(self._callbacks.on_usage_update, usage)
 
     def _call_back(self, callback: Callable[[T], None], value: T) -> None:
         if self._failure is not None:
@@ -217,37 +217,37 @@ class _Once:
     `attempted` are the pieces since then, new or not.
     """
 
-    __slots__ = ("_at", "_before", "_lost", "_pieces", "attempted")
+    __slots__ = ("_at", "_before", "_differs", "_pieces", "attempted")
 
     def __init__(self) -> None:
         self.attempted: list[str] = []
         self._pieces: list[str] = []
         self._before = ""
         self._at = 0
-        self._lost = False
+        self._differs = False
 
     @property
     def shown_text(self) -> str:
         return "".join(self._pieces)
 
     @property
-    def behind(self) -> bool:
+    def is_catching_up(self) -> bool:
         """Whether the present attempt has not yet repeated all that earlier ones gave."""
         return self._at < len(self._before)
 
     def restart(self) -> None:
         self._before = self.shown_text
         self._at = 0
-        self._lost = False
+        self._differs = False
         self.attempted = []
 
     def feed(self, piece: str) -> str | None:
         """What of `piece` is new ("" for a repetition), or None once it contradicts what came before."""
         self.attempted.append(piece)
-        if self.behind:
+        if self.is_catching_up:
             known = self._before[self._at : self._at + len(piece)]
-            self._lost = self._lost or not piece.startswith(known)
-            if self._lost:
+            self._differs = self._differs or not piece.startswith(known)
+            if self._differs:
                 return None
             self._at += len(known)
             piece = piece[len(known) :]

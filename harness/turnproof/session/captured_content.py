@@ -67,8 +67,8 @@ def _message(message: Message) -> msgspec.Raw:
 def _part(part: Any) -> dict[str, Any]:
     """Parts that the conventions have no name for keep their own."""
     form: dict[str, Any] = msgspec.to_builtins(part)
-    kept = {name: value for name, value in form.items() if name not in ("part", "provider_data", "cache")}
-    return {"type": form["part"], **kept}
+    fields = {name: value for name, value in form.items() if name not in ("part", "provider_data", "cache")}
+    return {"type": form["part"], **fields}
 
 
 @_part.register

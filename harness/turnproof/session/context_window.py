@@ -38,18 +38,20 @@ _log = logging.getLogger(__name__)
 class ContextWindow:
     """A session's budget, and its collections. `collector` is None where nothing is ever collected by itself."""
 
-    def __init__(self, held: Conversation, collector: Collector | None, config: GCConfig, tracing: Tracing) -> None:
-        self._held = held
+    def __init__(
+        self, conversation: Conversation, collector: Collector | None, config: GCConfig, tracing: Tracing
+    ) -> None:
+        self._conversation = conversation
         self._chosen = collector
-        self.collector = self.collector_for(held.provider)
+        self.collector = self.collector_for(conversation.provider)
         self.config = config
         self.tracing = tracing
         self._lock = threading.RLock()
         self._budget = InstructionBudget()
-        held.caching.set_budget(self._budget)
+        conversation.caching.set_budget(self._budget)
         self._framed: Context | None = None
-        self._counted_by: object = held.provider
-        self._asked: tuple[object, int | None] = (None, None)
+        self._counted_by: object = conversation.provider
+        self._limit_by_provider: tuple[object, int | None] = (None, None)
         self._learned: int | None = None
         self._taught_by: object = None
 
@@ -73,9 +75,9 @@ class ContextWindow:
         """The session's collector, for this provider. Raises UsageError where it cannot work with it."""
         return self._chosen.for_provider(provider) if isinstance(self._chosen, FollowsProvider) else self._chosen
 
-    def before_turn(self, said: Sequence[Message], token: CancelToken) -> None:
+    def before_turn(self, new_messages: Sequence[Message], token: CancelToken) -> None:
         """Collect if what is about to be said would fill the context too far."""
-        self._collect_if_due(said, token)
+        self._collect_if_due(new_messages, token)
 
     def after_turn(self, token: CancelToken) -> None:
         """Collect if the turn has filled the context too far, and so if its stream had already said so."""
@@ -94,15 +96,15 @@ class ContextWindow:
 
         Whatever a collector does wrong, its error is in the result and the history as it was.
         """
-        held = self._held
-        held.make_sound()
+        conversation = self._conversation
+        conversation.make_sound()
         # By hand, it is about turns: no provider is asked for that. What it has said before still counts.
         budget = self._synced() if reason == "manual" else self.budget
         usage = usage or budget.get_context_usage()
         with self.tracing.collect(reason) as span:
             try:
                 result = collector.collect(
-                    held.history.messages,
+                    conversation.history.messages,
                     usage=usage,
                     config=config or self.config,
                     reason=reason,
@@ -111,16 +113,20 @@ class ContextWindow:
                 )
             except Exception as error:
                 _log.exception("%s failed", type(collector).__name__)
-                count = len(held.history)
-                said = f"{type(error).__name__}: {error}"
+                count = len(conversation.history)
+                error_text = f"{type(error).__name__}: {error}"
                 result = GCResult(
-                    messages=tuple(held.history.messages_ref), reason=reason, before=count, after=count, error=said
+                    messages=tuple(conversation.history.messages_ref),
+                    reason=reason,
+                    before=count,
+                    after=count,
+                    error=error_text,
                 )
             span.collected(result, usage.used)
         if not result.success:
             _log.warning("the history was not collected (%s): %s", reason, result.error)
         elif result.changed:
-            held.take_collected(result)
+            conversation.take_collected(result)
         return result
 
     # A turn
@@ -128,10 +134,10 @@ class ContextWindow:
     @contextmanager
     def turn(self, token: CancelToken) -> Iterator[TurnRoom]:
         """The ladder of one turn. Left by an exception, the budget is what it was before."""
-        held, budget = self._held, self._synced()
-        before, state = held.history.messages, budget.state()
+        conversation, budget = self._conversation, self._synced()
+        before, state = conversation.history.messages, budget.state()
         try:
-            yield TurnRoom(self, held, token)
+            yield TurnRoom(self, conversation, token)
         except BaseException:
             with self._lock:
                 budget.restore(state, before)
@@ -156,7 +162,7 @@ class ContextWindow:
     def limit_of(self, error: ContextLimitError) -> int | None:
         """The limit that a refusal names, else the provider's own, else the configured one. The session learns it."""
         if error.limit is not None and error.limit > 0:
-            self._learned, self._taught_by = error.limit, self._held.provider
+            self._learned, self._taught_by = error.limit, self._conversation.provider
             return error.limit
         return self._provider_limit() or self.config.context_limit
 
@@ -177,49 +183,49 @@ class ContextWindow:
     # Inside
 
     def _synced(self) -> InstructionBudget:
-        held, budget = self._held, self._budget
+        conversation, budget = self._conversation, self._budget
         with self._lock:
-            if self._counted_by is not held.provider:
+            if self._counted_by is not conversation.provider:
                 budget.use_other_provider()
                 budget.limit = None
-                self._counted_by = held.provider
-            if self._framed is not held.context:
-                budget.frame(held.context.system, held.context.tools)
-                self._framed = held.context
-            budget.sync(held.history.messages_ref)
+                self._counted_by = conversation.provider
+            if self._framed is not conversation.context:
+                budget.frame(conversation.context.system, conversation.context.tools)
+                self._framed = conversation.context
+            budget.sync(conversation.history.messages_ref)
         return budget
 
-    def _collect_if_due(self, said: Sequence[Message], token: CancelToken) -> None:
+    def _collect_if_due(self, new_messages: Sequence[Message], token: CancelToken) -> None:
         if self.collector is None:
             return
-        usage = self.budget.get_context_usage(said)
+        usage = self.budget.get_context_usage(new_messages)
         reason = self.collector.should_collect(usage, self.config)
         if reason is None and self.config.auto and isinstance(self.collector, FollowsHistory):
-            reason = "compacted" if self.collector.was_compacted(self._held.history.messages_ref) else None
+            reason = "compacted" if self.collector.was_compacted(self._conversation.history.messages_ref) else None
         if reason is not None:
             self.collect(self.collector, reason, usage=usage, token=token)
 
     def _limit(self) -> int | None:
         known = self.config.context_limit or self._provider_limit()
-        if self._learned is None or self._taught_by is not self._held.provider:
+        if self._learned is None or self._taught_by is not self._conversation.provider:
             return known
         return min(self._learned, known or self._learned)
 
     def _provider_limit(self) -> int | None:
-        provider = self._held.provider
-        if self._asked[0] is not provider:
-            self._asked = (provider, _limit_of(provider))
-        return self._asked[1]
+        provider = self._conversation.provider
+        if self._limit_by_provider[0] is not provider:
+            self._limit_by_provider = (provider, _limit_of(provider))
+        return self._limit_by_provider[1]
 
 
 class TurnRoom:
     """Makes room in one turn, step by step, whenever the provider refuses its prompt."""
 
-    def __init__(self, room: ContextWindow, held: Conversation, token: CancelToken) -> None:
+    def __init__(self, room: ContextWindow, conversation: Conversation, token: CancelToken) -> None:
         self._room = room
-        self._held = held
+        self._conversation = conversation
         self._token = token
-        self._before = held.history.last
+        self._before = conversation.history.last
         self._keeps = iter((room.config.keep_turns, 1))
         self._cut_to = CUT_TO
         self._is_cut = False
@@ -248,7 +254,7 @@ class TurnRoom:
 
     def _running(self) -> Iterator[str]:
         """Ids of the messages of the running turn, however many times the user has spoken in it."""
-        for message in reversed(self._held.history.messages_ref):
+        for message in reversed(self._conversation.history.messages_ref):
             if message is self._before:
                 return
             yield message.message_id
@@ -263,16 +269,18 @@ class TurnRoom:
             free = used - self._cut_to * min(limit or used, used)
         else:
             # What it asked for beside the prompt (room for the answer, say) cannot be cut.
-            asked = refused.requested
-            free = (asked - self._cut_to * min(limit or asked, asked)) * max(1, used / asked)
+            requested_tokens = refused.requested
+            free = (requested_tokens - self._cut_to * min(limit or requested_tokens, requested_tokens)) * max(
+                1, used / requested_tokens
+            )
         with self._room.tracing.collect("overflow") as span:
-            result = cut_results(self._held.history.messages_ref, free=free, budget=budget)
+            result = cut_results(self._conversation.history.messages_ref, free=free, budget=budget)
             span.collected(result, used)
         if not result.changed:
             return False
         self._is_cut = True
         self._cut_to /= 2
-        self._held.take_collected(result)
+        self._conversation.take_collected(result)
         return True
 
 

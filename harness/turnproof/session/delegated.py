@@ -13,7 +13,7 @@ from ..sessions import SessionInfo, every_session
 from ..subject import SessionBinding, SessionReply, SessionSetup, SessionTurn
 
 
-class Spoken:
+class AgentConversation:
     """An agent, and the figures of its last turn."""
 
     def __init__(self, agent: Agent) -> None:
@@ -62,8 +62,8 @@ def adapter_of(binding: AgentBinding) -> Binding:
     )
 
 
-def _open(binding: AgentBinding, setup: SessionSetup) -> Spoken:
-    return Spoken(
+def _open(binding: AgentBinding, setup: SessionSetup) -> AgentConversation:
+    return AgentConversation(
         binding.open(
             AgentSetup(
                 endpoint=setup.endpoint,
@@ -79,27 +79,27 @@ def _open(binding: AgentBinding, setup: SessionSetup) -> Spoken:
     )
 
 
-def _send(spoken: Spoken, content: str | Sequence[Part], turn: SessionTurn) -> SessionReply:
+def _send(conversation: AgentConversation, content: str | Sequence[Part], turn: SessionTurn) -> SessionReply:
     streamed = turn.on_chunk is not None
-    response = spoken.agent.send(
+    response = conversation.agent.send(
         content,
         cancel_token=turn.cancel_token,
         on_chunk=turn.on_chunk,
         on_function_call=_unheard if streamed else None,
         response_schema=turn.response_schema,
     )
-    spoken.usage = response.usage
+    conversation.usage = response.usage
     cancelled = response.finish_reason is FinishReason.CANCELLED
     return SessionReply(response.text, "cancelled" if cancelled else "answer")
 
 
-def _program(told: Callable[[Any], str | None], spoken: Spoken) -> str | None:
-    return told(spoken.agent)
+def _program(find_program: Callable[[Any], str | None], conversation: AgentConversation) -> str | None:
+    return find_program(conversation.agent)
 
 
 def _unheard(call: FunctionCall) -> None:
     pass
 
 
-def _every(spoken: Spoken, cwd: str | None) -> Sequence[SessionInfo]:
-    return list(every_session(spoken.agent, cwd))
+def _every(conversation: AgentConversation, cwd: str | None) -> Sequence[SessionInfo]:
+    return list(every_session(conversation.agent, cwd))

@@ -32,10 +32,10 @@ def enrich_in_order(hooks: Sequence[PromptHook]) -> Enrich:
         parts: Sequence[str | Part] = typed
         notes: dict[str, JSON] = {}
         for hook in ordered:
-            made = hook.enrich(tuple(Text(part) if isinstance(part, str) else part for part in parts))
-            parts = made.parts
-            if made.about is not None:
-                notes[hook.name] = made.about
+            enriched = hook.enrich(tuple(Text(part) if isinstance(part, str) else part for part in parts))
+            parts = enriched.parts
+            if enriched.about is not None:
+                notes[hook.name] = enriched.about
         return Enriched(parts, notes or None)
 
     return enrich

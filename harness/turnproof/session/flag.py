@@ -15,13 +15,13 @@ _WORDS = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false":
 
 def is_on(flag: Flag, environ: Mapping[str, str] = os.environ) -> bool:
     """What the environment says, else the flag's default. Raises UsageError for a word that is neither yes nor no."""
-    said = environ.get(flag.variable, "").strip().lower()
-    if not said:
+    setting = environ.get(flag.variable, "").strip().lower()
+    if not setting:
         return flag.default
-    if said not in _WORDS:
-        hint = did_you_mean(said, _WORDS) or f"; one of {', '.join(_WORDS)}"
+    if setting not in _WORDS:
+        hint = did_you_mean(setting, _WORDS) or f"; one of {', '.join(_WORDS)}"
         raise UsageError(f"{flag.variable}={environ[flag.variable]!r} is neither on nor off{hint}")
-    return _WORDS[said]
+    return _WORDS[setting]
 
 
 def path_by_flag(flag: Flag, available: Sequence[Path], environ: Mapping[str, str] = os.environ) -> Path:

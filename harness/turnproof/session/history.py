@@ -101,8 +101,8 @@ class SessionHistory:
 
 
 def _checked(messages: Iterable[Message]) -> list[Message]:
-    held = list(messages)
-    for index, message in enumerate(held):
+    checked = list(messages)
+    for index, message in enumerate(checked):
         if not isinstance(message, Message):
             raise TypeError(f"a history holds Message objects, got {type(message).__name__} at index {index}")
-    return held
+    return checked

@@ -78,12 +78,12 @@ class Inbox:
         It is set when `turn` is, and by every urgent prompt from now on. Without `take` what waits goes on waiting.
         """
         with self._lock:
-            taken = self._drain(self._urgent) if take else []
+            messages = self._drain(self._urgent) if take else []
             if self._call is not None and not self._call.is_cancelled:
-                return self._call, taken
+                return self._call, messages
             self._call = call = CancelToken()
         turn.on_cancel(call.cancel)
-        return call, taken
+        return call, messages
 
     def close(self) -> None:
         """The turn is over: there is no call to interrupt."""
@@ -122,9 +122,9 @@ class Inbox:
 
     @staticmethod
     def _drain(queue: deque[Prompt]) -> list[Prompt]:
-        taken = list(queue)
+        messages = list(queue)
         queue.clear()
-        return taken
+        return messages
 
     def _queue(self, prompt: Prompt) -> deque[Prompt]:
         return self._patient if prompt.sender == "child" else self._urgent

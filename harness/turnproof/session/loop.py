@@ -69,10 +69,10 @@ class TurnSetup:
 class Turn:
     """Runs once. On any exception the history is left half-way: the session takes it back.
 
-    `heard` tells whether the model got anything of the turn.
+    `reached_model` tells whether the model got anything of the turn.
     """
 
-    heard = False
+    reached_model = False
 
     def __init__(
         self, setup: TurnSetup, callbacks: Callbacks, token: CancelToken, response_schema: JSONSchema | None = None
@@ -89,7 +89,7 @@ class Turn:
         self._retries: list[Retry] = []
         self._failed: ProviderError | None = None
         self._nudges = MissingCalls(setup.ids)
-        self._taken: list[Prompt] = []
+        self._prompts: list[Prompt] = []
         self._unheard: list[Message] = []
 
     def run(self, user: Message | None) -> TurnResult:
@@ -105,7 +105,7 @@ class Turn:
                 self._append_prompt(user)
             return self._until_answered()
         except BaseException:
-            inbox.put_back(self._taken)
+            inbox.put_back(self._prompts)
             tasks.drop_from(before)
             raise
         finally:
@@ -118,8 +118,8 @@ class Turn:
             if self._rounds >= self._setup.max_rounds and not self._token.is_cancelled:
                 raise TooManyRounds(self._rounds)
             # What was said in a pause waits until the model has finished what it paused in.
-            call, said = inbox.open_call(self._token, take=not paused)
-            self._deliver(said)
+            call, messages = inbox.open_call(self._token, take=not paused)
+            self._deliver(messages)
             paused = False
             relay = CallbackRelay(self._callbacks, self._setup.observer)
             try:
@@ -131,7 +131,7 @@ class Turn:
                         continue
                     return self._nothing_heard(response)
                 response = _partial(relay, relay.usage or TokenUsage())
-            self.heard, self._unheard = True, []
+            self.reached_model, self._unheard = True, []
             interrupted = self._interrupted(call)
             if response.finish_reason is FinishReason.CANCELLED:
                 response = self._keep_partial(relay, response)
@@ -154,7 +154,7 @@ class Turn:
     def _deliver(self, prompts: Sequence[Prompt]) -> None:
         """What was said to the session since the last call becomes part of the conversation."""
         for prompt in prompts:
-            self._taken.append(prompt)
+            self._prompts.append(prompt)
             self._append_prompt(prompt.message)
             self._setup.observer.on_delivered(prompt.message, prompt.sender)
 
@@ -250,7 +250,7 @@ class Turn:
 
     def _keep_partial(self, relay: CallbackRelay, response: ProviderResponse) -> ProviderResponse:
         """Cut in the middle of an answer: what arrived is recorded, and never less text than was shown."""
-        if relay.behind:
+        if relay.is_catching_up:
             response = _partial(relay, response.usage)
         self._record(response)
         return response
@@ -259,7 +259,7 @@ class Turn:
         """Cancelled while no request was open: what no model got is no part of the conversation."""
         for _ in self._unheard:
             self._history.pop_last()
-        self._setup.inbox.put_back(prompt for prompt in self._taken if prompt.message in self._unheard)
+        self._setup.inbox.put_back(prompt for prompt in self._prompts if prompt.message in self._unheard)
         return self._result(last, "cancelled")
 
     def _result(self, response: ProviderResponse, outcome: Literal["answer", "cancelled"]) -> TurnResult:

@@ -33,11 +33,11 @@ class MissingCalls:
 
     def __init__(self, ids: MessageIds) -> None:
         self._ids = ids
-        self._said = 0
+        self._nudges = 0
 
     def next(self) -> Message:
         """What to say now. Raises CallMissing when it has been said often enough."""
-        if self._said >= MAX_NUDGES:
-            raise CallMissing(self._said)
-        self._said += 1
+        if self._nudges >= MAX_NUDGES:
+            raise CallMissing(self._nudges)
+        self._nudges += 1
         return Message("user", (Text(NUDGE),), self._ids())

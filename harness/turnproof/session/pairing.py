@@ -45,8 +45,8 @@ def repair(messages: Sequence[Message], ids: MessageIds = new_message_id) -> lis
     answers = _Answers(messages)
     if answers.left_over:
         message, result = answers.left_over[0]
-        told = "results left out, for they answer no call: %d, the first for %r in message %r"
-        _log.warning(told, len(answers.left_over), result.call_id, message.message_id)
+        template = "results left out, for they answer no call: %d, the first for %r in message %r"
+        _log.warning(template, len(answers.left_over), result.call_id, message.message_id)
     repaired: list[Message] = []
     for index, message in enumerate(messages):
         if not message.results:
@@ -71,11 +71,11 @@ class _Answers:
         early: list[tuple[Message, ToolResult]] = []
         for index, message in enumerate(messages):
             if message.role == "model":
-                asked: dict[str, deque[tuple[int, int]]] = {}
+                calls_by_id: dict[str, deque[tuple[int, int]]] = {}
                 for position, call in enumerate(message.calls):
-                    asked.setdefault(call.id, deque()).append((index, position))
-                waiting.update(asked)
-                for call_id, slots in asked.items():
+                    calls_by_id.setdefault(call.id, deque()).append((index, position))
+                waiting.update(calls_by_id)
+                for call_id, slots in calls_by_id.items():
                     first.setdefault(call_id, slots)
             for result in message.results:
                 # What came before anybody asked under its id may still answer the first who does.

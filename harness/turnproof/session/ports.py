@@ -154,7 +154,7 @@ class LegacyPort:
                     "turnproof.chains.ChainedProvider"
                 )
         self._context: Context | None = None
-        self._held: list[Message] = []
+        self._messages: list[Message] = []
         self._answer: tuple[Part, ...] = ()
 
     @property
@@ -175,11 +175,11 @@ class LegacyPort:
     def sync(self, messages: Sequence[Message], context: Context) -> None:
         """Create a new session in the provider unless it holds this conversation already."""
         if context == self._context and self._goes_on(messages):
-            self._held, self._answer = list(messages), ()
+            self._messages, self._answer = list(messages), ()
             return
         self._context = None
         self._provider.create_session(context.system, list(context.tools) or None, history=list(messages) or None)
-        self._context, self._held, self._answer = context, list(messages), ()
+        self._context, self._messages, self._answer = context, list(messages), ()
         self._delete_left()
 
     def complete(self, call: PortCall) -> ProviderResponse:
@@ -196,7 +196,7 @@ class LegacyPort:
             response = send(pending, call)
         except CacheExpiredError:
             response = send(pending, call)
-        self._held, self._answer = list(call.messages), response.parts
+        self._messages, self._answer = list(call.messages), response.parts
         self.caching.record_response(response)
         self._delete_left()
         return response
@@ -211,8 +211,8 @@ class LegacyPort:
 
     def _goes_on(self, messages: Sequence[Message]) -> bool:
         """Whether the provider holds these messages: those it was given or sent, and the answer it gave last."""
-        count = len(self._held)
-        if len(messages) < count or any(a is not b for a, b in zip(self._held, messages, strict=False)):
+        count = len(self._messages)
+        if len(messages) < count or any(a is not b for a, b in zip(self._messages, messages, strict=False)):
             return False
         added = messages[count:]
         if not self._answer:

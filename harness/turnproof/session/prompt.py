@@ -64,11 +64,11 @@ class Prompts:
         typed = _parts(content)
         if not typed:
             raise UsageError("a turn needs something to say: the content is empty")
-        made = self._enriched(typed)
+        enriched = self._enriched(typed)
         # Behind the hook, which may have changed the history.
-        message = Message("user", (*self._note(history), *_parts(made.parts)), self._ids())
-        if message.parts != typed or made.about is not None:
-            self._typed[message] = Typed(message.message_id, typed, made.about)
+        message = Message("user", (*self._note(history), *_parts(enriched.parts)), self._ids())
+        if message.parts != typed or enriched.about is not None:
+            self._typed[message] = Typed(message.message_id, typed, enriched.about)
         return message
 
     def typed(self, message: Message) -> tuple[Part, ...]:
@@ -95,12 +95,12 @@ class Prompts:
     def _enriched(self, typed: tuple[Part, ...]) -> Enriched:
         if self._enrich is None:
             return Enriched(typed)
-        made = self._enrich(typed)
-        if not isinstance(made, Enriched):
-            raise UsageError(f"the enrich hook returned {type(made).__name__} instead of Enriched(parts)")
-        if not made.parts:
+        enriched = self._enrich(typed)
+        if not isinstance(enriched, Enriched):
+            raise UsageError(f"the enrich hook returned {type(enriched).__name__} instead of Enriched(parts)")
+        if not enriched.parts:
             raise UsageError("the enrich hook returned no parts: nothing would be left to say")
-        return made
+        return enriched
 
 
 def _parts(content: str | Sequence[str | Part]) -> tuple[Part, ...]:

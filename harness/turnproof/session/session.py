@@ -119,7 +119,7 @@ class Session:
         )
         self._running = TurnGuard(self._observer)
         self._sleep = self._running.waiting(sleep or wait_for_token)
-        self._held = Conversation(
+        self._conversation = Conversation(
             provider,
             path,
             system=system,
@@ -129,24 +129,24 @@ class Session:
             ids=ids,
             chain=chain,
         )
-        self._room = ContextWindow(self._held, gc, gc_config or GCConfig(), self._tracing)
+        self._room = ContextWindow(self._conversation, gc, gc_config or GCConfig(), self._tracing)
 
     # What it holds
 
     @property
     def path(self) -> Path:
         """`stateless` or `legacy`."""
-        return self._held.path
+        return self._conversation.path
 
     @property
     def provider(self) -> StatelessProvider | LegacyProvider:
         """The provider of the next call."""
-        return self._held.provider
+        return self._conversation.provider
 
     @property
     def history(self) -> SessionHistory:
         """The session's own history, on both paths. Change it between turns only."""
-        return self._held.history
+        return self._conversation.history
 
     @property
     def turn_boundaries(self) -> list[int]:
@@ -156,12 +156,12 @@ class Session:
     @property
     def system(self) -> SystemInstruction:
         """The system text of the next call."""
-        return self._held.context.system
+        return self._conversation.context.system
 
     @property
     def tools(self) -> tuple[Tool, ...]:
         """The tools of the next call."""
-        return self._held.tools.tools
+        return self._conversation.tools.tools
 
     @property
     def tasks(self) -> Tasks:
@@ -175,17 +175,17 @@ class Session:
     @property
     def usage(self) -> TokenUsage:
         """The last call's usage that was not zero: how full the context is."""
-        return self._held.usage
+        return self._conversation.usage
 
     @property
     def prefix(self) -> PrefixMonitor:
         """What became of the cached start of this conversation; measured where there is a cache plugin."""
-        return self._held.caching.monitor
+        return self._conversation.caching.monitor
 
     @property
     def chain_state(self) -> ChainState | None:
         """The chain of stored answers that the next call continues; None where the provider has no such thing."""
-        return self._held.port.chain_state
+        return self._conversation.port.chain_state
 
     @property
     def context_usage(self) -> ContextUsage:
@@ -270,7 +270,7 @@ class Session:
         """
         parts = command_parts(command, result)
         with self._running.exclusively():
-            return self._held.add(Message("user", parts, self._ids()))
+            return self._conversation.add(Message("user", parts, self._ids()))
 
     def announce(self, task_id: str) -> Message:
         """Let the model know what became of a task, if it does not ask itself; the message that tells of it.
@@ -282,17 +282,19 @@ class Session:
             raise UsageError(f"task {task_id!r} is still running: wait() for it, or cancel() it")
         report = task.report()
         with self._running.exclusively():
-            return self._held.add(Message("user", (Text(output_text(report)), *report.attachments), self._ids()))
+            return self._conversation.add(
+                Message("user", (Text(output_text(report)), *report.attachments), self._ids())
+            )
 
     def set_system(self, system: SystemInstruction) -> None:
         """Use another system text from the next call on."""
         with self._running.exclusively():
-            self._held.use_system(system)
+            self._conversation.use_system(system)
 
     def set_tools(self, tools: Sequence[Tool]) -> None:
         """Offer other tools from the next call on."""
         with self._running.exclusively():
-            self._held.use_tools(self._toolbox(tools))
+            self._conversation.use_tools(self._toolbox(tools))
 
     def collect(self, keep_turns: int | None = None) -> GCResult:
         """Collect now. Without a collector `keep_turns` is needed, and older turns are dropped."""
@@ -305,20 +307,20 @@ class Session:
             if keep_turns is not None:
                 config = replace(config, keep_turns=keep_turns)
             result = self._room.collect(collector, "manual", config=config)
-            self._held.changed()
+            self._conversation.changed()
             return result
 
     def clear(self) -> None:
         """Forget the conversation; system text and tools stay."""
-        with self._running.exclusively(), self._held.changing():
+        with self._running.exclusively(), self._conversation.changing():
             self.history.clear()
-            self._held.usage = TokenUsage()
+            self._conversation.usage = TokenUsage()
 
     def reset(self, history: Sequence[Message] | None = None) -> None:
         """Hold these messages instead (none by default). The stateless path calls no provider for it."""
-        with self._running.exclusively(), self._held.changing():
+        with self._running.exclusively(), self._conversation.changing():
             self.history.replace(history or ())
-            self._held.usage = TokenUsage()
+            self._conversation.usage = TokenUsage()
 
     def begin_new_chain(self) -> None:
         """Have the next call send the whole conversation, and begin a new chain at a service that stores answers.
@@ -326,7 +328,7 @@ class Session:
         The history stays. No change where the provider has no chain.
         """
         with self._running.exclusively():
-            self._held.port.end_chain()
+            self._conversation.port.end_chain()
 
     def revert_to_turn(self, turn: int) -> None:
         """Keep the turns up to this one, counted from 0, and forget the later ones.
@@ -339,9 +341,9 @@ class Session:
                 there = f"turns 0 to {len(starts) - 1}" if starts else "no turn yet"
                 raise UsageError(f"there is no turn {turn}: this history has {there}")
             if turn + 1 < len(starts):
-                with self._held.changing():
+                with self._conversation.changing():
                     self.history.replace(self.history.slice(0, starts[turn + 1]))
-                self._held.port.caching.because("revert")
+                self._conversation.port.caching.because("revert")
 
     def swap(self, provider: StatelessProvider | LegacyProvider, *, path: Path | None = None) -> None:
         """Go on with another provider, which gets the same conversation; on this session's path, or on another.
@@ -352,7 +354,7 @@ class Session:
         """
         with self._running.exclusively():
             collector = self._room.collector_for(provider)
-            self._held.use_provider(provider, path or self.path)
+            self._conversation.use_provider(provider, path or self.path)
             self._room.collector = collector
 
     # Persistence
@@ -377,7 +379,7 @@ class Session:
             budget=self._room.state(),
             usage=self.usage,
             system=self.system,
-            tools=self._held.context.tools,
+            tools=self._conversation.context.tools,
             messages=tuple(messages),
             typed=self._prompts.records(messages),
             waiting=self._inbox.prompts,
@@ -392,10 +394,10 @@ class Session:
         state = saved if isinstance(saved, SessionState) else persistence.load(saved)
         budget = persistence.budget(state)
         with self._running.exclusively():
-            with self._held.changing():
+            with self._conversation.changing():
                 self.history.replace(state.messages)
-                self._held.usage = state.usage
-                self._held.context = Context(state.system, self._held.context.tools)
+                self._conversation.usage = state.usage
+                self._conversation.context = Context(state.system, self._conversation.context.tools)
             self.history.mark_saved()
             self._prompts.remember(state.typed, state.messages)
             self._prompts.cancelled_at = persistence.cancelled_at(state)
@@ -413,10 +415,10 @@ class Session:
     # Inside
 
     def _prompt(self, content: str | Sequence[Part]) -> Message:
-        context, version = self._held.context, self.history.version
+        context, version = self._conversation.context, self.history.version
         message = self._prompts.message(content, self.history)
-        if self._held.context is not context or self.history.version != version:
-            self._held.port.caching.because("enrichment")
+        if self._conversation.context is not context or self.history.version != version:
+            self._conversation.port.caching.because("enrichment")
         return message
 
     def _turn(
@@ -426,14 +428,14 @@ class Session:
         **options: Unpack[TurnOptions],
     ) -> TurnResult:
         callbacks = Callbacks.of(options)
-        held, running = self._held, self._running
+        conversation, running = self._conversation, self._running
         with (
             running.exclusively(),
             running.cancellable(options.get("cancel_token")) as token,
-            self._tracing.turn(held.path) as span,
-            running.told_of(first, held.history) as end,
+            self._tracing.turn(conversation.path) as span,
+            running.told_of(first, conversation.history) as end,
         ):
-            held.make_sound()
+            conversation.make_sound()
             with self._room.turn(token) as room:
                 turn = Turn(self._setup(room), callbacks, token, options.get("response_schema"))
 
@@ -441,14 +443,14 @@ class Session:
                     self._room.before_turn([*self.waiting, *([user] if user else [])], token)
                     return turn.run(user)
 
-                result = held.undone_on_error(run, token)
-            held.note_usage(result.usage)
-            held.is_sound()
-            if turn.heard:
+                result = conversation.undone_on_error(run, token)
+            conversation.note_usage(result.usage)
+            conversation.is_sound()
+            if turn.reached_model:
                 self._prompts.cancelled_at = self.history.last if result.outcome == "cancelled" else None
             self._room.after_turn(token)
             # The turn is done, its result stands; what fails here, the port tries again before its next call.
-            quietly("bringing the provider's history up to date", held.sync)
+            quietly("bringing the provider's history up to date", conversation.sync)
             span.record_result(result)
             end(result)
         return result
@@ -456,9 +458,9 @@ class Session:
     def _setup(self, room: TurnRoom) -> TurnSetup:
         return TurnSetup(
             history=self.history,
-            port=self._held.port,
-            context=self._held.context,
-            tools=self._held.tools,
+            port=self._conversation.port,
+            context=self._conversation.context,
+            tools=self._conversation.tools,
             retry=self._retry,
             pacer=self._pacer,
             sleep=self._sleep,

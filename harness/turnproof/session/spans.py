@@ -80,8 +80,8 @@ class CurrentSpan:
         try:
             self._span.set_attributes(without_none(attributes()))
             if error is not _NO_ERROR:
-                said = str(error) if self._capture_content else None
-                self._span.set_status(Status(StatusCode.ERROR, said))
+                description = str(error) if self._capture_content else None
+                self._span.set_status(Status(StatusCode.ERROR, description))
         except Exception:
             _log.exception("a span could not be told")
 

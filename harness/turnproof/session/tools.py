@@ -70,10 +70,10 @@ def _flat(data: Any) -> Any:
     return data["error"] if isinstance(data, Mapping) and set(data) == {"error"} else data
 
 
-def _attachments(given: Any) -> tuple[InlineData | FileRef, ...]:
-    if not isinstance(given, (list, tuple)):
-        raise PayloadError(f"$.{ATTACHMENTS}", f"attachments are a list, got {type(given).__name__}")
-    return tuple(_attachment(item, f"$.{ATTACHMENTS}[{index}]") for index, item in enumerate(given))
+def _attachments(value: Any) -> tuple[InlineData | FileRef, ...]:
+    if not isinstance(value, (list, tuple)):
+        raise PayloadError(f"$.{ATTACHMENTS}", f"attachments are a list, got {type(value).__name__}")
+    return tuple(_attachment(item, f"$.{ATTACHMENTS}[{index}]") for index, item in enumerate(value))
 
 
 def _attachment(item: Any, path: str) -> InlineData | FileRef:

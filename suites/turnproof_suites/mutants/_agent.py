@@ -51,9 +51,9 @@ class BrokenAgent(BrokenSession):
 
     def continue_last(self, cwd: str | None) -> str | None:
         """The inner agent's `continue_last`."""
-        taken: str | None = self.do("continue_last", cwd)
+        session_id: str | None = self.do("continue_last", cwd)
         self.shown_id = None
-        return taken
+        return session_id
 
     def fork_session(self) -> str:
         """The inner agent's `fork_session`."""

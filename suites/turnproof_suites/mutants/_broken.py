@@ -119,8 +119,8 @@ class Broken:
             response: ProviderResponse = self.inner.complete(inputs.messages, inputs.system, inputs.tools, **passed)
             return response
 
-        taken = {_OPTIONS[option]: value for option, value in options.items()}
-        inputs = CallInputs(messages, system_instruction, tools, **taken)
+        inputs_by_field = {_OPTIONS[option]: value for option, value in options.items()}
+        inputs = CallInputs(messages, system_instruction, tools, **inputs_by_field)
         return self.call(self.change_inputs(inputs), proceed)
 
     # The legacy path
@@ -168,8 +168,8 @@ class Broken:
             recorded[:] = [response]
             return response
 
-        taken = {field: options[option] for option, field in _OPTIONS.items() if option in options}
-        inputs = self.change_inputs(CallInputs((message,), on_chunk=second if streaming else None, **taken))
+        inputs_by_field = {field: options[option] for option, field in _OPTIONS.items() if option in options}
+        inputs = self.change_inputs(CallInputs((message,), on_chunk=second if streaming else None, **inputs_by_field))
         try:
             response = self.call(inputs, proceed)
         except BaseException:

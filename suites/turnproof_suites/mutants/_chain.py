@@ -19,21 +19,21 @@ from ._wire import Json, Wire
 class BrokenChain(Rewriting):
     """Passes everything on, and remembers.
 
-    `answers` are the ids of all answers so far, in order, whatever became of them; `told` is the whole conversation up
-    to the end of each, as messages of blocks in the form of `Wire.to_messages`.
+    `answers` are the ids of all answers so far, in order, whatever became of them; `conversations` is the whole
+    conversation up to the end of each, as messages of blocks in the form of `Wire.to_messages`.
     """
 
     def __init__(self) -> None:
         super().__init__()
         self.answers: list[str] = []
-        self.told: dict[str, list[Json]] = {}
-        self._asked: list[Json] = []
+        self.conversations: dict[str, list[Json]] = {}
+        self._messages: list[Json] = []
         self._before: str | None = None
 
     def change_request(self, wire: Wire, body: Json) -> None:
         """What the adapter sent is put down, then changed."""
         self._before = wire.head(body)
-        self._asked = _copy(wire.messages(body))
+        self._messages = _copy(wire.messages(body))
         self.change_chain(wire, body, self._before)
 
     def change_chain(self, wire: Wire, body: Json, head: str | None) -> None:
@@ -52,9 +52,9 @@ class BrokenChain(Rewriting):
             return
         if name not in self.answers:
             self.answers.append(name)
-        said = wire.answer_message(documents[-1])
-        earlier = self.told.get(self._before or "", [])
-        self.told[name] = [*earlier, *self._asked, *([said] if said is not None else [])]
+        answer = wire.answer_message(documents[-1])
+        earlier = self.conversations.get(self._before or "", [])
+        self.conversations[name] = [*earlier, *self._messages, *([answer] if answer is not None else [])]
 
 
 def _copy(messages: Sequence[Json]) -> list[Any]:

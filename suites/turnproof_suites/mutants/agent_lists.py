@@ -152,14 +152,14 @@ class DeletionHides(_BrokenList):
 class DeletionLeavesAnEntry(_BrokenList):
     """A deleted session cannot be resumed, and is still in the list."""
 
-    gone: tuple[SessionInfo, ...] = ()
+    deleted: tuple[SessionInfo, ...] = ()
 
     def change_list(self, found: Sequence[SessionInfo]) -> Sequence[SessionInfo]:
-        return [*found, *self.gone]
+        return [*found, *self.deleted]
 
     def delete_session(self, session_id: str) -> None:
         self.do("delete_session", session_id)
-        self.gone = (*self.gone, SessionInfo(session_id, cwd=self.setup.cwd))
+        self.deleted = (*self.deleted, SessionInfo(session_id, cwd=self.setup.cwd))
 
 
 @suite_mutant("deletion-closes-what-is-open")

@@ -175,10 +175,10 @@ class DefaultModelOnResume(_OpenedOtherwise):
     """A session that is resumed asks the model of the program's own settings."""
 
     def change_setup(self, setup: SessionSetup) -> SessionSetup:
-        asked, adapter = setup.endpoint.model, self.inner.adapter
+        model, adapter = setup.endpoint.model, self.inner.adapter
         assert isinstance(adapter, Binding)
         models = dialect(adapter.dialect).models
-        same = _names(asked, models)
+        same = _names(model, models)
         default = next(name for name in models if not same & _names(name, models))
         return replace(setup, endpoint=replace(setup.endpoint, model=default))
 
@@ -259,19 +259,19 @@ class FirstMadeIsTheLast(BrokenAgent):
     """Going on takes what stands first in a list, and that is the oldest."""
 
     def __init__(self, *args: Any) -> None:
-        self.made: list[str] = []
+        self.own_ids: list[str] = []
         super().__init__(*args)
 
     def send(self, text: str, turn: SessionTurn) -> SessionReply:
         reply = super().send(text, turn)
-        self.made += [self.own_id] if self.own_id else []
+        self.own_ids += [self.own_id] if self.own_id else []
         return reply
 
     def continue_last(self, cwd: str | None) -> str | None:
-        if not self.made:
+        if not self.own_ids:
             return None
-        self.resume_session(self.made[0])
-        return self.made[0]
+        self.resume_session(self.own_ids[0])
+        return self.own_ids[0]
 
 
 @suite_mutant("continues-in-the-configured-folder")

@@ -182,18 +182,18 @@ class KilledAgentForgets(BrokenAgent):
 class LostWordsStayInTheHistory(BrokenAgent):
     """What was shown of an answer stays in the local history, whatever the program has stored."""
 
-    lost: tuple[Message, ...] = ()
+    shown_messages: tuple[Message, ...] = ()
 
     def run_turn(self, say: Say, turn: SessionTurn) -> SessionReply:
         pieces: list[str] = []
         try:
             return say(with_chunk_listener(turn, pieces.append))
         except ProviderError:
-            self.lost = (*self.lost, Message.model("".join(pieces)))
+            self.shown_messages = (*self.shown_messages, Message.model("".join(pieces)))
             raise
 
     def history(self) -> Sequence[Message]:
-        return [*super().history(), *self.lost]
+        return [*super().history(), *self.shown_messages]
 
 
 @suite_mutant("agents-figures-added-up")

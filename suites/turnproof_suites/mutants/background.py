@@ -51,9 +51,9 @@ class BackgroundToolEndsWithItsTurn(BrokenSession):
 class _Telling(BrokenSession):
     def background(self) -> Sequence[ToolResult]:
         """What the inner session tells of tools in the background."""
-        return [self.told(one) for one in self.do("background")]
+        return [self.change_result(one) for one in self.do("background")]
 
-    def told(self, result: ToolResult) -> ToolResult:
+    def change_result(self, result: ToolResult) -> ToolResult:
         """Another result."""
         return result
 
@@ -70,7 +70,7 @@ class BackgroundResultIsLost(_Telling):
 class BackgroundResultOfAnotherCall(_Telling):
     """What a tool returns in the background is put under another call."""
 
-    def told(self, result: ToolResult) -> ToolResult:
+    def change_result(self, result: ToolResult) -> ToolResult:
         return ToolResult("call_1", result.name, result.result, result.is_error, result.attachments)
 
 
@@ -78,5 +78,5 @@ class BackgroundResultOfAnotherCall(_Telling):
 class BackgroundResultIsTheHandle(_Telling):
     """What is kept is the handle that answered the call, and not what the tool returned."""
 
-    def told(self, result: ToolResult) -> ToolResult:
+    def change_result(self, result: ToolResult) -> ToolResult:
         return ToolResult(result.call_id, result.name, {"status": "done"})

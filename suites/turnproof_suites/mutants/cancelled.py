@@ -102,10 +102,10 @@ class NoticedAtTheNextPiece(Broken):
     def call(self, inputs: CallInputs, proceed: Proceed) -> ProviderResponse:
         if inputs.token is None or inputs.on_chunk is None:
             return proceed(inputs)
-        asked, new_token = inputs.token, CancelToken()
+        old_token, new_token = inputs.token, CancelToken()
 
         def look(_: str) -> None:
-            if asked.is_cancelled:
+            if old_token.is_cancelled:
                 new_token.cancel()
 
         return proceed(replace_inputs(inputs, token=new_token, on_chunk=chain_callbacks(look, inputs.on_chunk)))

@@ -44,8 +44,8 @@ class ChainToldTwice(BrokenChain):
 
     def change_chain(self, wire: Wire, body: Json, head: str | None) -> None:
         if head is not None:
-            said = [message for message in self.told.get(head, ()) if message.get("role") == "user"]
-            wire.messages(body)[:0] = said
+            user_messages = [message for message in self.conversations.get(head, ()) if message.get("role") == "user"]
+            wire.messages(body)[:0] = user_messages
 
 
 @suite_mutant("chain-gets-half-a-message")
@@ -71,8 +71,8 @@ class ChainNeverUsed(BrokenChain):
     """Answers are stored, and every request has the whole conversation all the same."""
 
     def change_chain(self, wire: Wire, body: Json, head: str | None) -> None:
-        if head is not None and head in self.told:
-            wire.messages(body)[:0] = self.told[head]
+        if head is not None and head in self.conversations:
+            wire.messages(body)[:0] = self.conversations[head]
             wire.set_head(body, None)
 
 

@@ -27,7 +27,7 @@ class _Family(BrokenSession):
 
     parent: _Family | None = None
     failure: ProviderError | None = None
-    heard: tuple[Message, ...] = ()
+    received_messages: tuple[Message, ...] = ()
 
     def spawn(self) -> BrokenSession:
         child = super().spawn()
@@ -36,9 +36,9 @@ class _Family(BrokenSession):
         return child
 
     def send(self, text: str, turn: SessionTurn) -> SessionReply:
-        self.heard = ()
+        self.received_messages = ()
         if self.parent is not None:
-            self.parent.heard += (Message.user(text),)
+            self.parent.received_messages += (Message.user(text),)
         return super().send(text, turn)
 
 
@@ -47,7 +47,7 @@ class ChildHeardByItsParent(_Family):
     """What a child is told stands in its parent's history, until the parent's next turn."""
 
     def history(self) -> Sequence[Message]:
-        return [*super().history(), *self.heard]
+        return [*super().history(), *self.received_messages]
 
 
 @suite_mutant("child-forgets")

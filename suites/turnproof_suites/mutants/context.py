@@ -20,15 +20,15 @@ from ._session import BrokenSession
 class ContextAddedUp(BrokenSession):
     """What the conversation takes is the sum of all that was reported in it."""
 
-    taken = 0
+    total = 0
 
     def run_turn(self, say: Callable[[SessionTurn], SessionReply], turn: SessionTurn) -> SessionReply:
         reply = say(turn)
-        self.taken += self.do("usage").total_tokens
+        self.total += self.do("usage").total_tokens
         return reply
 
     def context(self) -> int:
-        return self.taken
+        return self.total
 
 
 @suite_mutant("context-empty-after-a-collection")

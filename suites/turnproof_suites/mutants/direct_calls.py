@@ -38,14 +38,14 @@ class BrokenPairsSent(Rewriting):
     """Calls without a result get none."""
 
     # What the tools of its scenario return: any other result was made up by the adapter.
-    TOLD = (b"41 %", b"12 %", b"no rain")
+    RESULTS = (b"41 %", b"12 %", b"no rain")
 
     def change_request(self, wire: Wire, body: Json) -> None:
         for message in wire.messages(body):
             keep_only(wire.blocks(message), lambda block: wire.kind(block) != "result" or self._was_told(block))
 
     def _was_told(self, block: Json) -> bool:
-        return any(told in msgspec.json.encode(block) for told in self.TOLD)
+        return any(result in msgspec.json.encode(block) for result in self.RESULTS)
 
 
 @suite_mutant("last-message-counted")

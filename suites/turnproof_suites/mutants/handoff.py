@@ -21,8 +21,8 @@ class ForeignConversationDropped(Broken):
     def change_inputs(self, inputs: CallInputs) -> CallInputs:
         if not any(_is_foreign(part) for message in inputs.messages for part in message.parts):
             return inputs
-        asked = [n for n, one in enumerate(inputs.messages) if one.role == "user"]
-        return replace_inputs(inputs, messages=() if inputs.opens else inputs.messages[asked[-1] :])
+        user_places = [n for n, one in enumerate(inputs.messages) if one.role == "user"]
+        return replace_inputs(inputs, messages=() if inputs.opens else inputs.messages[user_places[-1] :])
 
 
 @suite_mutant("foreign-results-under-each-others-ids")

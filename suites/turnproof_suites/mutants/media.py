@@ -16,10 +16,10 @@ from ._rewriting import Rewriting, keep_only
 from ._wire import Json, Wire
 
 
-def _without(message: Message, lost: Callable[[Part], bool]) -> Message:
-    if not any(lost(part) for part in message.parts):
+def _without(message: Message, is_lost: Callable[[Part], bool]) -> Message:
+    if not any(is_lost(part) for part in message.parts):
         return message
-    return replace(message, parts=tuple(part for part in message.parts if not lost(part)))
+    return replace(message, parts=tuple(part for part in message.parts if not is_lost(part)))
 
 
 @suite_mutant("user-images-dropped")

@@ -109,11 +109,11 @@ class NeedsTheConversationFromItsStart(Broken):
 
     def __init__(self, inner: Any, path: Path) -> None:
         super().__init__(inner, path)
-        self.begun = False
+        self.has_opened = False
 
     def change_inputs(self, inputs: CallInputs) -> CallInputs:
-        begun, self.begun = self.begun, self.begun or not inputs.opens
-        if begun:
+        was_open, self.has_opened = self.has_opened, self.has_opened or not inputs.opens
+        if was_open:
             return inputs
         return replace(inputs, messages=() if inputs.opens else list(inputs.messages[-1:]))
 

@@ -82,8 +82,8 @@ class ProviderAMessageBehind(BrokenSession):
     """The provider does not hold the newest message."""
 
     def provider_history(self) -> Sequence[Message]:
-        held: Sequence[Message] = self.do("provider_history")
-        return held[:-1]
+        messages: Sequence[Message] = self.do("provider_history")
+        return messages[:-1]
 
 
 @suite_mutant("other-path-begins-anew")

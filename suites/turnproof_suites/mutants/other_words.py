@@ -51,9 +51,9 @@ class _TakesBack(BrokenSession):
         return self.say_with(say, turn, turn.on_taken_back)
 
     def say_with(
-        self, say: Callable[[SessionTurn], SessionReply], turn: SessionTurn, told: Callable[[str], None]
+        self, say: Callable[[SessionTurn], SessionReply], turn: SessionTurn, on_taken_back: Callable[[str], None]
     ) -> SessionReply:
-        """The turn, where the user can be told by `told`."""
+        """The turn, where the user can be told by `on_taken_back`."""
         raise NotImplementedError
 
 
@@ -62,7 +62,7 @@ class TakenBackWithoutAWord(_TakesBack):
     """It goes on with the new answer, and nobody is told that the beginning of the old one does not count."""
 
     def say_with(
-        self, say: Callable[[SessionTurn], SessionReply], turn: SessionTurn, told: Callable[[str], None]
+        self, say: Callable[[SessionTurn], SessionReply], turn: SessionTurn, on_taken_back: Callable[[str], None]
     ) -> SessionReply:
         return say(replace(turn, on_taken_back=lambda text: None))
 
@@ -72,7 +72,7 @@ class NothingTakenBack(_TakesBack):
     """The turn fails as if nobody could be told."""
 
     def say_with(
-        self, say: Callable[[SessionTurn], SessionReply], turn: SessionTurn, told: Callable[[str], None]
+        self, say: Callable[[SessionTurn], SessionReply], turn: SessionTurn, on_taken_back: Callable[[str], None]
     ) -> SessionReply:
         return say(replace(turn, on_taken_back=None))
 
@@ -82,9 +82,9 @@ class LastWordsTakenBack(_TakesBack):
     """Only the last characters that were shown are taken back."""
 
     def say_with(
-        self, say: Callable[[SessionTurn], SessionReply], turn: SessionTurn, told: Callable[[str], None]
+        self, say: Callable[[SessionTurn], SessionReply], turn: SessionTurn, on_taken_back: Callable[[str], None]
     ) -> SessionReply:
-        return say(replace(turn, on_taken_back=lambda text: told(text[-4:])))
+        return say(replace(turn, on_taken_back=lambda text: on_taken_back(text[-4:])))
 
 
 @suite_mutant("taken-back-too-late")
@@ -92,10 +92,10 @@ class TakenBackTooLate(_TakesBack):
     """The user is told when the turn is over, and the new answer stands behind the old one."""
 
     def say_with(
-        self, say: Callable[[SessionTurn], SessionReply], turn: SessionTurn, told: Callable[[str], None]
+        self, say: Callable[[SessionTurn], SessionReply], turn: SessionTurn, on_taken_back: Callable[[str], None]
     ) -> SessionReply:
         texts: list[str] = []
         reply = say(replace(turn, on_taken_back=texts.append))
         for text in texts:
-            told(text)
+            on_taken_back(text)
         return reply

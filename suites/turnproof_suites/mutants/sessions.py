@@ -22,8 +22,8 @@ class LastAnswerNotHeld(BrokenSession):
     """The history ends with the user's message: the answer to it is recorded with the next turn."""
 
     def history(self) -> Sequence[Message]:
-        held = list(super().history())
-        return held[:-1] if held and held[-1].role == "model" else held
+        messages = list(super().history())
+        return messages[:-1] if messages and messages[-1].role == "model" else messages
 
 
 @suite_mutant("failed-message-stays")
@@ -60,8 +60,8 @@ class PartialTextNotHeld(_AfterACancel):
     """Of a cancelled turn only the user's message is held."""
 
     def history(self) -> Sequence[Message]:
-        held = list(super().history())
-        return held[:-1] if self.cancelled and held and held[-1].role == "model" else held
+        messages = list(super().history())
+        return messages[:-1] if self.cancelled and messages and messages[-1].role == "model" else messages
 
 
 @suite_mutant("stuck-after-a-cancel")
@@ -92,9 +92,9 @@ class OwnListHandedOut(BrokenSession):
         super().__init__(*args)
 
     def history(self) -> Sequence[Message]:
-        held = list(super().history())
-        if not same_history(held, self._known):
-            self._own, self._known = held, list(held)
+        messages = list(super().history())
+        if not same_history(messages, self._known):
+            self._own, self._known = messages, list(messages)
         return self._own
 
 
@@ -102,12 +102,12 @@ class OwnListHandedOut(BrokenSession):
 class IdsMadeWhenAsked(BrokenSession):
     """Every time the history is asked for, its messages get new ids."""
 
-    asked = 0
+    looks = 0
 
     def history(self) -> Sequence[Message]:
-        self.asked += 1
-        held = enumerate(super().history())
-        return [Message(message.role, message.parts, f"{self.asked}.{number}") for number, message in held]
+        self.looks += 1
+        numbered = enumerate(super().history())
+        return [Message(message.role, message.parts, f"{self.looks}.{number}") for number, message in numbered]
 
 
 @suite_mutant("words-added-on-the-way")
@@ -197,9 +197,9 @@ class BackOffDeaf(BrokenSession):
         return super().open_handle(replace(setup, sleep=sleep))
 
     def run_turn(self, say: Callable[[SessionTurn], SessionReply], turn: SessionTurn) -> SessionReply:
-        heard = CancelToken()
-        turn.cancel_token.on_cancel(lambda: None if self.waiting else heard.cancel())
-        return say(replace(turn, cancel_token=heard))
+        inner_token = CancelToken()
+        turn.cancel_token.on_cancel(lambda: None if self.waiting else inner_token.cancel())
+        return say(replace(turn, cancel_token=inner_token))
 
 
 @suite_mutant("mended-for-the-request-alone")

@@ -20,8 +20,8 @@ class ToolSpansOnTheirOwn(BrokenSpans):
     """Tools run in threads to which nobody hands the context: each of their spans begins a tree."""
 
     def start_span(self, start: Start, attributes: Attributes, **options: Any) -> Span:
-        lost = {"context": Context()} if options["name"].startswith("execute_tool") else {}
-        return super().start_span(start, attributes, **{**options, **lost})
+        no_parent = {"context": Context()} if options["name"].startswith("execute_tool") else {}
+        return super().start_span(start, attributes, **{**options, **no_parent})
 
 
 @suite_mutant("failed-spans-left-open")

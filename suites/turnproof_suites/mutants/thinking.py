@@ -120,9 +120,9 @@ class WordsLostBehindAThought(Rewriting):
     def change_request(self, wire: Wire, body: Json) -> None:
         for message in wire.messages(body):
             blocks = wire.blocks(message)
-            lost = [
+            dropped_blocks = [
                 next_block
                 for thought, next_block in pairwise(blocks)
                 if wire.kind(thought) in ("thinking", "redacted") and wire.kind(next_block) == "text"
             ]
-            keep_only(blocks, lambda block, lost=lost: not any(block is one for one in lost))
+            keep_only(blocks, lambda block, lost=dropped_blocks: not any(block is one for one in lost))

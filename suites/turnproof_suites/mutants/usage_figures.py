@@ -133,13 +133,13 @@ class PromptsSummed(Broken):
 
     def __init__(self, inner: Any, path: Path) -> None:
         super().__init__(inner, path)
-        self.spent = 0
+        self.total = 0
 
     def call(self, inputs: CallInputs, proceed: Proceed) -> ProviderResponse:
         response = proceed(inputs)
         own = response.usage.prompt_tokens
-        prompt = own + self.spent
-        self.spent += own
+        prompt = own + self.total
+        self.total += own
         usage = replace(response.usage, prompt_tokens=prompt, total_tokens=prompt + response.usage.output_tokens)
         return replace(response, usage=usage)
 

@@ -18,16 +18,16 @@ class _Watched(BrokenSession):
     """Tells of its agents in another way."""
 
     def watch_agents(self, on_event: OnEvent) -> Sequence[AgentState]:
-        """The inner session's agents, with its events as `told` has them."""
+        """The inner session's agents, with its events as `change_event` has them."""
 
         def tell(event: AgentEvent) -> None:
-            changed = self.told(event)
+            changed = self.change_event(event)
             if changed is not None:
                 on_event(changed)
 
         return self.shown(self.do("watch_agents", tell))
 
-    def told(self, event: AgentEvent) -> AgentEvent | None:
+    def change_event(self, event: AgentEvent) -> AgentEvent | None:
         """Another event, or none."""
         return event
 
@@ -40,7 +40,7 @@ class _Watched(BrokenSession):
 class AgentsComeUnannounced(_Watched):
     """Nobody is told that an agent was created."""
 
-    def told(self, event: AgentEvent) -> AgentEvent | None:
+    def change_event(self, event: AgentEvent) -> AgentEvent | None:
         return None if event.kind == "created" else event
 
 
@@ -48,7 +48,7 @@ class AgentsComeUnannounced(_Watched):
 class AgentsHaveNoParent(_Watched):
     """A child is told of as if nobody had it."""
 
-    def told(self, event: AgentEvent) -> AgentEvent:
+    def change_event(self, event: AgentEvent) -> AgentEvent:
         return replace(event, parent=None)
 
     def shown(self, states: Sequence[AgentState]) -> Sequence[AgentState]:
@@ -59,7 +59,7 @@ class AgentsHaveNoParent(_Watched):
 class AgentsShareAnId(_Watched):
     """A child goes by the id of its parent."""
 
-    def told(self, event: AgentEvent) -> AgentEvent:
+    def change_event(self, event: AgentEvent) -> AgentEvent:
         return replace(event, agent="main", parent=None if event.parent is None else "main")
 
     def shown(self, states: Sequence[AgentState]) -> Sequence[AgentState]:
@@ -70,7 +70,7 @@ class AgentsShareAnId(_Watched):
 class AgentsNeverComplete(_Watched):
     """The end of a turn is told of as a change to `idle` alone."""
 
-    def told(self, event: AgentEvent) -> AgentEvent:
+    def change_event(self, event: AgentEvent) -> AgentEvent:
         return AgentEvent("changed", event.agent) if event.kind == "completed" else event
 
 
@@ -78,7 +78,7 @@ class AgentsNeverComplete(_Watched):
 class AgentsAlwaysSucceed(_Watched):
     """A turn that failed is told of as one with an answer."""
 
-    def told(self, event: AgentEvent) -> AgentEvent:
+    def change_event(self, event: AgentEvent) -> AgentEvent:
         return replace(event, ending="answer") if event.ending == "error" else event
 
 
@@ -86,7 +86,7 @@ class AgentsAlwaysSucceed(_Watched):
 class AgentsWorkUnseen(_Watched):
     """Nobody is told that a turn has begun."""
 
-    def told(self, event: AgentEvent) -> AgentEvent | None:
+    def change_event(self, event: AgentEvent) -> AgentEvent | None:
         return None if event.kind == "changed" else event
 
 

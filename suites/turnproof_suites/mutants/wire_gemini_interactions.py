@@ -44,7 +44,7 @@ class GeminiInteractionsWire(ItemsWire):
     def to_messages(self, body: Json) -> Json:
         wire_input = body.pop("input")
         steps: list[Json] = (
-            [_said([{"type": "text", "text": wire_input}])] if isinstance(wire_input, str) else wire_input
+            [_user_step([{"type": "text", "text": wire_input}])] if isinstance(wire_input, str) else wire_input
         )
         messages: list[Json] = []
         for role, run in groupby(steps, key=_speaker):
@@ -160,7 +160,7 @@ class GeminiInteractionsWire(ItemsWire):
         return {"role": "assistant", "blocks": [_block(step) for step in steps]} if steps else None
 
 
-def _said(content: list[Json]) -> Json:
+def _user_step(content: list[Json]) -> Json:
     return {"type": "user_input", "content": content}
 
 
@@ -181,13 +181,13 @@ def _block(step: Json) -> Json:
 def _steps(message: Json) -> Iterator[Json]:
     """The steps of a message of blocks. What is said among steps becomes a step of whoever says it."""
     if message["role"] == "user":
-        yield _said(message["blocks"])
+        yield _user_step(message["blocks"])
         return
     for block in message["blocks"]:
         if block.get("type") not in ("text", "image", "document"):
             yield block
         elif message["role"] == "tool":
-            yield _said([block])
+            yield _user_step([block])
         else:
             yield {"type": "model_output", "content": [block]}
 

@@ -77,10 +77,10 @@ class OpenAIChatWire(OpenAIWire):
 
     def attachments(self, body: Json) -> Iterator[list[Json]]:
         """Results hold text alone: the user shows, right behind them, what is attached."""
-        beside = False
+        is_after_tool = False
         for message in self.messages(body):
-            beside = message["role"] == "tool" or (beside and message["role"] == "user")
-            if beside and message["role"] == "user":
+            is_after_tool = message["role"] == "tool" or (is_after_tool and message["role"] == "user")
+            if is_after_tool and message["role"] == "user":
                 yield message["blocks"]
 
     def is_error(self, result: Json) -> bool:

@@ -56,7 +56,7 @@ class _ThinkingByCharacter(Broken):
         return super().change_inputs(inputs).with_callback("on_thinking", _one_by_one)
 
 
-class _Gathered(Broken):
+class _PiecesCollected(Broken):
     """Hands pieces on when they are complete by `size_of`, and the rest before anything else is handed on."""
 
     callback: CallbackName = "on_chunk"
@@ -69,19 +69,19 @@ class _Gathered(Broken):
         inner = getattr(inputs, self.callback)
         if inner is None:
             return super().call(inputs, proceed)
-        held = ""
+        buffer = ""
 
         def gather(text: str) -> None:
-            nonlocal held
-            held += text
-            if size := self.size_of(held):
-                ready, held = held[:size], held[size:]
+            nonlocal buffer
+            buffer += text
+            if size := self.size_of(buffer):
+                ready, buffer = buffer[:size], buffer[size:]
                 inner(ready)
 
         def flush() -> None:
-            nonlocal held
-            if held:
-                ready, held = held, ""
+            nonlocal buffer
+            if buffer:
+                ready, buffer = buffer, ""
                 inner(ready)
 
         def flushing(callback: Callable[[Any], None]) -> Callable[[Any], None]:
@@ -111,7 +111,7 @@ def _whole_words(text: str) -> int:
 
 
 @right("chunks-by-word", "chunks", scenarios=_PLAIN, seen_in=VERCEL_SMOOTH, capability=("streaming",))
-class _ChunksByWord(_Gathered):
+class _ChunksByWord(_PiecesCollected):
     """`on_chunk` gets whole words, each with the blank behind it, and what is left when the answer goes on."""
 
     def size_of(self, text: str) -> int:
@@ -119,7 +119,7 @@ class _ChunksByWord(_Gathered):
 
 
 @right("chunks-gathered", "chunks", scenarios=_PLAIN, seen_in=PYDANTIC_AI_DEBOUNCE, capability=("streaming",))
-class _ChunksGathered(_Gathered):
+class _ChunksGathered(_PiecesCollected):
     """`on_chunk` gets twenty characters or more at a time, and what is left when the answer goes on."""
 
     def size_of(self, text: str) -> int:
@@ -133,7 +133,7 @@ class _ChunksGathered(_Gathered):
     seen_in=VERCEL_SMOOTH,
     capability=("streaming", "thinking"),
 )
-class _ThinkingByWord(_Gathered):
+class _ThinkingByWord(_PiecesCollected):
     """`on_thinking` gets whole words, and what is left when the answer goes on."""
 
     callback = "on_thinking"
@@ -185,7 +185,7 @@ class _UsageWithEachChunk(Broken):
             return super().call(inputs, proceed)
         latest: list[TokenUsage] = []
 
-        def told(usage: TokenUsage) -> None:
+        def on_usage(usage: TokenUsage) -> None:
             latest[:] = [usage]
             tell(usage)
 
@@ -194,7 +194,7 @@ class _UsageWithEachChunk(Broken):
             for usage in latest:
                 tell(usage)
 
-        return super().call(replace(inputs, on_usage=told, on_chunk=shown), proceed)
+        return super().call(replace(inputs, on_usage=on_usage, on_chunk=shown), proceed)
 
 
 @right(
@@ -220,14 +220,14 @@ class _CallsInALoop(Broken):
 
     def call(self, inputs: CallInputs, proceed: Proceed) -> ProviderResponse:
         def run() -> ProviderResponse:
-            return asyncio.run(_asked(proceed, inputs))
+            return asyncio.run(_call_in_thread(proceed, inputs))
 
         with ThreadPoolExecutor(max_workers=1) as executor:
             context = contextvars.copy_context()
             return self.change_response(inputs, executor.submit(context.run, run).result())
 
 
-async def _asked(proceed: Proceed, inputs: CallInputs) -> ProviderResponse:
+async def _call_in_thread(proceed: Proceed, inputs: CallInputs) -> ProviderResponse:
     return await asyncio.to_thread(proceed, inputs)
 
 
@@ -308,7 +308,7 @@ class _CallsAnnouncedAtTheEnd(Broken):
     capability=("streaming", "thinking"),
     dialects=("anthropic-messages",),
 )
-class _ThinkingInOnePiece(_Gathered):
+class _ThinkingInOnePiece(_PiecesCollected):
     """`on_thinking` gets all that the model thought at once, when the answer goes on."""
 
     callback = "on_thinking"

@@ -117,20 +117,20 @@ class _ToolsKeptForHistory(Broken):
     def change_inputs(self, inputs: CallInputs) -> CallInputs:
         self.last = list(inputs.tools or self.last)
         called = {call.name for message in inputs.messages for call in message.calls}
-        kept = [tool for tool in self.last if tool.name in called]
-        return replace(inputs, tools=kept) if kept and not inputs.tools else inputs
+        called_tools = [tool for tool in self.last if tool.name in called]
+        return replace(inputs, tools=called_tools) if called_tools and not inputs.tools else inputs
 
 
 class _IdsWithMore(ChangedParts):
     """Calls have longer ids in the history; the service gets its ids back."""
 
     before = ""
-    behind = ""
+    suffix = ""
 
     def part_in(self, part: Part) -> Part:
         if not isinstance(part, FunctionCall):
             return part
-        return changed(part, id=f"{self.before}{part.id}{self.behind}")
+        return changed(part, id=f"{self.before}{part.id}{self.suffix}")
 
     def part_out(self, part: Part) -> Part:
         match part:
@@ -141,7 +141,7 @@ class _IdsWithMore(ChangedParts):
         return part
 
     def _of_the_service(self, known: str) -> str:
-        return known.removeprefix(self.before).removesuffix(self.behind)
+        return known.removeprefix(self.before).removesuffix(self.suffix)
 
 
 @right("own-call-ids", "call ids", scenarios=_TOOLS, capability=("tools",), paths=("stateless",))
@@ -163,7 +163,7 @@ class _IdsThatCarryMore(_IdsWithMore):
     """An id has a part behind it in the history, in which a library keeps what has no place of its own; the service
     gets its ids back."""
 
-    behind = "__thought__c2VlZHM="
+    suffix = "__thought__c2VlZHM="
 
 
 @right(

@@ -86,8 +86,8 @@ class _InstructionsAsMessage(OfEachAPI):
     def change_responses(self, body: Json) -> None:
         instructions = body.pop("instructions", None)
         if instructions:
-            said = body["input"]
-            items = [{"role": "user", "content": said}] if isinstance(said, str) else said
+            conversation = body["input"]
+            items = [{"role": "user", "content": conversation}] if isinstance(conversation, str) else conversation
             body["input"] = [{"role": "system", "content": instructions}, *items]
 
 

@@ -12,5 +12,5 @@ from .kit import Bench, bench
 
 @pytest.fixture
 def at(tmp_path: Path) -> Iterator[Bench]:
-    with bench(tmp_path) as made:
-        yield made
+    with bench(tmp_path) as new_bench:
+        yield new_bench

@@ -42,8 +42,8 @@ class Bench:
     api: Api
     home: Path
     cwd: Path
-    ran: list[Mapping[str, Any]] = field(default_factory=list)
-    asked: list[FunctionCall] = field(default_factory=list)
+    tool_arguments: list[Mapping[str, Any]] = field(default_factory=list)
+    permission_calls: list[FunctionCall] = field(default_factory=list)
     agents: list[AcpAgent] = field(default_factory=list)
 
     def setup(
@@ -78,11 +78,11 @@ class Bench:
         return agent.send(QUESTIONS[turn], **listeners)
 
     def _permits(self, call: FunctionCall) -> bool:
-        self.asked.append(call)
+        self.permission_calls.append(call)
         return True
 
     def _run(self, args: dict[str, Any], token: CancelToken) -> str:
-        self.ran.append(args)
+        self.tool_arguments.append(args)
         return "41 %"
 
 
@@ -90,14 +90,14 @@ class Bench:
 def bench(folder: Path, script: Mapping[str, Any] = SCRIPT) -> Iterator[Bench]:
     (folder / "cwd").mkdir()
     with EmulatorServer() as server:
-        made = Bench(Api(server, AGENT.dialect, script), folder / "home", folder / "cwd")
+        new_bench = Bench(Api(server, AGENT.dialect, script), folder / "home", folder / "cwd")
         try:
-            yield made
+            yield new_bench
         finally:
-            for agent in made.agents:
+            for agent in new_bench.agents:
                 agent.shutdown()
 
 
-def told(messages: Sequence[Message]) -> list[tuple[str, str]]:
+def roles_and_texts(messages: Sequence[Message]) -> list[tuple[str, str]]:
     """Roles and texts, without what a program has put around them."""
     return [(message.role, message.text) for message in messages if message.text]

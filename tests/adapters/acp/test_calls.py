@@ -51,16 +51,16 @@ def test_arguments_are_sure_when_they_are_shown_again() -> None:
 def test_codex_wraps_arguments_and_asks_with_a_form() -> None:
     inner = {"server": "session", "tool": "read_sensor", "arguments": {"bed": "3"}}
     form = {"request": {"_meta": {"tool_params": {"bed": "3"}}}, "server_name": "session"}
-    begun = {"title": "Tool: session/read_sensor", "status": "in_progress", "rawInput": inner}
-    shown = take(begun, {"title": "Approve MCP tool call", "status": "pending", "rawInput": form})
+    update = {"title": "Tool: session/read_sensor", "status": "in_progress", "rawInput": inner}
+    shown = take(update, {"title": "Approve MCP tool call", "status": "pending", "rawInput": form})
     assert shown.name == "read_sensor"
     assert dict(shown.args) == {"bed": "3"}
 
 
 def test_a_call_that_is_over_when_it_is_first_shown_waits_for_its_result() -> None:
-    begun = {"title": "read_sensor", "status": "completed", "rawInput": {"bed": "3"}}
-    assert not take(begun).ended
-    shown = take(begun, {"status": "completed", "rawOutput": "41 %"})
+    update = {"title": "read_sensor", "status": "completed", "rawInput": {"bed": "3"}}
+    assert not take(update).ended
+    shown = take(update, {"status": "completed", "rawOutput": "41 %"})
     assert shown.ended
     assert shown.output == "41 %"
 

@@ -23,16 +23,16 @@ def config(home: Path, model: str = "gpt-5.5", url: str = "http://127.0.0.1:1", 
 
 def test_a_folder_with_an_emoji_is_found_again(tmp_path: Path) -> None:
     home = tmp_path / "h\U0001f680me"
-    told = config(home, system="Be brief.")
-    instructions = Path(told["model_instructions_file"])
+    settings = config(home, system="Be brief.")
+    instructions = Path(settings["model_instructions_file"])
     assert instructions == home / ".codex" / "instructions.md"
     assert instructions.read_text("utf-8") == "Be brief."
 
 
 def test_any_word_is_read_back_as_it_was_given(tmp_path: Path) -> None:
-    told = config(tmp_path, model=ODD, url=f"http://127.0.0.1:1/{ODD}")
-    assert told["model"] == ODD
-    assert told["model_providers"]["turnproof"]["base_url"] == f"http://127.0.0.1:1/{ODD}/v1"
+    settings = config(tmp_path, model=ODD, url=f"http://127.0.0.1:1/{ODD}")
+    assert settings["model"] == ODD
+    assert settings["model_providers"]["turnproof"]["base_url"] == f"http://127.0.0.1:1/{ODD}/v1"
 
 
 @pytest.mark.parametrize("url", ["http://127.0.0.1:1", "http://127.0.0.1:1/", "http://127.0.0.1:1/v1/"])

@@ -25,7 +25,7 @@ from turnproof_adapters.acp.failures import typed_error
 
 from ..emulated_conversation import QUESTIONS
 from .bound import STANDIN
-from .kit import Bench, standin_only, told
+from .kit import Bench, roles_and_texts, standin_only
 
 
 @pytest.fixture(autouse=True)
@@ -62,15 +62,15 @@ class Kill:
 
 def prompts(at: Bench) -> int:
     """How many the stand-in was given so far."""
-    told = at.home / ".standin" / "prompts"
-    return len(told.read_bytes().splitlines()) if told.exists() else 0
+    prompt_log = at.home / ".standin" / "prompts"
+    return len(prompt_log.read_bytes().splitlines()) if prompt_log.exists() else 0
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
 def test_a_program_that_is_killed_between_turns_is_started_again_in_its_session(at: Bench, number: int) -> None:
     agent = at.open()
     at.say(agent, 1)
-    session, history = agent.session_id, told(agent.history)
+    session, history = agent.session_id, roles_and_texts(agent.history)
     program = psutil.Process(group_of(agent))
     os.killpg(program.pid, number)
     psutil.wait_procs([program], timeout=60)
@@ -79,20 +79,20 @@ def test_a_program_that_is_killed_between_turns_is_started_again_in_its_session(
     except errors.TransportError:  # it was not yet known to be gone
         assert at.say(agent, 2).text == "Good night."
     assert agent.session_id == session
-    assert told(agent.history)[: len(history)] == history
+    assert roles_and_texts(agent.history)[: len(history)] == history
 
 
 def test_a_program_that_is_killed_in_a_turn_fails_it_and_the_next_goes_on_in_the_session(at: Bench) -> None:
     kill = Kill()
     agent = at.open(run=kill.run)
     at.say(agent, 1)
-    session, history = agent.session_id, told(agent.history)
+    session, history = agent.session_id, roles_and_texts(agent.history)
     with pytest.raises(errors.TransportError):
         at.say(agent, 0, on_function_call=kill.of(agent))
-    assert told(agent.history) == history
+    assert roles_and_texts(agent.history) == history
     assert at.say(agent, 2).text == "Good night."
     assert agent.session_id == session
-    assert told(agent.history) == [*history, ("user", QUESTIONS[2]), ("model", "Good night.")]
+    assert roles_and_texts(agent.history) == [*history, ("user", QUESTIONS[2]), ("model", "Good night.")]
 
 
 def test_a_program_that_is_killed_in_its_first_turn_fails_it_and_the_next_is_answered(at: Bench) -> None:
@@ -146,9 +146,9 @@ def test_a_folder_that_is_missing_is_not_blamed_on_the_program(at: Bench) -> Non
 @standin_only
 def test_a_program_that_dies_says_how_and_what_it_told_last(at: Bench) -> None:
     agent = at.open("--die", "1")
-    with pytest.raises(errors.TransportError, match="ended with exit code 3") as caught:
+    with pytest.raises(errors.TransportError, match="ended with exit code 3") as failure:
         at.say(agent, 1)
-    assert "".join(part.text for part in caught.value.partial) == "I "  # type: ignore[attr-defined]
+    assert "".join(part.text for part in failure.value.partial) == "I "  # type: ignore[attr-defined]
     assert list(agent.history) == []
     assert at.say(agent, 2).text == "Good night."
 
@@ -219,9 +219,9 @@ def test_the_end_is_that_of_all_that_was_killed(tmp_path: Path, monkeypatch: pyt
             "time.sleep(600)"
         )
         process = await ending.Process.start([sys.executable, "-S", "-c", source], {}, tmp_path, str)
-        told = await process.receive()
-        assert told is not None
-        started = psutil.Process(told["pid"])
+        message = await process.receive()
+        assert message is not None
+        started = psutil.Process(message["pid"])
         await process.end(0)
         return started
 
@@ -241,7 +241,7 @@ sys.stdin.read()
 
 @standin_only
 @pytest.mark.parametrize(
-    ("source", "kind", "said"),
+    ("source", "kind", "message"),
     [
         ("print('Hello! What can I do for you?')", errors.TransportError, "ended with exit code 0"),
         ("import sys; sys.exit('no such flag')", errors.TransportError, "exit code 1; on stderr: no such flag"),
@@ -276,10 +276,10 @@ sys.stdin.read()
     ],
 )
 def test_a_program_that_is_no_such_agent_is_a_typed_error(
-    at: Bench, source: str, kind: type[errors.TurnproofError], said: str
+    at: Bench, source: str, kind: type[errors.TurnproofError], message: str
 ) -> None:
-    agent = at.open(program=[STANDIN[0], "-c", source], options={"timeout": 0.5 if said == SILENT else 60.0})
-    with pytest.raises(kind, match=said):
+    agent = at.open(program=[STANDIN[0], "-c", source], options={"timeout": 0.5 if message == SILENT else 60.0})
+    with pytest.raises(kind, match=message):
         at.say(agent, 1)
     assert list(agent.history) == []
 
@@ -308,9 +308,9 @@ def test_what_the_program_says_of_its_models_refusal_is_typed(
 ) -> None:
     error = {"code": -32603, "message": f"Internal error: API Error: {status} no"}
     agent = at.open("--refuse", json.dumps(error))
-    with pytest.raises(kind) as caught:
+    with pytest.raises(kind) as failure:
         at.say(agent, 1)
-    assert caught.value.status == status
+    assert failure.value.status == status
     assert list(agent.history) == []
 
 

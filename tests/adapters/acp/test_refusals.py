@@ -10,7 +10,7 @@ import pytest
 from turnproof import errors
 
 from ..emulated_conversation import SYSTEM
-from .kit import REAL, WHICH, bench, told
+from .kit import REAL, WHICH, bench, roles_and_texts
 
 REFUSED = [
     (400, errors.InvalidRequestError),
@@ -52,12 +52,12 @@ def test_a_refusal_is_typed_and_the_session_goes_on(
         at.api.arm(0)
         agent.send("The frost came early.")
         at.api.arm(1)
-        with pytest.raises(kind) as caught:
+        with pytest.raises(kind) as failure:
             agent.send("Tell me about them.", on_chunk=chunks.append)
         # Real programs word some of them without their number.
-        assert caught.value.status == status or (REAL is not None and caught.value.status is None)
+        assert failure.value.status == status or (REAL is not None and failure.value.status is None)
         assert chunks == []
-        assert told(agent.history) == [("user", "The frost came early."), ("model", "Cover the dahlias.")]
+        assert roles_and_texts(agent.history) == [("user", "The frost came early."), ("model", "Cover the dahlias.")]
         at.api.arm(2)
         assert agent.send("What should I cover?").text == "The dahlias."
 
@@ -73,7 +73,7 @@ def test_an_answer_that_breaks_off_for_good_is_an_error_and_not_kept(tmp_path: P
         at.api.arm(1)
         with pytest.raises((errors.TransportError, errors.OverloadedError)):
             agent.send("Tell me about them.", on_chunk=print)
-        assert told(agent.history) == [("user", "The frost came early."), ("model", "Cover the dahlias.")]
+        assert roles_and_texts(agent.history) == [("user", "The frost came early."), ("model", "Cover the dahlias.")]
         at.api.arm(2)
         assert agent.send("What should I cover?").text == "The dahlias."
 

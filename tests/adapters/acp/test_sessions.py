@@ -18,7 +18,7 @@ from turnproof_adapters.acp.agent import AcpAgent
 from turnproof_adapters.acp.claude import CLAUDE
 
 from ..emulated_conversation import QUESTIONS, SYSTEM
-from .kit import AGENT, WHICH, Bench, standin_only, told
+from .kit import AGENT, WHICH, Bench, roles_and_texts, standin_only
 
 lists = pytest.mark.skipif(not AGENT.sessions.can_list, reason="the program lists no sessions")
 again = pytest.mark.skipif(WHICH == "gemini", reason="Gemini CLI sends the results of a loaded session twice")
@@ -57,9 +57,9 @@ def test_a_session_is_gone_on_with_in_a_new_process(at: Bench) -> None:
         assert same_history(second.history, history, ids=False)
     at.say(second, 1)
     assert second.session_id == session
-    assert told(second.history)[-2:] == [("user", QUESTIONS[1]), ("model", "I cannot say.")]
-    said = [message.text for message in at.api.calls[-1].messages]
-    assert sum(QUESTIONS[0] in text for text in said) == 1
+    assert roles_and_texts(second.history)[-2:] == [("user", QUESTIONS[1]), ("model", "I cannot say.")]
+    texts = [message.text for message in at.api.calls[-1].messages]
+    assert sum(QUESTIONS[0] in text for text in texts) == 1
     assert any(SYSTEM in getattr(part, "text", "") for part in at.api.calls[-1].system)
 
 
@@ -70,22 +70,22 @@ def test_tools_are_there_in_a_session_that_was_resumed(at: Bench) -> None:
     first.shutdown()
     second = at.open(session=session)
     assert at.say(second, 0).text.endswith("Both are at 41 %.")
-    assert len(at.ran) == 2
+    assert len(at.tool_arguments) == 2
 
 
 def test_a_failed_resume_leaves_session_and_history_as_they_were(at: Bench) -> None:
     agent = at.open()
     at.say(agent, 1)
     session, history = agent.session_id, agent.history
-    with pytest.raises(ResumeError, match="cannot resume session") as caught:
+    with pytest.raises(ResumeError, match="cannot resume session") as failure:
         agent.resume_session(NOBODY)
-    assert caught.value.session_id == NOBODY
-    assert "list_sessions" in str(caught.value)
+    assert failure.value.session_id == NOBODY
+    assert "list_sessions" in str(failure.value)
     assert agent.session_id == session
     assert same_history(agent.history, history)
     assert at.say(agent, 2).text == "Good night."
-    said = [message.text for message in at.api.calls[-1].messages]
-    assert sum(QUESTIONS[1] in text for text in said) == 1
+    texts = [message.text for message in at.api.calls[-1].messages]
+    assert sum(QUESTIONS[1] in text for text in texts) == 1
 
 
 def test_an_unknown_session_in_the_setup_is_no_failure(at: Bench, caplog: pytest.LogCaptureFixture) -> None:
@@ -106,13 +106,13 @@ def test_switching_between_sessions_keeps_their_histories_apart(at: Bench) -> No
     assert list(agent.history) == []
     at.say(agent, 2)
     assert agent.session_id != first
-    assert told(agent.history) == [("user", QUESTIONS[2]), ("model", "Good night.")]
+    assert roles_and_texts(agent.history) == [("user", QUESTIONS[2]), ("model", "Good night.")]
     assert not any(QUESTIONS[1] in message.text for message in at.api.calls[-1].messages)
     assert first is not None
     agent.resume_session(first)
     assert agent.session_id == first
-    assert told(agent.history)[-1] == ("model", "I cannot say.")
-    assert not any(QUESTIONS[2] in text for _, text in told(agent.history))
+    assert roles_and_texts(agent.history)[-1] == ("model", "I cannot say.")
+    assert not any(QUESTIONS[2] in text for _, text in roles_and_texts(agent.history))
 
 
 def test_a_session_can_be_loaded_again_and_again(at: Bench) -> None:
@@ -124,10 +124,10 @@ def test_a_session_can_be_loaded_again_and_again(at: Bench) -> None:
         agent = at.open(session=session)
         assert agent.session_id == session
         assert len(agent.history) == 2 * count
-        assert told(agent.history)[:2] == [("user", QUESTIONS[1]), ("model", "I cannot say.")]
+        assert roles_and_texts(agent.history)[:2] == [("user", QUESTIONS[1]), ("model", "I cannot say.")]
         at.say(agent, 2)
-        said = [message.text for message in at.api.calls[-1].messages]
-        assert sum(QUESTIONS[1] in text for text in said) == 1
+        texts = [message.text for message in at.api.calls[-1].messages]
+        assert sum(QUESTIONS[1] in text for text in texts) == 1
 
 
 @lists
@@ -162,7 +162,7 @@ def test_going_on_with_the_last_is_by_time(at: Bench) -> None:
     agent.shutdown()
     again = at.open(continue_last=True)
     assert again.session_id == first
-    assert told(again.history)[-1] == ("model", "Good night.")
+    assert roles_and_texts(again.history)[-1] == ("model", "Good night.")
     other = at.open()
     assert other.continue_last(str(at.cwd)) == first
 
@@ -183,12 +183,12 @@ def test_a_fork_goes_its_own_way_and_the_session_stays_as_it_was(at: Bench) -> N
     copy = agent.fork_session()
     assert copy != session
     assert agent.session_id == copy
-    assert told(agent.history) == [("user", QUESTIONS[1]), ("model", "I cannot say.")]
+    assert roles_and_texts(agent.history) == [("user", QUESTIONS[1]), ("model", "I cannot say.")]
     at.say(agent, 2)
-    said = [message.text for message in at.api.calls[-1].messages]
-    assert sum(QUESTIONS[1] in text for text in said) == 1
+    texts = [message.text for message in at.api.calls[-1].messages]
+    assert sum(QUESTIONS[1] in text for text in texts) == 1
     agent.resume_session(session)
-    assert not any(QUESTIONS[2] in text for _, text in told(agent.history))
+    assert not any(QUESTIONS[2] in text for _, text in roles_and_texts(agent.history))
 
 
 @deletes
@@ -222,8 +222,8 @@ def test_what_is_told_again_of_a_session_is_never_an_answer(at: Bench, flags: tu
     agent = at.open(*flags, session=session)
     assert at.say(agent, 1, on_chunk=chunks.append).text == "I cannot say."
     assert "".join(chunks) == "I cannot say."
-    before = [] if flags == ("--resume-only",) else told(first.history)
-    assert told(agent.history) == [*before, ("user", QUESTIONS[1]), ("model", "I cannot say.")]
+    before = [] if flags == ("--resume-only",) else roles_and_texts(first.history)
+    assert roles_and_texts(agent.history) == [*before, ("user", QUESTIONS[1]), ("model", "I cannot say.")]
 
 
 @standin_only
@@ -259,15 +259,15 @@ def test_pages_are_passed_on_and_the_folder_is_looked_at_here_too(at: Bench, tmp
     other = at.open(cwd=str(tmp_path / "elsewhere"))
     at.say(other, 2)
     agent = at.open("--page", "2", "--every-folder")
-    mine = set()
+    session_ids = set()
     for _ in range(4):
         agent.new_session()
         at.say(agent, 1)
-        mine.add(agent.session_id)
+        session_ids.add(agent.session_id)
     page = agent.list_sessions(cwd=str(at.cwd))
     assert page.next_cursor is not None
     assert len(page.sessions) <= 2
-    assert {info.session_id for info in every_session(agent, str(at.cwd))} == mine
+    assert {info.session_id for info in every_session(agent, str(at.cwd))} == session_ids
 
 
 @standin_only
@@ -299,7 +299,7 @@ def test_tools_go_with_every_way_of_opening(at: Bench) -> None:
     assert at.say(agent, 0).text.endswith("41 %.")
     agent.resume_session(session)
     assert at.say(agent, 0).text.endswith("41 %.")
-    assert len(at.ran) == 4
+    assert len(at.tool_arguments) == 4
 
 
 @standin_only

@@ -56,10 +56,10 @@ class Client:
 
 @asynccontextmanager
 async def serving(server: ToolServer) -> AsyncIterator[Client]:
-    (told,) = await server.open()
+    (config,) = await server.open()
     process = await asyncio.create_subprocess_exec(
-        told["command"],
-        *told["args"],
+        config["command"],
+        *config["args"],
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
         limit=1 << 26,
@@ -71,23 +71,23 @@ async def serving(server: ToolServer) -> AsyncIterator[Client]:
         assert await asyncio.wait_for(process.wait(), 60) == 0
 
 
-def begun(server: ToolServer) -> CancelToken:
+def start_turn(server: ToolServer) -> CancelToken:
     token = CancelToken()
     server.turn(token)
     return token
 
 
 def test_an_agent_is_told_of_the_tools_and_calls_them() -> None:
-    ran: list[dict[str, Any]] = []
+    tool_arguments: list[dict[str, Any]] = []
 
     def run(args: dict[str, Any], token: CancelToken) -> Any:
-        ran.append(args)
+        tool_arguments.append(args)
         args["at"] = "changed"  # its own to change
         return {"found": ["a", 1]}
 
     async def main() -> None:
         server = ToolServer([tool(run), tool(run, "mcp.srv.ls")])
-        begun(server)
+        start_turn(server)
         async with serving(server) as client:
             greeting = await client.ask("initialize", protocolVersion="2025-06-18")
             assert greeting["result"]["protocolVersion"] == "2025-06-18"
@@ -100,10 +100,10 @@ def test_an_agent_is_told_of_the_tools_and_calls_them() -> None:
             assert result["isError"] is False
             # A name that is not legal goes by another one, and comes back to the same tool.
             assert (await client.call(listed[1]["name"]))["isError"] is False
-            assert [call.name for call in server.ran] == ["look", "mcp.srv.ls"]
+            assert [call.name for call in server.calls] == ["look", "mcp.srv.ls"]
 
     asyncio.run(main())
-    assert [args["at"] for args in ran] == ["changed", "changed"]
+    assert [args["at"] for args in tool_arguments] == ["changed", "changed"]
 
 
 def test_a_string_goes_out_as_it_is_and_what_is_beside_it_too() -> None:
@@ -112,15 +112,15 @@ def test_a_string_goes_out_as_it_is_and_what_is_beside_it_too() -> None:
 
     async def main() -> None:
         server = ToolServer([tool(lambda args, token: ToolOutput("41 %", True, (image, file, document)))])
-        begun(server)
+        start_turn(server)
         async with serving(server) as client:
             result = await client.call()
-            text, shown, linked, held = result["content"]
+            text, shown, linked, resource = result["content"]
             assert text == {"type": "text", "text": "41 %"}
             assert result["isError"] is True
             assert base64.b64decode(shown["data"]) == image.data
             assert (linked["uri"], linked["name"]) == (file.uri, "log.txt")
-            assert base64.b64decode(held["resource"]["blob"]) == document.data
+            assert base64.b64decode(resource["resource"]["blob"]) == document.data
 
     asyncio.run(main())
 
@@ -130,7 +130,7 @@ def test_a_result_of_any_length_is_one_line() -> None:
 
     async def main() -> None:
         server = ToolServer([tool(lambda args, token: args["at"])])
-        begun(server)
+        start_turn(server)
         async with serving(server) as client:
             assert (await client.call(at=long))["content"][0]["text"] == long
 
@@ -144,7 +144,7 @@ def test_what_a_tool_raises_is_told_to_the_model(raised: BaseException) -> None:
 
     async def main() -> None:
         server = ToolServer([tool(run), tool(lambda args, token: object(), "odd")])
-        begun(server)
+        start_turn(server)
         async with serving(server) as client:
             result = await client.call()
             assert result["isError"] is True
@@ -157,22 +157,22 @@ def test_what_a_tool_raises_is_told_to_the_model(raised: BaseException) -> None:
 
 
 def test_no_tool_runs_without_a_turn_or_after_its_cancel() -> None:
-    ran: list[dict[str, Any]] = []
+    tool_arguments: list[dict[str, Any]] = []
 
     def run(args: dict[str, Any], token: CancelToken) -> Any:
-        ran.append(args)
+        tool_arguments.append(args)
 
     async def main() -> None:
         server = ToolServer([tool(run)])
         async with serving(server) as client:
             assert (await client.call())["isError"] is True
-            begun(server).cancel()
+            start_turn(server).cancel()
             assert (await client.call())["isError"] is True
             server.turn(None)
             assert (await client.call())["isError"] is True
 
     asyncio.run(main())
-    assert ran == []
+    assert tool_arguments == []
 
 
 def test_calls_of_one_answer_run_side_by_side() -> None:
@@ -184,7 +184,7 @@ def test_calls_of_one_answer_run_side_by_side() -> None:
 
     async def main() -> None:
         server = ToolServer([tool(run)])
-        begun(server)
+        start_turn(server)
         async with serving(server) as client:
             for number in ("a", "b"):
                 client.write(id=number, method="tools/call", params={"name": "look", "arguments": {}})
@@ -207,7 +207,7 @@ def test_a_cancel_reaches_the_tool_whoever_cancels(how: str) -> None:
 
     async def main() -> None:
         server = ToolServer([tool(run)])
-        token = begun(server)
+        token = start_turn(server)
         async with serving(server) as client:
             client.write(id=7, method="tools/call", params={"name": "look", "arguments": {}})
             await asyncio.to_thread(began.wait, 60)
@@ -228,7 +228,7 @@ def test_a_call_that_takes_longer_than_its_tool_may_is_answered_with_a_handle() 
 
     async def main() -> None:
         server = ToolServer([tool(lambda args, token: freed.wait(60), patience=0.01)])
-        begun(server)
+        start_turn(server)
         async with serving(server) as client:
             handles = [json.loads((await client.call())["content"][0]["text"]) for _ in range(2)]
             assert [handle["status"] for handle in handles] == ["running", "running"]
@@ -240,32 +240,32 @@ def test_a_call_that_takes_longer_than_its_tool_may_is_answered_with_a_handle() 
 
 
 def test_permission_is_asked_for_here_where_the_program_does_not_ask() -> None:
-    asked: list[FunctionCall] = []
-    ran: list[dict[str, Any]] = []
+    permission_calls: list[FunctionCall] = []
+    tool_arguments: list[dict[str, Any]] = []
 
     def permits(call: FunctionCall) -> bool:
-        asked.append(call)
+        permission_calls.append(call)
         return bool(call.args["at"] == "bed 3")
 
     async def main() -> None:
-        server = ToolServer([tool(lambda args, token: ran.append(args))], permits)
-        begun(server)
+        server = ToolServer([tool(lambda args, token: tool_arguments.append(args))], permits)
+        start_turn(server)
         async with serving(server) as client:
             assert (await client.call(at="bed 3"))["isError"] is False
             assert (await client.call(at="bed 4"))["isError"] is True
 
     asyncio.run(main())
-    assert [call.name for call in asked] == ["look", "look"]
-    assert ran == [{"at": "bed 3"}]
+    assert [call.name for call in permission_calls] == ["look", "look"]
+    assert tool_arguments == [{"at": "bed 3"}]
 
 
 def test_the_socket_is_for_its_owner_alone_and_gone_afterwards() -> None:
     async def main() -> None:
         server = ToolServer([tool(lambda args, token: None)])
-        (told,) = await server.open()
-        folder = Path(told["args"][-1]).parent
+        (config,) = await server.open()
+        folder = Path(config["args"][-1]).parent
         assert stat.S_IMODE(folder.stat().st_mode) == 0o700
-        assert (await server.open())[0] == told
+        assert (await server.open())[0] == config
         await server.close()
         await server.close()
         assert not folder.exists()

@@ -17,7 +17,7 @@ from turnproof_adapters.acp.agent import AcpAgent
 from turnproof_adapters.acp.claude import CLAUDE
 
 from ..emulated_conversation import QUESTIONS, SENSOR, SYSTEM
-from .kit import AGENT, WHICH, Bench, standin_only, told
+from .kit import AGENT, WHICH, Bench, roles_and_texts, standin_only
 
 
 @pytest.fixture(autouse=True)
@@ -39,7 +39,7 @@ def test_a_turn_shows_words_and_calls_runs_each_call_once_and_ends_with_all_its_
         ("read_sensor", {"bed": "3"}),
         ("read_sensor", {"bed": "4"}),
     ]
-    assert sorted(args["bed"] for args in at.ran) == ["3", "4"]
+    assert sorted(args["bed"] for args in at.tool_arguments) == ["3", "4"]
     results = [result for message in agent.history for result in message.results]
     assert [result.result for result in results] == ["41 %", "41 %"]
 
@@ -48,7 +48,7 @@ def test_the_model_is_sent_the_conversation_with_the_system_text_every_time(at: 
     agent = at.open()
     for turn in range(3):
         at.say(agent, turn)
-    assert told(agent.history) == [
+    assert roles_and_texts(agent.history) == [
         ("user", QUESTIONS[0]),
         ("model", "Let me look."),
         ("model", "Both are at 41 %."),
@@ -60,15 +60,19 @@ def test_the_model_is_sent_the_conversation_with_the_system_text_every_time(at: 
     assert len(at.api.calls) == 4
     for call in at.api.calls:
         assert SYSTEM in [part.text for part in call.system if isinstance(part, Text)]
-    said = [message.text for message in at.api.calls[-1].messages]
-    assert [text for text in said if any(one in text for one in QUESTIONS)] != []
-    assert sum(QUESTIONS[0] in text for text in said) == 1
+    texts = [message.text for message in at.api.calls[-1].messages]
+    assert [text for text in texts if any(one in text for one in QUESTIONS)] != []
+    assert sum(QUESTIONS[0] in text for text in texts) == 1
 
 
 def test_a_turn_that_is_not_streamed_gives_the_same_answer(at: Bench) -> None:
     agent = at.open()
     assert at.say(agent, 0).text == "Let me look.Both are at 41 %."
-    assert told(agent.history) == [("user", QUESTIONS[0]), ("model", "Let me look."), ("model", "Both are at 41 %.")]
+    assert roles_and_texts(agent.history) == [
+        ("user", QUESTIONS[0]),
+        ("model", "Let me look."),
+        ("model", "Both are at 41 %."),
+    ]
     calls = [call.id for message in agent.history for call in message.calls]
     assert [result.call_id for message in agent.history for result in message.results] == calls
 
@@ -95,17 +99,17 @@ def test_a_tool_that_fails_is_told_to_the_model_and_the_turn_goes_on(at: Bench) 
 
 
 def test_no_to_a_call_is_told_to_the_model_and_the_tool_does_not_run(at: Bench) -> None:
-    asked: list[FunctionCall] = []
+    permission_calls: list[FunctionCall] = []
 
     def permits(call: FunctionCall) -> bool:
-        asked.append(call)
+        permission_calls.append(call)
         return bool(call.args["bed"] == "4")
 
     agent = at.open(permits=permits)
     assert at.say(agent, 0).text.endswith("Both are at 41 %.")
-    assert [args["bed"] for args in at.ran] == ["4"]
-    assert sorted(str(call.args["bed"]) for call in asked) == ["3", "4"]
-    assert {call.name for call in asked} == {"read_sensor"}
+    assert [args["bed"] for args in at.tool_arguments] == ["4"]
+    assert sorted(str(call.args["bed"]) for call in permission_calls) == ["3", "4"]
+    assert {call.name for call in permission_calls} == {"read_sensor"}
 
 
 def test_a_tool_that_takes_long_is_answered_with_a_handle(at: Bench) -> None:
@@ -141,7 +145,7 @@ def test_a_cancel_in_the_middle_of_an_answer_gives_what_had_arrived_and_the_next
     session = agent.session_id
     assert at.say(agent, 2).text == "Good night."
     assert agent.session_id == session
-    assert told(agent.history)[2:] == [
+    assert roles_and_texts(agent.history)[2:] == [
         ("user", QUESTIONS[1]),
         ("model", response.text),
         ("user", QUESTIONS[2]),
@@ -166,18 +170,18 @@ def test_a_cancel_while_a_tool_runs_sets_its_token(at: Bench) -> None:
 
 
 def test_a_cancel_while_a_permission_is_asked_for_ends_the_turn(at: Bench) -> None:
-    token, asked = CancelToken(), threading.Event()
+    token, permission_request = CancelToken(), threading.Event()
 
     def permits(call: FunctionCall) -> bool:
         token.cancel()
-        asked.wait(60)
+        permission_request.wait(60)
         return True
 
     agent = at.open(permits=permits)
     response = at.say(agent, 0, cancel_token=token)
-    asked.set()
+    permission_request.set()
     assert response.finish_reason is FinishReason.CANCELLED
-    assert at.ran == []
+    assert at.tool_arguments == []
     assert at.say(agent, 1).text == "I cannot say."
 
 
@@ -276,7 +280,7 @@ def test_what_is_no_part_of_the_answer_is_passed_over(at: Bench, flags: tuple[st
     agent = at.open(*flags)
     assert at.say(agent, 1, on_chunk=chunks.append).text == "I cannot say."
     assert "".join(chunks) == "I cannot say."
-    assert told(agent.history) == [("user", QUESTIONS[1]), ("model", "I cannot say.")]
+    assert roles_and_texts(agent.history) == [("user", QUESTIONS[1]), ("model", "I cannot say.")]
 
 
 @standin_only
@@ -292,7 +296,7 @@ def test_thinking_that_is_repeated_as_text_takes_no_letter_from_it(at: Bench) ->
 def test_a_message_that_is_told_anew_replaces_the_one_that_broke_off(at: Bench) -> None:
     agent = at.open("--retell")
     assert at.say(agent, 1).text == "I cannot say."
-    assert told(agent.history) == [("user", QUESTIONS[1]), ("model", "I cannot say.")]
+    assert roles_and_texts(agent.history) == [("user", QUESTIONS[1]), ("model", "I cannot say.")]
 
 
 @standin_only
@@ -308,7 +312,7 @@ def test_a_turn_without_a_word_is_an_empty_answer_where_the_model_was_heard(at: 
     agent = at.open("--silent", "--counts")
     response = at.say(agent, 1)
     assert (response.text, response.finish_reason) == ("", FinishReason.STOP)
-    assert told(agent.history) == [("user", QUESTIONS[1])]
+    assert roles_and_texts(agent.history) == [("user", QUESTIONS[1])]
 
 
 @standin_only

@@ -26,7 +26,7 @@ TOOLS = [
 ]
 
 
-def grown(length: int) -> list[Message]:
+def ordinary_conversation(length: int) -> list[Message]:
     """An ordinary conversation with tool rounds."""
     return ordinary(length, "toolu_")
 

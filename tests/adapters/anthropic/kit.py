@@ -27,9 +27,9 @@ from ..contract.wire_parts import Ending, WireCall, WirePart, WireText, WireThin
 OURS = "anthropic-messages"
 
 
-def as_it_came(name: str, given: Any) -> tuple[str, Any]:
+def as_it_came(name: str, arguments: Any) -> tuple[str, Any]:
     """What becomes of a call where no tool has another name on the wire."""
-    return name, given
+    return name, arguments
 
 
 KEY = "sk-ant-canary-0123456789"

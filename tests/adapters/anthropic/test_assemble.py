@@ -42,13 +42,13 @@ from .test_answers import CASES, CITATION, REDACTED, THINKING, WHOLE_USAGE, Case
 each_case = pytest.mark.parametrize("case", CASES, ids=attrgetter("id"))
 
 
-def told(failure: Failure) -> ProviderError:
+def error_of(failure: Failure) -> ProviderError:
     return OverloadedError(f"told of {failure}")
 
 
 def fed(events: Iterable[bytes], listeners: Listeners | None = None) -> Assembler:
     """An assembler that has heard these events, up to the first failure."""
-    assembler = Assembler(ANTHROPIC, as_it_came, listeners or Listeners(), told)
+    assembler = Assembler(ANTHROPIC, as_it_came, listeners or Listeners(), error_of)
     for each in events:
         if assembler.failure is None:
             assembler.feed(decode_event(each.partition(b"data:")[2]))
@@ -100,12 +100,12 @@ def test_wherever_a_stream_is_cut_what_was_shown_of_it_is_kept_and_no_call(case:
         recorder = CallbackRecorder()
         assembler = fed(case.events[:cut], Listeners(**recorder.callbacks))
         assert assembler.complete is False
-        kept = assembler.cancelled()
-        assert kept.finish_reason is FinishReason.CANCELLED
-        assert kept.text == recorder.text
-        assert (kept.model, kept.usage) == ((DATED, recorder.usage[-1]) if cut else (None, TokenUsage()))
-        assert all(isinstance(part, Text | Thought) and stands_alone(part) for part in kept.parts)
-        assert kept.raw_finish is None
+        response = assembler.cancelled()
+        assert response.finish_reason is FinishReason.CANCELLED
+        assert response.text == recorder.text
+        assert (response.model, response.usage) == ((DATED, recorder.usage[-1]) if cut else (None, TokenUsage()))
+        assert all(isinstance(part, Text | Thought) and stands_alone(part) for part in response.parts)
+        assert response.raw_finish is None
 
 
 def test_the_parts_of_a_cut_answer_keep_the_models_order() -> None:
@@ -219,16 +219,16 @@ def test_what_the_limit_cut_is_no_reason_to_refuse_an_answer() -> None:
 )
 def test_a_change_that_says_nothing_changes_nothing(kind: str | None, name: str, shell: dict[str, Any]) -> None:
     nothing = [{"type": kind}, {"type": kind, name: None}]
-    grown = {**shell, "content": None} if kind == "compaction_delta" else shell
+    whole_block = {**shell, "content": None} if kind == "compaction_delta" else shell
     for deltas in (nothing, nothing[:1], nothing[1:]):
-        assert fed(stream(block(0, shell, *deltas))).response().parts == read(answer(grown)).parts
+        assert fed(stream(block(0, shell, *deltas))).response().parts == read(answer(whole_block)).parts
 
 
 def test_citations_given_at_the_start_and_later_are_all_kept() -> None:
     more = {"type": "citations_delta", "citation": {**CITATION, "cited_text": "y"}}
-    for begun in ([CITATION], None, [], 5):
-        response = fed(stream(block(0, {**text("so"), "citations": begun}, more))).response()
-        expected = [*(begun if isinstance(begun, list) else ()), more["citation"]]
+    for citations in ([CITATION], None, [], 5):
+        response = fed(stream(block(0, {**text("so"), "citations": citations}, more))).response()
+        expected = [*(citations if isinstance(citations, list) else ()), more["citation"]]
         assert response.parts == (Text("so", provider_data=issued(citations=expected)),)
 
 
@@ -368,9 +368,9 @@ def test_a_character_cut_in_two_is_shown_whole_and_a_lost_half_is_visible(
 
 
 def test_a_character_cut_at_the_start_of_its_block_is_whole_too() -> None:
-    begun = halves("content_block_start", index=0, content_block=text("\ud83c"))
+    block_start = halves("content_block_start", index=0, content_block=text("\ud83c"))
     rest = halves("content_block_delta", index=0, delta={"type": "text_delta", "text": "\udf0d"})
-    assert fed([start(), begun, rest, *finish()]).response().parts == (Text("🌍"),)
+    assert fed([start(), block_start, rest, *finish()]).response().parts == (Text("🌍"),)
 
 
 def halves(kind: str, **fields: Any) -> bytes:

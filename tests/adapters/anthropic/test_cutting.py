@@ -116,19 +116,19 @@ def trusting(certificate: Path) -> ssl.SSLContext:
     return ssl.create_default_context(cafile=certificate)
 
 
-def write_and_hold(held: threading.Event) -> Callable[[Exchange], None]:
+def write_and_hold(stall: threading.Event) -> Callable[[Exchange], None]:
     def script(exchange: Exchange) -> None:
         exchange.stream_head()
         exchange.chunk(start())
-        held.set()
+        stall.set()
         exchange.wait_for_hangup()
 
     return script
 
 
-def assert_cut(running: BackgroundCall[ProviderResponse], held: threading.Event, server: ScriptedServer) -> None:
+def assert_cut(running: BackgroundCall[ProviderResponse], stall: threading.Event, server: ScriptedServer) -> None:
     """A call whose stream has begun returns as cancelled, and its connection is closed."""
-    assert held.wait(LIMIT)
+    assert stall.wait(LIMIT)
     running.token.cancel()
     response = running.result()
     assert isinstance(response, ProviderResponse), response
@@ -137,12 +137,12 @@ def assert_cut(running: BackgroundCall[ProviderResponse], held: threading.Event,
 
 
 def test_a_silent_stream_through_tls_is_cut(certificate: Path) -> None:
-    held = threading.Event()
-    with scripted(write_and_hold(held)) as server, tls_in_front(server.url, certificate) as url:
+    stall = threading.Event()
+    with scripted(write_and_hold(stall)) as server, tls_in_front(server.url, certificate) as url:
         provider = stateless(url, ssl_context=trusting(certificate))
         recorder = CallbackRecorder()
         running = BackgroundCall(lambda token: provider.complete(HI, cancel_token=token, **recorder.callbacks))
-        assert_cut(running, held, server)
+        assert_cut(running, stall, server)
 
 
 def test_calls_through_tls_work_and_share_a_connection(certificate: Path) -> None:
@@ -169,11 +169,11 @@ def test_a_call_that_is_still_shaking_hands_is_cut_and_counts_as_never_sent(cert
 def test_a_call_is_cut_through_a_proxy_and_before_the_proxy_has_opened_its_tunnel(
     certificate: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked, open_up, held = threading.Event(), threading.Event(), threading.Event()
+    proxy_request, open_up, stall = threading.Event(), threading.Event(), threading.Event()
 
     def tunnel(client: socket.socket) -> tuple[socket.socket, socket.socket]:
         assert b"CONNECT api.invalid:443" in client.recv(65536)
-        asked.set()
+        proxy_request.set()
         open_up.wait(LIMIT)
         client.sendall(b"HTTP/1.1 200 Connection established\r\n\r\n")
         return client, socket.create_connection(("127.0.0.1", int(terminator.rpartition(":")[2])))
@@ -181,7 +181,7 @@ def test_a_call_is_cut_through_a_proxy_and_before_the_proxy_has_opened_its_tunne
     context = trusting(certificate)
     context.check_hostname = False
     with (
-        scripted(write_and_hold(held)) as server,
+        scripted(write_and_hold(stall)) as server,
         tls_in_front(server.url, certificate) as terminator,
         relay(tunnel) as proxy,
     ):
@@ -190,14 +190,14 @@ def test_a_call_is_cut_through_a_proxy_and_before_the_proxy_has_opened_its_tunne
         running = BackgroundCall(
             lambda token: provider.complete(HI, cancel_token=token, **CallbackRecorder().callbacks)
         )
-        assert asked.wait(LIMIT)
+        assert proxy_request.wait(LIMIT)
         running.token.cancel()
         assert isinstance(running.result(), Cancelled)
         open_up.set()
         running = BackgroundCall(
             lambda token: provider.complete(HI, cancel_token=token, **CallbackRecorder().callbacks)
         )
-        assert_cut(running, held, server)
+        assert_cut(running, stall, server)
 
 
 def test_the_http_client_still_lets_its_connections_be_watched() -> None:

@@ -15,7 +15,7 @@ from turnproof.cache import ExplicitCachePlugin
 from turnproof.messages import Message
 from turnproof_adapters._calling import Prompt
 
-from .histories import TOOLS, arbitrary, grown
+from .histories import TOOLS, arbitrary, ordinary_conversation
 from .kit import KEY, MODEL, Capture, legacy, stateless
 
 URL = "http://example.invalid"
@@ -35,7 +35,7 @@ def fresh(messages: Sequence[Message], **kwargs: Any) -> bytes:
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 @pytest.mark.parametrize("streamed", [False, True], ids=["batch", "stream"])
-@pytest.mark.parametrize("history", [*map(grown, (1, 2, 3, 4, 9, 40)), *map(arbitrary, range(30))])
+@pytest.mark.parametrize("history", [*map(ordinary_conversation, (1, 2, 3, 4, 9, 40)), *map(arbitrary, range(30))])
 def test_the_request_is_the_one_that_the_plain_sdk_call_sends(history: list[Message], streamed: bool) -> None:
     history = [FIRST, *history]  # of a conversation in which nothing is said there is no request
     ours, theirs = Capture(), Capture()
@@ -55,7 +55,7 @@ def test_a_turn_with_a_cache_plugin_encodes_no_more_for_a_longer_history() -> No
     costs = []
     for length in (40, 400):
         provider, plugin = stateless(URL, transport=Capture().transport), ExplicitCachePlugin(minimum_tokens=1)
-        history = grown(length)
+        history = ordinary_conversation(length)
         for _ in range(6):
             before = provider.messages_encoded
             prepared = plugin.prepare(history, "rules", TOOLS)

@@ -121,7 +121,7 @@ def test_a_bad_key_under_a_good_status_is_a_bad_key(opened: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("response", "kind", "said"),
+    ("response", "kind", "reason"),
     [
         (httpx2.Response(304), None, "HTTP status 304"),
         (httpx2.Response(300, json={"error": {"type": "choices", "message": "one of two"}}), "choices", "one of two"),
@@ -130,14 +130,14 @@ def test_a_bad_key_under_a_good_status_is_a_bad_key(opened: Any) -> None:
 )
 @pytest.mark.parametrize("streamed", [False, True], ids=["batch", "stream"])
 def test_a_status_for_neither_an_answer_nor_an_error_is_a_transport_error(
-    response: httpx2.Response, kind: str | None, said: str, streamed: bool
+    response: httpx2.Response, kind: str | None, reason: str, streamed: bool
 ) -> None:
     provider = stateless("http://example.invalid", transport=httpx2.MockTransport(lambda _: response))
     callbacks = CallbackRecorder().callbacks if streamed else {}
     failure = fails(provider, lambda provider: provider.complete(HI, **callbacks))
     assert type(failure) is errors.TransportError
     assert (failure.status, failure.kind) == (response.status_code, kind)
-    assert failure.message == f"no answer under this status: {said}"
+    assert failure.message == f"no answer under this status: {reason}"
 
 
 def test_an_empty_key_is_none() -> None:

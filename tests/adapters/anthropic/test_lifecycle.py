@@ -183,11 +183,11 @@ def test_the_environments_key_and_address_are_never_used(monkeypatch: pytest.Mon
 
 
 def test_opening_many_providers_makes_one_tls_context(monkeypatch: pytest.MonkeyPatch) -> None:
-    made = []
+    contexts = []
     original = httpx2.create_ssl_context
 
     def create(*args: Any, **kwargs: Any) -> Any:
-        made.append(args)
+        contexts.append(args)
         return original(*args, **kwargs)
 
     monkeypatch.setattr(httpx2, "create_ssl_context", create)
@@ -195,7 +195,7 @@ def test_opening_many_providers_makes_one_tls_context(monkeypatch: pytest.Monkey
     for _ in range(3):
         stateless("https://example.invalid").shutdown()
         legacy("https://example.invalid").shutdown()
-    assert len(made) == 1
+    assert len(contexts) == 1
 
 
 def test_the_binding_names_its_sdk_its_difference_and_its_plugin() -> None:

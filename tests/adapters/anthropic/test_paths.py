@@ -56,7 +56,7 @@ def test_a_new_conversation_has_used_nothing_yet() -> None:
     assert provider.get_token_usage() == TokenUsage()
 
 
-class Asked(Exception):
+class PluginArguments(Exception):
     """What a plugin was given, thrown out of the call."""
 
 
@@ -71,7 +71,7 @@ class Asking:
         *,
         cancel_token: CancelToken | None = None,
     ) -> Prepared:
-        raise Asked([message.text for message in messages], system, list(tools or ()), cancel_token)
+        raise PluginArguments([message.text for message in messages], system, list(tools or ()), cancel_token)
 
 
 def test_a_cache_plugin_is_given_the_whole_call() -> None:
@@ -84,9 +84,9 @@ def test_a_cache_plugin_is_given_the_whole_call() -> None:
     ]
     for provider, call_it in zip((pure, stateful), calls, strict=True):
         provider.set_cache_plugin(Asking())  # type: ignore[arg-type]
-        with pytest.raises(Asked) as asked:
+        with pytest.raises(PluginArguments) as arguments:
             call_it()
-        assert asked.value.args == (["hi", "so?"], "rules", TOOLS, token)
+        assert arguments.value.args == (["hi", "so?"], "rules", TOOLS, token)
     assert len(stateful.get_history()) == 1
 
 
@@ -205,9 +205,9 @@ def test_no_failure_shows_the_key() -> None:
     caller = Caller(ANTHROPIC, KEY)
     with pytest.raises(TransportError) as refused:
         caller.simple(failing(ValueError(f"no JSON: {KEY}")))
-    told = Event("error", error=Failure("overloaded_error", f"too many calls of {KEY}"))
+    event = Event("error", error=Failure("overloaded_error", f"too many calls of {KEY}"))
     with pytest.raises(OverloadedError) as broken:
-        caller.call(never, lambda: Source(iter([told]), lambda: None), as_it_came, STREAMED, None)
+        caller.call(never, lambda: Source(iter([event]), lambda: None), as_it_came, STREAMED, None)
     for failure in (refused.value, broken.value):
         assert KEY not in f"{failure!r} {failure}"
     assert "no JSON" in refused.value.message

@@ -21,8 +21,8 @@ EPHEMERAL = {"type": "ephemeral"}
 
 
 def around(settings: Settings | None = None, think: bool = True, **kwargs: Any) -> dict[str, Any]:
-    given = {"system": None, "tools": None, "response_schema": None, **kwargs}
-    return (settings or Settings(ANTHROPIC, MODEL)).kwargs(Prompt((), **given), think=think)
+    fields = {"system": None, "tools": None, "response_schema": None, **kwargs}
+    return (settings or Settings(ANTHROPIC, MODEL)).kwargs(Prompt((), **fields), think=think)
 
 
 def test_a_plain_request_says_its_model_and_how_much_room_there_is_and_nothing_else() -> None:
@@ -148,7 +148,7 @@ def test_only_a_fixed_budget_waits_for_the_end_of_a_loop_without_thinking(
 
 
 @pytest.mark.parametrize(
-    ("config", "taken"),
+    ("config", "expected"),
     [
         (None, None),
         ({"type": "disabled"}, None),
@@ -159,8 +159,8 @@ def test_only_a_fixed_budget_waits_for_the_end_of_a_loop_without_thinking(
         ({"type": "adaptive", "display": "omitted"}, {"type": "adaptive", "display": "omitted"}),
     ],
 )
-def test_thinking_is_configured_in_our_words_or_in_the_apis(config: Any, taken: Any) -> None:
-    assert budgeted(config) == taken
+def test_thinking_is_configured_in_our_words_or_in_the_apis(config: Any, expected: Any) -> None:
+    assert budgeted(config) == expected
 
 
 @pytest.mark.parametrize(

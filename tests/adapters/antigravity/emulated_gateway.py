@@ -54,7 +54,7 @@ class Gateway:
         return opener(Endpoint(address, KEY, model, self.options(*names, **options)))
 
     @property
-    def asked(self) -> list[tuple[str, str, int]]:
+    def answer_requests(self) -> list[tuple[str, str, int]]:
         """For every request for an answer the host, the account and the status."""
         found = []
         for exchange in self.run.exchanges:

@@ -184,7 +184,7 @@ REFUSALS = [
         False,
         [reason("VALIDATION_REQUIRED"), HELP],
         kind="VALIDATION_REQUIRED",
-        said=f"Verify your account to continue. ({VERIFY})",
+        reported_message=f"Verify your account to continue. ({VERIFY})",
     ),
     refused(
         "service-off",
@@ -215,7 +215,7 @@ REFUSALS = [
         nested("invalid_request_error", CLAUDE_TOO_LONG),
         errors.ContextLimitError,
         kind="invalid_request_error",
-        said=CLAUDE_TOO_LONG,
+        reported_message=CLAUDE_TOO_LONG,
         fields={"limit": 200000, "requested": 200001},
     ),
     refused(
@@ -225,7 +225,7 @@ REFUSALS = [
         nested("invalid_request_error", DANGLING),
         errors.InvalidRequestError,
         kind="invalid_request_error",
-        said=DANGLING,
+        reported_message=DANGLING,
     ),
     refused(
         "claude-overloaded",
@@ -235,7 +235,7 @@ REFUSALS = [
         errors.OverloadedError,
         True,
         kind="overloaded_error",
-        said="Overloaded",
+        reported_message="Overloaded",
     ),
     refused(
         "claude-rate",
@@ -245,7 +245,7 @@ REFUSALS = [
         errors.RateLimitError,
         True,
         kind="rate_limit_error",
-        said="slow",
+        reported_message="slow",
     ),
     refused(
         "a-quoted-sentence-is-not-a-full-context",

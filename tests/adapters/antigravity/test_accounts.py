@@ -23,8 +23,8 @@ def named(accounts: Accounts, model: str = "m") -> list[str | None]:
 
 
 def three() -> tuple[list[Account], Accounts]:
-    made = [Account(refresh_token=name) for name in "abc"]
-    return made, Accounts(made, lambda: NOW)
+    accounts = [Account(refresh_token=name) for name in "abc"]
+    return accounts, Accounts(accounts, lambda: NOW)
 
 
 def test_accounts_are_tried_as_they_were_given() -> None:
@@ -64,7 +64,7 @@ def test_one_that_rests_for_good_is_tried_only_where_there_is_no_other() -> None
 
 
 @pytest.mark.parametrize(
-    ("given", "problem"),
+    ("value", "problem"),
     [
         ([], "a list of at least one"),
         ("1//secret", "a list of at least one"),
@@ -78,9 +78,9 @@ def test_one_that_rests_for_good_is_tried_only_where_there_is_no_other() -> None
         ([{"refresh_token": "1//secret", "projekt": "p"}], r"accounts\[0\]: there is no setting 'projekt'"),
     ],
 )
-def test_what_is_no_account_is_refused_with_its_place_and_without_its_value(given: Any, problem: str) -> None:
+def test_what_is_no_account_is_refused_with_its_place_and_without_its_value(value: Any, problem: str) -> None:
     with pytest.raises(UsageError, match=problem) as failure:
-        accounts_of(given)
+        accounts_of(value)
     assert "secret" not in str(failure.value)
 
 

@@ -32,7 +32,9 @@ from .kit import (
 HI = [m.Message.user("hi")]
 
 
-def got(reply: Any, recorder: CallbackRecorder | None = None, model: str = GEMINI, **kwargs: Any) -> m.ProviderResponse:
+def receive(
+    reply: Any, recorder: CallbackRecorder | None = None, model: str = GEMINI, **kwargs: Any
+) -> m.ProviderResponse:
     """A batch answer; callbacks but `on_chunk`, which would stream."""
     callbacks: dict[str, Any] = dict(recorder.callbacks) if recorder is not None else {}
     callbacks.pop("on_chunk", None)
@@ -70,7 +72,7 @@ def test_an_answer_is_read_with_and_without_its_envelope(path: str, wrapped: boo
 def test_it_is_the_parts_that_tell_whether_tools_are_called(
     model: str, finish: str, parts: list[Any], expected: m.FinishReason
 ) -> None:
-    response = got(envelope(*parts, finish=finish), model=model)
+    response = receive(envelope(*parts, finish=finish), model=model)
     assert (response.finish_reason, response.raw_finish) == (expected, finish)
 
 
@@ -81,13 +83,13 @@ def test_claudes_calls_keep_their_ids_and_tools_their_own_names() -> None:
     provider.complete(HI, tools=[tool])
     name = capture.request["tools"][0]["functionDeclarations"][0]["name"]
     reply = envelope(call(name, {"gate": "east"}, "toolu_vrtx_01A"), finish="OTHER")
-    (part,) = got(reply, model=CLAUDE, tools=[tool]).parts
+    (part,) = receive(reply, model=CLAUDE, tools=[tool]).parts
     assert part == m.FunctionCall("toolu_vrtx_01A", "mcp/gate state", {"gate": "east"})
 
 
 def test_calls_without_an_id_get_one_that_is_the_same_for_the_same_answer() -> None:
     reply = envelope(call("f", {}), call("f", {}))
-    first, second = (got(reply).calls for _ in range(2))
+    first, second = (receive(reply).calls for _ in range(2))
     assert first == second
     assert len({each.id for each in first}) == 2
 
@@ -107,13 +109,13 @@ SIGNED = m.Thought("Check the gate.", provider_data=issued(CLAUDE))
 )
 def test_a_signature_of_claudes_belongs_to_the_thought_before_it(pieces: list[Any]) -> None:
     recorder = CallbackRecorder()
-    response = got(envelope(*pieces, text("Shut.")), recorder, CLAUDE)
+    response = receive(envelope(*pieces, text("Shut.")), recorder, CLAUDE)
     assert response.parts == (SIGNED, m.Text("Shut."))
     assert "".join(piece for kind, piece in recorder.events if kind == "thinking") == "Check the gate."
 
 
 def test_two_thoughts_of_claudes_stay_two() -> None:
-    parts = got(envelope(thought("a", "QUFB"), thought("b"), thought("", "QkJC")), model=CLAUDE).parts
+    parts = receive(envelope(thought("a", "QUFB"), thought("b"), thought("", "QkJC")), model=CLAUDE).parts
     assert parts == (
         m.Thought("a", provider_data=issued(CLAUDE, "QUFB")),
         m.Thought("b", provider_data=issued(CLAUDE, "QkJC")),
@@ -128,20 +130,20 @@ def test_half_a_character_ends_with_the_thought_that_it_ended(httpx2_mock: Any) 
 
 
 def test_a_signature_of_geminis_stands_in_the_part_it_came_in() -> None:
-    parts = got(envelope(thought("a"), text("b"), text("", SIGNATURE))).parts
+    parts = receive(envelope(thought("a"), text("b"), text("", SIGNATURE))).parts
     assert parts == (m.Thought("a", provider_data=mark()), m.Text("b"), m.Text("", provider_data=issued()))
 
 
 def test_a_signature_is_kept_as_it_was_written() -> None:
     """It is the service's own: whichever alphabet it chose is the right one."""
     url_safe = SIGNATURE.replace("+", "-").replace("/", "_")
-    (part,) = got(envelope(text("a", url_safe))).parts
+    (part,) = receive(envelope(text("a", url_safe))).parts
     assert part.provider_data == issued(signature=url_safe)
 
 
 def test_code_files_and_unnamed_parts_are_kept() -> None:
     search = {"toolCall": {"id": "s", "toolType": "GOOGLE_SEARCH_WEB"}}
-    parts = got(
+    parts = receive(
         envelope(
             {"executableCode": {"language": "PYTHON", "code": "1+1", "id": "x"}},
             {"codeExecutionResult": {"outcome": "OUTCOME_OK", "output": "2"}},
@@ -211,7 +213,7 @@ def test_an_answer_without_a_candidate_is_none(path: str, reply: Any) -> None:
 
 
 def test_an_answer_that_ended_without_a_word_is_one() -> None:
-    response = got(envelope(finish="STOP"))
+    response = receive(envelope(finish="STOP"))
     assert (response.parts, response.finish_reason) == ((), m.FinishReason.STOP)
 
 
@@ -259,7 +261,7 @@ def test_an_error_in_place_of_an_answer_is_one_whatever_the_status_was(path: str
 @pytest.mark.parametrize("error", ["odd", {"code": "odd"}, {"code": 7}, ["x"], {"code": True}])
 def test_an_error_without_a_number_is_still_one(error: Any) -> None:
     with pytest.raises(ProviderError) as failure:
-        got({"error": error})
+        receive({"error": error})
     assert type(failure.value) is TransportError
     assert failure.value.status is None
 
@@ -267,7 +269,7 @@ def test_an_error_without_a_number_is_still_one(error: Any) -> None:
 def test_a_badly_written_call_is_worth_another_try() -> None:
     candidate = {"content": {}, "finishReason": "MALFORMED_FUNCTION_CALL", "finishMessage": "f(x=)"}
     with pytest.raises(TransportError, match=r"cannot be read: f\(x=\)$") as failure:
-        got({"response": {"candidates": [candidate]}})
+        receive({"response": {"candidates": [candidate]}})
     assert failure.value.retryable
 
 
@@ -279,11 +281,11 @@ def test_halves_of_characters_are_joined_or_shown_as_lost(path: str, httpx2_mock
 
 
 def test_structured_output_is_parsed_where_it_is_whole() -> None:
-    assert got(envelope(text('{"x": 1}')), response_schema={"type": "object"}).structured_output == {"x": 1}
-    assert got(envelope(text('{"x": 1'), finish="MAX_TOKENS"), response_schema={}).structured_output is None
+    assert receive(envelope(text('{"x": 1}')), response_schema={"type": "object"}).structured_output == {"x": 1}
+    assert receive(envelope(text('{"x": 1'), finish="MAX_TOKENS"), response_schema={}).structured_output is None
 
 
 def test_an_old_model_has_no_signatures_and_needs_none() -> None:
-    (part,) = got(envelope(call("f", {"x": 1.5})), model=OLD).parts
+    (part,) = receive(envelope(call("f", {"x": 1.5})), model=OLD).parts
     assert isinstance(part, m.FunctionCall)
     assert part.provider_data is None

@@ -18,7 +18,9 @@ from .kit import PATHS, call, envelope, event, legacy, stateless, stream, text, 
 HI = [Message.user("hi")]
 
 
-def asked(path: str, url: str, recorder: CallbackRecorder, **options: Any) -> Callable[[CancelToken], ProviderResponse]:
+def make_call(
+    path: str, url: str, recorder: CallbackRecorder, **options: Any
+) -> Callable[[CancelToken], ProviderResponse]:
     callbacks: dict[str, Any] = dict(recorder.callbacks)
     if path == "stateless":
         new = stateless(url, **options)
@@ -30,10 +32,10 @@ def asked(path: str, url: str, recorder: CallbackRecorder, **options: Any) -> Ca
 
 @PATHS
 def test_a_cancel_asks_no_other_host(path: str) -> None:
-    script, held = write_and_hold()
+    script, stall = write_and_hold()
     with scripted(script) as server, scripted(lambda exchange: exchange.answer(envelope(text("no")))) as other:
-        running = BackgroundCall(asked(path, server.url, CallbackRecorder(), fallback_urls=[other.url]))
-        assert held.wait(LIMIT)
+        running = BackgroundCall(make_call(path, server.url, CallbackRecorder(), fallback_urls=[other.url]))
+        assert stall.wait(LIMIT)
         running.token.cancel()
         assert running.result() == ProviderResponse(finish_reason=FinishReason.CANCELLED)
         assert not other.requests
@@ -43,13 +45,13 @@ def test_a_cancel_asks_no_other_host(path: str) -> None:
 @pytest.mark.parametrize("kind", ["text", "thinking", "call"])
 def test_a_callback_may_cancel_and_hears_nothing_more(kind: str, path: str) -> None:
     pieces = {"text": text("so "), "thinking": thought("hm"), "call": call("f", {}, "a")}
-    behind = [text("far"), thought("more"), call("g", {}, "b")]
-    events = [event(envelope(pieces[kind], *behind, finish=None)), *stream(text("end"))]
-    token, told = CancelToken(), []
+    later_pieces = [text("far"), thought("more"), call("g", {}, "b")]
+    events = [event(envelope(pieces[kind], *later_pieces, finish=None)), *stream(text("end"))]
+    token, kinds = CancelToken(), []
 
     def hear(what: str) -> Callable[[Any], None]:
         def recorder(_: Any) -> None:
-            told.append(what)
+            kinds.append(what)
             token.cancel()
 
         return recorder
@@ -60,7 +62,7 @@ def test_a_callback_may_cancel_and_hears_nothing_more(kind: str, path: str) -> N
             response = stateless(server.url).complete(HI, cancel_token=token, on_chunk=hear("text"), **callbacks)
         else:
             response = legacy(server.url).send_message_streaming("hi", hear("text"), cancel_token=token, **callbacks)
-    assert told == [kind]
+    assert kinds == [kind]
     assert response.finish_reason is FinishReason.CANCELLED
     assert response.calls == ()
 
@@ -76,6 +78,6 @@ def test_what_a_callback_raises_is_the_callers(path: str) -> None:
             return {"on_chunk": broken}
 
     with scripted(lambda exchange: exchange.stream(*stream(text("a"), text("b")))) as server:
-        ask = asked(path, server.url, Broken())
+        ask = make_call(path, server.url, Broken())
         with pytest.raises(LookupError, match="mine"):
             ask(CancelToken())

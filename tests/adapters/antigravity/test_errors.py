@@ -91,9 +91,9 @@ def test_an_answer_elsewhere_is_fetched_and_a_circle_of_them_is_an_error(
     assert type(raised_by(asking(path, streamed=streamed))) is errors.TransportError
 
 
-@pytest.mark.parametrize("made", exceptions_of(httpx2, httpx2.HTTPError), ids=lambda each: each.__name__)
-def test_whatever_the_client_raises_is_typed_and_says_what_it_was(made: Any) -> None:
-    failure = from_exception(made(f"for {KEY}"), [KEY])
+@pytest.mark.parametrize("exception_type", exceptions_of(httpx2, httpx2.HTTPError), ids=lambda each: each.__name__)
+def test_whatever_the_client_raises_is_typed_and_says_what_it_was(exception_type: Any) -> None:
+    failure = from_exception(exception_type(f"for {KEY}"), [KEY])
     assert type(failure) is errors.TransportError
     assert "for ***" in failure.message
 

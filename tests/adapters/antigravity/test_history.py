@@ -33,7 +33,7 @@ def back(messages: list[m.Message], model: str = GEMINI) -> list[m.Message]:
 
 def rich(model: str) -> list[m.Message]:
     """One of everything that the contents have a form for."""
-    ran = m.ProviderData("antigravity", model, {"id": "x1"})
+    code_data = m.ProviderData("antigravity", model, {"id": "x1"})
     signed = issued(model)
     return [
         m.Message.user(
@@ -50,8 +50,8 @@ def rich(model: str) -> list[m.Message]:
             m.ToolResult(MADE_UP, "mcp/files read", "no such file", is_error=True),
         ),
         m.Message.model(
-            m.ExecutableCode("PYTHON", "print(1)", provider_data=ran),
-            m.CodeExecutionResult("OUTCOME_OK", "1\n", provider_data=ran),
+            m.ExecutableCode("PYTHON", "print(1)", provider_data=code_data),
+            m.CodeExecutionResult("OUTCOME_OK", "1\n", provider_data=code_data),
             m.Opaque("antigravity", "toolCall", {"toolCall": {"id": "s", "args": {}}}),
             m.Text("Done.", provider_data=signed),
         ),
@@ -66,13 +66,13 @@ def test_out_and_back_keeps_everything(model: str) -> None:
 
 @pytest.mark.parametrize("model", [GEMINI, CLAUDE])
 def test_a_thought_without_a_signature_is_kept_also_where_it_does_not_go_out(model: str) -> None:
-    held = [
+    history = [
         m.Message.user("hi"),
         m.Message.model(m.Thought("hm", provider_data=mark(model)), "ho"),
         m.Message.user("so?"),
     ]
-    assert m.same_history(back(held, model), held, ids=False)
-    (_, answer, _) = sendable_contents(contents_of(held, target(model)), target(model))
+    assert m.same_history(back(history, model), history, ids=False)
+    (_, answer, _) = sendable_contents(contents_of(history, target(model)), target(model))
     assert len(answer["parts"]) == (1 if model == CLAUDE else 2)
 
 
@@ -90,32 +90,32 @@ def test_an_answer_that_is_nothing_but_thinking_is_kept_and_not_sent(model: str)
 
 def test_a_result_keeps_its_image_where_responses_hold_them() -> None:
     image = m.InlineData("image/png", b"\x01")
-    held = [
+    history = [
         m.Message.user("hi"),
         m.Message.model(m.FunctionCall("a", "f", {}, provider_data=issued()), m.FunctionCall("b", "f", {})),
         m.Message.tool(
             m.ToolResult("a", "f", 1, attachments=(image,)), m.ToolResult("b", "f", 2, attachments=(image,))
         ),
     ]
-    assert m.same_history(back(held), held, ids=False)
+    assert m.same_history(back(history), history, ids=False)
 
 
 def test_a_stand_in_for_a_signature_is_none() -> None:
-    held = [
+    history = [
         m.Message.user("hi"),
         m.Message.model(m.FunctionCall("a", "f", {})),
         m.Message.tool(m.ToolResult("a", "f", 1)),
     ]
-    assert m.same_history(back(held), held, ids=False)
+    assert m.same_history(back(history), history, ids=False)
 
 
 def test_what_another_service_signed_has_no_place_there() -> None:
     foreign = m.ProviderData("anthropic-messages", CLAUDE, {"signature": "s=="})
-    held = [
+    history = [
         m.Message.user("hi"),
         m.Message.model(m.Thought("hm", provider_data=foreign), m.Text("ho", provider_data=foreign)),
     ]
-    assert back(held)[1].parts == (m.Text("ho"),)
+    assert back(history)[1].parts == (m.Text("ho"),)
 
 
 @pytest.mark.parametrize("model", [GEMINI, OLD, CLAUDE, GPT])
@@ -124,19 +124,19 @@ def test_what_goes_out_is_what_the_stateless_path_sends(model: str) -> None:
     to = target(model)
     for seed in range(80):
         messages = [m.Message.user("hi"), *arbitrary(seed), m.Message.user("so?")]
-        kept = contents_of(messages, to)
-        assert sendable_contents(kept, to) == arranged(messages, to), seed
-        again = messages_of(kept, to, NAMES)
-        assert sendable_contents(contents_of(again, to), to) == sendable_contents(kept, to), seed
+        contents = contents_of(messages, to)
+        assert sendable_contents(contents, to) == arranged(messages, to), seed
+        again = messages_of(contents, to, NAMES)
+        assert sendable_contents(contents_of(again, to), to) == sendable_contents(contents, to), seed
 
 
 def test_calls_at_the_end_stay_open() -> None:
     to = target(GEMINI)
     called = m.Message.model("let me look", m.FunctionCall("a", "f", {}), m.FunctionCall(MADE_UP, "g", {}))
-    kept = contents_of([m.Message.user("hi"), called], to)
-    assert [content["role"] for content in kept] == ["user", "model"]
-    assert [call.id for call in open_calls(kept, to, NAMES)] == ["a", MADE_UP]
-    assert open_calls(kept[:1], to, NAMES) == ()
+    contents = contents_of([m.Message.user("hi"), called], to)
+    assert [content["role"] for content in contents] == ["user", "model"]
+    assert [call.id for call in open_calls(contents, to, NAMES)] == ["a", MADE_UP]
+    assert open_calls(contents[:1], to, NAMES) == ()
 
 
 def test_contents_are_plain_data_of_their_own() -> None:

@@ -148,8 +148,8 @@ def test_calls_that_nobody_answers_are_answered_before_anything_else_is_said() -
     talk.say("hi")
     talk.say("never mind")
     assert talk.contents[2:] == [("user", ["functionResponse"] * 2), ("user", ["never mind"])]
-    said = talk.bodies[-1]["request"]["contents"][2]["parts"]
-    assert ["error" in part["functionResponse"]["response"] for part in said] == [True, True]
+    parts = talk.bodies[-1]["request"]["contents"][2]["parts"]
+    assert ["error" in part["functionResponse"]["response"] for part in parts] == [True, True]
 
 
 def test_what_says_nothing_is_not_sent() -> None:
@@ -171,15 +171,15 @@ def test_files_are_said_too() -> None:
 
 
 def test_a_history_that_is_given_is_gone_on_from() -> None:
-    given = [
+    history = [
         m.Message.user("hi"),
         m.Message.model(m.FunctionCall("a", "f", {}, provider_data=issued())),
         m.Message.tool(m.ToolResult("a", "f", 1)),
         m.Message.model("ok"),
     ]
     talk = LegacyConversation(envelope(text("ok")))
-    talk.provider.create_session("rules", None, given)
-    assert m.same_history(talk.provider.get_history(), given, ids=False)
+    talk.provider.create_session("rules", None, history)
+    assert m.same_history(talk.provider.get_history(), history, ids=False)
     talk.say("more")
     assert [role for role, _ in talk.contents] == ["user", "model", "user", "model", "user"]
     assert talk.bodies[0]["request"]["contents"][1]["parts"][0]["thoughtSignature"] == SIGNATURE

@@ -157,22 +157,22 @@ def test_a_change_of_model_is_one_of_the_next_request() -> None:
 def test_models_are_those_that_the_service_lists() -> None:
     capture = Capture()
     assert stateless(transport=capture.transport).list_models() == [GEMINI, CLAUDE]
-    (asked,) = capture.requests
-    assert (asked.method, str(asked.url)) == ("POST", f"{URL}/v1internal:fetchAvailableModels")
-    assert asked.headers["authorization"] == f"Bearer {KEY}"
+    (request,) = capture.requests
+    assert (request.method, str(request.url)) == ("POST", f"{URL}/v1internal:fetchAvailableModels")
+    assert request.headers["authorization"] == f"Bearer {KEY}"
 
 
 def test_a_prompt_is_counted_whole_although_the_service_counts_contents_alone() -> None:
     capture = Capture()
     provider = stateless(transport=capture.transport)
     assert provider.count_tokens(HI) == 42
-    said = {"role": "user", "parts": [{"text": "hi"}]}
-    assert capture.body == {"request": {"model": f"models/{GEMINI}", "contents": [said]}}
+    content = {"role": "user", "parts": [{"text": "hi"}]}
+    assert capture.body == {"request": {"model": f"models/{GEMINI}", "contents": [content]}}
     assert provider.count_tokens(HI, "rules", [ToolSchema("gate")]) == 42
-    around, asked = capture.request["contents"]
+    around, last_content = capture.request["contents"]
     assert around["parts"][0] == {"text": "rules"}
     assert '"name":"gate"' in around["parts"][1]["text"]
-    assert asked == said
+    assert last_content == content
 
 
 def test_a_count_that_is_missing_is_none(httpx2_mock: Any) -> None:

@@ -22,7 +22,7 @@ class Replies:
     """Answers of the gateway by what is asked, in order; the last of each again and again."""
 
     def __init__(self, **replies: list[Any]) -> None:
-        self.asked: list[tuple[str, Any]] = []
+        self.requests: list[tuple[str, Any]] = []
         self.slept: list[float] = []
         self._replies = replies
         self.transport = httpx2.MockTransport(self._handle)
@@ -32,7 +32,7 @@ class Replies:
 
     def _handle(self, request: httpx2.Request) -> httpx2.Response:
         name = request.url.path.rpartition(":")[2].rpartition("/")[2]
-        self.asked.append((name, json.loads(request.content or b"null")))
+        self.requests.append((name, json.loads(request.content or b"null")))
         if name == "generateContent":
             return httpx2.Response(200, json=envelope(text("hi")))
         waiting = self._replies[name]
@@ -49,18 +49,18 @@ def test_a_project_is_asked_for_once_and_stands_in_every_envelope(project: Any) 
     provider = replies.provider()
     for _ in range(2):
         provider.complete(HI)
-    (first, asked), *rest = replies.asked
-    assert (first, asked) == ("loadCodeAssist", {"cloudaicompanionProject": None, "metadata": METADATA})
+    (first, load_body), *rest = replies.requests
+    assert (first, load_body) == ("loadCodeAssist", {"cloudaicompanionProject": None, "metadata": METADATA})
     assert [(name, body["project"]) for name, body in rest] == [("generateContent", "p-1")] * 2
 
 
 def test_a_project_that_is_given_is_not_asked_for() -> None:
     replies = Replies()
     replies.provider(project="mine").complete(HI)
-    assert [(name, body["project"]) for name, body in replies.asked] == [("generateContent", "mine")]
+    assert [(name, body["project"]) for name, body in replies.requests] == [("generateContent", "mine")]
 
 
-MADE = {"name": "operations/1", "done": True, "response": {"cloudaicompanionProject": {"id": "p-2"}}}
+DONE = {"name": "operations/1", "done": True, "response": {"cloudaicompanionProject": {"id": "p-2"}}}
 PENDING = {"name": "operations/1", "done": False}
 
 
@@ -74,17 +74,17 @@ PENDING = {"name": "operations/1", "done": False}
     ],
 )
 def test_an_account_without_one_is_onboarded_in_its_usual_tier(tiers: Any, tier: str) -> None:
-    replies = Replies(loadCodeAssist=[{"allowedTiers": tiers}], onboardUser=[MADE])
+    replies = Replies(loadCodeAssist=[{"allowedTiers": tiers}], onboardUser=[DONE])
     replies.provider().complete(HI)
-    asked = dict(replies.asked)
-    assert asked["onboardUser"] == {"tierId": tier, "cloudaicompanionProject": None, "metadata": METADATA}
-    assert asked["generateContent"]["project"] == "p-2"
+    bodies = dict(replies.requests)
+    assert bodies["onboardUser"] == {"tierId": tier, "cloudaicompanionProject": None, "metadata": METADATA}
+    assert bodies["generateContent"]["project"] == "p-2"
 
 
 def test_onboarding_that_takes_a_while_is_looked_after() -> None:
-    replies = Replies(loadCodeAssist=[{}], onboardUser=[PENDING], **{"1": [PENDING, PENDING, MADE]})
+    replies = Replies(loadCodeAssist=[{}], onboardUser=[PENDING], **{"1": [PENDING, PENDING, DONE]})
     replies.provider().complete(HI)
-    assert [name for name, _ in replies.asked] == [
+    assert [name for name, _ in replies.requests] == [
         "loadCodeAssist",
         "onboardUser",
         "1",
@@ -104,8 +104,8 @@ def test_onboarding_that_gives_no_project_is_an_error_and_ends(onboarding: Any) 
     replies = Replies(loadCodeAssist=[{}], onboardUser=[onboarding], **{"1": [PENDING]})
     with pytest.raises(AuthenticationError, match="no project"):
         replies.provider().complete(HI)
-    assert len(replies.asked) < 20
-    assert "generateContent" not in dict(replies.asked)
+    assert len(replies.requests) < 20
+    assert "generateContent" not in dict(replies.requests)
 
 
 def test_a_failure_on_the_way_is_told_as_what_it_is() -> None:
@@ -133,7 +133,7 @@ def test_a_turn_that_is_cancelled_while_it_waits_for_its_project_asks_nothing_mo
 def test_a_new_account_is_onboarded_and_then_asks(gateway: Gateway) -> None:
     provider = gateway.opened("stateless", "new")
     provider.complete(HI)
-    assert gateway.asked == [("", "new", 200)]
+    assert gateway.answer_requests == [("", "new", 200)]
     assert gateway.paths == [
         "/token",
         "/v1internal:loadCodeAssist",

@@ -58,9 +58,9 @@ def sent(messages: list[Message], model: str = GEMINI, **options: Any) -> Any:
 def test_a_request_stands_in_an_envelope_that_says_who_asks(path: str, streamed: bool) -> None:
     capture = Capture()
     asking(path, streamed=streamed, transport=capture.transport)()
-    (made,) = capture.requests
+    (wire_request,) = capture.requests
     verb = "streamGenerateContent?alt=sse" if streamed else "generateContent"
-    assert (made.method, str(made.url)) == ("POST", f"{URL}/v1internal:{verb}")
+    assert (wire_request.method, str(wire_request.url)) == ("POST", f"{URL}/v1internal:{verb}")
     body = capture.body
     assert list(body) == ["project", "model", "userAgent", "requestType", "requestId", "request"]
     assert (body["project"], body["model"], body["userAgent"]) == (PROJECT, GEMINI, "antigravity")
@@ -215,7 +215,7 @@ def test_models_that_demand_no_signature_get_no_stand_in(model: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("thought", "kept"),
+    ("thought", "is_kept"),
     [
         (Thought("hm", provider_data=issued(CLAUDE)), True),
         (Thought("", provider_data=issued(CLAUDE)), True),
@@ -224,12 +224,12 @@ def test_models_that_demand_no_signature_get_no_stand_in(model: str) -> None:
         (Thought("hm", provider_data=ProviderData("anthropic-messages", CLAUDE, {"signature": SIGNATURE})), False),
     ],
 )
-def test_claude_gets_its_own_signed_thoughts_back_and_no_others(thought: Thought, kept: bool) -> None:
+def test_claude_gets_its_own_signed_thoughts_back_and_no_others(thought: Thought, is_kept: bool) -> None:
     contents = sent([*HI, Message.model(thought, CALLED), Message.tool(ANSWERED)], CLAUDE)["contents"]
     first = contents[1]["parts"][0]
     expected = {"text": thought.text, "thought": True, "thoughtSignature": SIGNATURE}
-    assert (first == expected) is kept
-    assert ("functionCall" in first) is not kept
+    assert (first == expected) is is_kept
+    assert ("functionCall" in first) is not is_kept
 
 
 @pytest.mark.parametrize("model", [GEMINI, GPT])

@@ -83,8 +83,8 @@ def test_each_keyword_is_said_in_words_that_the_dialect_has(schema: dict[str, An
 
 def test_a_schema_that_contains_itself_ends_where_it_comes_back() -> None:
     node = {"type": "object", "properties": {"next": {"$ref": "#/$defs/node"}}}
-    made = parameters({"$ref": "#/$defs/node", "$defs": {"node": node}})
-    assert made == {"type": "object", "properties": {"next": {}}}
+    schema = parameters({"$ref": "#/$defs/node", "$defs": {"node": node}})
+    assert schema == {"type": "object", "properties": {"next": {}}}
 
 
 def test_parameters_are_an_object_in_any_case() -> None:
@@ -93,17 +93,17 @@ def test_parameters_are_an_object_in_any_case() -> None:
 
 
 def test_the_schema_that_was_given_stays_as_it_was() -> None:
-    given = {"type": "object", "properties": {"x": {"type": ["string", "null"], "default": "a"}}, "required": ["x"]}
-    before = encode(given)
-    parameters(given)
-    assert encode(given) == before
+    schema = {"type": "object", "properties": {"x": {"type": ["string", "null"], "default": "a"}}, "required": ["x"]}
+    before = encode(schema)
+    parameters(schema)
+    assert encode(schema) == before
 
 
 def judged(schema: dict[str, Any]) -> list[str]:
     """What the emulated gateway says of a tool with these parameters."""
     tools = [{"functionDeclarations": [{"name": "gate", "parameters": schema}]}]
-    asked = {"contents": [{"role": "user", "parts": [{"text": "hi"}]}], "tools": tools}
-    body = encode({"model": CLAUDE, "project": "p", "request": asked})
+    inner_request = {"contents": [{"role": "user", "parts": [{"text": "hi"}]}], "tools": tools}
+    body = encode({"model": CLAUDE, "project": "p", "request": inner_request})
     headers = {"authorization": f"Bearer {KEY}", "content-type": "application/json"}
     world = World(keys=frozenset({KEY}), models=DIALECT.models, clock=lambda: 0.0)
     request = HttpRequest("POST", "/v1internal:generateContent", {}, headers, body)
@@ -113,7 +113,7 @@ def judged(schema: dict[str, Any]) -> list[str]:
 
 
 def test_the_gateway_refuses_the_schema_as_it_was_and_takes_it_as_it_is_sent() -> None:
-    given = {
+    schema = {
         "$schema": "http://json-schema.org/draft-07/schema#",
         "type": "object",
         "$defs": {"gate": {"type": ["string", "null"], "examples": ["east"]}},
@@ -124,5 +124,5 @@ def test_the_gateway_refuses_the_schema_as_it_was_and_takes_it_as_it_is_sent() -
         },
         "required": ["gate"],
     }
-    assert judged(given)
-    assert judged(parameters(given)) == []
+    assert judged(schema)
+    assert judged(parameters(schema)) == []

@@ -21,9 +21,9 @@ GRANTED = {"access_token": "ya29.fresh", "expires_in": 3599, "token_type": "Bear
 
 
 def provider(url: str, token_url: str | None = None, count: int = 1) -> Any:
-    given = [{"refresh_token": f"1//{n}", "project": PROJECT} for n in range(count)]
+    accounts = [{"refresh_token": f"1//{n}", "project": PROJECT} for n in range(count)]
     client = {"client_id": "c", "client_secret": "the-secret", "token_url": token_url or f"{url}/token"}
-    return stateless(url, accounts=given, **client)
+    return stateless(url, accounts=accounts, **client)
 
 
 @pytest.mark.parametrize(
@@ -53,26 +53,26 @@ def test_what_the_token_endpoint_says_is_typed(
 def test_an_endpoint_that_fails_for_one_account_is_asked_for_the_next(httpx2_mock: Any) -> None:
     # The routes are respx's, and take the responses of its own HTTP client.
     httpx2_mock.post(f"{URL}/token").side_effect = [httpx.Response(503), httpx.Response(200, json=GRANTED)]
-    asked = httpx2_mock.route(url__startswith=f"{URL}/v1internal:").respond(json=envelope(text("hi")))
+    route = httpx2_mock.route(url__startswith=f"{URL}/v1internal:").respond(json=envelope(text("hi")))
     assert provider(URL, count=2).complete(HI).text == "hi"
-    assert asked.calls.last.request.headers["authorization"] == "Bearer ya29.fresh"
+    assert route.calls.last.request.headers["authorization"] == "Bearer ya29.fresh"
 
 
 def test_one_exchange_serves_all_threads() -> None:
-    begun, go = threading.Event(), threading.Event()
+    arrival, go = threading.Event(), threading.Event()
 
     def script(exchange: Exchange) -> None:
         if exchange.path != "/token":
             exchange.answer(envelope(text("hi")))
             return
-        begun.set()
+        arrival.set()
         assert go.wait(LIMIT)
         exchange.answer(GRANTED)
 
     with scripted(script) as server:
-        asked = provider(server.url)
-        running = [BackgroundCall(lambda token: asked.complete(HI, cancel_token=token)) for _ in range(4)]
-        assert begun.wait(LIMIT)
+        new_provider = provider(server.url)
+        running = [BackgroundCall(lambda token: new_provider.complete(HI, cancel_token=token)) for _ in range(4)]
+        assert arrival.wait(LIMIT)
         wait_until(lambda: all("_wait" in each.frames or each.is_reading for each in running))
         go.set()
         for each in running:
@@ -86,17 +86,17 @@ def test_one_exchange_serves_all_threads() -> None:
 @pytest.mark.parametrize("streamed", [False, True], ids=["batch", "stream"])
 def test_the_exchange_is_cut_with_the_turn(streamed: bool) -> None:
     """Nothing was asked yet: the turn was cancelled before its request was written."""
-    held = threading.Event()
+    stall = threading.Event()
 
     def script(exchange: Exchange) -> None:
-        held.set()
+        stall.set()
         exchange.wait_for_hangup()
 
     with scripted(script) as server:
-        asked = provider(server.url)
+        new_provider = provider(server.url)
         recorder: dict[str, Any] = {"on_chunk": lambda piece: None} if streamed else {}
-        running = BackgroundCall(lambda token: asked.complete(HI, cancel_token=token, **recorder))
-        assert held.wait(LIMIT)
+        running = BackgroundCall(lambda token: new_provider.complete(HI, cancel_token=token, **recorder))
+        assert stall.wait(LIMIT)
         running.token.cancel()
         assert isinstance(running.result(), errors.Cancelled)
         assert server.hung_up.wait(LIMIT), "the token endpoint did not see the cut"
@@ -104,21 +104,21 @@ def test_the_exchange_is_cut_with_the_turn(streamed: bool) -> None:
 
 
 def test_a_turn_that_waits_for_anothers_exchange_can_be_cancelled_and_leaves_it_alone() -> None:
-    held, go = threading.Event(), threading.Event()
+    stall, go = threading.Event(), threading.Event()
 
     def script(exchange: Exchange) -> None:
         if exchange.path == "/token":
-            held.set()
+            stall.set()
             assert go.wait(LIMIT)
             exchange.answer(GRANTED)
         else:
             exchange.answer(envelope(text("hi")))
 
     with scripted(script) as server:
-        asked = provider(server.url)
-        first = BackgroundCall(lambda token: asked.complete(HI, cancel_token=token))
-        assert held.wait(LIMIT)
-        second = BackgroundCall(lambda token: asked.complete(HI, cancel_token=token))
+        new_provider = provider(server.url)
+        first = BackgroundCall(lambda token: new_provider.complete(HI, cancel_token=token))
+        assert stall.wait(LIMIT)
+        second = BackgroundCall(lambda token: new_provider.complete(HI, cancel_token=token))
         wait_until(lambda: "_wait" in second.frames)
         second.token.cancel()
         assert isinstance(second.result(), errors.Cancelled)
@@ -130,8 +130,8 @@ def test_a_turn_that_waits_for_anothers_exchange_can_be_cancelled_and_leaves_it_
 
 def test_an_exchange_that_cannot_even_connect_is_cut() -> None:
     with full_listener() as url:
-        asked = provider(URL, token_url=f"{url}/token")
-        running = BackgroundCall(lambda token: asked.complete(HI, cancel_token=token))
+        new_provider = provider(URL, token_url=f"{url}/token")
+        running = BackgroundCall(lambda token: new_provider.complete(HI, cancel_token=token))
         wait_until(lambda: "connect_tcp" in running.frames)
         running.token.cancel()
         assert isinstance(running.result(), errors.Cancelled)
@@ -139,21 +139,21 @@ def test_an_exchange_that_cannot_even_connect_is_cut() -> None:
 
 def test_a_cancel_after_one_account_was_refused_ends_the_call_as_cancelled() -> None:
     """A request was written: that no other account may be tried any more leaves an answer that nothing came of."""
-    held = threading.Event()
+    stall = threading.Event()
 
     def script(exchange: Exchange) -> None:
         if exchange.path != "/token":
             exchange.answer({"error": {"code": 403, "message": "no"}}, 403)
         elif b"1%2F%2F1" in exchange.body:
-            held.set()
+            stall.set()
             exchange.wait_for_hangup()
         else:
             exchange.answer(GRANTED)
 
     with scripted(script) as server:
-        asked = provider(server.url, count=2)
-        running = BackgroundCall(lambda token: asked.complete(HI, cancel_token=token))
-        assert held.wait(LIMIT)
+        new_provider = provider(server.url, count=2)
+        running = BackgroundCall(lambda token: new_provider.complete(HI, cancel_token=token))
+        assert stall.wait(LIMIT)
         running.token.cancel()
         assert running.result() == ProviderResponse(finish_reason=FinishReason.CANCELLED)
 

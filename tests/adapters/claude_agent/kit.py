@@ -87,29 +87,29 @@ def events(*blocks: Any, stop: str | None = None, usage: tuple[int, int] = (3, 5
     calls = any(isinstance(block, dict) for block in blocks)
     reason = stop or ("tool_use" if calls else "end_turn")
     message = {"id": f"msg_{uuid.uuid4().hex}", "type": "message", "role": "assistant", "model": AGENT.model}
-    told = {"input_tokens": usage[0], "output_tokens": 1}
+    first_usage = {"input_tokens": usage[0], "output_tokens": 1}
     found: list[dict[str, Any]] = [
-        {"type": "message_start", "message": {**message, "content": [], "stop_reason": None, "usage": told}}
+        {"type": "message_start", "message": {**message, "content": [], "stop_reason": None, "usage": first_usage}}
     ]
     for index, block in enumerate(blocks):
-        found += [{**event, "index": index} for event in _grown(block)]
+        found += [{**event, "index": index} for event in _block_events(block)]
         found.append({"type": "content_block_stop", "index": index})
     end = {"stop_reason": reason, "stop_sequence": None}
     found += [{"type": "message_delta", "delta": end, "usage": {"output_tokens": usage[1]}}, {"type": "message_stop"}]
     return [f"event: {event['type']}\ndata: {json.dumps(event)}\n\n".encode() for event in found]
 
 
-def _grown(block: Any) -> list[dict[str, Any]]:
+def _block_events(block: Any) -> list[dict[str, Any]]:
     if isinstance(block, str):
-        begun: dict[str, Any] = {"type": "text", "text": ""}
+        empty_block: dict[str, Any] = {"type": "text", "text": ""}
         deltas: Sequence[dict[str, Any]] = [{"type": "text_delta", "text": block}]
     elif isinstance(block, tuple):
-        begun = {"type": "thinking", "thinking": "", "signature": ""}
+        empty_block = {"type": "thinking", "thinking": "", "signature": ""}
         deltas = [{"type": "thinking_delta", "thinking": block[0]}, {"type": "signature_delta", "signature": block[1]}]
     else:
-        begun = {"type": "tool_use", "id": block["id"], "name": block["name"], "input": {}}
+        empty_block = {"type": "tool_use", "id": block["id"], "name": block["name"], "input": {}}
         deltas = [{"type": "input_json_delta", "partial_json": block["args"]}]
-    start = {"type": "content_block_start", "content_block": begun}
+    start = {"type": "content_block_start", "content_block": empty_block}
     return [start, *({"type": "content_block_delta", "delta": delta} for delta in deltas)]
 
 

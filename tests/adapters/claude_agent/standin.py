@@ -52,9 +52,9 @@ class Store:
                     line = json.loads(data)
                     if "uuid" in line and "message" in line:
                         self.lines.append(line)
-        said = [line for line in self.lines if line.get("message")]
-        self.last = said[-1]["uuid"] if said else None
-        self.unanswered = bool(said) and said[-1]["type"] == "user"
+        message_lines = [line for line in self.lines if line.get("message")]
+        self.last = message_lines[-1]["uuid"] if message_lines else None
+        self.unanswered = bool(message_lines) and message_lines[-1]["type"] == "user"
 
     def put(self, message: dict[str, Any], parent: str | None = None, **more: Any) -> str:
         line = {
@@ -93,14 +93,14 @@ class Store:
             here = -1 if parent is None else places.get(parent, here - 1)
         answers = {line["message"].get("id") for line in self.lines if line["uuid"] in ancestors} - {None}
         found: list[dict[str, Any]] = []
-        taken = set()
+        uuids = set()
         for line in self.lines:
             message = line["message"]
             of_answer = line["type"] == "assistant" and message.get("id") in answers
-            of_call = line["type"] == "user" and line["parentUuid"] in taken and "toolUseResult" in line
+            of_call = line["type"] == "user" and line["parentUuid"] in uuids and "toolUseResult" in line
             if line["uuid"] not in ancestors and not of_answer and not of_call:
                 continue
-            taken.add(line["uuid"])
+            uuids.add(line["uuid"])
             if line.get("isApiErrorMessage"):
                 continue
             content = message["content"]
@@ -130,12 +130,12 @@ class Store:
 
 
 class Agent(one_answer.Program):  # type: ignore[misc]
-    def __init__(self, given: Any) -> None:
-        super().__init__(given)
-        self.store = Store(Path(os.environ["CLAUDE_CONFIG_DIR"]), given.resume)
+    def __init__(self, options: Any) -> None:
+        super().__init__(options)
+        self.store = Store(Path(os.environ["CLAUDE_CONFIG_DIR"]), options.resume)
         self.session = self.store.session
-        if given.resume and not self.store.lines:
-            self.unknown(given.resume)
+        if options.resume and not self.store.lines:
+            self.unknown(options.resume)
         self.incoming: queue.SimpleQueue[dict[str, Any] | None] = queue.SimpleQueue()
         self.saying = threading.Lock()
         self.interrupted = self.turning = False
@@ -180,14 +180,14 @@ class Agent(one_answer.Program):  # type: ignore[misc]
             sys.exit(0)
         return line
 
-    def gather(self, asked: dict[str, str]) -> dict[str, Any]:
+    def gather(self, questions: dict[str, str]) -> dict[str, Any]:
         """The answers to several questions, by what they were asked for; those that there are at an interrupt."""
         found: dict[str, Any] = {}
-        while len(found) < len(asked) and not self.interrupted:
+        while len(found) < len(questions) and not self.interrupted:
             line = self.hear()
             match line:
                 case {"type": "control_response", "response": {"request_id": number, "response": response}}:
-                    found[asked[number]] = response
+                    found[questions[number]] = response
                 case {"type": "interrupted"}:
                     break
                 case _:
@@ -243,20 +243,20 @@ class Agent(one_answer.Program):  # type: ignore[misc]
             elif not calls:
                 self.result(False, "", "completed")
                 return
-            elif not self.ran(calls):
+            elif not self.run_calls(calls):
                 return
 
-    def ran(self, calls: list[dict[str, Any]]) -> bool:
+    def run_calls(self, calls: list[dict[str, Any]]) -> bool:
         """Have the calls made; False where the turn has ended with it."""
         known = {f"mcp__{self.server}__{tool['name']}" for tool in self.tools}
-        asked = {
+        questions = {
             self.question(
                 subtype="can_use_tool", tool_name=call["name"], input=call["input"], tool_use_id=call["id"]
             ): call["id"]
             for call in calls
             if call["name"] in known
         }
-        allowed = self.gather(asked)
+        allowed = self.gather(questions)
         numbers = {}
         for n, call in enumerate(calls):
             if allowed.get(call["id"], {}).get("behavior") == "allow":
@@ -373,5 +373,5 @@ if __name__ == "__main__":
     _parser = one_answer.parser()
     _parser.add_argument("--resume")
     _parser.add_argument("--system-prompt-snapshot")
-    _given = one_answer.flags(_parser)
-    Agent(_given).run()
+    _options = one_answer.flags(_parser)
+    Agent(_options).run()

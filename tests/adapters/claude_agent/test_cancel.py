@@ -37,13 +37,13 @@ def test_a_cancel_in_a_text_keeps_what_was_shown_and_the_session_goes_on(here: P
         agent.send("1?")
         session = agent.session_id
         answer = agent.send("2?", on_chunk=stop, cancel_token=token)
-        held = [(message.role, message.text) for message in agent.history]
+        history = [(message.role, message.text) for message in agent.history]
         assert agent.send("3?").text == "Three."
         went_on = conversation(api.requests[-1])
     assert (answer.text, answer.finish_reason) == ("Two and", FinishReason.CANCELLED)
     assert shown == ["Two and"]
     assert answer.usage.prompt_tokens == 3
-    assert held == [("user", "1?"), ("model", "One."), ("user", "2?"), ("model", "Two and")]
+    assert history == [("user", "1?"), ("model", "One."), ("user", "2?"), ("model", "Two and")]
     assert agent.session_id == session
     assert [text for role, text in went_on if role == "assistant"] == ["One.", "Two and"]
     assert "interrupted" not in "".join(message.text for message in agent.history)
@@ -134,11 +134,11 @@ def test_a_program_that_heeds_no_interrupt_is_killed_and_the_session_resumed(
         answer = agent.send("2?", on_chunk=stop, cancel_token=token)
         assert (answer.text, answer.finish_reason) == ("Two and", FinishReason.CANCELLED)
         assert process.poll() is not None
-        held = [message.text for message in agent.history]
-        assert held in (["1?", "One.", "2?"], ["1?", "One."]), "what it has stored, and no more"
+        texts = [message.text for message in agent.history]
+        assert texts in (["1?", "One.", "2?"], ["1?", "One."]), "what it has stored, and no more"
         assert agent.send("3?").text == "Three."
         went_on = [text for _, text in conversation(api.requests[-1])]
-        assert (went_on[: len(held)], went_on[-1]) == (held, "3?")
+        assert (went_on[: len(texts)], went_on[-1]) == (texts, "3?")
     assert agent.session_id == session
 
 

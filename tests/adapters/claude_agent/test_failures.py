@@ -74,10 +74,12 @@ def test_a_stream_that_breaks_off_is_an_error_and_its_text_is_not_told_twice(her
 
 
 def test_an_overload_in_mid_stream_is_typed(here: Place) -> None:
-    told = b'event: error\ndata: {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}\n\n'
+    overload_event = (
+        b'event: error\ndata: {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}\n\n'
+    )
 
     def breaks(exchange: Exchange) -> None:
-        exchange.stream(*events("Monday")[:3], told)
+        exchange.stream(*events("Monday")[:3], overload_event)
 
     with scripted(breaks) as api, pytest.raises(OverloadedError):
         here.agent(api.url).send("1?")
@@ -155,11 +157,11 @@ def test_tools_of_a_turn_that_is_lost_are_told(here: Place) -> None:
 
 @strange_programs
 def test_a_program_that_does_something_else_is_a_typed_error(
-    here: Place, tmp_path: Path, source: str, said: str
+    here: Place, tmp_path: Path, source: str, message: str
 ) -> None:
     program = write_program(tmp_path, source)
     agent = here.agent(program=program, timeout=0.3 if "sleep" in source else 60)
-    with pytest.raises(TransportError, match=said) as raised:
+    with pytest.raises(TransportError, match=message) as raised:
         agent.send("1?")
     assert CANARY_KEY not in repr(raised.value)
     assert (agent.session_id, list(agent.history)) == (None, [])

@@ -15,7 +15,7 @@ from turnproof_adapters.claude_cli.lines import decode_line
 from turnproof_adapters.claude_cli.tools import restorer
 
 
-class Heard:
+class TurnRecorder:
     """A turn, and what was told of it."""
 
     def __init__(self) -> None:
@@ -29,7 +29,7 @@ class Heard:
         for event in events:
             self.take(type="stream_event", event=event, **more)
 
-    def said(self, text: str, **more: Any) -> None:
+    def say(self, text: str, **more: Any) -> None:
         message = {"role": "assistant", "id": text, "model": "m", "content": [{"type": "text", "text": text}]}
         self.take(type="assistant", message=message, **more)
 
@@ -48,47 +48,47 @@ def words(text: str) -> list[dict[str, Any]]:
 
 
 def test_what_a_subagent_says_is_no_part_of_the_turn() -> None:
-    heard = Heard()
-    heard.stream(START, *words("Mine."), END, STOP)
-    heard.said("Mine.")
-    heard.stream(START, *words("Not mine."), END, STOP, parent_tool_use_id="toolu_1")
-    heard.said("Not mine.", parent_tool_use_id="toolu_1")
-    assert heard.take(type="result", subtype="success", parent_tool_use_id="toolu_1") is None
-    result = heard.take(type="result", subtype="success", stop_reason="end_turn", usage={"input_tokens": 3})
-    assert heard.turn.response(result).text == "Mine."
-    assert heard.chunks == ["Mine."]
-    assert [said.id for said in heard.turn.said] == ["Mine."]
+    recorder = TurnRecorder()
+    recorder.stream(START, *words("Mine."), END, STOP)
+    recorder.say("Mine.")
+    recorder.stream(START, *words("Not mine."), END, STOP, parent_tool_use_id="toolu_1")
+    recorder.say("Not mine.", parent_tool_use_id="toolu_1")
+    assert recorder.take(type="result", subtype="success", parent_tool_use_id="toolu_1") is None
+    result = recorder.take(type="result", subtype="success", stop_reason="end_turn", usage={"input_tokens": 3})
+    assert recorder.turn.response(result).text == "Mine."
+    assert recorder.chunks == ["Mine."]
+    assert [message.id for message in recorder.turn.messages] == ["Mine."]
 
 
 def test_an_answer_that_is_asked_for_again_after_it_broke_off_is_not_told_twice() -> None:
-    heard = Heard()
-    heard.stream(START, *words("Monday"), STOP)
-    heard.take(type="system", subtype="api_retry", attempt=1)
+    recorder = TurnRecorder()
+    recorder.stream(START, *words("Monday"), STOP)
+    recorder.take(type="system", subtype="api_retry", attempt=1)
     with pytest.raises(TransportError, match="asked once more"):
-        heard.stream(START, *words("Monday"), END, STOP)
-    assert heard.chunks == ["Monday"]
+        recorder.stream(START, *words("Monday"), END, STOP)
+    assert recorder.chunks == ["Monday"]
 
 
 def test_a_retry_before_anything_was_shown_is_no_failure() -> None:
-    heard = Heard()
-    heard.take(type="system", subtype="api_retry", attempt=1)
-    heard.stream(START, *words("Monday"), END, STOP)
-    result = heard.take(type="result", subtype="success", stop_reason="end_turn")
-    assert heard.turn.response(result).text == "Monday"
+    recorder = TurnRecorder()
+    recorder.take(type="system", subtype="api_retry", attempt=1)
+    recorder.stream(START, *words("Monday"), END, STOP)
+    result = recorder.take(type="result", subtype="success", stop_reason="end_turn")
+    assert recorder.turn.response(result).text == "Monday"
 
 
 def test_figures_of_the_session_are_none_of_the_turn() -> None:
-    heard = Heard()
-    heard.stream(START, *words("Hi."), END, STOP)
+    recorder = TurnRecorder()
+    recorder.stream(START, *words("Hi."), END, STOP)
     figures = {"input_tokens": 3, "cache_read_input_tokens": 90, "cache_creation_input_tokens": 7, "output_tokens": 5}
     of_all = {"m": {"inputTokens": 30_000, "outputTokens": 500}}
     line = {"type": "result", "subtype": "success", "stop_reason": "end_turn", "modelUsage": of_all}
-    usage = heard.turn.response(heard.take(**line, usage=figures)).usage
+    usage = recorder.turn.response(recorder.take(**line, usage=figures)).usage
     assert (usage.prompt_tokens, usage.output_tokens, usage.cache_read_tokens) == (100, 5, 90)
 
 
 def test_kinds_of_lines_that_are_not_known_change_nothing() -> None:
-    heard = Heard()
-    heard.take(type="command_lifecycle", state="queued")
-    heard.take(type="system", subtype="of tomorrow", session_id="of nobody")
-    assert (heard.turn.said, heard.turn.parts, heard.turn.session_id) == ([], (), None)
+    recorder = TurnRecorder()
+    recorder.take(type="command_lifecycle", state="queued")
+    recorder.take(type="system", subtype="of tomorrow", session_id="of nobody")
+    assert (recorder.turn.messages, recorder.turn.parts, recorder.turn.session_id) == ([], (), None)

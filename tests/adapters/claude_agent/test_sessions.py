@@ -24,14 +24,20 @@ def written(here: Place, text: str, *, at: datetime, cwd: str | None = None, ses
     session = session or str(uuid.uuid4())
     folder = here.home / "projects" / "-somewhere"
     folder.mkdir(parents=True, exist_ok=True)
-    asked, answered = str(uuid.uuid4()), str(uuid.uuid4())
+    question_id, answered = str(uuid.uuid4()), str(uuid.uuid4())
     about = {"sessionId": session, "timestamp": at.isoformat(), "cwd": cwd or str(here.cwd), "isSidechain": False}
     blocks = [{"type": "text", "text": f"Answer to {text}"}]
     answer = {"role": "assistant", "id": f"msg_{session}", "model": "claude-haiku-4-5", "content": blocks}
     lines = [
         {"type": "atis-latch", "atis": "", "sessionId": session},
-        {"type": "user", "uuid": asked, "parentUuid": None, "message": {"role": "user", "content": text}, **about},
-        {"type": "assistant", "uuid": answered, "parentUuid": asked, "message": answer, **about},
+        {
+            "type": "user",
+            "uuid": question_id,
+            "parentUuid": None,
+            "message": {"role": "user", "content": text},
+            **about,
+        },
+        {"type": "assistant", "uuid": answered, "parentUuid": question_id, "message": answer, **about},
         {"type": "last-prompt", "lastPrompt": text, "leafUuid": answered, "sessionId": session},
     ]
     (folder / f"{session}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
@@ -49,11 +55,11 @@ def test_a_session_is_resumed_by_another_process_and_its_history_is_the_same(her
     with scripted(says("Look:", call(bed="3"), call(bed="4")), says("Both."), says("Two.")) as api:
         first = here.agent(api.url, sensor())
         first.send("1?")
-        held = list(first.history)
+        history = list(first.history)
         first.shutdown()
         second = here.agent(api.url, sensor(), session=first.session_id)
         assert second.session_id == first.session_id
-        assert same_history(second.history, held, ids=False)
+        assert same_history(second.history, history, ids=False)
         second.send("2?")
         before = api.requests[1].json["messages"]
         after = api.requests[2].json["messages"]
@@ -116,16 +122,16 @@ def test_a_session_that_is_deleted_is_gone(here: Place) -> None:
     with scripted(says("One."), says("Two.")) as api:
         agent = here.agent(api.url)
         agent.send("1?")
-        gone = str(agent.session_id)
+        session_id = str(agent.session_id)
         other = written(here, "other", at=NOON)
         agent.delete_session(other)
-        assert agent.session_id == gone
-        agent.delete_session(gone)
+        assert agent.session_id == session_id
+        agent.delete_session(session_id)
         left: tuple[Any, ...] = (agent.session_id, list(agent.history), here.files())
         assert left == (None, [], [])
         for unwilling in (agent.delete_session, agent.resume_session):
             with pytest.raises(ResumeError, match="there is no session"):
-                unwilling(gone)
+                unwilling(session_id)
         agent.send("2?")
         assert conversation(api.requests[-1]) == [("user", "2?")]
 
@@ -233,8 +239,8 @@ def test_opening_falls_back_and_never_fails_for_a_session(here: Place) -> None:
     assert here.agent(session=damaged, continue_last=True).session_id == last
     assert here.agent(session="nonsense", continue_last=True).session_id == last
     assert here.agent(session=last, continue_last=False).session_id == last
-    for lost in (here.agent(session=damaged), here.agent(session="nonsense"), here.agent()):
-        assert (lost.session_id, list(lost.history)) == (None, [])
+    for fallback in (here.agent(session=damaged), here.agent(session="nonsense"), here.agent()):
+        assert (fallback.session_id, list(fallback.history)) == (None, [])
 
 
 def test_opening_with_no_session_that_works_begins_one(here: Place) -> None:
@@ -248,7 +254,7 @@ def test_opening_with_no_session_that_works_begins_one(here: Place) -> None:
 # -- damage -----------------------------------------------------------------------------------------------------------
 
 
-def held(here: Place, api: ScriptedServer) -> tuple[ClaudeAgent, Path]:
+def two_turn_session(here: Place, api: ScriptedServer) -> tuple[ClaudeAgent, Path]:
     """A session of two turns, and its file."""
     agent = here.agent(api.url)
     agent.send("1?")
@@ -259,7 +265,7 @@ def held(here: Place, api: ScriptedServer) -> tuple[ClaudeAgent, Path]:
 
 def test_lines_that_cannot_be_read_are_passed_over(here: Place) -> None:
     with scripted(says("One."), says("Two."), says("Three.")) as api:
-        first, path = held(here, api)
+        first, path = two_turn_session(here, api)
         with path.open("ab") as file:
             file.write(b'garbage\n\xff\xfe\n{"type": "user", "uuid": 7}\n{"type": "user", "uuid": "half')
         agent = here.agent(api.url, session=first.session_id)
@@ -273,7 +279,7 @@ def test_lines_that_cannot_be_read_are_passed_over(here: Place) -> None:
 
 def test_a_file_that_was_cut_in_half_is_gone_on_with_where_it_ends(here: Place) -> None:
     with scripted(says("One."), says("Two."), says("Three.")) as api:
-        first, path = held(here, api)
+        first, path = two_turn_session(here, api)
         data = path.read_bytes()
         second = data.index(b'"2?"', data.index(b'"One."'))
         path.write_bytes(data[:second])

@@ -12,7 +12,7 @@ from turnproof.messages import FunctionCall, Message, Text, ToolResult, same_his
 from turnproof_adapters.claude_agent import stored_session
 from turnproof_adapters.claude_agent.history import messages
 from turnproof_adapters.claude_cli.lifecycle import CLAUDE_CLI
-from turnproof_adapters.claude_cli.lines import Said
+from turnproof_adapters.claude_cli.lines import ProgramMessage
 from turnproof_adapters.claude_cli.tools import restorer
 
 RESTORE = restorer((), ())
@@ -33,14 +33,14 @@ def use(call: str) -> list[dict[str, Any]]:
     return [{"type": "tool_use", "id": call, "name": "mcp__session__look", "input": {"bed": call}}]
 
 
-def result(call: str, said: str = "ok") -> list[dict[str, Any]]:
-    return [{"type": "tool_result", "tool_use_id": call, "content": said}]
+def result(call: str, content: str = "ok") -> list[dict[str, Any]]:
+    return [{"type": "tool_result", "tool_use_id": call, "content": content}]
 
 
 def read(tmp_path: Path, *lines: dict[str, Any]) -> list[Message]:
     path = tmp_path / "session.jsonl"
     path.write_text("".join(json.dumps(each) + "\n" for each in lines))
-    return messages(stored_session.read(path).said, CLAUDE_CLI, RESTORE)
+    return messages(stored_session.read(path).messages, CLAUDE_CLI, RESTORE)
 
 
 def look(call: str) -> FunctionCall:
@@ -136,22 +136,24 @@ def test_lines_that_name_each_other_do_not_go_round_for_ever(tmp_path: Path) -> 
 
 
 def test_two_answers_under_one_id_in_two_turns_are_two(tmp_path: Path) -> None:
-    said = [
-        Said("user", "1?"),
-        Said("assistant", text("One."), "m"),
-        Said("user", "2?"),
-        Said("assistant", text("Two."), "m"),
+    program_messages = [
+        ProgramMessage("user", "1?"),
+        ProgramMessage("assistant", text("One."), "m"),
+        ProgramMessage("user", "2?"),
+        ProgramMessage("assistant", text("Two."), "m"),
     ]
-    assert [message.text for message in messages(said, CLAUDE_CLI, RESTORE)] == ["1?", "One.", "2?", "Two."]
+    assert [message.text for message in messages(program_messages, CLAUDE_CLI, RESTORE)] == ["1?", "One.", "2?", "Two."]
 
 
 def test_blocks_that_are_damaged_are_left_out() -> None:
-    said = [
-        Said("user", [{"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "?"}}, {}]),
-        Said("user", [{"type": "text"}, *text("1?"), *result("nobody")]),
-        Said("assistant", [{"type": "tool_use", "id": 3}, *text("One.")], "m", "claude-haiku-4-5"),
+    program_messages = [
+        ProgramMessage(
+            "user", [{"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "?"}}, {}]
+        ),
+        ProgramMessage("user", [{"type": "text"}, *text("1?"), *result("nobody")]),
+        ProgramMessage("assistant", [{"type": "tool_use", "id": 3}, *text("One.")], "m", "claude-haiku-4-5"),
     ]
-    found = messages(said, CLAUDE_CLI, RESTORE)
+    found = messages(program_messages, CLAUDE_CLI, RESTORE)
     assert [part for message in found for part in message.parts if isinstance(part, Text)] == [Text("1?"), Text("One.")]
 
 

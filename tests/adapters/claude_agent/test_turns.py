@@ -38,18 +38,18 @@ PIXEL = bytes.fromhex(
 
 def test_a_turn_holds_its_calls_and_gives_the_text_of_all_answers(here: Place) -> None:
     shown: list[str] = []
-    told: list[FunctionCall] = []
-    ran: list[dict[str, Any]] = []
+    calls: list[FunctionCall] = []
+    tool_arguments: list[dict[str, Any]] = []
 
     def run(args: dict[str, Any], token: CancelToken) -> str:
-        ran.append(args)
+        tool_arguments.append(args)
         return f"bed {args['bed']}: 41 %"
 
     with scripted(says("Let me look.", call(bed="3", call_id="toolu_a")), says("41 %.")) as api:
         agent = here.agent(api.url, sensor(run))
-        answer = agent.send("How moist is bed 3?", on_chunk=shown.append, on_function_call=told.append)
-    assert ran == [{"bed": "3"}]
-    assert told == [FunctionCall("toolu_a", "read_sensor", {"bed": "3"})]
+        answer = agent.send("How moist is bed 3?", on_chunk=shown.append, on_function_call=calls.append)
+    assert tool_arguments == [{"bed": "3"}]
+    assert calls == [FunctionCall("toolu_a", "read_sensor", {"bed": "3"})]
     assert (answer.text, answer.calls, answer.finish_reason) == ("Let me look.41 %.", (), FinishReason.STOP)
     assert "".join(shown) == answer.text
     assert conversation(api.requests[-1]) == [
@@ -57,13 +57,13 @@ def test_a_turn_holds_its_calls_and_gives_the_text_of_all_answers(here: Place) -
         ("assistant", "Let me look."),
         ("user", "bed 3: 41 %"),
     ]
-    held = [
+    history = [
         Message.user("How moist is bed 3?"),
-        Message.model("Let me look.", told[0]),
+        Message.model("Let me look.", calls[0]),
         Message.tool(ToolResult("toolu_a", "read_sensor", "bed 3: 41 %")),
         Message.model("41 %."),
     ]
-    assert same_history(agent.history, held, ids=False)
+    assert same_history(agent.history, history, ids=False)
 
 
 def test_turns_go_on_in_one_session_and_each_has_its_own_usage(here: Place) -> None:
@@ -85,7 +85,7 @@ def test_turns_go_on_in_one_session_and_each_has_its_own_usage(here: Place) -> N
 
 
 def test_arguments_keep_their_types(here: Place) -> None:
-    given: dict[str, Any] = {
+    arguments: dict[str, Any] = {
         "bed": "01234",
         "n": 1.0,
         "big": 2**60 + 1,
@@ -93,14 +93,14 @@ def test_arguments_keep_their_types(here: Place) -> None:
         "list": ["1e5", 5],
         "none": None,
     }
-    ran: list[Any] = []
-    told: list[FunctionCall] = []
+    tool_arguments: list[Any] = []
+    calls: list[FunctionCall] = []
     schema = ToolSchema("note", "Note all", {"type": "object", "properties": {}})
-    with scripted(says(call("mcp__session__note", **given)), says("Done.")) as api:
-        agent = here.agent(api.url, Tool(schema, lambda args, token: ran.append(args)))
-        agent.send("Note it.", on_function_call=told.append)
-    assert [repr(args) for args in ran] == [repr(given)]
-    assert told[0].args == given
+    with scripted(says(call("mcp__session__note", **arguments)), says("Done.")) as api:
+        agent = here.agent(api.url, Tool(schema, lambda args, token: tool_arguments.append(args)))
+        agent.send("Note it.", on_function_call=calls.append)
+    assert [repr(args) for args in tool_arguments] == [repr(arguments)]
+    assert calls[0].args == arguments
 
 
 def test_parallel_calls_run_beside_each_other(here: Place) -> None:
@@ -144,7 +144,7 @@ def test_what_a_tool_gives_is_told_to_the_model_whole(here: Place, returned: Any
 
 
 @pytest.mark.parametrize(
-    ("run", "said"),
+    ("run", "message"),
     [
         (lambda args, token: 1 / 0, "ZeroDivisionError: division by zero"),
         (lambda args, token: {1, 2}, "what cannot be sent"),
@@ -152,13 +152,13 @@ def test_what_a_tool_gives_is_told_to_the_model_whole(here: Place, returned: Any
     ],
     ids=["raises", "gives no JSON", "attaches what cannot be carried"],
 )
-def test_a_tool_that_fails_is_an_error_result_and_the_turn_goes_on(here: Place, run: Any, said: str) -> None:
+def test_a_tool_that_fails_is_an_error_result_and_the_turn_goes_on(here: Place, run: Any, message: str) -> None:
     with scripted(says(call(bed="3")), says("I see.")) as api:
         agent = here.agent(api.url, sensor(run))
         assert agent.send("Look.").text == "I see."
     (result,) = agent.history[2].results
     assert result.is_error
-    assert said in str(result.result)
+    assert message in str(result.result)
 
 
 @pytest.mark.parametrize(("patience", "handed"), [(0.05, True), (60.0, False)], ids=["long", "short"])
@@ -177,60 +177,60 @@ def test_a_tool_that_takes_long_is_answered_with_a_handle_and_goes_on(
         assert agent.send("Look.").text == "Later then."
         assert ended.is_set() is not handed
     (result,) = agent.history[2].results
-    told = '{"task_id":"task-toolu_a","status":"running"}' if handed else "41 %"
-    assert (result.result, result.is_error) == (told, False)
+    expected = '{"task_id":"task-toolu_a","status":"running"}' if handed else "41 %"
+    assert (result.result, result.is_error) == (expected, False)
     freed.set()
     assert ended.wait(60)
 
 
 def test_a_call_that_is_not_permitted_is_told_to_the_model_and_not_made(here: Place) -> None:
-    asked: list[FunctionCall] = []
-    ran: list[str] = []
+    permission_calls: list[FunctionCall] = []
+    beds: list[str] = []
 
     def permits(wanted: FunctionCall) -> bool:
-        asked.append(wanted)
+        permission_calls.append(wanted)
         return bool(wanted.args["bed"] == "4")
 
     with scripted(says(call(bed="3"), call(bed="4")), says("Well.")) as api:
-        agent = here.agent(api.url, sensor(lambda args, token: ran.append(args["bed"])), permits=permits)
+        agent = here.agent(api.url, sensor(lambda args, token: beds.append(args["bed"])), permits=permits)
         assert agent.send("Both?").text == "Well."
-    assert sorted(str(one.args["bed"]) for one in asked) == ["3", "4"]
-    assert {one.name for one in asked} == {"read_sensor"}
-    assert ran == ["4"]
-    denied, made = agent.history[2].results
+    assert sorted(str(one.args["bed"]) for one in permission_calls) == ["3", "4"]
+    assert {one.name for one in permission_calls} == {"read_sensor"}
+    assert beds == ["4"]
+    denied, success = agent.history[2].results
     assert denied.is_error
     assert "not permitted" in str(denied.result)
-    assert not made.is_error
+    assert not success.is_error
 
 
 def test_permission_that_cannot_be_asked_for_is_not_given(here: Place) -> None:
-    ran: list[Any] = []
+    tool_arguments: list[Any] = []
 
     def permits(wanted: FunctionCall) -> bool:
         raise LookupError("nobody is there")
 
     with scripted(says(call(bed="3")), says("Well.")) as api:
-        agent = here.agent(api.url, sensor(lambda args, token: ran.append(args)), permits=permits)
+        agent = here.agent(api.url, sensor(lambda args, token: tool_arguments.append(args)), permits=permits)
         agent.send("Look.")
-    assert ran == []
+    assert tool_arguments == []
     assert "nobody is there" in str(agent.history[2].results[0].result)
 
 
 @pytest.mark.parametrize("name", ["Bash", "mcp__session__write_sensor", "mcp__other__read_sensor"])
 def test_no_tool_runs_but_those_of_the_session(here: Place, name: str) -> None:
-    asked: list[FunctionCall] = []
-    ran: list[Any] = []
+    permission_calls: list[FunctionCall] = []
+    tool_arguments: list[Any] = []
     with scripted(says(call(name, command="touch made", bed="3")), says("Well.")) as api:
-        tool = sensor(lambda args, token: ran.append(args))
-        agent = here.agent(api.url, tool, permits=lambda wanted: not asked.append(wanted))  # type: ignore[func-returns-value]
+        tool = sensor(lambda args, token: tool_arguments.append(args))
+        agent = here.agent(api.url, tool, permits=lambda wanted: not permission_calls.append(wanted))  # type: ignore[func-returns-value]
         assert agent.send("Go.").text == "Well."
-    assert (ran, asked) == ([], [])
+    assert (tool_arguments, permission_calls) == ([], [])
     assert agent.history[2].results[0].is_error
     assert [tool["name"] for tool in api.requests[0].json["tools"]] == [WIRE]
 
 
 def test_tools_are_declared_whole_and_called_under_their_own_names(here: Place) -> None:
-    told: list[FunctionCall] = []
+    calls: list[FunctionCall] = []
     schema = ToolSchema(
         "garden.read sensor", "Read it." * 2000, {"type": "object", "properties": {"n": {"type": "integer"}}}
     )
@@ -242,10 +242,10 @@ def test_tools_are_declared_whole_and_called_under_their_own_names(here: Place) 
     assert declared["input_schema"]["properties"] == {"n": {"type": "integer"}}
     with scripted(says(call(declared["name"], n=7)), says("Seven.")) as api:
         agent = here.agent(api.url, Tool(schema, lambda args, token: args["n"]))
-        agent.send("2?", on_function_call=told.append)
-    assert [(one.name, one.args) for one in told] == [("garden.read sensor", {"n": 7})]
+        agent.send("2?", on_function_call=calls.append)
+    assert [(one.name, one.args) for one in calls] == [("garden.read sensor", {"n": 7})]
     assert [(one.name, one.result) for one in agent.history[2].results] == [("garden.read sensor", "7")]
-    assert agent.history[1].calls == tuple(told)
+    assert agent.history[1].calls == tuple(calls)
 
 
 def test_two_tools_of_one_name_are_refused(here: Place) -> None:

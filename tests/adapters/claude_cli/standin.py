@@ -49,29 +49,29 @@ def parser() -> argparse.ArgumentParser:
 
 
 def flags(parser: argparse.ArgumentParser) -> argparse.Namespace:
-    given = parser.parse_args()
-    if given.print and given.output_format == "stream-json" and not given.verbose:
+    options = parser.parse_args()
+    if options.print and options.output_format == "stream-json" and not options.verbose:
         sys.exit("Error: When using --print, --output-format=stream-json requires --verbose")
-    if given.system_prompt_file:
-        given.system_prompt = Path(given.system_prompt_file).read_text("utf-8")
-    return given
+    if options.system_prompt_file:
+        options.system_prompt = Path(options.system_prompt_file).read_text("utf-8")
+    return options
 
 
 class Program:
-    def __init__(self, given: argparse.Namespace) -> None:
-        self.given = given
-        self.session = given.session_id or str(uuid.uuid4())
-        self.server = next(iter(json.loads(given.mcp_config or "{}").get("mcpServers", {})), None)
+    def __init__(self, options: argparse.Namespace) -> None:
+        self.options = options
+        self.session = options.session_id or str(uuid.uuid4())
+        self.server = next(iter(json.loads(options.mcp_config or "{}").get("mcpServers", {})), None)
         self.tools: list[dict[str, Any]] = []
         self.messages: list[dict[str, Any]] = []
         self.waiting: list[dict[str, Any]] = []
-        self.said = ""
+        self.error_text = ""
         self.status: int | None = None
         self.shell: dict[str, Any] = {}
         self.block: dict[str, Any] = {}
         self.pieces: list[str] = []
         self.blocks: list[dict[str, Any]] = []
-        self.asked: dict[str, str] = {}
+        self.permission_ids: dict[str, str] = {}
         self.stop: str | None = None
 
     # -- lines
@@ -117,7 +117,7 @@ class Program:
                 self.say(type="system", subtype="ui_invalidate", event="ui.render")
                 self.say(type="control_response", response={"subtype": "success", "request_id": number, "response": {}})
             case {"type": "assistant", "message": message}:
-                self.messages.append(self.kept(message))
+                self.messages.append(self.outgoing_message(message))
                 self.say(type="assistant", message=message)
             case {"type": "user", "message": message}:
                 if "/cost" in str(message["content"]) and not line.get("text_not_typed"):
@@ -130,9 +130,9 @@ class Program:
                 else:
                     self.say(type="result", subtype="success", is_error=False, num_turns=0, result="")
 
-    def kept(self, message: dict[str, Any]) -> dict[str, Any]:
+    def outgoing_message(self, message: dict[str, Any]) -> dict[str, Any]:
         """An assistant's message as it goes out: its thinking only where its model is known to be the same."""
-        same = message.get("model") == self.given.model and os.environ["MAX_THINKING_TOKENS"] != "0"
+        same = message.get("model") == self.options.model and os.environ["MAX_THINKING_TOKENS"] != "0"
         content = [block for block in message["content"] if same or block["type"] != "thinking"]
         return {"role": "assistant", "content": content}
 
@@ -150,23 +150,25 @@ class Program:
                 self.result(False, "", "completed")
                 return
             else:
-                self.messages.append({"role": "user", "content": self.ran(calls)})
-                if self.given.max_turns is not None:
+                self.messages.append({"role": "user", "content": self.run_calls(calls)})
+                if self.options.max_turns is not None:
                     self.result(True, "Reached maximum number of turns", "max_turns")
                     return
 
     def permission(self, call: dict[str, Any]) -> None:
         """Ask for it, and do not wait for the answer: the model is still speaking."""
         request = {"tool_name": call["name"], "input": call["input"], "tool_use_id": call["id"]}
-        self.asked[call["id"]] = str(uuid.uuid4())
+        self.permission_ids[call["id"]] = str(uuid.uuid4())
         self.say(
-            type="control_request", request_id=self.asked[call["id"]], request={"subtype": "can_use_tool", **request}
+            type="control_request",
+            request_id=self.permission_ids[call["id"]],
+            request={"subtype": "can_use_tool", **request},
         )
 
-    def ran(self, calls: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    def run_calls(self, calls: list[dict[str, Any]]) -> list[dict[str, Any]]:
         """Have the calls made as they are allowed; the results in the order in which they come."""
         results = []
-        numbers = {number: call for call in calls if (number := self.asked.pop(call["id"], None))}
+        numbers = {number: call for call in calls if (number := self.permission_ids.pop(call["id"], None))}
         for call in calls:
             if call not in numbers.values():
                 text = f"<tool_use_error>Error: {call['name']} cannot be called like this</tool_use_error>"
@@ -181,18 +183,24 @@ class Program:
                 continue
             meta = {"claudecode/toolUseId": allowed["id"], "progressToken": 1}
             params = {"name": allowed["name"].split("__", 2)[2], "arguments": allowed["input"], "_meta": meta}
-            told = self.served(method="tools/call", id=2, params=params)["mcp_response"]["result"]
-            results.append({"type": "tool_result", "tool_use_id": allowed["id"], **self.told(told, allowed["name"])})
+            output = self.served(method="tools/call", id=2, params=params)["mcp_response"]["result"]
+            results.append(
+                {"type": "tool_result", "tool_use_id": allowed["id"], **self.result_fields(output, allowed["name"])}
+            )
             self.say(type="user", message={"role": "user", "content": results[-1:]}, parent_tool_use_id=None)
         return results
 
-    def told(self, result: dict[str, Any], name: str) -> dict[str, Any]:
+    def result_fields(self, result: dict[str, Any], name: str) -> dict[str, Any]:
         """What the model is told of a result."""
         texts = [item["text"] for item in result["content"]]
         if result.get("isError"):
-            said = texts[0].strip()
-            kept = said if len(said) <= 10_000 else f"{said[:5000]}\n\n... cut ...\n\n{said[-5000:]}"
-            return {"content": kept or "Command failed with no output", "is_error": True}
+            error_text = texts[0].strip()
+            content = (
+                error_text
+                if len(error_text) <= 10_000
+                else f"{error_text[:5000]}\n\n... cut ...\n\n{error_text[-5000:]}"
+            )
+            return {"content": content or "Command failed with no output", "is_error": True}
         blank = not result.get("toolResult", texts[0]).strip()
         return {
             "content": f"({name} completed with no output)" if blank else result.get("toolResult", result["content"])
@@ -216,7 +224,7 @@ class Program:
             return None
         calls = self.streamed(answer)
         if calls is None:
-            self.result(True, self.said, "api_error", self.status)
+            self.result(True, self.error_text, "api_error", self.status)
         return calls
 
     def finished(self, block: dict[str, Any]) -> None:
@@ -232,35 +240,41 @@ class Program:
 
     def whole(self) -> dict[str, Any]:
         """The block that is growing, as far as it has grown."""
-        grown = "".join(self.pieces)
+        text = "".join(self.pieces)
         match self.block["type"]:
             case "tool_use":
                 try:
-                    return {**self.block, "input": json.loads(grown or "{}")}
+                    return {**self.block, "input": json.loads(text or "{}")}
                 except ValueError:
-                    return {**self.block, "input": {UNPARSED: {"raw": grown, "len": len(grown)}}}
+                    return {**self.block, "input": {UNPARSED: {"raw": text, "len": len(text)}}}
             case "text" | "thinking" as kind:
-                return {**self.block, kind: grown}
+                return {**self.block, kind: text}
         return self.block
 
     def body(self) -> dict[str, Any]:
         *earlier, last = self.messages
         content = last["content"]
-        said: list[dict[str, Any]] = [{"type": "text", "text": content}] if isinstance(content, str) else content
-        blocks = [dict(each) for each in said]
+        content_blocks: list[dict[str, Any]] = (
+            [{"type": "text", "text": content}] if isinstance(content, str) else content
+        )
+        blocks = [dict(each) for each in content_blocks]
         blocks[-1]["cache_control"] = {"type": "ephemeral"}
-        kept: dict[str, Any] = {"cache_control": {"type": "ephemeral"}}
-        own = [{"type": "text", "text": self.given.system_prompt, **kept}] if self.given.system_prompt else []
+        cache_mark: dict[str, Any] = {"cache_control": {"type": "ephemeral"}}
+        own = [{"type": "text", "text": self.options.system_prompt, **cache_mark}] if self.options.system_prompt else []
         budget = int(os.environ.get("MAX_THINKING_TOKENS", "0"))
         return {
-            "model": self.given.model,
+            "model": self.options.model,
             "messages": [*earlier, {"role": "user", "content": blocks}],
             "system": [
                 {
                     "type": "text",
                     "text": f"x-anthropic-billing-header: cc_version={VERSION}.0f7; cc_entrypoint=sdk-cli;",
                 },
-                {"type": "text", "text": "You are a Claude agent, built on Anthropic's Claude Agent SDK.", **kept},
+                {
+                    "type": "text",
+                    "text": "You are a Claude agent, built on Anthropic's Claude Agent SDK.",
+                    **cache_mark,
+                },
                 *own,
             ],
             "tools": [
@@ -299,8 +313,8 @@ class Program:
                         continue
                     case {"type": "message_start", "message": message}:
                         self.shell, self.block, self.blocks, self.stop = message, {}, [], None
-                    case {"type": "content_block_start", "content_block": begun}:
-                        self.block, self.pieces = dict(begun), []
+                    case {"type": "content_block_start", "content_block": begun_block}:
+                        self.block, self.pieces = dict(begun_block), []
                     case {"type": "content_block_delta", "delta": {"type": "signature_delta", "signature": signature}}:
                         self.block["signature"] = signature
                     case {"type": "content_block_delta", "delta": delta}:
@@ -334,7 +348,7 @@ class Program:
 
     def apologise(self, text: str, status: int | None = None, kind: str | None = None, deed: str | None = None) -> None:
         """What stands in an answer's place."""
-        self.said, self.status = text, status
+        self.error_text, self.status = text, status
         known = {} if status is None else {"api_error_status": status, "api_error_type": kind}
         self.say(
             type="assistant",

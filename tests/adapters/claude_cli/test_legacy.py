@@ -76,20 +76,20 @@ def runs(pid: int | None) -> bool:
     return True
 
 
-def results(claude: ClaudeCliLegacy, *said: str, **more: Any) -> list[ToolResult]:
+def results(claude: ClaudeCliLegacy, *texts: str, **more: Any) -> list[ToolResult]:
     """Results for the calls that are open."""
     calls = claude.get_history()[-1].calls
-    told = said or ("41 %",) * len(calls)
-    return [ToolResult(call.id, call.name, text, **more) for call, text in zip(calls, told, strict=True)]
+    contents = texts or ("41 %",) * len(calls)
+    return [ToolResult(call.id, call.name, text, **more) for call, text in zip(calls, contents, strict=True)]
 
 
 def unlike(emulated: Api, claude: ClaudeCliLegacy) -> list[Any]:
     """What differs between what the last request held and what the provider's own list does."""
     call = emulated.calls[-1]
-    held = claude.get_history()
-    while held[-1].role == "model":
-        held.pop()
-    return list(emulated.run.dialect.differences(held, SYSTEM, [SENSOR], call, call.model))
+    history = claude.get_history()
+    while history[-1].role == "model":
+        history.pop()
+    return list(emulated.run.dialect.differences(history, SYSTEM, [SENSOR], call, call.model))
 
 
 def bodies(emulated: Api) -> list[Any]:
@@ -103,7 +103,7 @@ def bodies(emulated: Api) -> list[Any]:
 @pytest.mark.parametrize("thinking", [False, True])
 def test_one_process_holds_the_conversation_and_sends_what_a_fresh_one_would(streamed: bool, thinking: bool) -> None:
     chunks: list[str] = []
-    asked = {"on_chunk": chunks.append} if streamed else {}
+    callbacks = {"on_chunk": chunks.append} if streamed else {}
     options: dict[str, Any] = {"thinking": {"budget_tokens": 1024}} if thinking else {}
     with api(THINKING if thinking else SCRIPT) as emulated:
         with legacy(emulated.run.base_url, **options) as claude:
@@ -111,22 +111,24 @@ def test_one_process_holds_the_conversation_and_sends_what_a_fresh_one_would(str
             processes = set()
             say: Callable[..., Any] = claude.send_message_streaming if streamed else claude.send_message
             give: Callable[..., Any] = claude.send_tool_results_streaming if streamed else claude.send_tool_results
-            for turn, send in enumerate((lambda: say(QUESTION, **asked), None, lambda: say("And bed 5?", **asked))):
+            for turn, send in enumerate(
+                (lambda: say(QUESTION, **callbacks), None, lambda: say("And bed 5?", **callbacks))
+            ):
                 emulated.arm(turn // 2)
-                answer = send() if send else give(results(claude), **asked)
+                answer = send() if send else give(results(claude), **callbacks)
                 processes.add(process(claude))
                 assert claude.get_token_usage() == answer.usage != type(answer.usage)()
                 assert unlike(emulated, claude) == []
-            held = claude.get_history()
+            history = claude.get_history()
         assert len(processes) == 1
-        said = [message.text for message in held if message.role == "model"]
-        assert "".join(chunks) == ("".join(said) if streamed else "")
+        texts = [message.text for message in history if message.role == "model"]
+        assert "".join(chunks) == ("".join(texts) if streamed else "")
         assert [exchange.findings for exchange in emulated.run.exchanges] == [[], [], []]
         sent = bodies(emulated)
         with provider(emulated.run.base_url, **options) as fresh:
-            for turn, upto in enumerate((1, 3, 5)):
+            for turn, length in enumerate((1, 3, 5)):
                 emulated.arm(turn // 2)
-                fresh.complete(held[:upto], SYSTEM, [SENSOR])
+                fresh.complete(history[:length], SYSTEM, [SENSOR])
     assert len(sent) == 3
     assert bodies(emulated)[3:] == sent
 
@@ -306,11 +308,11 @@ def test_a_cancel_while_results_are_answered_ends_the_program(emulated: Api) -> 
     with legacy(emulated.run.base_url) as claude:
         claude.send_message(QUESTION)
         began = process(claude)
-        given = results(claude)
-        answer = claude.send_tool_results_streaming(given, lambda _: token.cancel(), cancel_token=token)
+        tool_results = results(claude)
+        answer = claude.send_tool_results_streaming(tool_results, lambda _: token.cancel(), cancel_token=token)
         assert answer.finish_reason is FinishReason.CANCELLED
         assert not runs(began)
-        assert claude.get_history()[2].parts == tuple(given)
+        assert claude.get_history()[2].parts == tuple(tool_results)
         emulated.arm(1)
         claude.send_message("And bed 5?")
         assert unlike(emulated, claude) == []
@@ -321,10 +323,10 @@ def test_a_cancel_before_anything_is_asked_changes_nothing(emulated: Api) -> Non
     token.cancel()
     with legacy(emulated.run.base_url) as claude:
         claude.send_message(QUESTION)
-        began, held = process(claude), claude.get_history()
+        began, history = process(claude), claude.get_history()
         with pytest.raises(Cancelled):
             claude.send_tool_results(results(claude), cancel_token=token)
-        assert claude.get_history() == held
+        assert claude.get_history() == history
         claude.send_tool_results(results(claude))
         assert process(claude) == began
         assert unlike(emulated, claude) == []
@@ -344,7 +346,7 @@ def test_a_refusal_leaves_the_history_as_it_was() -> None:
     with api() as emulated, legacy(emulated.run.base_url) as claude:
         emulated.arm(1)
         claude.send_message("And bed 5?")
-        held = claude.get_history()
+        history = claude.get_history()
 
         def refuse(exchange: Exchange) -> None:
             exchange.answer({"type": "error", "error": {"type": "rate_limit_error", "message": "slow down"}}, 429)
@@ -354,7 +356,7 @@ def test_a_refusal_leaves_the_history_as_it_was() -> None:
             with pytest.raises(RateLimitError):
                 claude.send_message("And 6?")
             assert len(server.requests) == 1
-        assert claude.get_history() == held
+        assert claude.get_history() == history
         assert not runs(process(claude))
 
 

@@ -37,7 +37,7 @@ def start(tmp_path: Path) -> Iterator[Start]:
         yield started
 
 
-def gone(pipe: Pipe) -> Pipe:
+def wait_for_exit(pipe: Pipe) -> Pipe:
     """The same when its program has run and ended."""
     pipe.child._process.wait(60)
     return pipe
@@ -53,30 +53,30 @@ def begin(pipe: Pipe) -> None:
 
 def test_words_that_are_no_line_are_told(start: Start) -> None:
     with pytest.raises(TransportError, match="none of its protocol: Hello!"):
-        begin(gone(start("print('Hello!')")))
+        begin(wait_for_exit(start("print('Hello!')")))
 
 
 def test_a_failure_that_it_told_is_typed(start: Start) -> None:
     with pytest.raises(OverloadedError, match="Overloaded"):
-        begin(gone(start(f"print({FAILED!r})")))
+        begin(wait_for_exit(start(f"print({FAILED!r})")))
 
 
 def test_a_failure_that_it_told_before_it_was_asked_is_found_behind_the_question(start: Start) -> None:
-    pipe = gone(start(f"print({READY!r}); print({FAILED!r})"))
-    told = lines(pipe)
-    pipe.open(told)
+    pipe = wait_for_exit(start(f"print({READY!r}); print({FAILED!r})"))
+    output = lines(pipe)
+    pipe.open(output)
     pipe.write(user_line({"role": "user", "content": "1?"}))
-    assert [line.result for line in told if isinstance(line, Result)] == ["Overloaded"]
+    assert [line.result for line in output if isinstance(line, Result)] == ["Overloaded"]
 
 
 def test_the_way_it_ended_is_told_where_it_said_nothing(start: Start) -> None:
     with pytest.raises(TransportError, match="ended with exit code 4 in the middle of its answer; on stderr: no room"):
-        begin(gone(start("import sys; sys.stderr.write('no room'); sys.exit(4)")))
+        begin(wait_for_exit(start("import sys; sys.stderr.write('no room'); sys.exit(4)")))
 
 
 def test_a_line_that_broke_off_is_no_word_of_it(start: Start) -> None:
     with pytest.raises(TransportError, match="ended with exit code 4"):
-        begin(gone(start('import sys; sys.stdout.write(\'{"type": "sys\'); sys.exit(4)')))
+        begin(wait_for_exit(start('import sys; sys.stdout.write(\'{"type": "sys\'); sys.exit(4)')))
 
 
 def test_a_program_that_hangs_up_without_ending_is_not_said_to_have_been_ended(
@@ -84,10 +84,10 @@ def test_a_program_that_hangs_up_without_ending_is_not_said_to_have_been_ended(
 ) -> None:
     monkeypatch.setattr("turnproof_adapters._child_process.GRACE", 0.2)
     pipe = start('import os, time; os.close(0); os.write(1, b\'{"type": "deaf"}\\n\'); os.close(1); time.sleep(60)')
-    told = lines(pipe)
-    assert next(told).type == "deaf"
+    output = lines(pipe)
+    assert next(output).type == "deaf"
     with pytest.raises(TransportError, match="hung up without ending"):
-        pipe.open(told)
+        pipe.open(output)
 
 
 def test_a_program_that_does_not_read_is_lost(start: Start) -> None:

@@ -36,15 +36,15 @@ def emulated() -> Iterator[Api]:
         yield found
 
 
-def conversation(emulated: Api, asked: Callable[..., Any]) -> list[Message]:
-    """The script's conversation, held with `asked`."""
-    first = asked([QUESTION])
+def conversation(emulated: Api, complete: Callable[..., Any]) -> list[Message]:
+    """The script's conversation, held with `complete`."""
+    first = complete([QUESTION])
     results = Message.tool(*(ToolResult(call.id, call.name, "41 %") for call in first.calls))
     history = [QUESTION, Message("model", first.parts), results]
-    history.append(Message("model", asked(history).parts))
+    history.append(Message("model", complete(history).parts))
     emulated.arm(1)
     history.append(Message.user("And bed 5?"))
-    return [*history, Message("model", asked(history).parts)]
+    return [*history, Message("model", complete(history).parts)]
 
 
 @pytest.mark.parametrize("streamed", [True, False])
@@ -52,16 +52,16 @@ def test_the_wire_carries_the_conversation_and_nothing_is_lost_or_added(emulated
     chunks: list[str] = []
     with provider(emulated.run.base_url) as claude:
         on_chunk = chunks.append if streamed else None
-        held = conversation(emulated, lambda said: claude.complete(said, SYSTEM, [SENSOR], on_chunk=on_chunk))
-    assert [len(message.calls) for message in held] == [0, 2, 0, 0, 0, 0]
-    assert [message.text for message in held if message.role == "model"] == [
+        history = conversation(emulated, lambda said: claude.complete(said, SYSTEM, [SENSOR], on_chunk=on_chunk))
+    assert [len(message.calls) for message in history] == [0, 2, 0, 0, 0, 0]
+    assert [message.text for message in history if message.role == "model"] == [
         "Let me look.",
         "Both are at 41 %.",
         "I cannot say.",
     ]
     assert "".join(chunks) == ("Let me look.Both are at 41 %.I cannot say." if streamed else "")
-    for call, upto in zip(emulated.calls, (1, 3, 5), strict=True):
-        assert emulated.run.dialect.differences(held[:upto], SYSTEM, [SENSOR], call, call.model) == []
+    for call, length in zip(emulated.calls, (1, 3, 5), strict=True):
+        assert emulated.run.dialect.differences(history[:length], SYSTEM, [SENSOR], call, call.model) == []
     assert [finding.rule.id for one in emulated.run.exchanges for finding in one.findings] == []
 
 
@@ -104,11 +104,11 @@ def test_the_same_call_on_a_fresh_object_sends_the_same(emulated: Api) -> None:
 
 
 def test_what_a_user_says_is_no_command_to_the_program(emulated: Api) -> None:
-    said = [Message.user("/cost"), Message.model("Nothing."), Message.user("/cost")]
+    history = [Message.user("/cost"), Message.model("Nothing."), Message.user("/cost")]
     with provider(emulated.run.base_url) as claude:
-        claude.complete(said, SYSTEM, [SENSOR])
+        claude.complete(history, SYSTEM, [SENSOR])
     (call,) = emulated.calls
-    assert emulated.run.dialect.differences(said, SYSTEM, [SENSOR], call, call.model) == []
+    assert emulated.run.dialect.differences(history, SYSTEM, [SENSOR], call, call.model) == []
 
 
 def test_a_cancel_ends_the_program_and_keeps_what_was_shown() -> None:
@@ -169,13 +169,13 @@ def test_thinking_goes_back_with_its_signature() -> None:
     with api(THINKING) as emulated:
         emulated.arm(0)
         with provider(emulated.run.base_url, thinking={"budget_tokens": 1024}) as claude:
-            held = conversation(emulated, lambda said: claude.complete(said, SYSTEM, [SENSOR]))
-        assert [part.text for message in held for part in message.parts if isinstance(part, Thought)] == [
+            history = conversation(emulated, lambda said: claude.complete(said, SYSTEM, [SENSOR]))
+        assert [part.text for message in history for part in message.parts if isinstance(part, Thought)] == [
             "Both have sensors.",
             "Dry enough.",
         ]
-        for call, upto in zip(emulated.calls, (1, 3, 5), strict=True):
-            assert emulated.run.dialect.differences(held[:upto], SYSTEM, [SENSOR], call, call.model) == []
+        for call, length in zip(emulated.calls, (1, 3, 5), strict=True):
+            assert emulated.run.dialect.differences(history[:length], SYSTEM, [SENSOR], call, call.model) == []
         assert [exchange.findings for exchange in emulated.run.exchanges] == [[], [], []]
         sent = [part for part in emulated.calls[1].messages[1].parts if isinstance(part, Thought)]
         assert [thought.provider_data is not None for thought in sent] == [True]
@@ -238,12 +238,12 @@ CALLS_NOBODY = [["Monday", {"call": "divining_rod", "args": {"bed": "3"}, "unkno
 
 @pytest.mark.parametrize("path", ["stateless", "legacy"])
 @pytest.mark.parametrize(
-    ("said", "reason"),
+    ("reply", "reason"),
     [(CUT, FinishReason.MAX_TOKENS), (CALLS_NOBODY, FinishReason.TOOL_USE)],
     ids=["cut", "an unknown tool"],
 )
 def test_a_slow_listener_does_not_let_the_program_ask_the_model_to_go_on(
-    said: Any, reason: FinishReason, path: str, monkeypatch: pytest.MonkeyPatch
+    reply: Any, reason: FinishReason, path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kill, killed = Child.kill, threading.Event()
 
@@ -257,7 +257,7 @@ def test_a_slow_listener_does_not_let_the_program_ask_the_model_to_go_on(
         """Takes until the program is killed: it has to be while nobody takes its lines."""
         assert killed.wait(LIMIT)
 
-    with api({**SCRIPT, "results": {}, "turns": [{"user": "q", "model": said}]}) as emulated:
+    with api({**SCRIPT, "results": {}, "turns": [{"user": "q", "model": reply}]}) as emulated:
         emulated.arm(0)
         if path == "stateless":
             with provider(emulated.run.base_url) as claude:
@@ -311,11 +311,11 @@ def test_several_threads_do_not_mix(emulated: Api) -> None:
 
 
 @strange_programs
-def test_a_program_that_does_something_else_is_a_typed_error(tmp_path: Path, source: str, said: str) -> None:
+def test_a_program_that_does_something_else_is_a_typed_error(tmp_path: Path, source: str, message: str) -> None:
     program = write_program(tmp_path, source)
     limit = 0.3 if "sleep" in source else 60
     open_provider = provider("http://127.0.0.1:9", program, timeout=limit)
-    with open_provider as claude, pytest.raises(errors.TransportError, match=said) as raised:
+    with open_provider as claude, pytest.raises(errors.TransportError, match=message) as raised:
         claude.complete([QUESTION], SYSTEM)
     assert CANARY_KEY not in repr(raised.value)
 

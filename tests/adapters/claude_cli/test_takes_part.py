@@ -42,7 +42,7 @@ def test_the_binding_of_the_stand_in_is_the_adapters_own_with_another_program() 
 
 @pytest.mark.long
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "output"),
     [
         (("handoff", CLAUDE, "anthropic", "--after", "2", "--out", "out"), "claude_cli/stateless"),
         (("compare", CLAUDE, "--scenario", "tools/one", "--out", "out"), "2 comparisons: 2 equal"),
@@ -53,10 +53,10 @@ def test_the_binding_of_the_stand_in_is_the_adapters_own_with_another_program() 
     ],
     ids=lambda value: value[0] if isinstance(value, tuple) else "",
 )
-def test_a_command_takes_it_like_any_other_adapter(words: tuple[str, ...], said: str, tmp_path: Path) -> None:
+def test_a_command_takes_it_like_any_other_adapter(words: tuple[str, ...], output: str, tmp_path: Path) -> None:
     done = turnproof(*words, out=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert said in done.stdout
+    assert output in done.stdout
 
 
 @pytest.mark.long

@@ -248,8 +248,8 @@ class OpenedPath:
         if self.path == "legacy":
             self.provider.create_session(None, tools, history)
             return self.batch() if callbacks is None else self.stream(callbacks)
-        told = callbacks.callbacks if callbacks is not None else {}
-        response = self.provider.complete([*history, HI], None, tools, **told)
+        arguments = callbacks.callbacks if callbacks is not None else {}
+        response = self.provider.complete([*history, HI], None, tools, **arguments)
         assert isinstance(response, ProviderResponse)
         return response
 

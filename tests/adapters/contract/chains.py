@@ -30,7 +30,7 @@ class ChainKind:
     instructions: str
     names_begin: str
     result: str
-    said: str
+    user_message: str
     refusal: Refusal
     requests_when_forgotten: int
 
@@ -43,7 +43,7 @@ OPENAI = ChainKind(
     instructions="instructions",
     names_begin="resp_",
     result="function_call_output",
-    said="message",
+    user_message="message",
     refusal=Refusal(openai_responses.rules.MALFORMED_BODY, 400, "invalid_type", "This time it is wrong."),
     requests_when_forgotten=2,
 )
@@ -55,7 +55,7 @@ GOOGLE = ChainKind(
     instructions="system_instruction",
     names_begin="v1_",
     result="function_result",
-    said="user_input",
+    user_message="user_input",
     refusal=Refusal(gemini_interactions.rules.MALFORMED_BODY, 400, "invalid_request", "This time it is wrong."),
     requests_when_forgotten=3,  # the second asks whether the interaction is kept
 )
@@ -72,14 +72,14 @@ class ChainConversation(ScriptedService):
         self.provider.connect(kind.models[0])
         self.provider.create_session("Be brief.", [LOOK])
 
-    def say(self, said: str, *answer: Text | Thought | FunctionCall, finish: FinishReason = FinishReason.STOP) -> Any:
+    def say(self, text: str, *answer: Text | Thought | FunctionCall, finish: FinishReason = FinishReason.STOP) -> Any:
         """A turn, and the body of its last request."""
         self.answers(reply(*answer or (Text("Yes."),), finish=finish))
-        self.provider.send_message(said)
+        self.provider.send_message(text)
         return self.sent()
 
-    def answers(self, said: Reply) -> None:
-        self.responder.reply = said
+    def answers(self, script: Reply) -> None:
+        self.responder.reply = script
 
     def sent(self, back: int = 1) -> Any:
         """The body of a request, counted from the last."""
@@ -88,6 +88,6 @@ class ChainConversation(ScriptedService):
         return call.body
 
 
-def spoken(body: Any) -> list[str]:
+def request_texts(body: Any) -> list[str]:
     """The texts in a request."""
     return [block["text"] for item in body["input"] if "content" in item for block in item["content"]]

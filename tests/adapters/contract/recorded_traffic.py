@@ -130,17 +130,17 @@ class RecordedTraffic(ABC):
         return call if self.is_sendable(exchange, call) else None
 
     def differences(
-        self, exchange: Exchange, held: Sequence[Message], system: str = "", tools: Sequence[ToolSchema] = ()
+        self, exchange: Exchange, history: Sequence[Message], system: str = "", tools: Sequence[ToolSchema] = ()
     ) -> list[WireDifference]:
         """Where the request that the adapter makes of a conversation says something else."""
-        call = self._sent(exchange, held, system, tools)
-        return list(self.dialect.differences(held, system, tools, call, self.model(exchange)))
+        call = self._sent(exchange, history, system, tools)
+        return list(self.dialect.differences(history, system, tools, call, self.model(exchange)))
 
-    def _sent(self, exchange: Exchange, held: Sequence[Message], system: str, tools: Sequence[ToolSchema]) -> Call:
+    def _sent(self, exchange: Exchange, history: Sequence[Message], system: str, tools: Sequence[ToolSchema]) -> Call:
         """What the adapter puts on the wire, read by the dialect."""
         recorder = RequestRecorder(self.kit.answer(text("hi")), self.kit.stream(text("hi")))
         options = {"transport": recorder.transport, "model": self.model(exchange), **self.options(exchange)}
-        self.kit.open("stateless", URL, **options).complete(held, system, tools)
+        self.kit.open("stateless", URL, **options).complete(history, system, tools)
         (request,) = recorder.requests
         read = HttpRequest("POST", request.url.path, {}, dict(request.headers), bytes(request.content))
         call = self.dialect.parse(read, self._world)

@@ -32,7 +32,7 @@ CANCELLED = ProviderResponse(finish_reason=FinishReason.CANCELLED)
 @each_case((subject, moment) for subject in SUBJECTS for moment in subject.kit.cancel_moments())
 def test_a_silent_stream_is_cut_and_gives_what_had_arrived(subject: Subject, case: str) -> None:
     moment = subject.kit.cancel_moments()[case]
-    script, held = write_and_hold(*moment.events)
+    script, stall = write_and_hold(*moment.events)
     recorder = CallbackRecorder()
 
     def has_arrived() -> bool:
@@ -42,7 +42,7 @@ def test_a_silent_stream_is_cut_and_gives_what_had_arrived(subject: Subject, cas
     with scripted(script) as server:
         opened = subject.open(server.url, **moment.options)
         running = BackgroundCall(lambda token: opened.stream(recorder, token=token))
-        assert held.wait(LIMIT)
+        assert stall.wait(LIMIT)
         # Everything written came in one chunk: back in a read, the call has taken all of it.
         running.wait_until_reading(after=has_arrived)
         running.token.cancel()
@@ -69,17 +69,17 @@ HALF_A_BODY = b'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-len
 )
 def test_a_batch_answer_is_cut_too(subject: Subject, streamed: bool, written: bytes) -> None:
     """Also to a streamed call: a service that does not stream is read whole, and can be cancelled meanwhile."""
-    held = threading.Event()
+    stall = threading.Event()
 
     def script(exchange: Exchange) -> None:
         exchange.write(written)
-        held.set()
+        stall.set()
         exchange.wait_for_hangup()
 
     with scripted(script) as server:
         opened = subject.open(server.url)
         running = BackgroundCall(lambda token: opened.ask(streamed, token))
-        assert held.wait(LIMIT)
+        assert stall.wait(LIMIT)
         running.wait_until_reading()
         running.token.cancel()
         assert running.result() == CANCELLED
@@ -171,41 +171,41 @@ def test_a_batch_answer_that_arrives_after_the_cancel_calls_no_callback(kit: Ada
 @pytest.fixture
 def pools(monkeypatch: pytest.MonkeyPatch) -> list[httpcore2.ConnectionPool]:
     """Every connection pool that is made from now on."""
-    made: list[httpcore2.ConnectionPool] = []
+    connection_pools: list[httpcore2.ConnectionPool] = []
     original = httpcore2.ConnectionPool.__init__
 
     def record(self: httpcore2.ConnectionPool, *args: Any, **kwargs: Any) -> None:
         original(self, *args, **kwargs)
-        made.append(self)
+        connection_pools.append(self)
 
     monkeypatch.setattr(httpcore2.ConnectionPool, "__init__", record)
-    return made
+    return connection_pools
 
 
 @each_subject
 def test_fifty_cut_calls_leave_no_connection_behind_and_the_client_usable(
     subject: Subject, pools: list[httpcore2.ConnectionPool]
 ) -> None:
-    held, gone = threading.Semaphore(0), threading.Semaphore(0)
+    stalls, hangups = threading.Semaphore(0), threading.Semaphore(0)
 
     def script(exchange: Exchange) -> None:
         if exchange.ordinal == 50:
             return exchange.answer(subject.kit.answer(text("hi")))
         exchange.stream_head()
         exchange.chunk(subject.kit.stream(text("so ", "far"))[0])
-        held.release()
+        stalls.release()
         assert exchange.wait_for_hangup()
-        gone.release()
+        hangups.release()
         return None
 
     with scripted(script) as server:
         opened = subject.open(server.url)
         for _ in range(50):
             running = BackgroundCall(lambda token: opened.stream(token=token))
-            assert held.acquire(timeout=LIMIT)
+            assert stalls.acquire(timeout=LIMIT)
             running.token.cancel()
             assert isinstance(running.result(), ProviderResponse)
-            assert gone.acquire(timeout=LIMIT)
+            assert hangups.acquire(timeout=LIMIT)
         assert pools
         assert [connection for pool in pools for connection in pool.connections] == []
         assert opened.batch().text == "hi"
@@ -214,10 +214,10 @@ def test_fifty_cut_calls_leave_no_connection_behind_and_the_client_usable(
 @each_subject
 def test_a_late_cancel_does_not_reach_the_call_that_has_the_connection_now(subject: Subject) -> None:
     """The connection of a finished call goes back to the pool; cancelling its token later must not cut another call."""
-    held, go = threading.Event(), threading.Event()
+    stall, go = threading.Event(), threading.Event()
 
     def second(exchange: Exchange) -> None:
-        held.set()
+        stall.set()
         assert go.wait(LIMIT)
         exchange.answer(subject.kit.answer(text("second")))
 
@@ -234,7 +234,7 @@ def test_a_late_cancel_does_not_reach_the_call_that_has_the_connection_now(subje
         opened = subject.open(server.url)
         assert opened.batch(token=Watched()).text == "first"
         running = BackgroundCall(lambda token: opened.batch(token=token))
-        assert held.wait(LIMIT)
+        assert stall.wait(LIMIT)
         for callback in registered:
             callback()
         go.set()
@@ -266,10 +266,10 @@ def test_cancelling_one_of_two_calls_leaves_the_other_alone(kit: AdapterKit) -> 
         def stream(word: str, token: CancelToken) -> ProviderResponse:
             return opened.stream(message=Message.user(word), token=token)
 
-        kept, dropped = (BackgroundCall(partial(stream, word)) for word in ("keep", "drop"))
+        uncut, dropped = (BackgroundCall(partial(stream, word)) for word in ("keep", "drop"))
         both.wait(LIMIT)
         dropped.token.cancel()
-        response, cancelled = kept.result(), dropped.result()
+        response, cancelled = uncut.result(), dropped.result()
     assert isinstance(response, ProviderResponse)
     assert response.text == "kept"
     assert isinstance(cancelled, ProviderResponse)
@@ -280,10 +280,10 @@ def test_cancelling_one_of_two_calls_leaves_the_other_alone(kit: AdapterKit) -> 
 def test_an_error_that_the_cut_causes_is_not_reported(subject: Subject) -> None:
     """A cut shows as a reset, an early end or a broken frame, as it happens: for the caller it is a cancelled call."""
     first, second, *_ = subject.kit.stream(text("so ", "far"))
-    script, held = write_and_hold(first, second[: len(second) // 2])
+    script, stall = write_and_hold(first, second[: len(second) // 2])
     with scripted(script) as server:
         opened = subject.open(server.url)
         running = BackgroundCall(lambda token: opened.stream(token=token))
-        assert held.wait(LIMIT)
+        assert stall.wait(LIMIT)
         running.token.cancel()
         assert isinstance(running.result(), ProviderResponse)

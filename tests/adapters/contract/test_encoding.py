@@ -104,14 +104,14 @@ def test_messages_that_a_session_drops_are_freed_and_their_encodings_with_them(k
     client, history = Client(kit), [*ordinary(41, "call_"), HI]
     encoder = client.provider._encoder
     client.body(history)
-    dropped, kept = [weakref.ref(message) for message in history[:20]], history[20:]
+    dropped, rest = [weakref.ref(message) for message in history[:20]], history[20:]
     del history
-    client.body(kept)
+    client.body(rest)
     gc.collect()
     assert [each() for each in dropped if each() is not None] == []
-    assert len(encoder._rows) == len(kept)
-    remembered = [weakref.ref(message) for message in kept]
-    del kept
+    assert len(encoder._rows) == len(rest)
+    remembered = [weakref.ref(message) for message in rest]
+    del rest
     gc.collect()
     assert [each() for each in remembered if each() is not None and each() is not HI] == []
     assert len(encoder._rows) == 1, "the question, which this module holds"

@@ -121,19 +121,19 @@ def test_a_callback_that_raises_leaves_the_history_as_it_was(kit: AdapterKit) ->
 @each_case((Subject(kit, "legacy"), moment) for kit in KITS for moment in kit.cancel_moments())
 def test_a_cancelled_call_keeps_the_users_side_and_what_the_model_had_said(subject: Subject, case: str) -> None:
     moment = subject.kit.cancel_moments()[case]
-    script, held = write_and_hold(*moment.events)
+    script, stall = write_and_hold(*moment.events)
     recorder = CallbackRecorder()
     with scripted(script) as server:
         opened = subject.open(server.url, **moment.options)
         running = BackgroundCall(lambda token: opened.stream(recorder, token=token))
-        assert held.wait(LIMIT)
+        assert stall.wait(LIMIT)
         running.wait_until_reading(after=lambda: recorder.text == moment.text)
         running.token.cancel()
         response = running.result()
     assert isinstance(response, m.ProviderResponse)
-    asked, *said = history_of(opened.provider)
-    assert asked == ("user", (m.Text("hi"),))
-    assert said == ([("model", response.parts)] if response.parts else [])
+    question, *answers = history_of(opened.provider)
+    assert question == ("user", (m.Text("hi"),))
+    assert answers == ([("model", response.parts)] if response.parts else [])
 
 
 @each_kit
@@ -151,9 +151,9 @@ def test_a_call_that_the_limit_cut_is_not_recorded(kit: AdapterKit) -> None:
 @each_kit
 def test_the_history_handed_out_is_the_callers_own(kit: AdapterKit) -> None:
     provider = kit.open("legacy", URL)
-    given = [m.Message.user("hi"), m.Message.model("ho")]
-    provider.create_session(None, None, given)
-    given.clear()
+    history = [m.Message.user("hi"), m.Message.model("ho")]
+    provider.create_session(None, None, history)
+    history.clear()
     provider.get_history().clear()
     assert len(provider.get_history()) == 2
     provider.create_session()

@@ -65,8 +65,8 @@ def test_a_recorded_answer_goes_back_as_it_came(traffic: RecordedTraffic) -> Non
     for _, exchange in traffic.exchanges:
         reading = next(traffic.readings(exchange))
         if isinstance(reading, ProviderResponse) and traffic.is_returnable(reading):
-            held = [Message.user("hi"), Message("model", reading.parts), Message.user("and?")]
-            differences = [each for each in traffic.differences(exchange, held) if not traffic.is_made_up(each)]
+            history = [Message.user("hi"), Message("model", reading.parts), Message.user("and?")]
+            differences = [each for each in traffic.differences(exchange, history) if not traffic.is_made_up(each)]
             assert differences == [], exchange.where
             compared += 1
     assert compared >= traffic.returned_answers

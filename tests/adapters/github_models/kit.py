@@ -118,8 +118,8 @@ def _wire_deltas(parts: Iterable[WirePart]) -> list[Json]:
             case WireThinking():
                 raise NotImplementedError("the service shows no thinking")
             case WireCall():
-                begun, *more = part.arguments
-                deltas.append({"tool_calls": [wire_call(part.call_id, part.name, begun, index=calls)]})
+                first_piece, *more = part.arguments
+                deltas.append({"tool_calls": [wire_call(part.call_id, part.name, first_piece, index=calls)]})
                 deltas += [{"tool_calls": [{"index": calls, "function": {"arguments": piece}}]} for piece in more]
                 calls += 1
     return deltas

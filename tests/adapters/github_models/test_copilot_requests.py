@@ -82,9 +82,9 @@ def test_who_began_a_request_and_whether_it_shows_images(messages: Any, initiato
 def test_an_image_is_remembered_while_its_conversation_grows_and_in_no_other() -> None:
     capture = Capture(response_of_codex())
     provider = codex(transport=capture.transport)
-    begun = [HI, m.Message.model("so")]
-    shown = [*begun, m.Message.user("see", PIXEL), m.Message.model("I see")]
-    for messages in ([HI], shown, [*shown, HI], [*begun, HI]):
+    first_turn = [HI, m.Message.model("so")]
+    shown = [*first_turn, m.Message.user("see", PIXEL), m.Message.model("I see")]
+    for messages in ([HI], shown, [*shown, HI], [*first_turn, HI]):
         provider.complete(messages)
     assert ["copilot-vision-request" in each.headers for each in capture.requests] == [False, True, True, False]
 
@@ -102,13 +102,13 @@ def test_every_request_has_an_id_of_its_own() -> None:
 
 @pytest.mark.parametrize("streamed", [False, True], ids=["batch", "stream"])
 def test_both_paths_send_the_same_request(streamed: bool) -> None:
-    for opened, kept in ((chat, chat_legacy), (codex, codex_legacy)):
+    for opened, open_legacy in ((chat, chat_legacy), (codex, codex_legacy)):
         reply = response_of_codex() if opened is codex else answer("hi")
         pure, stateful = Capture(reply), Capture(reply)
         if streamed and opened is codex:
             continue  # what it answers is a stream of another form; its own tests have it
         opened(transport=pure.transport).complete([*LOOP, HI], "Be brief.", **(STREAMED if streamed else {}))
-        provider = kept(transport=stateful.transport)
+        provider = open_legacy(transport=stateful.transport)
         provider.create_session("Be brief.", history=LOOP)
         if streamed:
             provider.send_message_streaming("hi", unheard)
@@ -153,8 +153,8 @@ def test_sealed_thinking_comes_in_pieces_and_goes_back() -> None:
 def test_chunks_of_the_filter_and_the_figures_have_no_choices() -> None:
     capture = Capture(events=stream({"role": "assistant", "content": ""}, {"content": "so"}))
     pure = chat(transport=capture.transport).complete([HI], on_chunk=unheard)
-    kept = chat_legacy(transport=capture.transport).send_message_streaming("hi", unheard)
-    assert outcome(pure) == outcome(kept)
+    legacy_response = chat_legacy(transport=capture.transport).send_message_streaming("hi", unheard)
+    assert outcome(pure) == outcome(legacy_response)
     assert pure.usage.cache_read_tokens == 100
 
 
@@ -263,7 +263,7 @@ def test_a_refusal_is_typed_alike_however_it_was_asked_for(case: Case, httpx2_mo
 
 @pytest.mark.parametrize("name", WAYS)
 @pytest.mark.parametrize(
-    "told",
+    "reply",
     [
         {"json": {"error": {"code": "rate_limit_exceeded", "message": "Sorry"}}},
         {"content": b"data: " + b'{"error":{"code":"rate_limit_exceeded","message":"Sorry"}}\n\n',
@@ -271,11 +271,11 @@ def test_a_refusal_is_typed_alike_however_it_was_asked_for(case: Case, httpx2_mo
     ],
     ids=["json", "stream"],
 )  # fmt: skip
-def test_a_failure_under_status_200_is_the_error_that_it_names(name: str, told: Any, httpx2_mock: Any) -> None:
-    if ("stream" in name) != ("content" in told):
+def test_a_failure_under_status_200_is_the_error_that_it_names(name: str, reply: Any, httpx2_mock: Any) -> None:
+    if ("stream" in name) != ("content" in reply):
         return
     httpx2_mock.get("https://api.github.com/copilot_internal/v2/token").respond(json=issued())
-    httpx2_mock.post(host="api.githubcopilot.com").respond(200, **told)
+    httpx2_mock.post(host="api.githubcopilot.com").respond(200, **reply)
     with pytest.raises(RateLimitError, match="Sorry") as failure:
         WAYS[name]()
     assert failure.value.status == 200

@@ -53,35 +53,35 @@ def numbered(refresh_in: float | None = 1500) -> Iterator[Issued]:
 @pytest.mark.parametrize(("refresh_in", "life"), [(1500, 1500), (60.5, 60.5), (None, LIFE), (0, LIFE), (-1, LIFE)])
 def test_a_token_is_kept_for_as_long_as_its_answer_says(refresh_in: float | None, life: float) -> None:
     clock, tokens = Clock(), numbered(refresh_in)
-    held = Tokens(lambda: next(tokens), clock)
-    assert held.known is None
-    first = held.current()
+    token_cache = Tokens(lambda: next(tokens), clock)
+    assert token_cache.known is None
+    first = token_cache.current()
     clock.now += life - 0.1
-    assert held.current() is first is held.known
+    assert token_cache.current() is first is token_cache.known
     clock.now += 0.1
-    assert held.current().token == "token-2"
+    assert token_cache.current().token == "token-2"
 
 
 def test_a_token_that_was_refused_is_exchanged_once_for_all_who_were_refused() -> None:
     tokens = numbered()
-    held = Tokens(lambda: next(tokens), Clock())
-    first = held.current()
-    second = held.renewed(first)
-    assert (second.token, held.renewed(first), held.current()) == ("token-2", second, second)
+    token_cache = Tokens(lambda: next(tokens), Clock())
+    first = token_cache.current()
+    second = token_cache.renewed(first)
+    assert (second.token, token_cache.renewed(first), token_cache.current()) == ("token-2", second, second)
 
 
 def test_threads_that_ask_at_once_share_one_exchange() -> None:
-    begun, go, exchanges = threading.Event(), threading.Event(), []
+    arrival, go, exchanges = threading.Event(), threading.Event(), []
 
     def exchange() -> Issued:
         exchanges.append(1)
-        begun.set()
+        arrival.set()
         assert go.wait(LIMIT)
         return Issued("shared")
 
-    held = Tokens(exchange, Clock())
-    running = [BackgroundCall(lambda token: held.current(token)) for _ in range(4)]
-    assert begun.wait(LIMIT)
+    token_cache = Tokens(exchange, Clock())
+    running = [BackgroundCall(lambda token: token_cache.current(token)) for _ in range(4)]
+    assert arrival.wait(LIMIT)
     wait_until(lambda: sum("_wait" in each.frames for each in running) == 3)
     go.set()
     assert {each.result().token for each in running} == {"shared"}  # type: ignore[union-attr]
@@ -89,17 +89,17 @@ def test_threads_that_ask_at_once_share_one_exchange() -> None:
 
 
 def test_who_waits_for_anothers_exchange_can_be_cancelled() -> None:
-    begun, go = threading.Event(), threading.Event()
+    arrival, go = threading.Event(), threading.Event()
 
     def exchange() -> Issued:
-        begun.set()
+        arrival.set()
         assert go.wait(LIMIT)
         return Issued("late")
 
-    held = Tokens(exchange, Clock())
-    first = BackgroundCall(lambda token: held.current(token))
-    assert begun.wait(LIMIT)
-    second = BackgroundCall(lambda token: held.current(token))
+    token_cache = Tokens(exchange, Clock())
+    first = BackgroundCall(lambda token: token_cache.current(token))
+    assert arrival.wait(LIMIT)
+    second = BackgroundCall(lambda token: token_cache.current(token))
     wait_until(lambda: "_wait" in second.frames)
     second.token.cancel()
     assert isinstance(second.result(), errors.Cancelled)
@@ -117,10 +117,10 @@ def test_after_an_exchange_that_failed_the_next_one_tries_again() -> None:
         assert isinstance(found, Issued)
         return found
 
-    held = Tokens(exchange, Clock())
+    token_cache = Tokens(exchange, Clock())
     with pytest.raises(errors.TransportError):
-        held.current()
-    assert held.current().token == "there"
+        token_cache.current()
+    assert token_cache.current().token == "there"
 
 
 def test_a_token_shows_in_no_repr() -> None:
@@ -141,7 +141,7 @@ def test_the_answer_to_an_exchange() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "base_url", "expected"),
+    ("token_url", "base_url", "expected"),
     [
         (None, None, TOKEN_URL),
         (None, "https://api.individual.githubcopilot.com", TOKEN_URL),
@@ -150,8 +150,8 @@ def test_the_answer_to_an_exchange() -> None:
         ("https://api.corp.ghe.com/copilot_internal/v2/token", "https://copilot-api.corp.ghe.com", None),
     ],
 )
-def test_where_a_token_is_issued(given: str | None, base_url: str | None, expected: str | None) -> None:
-    assert token_url_of(given, base_of(base_url)) == (expected or given)
+def test_where_a_token_is_issued(token_url: str | None, base_url: str | None, expected: str | None) -> None:
+    assert token_url_of(token_url, base_of(base_url)) == (expected or token_url)
 
 
 @pytest.mark.parametrize(
@@ -178,9 +178,9 @@ def test_an_address_may_end_as_it_likes(tail: str) -> None:
 def test_without_an_address_of_ones_own_the_plans_host_is_asked(httpx2_mock: Any) -> None:
     api = "https://api.business.githubcopilot.com"
     httpx2_mock.get(TOKEN_URL).respond(json=issued(endpoints={"api": api}))
-    asked = httpx2_mock.post(f"{api}/responses").respond(json=response_of_codex())
+    route = httpx2_mock.post(f"{api}/responses").respond(json=response_of_codex())
     assert codex("").complete(HI).text == "hi"
-    assert asked.call_count == 1
+    assert route.call_count == 1
 
 
 # -- the exchange as a request
@@ -368,9 +368,9 @@ def test_an_exchange_that_does_not_reach_github_is_a_transport_error(httpx2_mock
 # -- cancelled
 
 
-def holding_exchange(held: threading.Event) -> Any:
+def holding_exchange(stall: threading.Event) -> Any:
     def script(exchange: Exchange) -> None:
-        held.set()
+        stall.set()
         exchange.wait_for_hangup()
 
     return script
@@ -378,43 +378,43 @@ def holding_exchange(held: threading.Event) -> Any:
 
 @pytest.mark.parametrize("opened", [chat, codex], ids=["chat", "codex"])
 def test_a_call_cancelled_while_its_token_is_exchanged_was_never_sent(opened: Any) -> None:
-    held = threading.Event()
-    with scripted(holding_exchange(held)) as server:
+    stall = threading.Event()
+    with scripted(holding_exchange(stall)) as server:
         provider = opened(server.url)
         running = BackgroundCall(lambda token: provider.complete(HI, cancel_token=token))
-        assert held.wait(LIMIT)
+        assert stall.wait(LIMIT)
         running.token.cancel()
         assert isinstance(running.result(), errors.Cancelled)
         assert server.hung_up.wait(LIMIT)
 
 
 def test_a_call_cancelled_in_its_second_exchange_had_been_sent() -> None:
-    held = threading.Event()
+    stall = threading.Event()
     scripts = [
         lambda exchange: exchange.answer(issued()),
         lambda exchange: exchange.answer({"error": {"message": "expired"}}, 401),
-        holding_exchange(held),
+        holding_exchange(stall),
     ]
     with scripted(*scripts) as server:
         provider = chat(server.url)
         running = BackgroundCall(lambda token: provider.complete(HI, cancel_token=token))
-        assert held.wait(LIMIT)
+        assert stall.wait(LIMIT)
         running.token.cancel()
         assert running.result() == ProviderResponse(finish_reason=FinishReason.CANCELLED)
 
 
 def test_a_call_cancelled_while_it_waits_for_anothers_second_exchange_had_been_sent() -> None:
-    held = threading.Event()
+    stall = threading.Event()
     scripts = [
         lambda exchange: exchange.answer(issued()),
         lambda exchange: exchange.answer({}, 401),
-        holding_exchange(held),
+        holding_exchange(stall),
         lambda exchange: exchange.answer({}, 401),
     ]
     with scripted(*scripts) as server:
         provider = chat(server.url)
         first = BackgroundCall(lambda token: provider.complete(HI, cancel_token=token))
-        assert held.wait(LIMIT)
+        assert stall.wait(LIMIT)
         second = BackgroundCall(lambda token: provider.complete(HI, cancel_token=token))
         wait_until(lambda: "_wait" in second.frames)
         second.token.cancel()

@@ -104,7 +104,7 @@ PIECES: list[dict[str, Any]] = [
     {"tool_calls": [{"index": 1, "function": {"arguments": "{}"}}]},
 ]
 RICH = stream(*PIECES, finish="tool_calls")
-SAID = ProviderResponse(
+RESPONSE = ProviderResponse(
     parts=(Text("it’s 北🌍"), call("call_1", "mcp.ls", at="北"), call("call_2", "z")),
     usage=TokenUsage(120, 30, 150, 100),
     finish_reason=FinishReason.TOOL_USE,
@@ -149,11 +149,11 @@ every_stream = pytest.mark.parametrize("way", STREAMS.values(), ids=STREAMS)
 @every_way
 def test_everything_that_an_answer_can_say(way: Way) -> None:
     capture, recorder = Capture(answer("it’s 北🌍", *CALLED, finish="tool_calls"), RICH), CallbackRecorder()
-    assert outcome(way(capture.transport, recorder)) == outcome(SAID)
+    assert outcome(way(capture.transport, recorder)) == outcome(RESPONSE)
     if way in STREAMS.values():
         assert recorder.text == "it’s 北🌍"
-        assert recorder.calls == list(SAID.calls)
-        assert recorder.usage == [SAID.usage]
+        assert recorder.calls == list(RESPONSE.calls)
+        assert recorder.usage == [RESPONSE.usage]
 
 
 @every_way
@@ -179,9 +179,9 @@ def test_a_stream_cut_after_any_event_is_an_error_with_what_had_arrived(way: Way
     for place in range(len(RICH) - 3):
         with pytest.raises(errors.TransportError) as failure:
             way(Capture(events=RICH[:place] or [b"\n"]).transport, CallbackRecorder())
-        said = "".join(part.text for part in failure.value.partial if isinstance(part, Text))
-        assert said == "".join(["it’s " * (place > 2), "北🌍" * (place > 3)])
-        assert not any(part in SAID.calls for part in failure.value.partial)
+        partial_text = "".join(part.text for part in failure.value.partial if isinstance(part, Text))
+        assert partial_text == "".join(["it’s " * (place > 2), "北🌍" * (place > 3)])
+        assert not any(part in RESPONSE.calls for part in failure.value.partial)
 
 
 @every_way
@@ -260,13 +260,13 @@ def test_text_without_a_form_in_utf_8_is_the_requests_fault_and_is_not_sent(plac
     capture, half = Capture(), "half of a pair: \ud800"
     system = half if place == "system" else None
     tools = [ToolSchema("z", half)] if place == "tool" else []
-    said = half if place == "message" else "hi"
+    user_text = half if place == "message" else "hi"
     stateful = legacy(transport=capture.transport)
     stateful.create_session(system, tools)
     with pytest.raises(errors.InvalidRequestError, match="not valid Unicode"):
-        stateless(transport=capture.transport).complete([Message.user(said)], system, tools)
+        stateless(transport=capture.transport).complete([Message.user(user_text)], system, tools)
     with pytest.raises(errors.InvalidRequestError, match="not valid Unicode"):
-        stateful.send_message(said)
+        stateful.send_message(user_text)
     assert stateful.get_history() == []
     assert not capture.requests
 

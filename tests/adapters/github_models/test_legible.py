@@ -24,7 +24,7 @@ SPELLINGS = {
 }
 
 
-def given(body: bytes, size: int = 7, content_type: str = "text/event-stream") -> list[bytes]:
+def read_pieces(body: bytes, size: int = 7, content_type: str = "text/event-stream") -> list[bytes]:
     pieces = (body[start : start + size] for start in range(0, len(body), size))
     return list(readable_pieces(content_type, pieces))
 
@@ -43,11 +43,11 @@ EXPECTED = payloads(EVENTS)
 @pytest.mark.parametrize("name", SPELLINGS)
 @pytest.mark.parametrize("size", [1, 7, 4096])
 def test_every_spelling_of_a_stream_is_the_same_stream(name: str, size: int) -> None:
-    assert payloads(given(SPELLINGS[name], size)) == EXPECTED
+    assert payloads(read_pieces(SPELLINGS[name], size)) == EXPECTED
 
 
 def test_a_stream_that_ends_without_its_mark_gets_one() -> None:
-    assert payloads(given(b"".join(EVENTS[:-1]))) == EXPECTED
+    assert payloads(read_pieces(b"".join(EVENTS[:-1]))) == EXPECTED
 
 
 def test_what_the_sdk_reads_of_it_is_what_was_said() -> None:
@@ -65,47 +65,47 @@ WHOLE = json.dumps(answer("hi"))
 
 @pytest.mark.parametrize("body", [WHOLE, json.dumps(answer("hi"), indent=1), f"\r\n{WHOLE}"])
 def test_an_answer_in_one_piece_is_one_event(body: str) -> None:
-    assert payloads(given(body.encode(), content_type="application/json; charset=utf-8")) == [answer("hi")]
+    assert payloads(read_pieces(body.encode(), content_type="application/json; charset=utf-8")) == [answer("hi")]
 
 
 def test_a_stream_that_calls_itself_json_is_read_as_one() -> None:
-    assert payloads(given(SPELLINGS["as-it-is"], content_type="application/json")) == EXPECTED
+    assert payloads(read_pieces(SPELLINGS["as-it-is"], content_type="application/json")) == EXPECTED
 
 
 @pytest.mark.parametrize(
-    "told",
+    "error_body",
     [
         b'{"error":{"code":"RateLimitReached","message":"Sorry"}}',
         b'{"error":"Sorry"}',
         b'{"object":"error","message":"Sorry"}',
     ],
 )
-def test_a_failure_inside_a_stream_is_raised(told: bytes) -> None:
-    events = readable_pieces("text/event-stream", iter([EVENTS[1], b"data: " + told + b"\n\n", *EVENTS]))
+def test_a_failure_inside_a_stream_is_raised(error_body: bytes) -> None:
+    events = readable_pieces("text/event-stream", iter([EVENTS[1], b"data: " + error_body + b"\n\n", *EVENTS]))
     assert next(events) == EVENTS[1]
     with pytest.raises(FailureTold) as failure:
         next(events)
-    assert failure.value.said.text == "Sorry"
+    assert failure.value.failure.text == "Sorry"
 
 
 def test_a_chunk_of_the_filter_is_no_failure() -> None:
-    assert payloads(given(chunk() + DONE)) == payloads([chunk(), DONE])
+    assert payloads(read_pieces(chunk() + DONE)) == payloads([chunk(), DONE])
 
 
 def test_what_is_behind_the_end_is_read_only_when_more_is_asked_for() -> None:
-    taken: list[bytes] = []
+    consumed: list[bytes] = []
 
     def pieces() -> itertools.chain[bytes]:
         return itertools.chain.from_iterable([note(DONE)] for DONE in (*EVENTS, b": bye\n\n"))
 
     def note(piece: bytes) -> bytes:
-        taken.append(piece)
+        consumed.append(piece)
         return piece
 
     events = readable_pieces("text/event-stream", iter(pieces()))
     for event in events:
         if event == DONE:
             break
-    assert taken == EVENTS
+    assert consumed == EVENTS
     assert list(events) == []
-    assert taken == [*EVENTS, b": bye\n\n"]
+    assert consumed == [*EVENTS, b": bye\n\n"]

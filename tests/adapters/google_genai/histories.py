@@ -22,14 +22,14 @@ def issued(model: str = MODEL, signature: str = SIGNATURE) -> m.ProviderData:
     return m.ProviderData("gemini", model, {"signature": signature})
 
 
-def grown(length: int) -> list[m.Message]:
+def ordinary_conversation(length: int) -> list[m.Message]:
     """An ordinary conversation with tool rounds."""
     return ordinary(length, "c", issued())
 
 
 def rich() -> list[m.Message]:
     """One of everything that the API has a form for."""
-    ran = m.ProviderData("gemini", MODEL, {"id": "x1"})
+    code_data = m.ProviderData("gemini", MODEL, {"id": "x1"})
     return [
         m.Message.user(
             "look", m.InlineData("image/png", b"\xfb\xff\xfe"), m.FileRef("application/pdf", "gs://a/b.pdf")
@@ -47,8 +47,8 @@ def rich() -> list[m.Message]:
             ),
         ),
         m.Message.model(
-            m.ExecutableCode("PYTHON", "print(1)", provider_data=ran),
-            m.CodeExecutionResult("OUTCOME_OK", "1\n", provider_data=ran),
+            m.ExecutableCode("PYTHON", "print(1)", provider_data=code_data),
+            m.CodeExecutionResult("OUTCOME_OK", "1\n", provider_data=code_data),
             m.Opaque("gemini", "toolCall", {"toolCall": {"id": "s", "toolType": "GOOGLE_SEARCH_WEB", "args": {}}}),
             m.Text("", provider_data=issued()),
         ),

@@ -20,13 +20,13 @@ def refused(
     fields: dict[str, Any] | None = None,
     *,
     kind: str | None = None,
-    said: str | None = None,
+    reported_message: str | None = None,
 ) -> Refusal:
     """An error of Google's form. Its kind is its status word, and its words are its message, unless told otherwise."""
     error = {"code": status, "message": message, "status": word, "details": details or []}
     facts = {
         "kind": word if kind is None else kind,
-        "message": said or message,
+        "message": reported_message or message,
         "retryable": retryable,
         **(fields or {}),
     }

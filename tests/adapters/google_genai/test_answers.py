@@ -22,7 +22,7 @@ from .kit import MARK, MODEL, SIGNATURE, Capture, answer, call, stateless, text,
 HI = [m.Message.user("hi")]
 
 
-def got(reply: dict[str, Any], recorder: CallbackRecorder | None = None, **kwargs: Any) -> m.ProviderResponse:
+def receive(reply: dict[str, Any], recorder: CallbackRecorder | None = None, **kwargs: Any) -> m.ProviderResponse:
     """The response for an answer in one piece; what `heard` is told beside it."""
     callbacks = {} if recorder is None else {key: each for key, each in recorder.callbacks.items() if key != "on_chunk"}
     provider = stateless(transport=Capture(reply).transport)
@@ -34,7 +34,7 @@ def issued(signature: str = SIGNATURE) -> m.ProviderData:
 
 
 def test_parts_come_in_model_order_each_with_its_signature() -> None:
-    response = got(
+    response = receive(
         answer(
             thought("hm"),
             text("Let me "),
@@ -56,7 +56,7 @@ def test_parts_come_in_model_order_each_with_its_signature() -> None:
 
 
 def test_a_signed_text_is_joined_with_nothing() -> None:
-    response = got(answer(text("a"), text("b", "AAAA"), text("c"), text("d"), text("e", "BBBB"), text("", "CCCC")))
+    response = receive(answer(text("a"), text("b", "AAAA"), text("c"), text("d"), text("e", "BBBB"), text("", "CCCC")))
     assert response.text == "abcde"
     assert response.parts == (
         m.Text("a"),
@@ -68,7 +68,7 @@ def test_a_signed_text_is_joined_with_nothing() -> None:
 
 
 def test_thoughts_and_texts_are_never_joined_and_empty_ones_are_nothing() -> None:
-    response = got(answer(text(""), thought("a"), thought("b"), text("c"), thought(""), thought("d", "AAAA")))
+    response = receive(answer(text(""), thought("a"), thought("b"), text("c"), thought(""), thought("d", "AAAA")))
     assert response.parts == (
         m.Thought("ab", provider_data=MARK),
         m.Text("c"),
@@ -77,7 +77,7 @@ def test_thoughts_and_texts_are_never_joined_and_empty_ones_are_nothing() -> Non
 
 
 def test_a_signature_alone_is_an_empty_text() -> None:
-    assert got(answer(text("a"), {"thoughtSignature": SIGNATURE})).parts == (
+    assert receive(answer(text("a"), {"thoughtSignature": SIGNATURE})).parts == (
         m.Text("a"),
         m.Text("", provider_data=issued()),
     )
@@ -86,13 +86,13 @@ def test_a_signature_alone_is_an_empty_text() -> None:
 def test_a_signature_is_kept_as_it_was_written() -> None:
     url_safe = SIGNATURE.replace("+", "-").replace("/", "_")
     assert url_safe != SIGNATURE
-    (part,) = got(answer(text("a", url_safe))).parts
+    (part,) = receive(answer(text("a", url_safe))).parts
     assert part.provider_data == issued(signature=url_safe)
 
 
 def test_code_files_and_unnamed_parts_are_kept() -> None:
     unnamed = {"toolCall": {"id": "s1", "toolType": "GOOGLE_SEARCH_WEB", "args": {"q": "x"}}}
-    response = got(
+    response = receive(
         answer(
             {"executableCode": {"language": "PYTHON", "code": "1+1", "id": "x"}},
             {"codeExecutionResult": {"outcome": "OUTCOME_OK", "output": "2", "id": "x"}},
@@ -101,10 +101,10 @@ def test_code_files_and_unnamed_parts_are_kept() -> None:
             {**unnamed, "thoughtSignature": SIGNATURE},
         )
     )
-    ran = m.ProviderData("gemini", MODEL, {"id": "x"})
+    code_data = m.ProviderData("gemini", MODEL, {"id": "x"})
     assert response.parts == (
-        m.ExecutableCode("PYTHON", "1+1", provider_data=ran),
-        m.CodeExecutionResult("OUTCOME_OK", "2", provider_data=ran),
+        m.ExecutableCode("PYTHON", "1+1", provider_data=code_data),
+        m.CodeExecutionResult("OUTCOME_OK", "2", provider_data=code_data),
         m.InlineData("image/png", b"\xfb\xff", provider_data=issued()),
         m.FileRef("text/csv", "https://x/y", provider_data=issued()),
         m.Opaque("gemini", "toolCall", unnamed, provider_data=issued()),
@@ -116,11 +116,11 @@ def test_of_a_part_that_nothing_names_plain_json_is_kept() -> None:
     blob = types.FunctionResponseBlob(mime_type="image/png", data=b"hi!")
     answered = types.FunctionResponse(name="f", parts=[types.FunctionResponsePart(inline_data=blob)])
     called = types.ToolCall(id="s1", tool_type=types.ToolType.GOOGLE_SEARCH_WEB)
-    kept = [
+    parts = [
         other_part(part, target(MODEL))
         for part in (types.Part(function_response=answered), types.Part(tool_call=called))
     ]
-    assert kept == [
+    assert parts == [
         m.Opaque(
             "gemini",
             "functionResponse",
@@ -141,22 +141,22 @@ def test_a_part_that_nobody_could_send_back_is_a_transport_error() -> None:
         other_part(half, target(MODEL))
 
 
-RAN = m.ProviderData("gemini", MODEL, {})
+CODE_DATA = m.ProviderData("gemini", MODEL, {})
 
 
 @pytest.mark.parametrize(
     ("kind", "expected"),
     [
         ("functionCall", m.FunctionCall("a", "")),
-        ("executableCode", m.ExecutableCode("", "", provider_data=RAN)),
-        ("codeExecutionResult", m.CodeExecutionResult("", "", provider_data=RAN)),
+        ("executableCode", m.ExecutableCode("", "", provider_data=CODE_DATA)),
+        ("codeExecutionResult", m.CodeExecutionResult("", "", provider_data=CODE_DATA)),
         ("inlineData", m.InlineData("", b"")),
         ("fileData", m.FileRef("", "")),
     ],
 )
 def test_what_a_part_lacks_is_empty(kind: str, expected: m.Part) -> None:
-    held = {"id": "a"} if kind == "functionCall" else {}
-    assert got(answer({kind: held})).parts == (expected,)
+    fields = {"id": "a"} if kind == "functionCall" else {}
+    assert receive(answer({kind: fields})).parts == (expected,)
 
 
 def test_what_came_goes_back_as_it_came() -> None:
@@ -175,8 +175,8 @@ def test_what_came_goes_back_as_it_came() -> None:
     ]
     capture = Capture(answer(*parts))
     provider = stateless(transport=capture.transport)
-    said = m.Message.model(*provider.complete(HI).parts)
-    provider.complete([*HI, said])
+    message = m.Message.model(*provider.complete(HI).parts)
+    provider.complete([*HI, message])
     assert capture.body["contents"][1]["parts"] == parts
 
 
@@ -185,30 +185,30 @@ def test_what_came_goes_back_as_it_came() -> None:
 
 def test_calls_without_ids_get_unique_ones_that_depend_on_the_answer_alone() -> None:
     reply = answer(call("f", {}), call("f", {}), call("f", {}, "own"), call("f", {}))
-    *unnamed, own, last = ids = [each.id for each in got(reply).calls]
+    *unnamed, own, last = ids = [each.id for each in receive(reply).calls]
     assert len(set(ids)) == 4
     assert own == "own"
-    assert [each.id for each in got(reply).calls] == ids
-    assert {each.id for each in got({**reply, "responseId": "another"}).calls}.isdisjoint({*unnamed, last})
+    assert [each.id for each in receive(reply).calls] == ids
+    assert {each.id for each in receive({**reply, "responseId": "another"}).calls}.isdisjoint({*unnamed, last})
 
 
 def test_calls_of_answers_without_a_name_get_ids_that_no_other_answer_has() -> None:
     reply = answer(call("f", {}), responseId=None)
-    assert got(reply).calls[0].id != got(reply).calls[0].id
+    assert receive(reply).calls[0].id != receive(reply).calls[0].id
 
 
 def test_a_call_without_arguments_has_none() -> None:
-    assert got(answer({"functionCall": {"name": "f", "id": "a"}})).calls == (m.FunctionCall("a", "f", {}),)
+    assert receive(answer({"functionCall": {"name": "f", "id": "a"}})).calls == (m.FunctionCall("a", "f", {}),)
 
 
 @pytest.mark.parametrize("name", ["SAFETY", "MAX_TOKENS", "RECITATION"])
 def test_what_ended_early_is_not_taken_for_a_tool_use(name: str) -> None:
-    assert got(answer(text("a"), finish=name)).finish_reason is not m.FinishReason.TOOL_USE
-    assert got(answer(call("f", {}, "a"), finish=name)).finish_reason is not m.FinishReason.TOOL_USE
+    assert receive(answer(text("a"), finish=name)).finish_reason is not m.FinishReason.TOOL_USE
+    assert receive(answer(call("f", {}, "a"), finish=name)).finish_reason is not m.FinishReason.TOOL_USE
 
 
 def test_a_call_of_an_undeclared_tool_is_a_call() -> None:
-    response = got(answer(call("nope", {}, "a"), finish="UNEXPECTED_TOOL_CALL"))
+    response = receive(answer(call("nope", {}, "a"), finish="UNEXPECTED_TOOL_CALL"))
     assert response.calls[0].name == "nope"
     assert response.finish_reason is m.FinishReason.TOOL_USE
     assert response.raw_finish == "UNEXPECTED_TOOL_CALL"
@@ -237,19 +237,19 @@ def test_a_call_of_an_undeclared_tool_is_a_call() -> None:
 def test_the_reason_for_the_end_is_told_in_neutral_and_in_the_apis_words(
     raw: str | None, expected: m.FinishReason
 ) -> None:
-    response = got(answer(text("a"), finish=raw))
+    response = receive(answer(text("a"), finish=raw))
     assert response.finish_reason is expected
     assert response.raw_finish == raw
 
 
-@pytest.mark.parametrize("said", [text("a"), call("f", {}, "a")], ids=["text", "call"])
-def test_every_reason_that_the_sdk_knows_is_read_as_the_dialect_reads_it(said: dict[str, Any]) -> None:
+@pytest.mark.parametrize("part", [text("a"), call("f", {}, "a")], ids=["text", "call"])
+def test_every_reason_that_the_sdk_knows_is_read_as_the_dialect_reads_it(part: dict[str, Any]) -> None:
     wrong, no_answers = [], []
     for reason in types.FinishReason:
-        reply = answer(said, finish=reason.value)
+        reply = answer(part, finish=reason.value)
         expected = DIALECT.read_response(200, {}, json.dumps(reply).encode()).finish
         try:
-            found = got(reply).finish_reason
+            found = receive(reply).finish_reason
         except TransportError:
             found = m.FinishReason.ERROR
             no_answers.append(reason)
@@ -279,7 +279,7 @@ def test_a_candidate_without_parts_is_an_empty_answer(content: Any, finish: str)
     """Recorded: thinking ate the budget, or the answer was blocked."""
     reply = answer(finish=finish)
     reply["candidates"][0]["content"] = content
-    response = got(reply)
+    response = receive(reply)
     assert response.parts == ()
     assert response.raw_finish == finish
     assert response.usage.prompt_tokens == 61
@@ -290,7 +290,7 @@ def test_a_candidate_without_parts_is_an_empty_answer(content: Any, finish: str)
 def test_a_blocked_prompt_is_a_content_filter_error(reason: str, more: dict[str, str], detail: str) -> None:
     reply = {"promptFeedback": {"blockReason": reason, **more}, "usageMetadata": {"trafficType": "ON_DEMAND"}}
     with pytest.raises(ContentFilterError) as failure:
-        got(reply)
+        receive(reply)
     assert failure.value.message == f"the service refused the prompt ({reason}){detail}"
     assert failure.value.kind == reason
     assert not failure.value.retryable
@@ -303,12 +303,12 @@ def test_a_blocked_prompt_is_a_content_filter_error(reason: str, more: dict[str,
         ("MALFORMED_RESPONSE", "the model wrote an answer that cannot be read"),
     ],
 )
-@pytest.mark.parametrize(("said", "detail"), [(None, ""), ("f(x=)", ": f(x=)")])
+@pytest.mark.parametrize(("finish_message", "detail"), [(None, ""), ("f(x=)", ": f(x=)")])
 def test_what_the_model_wrote_badly_is_worth_another_try(
-    finish: str, reason: str, said: str | None, detail: str
+    finish: str, reason: str, finish_message: str | None, detail: str
 ) -> None:
     assembler = Assembler(target(MODEL), str, Listeners())
-    candidate = types.Candidate(finish_reason=types.FinishReason(finish), finish_message=said)
+    candidate = types.Candidate(finish_reason=types.FinishReason(finish), finish_message=finish_message)
     assembler.feed(read(types.GenerateContentResponse(candidates=[candidate]), target(MODEL)))
     with pytest.raises(TransportError) as failure:
         assembler.response()
@@ -328,7 +328,7 @@ def test_what_the_service_says_of_a_badly_written_call_is_told(platform: dict[st
 @pytest.mark.parametrize("reply", [{}, {"candidates": []}, {"usageMetadata": {"promptTokenCount": 1}}])
 def test_no_candidate_at_all_is_no_answer(reply: dict[str, Any]) -> None:
     with pytest.raises(TransportError, match="without a candidate"):
-        got(reply)
+        receive(reply)
 
 
 def test_of_an_answer_that_is_cancelled_what_stands_alone_is_kept() -> None:
@@ -380,14 +380,14 @@ def test_half_a_character_is_told_as_what_it_ended(piece: Any, kind: str) -> Non
 )
 def test_usage_adds_up(usage: dict[str, Any], expected: m.TokenUsage) -> None:
     recorder = CallbackRecorder()
-    response = got(answer(text("a"), usage=usage), recorder)
+    response = receive(answer(text("a"), usage=usage), recorder)
     assert response.usage == expected
     assert recorder.usage == [expected]
     assert response.usage.total_tokens == response.usage.prompt_tokens + response.usage.output_tokens
 
 
 def test_no_usage_at_all_counts_as_nothing() -> None:
-    assert got(answer(text("a"), usage=None)).usage == m.TokenUsage()
+    assert receive(answer(text("a"), usage=None)).usage == m.TokenUsage()
 
 
 # -- structured output and callbacks
@@ -399,17 +399,17 @@ def test_no_usage_at_all_counts_as_nothing() -> None:
 )
 def test_structured_output_is_parsed_where_it_is_whole(words: str, finish: str, expected: Any) -> None:
     reply = answer(thought("hm"), text(words), finish=finish)
-    assert got(reply, response_schema={"type": "object"}).structured_output == expected
-    assert got(reply).structured_output is None
+    assert receive(reply, response_schema={"type": "object"}).structured_output == expected
+    assert receive(reply).structured_output is None
 
 
 def test_callbacks_hear_of_a_whole_answer_in_model_order() -> None:
     recorder = CallbackRecorder()
-    got(answer(thought("a"), call("f", {}, "1"), thought("b"), call("g", {}, "2")), recorder)
+    receive(answer(thought("a"), call("f", {}, "1"), thought("b"), call("g", {}, "2")), recorder)
     assert recorder.kinds == ["thinking", "call", "thinking", "call"]
     assert len(recorder.usage) == 1
 
 
 @pytest.mark.parametrize("named", [MODEL, None])
 def test_the_model_that_answered_is_named_where_the_service_names_it(named: str | None) -> None:
-    assert got(answer(text("hi"), modelVersion=named)).model == named
+    assert receive(answer(text("hi"), modelVersion=named)).model == named

@@ -63,9 +63,9 @@ def test_a_response_is_written_under_the_name_of_its_call(model: str, parts: lis
 @pytest.mark.parametrize("length", range(5))
 def test_a_snapshot_is_gone_on_from_as_if_it_were_the_first(length: int) -> None:
     messages = [FIRST, CALLED, ANSWERED, Message.model("so"), LAST]
-    begun = arrange_messages(messages[:length], target(OLD))
-    snapshot = begun.copy()
-    _add(begun, Message.user("something else"), CALLED, ANSWERED)
+    arrangement = arrange_messages(messages[:length], target(OLD))
+    snapshot = arrangement.copy()
+    _add(arrangement, Message.user("something else"), CALLED, ANSWERED)
     _add(snapshot, *messages[length:])
     assert snapshot.finish() == arrange_messages(messages, target(OLD)).finish()
 

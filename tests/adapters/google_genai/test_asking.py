@@ -25,21 +25,21 @@ class Models:
     """Keeps what it is called with, and what the client would put in its place."""
 
     def __init__(self) -> None:
-        self.given: list[tuple[dict[str, Any], bytes | None]] = []
+        self.calls: list[tuple[dict[str, Any], bytes | None]] = []
         self.response = unread()
         self.trouble: Exception | None = None
 
-    def generate_content(self, **given: Any) -> types.GenerateContentResponse:
-        self._send(given)
+    def generate_content(self, **arguments: Any) -> types.GenerateContentResponse:
+        self._send(arguments)
         return PIECES[0]
 
-    def generate_content_stream(self, **given: Any) -> Iterator[types.GenerateContentResponse]:
-        self._send(given)
+    def generate_content_stream(self, **arguments: Any) -> Iterator[types.GenerateContentResponse]:
+        self._send(arguments)
         yield from PIECES
 
-    def _send(self, given: dict[str, Any]) -> None:
+    def _send(self, arguments: dict[str, Any]) -> None:
         carried = splice._carried.get()
-        self.given.append((given, carried.body if carried is not None else None))
+        self.calls.append((arguments, carried.body if carried is not None else None))
         if carried is not None:
             carried.deliver(self.response)
         if self.trouble is not None:
@@ -64,9 +64,9 @@ def test_beside_a_body_the_sdk_is_given_a_stub_and_nothing_else(streamed: bool) 
     models = Models()
     request = Spliced(client_of(models), MODEL, TO, b"{}")
     assert ids(request, streamed) == "a"
-    ((given, body),) = models.given
+    ((arguments, body),) = models.calls
     assert body == b"{}"
-    assert given == {"model": MODEL, "contents": STUB}
+    assert arguments == {"model": MODEL, "contents": STUB}
 
 
 @pytest.mark.parametrize("streamed", [False, True], ids=["batch", "stream"])
@@ -75,12 +75,15 @@ def test_without_a_body_the_sdk_is_given_all_of_it_and_reads_the_answer_itself(s
     contents = [{"role": "user", "parts": [{"text": "hi"}]}]
     request = Plain(client_of(models), MODEL, TO, contents, {"generationConfig": {"maxOutputTokens": 9}})
     assert ids(request, streamed) == ("abc" if streamed else "a")
-    ((given, body),) = models.given
+    ((arguments, body),) = models.calls
     assert body is None
-    assert (given["model"], given["contents"]) == (MODEL, [types.Content(role="user", parts=[types.Part(text="hi")])])
-    assert given["config"].max_output_tokens == 9
-    assert given["config"].automatic_function_calling.disable
-    assert given["config"].automatic_continuation is False
+    assert (arguments["model"], arguments["contents"]) == (
+        MODEL,
+        [types.Content(role="user", parts=[types.Part(text="hi")])],
+    )
+    assert arguments["config"].max_output_tokens == 9
+    assert arguments["config"].automatic_function_calling.disable
+    assert arguments["config"].automatic_continuation is False
 
 
 @pytest.mark.parametrize("streamed", [False, True], ids=["batch", "stream"])
@@ -104,7 +107,7 @@ def test_a_kept_stream_is_open_when_it_is_handed_on_and_hangs_up_when_it_is_clos
 def test_a_stream_of_the_sdks_is_open_when_it_is_handed_on_and_hangs_up_when_it_is_closed() -> None:
     models = Models()
     source = open_stream(models.generate_content_stream)
-    assert models.given == [({}, None)]
+    assert models.calls == [({}, None)]
     assert not models.response.is_closed
     source.close()
     assert models.response.is_closed

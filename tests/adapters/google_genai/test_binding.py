@@ -75,22 +75,22 @@ def test_what_differs_on_purpose_is_what_the_sdks_chat_does_otherwise() -> None:
     by_chat, by_us = Capture(events=pieces), Capture(events=pieces)
     old, new = legacy(transport=by_chat.transport), stateless(transport=by_us.transport)
     old.create_session(None, None, history)
-    held = old.get_history()[1].parts
+    parts = old.get_history()[1].parts
     for words in ("more", "again"):
         old.send_message_streaming(words, lambda piece: None)
         history.append(Message.user(words))
         response = new.complete(history, on_chunk=lambda piece: None)
         history.append(Message.model(*response.parts))
 
-    shown = [(said(capture.body), capture.body.get("generationConfig")) for capture in (by_chat, by_us)]
+    shown = [(files_and_texts(capture.body), capture.body.get("generationConfig")) for capture in (by_chat, by_us)]
     assert shown == [
         ([{"mime_type": "image/png", "data": "-_8="}, "ho", "Hel", "lo", ""], {}),
         ([{"mimeType": "image/png", "data": "+/8="}, "ho", "Hello"], None),
     ]
-    assert held == (Text("ho"),) != (foreign,)
+    assert parts == (Text("ho"),) != (foreign,)
 
 
-def said(body: Any) -> list[Any]:
+def files_and_texts(body: Any) -> list[Any]:
     """The files in a request, and the words of the model's."""
     parts = [(content["role"], part) for content in body["contents"] for part in content["parts"]]
     return [part.get("inlineData", part.get("text")) for role, part in parts if role == "model" or "inlineData" in part]

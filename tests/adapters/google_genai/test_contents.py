@@ -19,7 +19,7 @@ from turnproof_adapters.google_genai.contents import history_from_sdk, history_t
 from turnproof_adapters.google_genai.models import target
 from turnproof_adapters.google_genai.names import is_made_up, made_up_id, restorer
 
-from .histories import TOOLS, arbitrary, grown, issued, rich
+from .histories import TOOLS, arbitrary, issued, ordinary_conversation, rich
 from .kit import MARK, MODEL, SIGNATURE
 
 OLD = "gemini-2.5-flash"
@@ -101,8 +101,8 @@ def answers(draw: st.DrawFn, model: str, turn: int) -> list[m.Message]:
 def conversations(draw: st.DrawFn, model: str) -> list[m.Message]:
     messages: list[m.Message] = []
     for turn in range(draw(st.integers(1, 3))):
-        said = st.one_of(st.builds(m.Text, text=texts()), media())
-        messages.append(m.Message("user", tuple(draw(st.lists(said, min_size=1, max_size=3)))))
+        user_parts = st.one_of(st.builds(m.Text, text=texts()), media())
+        messages.append(m.Message("user", tuple(draw(st.lists(user_parts, min_size=1, max_size=3)))))
         for step in range(draw(st.integers(0, 2))):
             messages += draw(answers(model, turn * 10 + step))
             if messages[-1].role == "model":
@@ -119,9 +119,9 @@ def test_a_conversation_comes_back_as_it_went(model: str, data: st.DataObject) -
 
 
 def test_one_of_everything_comes_back_but_for_the_order_of_results() -> None:
-    *before, asked, results, after, last = rich()
+    *before, call_message, results, after, last = rich()
     answered = m.Message.tool(*sorted(results.results, key=lambda result: result.call_id))
-    assert m.same_history(back(rich()), [*before, asked, answered, after, last], ids=False)
+    assert m.same_history(back(rich()), [*before, call_message, answered, after, last], ids=False)
 
 
 def test_what_was_once_put_in_order_stays_as_it_is() -> None:
@@ -143,13 +143,13 @@ def _plain(each: types.Content) -> dict[str, Any]:
 
 
 def test_calls_at_the_end_are_left_open() -> None:
-    messages = grown(2)
+    messages = ordinary_conversation(2)
     assert [each.role for each in history_to_sdk(messages, MODEL)] == ["user", "model"]
     assert m.same_history(back(messages), messages, ids=False)
 
 
 def test_calls_that_something_else_followed_are_closed() -> None:
-    messages = [*grown(2), m.Message.user("never mind")]
+    messages = [*ordinary_conversation(2), m.Message.user("never mind")]
     roles = [each.role for each in history_to_sdk(messages, MODEL)]
     assert roles == ["user", "model", "user", "user"]
     assert [message.role for message in back(messages)] == ["user", "model", "tool", "user"]
@@ -214,8 +214,8 @@ def test_contents_without_parts_are_no_messages() -> None:
 
 def test_what_stands_in_for_a_signature_is_none() -> None:
     messages = [m.Message.user("hi"), m.Message.model(m.FunctionCall("a", "plain"))]
-    (held,) = (part for each in history_to_sdk(messages, MODEL) for part in each.parts or () if part.function_call)
-    assert held.thought_signature == b"skip_thought_signature_validator"
+    (call_part,) = (part for each in history_to_sdk(messages, MODEL) for part in each.parts or () if part.function_call)
+    assert call_part.thought_signature == b"skip_thought_signature_validator"
     assert m.same_history(back(messages), messages, ids=False)
 
 
@@ -226,9 +226,9 @@ def test_ids_that_were_made_up_are_kept_and_never_sent() -> None:
         m.Message.model(m.FunctionCall(one, "plain"), m.FunctionCall("own", "plain"), m.FunctionCall(two, "plain")),
         m.Message.tool(*(m.ToolResult(each, "plain", each) for each in (one, "own", two))),
     ]
-    held = history_to_sdk(messages, MODEL)
-    assert m.same_history(history_from_sdk(held, MODEL), messages, ids=False)
-    sent = str([_plain(each) for each in held])
+    contents = history_to_sdk(messages, MODEL)
+    assert m.same_history(history_from_sdk(contents, MODEL), messages, ids=False)
+    sent = str([_plain(each) for each in contents])
     assert f"'id': '{one}'" not in sent
     assert f"'id': '{two}'" not in sent
     assert sent.count("'id': 'own'") == 2
@@ -357,5 +357,5 @@ def test_what_the_sdks_types_refuse_is_told_with_its_place(part: m.Part, reason:
 
 
 def test_an_iterator_of_contents_will_do() -> None:
-    contents: Iterable[types.Content] = iter(history_to_sdk(grown(6), MODEL))
-    assert m.same_history(history_from_sdk(contents, MODEL), grown(6), ids=False)
+    contents: Iterable[types.Content] = iter(history_to_sdk(ordinary_conversation(6), MODEL))
+    assert m.same_history(history_from_sdk(contents, MODEL), ordinary_conversation(6), ids=False)

@@ -94,8 +94,8 @@ def test_calls_and_their_responses_have_their_form(model: str, stand_in: dict[st
     calls = [m.FunctionCall("a", "read it", {"x": 1}), m.FunctionCall(MADE_UP, "f"), m.FunctionCall(MADE_UP, "g")]
     results = [m.ToolResult("a", "read it", {"error": 1}), m.ToolResult(MADE_UP, "f", "no", is_error=True)]
     name = wire_name("read it")
-    asked, answered = between(m.Message.model(*calls), m.Message.tool(*results), model=model)
-    assert asked["parts"] == [
+    call_content, answered = between(m.Message.model(*calls), m.Message.tool(*results), model=model)
+    assert call_content["parts"] == [
         {"functionCall": {"id": "a", "name": name, "args": {"x": 1}}, **stand_in},
         {"functionCall": {"name": "f", "args": {}}},
         {"functionCall": {"name": "g", "args": {}}},
@@ -108,8 +108,8 @@ def test_calls_and_their_responses_have_their_form(model: str, stand_in: dict[st
 
 
 def test_a_name_of_64_characters_is_sent_as_it_is_and_a_longer_one_is_cut() -> None:
-    (asked, _) = between(m.Message.model(m.FunctionCall("a", "x" * 64), m.FunctionCall("b", "x" * 65)))
-    whole, cut = (part["functionCall"]["name"] for part in asked["parts"])
+    (call_content, _) = between(m.Message.model(m.FunctionCall("a", "x" * 64), m.FunctionCall("b", "x" * 65)))
+    whole, cut = (part["functionCall"]["name"] for part in call_content["parts"])
     assert whole == "x" * 64
     assert len(cut) <= 64
 
@@ -121,18 +121,18 @@ def test_a_call_that_nobody_answered_is_answered_under_its_id() -> None:
 
 def test_a_signed_call_needs_no_stand_in_and_the_call_behind_it_neither() -> None:
     calls = [m.FunctionCall("a", "f", provider_data=issued()), m.FunctionCall("b", "f")]
-    asked, _ = between(m.Message.model(*calls))
-    assert [part.get("thoughtSignature") for part in asked["parts"]] == [SIGNATURE, None]
+    call_content, _ = between(m.Message.model(*calls))
+    assert [part.get("thoughtSignature") for part in call_content["parts"]] == [SIGNATURE, None]
 
 
 @pytest.mark.parametrize(
-    ("model", "inside", "beside"),
+    ("model", "inside", "outside"),
     [
         (MODEL, [data(IMAGE), data(PAPER)], [data(SOUND)]),
         (OLD, [], [data(IMAGE), data(PAPER), data(SOUND)]),
     ],
 )
-def test_attachments_stand_where_the_model_takes_them(model: str, inside: list[Any], beside: list[Any]) -> None:
+def test_attachments_stand_where_the_model_takes_them(model: str, inside: list[Any], outside: list[Any]) -> None:
     """Under the name of the call, too: a result may have been given without one."""
     result = m.ToolResult("a", "", 1, attachments=(IMAGE, PAPER, SOUND))
     response, *others = between(m.Message.model(m.FunctionCall("a", "f")), m.Message.tool(result), model=model)[1][
@@ -140,7 +140,7 @@ def test_attachments_stand_where_the_model_takes_them(model: str, inside: list[A
     ]
     assert response["functionResponse"].get("parts", []) == inside
     assert response["functionResponse"]["name"] == "f"
-    assert others == beside
+    assert others == outside
 
 
 # -- what stands around the contents

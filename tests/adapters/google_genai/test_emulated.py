@@ -114,7 +114,7 @@ def test_a_wrong_key_is_refused_with_400_and_told_as_what_it_is(opened: Opened, 
 def test_the_service_counts_the_prompt_that_it_then_bills(opened: Opened) -> None:
     served = opened(MODEL)
     assert BINDING.open_stateless is not None
-    asked = BINDING.open_stateless(Endpoint(served.base_url, served.api_key, served.model))
+    provider = BINDING.open_stateless(Endpoint(served.base_url, served.api_key, served.model))
     prompt = ([QUESTION], Text("You keep a greenhouse log."), served.scenario.tools)
-    assert asked.count_tokens(*prompt) == asked.complete(*prompt).usage.prompt_tokens > 20
-    assert served.model in asked.list_models()
+    assert provider.count_tokens(*prompt) == provider.complete(*prompt).usage.prompt_tokens > 20
+    assert served.model in provider.list_models()

@@ -20,7 +20,7 @@ from turnproof_adapters.google_genai.models import target
 from turnproof_adapters.google_genai.rows import row
 
 from ..callback_recorder import CallbackRecorder
-from .histories import TOOLS, arbitrary, framed, grown, issued, rich
+from .histories import TOOLS, arbitrary, framed, issued, ordinary_conversation, rich
 from .kit import MODEL, Capture, stateless
 
 SCHEMA = {"type": "object", "properties": {"x": {"type": "string"}}}
@@ -54,7 +54,9 @@ def alike(value: Any, key: str = "") -> Any:
 
 
 @pytest.mark.parametrize("streamed", [False, True], ids=["batch", "stream"])
-@pytest.mark.parametrize("history", [rich(), *map(grown, (1, 2, 3, 4, 9, 40)), *map(arbitrary, range(30))])
+@pytest.mark.parametrize(
+    "history", [rich(), *map(ordinary_conversation, (1, 2, 3, 4, 9, 40)), *map(arbitrary, range(30))]
+)
 def test_the_request_is_the_one_that_the_plain_sdk_call_sends(
     history: list[Message], streamed: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -111,7 +113,7 @@ def test_before_a_model_is_chosen_nothing_is_encoded() -> None:
 
 
 def test_arguments_are_left_as_they_were() -> None:
-    history = [*grown(12), *rich()]
+    history = [*ordinary_conversation(12), *rich()]
     before, identities, tools = dump_messages(history), list(map(id, history)), list(TOOLS)
     stateless(transport=Capture().transport).complete(history, "rules", tools)
     assert dump_messages(history) == before
@@ -130,8 +132,8 @@ def test_a_call_within_a_call_sends_its_own_body() -> None:
 
     provider.complete([Message.user("outer")], on_chunk=ask)
     provider.complete([Message.user("after")])
-    said = [request.content for request in capture.requests]
-    assert [b"outer" in said[0], b"inner" in said[1], said[2], b"after" in said[3]] == [True, True, b"", True]
+    bodies = [request.content for request in capture.requests]
+    assert [b"outer" in bodies[0], b"inner" in bodies[1], bodies[2], b"after" in bodies[3]] == [True, True, b"", True]
     assert capture.requests[2].method == "GET"
 
 
@@ -145,18 +147,18 @@ def test_a_message_with_a_mark_is_known_to_change(mark: CacheMark | None, marked
 def test_the_sdk_sees_as_much_of_a_long_conversation_as_of_a_short_one(monkeypatch: pytest.MonkeyPatch) -> None:
     """What it is given to convert is a stub: its own work cannot grow with the history."""
     provider = stateless(transport=Capture().transport)
-    given: list[Any] = []
+    calls: list[Any] = []
     models = provider._require_client().models
     original = models.generate_content
 
     def watched(**kwargs: Any) -> Any:
-        given.append(kwargs)
+        calls.append(kwargs)
         return original(**kwargs)
 
     monkeypatch.setattr(models, "generate_content", watched)
     for length in (1, 401):
-        provider.complete(grown(length), "rules", TOOLS, response_schema=SCHEMA)
-    assert given[0] == given[1] == {"model": MODEL, "contents": splice.STUB}
+        provider.complete(ordinary_conversation(length), "rules", TOOLS, response_schema=SCHEMA)
+    assert calls[0] == calls[1] == {"model": MODEL, "contents": splice.STUB}
 
 
 def test_another_model_gets_an_encoding_of_its_own() -> None:

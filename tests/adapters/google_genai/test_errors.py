@@ -164,9 +164,11 @@ def test_a_silence_is_told_apart_from_a_break() -> None:
 
 
 def test_trouble_with_an_access_token_is_the_keys_or_the_ways() -> None:
-    gone = google.auth.exceptions.RefreshError(f"no {KEY}", retryable=False)  # type: ignore[no-untyped-call]
+    refresh_error = google.auth.exceptions.RefreshError(f"no {KEY}", retryable=False)  # type: ignore[no-untyped-call]
     away = google.auth.exceptions.TransportError("no", retryable=True)  # type: ignore[no-untyped-call]
-    seen = [(type(failure), failure.message) for failure in (from_exception(gone, KEY), from_exception(away, KEY))]
+    seen = [
+        (type(failure), failure.message) for failure in (from_exception(refresh_error, KEY), from_exception(away, KEY))
+    ]
     assert seen == [
         (errors.AuthenticationError, "no access token (RefreshError: no ***)"),
         (errors.TransportError, "no access token (TransportError: no)"),

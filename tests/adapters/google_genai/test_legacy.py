@@ -18,7 +18,7 @@ from turnproof_adapters.google_genai.names import is_made_up, wire_name
 
 from ..callback_recorder import CallbackRecorder
 from ..contract.adapter_kit import outcome
-from .histories import FIRST, TOOLS, arbitrary, grown, issued, rich
+from .histories import FIRST, TOOLS, arbitrary, issued, ordinary_conversation, rich
 from .kit import MODEL, SIGNATURE, Capture, answer, call, event, legacy, stateless, stream, text, thought
 from .legacy_conversation import LegacyConversation, refusal, reply
 
@@ -31,15 +31,15 @@ both = pytest.mark.parametrize("streamed", [False, True], ids=["batch", "stream"
 @pytest.fixture
 def started(monkeypatch: pytest.MonkeyPatch) -> list[chats.Chat]:
     """Every `Chat` that is started."""
-    made: list[chats.Chat] = []
+    new_chats: list[chats.Chat] = []
     create = chats.Chats.create
 
     def watched(*args: Any, **kwargs: Any) -> chats.Chat:
-        made.append(create(*args, **kwargs))
-        return made[-1]
+        new_chats.append(create(*args, **kwargs))
+        return new_chats[-1]
 
     monkeypatch.setattr(chats.Chats, "create", watched)
-    return made
+    return new_chats
 
 
 # What the Chat holds
@@ -47,8 +47,8 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[chats.Chat]:
 
 @both
 def test_a_conversation_with_tools_is_held_as_it_goes(streamed: bool) -> None:
-    asked = [thought("hm", SIGNATURE), text("look"), call("read", {"p": 1}, "a", "AAAA")]
-    talk = LegacyConversation(reply(*asked, streamed=streamed), reply(text("done"), streamed=streamed))
+    call_parts = [thought("hm", SIGNATURE), text("look"), call("read", {"p": 1}, "a", "AAAA")]
+    talk = LegacyConversation(reply(*call_parts, streamed=streamed), reply(text("done"), streamed=streamed))
     talk.provider.create_session("rules", [m.ToolSchema("read")])
     talk.say("hi", streamed=streamed)
     results = [
@@ -113,7 +113,7 @@ def test_texts_side_by_side_in_one_piece_are_one_text_as_in_the_response(streame
     assert talk.history[1:] == [("model", response.parts)] == [("model", (m.Text("Hello"),))]
 
 
-@pytest.mark.parametrize("history", [rich(), *map(grown, (1, 2, 3, 20))])
+@pytest.mark.parametrize("history", [rich(), *map(ordinary_conversation, (1, 2, 3, 20))])
 def test_a_history_that_is_given_is_held_and_gone_on_from(history: list[m.Message]) -> None:
     talk = LegacyConversation(answer(text("so")))
     talk.provider.create_session(None, TOOLS, history)
@@ -130,7 +130,7 @@ CALLED = m.FunctionCall("a", "f", {})
 @pytest.mark.parametrize("history", [[m.Message.model(CALLED)], [m.Message.model("so", CALLED), m.Message.user("hi")]])
 def test_a_history_that_begins_with_a_call_is_refused_and_the_last_conversation_stays(history: list[m.Message]) -> None:
     talk = LegacyConversation()
-    talk.provider.create_session(None, None, grown(1))
+    talk.provider.create_session(None, None, ordinary_conversation(1))
     before = talk.history
     with pytest.raises(InvalidRequestError, match="begins with a call"):
         talk.provider.create_session(None, None, history)
@@ -203,8 +203,8 @@ def test_the_conversation_goes_on_with_another_client_and_another_model() -> Non
 def test_a_serialised_history_comes_back_without_loss() -> None:
     provider = legacy()
     provider.create_session(None, None, rich())
-    held = provider.get_history()
-    assert m.same_history(provider.deserialize_history(provider.serialize_history(held)), held)
+    history = provider.get_history()
+    assert m.same_history(provider.deserialize_history(provider.serialize_history(history)), history)
 
 
 # Calls: ids, names, and who answers them
@@ -212,8 +212,8 @@ def test_a_serialised_history_comes_back_without_loss() -> None:
 
 @both
 def test_calls_without_ids_keep_those_made_up_for_them(streamed: bool) -> None:
-    asked = reply(call("f", {"n": 1}), call("f", {"n": 2}), call("g", {}, "own"), streamed=streamed)
-    talk = LegacyConversation(asked, answer(text("done")), model=OLD)
+    first_reply = reply(call("f", {"n": 1}), call("f", {"n": 2}), call("g", {}, "own"), streamed=streamed)
+    talk = LegacyConversation(first_reply, answer(text("done")), model=OLD)
     response = talk.say("hi", streamed=streamed)
     first, second, third = response.calls
     assert is_made_up(first.id)
@@ -233,8 +233,8 @@ def test_calls_without_ids_keep_those_made_up_for_them(streamed: bool) -> None:
 
 def test_tools_come_back_under_their_own_names() -> None:
     (tool, plain), args = TOOLS, {"path": "a"}
-    asked = answer(call(wire_name(tool.name), args, "a"), call("plain", {}, "b"))
-    talk = LegacyConversation(asked, answer(text("done")))
+    first_answer = answer(call(wire_name(tool.name), args, "a"), call("plain", {}, "b"))
+    talk = LegacyConversation(first_answer, answer(text("done")))
     talk.provider.create_session(None, TOOLS)
     response = talk.say("hi", streamed=False)
     assert [each.name for each in response.calls] == [tool.name, plain.name]
@@ -293,7 +293,7 @@ def test_a_user_who_says_nothing_is_sent_as_an_empty_text(streamed: bool) -> Non
 )
 def test_nothing_to_send_is_refused_before_it_is_sent(ask: Any, reason: str) -> None:
     talk = LegacyConversation()
-    talk.provider.create_session(None, None, grown(4))
+    talk.provider.create_session(None, None, ordinary_conversation(4))
     before = talk.history
     with pytest.raises(InvalidRequestError) as refused:
         ask(talk.provider)
@@ -343,7 +343,7 @@ def test_one_message_is_one_request_whatever_the_answer_asks_for() -> None:
 
 
 @both
-@pytest.mark.parametrize("history", [rich(), *map(grown, (1, 3, 20)), *map(arbitrary, range(40))])
+@pytest.mark.parametrize("history", [rich(), *map(ordinary_conversation, (1, 3, 20)), *map(arbitrary, range(40))])
 def test_both_paths_say_the_same_on_the_wire(history: list[m.Message], streamed: bool) -> None:
     # Of what the API did on its own side the SDK sends names in another spelling, two levels down.
     history = [
@@ -372,8 +372,8 @@ def read(request: httpx2.Request) -> Any:
     world = World.with_any_key(DIALECT.models)
     found = DIALECT.parse(HttpRequest("POST", path, query, headers, request.content), world)
     assert isinstance(found, Call), found
-    said = [(message.role, m.to_builtins(message.parts)) for message in found.messages]
-    return found.operation, found.model, found.stream, found.system, found.tools, said, dict(found.settings)
+    messages = [(message.role, m.to_builtins(message.parts)) for message in found.messages]
+    return found.operation, found.model, found.stream, found.system, found.tools, messages, dict(found.settings)
 
 
 @both
@@ -386,14 +386,14 @@ def test_both_paths_give_the_same_answer(streamed: bool) -> None:
         call("f", {"x": 1}, "a"),
         text("", "AAAA"),
     ]
-    told, recorder = CallbackRecorder(), CallbackRecorder()
+    stateless_recorder, recorder = CallbackRecorder(), CallbackRecorder()
     talk = LegacyConversation(reply(*parts, streamed=streamed))
     capture = Capture(answer(*parts), stream(*parts))
-    callbacks: Any = told.callbacks if streamed else {}
+    callbacks: Any = stateless_recorder.callbacks if streamed else {}
     expected = stateless(transport=capture.transport).complete([m.Message.user("hi")], **callbacks)
     response = talk.say("hi", streamed=streamed, **(recorder.callbacks if streamed else {}))
     assert outcome(response) == outcome(expected)
-    assert (recorder.events, recorder.usage) == (told.events, told.usage)
+    assert (recorder.events, recorder.usage) == (stateless_recorder.events, stateless_recorder.usage)
 
 
 def test_files_are_sent_either_way() -> None:
@@ -401,8 +401,8 @@ def test_files_are_sent_either_way() -> None:
     talk = LegacyConversation(answer(text("a ship")), stream(text("a "), text("ship")))
     talk.provider.send_message_with_parts(parts)
     talk.provider.send_message_with_parts_streaming(parts, lambda piece: None)
-    said = ("user", ["what is", "inlineData"])
-    assert talk.contents == [said, ("model", ["a ship"]), said]
+    question = ("user", ["what is", "inlineData"])
+    assert talk.contents == [question, ("model", ["a ship"]), question]
     assert urlsafe_b64encode(b"\xfb\xff\xfe").decode() in talk.requests[-1].content.decode()
     assert talk.history[2:] == [("user", tuple(parts)), ("model", (m.Text("a ship"),))]
 

@@ -19,7 +19,7 @@ from turnproof.messages import FinishReason, FunctionCall, Message, Part, Provid
 from ..background_call import BackgroundCall, write_and_hold
 from ..callback_recorder import CallbackRecorder
 from ..scripted_server import LIMIT, Exchange, scripted
-from .histories import grown, issued
+from .histories import issued, ordinary_conversation
 from .kit import SIGNATURE, answer, call, chunk, event, legacy, stream, text, thought
 from .legacy_conversation import LegacyConversation, Reply, bare, refusal, reply
 
@@ -43,7 +43,7 @@ def test_a_last_piece_without_content_costs_nothing_of_the_turn(last: dict[str, 
     assert talk.history == [("user", (Text("hi"),)), ("model", response.parts)]
     talk.say("more", streamed=False)
     assert [role for role, _ in talk.contents[:1] + talk.contents[-1:]] == ["user", "user"]
-    assert "".join(words for role, said in talk.contents if role == "model" for words in said) == "hmHello"
+    assert "".join(words for role, texts in talk.contents if role == "model" for words in texts) == "hmHello"
 
 
 @both
@@ -125,7 +125,7 @@ NO_ANSWER: dict[str, tuple[Reply, type[ProviderError]]] = {
 def test_an_answer_that_is_none_leaves_the_history_as_it_was(case: str) -> None:
     broken, kind = NO_ANSWER[case]
     talk = LegacyConversation(broken, answer(text("ho")))
-    talk.provider.create_session(None, None, grown(4))
+    talk.provider.create_session(None, None, ordinary_conversation(4))
     before = talk.history
     with pytest.raises(kind):
         talk.say("hi", streamed=isinstance(broken, list))
@@ -171,28 +171,28 @@ MOMENTS: dict[str, tuple[list[bytes], tuple[Part, ...]]] = {
 
 @pytest.mark.parametrize("moment", MOMENTS)
 def test_a_cancelled_stream_keeps_the_users_side_and_what_the_model_had_said(moment: str) -> None:
-    pieces, kept = MOMENTS[moment]
-    script, held = write_and_hold(*pieces)
+    pieces, parts = MOMENTS[moment]
+    script, stall = write_and_hold(*pieces)
     recorder = CallbackRecorder()
     with scripted(script, lambda exchange: exchange.answer(answer(text("yes")))) as server:
         provider = legacy(server.url)
         callbacks: Any = recorder.callbacks
         running = BackgroundCall(lambda token: provider.send_message_streaming("hi", cancel_token=token, **callbacks))
-        assert held.wait(LIMIT)
+        assert stall.wait(LIMIT)
         running.wait_until_reading(lambda: recorder.usage or not pieces)
         running.token.cancel()
         response = running.result()
         assert server.hung_up.wait(LIMIT), "the server did not see the cut"
         assert isinstance(response, ProviderResponse), response
         assert response.finish_reason is FinishReason.CANCELLED
-        said = [("user", (Text("hi"),)), *([("model", kept)] if kept else [])]
-        assert [(message.role, message.parts) for message in provider.get_history()] == said
+        history = [("user", (Text("hi"),)), *([("model", parts)] if parts else [])]
+        assert [(message.role, message.parts) for message in provider.get_history()] == history
         provider.send_message("go on")
         sent = server.requests[-1].json["contents"]
-    assert [content["role"] for content in sent] == ["user", *(["model"] if kept else []), "user"]
+    assert [content["role"] for content in sent] == ["user", *(["model"] if parts else []), "user"]
     assert [part.get("text") for content in sent for part in content["parts"]] == [
         "hi",
-        *(part.text for part in kept if isinstance(part, Text | Thought)),
+        *(part.text for part in parts if isinstance(part, Text | Thought)),
         "go on",
     ]
 
@@ -228,11 +228,11 @@ def test_a_cancel_that_comes_with_the_last_byte_keeps_no_call(streamed: bool) ->
 
 
 def test_a_cancelled_batch_call_keeps_the_users_side() -> None:
-    script, held = write_and_hold()
+    script, stall = write_and_hold()
     with scripted(script) as server:
         provider = legacy(server.url)
         running = BackgroundCall(lambda token: provider.send_message("hi", cancel_token=token))
-        assert held.wait(LIMIT)
+        assert stall.wait(LIMIT)
         running.token.cancel()
         response = running.result()
         assert server.hung_up.wait(LIMIT)

@@ -293,18 +293,18 @@ def test_the_environment_changes_neither_key_nor_platform_nor_address(
 
 def test_the_process_makes_one_tls_context(monkeypatch: pytest.MonkeyPatch) -> None:
     """The SDK would make several for each client, and each costs more than all the rest of opening one."""
-    made: list[object] = []
+    contexts: list[object] = []
     original = ssl.SSLContext.__new__
 
     def counted(cls: type[ssl.SSLContext], *args: Any, **kwargs: Any) -> ssl.SSLContext:
-        made.append(cls)
+        contexts.append(cls)
         return original(cls, *args, **kwargs)
 
     stateless()
     monkeypatch.setattr(ssl.SSLContext, "__new__", counted)
     for _ in range(3):
         stateless()
-    assert made == []
+    assert contexts == []
     assert shared_tls() is shared_tls()
 
 

@@ -26,7 +26,7 @@ from .kit import KEY, MODEL, answer, legacy, stateless, stream, text
 RULES = "You run a harbour desk. " * 200
 TOOLS = [ToolSchema("berth_free", "Is a berth free"), ToolSchema("assign", "Assign a berth")]
 TOO_SMALL = "Cached content is too small. total_token_count=16, min_total_token_count=1024"
-GONE = "CachedContent not found (or permission denied)"
+NO_CACHE = "CachedContent not found (or permission denied)"
 
 
 class Service:
@@ -45,7 +45,7 @@ class Service:
         return legacy(transport=self.transport)
 
     @property
-    def made(self) -> list[Any]:
+    def cache_requests(self) -> list[Any]:
         """The bodies that asked for a cache."""
         return [json.loads(each.content) for each in self.requests if each.method == "POST" and _is_cache(each)]
 
@@ -54,7 +54,7 @@ class Service:
         return [_name_in(each) for each in self.requests if each.method == "DELETE"]
 
     @property
-    def asked(self) -> list[Any]:
+    def answer_requests(self) -> list[Any]:
         """The bodies that asked for an answer."""
         return [json.loads(each.content) for each in self.requests if not _is_cache(each)]
 
@@ -64,19 +64,19 @@ class Service:
             return self.refusal or (self._make(request) if request.method == "POST" else self._delete(request))
         body = json.loads(request.content)
         if body.get("cachedContent", "") not in ("", *self.caches):
-            return refused(403, GONE)
+            return refused(403, NO_CACHE)
         if "streamGenerateContent" in str(request.url):
             return httpx2.Response(200, content=b"".join(stream(text("hi"))))
         return httpx2.Response(200, json=answer(text("hi")))
 
     def _make(self, request: httpx2.Request) -> httpx2.Response:
-        name = f"cachedContents/{len(self.made)}"
+        name = f"cachedContents/{len(self.cache_requests)}"
         self.caches[name] = json.loads(request.content)
         return httpx2.Response(200, json={"name": name, "model": f"models/{MODEL}"})
 
     def _delete(self, request: httpx2.Request) -> httpx2.Response:
         if self.caches.pop(_name_in(request), None) is None:
-            return refused(403, GONE)
+            return refused(403, NO_CACHE)
         return httpx2.Response(200, json={})
 
 
@@ -101,7 +101,7 @@ def _name_in(request: httpx2.Request) -> str:
 def test_a_cache_is_made_of_system_text_and_tools(open_: Callable[[Service], Any]) -> None:
     service = Service()
     assert open_(service).create_cache(RULES, TOOLS, ttl_seconds=600) == "cachedContents/1"
-    (body,) = service.made
+    (body,) = service.cache_requests
     assert body["model"] == f"models/{MODEL}"
     assert body["ttl"] == "600s"
     assert body["systemInstruction"]["parts"] == [{"text": RULES}]
@@ -111,12 +111,12 @@ def test_a_cache_is_made_of_system_text_and_tools(open_: Callable[[Service], Any
 
 
 @pytest.mark.parametrize(
-    ("system", "tools", "kept"), [(RULES, [], "systemInstruction"), (None, TOOLS, "tools"), ("  ", TOOLS, "tools")]
+    ("system", "tools", "field"), [(RULES, [], "systemInstruction"), (None, TOOLS, "tools"), ("  ", TOOLS, "tools")]
 )
-def test_what_is_not_there_is_not_kept(system: str | None, tools: list[ToolSchema], kept: str) -> None:
+def test_what_is_not_there_is_not_kept(system: str | None, tools: list[ToolSchema], field: str) -> None:
     service = Service()
     service.stateless().create_cache(system, tools, ttl_seconds=60)
-    assert service.made[0].keys() == {"model", "ttl", kept}
+    assert service.cache_requests[0].keys() == {"model", "ttl", field}
 
 
 @pytest.mark.parametrize(
@@ -194,7 +194,7 @@ def test_the_bindings_plugin_is_of_the_claimed_kind_and_knows_what_the_model_sto
     plugin = BINDING.cache_plugin(stateless(model=model, transport=service.transport))
     assert plugin.name == BINDING.claims(model).cache
     plugin.prepare([Message.user("hi")], RULES, [])
-    assert bool(service.made) is large_enough
+    assert bool(service.cache_requests) is large_enough
 
 
 @pytest.mark.parametrize("streamed", [False, True])
@@ -209,14 +209,14 @@ def test_requests_of_the_legacy_path_name_the_cache_instead_of_what_it_holds(str
             provider.send_message_streaming(words, lambda piece: None, response_schema=schema)
         else:
             provider.send_message(words, response_schema=schema)
-    assert len(service.made) == 1
-    assert [body["cachedContent"] for body in service.asked] == ["cachedContents/1"] * 2
-    assert all(body.keys() == {"contents", "cachedContent", "generationConfig"} for body in service.asked)
-    assert service.asked[1]["generationConfig"]["responseJsonSchema"] == schema
+    assert len(service.cache_requests) == 1
+    assert [body["cachedContent"] for body in service.answer_requests] == ["cachedContents/1"] * 2
+    assert all(body.keys() == {"contents", "cachedContent", "generationConfig"} for body in service.answer_requests)
+    assert service.answer_requests[1]["generationConfig"]["responseJsonSchema"] == schema
     assert [message.text for message in provider.get_history()] == ["hello", "hi", "again", "hi"]
     provider.set_cache_plugin(None)
     provider.send_message("in full")
-    assert service.asked[-1].keys() >= {"systemInstruction", "tools"}
+    assert service.answer_requests[-1].keys() >= {"systemInstruction", "tools"}
 
 
 def test_a_prefix_that_is_too_small_goes_out_in_full() -> None:
@@ -227,8 +227,8 @@ def test_a_prefix_that_is_too_small_goes_out_in_full() -> None:
     provider.create_session(RULES, TOOLS)
     for words in ("hello", "again"):
         provider.send_message(words)
-    assert len(service.made) == 1
-    assert all(body.keys() >= {"systemInstruction", "tools"} for body in service.asked)
+    assert len(service.cache_requests) == 1
+    assert all(body.keys() >= {"systemInstruction", "tools"} for body in service.answer_requests)
 
 
 def test_a_lost_cache_fails_the_call_once_and_leaves_the_history_as_it_was() -> None:
@@ -238,12 +238,12 @@ def test_a_lost_cache_fails_the_call_once_and_leaves_the_history_as_it_was() -> 
     provider.create_session(RULES, TOOLS)
     provider.send_message("hello")
     service.caches.clear()
-    with pytest.raises(errors.CacheExpiredError) as caught:
+    with pytest.raises(errors.CacheExpiredError) as failure:
         provider.send_message("again")
-    assert caught.value.name == "cachedContents/1"
+    assert failure.value.name == "cachedContents/1"
     assert [message.text for message in provider.get_history()] == ["hello", "hi"]
     provider.send_message("again")
-    assert service.asked[-1]["cachedContent"] == "cachedContents/2"
+    assert service.answer_requests[-1]["cachedContent"] == "cachedContents/2"
     assert [message.text for message in provider.get_history()] == ["hello", "hi", "again", "hi"]
 
 
@@ -263,7 +263,7 @@ def test_a_session_goes_on_where_the_service_has_lost_the_cache(path: Any, strea
     service.caches.clear()
     assert session.send("again", on_chunk=on_chunk).text == "hi"
     assert "".join(shown) == ("hihi" if streamed else "")
-    names = [body["cachedContent"] for body in service.asked]
+    names = [body["cachedContent"] for body in service.answer_requests]
     assert names == ["cachedContents/1", "cachedContents/1", "cachedContents/2"]
     assert [message.text for message in session.history.messages] == ["hello", "hi", "again", "hi"]
 
@@ -276,7 +276,7 @@ def test_both_paths_name_a_cache_alike() -> None:
     old.send_message("hello")
     prepared = ManagedCachePlugin(new).prepare([Message.user("hello")], None, TOOLS * 60)
     new.complete(prepared.messages, prepared.system, prepared.tools)
-    first, second = service.asked
+    first, second = service.answer_requests
     assert first["cachedContent"] == "cachedContents/1"
     assert second == {"contents": [{"role": "user", "parts": [{"text": "hello"}]}], "cachedContent": "cachedContents/2"}
     assert first == {**second, "cachedContent": "cachedContents/1", "generationConfig": {}}
@@ -303,10 +303,10 @@ def test_a_plugin_is_shown_the_whole_conversation_and_what_cancels_it(path: str)
     provider: Any = service.stateless() if path == "stateless" else service.legacy()
     plugin = Watching(provider)
     provider.set_cache_plugin(plugin)
-    said = [Message.user("hello"), Message.model("hi"), Message.user("again")]
+    history = [Message.user("hello"), Message.model("hi"), Message.user("again")]
     if path == "stateless":
-        provider.complete(said[:1], RULES)
-        provider.complete(said, RULES, cancel_token=token)
+        provider.complete(history[:1], RULES)
+        provider.complete(history, RULES, cancel_token=token)
     else:
         provider.create_session(RULES)
         provider.send_message("hello")
@@ -331,16 +331,16 @@ def test_a_provider_of_the_stateless_path_annotates_its_calls_itself(streamed: b
     plugin = ManagedCachePlugin(provider)
     provider.set_cache_plugin(plugin)
     assert provider.cache_plugin is plugin
-    said, on_chunk = [Message.user("hello")], shown.append if streamed else None
-    assert provider.complete(said, RULES, TOOLS, on_chunk=on_chunk).text == "hi"
-    prepared = plugin.prepare(said, RULES, TOOLS)
+    history, on_chunk = [Message.user("hello")], shown.append if streamed else None
+    assert provider.complete(history, RULES, TOOLS, on_chunk=on_chunk).text == "hi"
+    prepared = plugin.prepare(history, RULES, TOOLS)
     pure.complete(prepared.messages, prepared.system, prepared.tools, on_chunk=on_chunk)
     first, second = (request.content for request in service.requests if not _is_cache(request))
     assert first == second
-    assert len(service.made) == 1
+    assert len(service.cache_requests) == 1
     provider.set_cache_plugin(None)
-    provider.complete(said, RULES, TOOLS, on_chunk=on_chunk)
-    assert service.asked[-1].keys() >= {"systemInstruction", "tools"}
+    provider.complete(history, RULES, TOOLS, on_chunk=on_chunk)
+    assert service.answer_requests[-1].keys() >= {"systemInstruction", "tools"}
 
 
 def test_a_lost_cache_fails_a_stateless_call_once() -> None:
@@ -352,7 +352,7 @@ def test_a_lost_cache_fails_a_stateless_call_once() -> None:
     with pytest.raises(errors.CacheExpiredError):
         provider.complete([Message.user("again")], RULES, TOOLS)
     assert provider.complete([Message.user("again")], RULES, TOOLS).text == "hi"
-    assert service.asked[-1]["cachedContent"] == "cachedContents/2"
+    assert service.answer_requests[-1]["cachedContent"] == "cachedContents/2"
 
 
 # Cancelled
@@ -370,11 +370,11 @@ def talking(url: str, holder: str) -> Session:
 @pytest.mark.parametrize("holder", ["session", "provider", "legacy provider"])
 def test_a_turn_that_is_cancelled_while_a_cache_is_made_waits_for_nothing(holder: str) -> None:
     """The service would have been given half a minute; the connection is cut instead, and nothing else is sent."""
-    script, asked = write_and_hold()
+    script, stall = write_and_hold()
     with scripted(script) as server:
         session = talking(server.url, holder)
         running = BackgroundCall(lambda token: session.send("hello", cancel_token=token))
-        assert asked.wait(LIMIT)
+        assert stall.wait(LIMIT)
         running.wait_until_reading()
         running.token.cancel()
         result = running.result()
@@ -387,12 +387,12 @@ def test_a_turn_that_is_cancelled_while_a_cache_is_made_waits_for_nothing(holder
 
 @pytest.mark.parametrize("holder", ["session", "provider", "legacy provider"])
 def test_the_turn_after_it_has_its_prefix_kept(holder: str) -> None:
-    script, asked = write_and_hold()
-    made = {"name": "cachedContents/1", "model": f"models/{MODEL}"}
-    with scripted(script, lambda each: each.answer(made), lambda each: each.answer(answer(text("hi")))) as server:
+    script, stall = write_and_hold()
+    cache = {"name": "cachedContents/1", "model": f"models/{MODEL}"}
+    with scripted(script, lambda each: each.answer(cache), lambda each: each.answer(answer(text("hi")))) as server:
         session = talking(server.url, holder)
         running = BackgroundCall(lambda token: session.send("hello", cancel_token=token))
-        assert asked.wait(LIMIT)
+        assert stall.wait(LIMIT)
         running.wait_until_reading()
         running.token.cancel()
         running.result()
@@ -426,13 +426,13 @@ def test_a_token_that_is_set_already_sends_nothing() -> None:
 
 
 def test_a_deletion_that_was_cut_is_made_up_for_at_shutdown() -> None:
-    script, asked = write_and_hold()
-    made = {"name": "cachedContents/1", "model": f"models/{MODEL}"}
-    with scripted(lambda each: each.answer(made), script, lambda each: each.answer({})) as server:
+    script, stall = write_and_hold()
+    cache = {"name": "cachedContents/1", "model": f"models/{MODEL}"}
+    with scripted(lambda each: each.answer(cache), script, lambda each: each.answer({})) as server:
         provider = stateless(server.url)
         name = provider.create_cache(RULES, [], ttl_seconds=60)
         running = BackgroundCall(lambda token: provider.delete_cache(name, cancel_token=token))
-        assert asked.wait(LIMIT)
+        assert stall.wait(LIMIT)
         running.wait_until_reading()
         running.token.cancel()
         assert isinstance(running.result(), errors.Cancelled)

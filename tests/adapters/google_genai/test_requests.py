@@ -36,7 +36,7 @@ def parts_of(*parts: m.Part, role: str = "model", model: str = MODEL) -> list[di
     return list(found[1]["parts"]) if len(found) > 2 else []
 
 
-def asked(**kwargs: Any) -> dict[str, Any]:
+def request_body(**kwargs: Any) -> dict[str, Any]:
     """A whole request body around one word."""
     options = {name: kwargs.pop(name) for name in ("thinking", "max_tokens") if name in kwargs}
     capture = Capture()
@@ -46,7 +46,7 @@ def asked(**kwargs: Any) -> dict[str, Any]:
 
 
 def test_the_smallest_request_is_its_contents() -> None:
-    assert asked() == {"contents": [{"role": "user", "parts": [{"text": "hi"}]}]}
+    assert request_body() == {"contents": [{"role": "user", "parts": [{"text": "hi"}]}]}
 
 
 @pytest.mark.parametrize(("streamed", "method"), [(False, "generateContent"), (True, "streamGenerateContent?alt=sse")])
@@ -217,23 +217,23 @@ PAPER_PART = {"fileData": {"mimeType": "application/pdf", "fileUri": "gs://a/b.p
 
 
 def test_media_stands_in_the_response_where_it_fits_and_beside_it_where_not() -> None:
-    response, beside = answered(m.ToolResult("a", "f", "seen", attachments=(IMAGE, SOUND, PAPER)))
+    response, media_part = answered(m.ToolResult("a", "f", "seen", attachments=(IMAGE, SOUND, PAPER)))
     assert response["functionResponse"]["parts"] == [IMAGE_PART, PAPER_PART]
-    assert beside == SOUND_PART
+    assert media_part == SOUND_PART
 
 
 def test_before_gemini_3_all_media_stands_beside_the_response() -> None:
-    response, *beside = answered(m.ToolResult("a", "f", "seen", attachments=(IMAGE, SOUND)), model=OLD)
+    response, *media_parts = answered(m.ToolResult("a", "f", "seen", attachments=(IMAGE, SOUND)), model=OLD)
     assert "parts" not in response["functionResponse"]
-    assert beside == [IMAGE_PART, SOUND_PART]
+    assert media_parts == [IMAGE_PART, SOUND_PART]
 
 
 def test_text_never_stands_among_the_parts_of_a_response() -> None:
     """Refused by the API; a text file is an attachment like any other, beside it."""
     note = m.InlineData("text/plain", b"note")
-    response, beside = answered(m.ToolResult("a", "f", "seen", attachments=(note,)))
+    response, media_part = answered(m.ToolResult("a", "f", "seen", attachments=(note,)))
     assert "parts" not in response["functionResponse"]
-    assert beside["inlineData"]["mimeType"] == "text/plain"
+    assert media_part["inlineData"]["mimeType"] == "text/plain"
 
 
 def test_all_responses_come_first_in_call_order_however_they_were_given() -> None:
@@ -246,10 +246,10 @@ def test_all_responses_come_first_in_call_order_however_they_were_given() -> Non
         m.Message.tool(m.ToolResult("b", "tool_b", 2)),
     )
     assert [content["role"] for content in found] == ["user", "model", "user", "user"]
-    first, beside, *others = found[2]["parts"]
+    first, media_part, *others = found[2]["parts"]
     responses = [part["functionResponse"] for part in (first, *others)]
     assert [(each["id"], each["response"]["output"]) for each in responses] == [("a", 1), ("b", 2), ("c", 3)]
-    assert beside == SOUND_PART
+    assert media_part == SOUND_PART
     assert found[3]["parts"] == [{"text": "hurry up"}]
 
 
@@ -296,10 +296,10 @@ def test_calls_of_one_id_are_answered_one_by_one() -> None:
 
 @pytest.mark.parametrize(("model", "inside"), [(MODEL, True), (OLD, False)])
 def test_a_response_has_the_name_of_the_call_that_it_answers(model: str, inside: bool) -> None:
-    response, *beside = answered(m.ToolResult("a", "", "yes", attachments=(IMAGE,)), model)
+    response, *media_parts = answered(m.ToolResult("a", "", "yes", attachments=(IMAGE,)), model)
     assert response["functionResponse"]["name"] == "f"
     assert response["functionResponse"].get("parts", []) == ([IMAGE_PART] if inside else [])
-    assert beside == ([] if inside else [IMAGE_PART])
+    assert media_parts == ([] if inside else [IMAGE_PART])
 
 
 def test_an_id_that_was_made_up_here_is_not_sent() -> None:
@@ -365,12 +365,12 @@ def test_what_the_api_would_not_answer_is_refused_before_it_is_sent(history: lis
 
 @pytest.mark.parametrize("instruction", ["be brief", m.Text("be brief"), m.Text("be brief", cache=m.CacheMark())])
 def test_system_text_is_sent_as_it_is(instruction: Any) -> None:
-    assert asked(system_instruction=instruction)["systemInstruction"] == {"parts": [{"text": "be brief"}]}
+    assert request_body(system_instruction=instruction)["systemInstruction"] == {"parts": [{"text": "be brief"}]}
 
 
 @pytest.mark.parametrize("instruction", [None, "", "  \n", m.Text("")])
 def test_no_system_text_is_no_field(instruction: Any) -> None:
-    assert "systemInstruction" not in asked(system_instruction=instruction)
+    assert "systemInstruction" not in request_body(system_instruction=instruction)
 
 
 def test_tools_are_declared_by_their_json_schema_in_order_of_name() -> None:
@@ -378,7 +378,7 @@ def test_tools_are_declared_by_their_json_schema_in_order_of_name() -> None:
         m.ToolSchema("b", "Second", {"properties": {"x": {"type": "string"}}}),
         m.ToolSchema("a", "", {}),
     ]
-    assert asked(tools=tools)["tools"] == [
+    assert request_body(tools=tools)["tools"] == [
         {
             "functionDeclarations": [
                 {"name": "a"},
@@ -390,21 +390,21 @@ def test_tools_are_declared_by_their_json_schema_in_order_of_name() -> None:
             ]
         }
     ]
-    assert "tools" not in asked(tools=[])
+    assert "tools" not in request_body(tools=[])
 
 
 def test_a_response_schema_leaves_system_and_tools_in_force() -> None:
     schema = {"type": "object", "properties": {"x": {"type": ["string", "null"]}}}
-    body = asked(system_instruction="rules", tools=[m.ToolSchema("a")], response_schema=schema)
+    body = request_body(system_instruction="rules", tools=[m.ToolSchema("a")], response_schema=schema)
     assert body["generationConfig"] == {"responseMimeType": "application/json", "responseJsonSchema": schema}
     assert body["systemInstruction"]
     assert body["tools"]
 
 
 def test_limits_and_thinking_come_from_the_settings() -> None:
-    assert "generationConfig" not in asked()
+    assert "generationConfig" not in request_body()
     for limit in (1, 100):
-        assert asked(max_tokens=limit)["generationConfig"] == {"maxOutputTokens": limit}
+        assert request_body(max_tokens=limit)["generationConfig"] == {"maxOutputTokens": limit}
 
 
 @pytest.mark.parametrize(
@@ -418,12 +418,12 @@ def test_limits_and_thinking_come_from_the_settings() -> None:
     ],
 )
 def test_thinking_is_asked_for_in_the_apis_words(config: dict[str, Any], expected: dict[str, Any]) -> None:
-    assert asked(thinking=config)["generationConfig"] == {"thinkingConfig": expected}
+    assert request_body(thinking=config)["generationConfig"] == {"thinkingConfig": expected}
 
 
 @pytest.mark.parametrize("config", [None, {"type": "disabled"}])
 def test_thinking_is_left_to_the_model_unless_asked_for(config: Any) -> None:
-    assert "generationConfig" not in asked(thinking=config)
+    assert "generationConfig" not in request_body(thinking=config)
 
 
 @pytest.mark.parametrize(
@@ -432,13 +432,13 @@ def test_thinking_is_left_to_the_model_unless_asked_for(config: Any) -> None:
 )
 def test_a_thinking_configuration_that_means_nothing_is_refused(config: dict[str, Any]) -> None:
     with pytest.raises(UsageError, match="thinking"):
-        asked(thinking=config)
+        request_body(thinking=config)
 
 
 @pytest.mark.parametrize("limit", [0, -1, 1.5, True, "9"])
 def test_an_impossible_limit_is_refused(limit: Any) -> None:
     with pytest.raises(UsageError, match="max_tokens"):
-        asked(max_tokens=limit)
+        request_body(max_tokens=limit)
 
 
 NAMED = m.CacheMark(name="cachedContents/7abc")
@@ -455,7 +455,7 @@ NAMED = m.CacheMark(name="cachedContents/7abc")
 )
 def test_what_a_managed_cache_holds_is_named_and_not_repeated(marked: dict[str, Any]) -> None:
     """Reported: `CachedContent can not be used with GenerateContent request setting system_instruction, ...`."""
-    body = asked(**marked, max_tokens=9)
+    body = request_body(**marked, max_tokens=9)
     assert body == {
         "contents": [{"role": "user", "parts": [{"text": "hi"}]}],
         "cachedContent": "cachedContents/7abc",
@@ -464,7 +464,7 @@ def test_what_a_managed_cache_holds_is_named_and_not_repeated(marked: dict[str, 
 
 
 def test_a_mark_without_a_name_names_no_cache() -> None:
-    body = asked(
+    body = request_body(
         system_instruction=m.Text("rules", cache=m.CacheMark()), tools=[m.ToolSchema("a", cache=m.CacheMark("1h"))]
     )
     assert set(body) == {"contents", "systemInstruction", "tools"}

@@ -52,11 +52,11 @@ def test_the_body_that_is_carried_is_sent_and_any_other_as_long_as_none_is(clien
     assert sent() == b"own"
 
 
-@pytest.mark.parametrize("given", [{}, {"timeout": None}])
+@pytest.mark.parametrize("options", [{}, {"timeout": None}])
 def test_the_clients_own_time_limits_hold_where_a_request_sets_none(
-    client: SplicingClient, given: dict[str, None]
+    client: SplicingClient, options: dict[str, None]
 ) -> None:
-    assert client.build_request("GET", URL, **given).extensions["timeout"]["read"] == 3
+    assert client.build_request("GET", URL, **options).extensions["timeout"]["read"] == 3
     assert client.build_request("GET", URL, timeout=7).extensions["timeout"]["read"] == 7
 
 
@@ -90,11 +90,11 @@ def test_the_sdk_is_shown_nothing_of_an_answer_that_is_kept_and_all_of_any_other
     client = SplicingClient(transport=httpx2.MockTransport(lambda _: httpx2.Response(status, content=b"so")))
     with carrying(b"{}", keeps_answer=keeps) as carried:
         shown = client.send(client.build_request("POST", URL), stream=True)
-    kept = keeps and status == 200
+    is_kept = keeps and status == 200
     assert shown.status_code == status
-    assert shown.read() == (b"" if kept else b"so")
+    assert shown.read() == (b"" if is_kept else b"so")
     assert carried.response is not None
-    assert (carried.response is not shown) is kept
+    assert (carried.response is not shown) is is_kept
     assert carried.response.read() == b"so"
 
 

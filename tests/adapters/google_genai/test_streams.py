@@ -184,12 +184,12 @@ def test_nothing_behind_a_call_that_cannot_be_read_is_told() -> None:
     assert failure.partial == (Text("so far"),)
 
 
-@pytest.mark.parametrize("behind", [[chunk(call("f", {}, "a"), finish="STOP")], [chunk(finish="STOP")]])
-def test_half_a_character_that_a_text_ends_with_is_visible_as_lost(behind: list[bytes]) -> None:
+@pytest.mark.parametrize("later_chunks", [[chunk(call("f", {}, "a"), finish="STOP")], [chunk(finish="STOP")]])
+def test_half_a_character_that_a_text_ends_with_is_visible_as_lost(later_chunks: list[bytes]) -> None:
     """A gateway may cut a text where JavaScript counts; UTF-8 has no form for what is left."""
     half = b'data: {"candidates": [{"content": {"parts": [{"text": "so \\ud83d"}]}}]}\r\n\r\n'
     recorder = CallbackRecorder()
-    assert streamed([half, *behind], recorder).text == recorder.text == "so \ufffd"
+    assert streamed([half, *later_chunks], recorder).text == recorder.text == "so \ufffd"
 
 
 def test_a_stream_is_asked_for_by_its_own_method_and_body() -> None:

@@ -62,7 +62,7 @@ def _as_it_is(step: Json) -> Json:
 # -- on the wire
 
 
-def said(*words: str) -> Json:
+def user_input(*words: str) -> Json:
     return {"type": "user_input", "content": [{"type": "text", "text": each} for each in words]}
 
 
@@ -71,16 +71,16 @@ def output(*words: str) -> Json:
 
 
 def thinking(*summary: str, signature: str | None = SIGNATURE) -> Json:
-    told = {"summary": [{"type": "text", "text": each} for each in summary]} if summary else {}
-    return {"type": "thought", **({"signature": signature} if signature is not None else {}), **told}
+    fields = {"summary": [{"type": "text", "text": each} for each in summary]} if summary else {}
+    return {"type": "thought", **({"signature": signature} if signature is not None else {}), **fields}
 
 
 def function_call(call_id: str = "call_1", name: str = "read", **arguments: Any) -> Json:
     return {"type": "function_call", "id": call_id, "name": name, "arguments": arguments}
 
 
-def function_result(call_id: str = "call_1", told: Any = "ok", **more: Any) -> Json:
-    return {"type": "function_result", "call_id": call_id, "name": "read", "result": told, **more}
+def function_result(call_id: str = "call_1", value: Any = "ok", **more: Any) -> Json:
+    return {"type": "function_result", "call_id": call_id, "name": "read", "result": value, **more}
 
 
 def interaction(*steps: Json, status: str = "completed", **more: Any) -> Json:
@@ -95,8 +95,8 @@ def event(kind: str, **fields: Any) -> bytes:
 
 
 def started() -> bytes:
-    told = {"id": "v1_1", "status": "in_progress", "object": "interaction", "model": MODEL}
-    return event("interaction.created", interaction=told)
+    fields = {"id": "v1_1", "status": "in_progress", "object": "interaction", "model": MODEL}
+    return event("interaction.created", interaction=fields)
 
 
 def delta(place: int, kind: str, **fields: Any) -> bytes:
@@ -113,8 +113,8 @@ def says(place: int, *pieces: str) -> list[bytes]:
 
 
 def thinks(place: int, *pieces: str, signature: str = SIGNATURE) -> list[bytes]:
-    told = [delta(place, "thought_summary", content={"type": "text", "text": piece}) for piece in pieces]
-    return step(place, {"type": "thought"}, *told, delta(place, "thought_signature", signature=signature))
+    deltas = [delta(place, "thought_summary", content={"type": "text", "text": piece}) for piece in pieces]
+    return step(place, {"type": "thought"}, *deltas, delta(place, "thought_signature", signature=signature))
 
 
 def calls(place: int, call_id: str, name: str, *pieces: str) -> list[bytes]:
@@ -123,8 +123,8 @@ def calls(place: int, call_id: str, name: str, *pieces: str) -> list[bytes]:
 
 
 def finished(status: str = "completed", **more: Any) -> bytes:
-    told = {"id": "v1_1", "status": status, "usage": USAGE, "object": "interaction", "model": MODEL, **more}
-    return event("interaction.completed", interaction=told)
+    fields = {"id": "v1_1", "status": status, "usage": USAGE, "object": "interaction", "model": MODEL, **more}
+    return event("interaction.completed", interaction=fields)
 
 
 DONE = b"event: done\ndata: [DONE]\n\n"

@@ -108,12 +108,12 @@ def test_pieces_for_no_step_of_their_kind_are_a_failure(path: str) -> None:
 
 @each_path
 def test_figures_on_the_way_never_fall(path: str) -> None:
-    def told(tokens: int) -> bytes:
+    def delta_with_usage(tokens: int) -> bytes:
         usage = {**USAGE, "total_input_tokens": tokens, "total_output_tokens": 1}
         return event("step.delta", index=0, delta={"type": "text", "text": "a"}, metadata={"usage": usage})
 
     recorder = CallbackRecorder()
-    run = step(0, {"type": "model_output"}, told(7), told(5), told(9))
+    run = step(0, {"type": "model_output"}, delta_with_usage(7), delta_with_usage(5), delta_with_usage(9))
     answer = streamed(path, stream(run), recorder)
     assert [each.prompt_tokens for each in recorder.usage] == [7, 9, 120]
     assert recorder.usage[-1] == answer.usage
@@ -155,11 +155,11 @@ def test_calls_are_answered_whatever_the_status_says(path: str) -> None:
 
 @each_path
 def test_an_interaction_that_failed_is_an_error_under_status_200(path: str) -> None:
-    told = [{"code": "too_many_requests", "message": "Slow down"}]
+    failures = [{"code": "too_many_requests", "message": "Slow down"}]
     with pytest.raises(RateLimitError, match="Slow down") as whole:
-        batch(path, interaction(status="failed", errors=told))
+        batch(path, interaction(status="failed", errors=failures))
     with pytest.raises(RateLimitError, match="Slow down") as in_pieces:
-        streamed(path, [started(), finished("failed", errors=told)])
+        streamed(path, [started(), finished("failed", errors=failures)])
     for failure in (whole, in_pieces):
         assert (failure.value.status, failure.value.kind) == (200, "too_many_requests")
     with pytest.raises(OverloadedError, match="the interaction failed"):

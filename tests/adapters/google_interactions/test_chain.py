@@ -13,7 +13,7 @@ from turnproof.errors import InvalidRequestError
 from turnproof.messages import FinishReason, FunctionCall, Text, Thought, ToolResult
 from turnproof.wire.emulator import EmulatorServer, Exchange, ServerRun
 
-from ..contract.chains import GOOGLE, ChainConversation, spoken
+from ..contract.chains import GOOGLE, ChainConversation, request_texts
 
 
 @pytest.fixture
@@ -33,23 +33,23 @@ def test_a_refusal_of_the_statuses_of_what_is_gone_leaves_the_chain_where_it_is_
             return DIALECT.render_refusal(Refusal(rules.UNKNOWN_MODEL, 404, "not_found", "No such tool."), "s")
         return DIALECT.render_extra(call, PromptUsage(0), run.world, "s")
 
-    asked = len(chain.run.exchanges)
+    count = len(chain.run.exchanges)
     with monkeypatch.context() as patch:
         patch.setattr(chain.responder, "answer", refuse)
         with pytest.raises(InvalidRequestError):
             chain.provider.send_message("Two")
     # The second request asks whether the interaction is kept.
-    assert len(chain.run.exchanges) == asked + 2
-    assert spoken(chain.say("Three")) == ["Three"]
+    assert len(chain.run.exchanges) == count + 2
+    assert request_texts(chain.say("Three")) == ["Three"]
 
 
 def test_what_was_thought_stays_in_the_chain_and_is_told_with_its_signature_anew(chain: ChainConversation) -> None:
     chain.say("One", Thought("Hm."), FunctionCall("c", "look", {}), finish=FinishReason.TOOL_USE)
     chain.answers(reply(Text("Dry.")))
     chain.run.world.resources = {
-        name: kept for name, kept in chain.run.world.resources.items() if not name.startswith("v1_")
+        name: resource for name, resource in chain.run.world.resources.items() if not name.startswith("v1_")
     }
     chain.provider.send_tool_results([ToolResult("c", "look", "41 %")])
-    told = chain.sent()["input"]
-    assert [step["type"] for step in told] == ["user_input", "thought", "function_call", "function_result"]
-    assert told[1]["signature"] in chain.run.world.issued
+    steps = chain.sent()["input"]
+    assert [step["type"] for step in steps] == ["user_input", "thought", "function_call", "function_result"]
+    assert steps[1]["signature"] in chain.run.world.issued

@@ -100,7 +100,7 @@ def test_thinking_is_kept_and_goes_back_as_it_came(way: CallMode) -> None:
 
 
 @pytest.mark.parametrize(
-    ("thought", "asked", "sent"),
+    ("thought", "model", "sent"),
     [
         (issued("Hm."), MODEL, True),
         (issued("Hm.", "qwen3"), "qwen3:latest", True),
@@ -111,12 +111,12 @@ def test_thinking_is_kept_and_goes_back_as_it_came(way: CallMode) -> None:
         (Thought("Hm."), MODEL, False),
     ],
 )
-def test_only_its_own_thinking_goes_back_to_a_model(thought: Thought, asked: str, sent: bool) -> None:
+def test_only_its_own_thinking_goes_back_to_a_model(thought: Thought, model: str, sent: bool) -> None:
     server = Server()
     history = [*HI, Message.model(thought, "So."), Message.user("And?")]
-    stateless(model=asked, transport=server.transport).complete(history)
+    stateless(model=model, transport=server.transport).complete(history)
     first = server.body
-    owner = legacy(model=asked, transport=server.transport)
+    owner = legacy(model=model, transport=server.transport)
     owner.create_session(None, None, history[:-1])
     owner.send_message("And?")
     assert first == server.body
@@ -126,8 +126,8 @@ def test_only_its_own_thinking_goes_back_to_a_model(thought: Thought, asked: str
 def test_thinking_goes_back_within_a_tool_loop() -> None:
     server = Server()
     call = FunctionCall("call_1", "tide", {})
-    said = Message.model(issued("Look it up."), call)
-    stateless(transport=server.transport).complete([*HI, said, Message.tool(ToolResult("call_1", "tide", "06:12"))])
+    message = Message.model(issued("Look it up."), call)
+    stateless(transport=server.transport).complete([*HI, message, Message.tool(ToolResult("call_1", "tide", "06:12"))])
     assert server.body["messages"][1]["content"] == [thinking("Look it up."), tool_use("call_1", "tide", {})]
 
 

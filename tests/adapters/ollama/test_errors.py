@@ -29,13 +29,13 @@ def test_an_address_that_is_none_is_the_requests_fault(way: CallMode) -> None:
 
 @each_stream
 @pytest.mark.parametrize(
-    ("told", "kind"),
+    ("error", "kind"),
     [({"type": "overloaded_error", "message": BUSY}, "overloaded_error"), (BUSY, None)],
     ids=["envelope", "word"],
 )
-def test_a_stream_may_end_in_a_failure(told: Any, kind: str | None, way: CallMode) -> None:
+def test_a_stream_may_end_in_a_failure(error: Any, kind: str | None, way: CallMode) -> None:
     recorder = CallbackRecorder()
-    body = b"".join([*stream(text_block(0, "At six."))[:3], event("error", error=told)])
+    body = b"".join([*stream(text_block(0, "At six."))[:3], event("error", error=error)])
     with pytest.raises(OverloadedError) as raised:
         way(fixed_answer(content=body, headers={"content-type": "text/event-stream"}), recorder)
     assert (raised.value.status, raised.value.kind, raised.value.message) == (200, kind, BUSY)
@@ -43,11 +43,11 @@ def test_a_stream_may_end_in_a_failure(told: Any, kind: str | None, way: CallMod
 
 
 @each_stream
-@pytest.mark.parametrize("kept", range(1, 6))
-def test_a_stream_that_breaks_off_is_a_transport_error(kept: int, way: CallMode) -> None:
+@pytest.mark.parametrize("count", range(1, 6))
+def test_a_stream_that_breaks_off_is_a_transport_error(count: int, way: CallMode) -> None:
     """So ends, with some versions, an answer whose model failed."""
     events = stream(text_block(0, "At six."))
     assert len(events) == 6
-    body = b"".join(events[:kept])
+    body = b"".join(events[:count])
     with pytest.raises(TransportError, match="before its end"):
         way(fixed_answer(content=body, headers={"content-type": "text/event-stream"}))

@@ -20,7 +20,7 @@ TAGS = {"models": [{"name": "qwen3:8b"}, {"name": "llama3.2:latest"}]}
 SHOWN = {"model_info": {"general.architecture": "qwen3", "qwen3.context_length": 40_960}}
 
 
-def said(provider: Any, history: list[Message], **kwargs: Any) -> None:
+def send(provider: Any, history: list[Message], **kwargs: Any) -> None:
     """Sends a conversation over either path."""
     if isinstance(provider, OllamaStateless):
         provider.complete(history, **kwargs)
@@ -84,7 +84,7 @@ def test_a_host_that_is_none_is_told_before_anything_is_opened(monkeypatch: pyte
 def test_an_address_may_end_in_the_version_or_in_a_slash(opened: Any, ending: str) -> None:
     server = Server(tags=TAGS)
     provider = opened(URL + ending, transport=server.transport)
-    said(provider, HI)
+    send(provider, HI)
     assert provider.list_models() == ["qwen3:8b", "llama3.2:latest"]
     assert [str(request.url) for request in server.requests] == [f"{URL}/v1/messages", f"{URL}/api/tags"]
 
@@ -143,7 +143,7 @@ def test_thinking_is_the_models_own_choice_unless_it_is_switched(
     opened: Any, options: dict[str, Any], expected: Any
 ) -> None:
     server = Server()
-    said(opened(transport=server.transport, **options), HI)
+    send(opened(transport=server.transport, **options), HI)
     assert server.body.get("thinking") == expected
     assert server.body["max_tokens"] == 8192, "the server insists on a figure"
 
@@ -161,7 +161,7 @@ PIXEL = InlineData("image/png", b"\x89")
 @OPENERS
 def test_images_are_sent_in_the_request(opened: Any) -> None:
     server = Server()
-    said(opened(transport=server.transport), [Message("user", (Text("What is it?"), PIXEL))])
+    send(opened(transport=server.transport), [Message("user", (Text("What is it?"), PIXEL))])
     assert server.body["messages"][0]["content"][1]["source"]["type"] == "base64"
 
 
@@ -182,7 +182,7 @@ def test_images_are_sent_in_the_request(opened: Any) -> None:
 def test_what_the_server_would_pass_over_is_refused_before_it_is_sent(opened: Any, part: Any, words: str) -> None:
     server = Server()
     with pytest.raises(InvalidRequestError, match=f"ollama does not read a {words}"):
-        said(opened(transport=server.transport), [Message("user", (part,))])
+        send(opened(transport=server.transport), [Message("user", (part,))])
     assert not server.requests
 
 

@@ -13,7 +13,7 @@ from turnproof_adapters.ollama.server import names, window_in_use, window_of
 
 
 @pytest.mark.parametrize(
-    ("said", "address"),
+    ("value", "address"),
     [
         (None, None),
         ("", None),
@@ -31,11 +31,11 @@ from turnproof_adapters.ollama.server import names, window_in_use, window_of
     ],
 )
 def test_the_variable_is_read_as_ollamas_own_client_reads_it(
-    said: str | None, address: str | None, monkeypatch: pytest.MonkeyPatch
+    value: str | None, address: str | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("OLLAMA_HOST", raising=False)
-    if said is not None:
-        monkeypatch.setenv("OLLAMA_HOST", said)
+    if value is not None:
+        monkeypatch.setenv("OLLAMA_HOST", value)
     assert address_of_environment() == address
 
 
@@ -72,17 +72,17 @@ def test_what_is_no_listing_is_a_value_error(body: bytes) -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "expected"),
+    ("name", "expected"),
     [("qwen3:8b", 8192), ("llama3.2", 4096), ("llama3.2:latest", 4096), ("old", None), ("odd", None), ("no", None)],
 )
-def test_a_model_that_is_loaded_has_the_window_that_it_is_loaded_with(asked: str, expected: int | None) -> None:
+def test_a_model_that_is_loaded_has_the_window_that_it_is_loaded_with(name: str, expected: int | None) -> None:
     running = [
         {**QWEN, "context_length": 8192},
         {"name": "llama3.2:latest", "context_length": 4096},
         {"name": "old"},
         {"name": "odd", "context_length": 0},
     ]
-    assert window_in_use(encoded({"models": running}), asked) == expected
+    assert window_in_use(encoded({"models": running}), name) == expected
 
 
 INFO = {"general.architecture": "qwen3", "qwen3.context_length": 40_960, "llama.context_length": 7}

@@ -17,7 +17,7 @@ TOOLS = [
 _WORDS = [*WORDS, ""]
 
 
-def grown(length: int) -> list[Message]:
+def ordinary_conversation(length: int) -> list[Message]:
     """An ordinary conversation with tool rounds."""
     return ordinary(length, "call_")
 

@@ -45,9 +45,9 @@ stateless = Opener(OpenAIStateless, BINDING.open_stateless, KEY, MODEL, URL)
 legacy = Opener(OpenAILegacy, BINDING.open_legacy, KEY, MODEL, URL)
 
 
-def answer(content: Any = None, *calls: Json, finish: str | None = "stop", usage: Any = USAGE, **said: Any) -> Json:
+def answer(content: Any = None, *calls: Json, finish: str | None = "stop", usage: Any = USAGE, **fields: Any) -> Json:
     """A batch answer."""
-    message = {"role": "assistant", "content": content, "refusal": None, "annotations": [], **said}
+    message = {"role": "assistant", "content": content, "refusal": None, "annotations": [], **fields}
     if calls:
         message["tool_calls"] = list(calls)
     return {
@@ -68,7 +68,7 @@ def tool_call(call_id: str | None, name: str | None, arguments: Any, **fields: A
     return {**({} if call_id is None else {"id": call_id, "type": "function"}), "function": function, **fields}
 
 
-def asked(call_id: str = "call_1", name: str = "read", arguments: str = "{}") -> Json:
+def request_call(call_id: str = "call_1", name: str = "read", arguments: str = "{}") -> Json:
     """Such a call in a request."""
     return {"id": call_id, "type": "function", "function": {"name": name, "arguments": arguments}}
 
@@ -115,8 +115,8 @@ def texts(*pieces: str) -> list[bytes]:
 
 def pieces(index: int, call_id: str, name: str, *arguments: str) -> list[bytes]:
     """The chunks of one call."""
-    begun = chunk({"tool_calls": [tool_call(call_id, name, "", index=index)]})
-    return [begun, *(chunk({"tool_calls": [tool_call(None, None, each, index=index)]}) for each in arguments)]
+    first_chunk = chunk({"tool_calls": [tool_call(call_id, name, "", index=index)]})
+    return [first_chunk, *(chunk({"tool_calls": [tool_call(None, None, each, index=index)]}) for each in arguments)]
 
 
 def ending(finish: str = "stop", usage: Any = USAGE) -> list[bytes]:

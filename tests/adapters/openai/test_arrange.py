@@ -8,8 +8,8 @@ from turnproof.errors import InvalidRequestError
 from turnproof.messages import FileRef, InlineData, Message
 from turnproof_adapters.openai.names import ID_LIMIT, wire_id
 
-from .histories import arbitrary, grown
-from .kit import Json, answered, arranged, asked, call, result
+from .histories import arbitrary, ordinary_conversation
+from .kit import Json, answered, arranged, call, request_call, result
 
 HI = Message.user("hi")
 HI_WIRE = {"role": "user", "content": "hi"}
@@ -17,7 +17,7 @@ UNANSWERED = "Error: no result, the call was not carried out."
 PNG = InlineData("image/png", b"\x89")
 
 
-def said(content: str | None = None, *calls: Json) -> Json:
+def assistant(content: str | None = None, *calls: Json) -> Json:
     return {"role": "assistant", "content": content, **({"tool_calls": list(calls)} if calls else {})}
 
 
@@ -25,12 +25,12 @@ def two() -> Message:
     return Message.model(call("a"), call("b"))
 
 
-TWO = said(None, asked("a"), asked("b"))
+TWO = assistant(None, request_call("a"), request_call("b"))
 
 CASES: dict[str, tuple[list[Message], list[Json]]] = {
     "an-ordinary-round": (
         [HI, Message.model("look", call("a")), Message.tool(result("a")), Message.model("done")],
-        [HI_WIRE, said("look", asked("a")), answered("a"), said("done")],
+        [HI_WIRE, assistant("look", request_call("a")), answered("a"), assistant("done")],
     ),
     "results-in-call-order": (
         [two(), Message.tool(result("b", 2), result("a", 1))],
@@ -48,60 +48,60 @@ CASES: dict[str, tuple[list[Message], list[Json]]] = {
     "a-result-without-a-call": ([HI, Message.tool(result("x")), HI], [HI_WIRE, HI_WIRE]),
     "a-result-too-many": (
         [Message.model(call("a")), Message.tool(result("a", 1), result("a", 2))],
-        [said(None, asked("a")), answered("a", "1")],
+        [assistant(None, request_call("a")), answered("a", "1")],
     ),
     "a-result-that-comes-too-late": (
         [Message.model(call("a")), HI, Message.model("so"), Message.tool(result("a"))],
-        [said(None, asked("a")), answered("a", UNANSWERED), HI_WIRE, said("so")],
+        [assistant(None, request_call("a")), answered("a", UNANSWERED), HI_WIRE, assistant("so")],
     ),
     "the-user-before-the-results": (
         [Message.model(call("a")), HI, Message.tool(result("a"))],
-        [said(None, asked("a")), answered("a"), HI_WIRE],
+        [assistant(None, request_call("a")), answered("a"), HI_WIRE],
     ),
     "an-instruction-between-call-and-result": (
         [Message.model(call("a")), Message.system("be brief"), Message.tool(result("a"))],
-        [said(None, asked("a")), answered("a"), {"role": "system", "content": "be brief"}],
+        [assistant(None, request_call("a")), answered("a"), {"role": "system", "content": "be brief"}],
     ),
     "results-in-the-models-message": (
         [Message("model", (call("a"), result("a"))), HI],
-        [said(None, asked("a")), answered("a"), HI_WIRE],
+        [assistant(None, request_call("a")), answered("a"), HI_WIRE],
     ),
     "neighbours-of-the-model-stay-apart": (
         [Message.model("a", call("a")), Message.model("b", call("b")), Message.tool(result("b", 2), result("a", 1))],
-        [said("a", asked("a")), answered("a", "1"), said("b", asked("b")), answered("b", "2")],
+        [assistant("a", request_call("a")), answered("a", "1"), assistant("b", request_call("b")), answered("b", "2")],
     ),
     "the-same-id-in-a-later-round": (
         [Message.model(call("a")), Message.tool(result("a", 1))] * 2,
-        [said(None, asked("a")), answered("a", "1")] * 2,
+        [assistant(None, request_call("a")), answered("a", "1")] * 2,
     ),
     "the-same-id-twice-in-one-round": (
         [Message.model(call("a"), call("a"), call("a_2")), Message.tool(result("a", 1), result("a", 2), result("a_2"))],
         [
-            said(None, asked("a"), asked("a_2"), asked("a_2_2")),
+            assistant(None, request_call("a"), request_call("a_2"), request_call("a_2_2")),
             answered("a", "1"),
             answered("a_2", "2"),
             answered("a_2_2"),
         ],
     ),
     "nothing-said": ([HI, Message.model(""), Message.model(), Message.user(), HI], [HI_WIRE, HI_WIRE]),
-    "the-models-word-first": ([Message.model("hello"), HI], [said("hello"), HI_WIRE]),
+    "the-models-word-first": ([Message.model("hello"), HI], [assistant("hello"), HI_WIRE]),
     "an-orphan-between-words-of-the-model": (
         [Message.model("a"), Message.tool(result("x")), Message.model("b")],
-        [said("a"), said("b")],
+        [assistant("a"), assistant("b")],
     ),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("case", CASES)
 def test_calls_and_results_stand_as_the_api_insists(case: str) -> None:
-    held, sent = CASES[case]
-    assert arranged(held) == sent
+    history, sent = CASES[case]
+    assert arranged(history) == sent
 
 
 def test_what_results_show_stands_behind_all_of_them() -> None:
     image = FileRef("image/png", "https://x.invalid/a.png")
-    held = [two(), Message.tool(result("a", 1, attachments=(PNG,)), result("b", 2, attachments=(image,))), HI]
-    *results, first, second, last = arranged(held)
+    history = [two(), Message.tool(result("a", 1, attachments=(PNG,)), result("b", 2, attachments=(image,))), HI]
+    *results, first, second, last = arranged(history)
     assert results == [TWO, answered("a", "1"), answered("b", "2")]
     assert [block["type"] for block in first["content"]] == ["text", "image_url"]
     assert first["content"][0]["text"] == "Attached to the result of read:"
@@ -122,10 +122,10 @@ def test_an_id_that_is_too_long_becomes_a_legal_one_alike_in_call_and_result() -
     assert wire_id("y" * ID_LIMIT) == "y" * ID_LIMIT
 
 
-@pytest.mark.parametrize("held", [[], [Message.user()], [Message.tool(result("x"))], [Message.model("")]])
-def test_a_conversation_that_says_nothing_is_refused(held: list[Message]) -> None:
+@pytest.mark.parametrize("history", [[], [Message.user()], [Message.tool(result("x"))], [Message.model("")]])
+def test_a_conversation_that_says_nothing_is_refused(history: list[Message]) -> None:
     with pytest.raises(InvalidRequestError, match="nothing to send"):
-        arranged(held)
+        arranged(history)
 
 
 def pairing_fault(sent: list[Json]) -> str | None:
@@ -151,6 +151,6 @@ def test_any_conversation_at_all_becomes_a_legal_one(seed: int) -> None:
 
 
 def test_an_ordinary_conversation_is_sent_as_it_is() -> None:
-    sent = arranged(grown(12))
+    sent = arranged(ordinary_conversation(12))
     assert pairing_fault(sent) is None
     assert [message["role"] for message in sent] == ["user", "assistant", "tool", "assistant"] * 3

@@ -39,13 +39,13 @@ from .kit import (
 TOOLS = [Message.model(call("x", "mcp.srv.ls"))]
 
 
-def told(failure: Failure) -> ProviderError:
+def error_of(failure: Failure) -> ProviderError:
     return OverloadedError(failure.text or "", kind=failure.kind)
 
 
 def assembler(recorder: CallbackRecorder | None = None) -> Assembler:
     listeners = Listeners(**(recorder or CallbackRecorder()).callbacks)
-    return Assembler(Reading(OPENAI, restorer(lambda: tool_names(TOOLS, None)), told), listeners)
+    return Assembler(Reading(OPENAI, restorer(lambda: tool_names(TOOLS, None)), error_of), listeners)
 
 
 def read(events: list[bytes], recorder: CallbackRecorder | None = None) -> Assembler:
@@ -58,8 +58,8 @@ def read(events: list[bytes], recorder: CallbackRecorder | None = None) -> Assem
     return assembling
 
 
-def deltas(*said: Json, finish: str = "tool_calls") -> list[bytes]:
-    return [opening(), *(chunk(each) for each in said), chunk({}, finish), DONE]
+def deltas(*fields: Json, finish: str = "tool_calls") -> list[bytes]:
+    return [opening(), *(chunk(each) for each in fields), chunk({}, finish), DONE]
 
 
 def piece(*args: Any, **fields: Any) -> Json:
@@ -123,15 +123,15 @@ def test_parallel_calls_are_told_apart_however_a_server_writes_them(spelling: st
 
 
 def test_calls_with_neither_ids_nor_an_index_are_told_apart_by_their_names() -> None:
-    said = [piece(None, "read", '{"p": 1}'), piece(None, "read", '{"p"'), piece(None, None, ": 2}")]
-    first, second = read(deltas(*said)).response().calls
+    delta_fields = [piece(None, "read", '{"p": 1}'), piece(None, "read", '{"p"'), piece(None, None, ": 2}")]
+    first, second = read(deltas(*delta_fields)).response().calls
     assert (first.args, second.args) == ({"p": 1}, {"p": 2})
     assert first.id != second.id
 
 
 def test_a_call_in_the_old_form_is_a_call() -> None:
-    said = [{"function_call": {"name": "read", "arguments": ""}}, {"function_call": {"arguments": '{"p": 1}'}}]
-    (found,) = read(deltas(*said, finish="function_call")).response().calls
+    delta_fields = [{"function_call": {"name": "read", "arguments": ""}}, {"function_call": {"arguments": '{"p": 1}'}}]
+    (found,) = read(deltas(*delta_fields, finish="function_call")).response().calls
     assert (found.name, found.args) == ("read", {"p": 1})
     assert found.id
 
@@ -153,8 +153,8 @@ def test_a_call_is_announced_when_the_answer_has_ended_and_not_before() -> None:
 
 def test_thinking_text_and_refusal_are_told_as_they_come() -> None:
     recorder = CallbackRecorder()
-    said = [{"reasoning": "h"}, {"reasoning": "m"}, {"content": "a"}, {"content": "b"}, {"refusal": "no"}]
-    response = read(deltas(*said, finish="stop"), recorder).response()
+    delta_fields = [{"reasoning": "h"}, {"reasoning": "m"}, {"content": "a"}, {"content": "b"}, {"refusal": "no"}]
+    response = read(deltas(*delta_fields, finish="stop"), recorder).response()
     assert recorder.events == [("thinking", "h"), ("thinking", "m"), ("text", "a"), ("text", "b"), ("text", "no")]
     assert [type(part) for part in response.parts] == [Thought, Text, Text]
     assert response.text == recorder.text == "abno"
@@ -162,14 +162,19 @@ def test_thinking_text_and_refusal_are_told_as_they_come() -> None:
 
 
 def test_the_seal_of_thinking_is_kept_whole() -> None:
-    said = [{"reasoning_text": "hm"}, {"reasoning_opaque": "ab"}, {"reasoning_opaque": "c=="}, {"content": "so"}]
-    (first, _) = read(deltas(*said, finish="stop")).response().parts
+    delta_fields = [
+        {"reasoning_text": "hm"},
+        {"reasoning_opaque": "ab"},
+        {"reasoning_opaque": "c=="},
+        {"content": "so"},
+    ]
+    (first, _) = read(deltas(*delta_fields, finish="stop")).response().parts
     assert first.provider_data == ProviderData(OURS, DATED, {"field": "reasoning_text", "encrypted": "abc=="})
 
 
 def test_citations_come_in_pieces_too() -> None:
-    said: list[dict[str, Any]] = [{"content": "so"}, {"annotations": [{"n": 1}]}, {"annotations": [{"n": 2}]}]
-    (text,) = read(deltas(*said, finish="stop")).response().parts
+    delta_fields: list[dict[str, Any]] = [{"content": "so"}, {"annotations": [{"n": 1}]}, {"annotations": [{"n": 2}]}]
+    (text,) = read(deltas(*delta_fields, finish="stop")).response().parts
     assert text.provider_data is not None
     assert text.provider_data.data["annotations"] == [{"n": 1}, {"n": 2}]
 
@@ -242,7 +247,7 @@ def test_what_had_arrived_of_a_cancelled_answer_is_its_text(events: list[bytes],
 
 
 @pytest.mark.parametrize(
-    ("said", "kinds"),
+    ("delta_fields", "kinds"),
     [
         ([{"reasoning": "hm"}], []),
         ([{"reasoning": "hm"}, {"content": "so"}], [Text]),
@@ -250,8 +255,8 @@ def test_what_had_arrived_of_a_cancelled_answer_is_its_text(events: list[bytes],
     ],
     ids=["unfinished", "unsealed", "sealed"],
 )
-def test_thinking_is_kept_of_a_cancelled_answer_only_with_its_seal(said: list[Json], kinds: list[type]) -> None:
-    parts = read([opening(), *map(chunk, said)]).cancelled().parts
+def test_thinking_is_kept_of_a_cancelled_answer_only_with_its_seal(delta_fields: list[Json], kinds: list[type]) -> None:
+    parts = read([opening(), *map(chunk, delta_fields)]).cancelled().parts
     assert [type(part) for part in parts] == kinds
     assert all(map(stands_alone, parts))
 
@@ -340,8 +345,8 @@ def test_what_is_no_answer_cannot_be_read(data: bytes) -> None:
 
 
 def test_a_failure_is_found_in_its_envelope_or_without_it() -> None:
-    told = {"code": "x", "message": "Sorry"}
-    assert failure_of({"error": told}) == failure_of(told) == Failure("Sorry", code="x")
+    error = {"code": "x", "message": "Sorry"}
+    assert failure_of({"error": error}) == failure_of(error) == Failure("Sorry", code="x")
     assert failure_of({"error": "Sorry"}) == failure_of(" Sorry\n") == Failure("Sorry")
     assert failure_of(["odd"]) == failure_of(None) == failure_of("<html>") == Failure()
 

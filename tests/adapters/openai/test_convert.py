@@ -11,7 +11,7 @@ from turnproof.errors import InvalidRequestError
 from turnproof_adapters.openai import convert
 from turnproof_adapters.openai.service import OPENAI, Service
 
-from .kit import DATED, OURS, Json, arranged, asked, call, result, thought
+from .kit import DATED, OURS, Json, arranged, call, request_call, result, thought
 
 PNG, PDF = m.InlineData("image/png", b"\x89PNG"), m.InlineData("application/pdf", b"%PDF")
 PNG_URL, PDF_URL = "data:image/png;base64,iVBORw==", "data:application/pdf;base64,JVBERg=="
@@ -92,19 +92,19 @@ def test_what_has_no_form_is_refused_with_its_place(role: Any, part: m.Part, why
 
 
 def test_an_answer_has_one_text_in_front_of_its_calls() -> None:
-    said = m.Message.model("one ", call("call_1", p="’北"), "two", call("call_2"))
-    (wire, *_) = arranged([said])
+    message = m.Message.model("one ", call("call_1", p="’北"), "two", call("call_2"))
+    (wire, *_) = arranged([message])
     arguments = '{"p":"’北"}'
     assert wire == {
         "role": "assistant",
         "content": "one two",
-        "tool_calls": [asked("call_1", "read", arguments), asked("call_2")],
+        "tool_calls": [request_call("call_1", "read", arguments), request_call("call_2")],
     }
 
 
 def test_code_that_another_service_ran_is_told_as_text() -> None:
-    ran = m.ExecutableCode("PYTHON", "print(1)"), m.CodeExecutionResult("OUTCOME_OK", "1")
-    (wire,) = arranged([m.Message("model", ran)])
+    code = m.ExecutableCode("PYTHON", "print(1)"), m.CodeExecutionResult("OUTCOME_OK", "1")
+    (wire,) = arranged([m.Message("model", code)])
     assert wire["content"] == "\n```python\nprint(1)\n```\n\n```\n1\n```\n"
 
 

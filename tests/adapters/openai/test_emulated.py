@@ -26,7 +26,7 @@ class Service:
     id: str
     dialect: str
     model: str
-    behind: str = ""
+    url_path: str = ""
     options: dict[str, Any] = field(default_factory=dict)
     thinks_in: str | None = None
 
@@ -51,7 +51,7 @@ def opened(tmp_path: Path) -> Iterator[Callable[[Service], ScriptedEndpoint]]:
 
 
 def address(served: ScriptedEndpoint, service: Service, key: str | None = None, model: str | None = None) -> Endpoint:
-    url = served.base_url.rstrip("/") + service.behind
+    url = served.base_url.rstrip("/") + service.url_path
     return Endpoint(url, key or served.api_key, model or served.model, service.options)
 
 
@@ -69,8 +69,8 @@ def test_a_tool_turn_goes_through_with_a_save_and_a_fresh_provider_at_every_step
     assert all(part.provider_data and part.provider_data.data["field"] == service.thinks_in for part in thoughts)
     sent = served.exchanges[-1].call
     assert sent is not None
-    kept = [part for message in sent.messages for part in message.parts if isinstance(part, Thought)]
-    assert bool(kept) is ("thoughts_back" in service.options)
+    sent_thoughts = [part for message in sent.messages for part in message.parts if isinstance(part, Thought)]
+    assert bool(sent_thoughts) is ("thoughts_back" in service.options)
 
 
 REFUSED: list[tuple[str, dict[str, str], type[ProviderError]]] = [

@@ -127,8 +127,8 @@ def test_a_failure_without_words_shows_the_status_that_it_came_under() -> None:
 
 
 def echoing(exchange: Exchange) -> None:
-    said = f"bad {exchange.headers['authorization']} {exchange.headers['api-key']} {exchange.path}"
-    exchange.answer({"error": error(said, f"code {KEY}")}, 401)
+    message = f"bad {exchange.headers['authorization']} {exchange.headers['api-key']} {exchange.path}"
+    exchange.answer({"error": error(message, f"code {KEY}")}, 401)
 
 
 @pytest.mark.parametrize("script", [echoing, reset], ids=["refused", "reset"])

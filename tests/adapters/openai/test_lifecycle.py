@@ -134,7 +134,7 @@ def test_the_key_may_come_from_the_environment_and_nowhere_else(monkeypatch: pyt
     ]
 
 
-class Asked(Exception):
+class PluginArguments(Exception):
     """What a plugin was given, thrown out of the call."""
 
 
@@ -142,7 +142,7 @@ class Asking:
     """Tells what it was asked, instead of answering."""
 
     def prepare(self, messages: Any, system: Any = None, tools: Any = None, *, cancel_token: Any = None) -> Prepared:
-        raise Asked([message.text for message in messages], system, list(tools or ()), cancel_token)
+        raise PluginArguments([message.text for message in messages], system, list(tools or ()), cancel_token)
 
 
 def test_a_cache_plugin_is_given_the_whole_call() -> None:
@@ -155,9 +155,9 @@ def test_a_cache_plugin_is_given_the_whole_call() -> None:
     )
     for provider, call in calls:
         provider.set_cache_plugin(Asking())
-        with pytest.raises(Asked) as asked:
+        with pytest.raises(PluginArguments) as arguments:
             call()
-        assert asked.value.args == (["hi", "so?"], "rules", tools, token)
+        assert arguments.value.args == (["hi", "so?"], "rules", tools, token)
     assert len(stateful.get_history()) == 1
 
 

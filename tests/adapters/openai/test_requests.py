@@ -15,7 +15,7 @@ from turnproof_adapters.openai.request import Settings, thinking_effort
 from turnproof_adapters.openai.service import OPENAI, Service
 
 from ..callback_recorder import CallbackRecorder
-from .histories import arbitrary, grown
+from .histories import arbitrary, ordinary_conversation
 from .kit import KEY, MODEL, URL, Capture, arranged, legacy, stateless
 
 HI = [Message.user("hi")]
@@ -166,7 +166,7 @@ def test_bytes_say_what_plain_data_says(seed: int) -> None:
 
 
 def test_a_turn_encodes_its_new_messages_and_not_its_history() -> None:
-    provider, history = stateless(URL, transport=Capture().transport), grown(40)
+    provider, history = stateless(URL, transport=Capture().transport), ordinary_conversation(40)
     for n in range(1, len(history) + 1, 2):
         provider.complete(history[:n])
     assert provider.messages_encoded == 39
@@ -178,8 +178,8 @@ def test_what_was_encoded_before_changes_no_byte(seed: int) -> None:
     history, other = [*arbitrary(seed), Message.user("so?")], arbitrary(seed + 1)
     capture = Capture()
     provider = stateless(URL, transport=capture.transport)
-    for said in ([*other, HI[0]], history[:1] + HI, history):
-        provider.complete(said)
+    for messages in ([*other, HI[0]], history[:1] + HI, history):
+        provider.complete(messages)
     provider.forget_encodings()
     provider.complete(history)
     stateless(URL, transport=capture.transport).complete(history)
@@ -187,7 +187,7 @@ def test_what_was_encoded_before_changes_no_byte(seed: int) -> None:
 
 
 def test_complete_changes_none_of_its_arguments() -> None:
-    history, tools = grown(8), [ToolSchema("b"), ToolSchema("a")]
+    history, tools = ordinary_conversation(8), [ToolSchema("b"), ToolSchema("a")]
     before, named = list(history), [tool.name for tool in tools]
     schema: Any = {"type": "object", "properties": {"x": {"type": "object", "properties": {}}}}
     shown = repr(schema)

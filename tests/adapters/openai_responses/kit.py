@@ -95,7 +95,7 @@ def reasoned(words: str = "", encrypted: str = "gAAA==", model: str = DATED, dia
     return Thought(words, provider_data=ProviderData(dialect, model, {"encrypted": encrypted}))
 
 
-def spoken(words: str, **data: Any) -> Text:
+def own_text(words: str, **data: Any) -> Text:
     """A text of this API's with something of its own."""
     return Text(words, provider_data=ProviderData(OURS, DATED, data))
 
@@ -143,8 +143,8 @@ def refusal(words: str) -> Json:
 
 
 def reasoning(*summary: str, encrypted: str | None = "gAAA==") -> Json:
-    told = [{"type": "summary_text", "text": each} for each in summary]
-    return {"id": "rs_1", "type": "reasoning", "content": [], "encrypted_content": encrypted, "summary": told}
+    summary_parts = [{"type": "summary_text", "text": each} for each in summary]
+    return {"id": "rs_1", "type": "reasoning", "content": [], "encrypted_content": encrypted, "summary": summary_parts}
 
 
 def function_call(
@@ -200,24 +200,28 @@ def says(place: int, *pieces: str) -> list[bytes]:
 
 def thinks(place: int, *pieces: str, encrypted: str = "gAAA==") -> list[bytes]:
     """The events of a reasoning item with one summary. What opens it holds other encrypted content."""
-    told = [
+    summary_events = [
         event("response.reasoning_summary_text.delta", output_index=place, summary_index=0, delta=piece)
         for piece in pieces
     ]
     summary = ("".join(pieces),) if pieces else ()
-    return [opened(place, reasoning(encrypted="other")), *told, done(place, reasoning(*summary, encrypted=encrypted))]
+    return [
+        opened(place, reasoning(encrypted="other")),
+        *summary_events,
+        done(place, reasoning(*summary, encrypted=encrypted)),
+    ]
 
 
 def calls(place: int, call_id: str, name: str, *pieces: str) -> list[bytes]:
     """The events of a call."""
     grows = [event("response.function_call_arguments.delta", output_index=place, delta=piece) for piece in pieces]
-    begun = function_call(call_id, name, "", "in_progress")
-    return [opened(place, begun), *grows, done(place, function_call(call_id, name, "".join(pieces)))]
+    empty_call = function_call(call_id, name, "", "in_progress")
+    return [opened(place, empty_call), *grows, done(place, function_call(call_id, name, "".join(pieces)))]
 
 
 def finished(*items: Json, **more: Any) -> bytes:
-    told = answer(*items, **more)
-    return event(f"response.{told['status']}", response=told)
+    response = answer(*items, **more)
+    return event(f"response.{response['status']}", response=response)
 
 
 def stream(*runs: Iterable[bytes], **more: Any) -> list[bytes]:

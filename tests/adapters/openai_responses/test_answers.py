@@ -46,11 +46,11 @@ from .kit import (
     legacy,
     message,
     opened,
+    own_text,
     reasoned,
     reasoning,
     refusal,
     says,
-    spoken,
     started,
     stateless,
     stream,
@@ -134,11 +134,11 @@ READ: dict[str, tuple[list[Json], tuple[Part, ...]]] = {
     "nothing": ([], ()),
     "an-empty-text": ([message("")], ()),
     "two-texts": ([message("a", "b")], (Text("a"), Text("b"))),
-    "a-phase": ([message("a", phase="final_answer")], (spoken("a", phase="final_answer"),)),
-    "a-refusal": ([refusal("no")], (spoken("no", refusal=True),)),
+    "a-phase": ([message("a", phase="final_answer")], (own_text("a", phase="final_answer"),)),
+    "a-refusal": ([refusal("no")], (own_text("no", refusal=True),)),
     "annotations": (
         [message() | {"content": [{"type": "output_text", "text": "a", "annotations": CITED}]}],
-        (spoken("a", annotations=CITED),),
+        (own_text("a", annotations=CITED),),
     ),
     "an-unknown-block": (
         [message() | {"content": [{"type": "output_smell", "x": 1}]}],
@@ -232,9 +232,9 @@ def test_a_structured_answer_is_read() -> None:
 def test_a_legacy_conversation_grows_by_what_was_said() -> None:
     provider = legacy(transport=Capture(answer(*ITEMS)).transport)
     provider.send_message("hi")
-    said = provider.get_history()
-    assert [each.role for each in said] == ["user", "model"]
-    assert said[1].parts == PARTS
+    history = provider.get_history()
+    assert [each.role for each in history] == ["user", "model"]
+    assert history[1].parts == PARTS
     assert provider.get_token_usage() == FIGURES
 
 
@@ -403,7 +403,7 @@ FAILURES: list[tuple[str, type[errors.ProviderError], bool]] = [
     ("invalid_api_key", errors.AuthenticationError, False),
     ("vector_store_timeout", errors.OverloadedError, True),
 ]
-TOLD: dict[str, Callable[[str], bytes]] = {
+ERROR_EVENTS: dict[str, Callable[[str], bytes]] = {
     "event": lambda code: event("error", code=code, message="Sorry", param=None, sequence_number=3),
     "nested": lambda code: event("error", error={"type": "x", "code": code, "message": "Sorry"}),
     "failed": lambda code: finished(status="failed", error={"code": code, "message": "Sorry"}),
@@ -411,13 +411,13 @@ TOLD: dict[str, Callable[[str], bytes]] = {
 
 
 @pytest.mark.parametrize(("code", "expected", "retryable"), FAILURES, ids=[each[0] for each in FAILURES])
-@pytest.mark.parametrize("form", TOLD)
+@pytest.mark.parametrize("form", ERROR_EVENTS)
 @both_streams
 def test_a_failure_inside_a_stream_is_the_error_that_it_names(
     way: Any, form: str, code: str, expected: type[errors.ProviderError], retryable: bool
 ) -> None:
     recorder = CallbackRecorder()
-    events = [started(), opened(0, message()), *words(0, "so far"), TOLD[form](code)]
+    events = [started(), opened(0, message()), *words(0, "so far"), ERROR_EVENTS[form](code)]
     with pytest.raises(errors.ProviderError) as failure:
         way(Capture(events=events), recorder.callbacks)
     assert type(failure.value) is expected
@@ -462,25 +462,25 @@ def unnumbered(events: list[bytes]) -> list[bytes]:
     names: dict[int, str] = {}
     found = []
     for each in events:
-        told = json.loads(each.partition(b"data: ")[2])
-        place = told.pop("output_index", None)
-        told.pop("content_index", None)
-        if "item" in told:
-            names[place] = told["item"]["id"] = f"item_{place}"
+        payload = json.loads(each.partition(b"data: ")[2])
+        place = payload.pop("output_index", None)
+        payload.pop("content_index", None)
+        if "item" in payload:
+            names[place] = payload["item"]["id"] = f"item_{place}"
         elif place is not None:
-            told["item_id"] = names[place]
-        found.append(b"data: " + json.dumps(told).encode())
+            payload["item_id"] = names[place]
+        found.append(b"data: " + json.dumps(payload).encode())
     return found
 
 
 def test_items_that_a_server_names_and_does_not_number_are_told_apart() -> None:
-    numbered, heard = assembled(EVENTS)
+    numbered, recorder = assembled(EVENTS)
     named, as_well = assembled(unnumbered(EVENTS))
     one, other = numbered.response(), named.response()
     assert len(one.parts) == len(other.parts) > 1
     assert other.text == one.text
     assert [(call.name, call.args) for call in other.calls] == [(call.name, call.args) for call in one.calls]
-    assert [kind for kind, _ in as_well.events] == [kind for kind, _ in heard.events]
+    assert [kind for kind, _ in as_well.events] == [kind for kind, _ in recorder.events]
 
 
 @pytest.mark.parametrize("place", range(len(EVENTS)))
@@ -491,8 +491,8 @@ def test_what_had_arrived_stands_alone_wherever_a_stream_is_cut(place: int) -> N
     assert response.finish_reason is FinishReason.CANCELLED
     assert response.text == recorder.text
     assert all(isinstance(part, Text | Thought) for part in response.parts)
-    kept = [part for part in response.parts if isinstance(part, Thought)]
-    assert kept in ([], [PARTS[0]]), "reasoning is kept with its final encrypted content, or not at all"
+    thoughts = [part for part in response.parts if isinstance(part, Thought)]
+    assert thoughts in ([], [PARTS[0]]), "reasoning is kept with its final encrypted content, or not at all"
 
 
 def test_what_follows_the_end_changes_nothing() -> None:

@@ -62,7 +62,7 @@ def fail(run: ServerRun, *faults: Fault) -> None:
     run.arm(0, Turn(user=(), rounds=(), faults=faults))
 
 
-def said(run: ServerRun) -> list[tuple[int | None, bool, int]]:
+def request_facts(run: ServerRun) -> list[tuple[int | None, bool, int]]:
     """Of each request: its connection, whether it goes on from an answer, and how many messages it has itself."""
     return [(one.connection, _chained(one), _own(one)) for one in run.exchanges if one.operation == "generate"]
 
@@ -80,19 +80,19 @@ def _own(exchange: Exchange) -> int:
 def test_a_turn_sends_what_is_new_over_one_socket(legacy: Any, run: ServerRun) -> None:
     for text in ("One", "Two"):
         assert legacy.send_message(text).text == f"You said: {text}"
-    heard: list[str] = []
-    assert legacy.send_message_streaming("Three", heard.append).text == "You said: Three"
-    assert "".join(heard) == "You said: Three"
-    assert said(run) == [(0, False, 1), (0, True, 1), (0, True, 1)]
+    chunks: list[str] = []
+    assert legacy.send_message_streaming("Three", chunks.append).text == "You said: Three"
+    assert "".join(chunks) == "You said: Three"
+    assert request_facts(run) == [(0, False, 1), (0, True, 1), (0, True, 1)]
     assert [one.text for one in legacy.get_history()][::2] == ["One", "Two", "Three"]
-    assert run.dialect.kept(run.world) == ()
+    assert run.dialect.stored_ids(run.world) == ()
 
 
 def test_another_conversation_on_the_same_socket_begins_from_nothing(legacy: Any, run: ServerRun) -> None:
     legacy.send_message("One")
     legacy.create_session()
     legacy.send_message("Two")
-    assert said(run) == [(0, False, 1), (0, False, 1)]
+    assert request_facts(run) == [(0, False, 1), (0, False, 1)]
 
 
 def test_two_providers_have_a_socket_and_a_chain_each(legacy: Any, run: ServerRun) -> None:
@@ -102,7 +102,7 @@ def test_two_providers_have_a_socket_and_a_chain_each(legacy: Any, run: ServerRu
         legacy.send_message(text)
         other.send_message(text)
     other.shutdown()
-    assert said(run) == [(0, False, 1), (1, False, 1), (0, True, 1), (1, True, 1)]
+    assert request_facts(run) == [(0, False, 1), (1, False, 1), (0, True, 1), (1, True, 1)]
 
 
 @pytest.mark.parametrize("kind", ["truncate", "reset", "no-end"])
@@ -115,7 +115,7 @@ def test_behind_a_lost_socket_the_chain_begins_anew_with_all_that_is_held(
         legacy.send_message("Two")
     legacy.send_message("Two")
     legacy.send_message("Three")
-    assert said(run) == [(0, False, 1), (0, True, 1), (1, False, 3), (1, True, 1)]
+    assert request_facts(run) == [(0, False, 1), (0, True, 1), (1, False, 3), (1, True, 1)]
 
 
 def test_a_socket_that_was_closed_in_between_costs_no_failure(legacy: Any, run: ServerRun) -> None:
@@ -124,7 +124,7 @@ def test_a_socket_that_was_closed_in_between_costs_no_failure(legacy: Any, run: 
     deadline = threading.Event()
     deadline.wait(0.2)  # what the system needs to tell the client
     assert legacy.send_message("Two").text == "You said: Two"
-    assert said(run) == [(0, False, 1), (1, False, 3)]
+    assert request_facts(run) == [(0, False, 1), (1, False, 3)]
 
 
 def test_a_chain_that_was_lost_with_its_socket_fails_typed_where_the_policy_says_so(
@@ -149,7 +149,7 @@ def test_the_end_of_the_hour_costs_no_failure(legacy: Any, stateless: Any, run: 
     run.clock_offset += 3600
     assert legacy.send_message("Two").text == "You said: Two"
     assert stateless.complete([Message.user("Two")]).text == "You said: Two"
-    assert said(run) == [
+    assert request_facts(run) == [
         (0, False, 1), (1, False, 1), (0, True, 1), (2, False, 3), (1, False, 1), (3, False, 1),
     ]  # fmt: skip
 
@@ -161,7 +161,7 @@ def test_a_cancel_ends_the_socket_and_keeps_what_was_heard(legacy: Any, run: Ser
     assert response.finish_reason is FinishReason.CANCELLED
     assert "You said: Two".startswith(response.text)
     legacy.send_message("Three")
-    assert said(run) == [(0, False, 1), (0, True, 1), (1, False, 5)]
+    assert request_facts(run) == [(0, False, 1), (0, True, 1), (1, False, 5)]
 
 
 def test_a_cancel_wakes_a_call_that_waits_for_its_first_event(legacy: Any, run: ServerRun) -> None:
@@ -177,7 +177,7 @@ def test_a_failed_request_ends_the_chain_and_not_the_socket(legacy: Any, run: Se
     with pytest.raises(OverloadedError):
         legacy.send_message("Two")
     legacy.send_message("Two")
-    assert said(run) == [(0, False, 1), (0, True, 1), (0, False, 3)]
+    assert request_facts(run) == [(0, False, 1), (0, True, 1), (0, False, 3)]
 
 
 def test_a_response_that_the_socket_does_not_hold_is_told_again(legacy: Any, run: ServerRun) -> None:
@@ -186,7 +186,7 @@ def test_a_response_that_the_socket_does_not_hold_is_told_again(legacy: Any, run
         if hasattr(one, "latest"):
             one.latest.clear()
     assert legacy.send_message("Two").text == "You said: Two"
-    assert said(run) == [(0, False, 1), (0, True, 1), (0, False, 3)]
+    assert request_facts(run) == [(0, False, 1), (0, True, 1), (0, False, 3)]
 
 
 def test_a_stateless_call_sends_everything_and_each_thread_has_a_socket(stateless: Any, run: ServerRun) -> None:
@@ -199,7 +199,7 @@ def test_a_stateless_call_sends_everything_and_each_thread_has_a_socket(stateles
 
     with ThreadPoolExecutor(4) as threads:
         assert sorted(threads.map(ask, range(4))) == [f"You said: number {n}" for n in range(4)]
-    assert {(chained, own) for _, chained, own in said(run)} == {(False, 3)}
+    assert {(chained, own) for _, chained, own in request_facts(run)} == {(False, 3)}
     before = len({one.connection for one in run.exchanges})
     ready = threading.Barrier(1)
     ask(5)
@@ -210,9 +210,9 @@ def test_a_stateless_call_sends_everything_and_each_thread_has_a_socket(stateles
 def test_an_error_is_typed_by_the_status_that_it_has(stateless: Any, run: ServerRun, *, streamed: bool) -> None:
     more = {"on_chunk": lambda text: None} if streamed else {}
     fail(run, Fault("status", status=429, retry_after=7))
-    with pytest.raises(RateLimitError) as caught:
+    with pytest.raises(RateLimitError) as failure:
         stateless.complete([Message.user("Hello")], **more)
-    assert caught.value.retry_after == 7
+    assert failure.value.retry_after == 7
     fail(run, Fault("status", status=400))
     with pytest.raises(InvalidRequestError):
         stateless.complete([Message.user("Hello")], **more)
@@ -225,9 +225,9 @@ def test_an_error_is_typed_by_the_status_that_it_has(stateless: Any, run: Server
 def test_a_wrong_key_is_refused_at_the_handshake(run: ServerRun) -> None:
     assert WEBSOCKET.open_legacy is not None
     provider = WEBSOCKET.open_legacy(Endpoint(run.base_url, "sk-wrong", MODEL))
-    with pytest.raises(AuthenticationError) as caught:
+    with pytest.raises(AuthenticationError) as failure:
         provider.send_message("Hello")
-    assert "sk-wrong" not in str(caught.value)
+    assert "sk-wrong" not in str(failure.value)
     provider.shutdown()
 
 

@@ -32,13 +32,13 @@ from .kit import (
     arranged,
     call,
     legacy,
+    own_text,
     reasoned,
     result,
     sent_by_model,
     sent_by_user,
     sent_call,
     sent_output,
-    spoken,
     stateless,
 )
 
@@ -59,8 +59,8 @@ def test_calls_and_outputs_are_items_of_their_own_without_ids_of_items() -> None
 
 
 def test_outputs_stand_behind_all_calls_of_a_run_in_call_order() -> None:
-    said = Message.model(call("a"), "and", call("b"))
-    sent = arranged(HI, said, Message.user("wait"), Message.tool(result("b", "2"), result("a", "1")))
+    message = Message.model(call("a"), "and", call("b"))
+    sent = arranged(HI, message, Message.user("wait"), Message.tool(result("b", "2"), result("a", "1")))
     assert sent[1:] == [
         sent_call("a"),
         sent_by_model("and"),
@@ -95,9 +95,9 @@ def test_a_repeated_id_of_another_turn_is_another_call() -> None:
 
 @pytest.mark.parametrize("own", ["", "x" * 65])
 def test_an_id_that_the_api_refuses_is_rewritten_alike_in_call_and_output(own: str) -> None:
-    _, asked, answered = arranged(HI, Message.model(call(own)), Message.tool(result(own)))
-    assert asked["call_id"] == answered["call_id"] == wire_id(own)
-    assert 1 <= len(asked["call_id"]) <= 64
+    _, call_item, answered = arranged(HI, Message.model(call(own)), Message.tool(result(own)))
+    assert call_item["call_id"] == answered["call_id"] == wire_id(own)
+    assert 1 <= len(call_item["call_id"]) <= 64
 
 
 def test_ids_of_other_services_are_left_as_they_are() -> None:
@@ -147,13 +147,13 @@ def test_an_alias_and_its_dated_id_are_one_model() -> None:
 
 def test_the_phase_of_a_message_and_its_annotations_go_back_with_it() -> None:
     cited = [{"type": "url_citation", "url": "https://a"}]
-    (_, sent) = arranged(HI, Message.model(spoken("so", phase="commentary", annotations=cited)))
+    (_, sent) = arranged(HI, Message.model(own_text("so", phase="commentary", annotations=cited)))
     content = [{"type": "output_text", "text": "so", "annotations": cited}]
     assert sent == {"type": "message", "role": "assistant", "content": content, "phase": "commentary"}
 
 
 def test_a_refusal_goes_back_as_one() -> None:
-    (_, sent) = arranged(HI, Message.model(spoken("no", refusal=True)))
+    (_, sent) = arranged(HI, Message.model(own_text("no", refusal=True)))
     assert sent["content"] == [{"type": "refusal", "refusal": "no"}]
 
 
@@ -166,8 +166,8 @@ def test_an_item_that_no_part_names_goes_back_without_its_id_and_only_to_this_ap
 
 
 def test_code_that_another_provider_ran_is_told_as_text() -> None:
-    ran = Message.model(ExecutableCode("PYTHON", "1+1"), CodeExecutionResult("OK", "2"))
-    texts = [item["content"][0]["text"] for item in arranged(HI, ran)[1:]]
+    code_message = Message.model(ExecutableCode("PYTHON", "1+1"), CodeExecutionResult("OK", "2"))
+    texts = [item["content"][0]["text"] for item in arranged(HI, code_message)[1:]]
     assert texts == ["```python\n1+1\n```", "```\n2\n```"]
 
 
@@ -254,11 +254,11 @@ def test_a_result_is_a_string_or_blocks_and_says_in_words_that_it_failed(name: s
 
 
 @pytest.mark.parametrize(
-    "said", [(), (Message.user(" "),), (Message.tool(result("gone")),)], ids=["no", "blank", "gone"]
+    "messages", [(), (Message.user(" "),), (Message.tool(result("gone")),)], ids=["no", "blank", "gone"]
 )
-def test_a_conversation_that_says_nothing_is_refused(said: tuple[Message, ...]) -> None:
+def test_a_conversation_that_says_nothing_is_refused(messages: tuple[Message, ...]) -> None:
     with pytest.raises(InvalidRequestError, match="nothing to send"):
-        arranged(*said)
+        arranged(*messages)
 
 
 # -- around the items
@@ -301,13 +301,13 @@ def test_a_limit_is_never_less_than_the_api_takes() -> None:
 
 def test_a_response_schema_is_a_format_of_the_text() -> None:
     schema = {"type": "object", "properties": {"a": {"type": "string"}}}
-    told = Settings(DATED).kwargs(Prompt((), response_schema=schema))["text"]["format"]
-    assert (told["type"], told["name"], told["strict"]) == ("json_schema", "answer", True)
-    assert told["schema"]["additionalProperties"] is False
+    text_format = Settings(DATED).kwargs(Prompt((), response_schema=schema))["text"]["format"]
+    assert (text_format["type"], text_format["name"], text_format["strict"]) == ("json_schema", "answer", True)
+    assert text_format["schema"]["additionalProperties"] is False
 
 
 @pytest.mark.parametrize(
-    ("config", "asked"),
+    ("config", "expected"),
     [
         (None, None),
         ({"type": "disabled"}, None),
@@ -317,8 +317,8 @@ def test_a_response_schema_is_a_format_of_the_text() -> None:
     ],
     ids=str,
 )
-def test_a_thinking_configuration_in_the_apis_form(config: Any, asked: Any) -> None:
-    assert reasoning_config(config) == asked
+def test_a_thinking_configuration_in_the_apis_form(config: Any, expected: Any) -> None:
+    assert reasoning_config(config) == expected
 
 
 def test_an_effort_that_is_no_word_is_refused() -> None:

@@ -69,8 +69,8 @@ def test_thinking_is_kept_signed_or_not_and_goes_back_to_its_model_as_it_came(
 
     service, history = Service(), [*HI, Message("model", response.parts), Message.user("Sure?")]
     stateless(transport=service.transport).complete(history)
-    said = service.body["messages"][1]["content"]
-    assert said == [{"type": "thinking", "thinking": "Bed 2?", **data}, text("Bed 2.")]
+    content = service.body["messages"][1]["content"]
+    assert content == [{"type": "thinking", "thinking": "Bed 2?", **data}, text("Bed 2.")]
     stateless(model="glm-5.3", transport=service.transport).complete(history)
     assert service.body["messages"][1]["content"] == [text("Bed 2.")], "another model did not think that"
 

@@ -34,7 +34,7 @@ BED = '{"bed": "3"}'
 
 
 @pytest.mark.parametrize(
-    ("given", "expected"),
+    ("raw_arguments", "expected"),
     [
         ({}, {}),
         ({"note": "wet"}, {"note": "wet"}),
@@ -60,8 +60,8 @@ BED = '{"bed": "3"}'
     ],
     ids=lambda value: str(value)[:40],
 )
-def test_a_string_is_read_where_only_an_object_fits(given: Any, expected: Any) -> None:
-    assert as_declared(given, SCHEMA) == expected
+def test_a_string_is_read_where_only_an_object_fits(raw_arguments: Any, expected: Any) -> None:
+    assert as_declared(raw_arguments, SCHEMA) == expected
 
 
 @pytest.mark.parametrize("schema", [None, {}, {"properties": None}, {"anyOf": "odd"}, {"anyOf": [None]}], ids=repr)
@@ -69,9 +69,11 @@ def test_without_a_schema_only_the_whole_is_read(schema: Any) -> None:
     assert as_declared(json.dumps({"area": BED}), schema) == {"area": BED}
 
 
-@pytest.mark.parametrize("given", ["", "bed 3", "[]", "7", "null", "{", "[" * 100_000], ids=lambda value: value[:9])
-def test_a_string_that_is_no_object_is_left_as_it_is(given: str) -> None:
-    assert as_declared(given, SCHEMA) == given
+@pytest.mark.parametrize(
+    "raw_arguments", ["", "bed 3", "[]", "7", "null", "{", "[" * 100_000], ids=lambda value: value[:9]
+)
+def test_a_string_that_is_no_object_is_left_as_it_is(raw_arguments: str) -> None:
+    assert as_declared(raw_arguments, SCHEMA) == raw_arguments
 
 
 TOOL = ToolSchema("mcp.water", "", SCHEMA)
@@ -85,12 +87,16 @@ def wire_name() -> str:
     return str(service.body["tools"][0]["name"])
 
 
-@pytest.mark.parametrize("given", [json.dumps({"area": BED}), {"area": BED}, ARGS], ids=["whole", "member", "object"])
+@pytest.mark.parametrize(
+    "arguments", [json.dumps({"area": BED}), {"area": BED}, ARGS], ids=["whole", "member", "object"]
+)
 @pytest.mark.parametrize("streamed", [False, True], ids=["batch", "stream"])
-def test_a_call_has_its_arguments_as_the_tool_declares_them(given: Any, streamed: bool) -> None:
+def test_a_call_has_its_arguments_as_the_tool_declares_them(arguments: Any, streamed: bool) -> None:
     name = wire_name()
-    called = stream(call_block(0, "call_1", name, json.dumps(given)[:5], json.dumps(given)[5:]), stop="tool_use")
-    service = Service(answer(tool_use("call_1", name, given), stop="tool_use"), called)
+    called = stream(
+        call_block(0, "call_1", name, json.dumps(arguments)[:5], json.dumps(arguments)[5:]), stop="tool_use"
+    )
+    service = Service(answer(tool_use("call_1", name, arguments), stop="tool_use"), called)
     recorder = CallbackRecorder()
     callbacks = recorder.callbacks if streamed else {}
     provider, owner = stateless(transport=service.transport), legacy(transport=service.transport)
@@ -105,10 +111,10 @@ def test_a_call_has_its_arguments_as_the_tool_declares_them(given: Any, streamed
 
 
 @pytest.mark.parametrize("streamed", [False, True], ids=["batch", "stream"])
-@pytest.mark.parametrize("given", ["water bed 3", "[1]", [1], 7], ids=repr)
-def test_arguments_that_are_no_object_are_never_run(given: Any, streamed: bool) -> None:
-    called = stream(call_block(0, "call_1", "water", json.dumps(given)), stop="tool_use")
-    service = Service(answer(tool_use("call_1", "water", given), stop="tool_use"), called)
+@pytest.mark.parametrize("arguments", ["water bed 3", "[1]", [1], 7], ids=repr)
+def test_arguments_that_are_no_object_are_never_run(arguments: Any, streamed: bool) -> None:
+    called = stream(call_block(0, "call_1", "water", json.dumps(arguments)), stop="tool_use")
+    service = Service(answer(tool_use("call_1", "water", arguments), stop="tool_use"), called)
     recorder = CallbackRecorder()
     owner = legacy(transport=service.transport)
     with pytest.raises(TransportError, match="malformed arguments for a call of 'water'"):

@@ -21,7 +21,7 @@ FIRST_WORDS = stream(text_block(0, "so"))[:4]
 
 
 @each_stream
-@pytest.mark.parametrize("begun", [[], FIRST_WORDS], ids=["at-once", "after-the-first-words"])
+@pytest.mark.parametrize("first_events", [[], FIRST_WORDS], ids=["at-once", "after-the-first-words"])
 @pytest.mark.parametrize(
     "frame",
     [
@@ -33,16 +33,16 @@ FIRST_WORDS = stream(text_block(0, "so"))[:4]
     ],
     ids=["event", "event-without-type", "nameless-envelope", "nameless-code", "nameless-flat"],
 )
-def test_a_stream_may_tell_of_a_failure_in_every_form(frame: bytes, begun: list[bytes], way: CallMode) -> None:
+def test_a_stream_may_tell_of_a_failure_in_every_form(frame: bytes, first_events: list[bytes], way: CallMode) -> None:
     """The SDK passes over frames without a name: a path that heard nothing of them would call it a broken stream."""
     recorder = CallbackRecorder()
-    body = b"".join([*begun, frame])
+    body = b"".join([*first_events, frame])
     with pytest.raises(RateLimitError) as raised:
         way(fixed_answer(content=body, headers={"content-type": "text/event-stream"}), recorder)
     failure = raised.value
     assert (failure.status, failure.kind, failure.message, failure.retryable) == (200, "1113", UNPAID, False)
-    assert recorder.text == ("so" if begun else "")
-    assert [part.text for part in failure.partial] == (["so"] if begun else [])  # type: ignore[attr-defined]
+    assert recorder.text == ("so" if first_events else "")
+    assert [part.text for part in failure.partial] == (["so"] if first_events else [])  # type: ignore[attr-defined]
 
 
 @each_stream

@@ -32,7 +32,7 @@ COUNTS = (
 
 
 def adapter(**changes: Any) -> AdapterBench:
-    given: dict[str, Any] = {
+    defaults: dict[str, Any] = {
         "dialect": "anthropic-messages",
         "model": "m",
         "package": "anthropic",
@@ -42,11 +42,11 @@ def adapter(**changes: Any) -> AdapterBench:
         "ratios": RATIOS,
         "counts": COUNTS,
     }
-    return AdapterBench(**given | changes)
+    return AdapterBench(**defaults | changes)
 
 
 def outcome(**changes: Any) -> Bench:
-    given: dict[str, Any] = {
+    defaults: dict[str, Any] = {
         "schema": "turnproof.bench/2",
         "turnproof": "0.1.0",
         "started": "2026-11-23T10:00:00+00:00",
@@ -55,7 +55,7 @@ def outcome(**changes: Any) -> Bench:
         "environment": Environment("3.11.7", "Linux", {"anthropic": "2.12.0"}),
         "adapters": {"mine": adapter()},
     }
-    return Bench(**given | changes)
+    return Bench(**defaults | changes)
 
 
 class Scripted:
@@ -125,14 +125,14 @@ class _Hoarder:
     """Keeps a kilobyte beside each message that it is given, until it is told to forget."""
 
     def __init__(self) -> None:
-        self._kept: list[bytearray] = []
+        self._buffers: list[bytearray] = []
 
     def complete(self, messages: list[Message], *_: object, **__: object) -> ProviderResponse:
-        self._kept += [bytearray(1000) for _ in messages]
+        self._buffers += [bytearray(1000) for _ in messages]
         return ProviderResponse((Text("hello"),))
 
     def forget_encodings(self) -> None:
-        self._kept.clear()
+        self._buffers.clear()
 
     def shutdown(self) -> None:
         pass

@@ -221,17 +221,17 @@ def test_what_cannot_be_measured_is_refused_before_anything_is(
 def test_turnproof_itself_is_measured_alone_where_no_adapter_is_named(
     capfd: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked: list[tuple[int, tuple[str, ...]]] = []
+    calls: list[tuple[int, tuple[str, ...]]] = []
     own = Own(figures=(OwnFigure("load", "ours", 5.5, "ms", (5.5,)),), notes=("no such tool",))
 
-    def measured(rounds: int, peers: tuple[str, ...], told: object) -> Own:
-        asked.append((rounds, peers))
+    def measured(rounds: int, peers: tuple[str, ...], tracker: object) -> Own:
+        calls.append((rounds, peers))
         return own
 
     monkeypatch.setattr(engine, "_measure_own", measured)
     assert main(["bench", "--self", "--rounds", "3", "--peer", "langchain"]) == 0
     out = capfd.readouterr().out
-    assert asked == [(3, ("langchain",))]
+    assert calls == [(3, ("langchain",))]
     assert "load    ours  5.5 ms" in out
     assert "– no such tool" in out
     assert "G13 turnproof" in out
@@ -241,16 +241,16 @@ def test_turnproof_itself_is_measured_alone_where_no_adapter_is_named(
 def test_plots_stand_beside_the_outcome_or_it_is_said_how_to_get_them(
     tmp_path: Path, capfd: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    beside: list[Path] = []
-    monkeypatch.setattr(plots, "draw", lambda found, file: beside.append(file))
+    drawings: list[Path] = []
+    monkeypatch.setattr(plots, "draw", lambda found, file: drawings.append(file))
     words = [*QUICK_BENCH, "--out", str(tmp_path / "b.json")]
     monkeypatch.setattr(plots, "can_draw", lambda: True)
     main(words)
-    assert beside == [tmp_path / "b.json"]
+    assert drawings == [tmp_path / "b.json"]
     monkeypatch.setattr(plots, "can_draw", lambda: False)
     main(words)
     assert "no plots were drawn: pip install 'turnproof[plots]'" in capfd.readouterr().err
-    assert len(beside) == 1
+    assert len(drawings) == 1
 
 
 def test_an_outcome_that_cannot_be_written_is_printed_all_the_same(

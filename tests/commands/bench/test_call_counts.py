@@ -51,17 +51,17 @@ def provider(uses: Callable[[Any], object]) -> Any:
     return Provider()
 
 
-@pytest.mark.parametrize(("uses", "taken"), TAKES.values(), ids=TAKES)
-def test_what_is_taken_out_of_a_list_is_counted(uses: Callable[[Any], object], taken: int) -> None:
+@pytest.mark.parametrize(("uses", "count"), TAKES.values(), ids=TAKES)
+def test_what_is_taken_out_of_a_list_is_counted(uses: Callable[[Any], object], count: int) -> None:
     watch = CallCounts()
     assert watch.provider(provider(uses)).complete(watch.messages(FIVE)) == "done"
-    assert watch.taken == taken
+    assert watch.reads == count
 
 
 def test_a_list_given_by_name_is_watched_too() -> None:
     watch = CallCounts()
     watch.provider(provider(list)).create_session(None, [], history=watch.messages(FIVE))
-    assert (watch.taken, watch.calls) == (5, {"create_session": 1})
+    assert (watch.reads, watch.calls) == (5, {"create_session": 1})
 
 
 READS: dict[str, tuple[Callable[[Any], object], int]] = {
@@ -92,12 +92,12 @@ def test_messages_that_are_looked_into_are_counted_once_each(uses: Callable[[Any
 
 def test_what_others_do_between_the_calls_is_not_the_providers() -> None:
     watch = CallCounts()
-    held = watch.messages(FIVE)
+    conversation = watch.messages(FIVE)
     wrapped = watch.provider(provider(lambda messages: messages[0].text))
-    assert [message.text for message in held] == ["one", "two", "three", "four", "five"]
-    wrapped.complete(held)
-    assert held[3].text == "four"
-    assert (watch.read, watch.taken) == (1, 1)
+    assert [message.text for message in conversation] == ["one", "two", "three", "four", "five"]
+    wrapped.complete(conversation)
+    assert conversation[3].text == "four"
+    assert (watch.read, watch.reads) == (1, 1)
 
 
 def test_a_watched_message_is_the_message() -> None:
@@ -124,19 +124,19 @@ def test_a_failed_call_counts_and_ends() -> None:
         raise OverflowError(messages[0].text)
 
     watch = CallCounts()
-    held = watch.messages(FIVE)
+    conversation = watch.messages(FIVE)
     with pytest.raises(OverflowError, match="one"):
-        watch.provider(provider(fail)).complete(held)
-    assert held[1].text == "two"
+        watch.provider(provider(fail)).complete(conversation)
+    assert conversation[1].text == "two"
     assert (watch.calls, watch.read) == ({"complete": 1}, 1)
 
 
 def test_counting_begins_anew() -> None:
     watch = CallCounts()
     wrapped = watch.provider(provider(lambda messages: [message.text for message in messages]))
-    held = watch.messages(FIVE)
-    wrapped.complete(held)
+    conversation = watch.messages(FIVE)
+    wrapped.complete(conversation)
     watch.clear()
-    assert (watch.calls, watch.read, watch.taken) == ({}, 0, 0)
-    wrapped.complete(held[:2])
-    assert (watch.calls, watch.read, watch.taken) == ({"complete": 1}, 2, 2)
+    assert (watch.calls, watch.read, watch.reads) == ({}, 0, 0)
+    wrapped.complete(conversation[:2])
+    assert (watch.calls, watch.read, watch.reads) == ({"complete": 1}, 2, 2)

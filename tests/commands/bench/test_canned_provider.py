@@ -41,12 +41,12 @@ def raw(url: str, *pieces: bytes, expect: bytes) -> None:
         line.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         for piece in pieces:
             line.sendall(piece)
-        got = b""
-        while len(got) < len(expect):
+        data = b""
+        while len(data) < len(expect):
             more = line.recv(65536)
-            assert more, f"hung up after {got!r}"
-            got += more
-    assert got == expect
+            assert more, f"hung up after {data!r}"
+            data += more
+    assert data == expect
 
 
 def test_each_address_has_its_own_answer_and_its_own_count(server: CannedServer) -> None:
@@ -123,12 +123,14 @@ def test_the_last_request_is_kept_as_it_came(server: CannedServer) -> None:
 
 
 def test_the_same_is_served_over_tls_to_those_who_trust_the_certificate() -> None:
-    made = temporary_certificate()
-    with CannedServer(made.server) as server:
+    certificate = temporary_certificate()
+    with CannedServer(certificate.server) as server:
         url = server.add({"POST /v1/a": HELLO})
         address = urlsplit(server.secure(url))
         assert address.scheme == "https"
-        line = http.client.HTTPSConnection(str(address.hostname), address.port, timeout=20, context=made.trusting)
+        line = http.client.HTTPSConnection(
+            str(address.hostname), address.port, timeout=20, context=certificate.trusting
+        )
         line.request("POST", f"{address.path}/v1/a", b"{}")
         assert line.getresponse().read() == b"hello"
         line.close()

@@ -66,8 +66,8 @@ def test_a_ratio_is_no_worse_while_a_round_of_it_is_not() -> None:
 
 
 def test_a_ratio_over_another_length_says_so() -> None:
-    grown = outcome(adapters={"mine": adapter(ratios=(RATIOS[0], replace(RATIOS[1], value=3.0, low=3.0)))})
-    [worse] = against(grown, outcome()).worse
+    current = outcome(adapters={"mine": adapter(ratios=(RATIOS[0], replace(RATIOS[1], value=3.0, low=3.0)))})
+    [worse] = against(current, outcome()).worse
     assert worse.what == "turn, stateless, 200 messages / stateless at 2"
 
 

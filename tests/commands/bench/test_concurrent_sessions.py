@@ -30,11 +30,11 @@ def test_every_session_takes_one_turn_at_the_same_time_as_the_others() -> None:
     for _ in range(2):
         crowd.ready()
         assert crowd.ask() == "hello"
-    told: list[str] = []
+    texts: list[str] = []
     crowd.ready()
-    crowd.stream(told.append)
+    crowd.stream(texts.append)
     crowd.close()
-    assert (done, told) == (["ready"] * 3 + ["close"], ["hello"])
+    assert (done, texts) == (["ready"] * 3 + ["close"], ["hello"])
 
 
 def test_nobody_begins_before_all_are_asked() -> None:

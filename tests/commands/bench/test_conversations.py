@@ -30,13 +30,13 @@ LENGTHS = (2, 4, 6, 8, 20, 42, 200)
 @pytest.mark.parametrize("tools", [True, False])
 @pytest.mark.parametrize("messages", LENGTHS)
 def test_a_history_has_its_length_in_whole_turns(messages: int, tools: bool) -> None:
-    made = history(messages, tools=tools)
-    assert len(made) == messages
-    assert made[0].role == "user"
-    assert made[-1].role == "model"
-    assert not made[-1].calls
-    assert is_paired(made)
-    assert all(one.role != other.role for one, other in itertools.pairwise(made))
+    talk = history(messages, tools=tools)
+    assert len(talk) == messages
+    assert talk[0].role == "user"
+    assert talk[-1].role == "model"
+    assert not talk[-1].calls
+    assert is_paired(talk)
+    assert all(one.role != other.role for one, other in itertools.pairwise(talk))
 
 
 def test_tools_are_called_in_it_only_where_they_are_claimed() -> None:
@@ -63,13 +63,13 @@ def test_a_conversation_ends_with_the_question_and_is_made_anew_each_time() -> N
 @pytest.mark.parametrize("tools", [True, False])
 @pytest.mark.parametrize("messages", LENGTHS)
 def test_half_of_the_turns_are_what_a_collection_keeps(messages: int, tools: bool) -> None:
-    made = history(messages, tools=tools)
+    talk = history(messages, tools=tools)
     keep = half(messages, tools=tools)
-    assert keep == len(turn_starts(made)) // 2
+    assert keep == len(turn_starts(talk)) // 2
     if keep:
-        kept: tuple[Message, ...] = TruncateGC().collect(made, config=GCConfig(keep_turns=keep)).messages
-        assert len(turn_starts(kept)) == keep
-        assert len(kept) < messages
+        remaining: tuple[Message, ...] = TruncateGC().collect(talk, config=GCConfig(keep_turns=keep)).messages
+        assert len(turn_starts(remaining)) == keep
+        assert len(remaining) < messages
 
 
 def test_the_answers_differ_in_their_pieces_alone() -> None:
@@ -84,7 +84,9 @@ def test_the_answers_differ_in_their_pieces_alone() -> None:
 @pytest.mark.parametrize("tools", [True, False])
 def test_a_request_without_one_of_the_messages_is_not_whole(tools: bool, ascii: bool) -> None:
     talk = conversation(8, tools=tools)
-    said = as_json(talk)["messages"]
-    assert is_sent_whole(json.dumps(said, ensure_ascii=ascii).encode(), talk)
-    for place in range(len(said) - 1):
-        assert not is_sent_whole(json.dumps([*said[:place], *said[place + 1 :]], ensure_ascii=ascii).encode(), talk)
+    messages = as_json(talk)["messages"]
+    assert is_sent_whole(json.dumps(messages, ensure_ascii=ascii).encode(), talk)
+    for place in range(len(messages) - 1):
+        assert not is_sent_whole(
+            json.dumps([*messages[:place], *messages[place + 1 :]], ensure_ascii=ascii).encode(), talk
+        )

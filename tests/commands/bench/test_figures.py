@@ -21,7 +21,7 @@ def case(kind: Kind, name: str, messages: int, *whole: float, first: tuple[float
     return Case(kind, name, messages, Scripted(), list(whole), list(first))
 
 
-def taken(**best: float) -> dict[Key, Series]:
+def build_series(**best: float) -> dict[Key, Series]:
     """`turn_stateless_2=1.0`: figure, caller and length, with the same time in both rounds."""
     found: dict[Key, Series] = {}
     for key, value in best.items():
@@ -93,7 +93,7 @@ def test_times_are_reported_with_their_rounds() -> None:
 
 
 def test_a_path_is_held_against_each_plain_call_the_legacy_path_and_its_own_shortest_history() -> None:
-    found = taken(
+    found = build_series(
         turn_create_2=2.0, turn_create_200=8.0, turn_chat_200=16.0,
         turn_stateless_2=1.0, turn_stateless_200=4.0, turn_legacy_200=5.0,
     )  # fmt: skip
@@ -109,7 +109,7 @@ def test_a_path_is_held_against_each_plain_call_the_legacy_path_and_its_own_shor
 
 
 def test_everybody_is_held_against_the_floor_and_plain_calls_against_nothing_else() -> None:
-    found = taken(turn_create_2=2.0, turn_create_200=8.0, turn_stateless_2=1.0, collect_stateless_2=1.0)
+    found = build_series(turn_create_2=2.0, turn_create_200=8.0, turn_stateless_2=1.0, collect_stateless_2=1.0)
     found["turn", FLOOR, 2] = Series(0.5, (0.5, 0.5))
     assert {key: value for key, value in compared(found, "create").items() if key[3] == FLOOR} == {
         ("turn", "create", 2, FLOOR, 2): 4.0,
@@ -119,7 +119,7 @@ def test_everybody_is_held_against_the_floor_and_plain_calls_against_nothing_els
 
 
 def test_without_plain_calls_the_paths_are_held_against_each_other_and_themselves() -> None:
-    found = taken(turn_stateless_2=1.0, turn_stateless_20=2.0, turn_legacy_2=4.0)
+    found = build_series(turn_stateless_2=1.0, turn_stateless_20=2.0, turn_legacy_2=4.0)
     assert compared(found) == {
         ("turn", "stateless", 2, "legacy", 2): 0.25,
         ("turn", "stateless", 20, "stateless", 2): 2.0,
@@ -127,7 +127,9 @@ def test_without_plain_calls_the_paths_are_held_against_each_other_and_themselve
 
 
 def test_what_a_plain_call_cannot_do_is_held_against_its_turn() -> None:
-    found = taken(turn_create_200=2.0, collect_stateless_200=1.0, restore_legacy_200=4.0, delta_stateless_200=1.0)
+    found = build_series(
+        turn_create_200=2.0, collect_stateless_200=1.0, restore_legacy_200=4.0, delta_stateless_200=1.0
+    )
     assert compared(found, "create") == {
         ("collect", "stateless", 200, "create", 200): 0.5,
         ("restore", "legacy", 200, "create", 200): 2.0,
@@ -135,7 +137,7 @@ def test_what_a_plain_call_cannot_do_is_held_against_its_turn() -> None:
 
 
 def test_the_shortest_history_is_that_of_the_same_figure() -> None:
-    found = taken(turn_stateless_2=1.0, collect_stateless_20=1.0, collect_stateless_200=3.0)
+    found = build_series(turn_stateless_2=1.0, collect_stateless_20=1.0, collect_stateless_200=3.0)
     assert compared(found) == {("collect", "stateless", 200, "stateless", 20): 3.0}
 
 
@@ -150,10 +152,10 @@ def test_a_ratio_is_the_median_of_the_quotients_within_a_round() -> None:
 
 @given(st.lists(st.tuples(st.floats(0.01, 100), st.floats(0.01, 100)), min_size=1, max_size=9))
 def test_a_ratio_never_lies_outside_of_its_own_brackets(rounds: list[tuple[float, float]]) -> None:
-    mine, theirs = (tuple(side) for side in zip(*rounds, strict=True))
+    ours, theirs = (tuple(side) for side in zip(*rounds, strict=True))
     found: dict[Key, Series] = {
         ("delta", "create", 2): Series(min(theirs), theirs),
-        ("delta", "stateless", 2): Series(min(mine), mine),
+        ("delta", "stateless", 2): Series(min(ours), ours),
     }
     [ratio] = ratios(found, ["create"])
     assert ratio.low <= ratio.value <= ratio.high

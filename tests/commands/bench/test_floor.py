@@ -47,9 +47,9 @@ def test_a_stream_is_told_piece_by_piece_and_other_events_are_passed_over(server
     others = {"type": "start"}, {"type": "stop", "delta": None}, {"type": "end", "delta": {}}
     body = events(others[0], *pieces, *others[1:]) + b"data: [DONE]\n\n"
     caller, _ = floor(server, body, SHORT)
-    told: list[str] = []
-    caller.stream(told.append)
-    assert tuple(told) == SHORT.pieces
+    texts: list[str] = []
+    caller.stream(texts.append)
+    assert tuple(texts) == SHORT.pieces
     caller.close()
 
 

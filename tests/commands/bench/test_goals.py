@@ -35,8 +35,8 @@ at_most = 0.5
 
 
 def goal(at_most: float, **changes: Any) -> Goal:
-    given = {"adapter": "mine", "figure": "turn", "caller": "stateless", "to": "sdk.call", "messages": 2}
-    return Goal(**{**given, "at_most": at_most, **changes})
+    defaults = {"adapter": "mine", "figure": "turn", "caller": "stateless", "to": "sdk.call", "messages": 2}
+    return Goal(**{**defaults, "at_most": at_most, **changes})
 
 
 def test_the_reference_adapters_goals_name_adapters_and_calls_that_exist() -> None:
@@ -121,7 +121,7 @@ def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "standing", "value"),
+    ("target", "standing", "value"),
     [
         (goal(0.51), "reached", 0.5),
         (goal(0.5), "reached", 0.5),
@@ -132,9 +132,9 @@ def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
         (goal(9, to="stateless"), "not measured", None),
     ],
 )
-def test_a_goal_is_reached_missed_or_not_measured(asked: Goal, standing: str, value: float | None) -> None:
-    [found] = standings(Goals((asked,)), outcome())
-    assert (found.standing, found.value, found.at_most) == (standing, value, asked.at_most)
+def test_a_goal_is_reached_missed_or_not_measured(target: Goal, standing: str, value: float | None) -> None:
+    [found] = standings(Goals((target,)), outcome())
+    assert (found.standing, found.value, found.at_most) == (standing, value, target.at_most)
 
 
 @pytest.mark.parametrize(("low", "standing"), [(0.5, "reached"), (0.51, "missed"), (0.6, "missed")])
@@ -199,8 +199,8 @@ OWN = Own(ratios=(OwnRatio("load", "ours", "theirs", 0.5, 0.4, 0.9),))
     [(0.5, 0.5, "stretch reached"), (0.5, 0.4, "reached"), (0.4, None, "reached"), (0.39, None, "missed")],
 )
 def test_goals_of_turnproof_itself_are_judged_alike(at_most: float, stretch: float | None, standing: str) -> None:
-    asked = OwnGoal(id="G0", figure="load", of="ours", to="theirs", at_most=at_most, stretch=stretch)
-    [found] = standings(Goals((), (asked,)), outcome(own=OWN))
+    target = OwnGoal(id="G0", figure="load", of="ours", to="theirs", at_most=at_most, stretch=stretch)
+    [found] = standings(Goals((), (target,)), outcome(own=OWN))
     assert (found.id, found.subject, found.words, found.standing) == (
         "G0",
         "turnproof",
@@ -210,13 +210,13 @@ def test_goals_of_turnproof_itself_are_judged_alike(at_most: float, stretch: flo
 
 
 def test_goals_of_turnproof_itself_stand_only_where_it_was_measured() -> None:
-    asked = OwnGoal(figure="load", of="ours", to="others", at_most=1.0)
-    assert list(standings(Goals((), (asked,)), outcome())) == []
-    [found] = standings(Goals((), (asked,)), outcome(own=OWN))
+    target = OwnGoal(figure="load", of="ours", to="others", at_most=1.0)
+    assert list(standings(Goals((), (target,)), outcome())) == []
+    [found] = standings(Goals((), (target,)), outcome(own=OWN))
     assert found.standing == "not measured"
 
 
 def test_every_goal_of_turnproof_itself_is_a_ratio_that_a_part_makes() -> None:
     parts = (Server, Cassettes, Plugin, Imports, ImportedSdks, Certifying, Contexts)
-    made = {(name, _whose(of, to), _whose(to, of)) for part in parts for name, of, to in part.ratios}
-    assert {(goal.figure, goal.of, goal.to) for goal in load_goals().own} <= made
+    ratios = {(name, _whose(of, to), _whose(to, of)) for part in parts for name, of, to in part.ratios}
+    assert {(goal.figure, goal.of, goal.to) for goal in load_goals().own} <= ratios

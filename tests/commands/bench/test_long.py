@@ -30,11 +30,11 @@ def small() -> AdapterBench:
         patched.setattr(open_callers, "TURNS", 2)
         patched.setattr(whole_conversation, "TURNS", 2)
         patched.setattr(memory, "can_measure", lambda: True)
-        patched.setattr(memory, "bytes_per_message", _held)
+        patched.setattr(memory, "bytes_per_message", _bytes_per_message)
         return measure_adapter("anthropic", resolve_binding("anthropic"), plan, server, Silence())
 
 
-def _held(holding: Holding) -> float | None:
+def _bytes_per_message(holding: Holding) -> float | None:
     assert holding.spec == "anthropic"
     return None if holding.caller != "stateless" else 500.0 if holding.bare else 1000.0
 
@@ -65,8 +65,8 @@ def test_allocations_are_counted_for_everybody_who_takes_turns(small: AdapterBen
 
 
 def test_memory_that_a_plain_call_does_not_show_is_left_out(small: AdapterBench) -> None:
-    held = {(size.figure, size.caller): size.amount for size in small.sizes if size.figure.startswith("held")}
-    assert held == {("held", "stateless"): 1000.0, ("held-bare", "stateless"): 500.0}
+    amounts = {(size.figure, size.caller): size.amount for size in small.sizes if size.figure.startswith("held")}
+    assert amounts == {("held", "stateless"): 1000.0, ("held-bare", "stateless"): 500.0}
 
 
 def test_the_messages_that_a_turn_encodes_are_its_new_ones(small: AdapterBench) -> None:

@@ -15,7 +15,7 @@ from .sample_outcomes import Scripted
 
 pytestmark = pytest.mark.long
 
-KEPT: list[object] = []
+LEAK: list[object] = []
 
 
 def test_a_peak_is_what_a_turn_holds_at_once() -> None:
@@ -29,10 +29,10 @@ def test_a_peak_is_what_a_turn_holds_at_once() -> None:
 
 def test_what_is_left_is_what_the_turn_did_not_give_back() -> None:
     def hoard() -> None:
-        KEPT.append([object() for _ in range(1000)])
+        LEAK.append([object() for _ in range(1000)])
 
     assert 1000 <= allocations.blocks_left(Scripted(on_call=hoard)) < 1100
-    KEPT.clear()
+    LEAK.clear()
 
 
 def test_the_collector_works_again_after_a_turn_that_failed() -> None:

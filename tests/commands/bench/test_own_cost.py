@@ -13,7 +13,7 @@ from turnproof.commands.bench.own_cost.cassettes import Cassettes
 from turnproof.commands.bench.own_cost.certification import Certifying, verdicts
 from turnproof.commands.bench.own_cost.parts import Compared, Key, NotInstalled, measure_parts
 from turnproof.commands.bench.own_cost.plugin import Plugin
-from turnproof.commands.bench.own_cost.processes import Ran, run
+from turnproof.commands.bench.own_cost.processes import FinishedProcess, run
 from turnproof.commands.bench.own_cost.server import Server
 from turnproof.commands.bench.report import OwnFigure, OwnRatio
 from turnproof.errors import HarnessError, ProviderError
@@ -105,10 +105,10 @@ def test_our_own_fault_is_nobody_elses() -> None:
 
 
 def test_rounds_of_all_parts_take_turns() -> None:
-    told: list[tuple[int, int]] = []
+    reports: list[tuple[int, int]] = []
     parts = [lambda: MadeUp(*[both(1.0, 1.0)] * 2), lambda: MadeUp(*[both(1.0, 1.0)] * 2)]
-    measure_parts(parts, 2, lambda done, total, what: told.append((done, total)))
-    assert told == [(1, 4), (2, 4), (3, 4), (4, 4)]
+    measure_parts(parts, 2, lambda done, total, what: reports.append((done, total)))
+    assert reports == [(1, 4), (2, 4), (3, 4), (4, 4)]
 
 
 def test_the_server_answers_from_a_script_and_from_a_cassette() -> None:
@@ -135,7 +135,7 @@ def test_a_test_with_a_cassette_passes_with_both_plugins() -> None:
 def test_a_process_that_fails_says_why() -> None:
     with pytest.raises(ProviderError, match="exit code 3: no luck"):
         run(["-c", "import sys; sys.stderr.write('no luck'); sys.exit(3)"])
-    assert run(["-c", "print('fine')"]).said == "fine\n"
+    assert run(["-c", "print('fine')"]).stdout == "fine\n"
 
 
 def test_verdicts_are_counted_for_each_path(tmp_path: Path) -> None:
@@ -148,27 +148,27 @@ def test_verdicts_are_counted_for_each_path(tmp_path: Path) -> None:
 def test_what_certifies_is_held_against_other_tests_only_where_they_are_there(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ran: list[tuple[str, ...]] = []
+    commands: list[tuple[str, ...]] = []
 
-    def pretend(words: Sequence[str], **options: object) -> Ran:
-        ran.append(tuple(words[:3]))
+    def pretend(words: Sequence[str], **options: object) -> FinishedProcess:
+        commands.append(tuple(words[:3]))
         if "pytest" in words:
             assert {"STANDARD_URL", "STANDARD_KEY", "STANDARD_MODEL"} == set(options["env"])  # type: ignore[call-overload]
-            return Ran(0.0, 4.0, "38 passed, 12 skipped in 2.10s")
+            return FinishedProcess(0.0, 4.0, "38 passed, 12 skipped in 2.10s")
         requirements = {"a": {"paths": {"stateless": "held", "legacy": "held"}}}
         document = {"adapters": {"anthropic": {"requirements": requirements}}}
         Path(words[-1], "certification.json").write_text(json.dumps(document))
-        return Ran(0.0, 0.5, "")
+        return FinishedProcess(0.0, 0.5, "")
 
     monkeypatch.setattr(certification, "run", pretend)
     with Certifying() as alone:
         assert alone.round() == {("check", "turnproof certify anthropic"): 250.0}
-    with Certifying(tmp_path / "python") as beside:
-        assert beside.round()["check", "langchain-tests"] == pytest.approx(4000 / 38)
-    assert ran == [("-m", "turnproof", "certify"), ("-m", "turnproof", "certify"), ("-m", "pytest", "-q")]
+    with Certifying(tmp_path / "python") as part:
+        assert part.round()["check", "langchain-tests"] == pytest.approx(4000 / 38)
+    assert commands == [("-m", "turnproof", "certify"), ("-m", "turnproof", "certify"), ("-m", "pytest", "-q")]
 
 
 def test_tests_of_which_none_passed_are_no_measure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(certification, "run", lambda words, **options: Ran(0.0, 1.0, "12 skipped"))
+    monkeypatch.setattr(certification, "run", lambda words, **options: FinishedProcess(0.0, 1.0, "12 skipped"))
     with pytest.raises(ProviderError, match="langchain-tests passed nothing"):
         certification._standard_tests(tmp_path / "python", tmp_path)

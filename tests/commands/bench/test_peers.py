@@ -63,9 +63,9 @@ def python(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def peer(python: Path) -> Iterator[PeerProcess]:
-    made = PeerProcess("litellm", "anthropic", python=python)
-    yield made
-    made.close()
+    peer_process = PeerProcess("litellm", "anthropic", python=python)
+    yield peer_process
+    peer_process.close()
 
 
 def test_a_peer_takes_turns_and_says_what_they_took(peer: PeerProcess) -> None:
@@ -143,9 +143,9 @@ def test_a_part_that_no_peer_could_be_told_of_is_no_silent_loss() -> None:
 
 
 def test_messages_in_openais_form_keep_calls_with_their_results() -> None:
-    made = worker._openai_messages(as_json(TALK))
-    assert [message["role"] for message in made] == ["system", "user", "assistant", "tool", "assistant", "user"]
-    assert made[2]["tool_calls"][0]["id"] == made[3]["tool_call_id"]
+    messages = worker._openai_messages(as_json(TALK))
+    assert [message["role"] for message in messages] == ["system", "user", "assistant", "tool", "assistant", "user"]
+    assert messages[2]["tool_calls"][0]["id"] == messages[3]["tool_call_id"]
 
 
 def test_the_text_of_blocks_is_their_text_alone() -> None:
@@ -157,10 +157,10 @@ class Elsewhere:
     """A caller that says itself what its turns took."""
 
     def __init__(self) -> None:
-        self.asked: list[tuple[int, bool]] = []
+        self.calls: list[tuple[int, bool]] = []
 
     def run_turns(self, turns: int, *, streamed: bool) -> list[tuple[int, int]]:
-        self.asked.append((turns, streamed))
+        self.calls.append((turns, streamed))
         return [(6_000_000, 2_000_000)] * turns
 
     def ready(self) -> None:
@@ -174,7 +174,7 @@ def test_times_of_another_process_are_taken_as_they_are_told() -> None:
     case = Case("stream", "peer", 2, caller)  # type: ignore[arg-type]
     case.warm_up()
     case.round()
-    assert caller.asked == [(1, True), (1, True), (10, True)]
+    assert caller.calls == [(1, True), (1, True), (10, True)]
     assert (case.whole, case.first) == ([6.0], [2.0])
 
 
@@ -214,6 +214,6 @@ def test_what_pip_said_at_the_end_is_told() -> None:
 
 def test_what_would_lead_a_peer_elsewhere_is_kept_from_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HTTPS_PROXY", "http://elsewhere")
-    made: Any = process._environment()
-    assert "HTTPS_PROXY" not in made
-    assert made["LITELLM_LOCAL_MODEL_COST_MAP"] == "True"
+    environment: Any = process._environment()
+    assert "HTTPS_PROXY" not in environment
+    assert environment["LITELLM_LOCAL_MODEL_COST_MAP"] == "True"

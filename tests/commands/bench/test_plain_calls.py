@@ -76,7 +76,7 @@ def test_every_plain_call_holds_a_conversation_that_grows_and_begins_anew(
         call.begin()
         assert call.say("the first words") == call.say("the second words") == WHOLE.text
         body = canned.last(url).body
-        assert [body.count(said) for said in (b"the first words", b"the second words", WHOLE.text.encode())] == [
+        assert [body.count(text) for text in (b"the first words", b"the second words", WHOLE.text.encode())] == [
             1,
             1,
             1,

@@ -41,10 +41,10 @@ def test_a_figure_becomes_an_svg_that_stands_for_itself(tmp_path: Path) -> None:
 
 def test_the_paths_have_the_same_colours_whoever_else_is_there() -> None:
     alone = plots._coloured([{"caller": "legacy"}])
-    beside = plots._coloured([{"caller": name} for name in ("a", "legacy", "stateless", "b")])
-    assert list(beside) == ["stateless", "legacy", "a", "b"]
-    assert alone == {"legacy": beside["legacy"]}
-    assert len(set(beside.values())) == 4
+    colours = plots._coloured([{"caller": name} for name in ("a", "legacy", "stateless", "b")])
+    assert list(colours) == ["stateless", "legacy", "a", "b"]
+    assert alone == {"legacy": colours["legacy"]}
+    assert len(set(colours.values())) == 4
 
 
 def test_one_length_is_no_line(tmp_path: Path) -> None:

@@ -63,10 +63,10 @@ def test_turns_are_benchmarks_that_are_saved_and_compared(pytester: pytest.Pytes
         assert ("Performance has regressed" in result.stderr.str() + result.stdout.str()) == regressed
 
 
-def assert_ratio_is_of_the_same_rounds(mine: dict[str, Any], other: dict[str, Any]) -> None:
+def assert_ratio_is_of_the_same_rounds(item: dict[str, Any], other: dict[str, Any]) -> None:
     """Two rounds of each: the quotients, and the highest and lowest, lie between the extremes of both."""
-    ratio = mine["extra_info"]["ratios"][other["extra_info"]["caller"]]
-    lowest, highest = mine["stats"]["min"] / other["stats"]["max"], mine["stats"]["max"] / other["stats"]["min"]
+    ratio = item["extra_info"]["ratios"][other["extra_info"]["caller"]]
+    lowest, highest = item["stats"]["min"] / other["stats"]["max"], item["stats"]["max"] / other["stats"]["min"]
     assert lowest * 0.999 <= ratio["low"] <= ratio["value"] <= ratio["high"] <= highest * 1.001
 
 

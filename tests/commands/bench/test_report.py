@@ -38,7 +38,7 @@ SCHEMA = json.loads((files("turnproof.commands.bench") / "bench.schema.json").re
 STRETCHED = GoalResult(
     "G1", "mine", "turn, stateless, 2 messages / sdk.call", 0.6, 0.5, "stretch reached", 0.5, 0.4, 0.7
 )
-MET = GoalResult("G2", "mine", "delta, stateless, 2 messages / sdk.call", 0.6, None, "reached", 0.65, 0.5, 0.7)
+REACHED = GoalResult("G2", "mine", "delta, stateless, 2 messages / sdk.call", 0.6, None, "reached", 0.65, 0.5, 0.7)
 MISSED = GoalResult("", "mine", "turn, stateless, 200 messages / stateless at 2", 1.4, 1.2, "missed", 1.6, 1.5, 1.75)
 UNMEASURED = GoalResult("G3", "mine", "turn, stateless, 1000 messages / sdk.call", 0.2, None, "not measured")
 OWN = Own(
@@ -50,7 +50,7 @@ SAME = Comparison("earlier.json", 1.5, 2, 2)
 WORSE = Comparison(
     "earlier.json", 1.5, 2, 2, (Change("mine", "read of turn, stateless, 2 messages", "0", "2"),), ("python: 3.9 then",)
 )
-FULL = outcome(goals=(STRETCHED, MET, MISSED, UNMEASURED), comparison=WORSE, own=OWN)
+FULL = outcome(goals=(STRETCHED, REACHED, MISSED, UNMEASURED), comparison=WORSE, own=OWN)
 
 
 def printed(bench: Bench) -> str:
@@ -168,8 +168,8 @@ def test_what_was_not_measured_is_told_on_one_harmless_line() -> None:
 
 
 def test_peers_are_named_with_the_versions_that_they_ran_on() -> None:
-    beside = adapter(peers=(PEER,), times=(Time("turn", "langchain", 2, 9.0, (9.0,)),))
-    bench = outcome(adapters={"mine": beside})
+    adapter_bench = adapter(peers=(PEER,), times=(Time("turn", "langchain", 2, 9.0, (9.0,)),))
+    bench = outcome(adapters={"mine": adapter_bench})
     lines = printed(bench).splitlines()
     assert "langchain: anthropic 2.12.0, langchain-core 1.7.2" in lines
     assert any(line.split() == ["turn", "langchain", "2", "9.0000"] for line in lines)
@@ -201,10 +201,10 @@ EMPTY = adapter(ratios=(), counts=())
     ("changes", "enforce", "code"),
     [
         ({}, False, Exit.OK),
-        ({"goals": (MET, MISSED)}, False, Exit.OK),
-        ({"goals": (MET, MISSED)}, True, Exit.VIOLATIONS),
-        ({"goals": (MET,)}, True, Exit.OK),
-        ({"goals": (MET, UNMEASURED)}, True, Exit.UNDECIDED),
+        ({"goals": (REACHED, MISSED)}, False, Exit.OK),
+        ({"goals": (REACHED, MISSED)}, True, Exit.VIOLATIONS),
+        ({"goals": (REACHED,)}, True, Exit.OK),
+        ({"goals": (REACHED, UNMEASURED)}, True, Exit.UNDECIDED),
         ({"goals": (MISSED, UNMEASURED)}, True, Exit.VIOLATIONS),
         ({"goals": ()}, True, Exit.UNDECIDED),
         ({"comparison": SAME}, False, Exit.OK),

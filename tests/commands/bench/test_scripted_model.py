@@ -29,8 +29,8 @@ def test_a_tool_is_called_while_its_result_is_not_there() -> None:
 
 
 def test_a_text_is_the_answer_to_a_result_and_where_no_tool_may_be_called() -> None:
-    for said in (answered(HI, RESULT), answered(HI, tools=()), answered(HI, choice={"type": "none"})):
-        assert said.text.startswith("It is a long answer")
+    for response in (answered(HI, RESULT), answered(HI, tools=()), answered(HI, choice={"type": "none"})):
+        assert response.text.startswith("It is a long answer")
     assert reply_to(Call("generate", messages=(HI,))).finish is FinishReason.STOP
 
 

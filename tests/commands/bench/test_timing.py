@@ -34,9 +34,9 @@ class Clock:
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
-    made = Clock()
-    monkeypatch.setattr(timing, "process_time_ns", lambda: made.now)
-    return made
+    fake_clock = Clock()
+    monkeypatch.setattr(timing, "process_time_ns", lambda: fake_clock.now)
+    return fake_clock
 
 
 def quiet(done: int, total: int, what: str) -> None:
@@ -91,10 +91,10 @@ def test_what_takes_half_a_second_is_asked_once_and_warmed_up_once(clock: Clock)
 
 def test_without_a_warm_up_every_round_is_one_turn(clock: Clock) -> None:
     caller = Scripted(on_call=clock.spends(9, 1))
-    told: list[tuple[int, int]] = []
+    reports: list[tuple[int, int]] = []
     case = Case("conversation", "caller", 2, caller)
-    measure([case], 2, lambda done, total, what: told.append((done, total)), warm_up=False)
-    assert (case.whole, caller.done.count("ask"), told) == ([9.0, 1.0], 2, [(1, 2), (2, 2)])
+    measure([case], 2, lambda done, total, what: reports.append((done, total)), warm_up=False)
+    assert (case.whole, caller.done.count("ask"), reports) == ([9.0, 1.0], 2, [(1, 2), (2, 2)])
 
 
 def test_a_round_is_the_median_of_its_turns(clock: Clock) -> None:
@@ -132,13 +132,13 @@ def test_every_case_is_in_every_round_and_the_order_changes(clock: Clock) -> Non
     def noting(name: str) -> Caller:
         return Scripted(on_call=lambda: seen.append(name))
 
-    told: list[tuple[int, int]] = []
+    reports: list[tuple[int, int]] = []
     cases = [Case("turn", name, 2, noting(name)) for name in "abcdefgh"]
-    measure(cases, 3, lambda done, total, what: told.append((done, total)))
+    measure(cases, 3, lambda done, total, what: reports.append((done, total)))
     # A visit is a run of calls of one case: the warm-up's two, then a round's many.
     visits = [name for place, name in enumerate(seen) if place == 0 or seen[place - 1] != name]
     assert all(len(case.whole) == 3 for case in cases)
-    assert told == [(number, 32) for number in range(1, 33)]
+    assert reports == [(number, 32) for number in range(1, 33)]
     rounds = [visits[start : start + 8] for start in (0, 8)]
     assert rounds[0] != rounds[1]
 

@@ -91,10 +91,10 @@ def test_a_plain_call_begins_and_says() -> None:
     caller = PlainConversing(call)
     caller.turns = 2
     caller.ready()
-    told: list[str] = []
-    caller.stream(told.append)
+    texts: list[str] = []
+    caller.stream(texts.append)
     caller.close()
-    assert (call.done, told) == (["begin", unique_text(0), unique_text(1), "close"], [WHOLE.text])
+    assert (call.done, texts) == (["begin", unique_text(0), unique_text(1), "close"], [WHOLE.text])
 
 
 def test_another_answer_than_the_servers_ends_it() -> None:

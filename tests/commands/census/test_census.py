@@ -34,21 +34,21 @@ def options(folder: Path, *only: str, live: bool = True, **more: Any) -> CensusO
 
 
 def test_without_live_nothing_is_sent(tmp_path: Path) -> None:
-    said: list[str] = []
+    lines: list[str] = []
 
-    assert census(options(tmp_path, live=False), said.append) == 0
-    assert said[-1] == "nothing was sent: --live asks the service"
+    assert census(options(tmp_path, live=False), lines.append) == 0
+    assert lines[-1] == "nothing was sent: --live asks the service"
     assert not (tmp_path / "census.ndjson").exists()
 
 
 def test_a_service_that_keeps_a_rule_agrees(service: str, tmp_path: Path) -> None:
-    said: list[str] = []
+    lines: list[str] = []
 
-    assert census(options(tmp_path, "no-messages", contributor="jane"), said.append) >= 1
+    assert census(options(tmp_path, "no-messages", contributor="jane"), lines.append) >= 1
     [seen, *_] = read_observations(tmp_path / "census.ndjson")
     assert (seen.rule, seen.agreement, seen.contributor) == ("anthropic-messages/no-messages", "agrees", "jane")
     assert (seen.illegal.status, seen.legal.status, seen.loopback) == (400, 200, True)
-    assert said[-1].startswith("agrees: no-messages: 400 ")
+    assert lines[-1].startswith("agrees: no-messages: 400 ")
 
 
 def test_a_legal_request_for_one_model_is_answered(service: str, tmp_path: Path) -> None:
@@ -99,10 +99,10 @@ def elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def planned(folder: Path, **more: Any) -> list[str]:
     """What a census says until it finds nobody there."""
-    said: list[str] = []
+    lines: list[str] = []
     with pytest.raises(UsageError, match="nobody answers at"):
-        census(options(folder, **more), said.append)
-    return said
+        census(options(folder, **more), lines.append)
+    return lines
 
 
 @pytest.mark.usefixtures("elsewhere")

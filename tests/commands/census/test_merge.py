@@ -10,16 +10,20 @@ import msgspec
 import pytest
 
 from turnproof.commands.census.merge import decisions, merge, table
-from turnproof.commands.census.observation import Observation, Said
+from turnproof.commands.census.observation import Observation, ShortAnswer
 from turnproof.dialects import census, rulebook
 from turnproof.dialects.census import Decision
 from turnproof.errors import UsageError
 
-REFUSED, TAKEN, BUSY = Said(400, "invalid_request_error", "No."), Said(200), Said(529, "overloaded_error", "Later.")
+REFUSED, ACCEPTED, BUSY = (
+    ShortAnswer(400, "invalid_request_error", "No."),
+    ShortAnswer(200),
+    ShortAnswer(529, "overloaded_error", "Later."),
+)
 RULE = "anthropic-messages/no-messages"
 
 
-def seen(contributor: str, illegal: Said = REFUSED, legal: Said = TAKEN, **more: Any) -> Observation:
+def seen(contributor: str, illegal: ShortAnswer = REFUSED, legal: ShortAnswer = ACCEPTED, **more: Any) -> Observation:
     usual = {
         "turnproof": "1.0",
         "dialect": "anthropic-messages",
@@ -43,11 +47,11 @@ CASES = [
     ("two-agree", [seen("jane"), seen("joe")], "recorded"),
     ("one-agrees", [seen("jane")], "open"),
     ("one-twice", [seen("jane"), seen("jane", variant="list")], "open"),
-    ("one-denies", [seen("jane"), seen("joe"), seen("ann", TAKEN)], "denied"),
-    ("a-variant-denies", [seen("jane"), seen("jane", TAKEN, variant="list")], "denied"),
+    ("one-denies", [seen("jane"), seen("joe"), seen("ann", ACCEPTED)], "denied"),
+    ("a-variant-denies", [seen("jane"), seen("jane", ACCEPTED, variant="list")], "denied"),
     ("busy", [seen("jane", BUSY), seen("joe", legal=BUSY)], "open"),
     ("at-home", [seen(who, host="127.0.0.1:8080", loopback=True) for who in ("jane", "joe")], "open"),
-    ("an-imitation", [seen(who, TAKEN, host="llm.example") for who in ("jane", "joe")], "open"),
+    ("an-imitation", [seen(who, ACCEPTED, host="llm.example") for who in ("jane", "joe")], "open"),
 ]
 
 
@@ -59,7 +63,7 @@ def test_what_follows_from_what_was_seen(lines: list[Observation], verdict: str,
 
 
 def test_an_error_under_status_200_is_a_refusal() -> None:
-    assert seen("jane", Said(200, "500", "404 NOT_FOUND")).agreement == "agrees"
+    assert seen("jane", ShortAnswer(200, "500", "404 NOT_FOUND")).agreement == "agrees"
 
 
 def test_the_table_counts_contributors(tmp_path: Path) -> None:

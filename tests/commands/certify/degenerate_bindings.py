@@ -13,7 +13,7 @@ from turnproof_adapters.anthropic.binding import BINDING as ANTHROPIC
 from turnproof_suites.mutants._broken import Broken, CallInputs, Proceed
 
 
-def _said(inputs: CallInputs) -> str:
+def _last_question(inputs: CallInputs) -> str:
     return next((message.text for message in reversed(inputs.messages) if message.role == "user"), "")
 
 
@@ -41,7 +41,7 @@ class Echoes(Broken):
     """It answers with what the user said, and asks nobody."""
 
     def call(self, inputs: CallInputs, proceed: Proceed) -> ProviderResponse:
-        return _answer(_said(inputs), inputs)
+        return _answer(_last_question(inputs), inputs)
 
 
 class RefusesAll(Broken):

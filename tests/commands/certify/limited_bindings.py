@@ -37,8 +37,8 @@ def without_the_last_word(response: ProviderResponse) -> ProviderResponse:
 
 
 def without_calls(response: ProviderResponse) -> ProviderResponse:
-    kept = tuple(part for part in response.parts if not isinstance(part, FunctionCall))
-    return msgspec.structs.replace(response, parts=kept)
+    parts = tuple(part for part in response.parts if not isinstance(part, FunctionCall))
+    return msgspec.structs.replace(response, parts=parts)
 
 
 def thoughts_joined(response: ProviderResponse) -> ProviderResponse:
@@ -125,8 +125,8 @@ class WithoutImages(Changed):
         def seen(part: Part) -> bool:
             return not getattr(part, "mime_type", "").startswith("image/")
 
-        kept = [replace_parts(message, tuple(filter(seen, message.parts))) for message in messages]
-        return super().complete(kept, *args, **kwargs)
+        text_messages = [replace_parts(message, tuple(filter(seen, message.parts))) for message in messages]
+        return super().complete(text_messages, *args, **kwargs)
 
 
 def replace_parts(message: Any, parts: tuple[Part, ...]) -> Any:

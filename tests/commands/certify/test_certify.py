@@ -49,9 +49,9 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_a_sound_adapter_holds_what_was_asked(sound: Path) -> None:
     requirements = results(sound, "sound")["requirements"]
-    asked = {name: entry["status"] for name, entry in requirements.items() if entry["status"] != "not-measured"}
-    assert set(asked.values()) == {"held"}
-    assert len(asked) == 2
+    statuses = {name: entry["status"] for name, entry in requirements.items() if entry["status"] != "not-measured"}
+    assert set(statuses.values()) == {"held"}
+    assert len(statuses) == 2
 
 
 def test_two_runs_with_the_same_seed_have_the_same_digest(sound: Path, tmp_path: Path) -> None:

@@ -62,8 +62,10 @@ def certified(folder: Path, *agents: str, **options: Any) -> tuple[int, dict[str
 def test_an_agent_behind_a_process_is_certified_and_its_run_verified(agent: str, program: str, tmp_path: Path) -> None:
     code, found = certified(tmp_path, agent, profiles=("sessions", "security"))
     (report,) = found.values()
-    kept = [one for one in report["requirements"].values() if one["profile"] == "sessions"]
-    assert {one["status"] for one in kept} == {"held"}, [one["message"] for one in kept if one["status"] != "held"]
+    entries = [one for one in report["requirements"].values() if one["profile"] == "sessions"]
+    assert {one["status"] for one in entries} == {"held"}, [
+        one["message"] for one in entries if one["status"] != "held"
+    ]
     assert report["profiles"]["sessions"]["must"] == [44, 44]
     assert (report["kind"], report["programs"]) == ("agent", [program])
     assert report["processes"]["started"] > 20
@@ -89,9 +91,9 @@ def test_of_an_agent_without_a_process_nothing_is_said_that_takes_one(tmp_path: 
     options = {"only": tuple(processes), "scenarios": ("sessions/killed", "sessions/resumed")}
     code, found = certified(tmp_path, "commands.certify.test_certify_agents:STORED", **options)
     (report,) = found.values()
-    said = {name: one["status"] for name, one in report["requirements"].items()}
-    assert said.keys() == processes
-    assert set(said.values()) <= {"inconclusive", "not-claimed"}
+    statuses = {name: one["status"] for name, one in report["requirements"].items()}
+    assert statuses.keys() == processes
+    assert set(statuses.values()) <= {"inconclusive", "not-claimed"}
     assert code == Exit.UNDECIDED
 
 

@@ -64,7 +64,7 @@ def _says_anything(view: View) -> Findings:
     yield f"{len(view.transcript.of(Chunk))} words in {view.key}"
 
 
-def _said(view: View) -> list[str]:
+def _chunk_texts(view: View) -> list[str]:
     return [chunk.text for chunk in view.transcript.of(Chunk)]
 
 
@@ -73,7 +73,7 @@ def suite(monkeypatch: pytest.MonkeyPatch) -> Suite:
     """A suite of two requirements, in place of the installed one."""
     registry = Registry()
     registry.check(REQUIREMENTS[0].id)(_says_good_day)
-    registry.check(REQUIREMENTS[1].id, aspect=_said)(_says_anything)
+    registry.check(REQUIREMENTS[1].id, aspect=_chunk_texts)(_says_anything)
     profiles = ProfileSet(name="2026.11", profiles={"core": tuple(one.id for one in REQUIREMENTS)})
     suite = Suite("a_suite", Catalogue(REQUIREMENTS), profiles, registry)
     monkeypatch.setattr(verify, "load_suite", lambda *_: suite)
@@ -153,8 +153,10 @@ def run(tmp_path: Path, suite: Suite) -> Forgery:
     """A true run: all is held but a greeting on the legacy path of `core/bye`, where it differs from the other path."""
     found = Forgery(tmp_path, suite, requirements=[RequirementLine.of(one, {}) for one in REQUIREMENTS])
     rude = {("core/bye", "legacy")}
-    made = [transcript(key, "go away" if (key.scenario, key.path) in rude else "good day") for key in keys()]
-    found.transcripts = [TranscriptLine(adapter=SUBJECT.name, key=one.key, digest=found.store.put(one)) for one in made]
+    transcripts = [transcript(key, "go away" if (key.scenario, key.path) in rude else "good day") for key in keys()]
+    found.transcripts = [
+        TranscriptLine(adapter=SUBJECT.name, key=one.key, digest=found.store.put(one)) for one in transcripts
+    ]
     found.judge()
     return found
 
@@ -333,10 +335,10 @@ FORGERIES: list[tuple[Callable[[Forgery], None], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("forge", "said"), FORGERIES, ids=[forge.__name__.strip("_") for forge, _ in FORGERIES])
-def test_a_forged_run_is_noticed(run: Forgery, forge: Callable[[Forgery], None], said: str) -> None:
+@pytest.mark.parametrize(("forge", "problem"), FORGERIES, ids=[forge.__name__.strip("_") for forge, _ in FORGERIES])
+def test_a_forged_run_is_noticed(run: Forgery, forge: Callable[[Forgery], None], problem: str) -> None:
     forge(run)
-    assert said in problems(run)
+    assert problem in problems(run)
 
 
 def test_the_words_of_another_version_are_not_compared(run: Forgery) -> None:
@@ -388,7 +390,7 @@ def test_counts_that_were_edited_are_noticed(run: Forgery) -> None:
 
 
 @pytest.mark.parametrize(
-    ("damage", "said"),
+    ("damage", "problem"),
     [
         (lambda data: data[:40], "cannot be read"),
         (lambda data: b"", "cannot be read"),
@@ -398,11 +400,11 @@ def test_counts_that_were_edited_are_noticed(run: Forgery) -> None:
     ],
     ids=["cut", "empty", "edited", "of nothing", "no JSON"],
 )
-def test_damaged_evidence_is_noticed(run: Forgery, damage: Callable[[bytes], bytes], said: str) -> None:
+def test_damaged_evidence_is_noticed(run: Forgery, damage: Callable[[bytes], bytes], problem: str) -> None:
     rude = next(line for line in run.transcripts if (line.key.scenario, line.key.path) == ("core/bye", "legacy"))
     file = run.store.path(rude.digest)
     file.write_bytes(damage(file.read_bytes()))
-    assert said in problems(run)
+    assert problem in problems(run)
 
 
 def test_two_evidence_files_that_change_places_are_noticed(run: Forgery) -> None:

@@ -87,7 +87,7 @@ class Breakage:
     breaks: Callable[[Patch], None]
     scenario: str
     accused_of: str
-    said: str
+    problem: str
 
 
 BREAKAGES = [
@@ -155,7 +155,7 @@ def test_a_broken_harness_accuses_nobody(
     assert {line.verdict.status for line in run.results} == {Status.INCONCLUSIVE}
     reason = run.results[0].verdict.message
     assert reason.startswith("the harness is broken on this machine: the control of anthropic-messages")
-    assert breakage.said in reason
+    assert breakage.problem in reason
     assert capsys.readouterr().err.count(reason) == 1
     assert run.transcripts == ()  # nothing was measured that nobody could judge
     report = json.loads((tmp_path / "certification.json").read_bytes())
@@ -168,7 +168,7 @@ def test_a_broken_harness_accuses_nobody(
     assert words.startswith("? Nothing was judged")
     assert "too simple to be wrong, failed" not in words.replace(" ".join(reason.split()), "")
     assert (tmp_path / "summary.md").read_text("utf-8").count("the harness is broken") == 1
-    assert breakage.said in report["controls"][0]["problem"]
+    assert breakage.problem in report["controls"][0]["problem"]
     # From its evidence the control is accused again.
     assert verify_run(run, EvidenceStore(tmp_path / "evidence")).problems == ()
 
@@ -190,8 +190,8 @@ def test_a_campaign_asks_its_control_before_it_makes_a_run(suite: Suite) -> None
         control=lambda: "the harness is broken",
     )
     campaign.measure()
-    said = {campaign.verdict(item).message for item in campaign.plan.items}
-    assert said == {"the harness is broken"}
+    messages = {campaign.verdict(item).message for item in campaign.plan.items}
+    assert messages == {"the harness is broken"}
 
 
 # -- a sound one ---------------------------------------------------------------------------------------------------
@@ -257,8 +257,8 @@ def test_verifying_judges_the_control_again(sound: tuple[Path, int, Run]) -> Non
     blamed = verify_run(with_control(problem="bad luck"), store).problems
     assert any("was 'bad luck'" in problem for problem in blamed)
     assert sum("nothing could be judged" in problem for problem in blamed) == len(run.results)
-    gone = verify_run(with_control(evidence={"control/talk/stateless/stream": "0" * 64}), store).problems
-    assert "is missing" in gone[-1]
+    problems = verify_run(with_control(evidence={"control/talk/stateless/stream": "0" * 64}), store).problems
+    assert "is missing" in problems[-1]
 
 
 def test_verifying_asks_for_every_control_and_all_of_its_runs(sound: tuple[Path, int, Run]) -> None:
@@ -323,20 +323,20 @@ def _falls_over(view: Any) -> Verdict:
 
 
 @pytest.mark.parametrize(
-    ("check", "said"),
+    ("check", "problem"),
     [(lambda view: violated("it looks guilty"), "it looks guilty"), (_falls_over, "KeyError('no such turn')")],
     ids=["accuses everybody", "falls over"],
 )
 def test_a_check_that_is_wrong_fails_the_control(
     check: Callable[[Any], Verdict],
-    said: str,
+    problem: str,
     controls: tuple[EvidenceStore, tuple[ControlResult, ...]],
     suite: Suite,
     monkeypatch: Patch,
 ) -> None:
     checks, name = suite.registry._checks, "core/text-is-what-the-wire-carried"
     monkeypatch.setitem(checks, name, dataclasses.replace(checks[name], single=check))
-    assert said in rejudged(controls, suite, lambda event: event).problem
+    assert problem in rejudged(controls, suite, lambda event: event).problem
 
 
 def test_a_control_that_holds_nothing_vouches_for_nothing(

@@ -97,12 +97,12 @@ def shown_by(name: str, *features: str) -> Scenario:
 
 def test_what_a_scenario_that_ran_should_have_shown_is_not_excused_by_one_that_did_not() -> None:
     thinks = Capabilities(streaming=True, tools=True, thinking=True, wire=frozenset({"signed-thinking"}))
-    asked = requirement("thinking/signed-thinking-goes-back-in-a-tool-loop")
+    signed_thinking = requirement("thinking/signed-thinking-goes-back-in-a-tool-loop")
     pictures = shown_by("media/images_only", "images", "thinking", "tools")
-    ran = plain()
-    both = Claimed(thinks, (), (pictures, shown_by(ran.key.scenario, "thinking", "tools")), "adapter")
-    assert decide(asked, "stateless", [ran], both).status is Status.INCONCLUSIVE
+    view = plain()
+    both = Claimed(thinks, (), (pictures, shown_by(view.key.scenario, "thinking", "tools")), "adapter")
+    assert decide(signed_thinking, "stateless", [view], both).status is Status.INCONCLUSIVE
     neither = Claimed(thinks, (), (pictures, shown_by("thinking/with_tools", "thinking", "tools")), "adapter")
-    verdict = decide(asked, "stateless", [ran], neither)
+    verdict = decide(signed_thinking, "stateless", [view], neither)
     assert verdict.status is Status.NOT_CLAIMED
     assert "images" in verdict.message

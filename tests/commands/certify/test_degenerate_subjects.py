@@ -77,7 +77,7 @@ def test_who_never_streams_holds_nothing_that_needs_a_stream(run: Run) -> None:
 def test_every_held_verdict_says_how_often_the_subject_was_asked(run: Run, folder: Path) -> None:
     assert all(line.verdict.asked for line in run.results if line.verdict.status is Status.HELD)
     adapters = json.loads((folder / "certification.json").read_text())["adapters"]
-    told = adapters["raises"]["requirements"]["core/turns-come-to-an-end"]
-    assert (told["counts"], told["asked"]) == ("requests", {"stateless": 0, "legacy": 0})
+    entry = adapters["raises"]["requirements"]["core/turns-come-to-an-end"]
+    assert (entry["counts"], entry["asked"]) == ("requests", {"stateless": 0, "legacy": 0})
     undecided = adapters["echoes"]["requirements"]["core/system-text-is-sent-each-turn"]["undecided"]
     assert "never-asked" in {one["reason"]["kind"] for one in undecided}

@@ -28,12 +28,12 @@ expires = 2999-12-31
 
 
 @pytest.mark.parametrize(
-    ("requirement", "scenario", "told"),
+    ("requirement", "scenario", "is_reported"),
     [(ONE, "service/searches", True), (EVERYWHERE, "basics/plain", False)],
     ids=["its-only-scenario", "one-of-many"],
 )
 def test_only_all_scenarios_of_a_requirement_tell_that_it_is_mended(
-    requirement: str, scenario: str, told: bool, tmp_path: Path
+    requirement: str, scenario: str, is_reported: bool, tmp_path: Path
 ) -> None:
     (tmp_path / "turnproof.toml").write_text(ACCEPTED.format(requirement=requirement))
     options = CertifyOptions(
@@ -49,5 +49,5 @@ def test_only_all_scenarios_of_a_requirement_tell_that_it_is_mended(
     run = read_run(tmp_path / "out/run.ndjson")
     assert [line.verdict.status for line in run.results] == ["held"]
     assert run.footer is not None
-    assert any("it no longer occurs" in problem for problem in run.footer.problems) is told
-    assert code == (Exit.VIOLATIONS if told else Exit.OK)
+    assert any("it no longer occurs" in problem for problem in run.footer.problems) is is_reported
+    assert code == (Exit.VIOLATIONS if is_reported else Exit.OK)

@@ -6,7 +6,7 @@ from turnproof.commands.certify.leftovers import Leftovers
 from turnproof.run.transcript import RunEnded
 
 
-def told(*ends: RunEnded) -> list[str]:
+def sentences(*ends: RunEnded) -> list[str]:
     leftovers = Leftovers()
     for end in ends:
         leftovers.add("mine", end)
@@ -14,11 +14,11 @@ def told(*ends: RunEnded) -> list[str]:
 
 
 def test_nothing_is_told_of_runs_that_leave_nothing() -> None:
-    assert told(RunEnded(how="completed"), RunEnded(how="hung")) == []
+    assert sentences(RunEnded(how="completed"), RunEnded(how="hung")) == []
 
 
 def test_each_kind_of_leftover_is_counted_over_all_runs() -> None:
-    assert told(
+    assert sentences(
         RunEnded(how="completed", processes_left=("node", "sleep"), threads_left=3),
         RunEnded(how="completed", processes_left=("sleep",), threads_left=1, files_left=("work/a", "work/b")),
         RunEnded(how="completed", files_left=("tmp/c", "tmp/d")),

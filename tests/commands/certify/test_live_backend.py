@@ -170,8 +170,8 @@ def test_probes_and_the_other_path_are_given_the_services_one_answer(
     only = ("core/threads-are-not-mixed", "core/event-loops-may-come-and-go", "parity/*")
     with serving(ForeignService()) as service:
         measured = certify_live(service, monkeypatch, tmp_path, scenarios=(TOOLS,), only=only)
-        asked = [canonical(body) for body in service.requests]
-    assert len(set(asked)) == len(asked)
+        bodies = [canonical(body) for body in service.requests]
+    assert len(set(bodies)) == len(bodies)
     assert measured.accused() == {}
     assert measured.status("core/threads-are-not-mixed") is Status.HELD
     assert measured.status("parity/same-history-after-each-turn", "parity") is Status.HELD
@@ -204,7 +204,7 @@ def test_what_turnproof_would_refuse_and_the_service_took_is_an_opinion(
 
 
 def test_nobody_at_the_address_is_said_before_the_first_run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    gone = ForeignService(url="http://127.0.0.1:9/v1")
+    service = ForeignService(url="http://127.0.0.1:9/v1")
     tried: list[tuple[object, float]] = []
 
     def nobody(address: object, timeout: float) -> None:
@@ -213,7 +213,7 @@ def test_nobody_at_the_address_is_said_before_the_first_run(monkeypatch: pytest.
 
     monkeypatch.setattr(socket, "create_connection", nobody)
     with pytest.raises(UsageError, match=r"nobody answers at http://127\.0\.0\.1:9.*OPENAI_BASE_URL"):
-        certify_live(gone, monkeypatch, tmp_path, scenarios=(TOOLS,))
+        certify_live(service, monkeypatch, tmp_path, scenarios=(TOOLS,))
     # One try, which is given up after its limit, and no run.
     assert tried == [(("127.0.0.1", 9), PRESENCE)]
     assert PRESENCE <= 2.0
@@ -234,8 +234,10 @@ def test_what_a_scenario_is_about_is_asked_of_the_model(monkeypatch: pytest.Monk
         for exchange in view.exchanges:
             assert "tool_choice" not in exchange.body
             assert exchange.body["max_completion_tokens"] > 16
-    asked = [exchange.response.asked for view in measured.views for exchange in view.exchanges if exchange.response]
-    assert {"max_completion_tokens": 16} in asked
+    parameters = [
+        exchange.response.asked for view in measured.views for exchange in view.exchanges if exchange.response
+    ]
+    assert {"max_completion_tokens": 16} in parameters
     finishes = {call.answer.finish for view in measured.views for call in view.calls if call.answer is not None}
     assert FinishReason.MAX_TOKENS in finishes
 

@@ -51,12 +51,12 @@ def real_api(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
 
 
 def test_a_recording_of_the_emulator_says_so_and_holds_no_key(tmp_path: Path) -> None:
-    said: list[str] = []
-    assert record(RecordOptions("anthropic", only=(SCENARIO,), out=tmp_path, jobs=1), said.append) == 0
+    lines: list[str] = []
+    assert record(RecordOptions("anthropic", only=(SCENARIO,), out=tmp_path, jobs=1), lines.append) == 0
     path = tmp_path / "anthropic/tools/one.yaml"
     cassette = load(path)
     assert cassette.provenance == "recorded from emulated"
-    assert f"{len(cassette.interactions)} exchanges" in said[0]
+    assert f"{len(cassette.interactions)} exchanges" in lines[0]
     assert find_secret(path.read_text(), [CANARY_KEY]) == []
     assert not (tmp_path / "anthropic/tools/one.legacy.yaml").exists()
 

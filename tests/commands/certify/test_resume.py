@@ -51,17 +51,17 @@ def interrupted(unbroken: Path, folder: Path, runs: int) -> Path:
 
 def resumed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The runs that are made when the folder is gone on with."""
-    made: list[str] = []
+    runs: list[str] = []
     run_all = Runner.run_all
 
     def noting(self: Runner, specs: Any, *rest: Any, **more: Any) -> None:
         every: list[RunSpec] = list(specs)
-        made.extend(f"{one.adapter} {one.key}" for one in every)
+        runs.extend(f"{one.adapter} {one.key}" for one in every)
         run_all(self, every, *rest, **more)
 
     monkeypatch.setattr(Runner, "run_all", noting)
     certify(options(folder, resume=True))
-    return made
+    return runs
 
 
 @pytest.mark.parametrize("runs", [pytest.param(0, marks=pytest.mark.long), 2])
@@ -69,9 +69,9 @@ def test_what_is_there_is_not_measured_again(
     unbroken: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, runs: int
 ) -> None:
     folder, whole = interrupted(unbroken, tmp_path / "cut", runs), read_run(unbroken / LOG)
-    made = resumed(folder, monkeypatch)
+    resumed_runs = resumed(folder, monkeypatch)
     there = {f"anthropic {line.key}" for line in whole.transcripts[:runs]}
-    assert sorted(made) == sorted({f"anthropic {line.key}" for line in whole.transcripts} - there)
+    assert sorted(resumed_runs) == sorted({f"anthropic {line.key}" for line in whole.transcripts} - there)
     again = read_run(folder / LOG)
     assert again.digest == whole.digest
     assert again.footer is not None

@@ -294,9 +294,9 @@ def damaged_history(folder: Path) -> Done:
     shutil.copytree(folder / "reports", folder / "runs/torn")
     (folder / "runs/torn/run.ndjson").write_bytes(b"[\n" + (folder / "reports/run.ndjson").read_bytes())
     done = run_turnproof(folder, "history", "runs", "--out", "told")
-    told = json.loads((folder / "told/history.json").read_text())
-    assert [one["run"] for one in told["skipped"]] == ["torn"]
-    assert told["adapters"]
+    history = json.loads((folder / "told/history.json").read_text())
+    assert [one["run"] for one in history["skipped"]] == ["torn"]
+    assert history["adapters"]
     return done
 
 

@@ -66,7 +66,7 @@ def suite(monkeypatch: pytest.MonkeyPatch) -> Suite:
     return suite
 
 
-def said(words: str) -> Transcript:
+def build_transcript(words: str) -> Transcript:
     return Transcript(
         adapter="anthropic",
         dialect="anthropic-messages",
@@ -86,9 +86,9 @@ def said(words: str) -> Transcript:
 def a_run(folder: Path, suite: Suite, words: str, verdict: Verdict | None = None, *, cut: bool = False) -> Run:
     """A run with one transcript and the verdict on it: the true one unless another is given."""
     store = EvidenceStore(folder / "evidence")
-    digest = store.put(said(words))
+    digest = store.put(build_transcript(words))
     if verdict is None:
-        view = View(said(words), dialect("anthropic-messages"), SCENARIO, digest)
+        view = View(build_transcript(words), dialect("anthropic-messages"), SCENARIO, digest)
         verdict = judge(REQUIREMENT, "stateless", [view], registry=suite.registry)
     return write_run(
         folder / "run.ndjson",
@@ -116,17 +116,17 @@ def test_an_adapter_of_one_path_is_not_asked_for_what_takes_two(
     tmp_path: Path, suite: Suite, monkeypatch: pytest.MonkeyPatch, paths: tuple[str, ...]
 ) -> None:
     """As when the run was made: otherwise what nobody could measure would be given another reason."""
-    asked: list[Any] = []
+    claims: list[Any] = []
 
     def decide(requirement: Requirement, path: str, views: object, claimed: Any, registry: Registry) -> Verdict:
-        asked.append(claimed)
+        claims.append(claimed)
         return run.results[0].verdict
 
     run = a_run(tmp_path, suite, "good day")
     run.adapters["anthropic"] = msgspec.structs.replace(run.adapters["anthropic"], paths=paths)
     monkeypatch.setattr(verify, "decide", decide)
     assert verified(run, tmp_path).problems == ()
-    assert ("other_path" in asked[0].operations) == (len(paths) == 2)
+    assert ("other_path" in claims[0].operations) == (len(paths) == 2)
 
 
 def test_a_verdict_that_does_not_follow_is_named_with_what_does(tmp_path: Path, suite: Suite) -> None:
@@ -163,15 +163,15 @@ def test_a_known_issue_is_a_violation_that_was_accepted(tmp_path: Path, suite: S
 def test_what_was_accepted_by_its_code_still_follows_from_the_evidence(
     tmp_path: Path, suite: Suite, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    late, lost = (suite.registry.finding(f"{REQUIREMENT.id}/{what}", "It is wrong.") for what in ("late", "lost"))
+    late, loss = (suite.registry.finding(f"{REQUIREMENT.id}/{what}", "It is wrong.") for what in ("late", "lost"))
 
     def finds_two(view: View) -> Findings:
         yield late(view.at_event(view.transcript.end, "detail"))
-        yield lost(view.at_event(view.transcript.end, "detail"))
+        yield loss(view.at_event(view.transcript.end, "detail"))
 
     monkeypatch.setitem(suite.registry._checks, REQUIREMENT.id, Check(REQUIREMENT.id, single=finds_two))
     true = a_run(tmp_path, suite, "go away").results[0].verdict
-    in_part = msgspec.structs.replace(accept_codes(true, {lost.code}), message="1 of 2 accepted")
+    in_part = msgspec.structs.replace(accept_codes(true, {loss.code}), message="1 of 2 accepted")
     assert [one.code for one in in_part.findings] == [late.code]
     assert verified(a_run(tmp_path, suite, "go away", in_part), tmp_path).problems == ()
     hidden = msgspec.structs.replace(in_part, accepted=())
@@ -222,7 +222,7 @@ def test_no_path_of_a_run_is_opened_but_in_its_folder(tmp_path: Path, suite: Sui
     assert verified(run, tmp_path).problems == ()
 
 
-def beside(run: Run, folder: Path) -> list[str]:
+def report_problems(run: Run, folder: Path) -> list[str]:
     return report_agrees(run, EvidenceStore(folder / "evidence"), folder)
 
 
@@ -230,22 +230,22 @@ def beside(run: Run, folder: Path) -> list[str]:
 def test_a_report_that_says_something_else_is_named(tmp_path: Path, suite: Suite, name: str) -> None:
     run = a_run(tmp_path, suite, "good day")
     write_reports(run, tmp_path, EvidenceStore(tmp_path / "evidence"))
-    assert beside(run, tmp_path) == []
+    assert report_problems(run, tmp_path) == []
     file = tmp_path / name
     file.write_bytes(file.read_bytes() + b" ")
-    (problem,) = beside(run, tmp_path)
+    (problem,) = report_problems(run, tmp_path)
     assert problem.startswith(f"{file} is not what the run comes to")
     file.unlink()
-    assert beside(run, tmp_path) == []
+    assert report_problems(run, tmp_path) == []
     os.mkfifo(file)
-    assert beside(run, tmp_path) == [f"{file} is no regular file: it is not read"]
+    assert report_problems(run, tmp_path) == [f"{file} is no regular file: it is not read"]
 
 
 def test_a_badge_of_an_adapter_that_took_no_part_is_named(tmp_path: Path, suite: Suite) -> None:
     run = a_run(tmp_path, suite, "good day")
     write_reports(run, tmp_path, EvidenceStore(tmp_path / "evidence"))
     (tmp_path / "badge-other.json").write_text("{}")
-    assert beside(run, tmp_path) == [
+    assert report_problems(run, tmp_path) == [
         f"{tmp_path / 'badge-other.json'} speaks for an adapter that is no part of the run"
     ]
 
@@ -254,7 +254,7 @@ def test_the_reports_of_another_version_may_be_worded_otherwise(tmp_path: Path, 
     run = a_run(tmp_path, suite, "good day")
     run = replace(run, header=msgspec.structs.replace(run.header, turnproof="0.0.1"))
     (tmp_path / "junit.xml").write_text("older")
-    assert beside(run, tmp_path) == []
+    assert report_problems(run, tmp_path) == []
 
 
 def test_every_report_says_what_it_does_not_prove(tmp_path: Path, suite: Suite) -> None:

@@ -35,8 +35,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
     """Runs `turnproof sessions` with these words and this on stdin."""
 
-    def run(*words: str, said: str | TextIO = "", terminal: bool = False) -> Done:
-        typed = io.StringIO(said) if isinstance(said, str) else said
+    def run(*words: str, stdin: str | TextIO = "", terminal: bool = False) -> Done:
+        typed = io.StringIO(stdin) if isinstance(stdin, str) else stdin
         typed.isatty = lambda: terminal  # type: ignore[method-assign]
         monkeypatch.setattr(sys, "stdin", typed)
         code = main(["sessions", *words])

@@ -50,12 +50,12 @@ Run = Callable[..., Done]
 
 
 def home(folder: Path) -> Path:
-    made = folder.parent / "data" / HOMES
-    made.mkdir(parents=True, exist_ok=True)
-    return made
+    path = folder.parent / "data" / HOMES
+    path.mkdir(parents=True, exist_ok=True)
+    return path
 
 
-def said(folder: Path, *turns: str, cwd: Path | None = None) -> str:
+def start_session(folder: Path, *turns: str, cwd: Path | None = None) -> str:
     """A session of the parrot in which this was said; its id."""
     setup = AgentSetup(Endpoint("http://127.0.0.1:1", "key", "m"), str(home(folder)), str(cwd or folder))
     agent = Parrot(setup)

@@ -31,10 +31,10 @@ class Shell:
 
     def complete(self, shell: str, line: str, **more: str) -> tuple[int, str]:
         """The exit code, and what the shell gets."""
-        asked = {"COMP_WORDS": line, "COMP_CWORD": str(line.count(" "))}
+        variables = {"COMP_WORDS": line, "COMP_CWORD": str(line.count(" "))}
         if shell != "bash":
-            asked = {"_TYPER_COMPLETE_ARGS": line}
-        for name, value in {**asked, **more, "_TURNPROOF_COMPLETE": f"complete_{shell}"}.items():
+            variables = {"_TYPER_COMPLETE_ARGS": line}
+        for name, value in {**variables, **more, "_TURNPROOF_COMPLETE": f"complete_{shell}"}.items():
             self.monkeypatch.setenv(name, value)
         code = main([])
         out, err = self.capsys.readouterr()

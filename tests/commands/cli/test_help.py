@@ -34,8 +34,8 @@ SELECTIONS: dict[str, Callable[[str], object]] = {
 
 EXAMPLES = [
     (command, option.name or "", example)
-    for command, made in typer.main.get_command(app).commands.items()  # type: ignore[attr-defined]
-    for option in made.params
+    for command, definition in typer.main.get_command(app).commands.items()  # type: ignore[attr-defined]
+    for option in definition.params
     for example in re.findall(r"'([^']+)'", getattr(option, "help", "") or "")
 ]
 

@@ -8,20 +8,20 @@ from pathlib import Path
 
 import pytest
 
-from .kit import AGENT, Run, conversation, home, said
+from .kit import AGENT, Run, conversation, home, start_session
 
 
 @pytest.mark.parametrize("named", ["s1-aaaaaa", "s1-a", "s1", "2"])
 def test_a_session_is_named_by_id_by_its_beginning_or_by_number(folder: Path, run: Run, named: str) -> None:
-    first = said(folder, "one")
-    said(folder, "two")
+    first = start_session(folder, "one")
+    start_session(folder, "two")
     assert run("resume", AGENT, named, "more").code == 0
     assert conversation(folder, first) == ["one", "more"]
 
 
 def test_a_beginning_that_fits_several_is_refused_and_names_them(folder: Path, run: Run) -> None:
     for text in "abcdefg":
-        said(folder, text)
+        start_session(folder, text)
     done = run("info", AGENT, "s")
     assert done.code == 2
     assert "error: 's' could be any of s7-aaaaaa, " in done.err[0]
@@ -29,7 +29,7 @@ def test_a_beginning_that_fits_several_is_refused_and_names_them(folder: Path, r
 
 
 def test_an_unknown_id_knows_what_was_meant(folder: Path, run: Run) -> None:
-    said(folder, "one")
+    start_session(folder, "one")
     done = run("info", AGENT, "s1-aaabaa")
     assert done.err[0] == "error: parrot has no session 's1-aaabaa'; did you mean 's1-aaaaaa'?"
 
@@ -47,9 +47,9 @@ def test_a_word_that_means_none_is_told_how_many_there_are(
 ) -> None:
     elsewhere = folder.parent / "elsewhere"
     elsewhere.mkdir()
-    said(folder, "one")
-    said(folder, "two")
-    said(folder, "far", cwd=elsewhere)
+    start_session(folder, "one")
+    start_session(folder, "two")
+    start_session(folder, "far", cwd=elsewhere)
     done = run("info", AGENT, *words)
     assert (done.code, done.out) == (2, "")
     shown = "`turnproof sessions list` with --all shows them"
@@ -64,7 +64,7 @@ def test_where_there_is_no_session_at_all_the_home_is_named(folder: Path, run: R
 def test_a_session_of_another_folder_is_found_by_its_id_and_gone_on_with_there(folder: Path, run: Run) -> None:
     elsewhere = folder.parent / "elsewhere"
     elsewhere.mkdir()
-    session = said(folder, "one", cwd=elsewhere)
+    session = start_session(folder, "one", cwd=elsewhere)
     assert run("resume", AGENT, session, "two").code == 0
     assert conversation(folder, session) == ["one", "two"]
     elsewhere.rmdir()
@@ -78,6 +78,6 @@ def test_a_session_of_another_folder_is_found_by_its_id_and_gone_on_with_there(f
 def test_a_number_is_that_of_the_same_list(folder: Path, run: Run) -> None:
     elsewhere = folder.parent / "elsewhere"
     elsewhere.mkdir()
-    here, far = said(folder, "here"), said(folder, "far", cwd=elsewhere)
+    here, far = start_session(folder, "here"), start_session(folder, "far", cwd=elsewhere)
     assert json.loads(run("info", AGENT, "1", "--json").out)["session"]["session_id"] == here
     assert json.loads(run("info", AGENT, "1", "--all", "--json").out)["session"]["session_id"] == far

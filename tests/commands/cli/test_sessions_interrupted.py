@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from .kit import AGENT, Done, Run, conversation, home, said
+from .kit import AGENT, Done, Run, conversation, home, start_session
 
 
 @pytest.fixture
@@ -59,7 +59,7 @@ def interrupted(folder: Path, *words: str, times: int = 1) -> Done:
 
 
 def test_ctrl_c_cancels_the_turn_and_shows_what_had_arrived(folder: Path, run: Run) -> None:
-    session = said(folder, "one")
+    session = start_session(folder, "one")
     done = interrupted(folder, "resume", AGENT, "1", "wait")
     assert done == (130, "I was\n", [f"session: {session}", "exit 130: interrupted"])
     assert conversation(folder, session) == ["one", "wait"]
@@ -67,6 +67,6 @@ def test_ctrl_c_cancels_the_turn_and_shows_what_had_arrived(folder: Path, run: R
 
 
 def test_a_second_ctrl_c_is_not_waited_for(folder: Path, deaf: str) -> None:
-    said(folder, "one")
+    start_session(folder, "one")
     done = interrupted(folder, "resume", deaf, "1", "wait", "--home", str(home(folder)), times=2)
     assert (done.code, done.out) == (130, "I was\n")

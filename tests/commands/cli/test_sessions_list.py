@@ -11,14 +11,14 @@ from parrot import START, Parrot
 
 from turnproof.commands.session_sources.open_source import default_home
 
-from .kit import AGENT, HOMES, Run, home, rows, said
+from .kit import AGENT, HOMES, Run, home, rows, start_session
 
 
 def test_sessions_are_listed_newest_first_in_the_current_folder(folder: Path, run: Run) -> None:
-    first, second, third = said(folder, "one"), said(folder, "two"), said(folder, "three")
+    first, second, third = start_session(folder, "one"), start_session(folder, "two"), start_session(folder, "three")
     elsewhere = folder.parent / "elsewhere"
     elsewhere.mkdir()
-    other = said(folder, "far away", cwd=elsewhere)
+    other = start_session(folder, "far away", cwd=elsewhere)
     done = run("list", AGENT)
     assert done.code == 0
     assert rows(done.out) == [third, second, first]
@@ -30,7 +30,7 @@ def test_sessions_are_listed_newest_first_in_the_current_folder(folder: Path, ru
 
 
 def test_a_list_for_programs_has_a_schema_and_whole_times(folder: Path, run: Run) -> None:
-    session = said(folder, "one\x1b[31m")
+    session = start_session(folder, "one\x1b[31m")
     found = json.loads(run("list", AGENT, "--json").out)
     assert found == {
         "schema": "turnproof.sessions/1",
@@ -69,7 +69,7 @@ def test_the_default_home_is_below_the_users_data(folder: Path, run: Run, monkey
 
 
 def test_a_session_is_told_with_its_conversation_in_few_lines(folder: Path, run: Run) -> None:
-    session = said(folder, "hello\nthere", "look", "x" * 1000)
+    session = start_session(folder, "hello\nthere", "look", "x" * 1000)
     done = run("info", AGENT, "1")
     assert (done.code, done.err) == (0, [])
     facts, _, talk = done.out.partition("\n\n")
@@ -92,7 +92,7 @@ def test_a_session_is_told_with_its_conversation_in_few_lines(folder: Path, run:
 
 
 def test_for_programs_the_conversation_is_told_in_full(folder: Path, run: Run) -> None:
-    said(folder, "look", "x" * 1000)
+    start_session(folder, "look", "x" * 1000)
     found = json.loads(run("info", AGENT, "1", "--json").out)
     assert found["schema"] == "turnproof.session-info/1"
     assert found["capabilities"] == {
@@ -107,7 +107,7 @@ def test_for_programs_the_conversation_is_told_in_full(folder: Path, run: Run) -
 
 
 def test_where_a_conversation_cannot_be_told_the_rest_is(folder: Path, run: Run) -> None:
-    said(folder, "one")
+    start_session(folder, "one")
     done = run("info", "parrot:LISTS_ALONE", "1", "--home", str(home(folder)))
     assert done.code == 0
     assert "can      list\n" in done.out
@@ -117,7 +117,7 @@ def test_where_a_conversation_cannot_be_told_the_rest_is(folder: Path, run: Run)
 def test_a_session_that_cannot_be_resumed_is_shown_with_the_reason(
     folder: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    session = said(folder, "one")
+    session = start_session(folder, "one")
     real = Parrot.__init__
 
     def damaged(self: Parrot, *args: Any) -> None:

@@ -10,7 +10,7 @@ import pytest
 from turnproof.agents import AgentBinding
 from turnproof.errors import BindingError
 
-from .kit import AGENT, Run, rows, said
+from .kit import AGENT, Run, rows, start_session
 
 
 @pytest.mark.parametrize(
@@ -103,7 +103,7 @@ def test_an_installed_agent_that_does_not_load_is_not_taken_for_a_folder_of_its_
 def test_without_a_key_sessions_are_listed_and_not_gone_on_with(
     folder: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    session = said(folder, "one")
+    session = start_session(folder, "one")
     monkeypatch.delenv("TURNPROOF_API_KEY")
     assert rows(run("list", AGENT).out) == [session]
     done = run("resume", AGENT, "1", "two")
@@ -125,7 +125,7 @@ def test_help_has_every_command(run: Run) -> None:
 
 
 def test_no_key_ever_stands_in_what_is_shown(folder: Path, run: Run) -> None:
-    said(folder, "one")
+    start_session(folder, "one")
     for words in (("list", AGENT, "--json"), ("info", AGENT, "1", "--json"), ("resume", AGENT, "1", "x")):
         done = run(*words)
         assert "key-1" not in done.out + " ".join(done.err)

@@ -12,7 +12,7 @@ import pytest
 
 from turnproof._base.settings import load_config
 
-from .kit import AGENT, Run, conversation, said
+from .kit import AGENT, Run, conversation, start_session
 
 
 def configured(folder: Path, **settings: Any) -> None:
@@ -21,19 +21,19 @@ def configured(folder: Path, **settings: Any) -> None:
 
 
 def test_the_session_of_the_settings_is_gone_on_with_and_a_single_word_is_the_prompt(folder: Path, run: Run) -> None:
-    first, second = said(folder, "one"), said(folder, "two")
+    first, second = start_session(folder, "one"), start_session(folder, "two")
     configured(folder, session=first)
     assert run("resume", AGENT, "by name").err[0] == f"session: {first}"
     configured(folder, continue_last=True)
-    said(folder, "three")
-    assert run("resume", AGENT, said="the last").err[0] == "session: s3-cccccc"
+    start_session(folder, "three")
+    assert run("resume", AGENT, stdin="the last").err[0] == "session: s3-cccccc"
     assert run("resume", AGENT, second, "another").err[0] == f"session: {second}"
     assert conversation(folder, first) == ["one", "by name"]
     assert conversation(folder, "s3-cccccc") == ["three", "the last"]
 
 
 def test_a_session_of_the_settings_that_is_gone_costs_a_line_and_no_turn(folder: Path, run: Run) -> None:
-    said(folder, "one")
+    start_session(folder, "one")
     configured(folder, session="gone")
     done = run("resume", AGENT, "hello")
     assert done == (0, "You said: hello\n", ["session: s2-bbbbbb (requested: gone)"])

@@ -18,11 +18,11 @@ from .kit import Run, rows
 @pytest.fixture
 def store(folder: Path) -> FileStore:
     """Two sessions, an hour apart."""
-    kept = FileStore("kept", clock=iter(range(1_700_000_000, 1_790_000_000, 3600)).__next__)
+    file_store = FileStore("kept", clock=iter(range(1_700_000_000, 1_790_000_000, 3600)).__next__)
     for name, text in (("alpha", "look here"), ("beta", "hello")):
-        with kept.create(echo_session(), session_id=name, connection=Connection("echo", "old-model")) as session:
+        with file_store.create(echo_session(), session_id=name, connection=Connection("echo", "old-model")) as session:
             session.send(text)
-    return kept
+    return file_store
 
 
 def test_the_sessions_of_a_store_are_listed_and_told_also_while_they_are_open(store: FileStore, run: Run) -> None:
@@ -64,7 +64,7 @@ def test_no_prompt_is_asked_for_where_nobody_could_answer(
     store: FileStore, run: Run, monkeypatch: pytest.MonkeyPatch, words: Sequence[str], says: str
 ) -> None:
     monkeypatch.delenv("TURNPROOF_API_KEY")
-    done = run("resume", "--store", "kept", "--last", *words, said="typed in vain", terminal=True)
+    done = run("resume", "--store", "kept", "--last", *words, stdin="typed in vain", terminal=True)
     assert done.code == 2
     assert done.err[0].startswith(says)
 

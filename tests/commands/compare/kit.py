@@ -37,7 +37,7 @@ def compared(
     return compare_views(conversation(path="stateless", mode=mode), first, second)
 
 
-def held(change: Callable[[list[Message]], list[Message]]) -> Change:
+def replace_messages(change: Callable[[list[Message]], list[Message]]) -> Change:
     """Another history in a snapshot."""
     return lambda event: replace(event, messages=tuple(change(list(event.messages))))
 

@@ -114,9 +114,9 @@ def test_part_of_the_scenarios_calls_nothing_stale() -> None:
     assert [(one.name, one.times) for one in report.declared] == [("tool-order", 0)]
 
 
-@pytest.mark.parametrize(("toy", "said"), [("TYPO", "did you mean 'tool-order'"), ("BLANK", "gives no reason")])
-def test_a_declaration_that_says_nothing_is_refused_before_anything_runs(toy: str, said: str) -> None:
-    with pytest.raises(CatalogueError, match=said):
+@pytest.mark.parametrize(("toy", "message"), [("TYPO", "did you mean 'tool-order'"), ("BLANK", "gives no reason")])
+def test_a_declaration_that_says_nothing_is_refused_before_anything_runs(toy: str, message: str) -> None:
+    with pytest.raises(CatalogueError, match=message):
         paths(toy)
 
 

@@ -35,7 +35,7 @@ def report(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def run_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder in which a comparison with violations was made."""
     folder = tmp_path_factory.mktemp("kept")
     done = compare(folder, "differing:SHOUTS", *ONE, "--bytes")
@@ -44,19 +44,19 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_violations_stand_side_by_side_with_the_command_to_see_them_again(kept: Path) -> None:
-    said = (kept / "said.txt").read_text()
-    assert said.startswith("stateless | legacy of shouts\n")
-    assert "✗ violated     basics/plain [stream]  answers 1, history 1, outcome 1" in said
-    assert "answers-differ" in said
-    assert '"The basil grows in bed 3."' in said
-    assert '"THE BASIL GROWS IN BED 3."' in said
-    assert "both bodies have the same" in said
-    assert "turnproof compare differing:SHOUTS --scenario basics/plain --in-process" in said
+def test_violations_stand_side_by_side_with_the_command_to_see_them_again(run_folder: Path) -> None:
+    stdout = (run_folder / "said.txt").read_text()
+    assert stdout.startswith("stateless | legacy of shouts\n")
+    assert "✗ violated     basics/plain [stream]  answers 1, history 1, outcome 1" in stdout
+    assert "answers-differ" in stdout
+    assert '"The basil grows in bed 3."' in stdout
+    assert '"THE BASIL GROWS IN BED 3."' in stdout
+    assert "both bodies have the same" in stdout
+    assert "turnproof compare differing:SHOUTS --scenario basics/plain --in-process" in stdout
 
 
-def test_the_page_and_the_json_stand_beside_the_run(kept: Path) -> None:
-    out = kept / "reports" / "compare"
+def test_the_page_and_the_json_stand_beside_the_run(run_folder: Path) -> None:
+    out = run_folder / "reports" / "compare"
     assert {path.name for path in out.iterdir()} == {
         "run.ndjson",
         "evidence",
@@ -72,9 +72,9 @@ def test_the_page_and_the_json_stand_beside_the_run(kept: Path) -> None:
     assert first["left_bytes"] == len(first["left"].encode())
 
 
-def test_a_comparison_is_derived_again_from_its_run(kept: Path) -> None:
-    first = json.loads((kept / "reports" / "compare" / "comparison.json").read_text())
-    done = compare(kept, "reports/compare", "--json", "--bytes")
+def test_a_comparison_is_derived_again_from_its_run(run_folder: Path) -> None:
+    first = json.loads((run_folder / "reports" / "compare" / "comparison.json").read_text())
+    done = compare(run_folder, "reports/compare", "--json", "--bytes")
     assert done.returncode == 1, done.stderr
     again = report(done)
     for found in (first, again):
@@ -83,8 +83,8 @@ def test_a_comparison_is_derived_again_from_its_run(kept: Path) -> None:
     assert again == first
 
 
-def test_the_run_of_a_comparison_can_be_verified(kept: Path) -> None:
-    done = run_turnproof(kept, "verify", "reports/compare")
+def test_the_run_of_a_comparison_can_be_verified(run_folder: Path) -> None:
+    done = run_turnproof(run_folder, "verify", "reports/compare")
     assert "6 transcripts and 0 verdicts checked" in done.stderr
     assert done.stdout == ""
 
@@ -122,7 +122,7 @@ def test_settings_declare_and_a_reason_is_shown(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("entry", "said"),
+    ("entry", "message"),
     [
         ('adapter = "same"\nname = "cache-mark"\nreason = "x"', "did you mean 'cache-marks'"),
         ('adapter = "same"\nname = "cache-marks"\nreason = " "', "gives no reason"),
@@ -130,17 +130,17 @@ def test_settings_declare_and_a_reason_is_shown(tmp_path: Path) -> None:
         ('adapter = "same"\nname = "cache-marks"\nreason = "x"\nuntil = "y"', "unknown key 'until'"),
     ],
 )
-def test_a_declaration_that_is_wrong_is_one_clear_line(tmp_path: Path, entry: str, said: str) -> None:
+def test_a_declaration_that_is_wrong_is_one_clear_line(tmp_path: Path, entry: str, message: str) -> None:
     (tmp_path / "turnproof.toml").write_text(f"[[declared-difference]]\n{entry}\n")
     done = compare(tmp_path, "differing:SAME", *ONE)
     assert done.returncode == 2
-    assert said in done.stderr
+    assert message in done.stderr
     assert done.stderr.count("error: ") == 1
     assert not (tmp_path / "reports").exists()
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (("differing:ONE_PATH",), "has no legacy path to compare"),
         (("differing:SAME", "differing:SAME"), "named twice"),
@@ -150,10 +150,10 @@ def test_a_declaration_that_is_wrong_is_one_clear_line(tmp_path: Path, entry: st
         ((), "Missing argument"),
     ],
 )
-def test_what_cannot_be_compared_is_one_clear_line(tmp_path: Path, words: tuple[str, ...], said: str) -> None:
+def test_what_cannot_be_compared_is_one_clear_line(tmp_path: Path, words: tuple[str, ...], message: str) -> None:
     done = compare(tmp_path, *words)
     assert done.returncode == 2
-    assert said in done.stderr
+    assert message in done.stderr
 
 
 def test_nothing_compared_is_3(tmp_path: Path) -> None:

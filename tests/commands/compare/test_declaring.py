@@ -86,7 +86,7 @@ def test_nothing_compared_is_no_success() -> None:
 
 
 @pytest.mark.parametrize(
-    ("declared", "said"),
+    ("declared", "message"),
     [
         ((Difference("stream-usage-lat", "x"),), "did you mean 'stream-usage-late'"),
         ((Difference("zzz", "x"),), "known: kept-by-the-service, retried-elsewhere"),
@@ -94,8 +94,8 @@ def test_nothing_compared_is_no_success() -> None:
         ((WORDS, WORDS), "declared twice"),
     ],
 )
-def test_a_declaration_that_says_nothing_is_refused(declared: tuple[Difference, ...], said: str) -> None:
-    with pytest.raises(CatalogueError, match=said):
+def test_a_declaration_that_says_nothing_is_refused(declared: tuple[Difference, ...], message: str) -> None:
+    with pytest.raises(CatalogueError, match=message):
         check_declared(declared)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
-from suites.build import Made, body_with, response_with, scripted
+from suites.build import RunBuilder, body_with, response_with, scripted
 from suites.conversations import READ, cancelled, cut_off, pictures, plain, read, thinking, tools
 
 from turnproof.dialects.base import ReplyPart
@@ -19,7 +19,7 @@ from turnproof.judge.view import View
 from turnproof.messages import FinishReason, FunctionCall, Message, ProviderData, Text, Thought, TokenUsage
 from turnproof.run import transcript as t
 
-from .kit import Change, Conversation, compared, held, nth_snapshot
+from .kit import Change, Conversation, compared, nth_snapshot, replace_messages
 
 
 def _beside_a_thought(messages: list[Message]) -> list[Message]:
@@ -105,8 +105,8 @@ def interleaved(**how: Any) -> View:
     """Text, a call, and text again."""
     more = ReplyPart(Text("One moment."), ("One moment.",))
     first = ReplyPart(Text("I look."), ("I look.",))
-    made = Made(scripted([first, read(), more], user="How is bed 3?"), tools=(READ,), **how)
-    return made.turn("How is bed 3?").call(first, read(), more).end().view()
+    builder = RunBuilder(scripted([first, read(), more], user="How is bed 3?"), tools=(READ,), **how)
+    return builder.turn("How is bed 3?").call(first, read(), more).end().view()
 
 
 cut_off_once = partial(cut_off, "reset")
@@ -192,17 +192,17 @@ CASES = [
     Case("a call not announced", tools, t.FunctionCallDetected, lambda event: None,
          {("callbacks-differ", "callbacks"): "$.order[1]"}),
     # -- histories
-    Case("a history in pieces", plain, t.HistorySnapshot, held(_split_model),
+    Case("a history in pieces", plain, t.HistorySnapshot, replace_messages(_split_model),
          {("contents-split-per-chunk", "history"): "$.kept[1].parts[0].text"}, nth=nth_snapshot(0, "provider"),
          form=True),
     Case("a history without ids", tools, t.HistorySnapshot,
-         held(lambda messages: [Message(m.role, tuple(map(_renamed, m.parts))) for m in messages]),
+         replace_messages(lambda messages: [Message(m.role, tuple(map(_renamed, m.parts))) for m in messages]),
          {("history-kept-by-the-sdk", "history"): "$.kept[1].parts[1].id"}, nth=nth_snapshot(0, "provider")),
-    Case("a thought from elsewhere", plain, t.HistorySnapshot, held(_beside_a_thought),
+    Case("a thought from elsewhere", plain, t.HistorySnapshot, replace_messages(_beside_a_thought),
          {("foreign-history", "history"): "$.kept[1].parts[0]"}, nth=nth_snapshot(0, "provider")),
-    Case("a history that lost its end", plain, t.HistorySnapshot, held(lambda messages: messages[:-1]),
+    Case("a history that lost its end", plain, t.HistorySnapshot, replace_messages(lambda messages: messages[:-1]),
          {("histories-differ", "history"): "$.kept[1]"}, nth=nth_snapshot(0, "provider")),
-    Case("a cancelled turn that is gone", cancelled, t.HistorySnapshot, held(lambda messages: []),
+    Case("a cancelled turn that is gone", cancelled, t.HistorySnapshot, replace_messages(lambda messages: []),
          {("cancelled-turn-dropped", "history"): "$.kept[0]"}, nth=nth_snapshot(0, "provider")),
     # -- figures, errors, outcomes
     Case("no figures in a stream", plain, t.Response, response_with(usage=TokenUsage()),

@@ -29,12 +29,12 @@ HOSTILE = "</script><script>alert(1)</script> <img src=x onerror=y> \x1b[31m\x00
 LATE = Difference("stream-usage-late", "the gateway is late")
 
 
-def kept(store: EvidenceStore, view: View) -> View:
+def store_view(store: EvidenceStore, view: View) -> View:
     return View(view.transcript, view.dialect, view.scenario, store.put(view.transcript))
 
 
 def compared(store: EvidenceStore, legacy: View, **names: str) -> Comparison:
-    return compare_views(kept(store, plain(**names)), kept(store, legacy))
+    return compare_views(store_view(store, plain(**names)), store_view(store, legacy))
 
 
 @pytest.fixture
@@ -76,8 +76,8 @@ def test_declared_stale_and_undecided_are_said_in_words(store: EvidenceStore) ->
     assert "Declared: the gateway is late" in text
     assert "(found in 1 of 2 comparisons)" in text
     assert "the right side hung" in text
-    gone = Page(compare_html(report(compared(store, plain(path="legacy")), declared=(LATE,)), [store])).text
-    assert "Stale: the declared difference stream-usage-late no longer occurs" in gone
+    page_text = Page(compare_html(report(compared(store, plain(path="legacy")), declared=(LATE,)), [store])).text
+    assert "Stale: the declared difference stream-usage-late no longer occurs" in page_text
     assert "Nothing was compared." in Page(compare_html(report(), [store])).text
 
 

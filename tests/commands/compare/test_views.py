@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
-from suites.build import Made, body_with, response_with, scripted, spoilt
+from suites.build import RunBuilder, body_with, response_with, scripted, spoilt
 from suites.conversations import THREE, cancelled, plain, read, result, tools
 
 from turnproof.dialects.base import PromptUsage
@@ -16,7 +16,7 @@ from turnproof.judge.view import View
 from turnproof.messages import FinishReason, Message, Text, TokenUsage
 from turnproof.run.transcript import CallBegan, HistorySnapshot, Refused, Response, WireRequest, WireResponse
 
-from .kit import compared, held, nth_snapshot
+from .kit import compared, nth_snapshot, replace_messages
 
 
 def _words(text: str) -> Any:
@@ -42,19 +42,19 @@ def test_without_a_second_run_everything_counts() -> None:
 
 def test_other_ids_on_the_wire_are_no_difference() -> None:
     def run(name: str, path: str) -> View:
-        made = Made(scripted([read(name=name)], ["Moist."], user="How is bed 3?"), path=path)
+        builder = RunBuilder(scripted([read(name=name)], ["Moist."], user="How is bed 3?"), path=path)
         call = read(name=name)
-        made.turn("How is bed 3?").call(call)
-        (sent,) = made.history[-1].calls
-        return made.results(result(sent.id)).call("Moist.").end().view()
+        builder.turn("How is bed 3?").call(call)
+        (sent,) = builder.history[-1].calls
+        return builder.results(result(sent.id)).call("Moist.").end().view()
 
     assert compare_views(run("toolu_1", "stateless"), run("toolu_9", "legacy")).equal
 
 
 def test_figures_that_follow_the_wire_are_no_difference_of_their_own() -> None:
     def run(path: str, prompt: int) -> View:
-        made = Made(scripted([THREE], user="How is bed 3?"), path=path)
-        return made.turn("How is bed 3?").call(THREE, prompt=PromptUsage(prompt)).end().view()
+        builder = RunBuilder(scripted([THREE], user="How is bed 3?"), path=path)
+        return builder.turn("How is bed 3?").call(THREE, prompt=PromptUsage(prompt)).end().view()
 
     assert compare_views(run("stateless", 20), run("legacy", 23)).equal
     strayed = spoilt(run("legacy", 23), Response, response_with(usage=TokenUsage(20, 5, 25)))
@@ -62,7 +62,7 @@ def test_figures_that_follow_the_wire_are_no_difference_of_their_own() -> None:
 
 
 def test_a_history_that_differs_in_both_copies_is_told_once() -> None:
-    change = held(lambda messages: messages[:-1])
+    change = replace_messages(lambda messages: messages[:-1])
     session, provider = (
         (HistorySnapshot, change, nth_snapshot(1, "session")),
         (HistorySnapshot, change, nth_snapshot(1, "provider")),
@@ -93,8 +93,8 @@ def test_what_a_cut_answer_had_brought_is_no_difference() -> None:
 
 @pytest.mark.parametrize("how", ["hung", "died", "open-failed", "harness-fault"])
 def test_a_run_without_an_end_is_not_compared(how: str) -> None:
-    made = Made(scripted(["Yes."]), path="legacy").turn("Moist?").call("No.").end()
-    comparison = compare_views(plain(), made.view(how=how, detail="it was silent"), None)
+    builder = RunBuilder(scripted(["Yes."]), path="legacy").turn("Moist?").call("No.").end()
+    comparison = compare_views(plain(), builder.view(how=how, detail="it was silent"), None)
     assert comparison.differences == ()
     assert not comparison.equal
     assert how in comparison.problem
@@ -103,9 +103,9 @@ def test_a_run_without_an_end_is_not_compared(how: str) -> None:
 
 def test_nothing_is_compared_behind_a_paused_answer() -> None:
     def run(path: str, last: str) -> View:
-        made = Made(scripted(["Looking."], user="Look."), scripted(["Good."], user="So?"), path=path)
-        made.turn("Look.").call("Looking.", finish=FinishReason.PAUSED).call(last).end()
-        return made.turn("So?").call(last).end().view()
+        builder = RunBuilder(scripted(["Looking."], user="Look."), scripted(["Good."], user="So?"), path=path)
+        builder.turn("Look.").call("Looking.", finish=FinishReason.PAUSED).call(last).end()
+        return builder.turn("So?").call(last).end().view()
 
     comparison = compare_views(run("stateless", "Found."), run("legacy", "Lost."))
     assert comparison.equal
@@ -140,7 +140,7 @@ def test_bodies_are_told_byte_for_byte() -> None:
 
 
 def test_a_request_that_one_side_did_not_send_has_no_body() -> None:
-    shorter = Made(scripted([THREE], user="How is bed 3?"), path="legacy")
+    shorter = RunBuilder(scripted([THREE], user="How is bed 3?"), path="legacy")
     legacy = shorter.turn("How is bed 3?").call(THREE).end().view()
     last = body_pairs(plain(), legacy)[-1]
     assert (last.right, last.right_bytes, last.differs_at) == (None, 0, 0)
@@ -148,10 +148,10 @@ def test_a_request_that_one_side_did_not_send_has_no_body() -> None:
 
 def test_a_history_read_after_another_operation_has_a_place_of_its_own() -> None:
     def collected(path: str, left: int) -> View:
-        made = Made(scripted(["Yes."], user="Moist?"), path=path)
-        made.turn("Moist?").call("Yes.").end()
-        made.history = made.history[-left:]
-        return made.snapshot("gc").view()
+        builder = RunBuilder(scripted(["Yes."], user="Moist?"), path=path)
+        builder.turn("Moist?").call("Yes.").end()
+        builder.history = builder.history[-left:]
+        return builder.snapshot("gc").view()
 
     comparison = compare_views(collected("stateless", 2), collected("legacy", 1))
     (found,) = comparison.differences
@@ -159,7 +159,7 @@ def test_a_history_read_after_another_operation_has_a_place_of_its_own() -> None
 
 
 def test_messages_of_other_ids_are_the_same_history() -> None:
-    fresh = held(lambda messages: [Message(message.role, message.parts, "another") for message in messages])
+    fresh = replace_messages(lambda messages: [Message(message.role, message.parts, "another") for message in messages])
     assert compared(plain, (HistorySnapshot, fresh, 0)).equal
 
 
@@ -183,7 +183,9 @@ def test_requests_of_a_session_that_hides_its_calls_are_compared_by_turn() -> No
 
 def test_an_operation_that_one_side_refuses_is_a_difference() -> None:
     refused = Refused(operation="revert", error="ValueError", message="no such turn", turn=0)
-    made = [Made(scripted(["Yes."]), path=path).turn("Moist?").call("Yes.").end() for path in ("stateless", "legacy")]
-    made[1].add(refused)
-    (found,) = compare_views(made[0].view(), made[1].view()).differences
+    builders = [
+        RunBuilder(scripted(["Yes."]), path=path).turn("Moist?").call("Yes.").end() for path in ("stateless", "legacy")
+    ]
+    builders[1].add(refused)
+    (found,) = compare_views(builders[0].view(), builders[1].view()).differences
     assert (found.aspect, found.path, found.right) == ("outcome", "$.refused[0]", ["revert", "ValueError"])

@@ -75,11 +75,11 @@ def sending(change: Callable[[m.Part], m.Part | None]) -> Complete:
     """With each part of the conversation changed before it is sent; None leaves it out."""
 
     def complete(inner: Any, messages: Any, *args: Any, **kwargs: Any) -> Any:
-        kept = []
+        new_messages = []
         for message in messages:
             parts = tuple(new for part in message.parts if (new := change(part)) is not None)
-            kept.append(msgspec.structs.replace(message, parts=parts))
-        return inner.complete(kept, *args, **kwargs)
+            new_messages.append(msgspec.structs.replace(message, parts=parts))
+        return inner.complete(new_messages, *args, **kwargs)
 
     return complete
 
@@ -167,8 +167,8 @@ def _bytes(inner: Any, *args: Any, on_chunk: Any = None, **kwargs: Any) -> Any:
 
 
 def _usage_as_dict(inner: Any, *args: Any, on_usage_update: Any = None, **kwargs: Any) -> Any:
-    told = on_usage_update and (lambda usage: on_usage_update({"total": usage.total_tokens}))
-    return inner.complete(*args, on_usage_update=told, **kwargs)
+    callback = on_usage_update and (lambda usage: on_usage_update({"total": usage.total_tokens}))
+    return inner.complete(*args, on_usage_update=callback, **kwargs)
 
 
 def _speaks(of: Binding) -> Callable[[Endpoint], Any]:

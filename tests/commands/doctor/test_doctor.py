@@ -115,16 +115,16 @@ def test_what_is_there_and_new_enough_is_ok(packages: dict[str, str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("installed", "said"), [(None, "not installed; anthropic>=1.0 is needed"), ("0.84", "0.84 is installed; >=1.0")]
+    ("installed", "message"), [(None, "not installed; anthropic>=1.0 is needed"), ("0.84", "0.84 is installed; >=1.0")]
 )
 @pytest.mark.parametrize("wanted", [True, False])
 def test_what_an_adapter_lacks_is_told_with_the_command(
-    packages: dict[str, str], installed: str | None, said: str, wanted: bool
+    packages: dict[str, str], installed: str | None, message: str, wanted: bool
 ) -> None:
     del packages["anthropic"]
     packages.update({"anthropic": installed} if installed else {})
     (found,) = installation._of_adapter("anthropic", required=wanted)
-    assert said in found.said
+    assert message in found.said
     assert found.do == "pip install 'turnproof[anthropic]'"
     assert found.state is (State.WRONG if wanted else State.WARNING)
 
@@ -192,7 +192,7 @@ OWN = entry("turnproof", "turnproof.pytest_plugin", "turnproof")
 
 
 @pytest.mark.parametrize(
-    ("entries", "said"),
+    ("entries", "message"),
     [
         ([OWN, entry("recording", "a", "pytest_recording"), entry("vcr", "b", "pytest-vcr")], "cannot load them"),
         ([OWN, entry("turnproof", "other.plugin", "other")], "calls itself 'turnproof' too"),
@@ -200,9 +200,9 @@ OWN = entry("turnproof", "turnproof.pytest_plugin", "turnproof")
         ([OWN], "1 are installed"),
     ],
 )
-def test_plugins_in_each_others_way_are_told(monkeypatch: pytest.MonkeyPatch, entries: list[Any], said: str) -> None:
+def test_plugins_in_each_others_way_are_told(monkeypatch: pytest.MonkeyPatch, entries: list[Any], message: str) -> None:
     monkeypatch.setattr(installation, "entry_points", lambda group: entries)
-    assert any(said in finding.said for finding in installation._plugins())
+    assert any(message in finding.said for finding in installation._plugins())
 
 
 # -- the machine -----------------------------------------------------------------------------------------------------
@@ -291,13 +291,13 @@ def test_a_control_that_fails_is_no_adapters_fault() -> None:
 
 @pytest.fixture
 def parts(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    """The parts of an examination, each with one finding; `asked` has what they were asked for."""
-    asked: dict[str, Any] = {"machine": FINE}
+    """The parts of an examination, each with one finding; `state` has what they were asked for."""
+    state: dict[str, Any] = {"machine": FINE}
     monkeypatch.setattr(engine, "installation", lambda adapters: iter([FINE]))
-    monkeypatch.setattr(engine, "machine", lambda out: iter([asked["machine"]]))
+    monkeypatch.setattr(engine, "machine", lambda out: iter([state["machine"]]))
 
     def emulator(runner: Runner, dialects: list[str]) -> Iterator[Diagnostic]:
-        asked["dialects"] = dialects
+        state["dialects"] = dialects
         yield FINE
 
     def binding(runner: Runner, spec: str) -> Iterator[Diagnostic]:
@@ -305,28 +305,28 @@ def parts(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
 
     monkeypatch.setattr(emulator_part, "emulator", emulator)
     monkeypatch.setattr(binding_part, "binding", binding)
-    return asked
+    return state
 
 
-def made() -> Runner:
+def make_runner() -> Runner:
     return Runner(in_process=True)
 
 
 def test_only_the_dialects_of_the_adapters_asked_for_are_examined(parts: dict[str, Any]) -> None:
-    found = examine(DoctorOptions(adapters=("openai", "no:SUCH")), make=made)
+    found = examine(DoctorOptions(adapters=("openai", "no:SUCH")), make=make_runner)
     assert parts["dialects"] == ["openai-chat"]
     assert [finding.area for finding in found.findings] == ["machine"] * 3 + ["openai", "no:SUCH"]
     assert found.exit_code is Exit.VIOLATIONS
 
 
 def test_of_no_adapters_every_dialect_is_examined(parts: dict[str, Any]) -> None:
-    examine(DoctorOptions(), make=made)
+    examine(DoctorOptions(), make=make_runner)
     assert len(parts["dialects"]) == len(CONTROLS)
 
 
 def test_nothing_is_run_on_a_machine_that_is_wrong(parts: dict[str, Any]) -> None:
     parts["machine"] = OURS
-    found = examine(DoctorOptions(adapters=("openai",)), make=made)
+    found = examine(DoctorOptions(adapters=("openai",)), make=make_runner)
     assert "dialects" not in parts
     assert found.exit_code is Exit.FAULT
 
@@ -339,7 +339,7 @@ def test_the_command_prints_the_list_or_json(
     monkeypatch.chdir(tmp_path)
     seen: list[DoctorOptions] = []
 
-    def examined(options: DoctorOptions, told: object) -> Diagnosis:
+    def examined(options: DoctorOptions, tracker: object) -> Diagnosis:
         seen.append(options)
         return Diagnosis(bindings=options.adapters, findings=(FINE, THEIRS))
 

@@ -34,7 +34,7 @@ def wrongs(runner: Runner, name: str) -> list[Diagnostic]:
 
 
 @pytest.mark.parametrize(
-    ("name", "said", "do"),
+    ("name", "message", "do"),
     [
         ("FAILS_TO_OPEN", "it cannot be opened: ValueError: no such region: 'moon-1'", "open_stateless(endpoint)"),
         ("NO_RUN", "it sent POST /v1/messages, outside of the address", "use the whole of endpoint.base_url"),
@@ -63,19 +63,19 @@ def wrongs(runner: Runner, name: str) -> list[Diagnostic]:
         ("nobody:THERE", "there is no module 'nobody'", "turnproof list adapters"),
     ],
 )
-def test_what_is_wrong_is_said_with_what_to_do(runner: Runner, name: str, said: str, do: str) -> None:
+def test_what_is_wrong_is_said_with_what_to_do(runner: Runner, name: str, message: str, do: str) -> None:
     (found,) = wrongs(runner, name)
-    assert said in found.said
+    assert message in found.said
     assert do in found.do
 
 
 @pytest.mark.parametrize(
-    ("name", "said"),
+    ("name", "message"),
     [("NO_CHUNKS", "on_chunk was never called"), ("NO_DETECTION", "on_function_call was never called")],
 )
-def test_what_is_wrong_with_streams_alone_is_told_of_them_alone(runner: Runner, name: str, said: str) -> None:
+def test_what_is_wrong_with_streams_alone_is_told_of_them_alone(runner: Runner, name: str, message: str) -> None:
     (found,) = wrongs(runner, name)
-    assert (found.what, found.said) == ("stateless, streamed", said)
+    assert (found.what, found.said) == ("stateless, streamed", message)
 
 
 def test_a_key_that_leaks_is_told_whatever_else_is_wrong(runner: Runner) -> None:
@@ -143,7 +143,7 @@ REFUSED = Failed(scope="call", error="TransportError", message="refused", typed=
 
 
 @pytest.mark.parametrize(
-    ("trip", "said", "do"),
+    ("trip", "message", "do"),
     [
         (a_trip(how="hung"), "it hung: in turn 0", "a read without a timeout"),
         (a_trip(how="died"), "it ended its process: in turn 0", "os._exit()"),
@@ -175,10 +175,10 @@ REFUSED = Failed(scope="call", error="TransportError", message="refused", typed=
         ),
     ],
 )
-def test_what_a_process_shows_is_said(trip: Trip, said: str, do: str) -> None:
+def test_what_a_process_shows_is_said(trip: Trip, message: str, do: str) -> None:
     found = trouble(trip)
     assert found is not None
-    assert said in found.said
+    assert message in found.observation
     assert do in found.do
     assert not found.ours
 

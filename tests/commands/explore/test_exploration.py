@@ -26,7 +26,7 @@ from turnproof.scenarios.documents import Document
 
 SUITE = load_suite()
 PAIRED = "tools/results-answer-every-call"
-HELD = "history/what-was-said-is-held"
+HISTORY_IS_WHOLE = "history/what-was-said-is-held"
 
 
 def failure(what: str = PAIRED, path: str = "stateless", status: Status = Status.VIOLATED) -> Failure:
@@ -91,9 +91,9 @@ def exploring(
     settings: Settings | None = None,
 ) -> Exploring:
     options = ExploreOptions("mine", examples=examples, most=most, out=out, config=Config(settings or Settings()))
-    beside = cast("ScenarioTrial", FakeBench(control)) if control is not None else None
+    control_bench = cast("ScenarioTrial", FakeBench(control)) if control is not None else None
     requirements = {one.id: one for one in SUITE.requirements}
-    found = Exploring(options, cast("ScenarioTrial", FakeBench(says)), beside, requirements)
+    found = Exploring(options, cast("ScenarioTrial", FakeBench(says)), control_bench, requirements)
     found.run(cycle(DOCUMENTS))
     return found
 
@@ -138,15 +138,16 @@ def test_a_finding_is_a_small_scenario_in_a_file_under_the_name_that_it_was_run_
 
 def test_what_is_found_once_is_not_found_again(tmp_path: Path) -> None:
     both = exploring(
-        tmp_path, lambda scenario: when(collects, failure())(scenario) + when(saves, failure(HELD))(scenario)
+        tmp_path,
+        lambda scenario: when(collects, failure())(scenario) + when(saves, failure(HISTORY_IS_WHOLE))(scenario),
     )
-    assert sorted(finding.failures[0].what for finding in both.findings) == [HELD, PAIRED]
+    assert sorted(finding.failures[0].what for finding in both.findings) == [HISTORY_IS_WHOLE, PAIRED]
 
 
 def test_what_the_smallest_scenario_shows_besides_belongs_to_the_same_finding(tmp_path: Path) -> None:
-    found = exploring(tmp_path, when(collects, failure(), failure(HELD, "legacy")))
+    found = exploring(tmp_path, when(collects, failure(), failure(HISTORY_IS_WHOLE, "legacy")))
     (finding,) = found.findings
-    assert [one.what for one in finding.failures] == [PAIRED, HELD]
+    assert [one.what for one in finding.failures] == [PAIRED, HISTORY_IS_WHOLE]
 
 
 def test_the_search_ends_when_enough_was_found(tmp_path: Path) -> None:
@@ -162,12 +163,12 @@ def test_the_search_ends_when_enough_was_found(tmp_path: Path) -> None:
 
 
 def test_what_fails_once_and_not_again_accuses_nobody(tmp_path: Path) -> None:
-    asked: set[str] = set()
+    names: set[str] = set()
 
     def at_first(scenario: Scenario) -> list[Failure]:
-        fresh = scenario.name not in asked
-        asked.add(scenario.name)
-        return [failure(), failure(HELD)] if fresh and collects(scenario) else []
+        fresh = scenario.name not in names
+        names.add(scenario.name)
+        return [failure(), failure(HISTORY_IS_WHOLE)] if fresh and collects(scenario) else []
 
     found = exploring(tmp_path, at_first)
     assert found.findings == []
@@ -245,20 +246,20 @@ def test_people_read_what_failed_why_and_how_to_see_it_again(
 
     found = report(exploring(tmp_path, when(collects, failure())))
     print_exploration(found, sys.stdout)
-    told = capsys.readouterr().out
-    assert f"✗ violated {PAIRED} [stateless]" in told
-    assert "before: [gc]" in told
-    assert found.findings[0].command in told
-    assert " ".join(SUITE.catalogue[PAIRED].remedy.split()[:4]) in told
-    assert "\x1b" not in told
-    assert "1 failing scenario found" in told
+    output = capsys.readouterr().out
+    assert f"✗ violated {PAIRED} [stateless]" in output
+    assert "before: [gc]" in output
+    assert found.findings[0].command in output
+    assert " ".join(SUITE.catalogue[PAIRED].remedy.split()[:4]) in output
+    assert "\x1b" not in output
+    assert "1 failing scenario found" in output
 
 
 def test_programs_read_the_same_as_json(tmp_path: Path) -> None:
     found = report(exploring(tmp_path, when(collects, failure())))
-    told = msgspec.json.decode(to_json(found))
-    assert told["schema"] == "turnproof.explore/1"
-    assert told["findings"][0]["failures"][0] == {
+    document = msgspec.json.decode(to_json(found))
+    assert document["schema"] == "turnproof.explore/1"
+    assert document["findings"][0]["failures"][0] == {
         "kind": "requirement",
         "what": PAIRED,
         "path": "stateless",

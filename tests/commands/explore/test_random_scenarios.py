@@ -41,8 +41,8 @@ def happenings(document: Document) -> Iterator[str]:
     """Words for what happens in a scenario."""
     yield from (key for key in ("cache", "probes") if key in document)
     yield from document.get("options", ())
-    for held in document.get("given", ()):
-        yield from (f"given {key}" for key in held)
+    for entry in document.get("given", ()):
+        yield from (f"given {key}" for key in entry)
     for turn in document["turns"]:
         yield from turn.get("before", ())
         yield from (key for key in ("revert", "inject", "system", "tools", "child") if key in turn)
@@ -77,9 +77,9 @@ def test_among_many_there_is_everything_that_can_happen(many: list[Document]) ->
 def test_every_turn_fits_into_a_window_that_all_of_them_outgrow() -> None:
     turn = {"user": "Bed 3 is dry. " * 40, "model": [["So it is."]]}
     document = {"title": "Long", "turns": [turn, turn, turn]}
-    said = [list(messages_of(turn)) for turn in from_data(document, "explored/long").turns]
+    turns = [list(messages_of(turn)) for turn in from_data(document, "explored/long").turns]
     for found in islice(draw_documents(windows(document).map(lambda tokens: {"window": tokens}), seeded=0), 10):
-        assert max(map(weight, said)) < found["window"] < weight(chain.from_iterable(said))
+        assert max(map(weight, turns)) < found["window"] < weight(chain.from_iterable(turns))
 
 
 def weight(messages: Iterable[Message]) -> int:
@@ -87,11 +87,11 @@ def weight(messages: Iterable[Message]) -> int:
 
 
 def test_what_a_child_is_told_is_said_to_nobody_else(many: list[Document]) -> None:
-    told = [turn["child"]["user"] for document in many for turn in document["turns"] if "child" in turn]
-    assert told
+    prompts = [turn["child"]["user"] for document in many for turn in document["turns"] if "child" in turn]
+    assert prompts
     for document in many:
         others = [{**turn, "child": None} for turn in document["turns"]]
-        assert not any(text in json.dumps(others, ensure_ascii=False) for text in told)
+        assert not any(text in json.dumps(others, ensure_ascii=False) for text in prompts)
 
 
 def test_a_file_says_what_was_drawn(many: list[Document]) -> None:
@@ -116,14 +116,14 @@ def test_who_claims_nothing_is_asked_for_words_in_one_piece() -> None:
 
 
 def test_a_service_pauses_only_in_a_tool_of_its_own() -> None:
-    drawn = list(islice(draw_documents(documents(EVERYTHING), seeded=5), 150))
-    answers = [pair for each in drawn for turn in each["turns"] for pair in pairwise([*turn["model"], None])]
+    sample = list(islice(draw_documents(documents(EVERYTHING), seeded=5), 150))
+    answers = [pair for each in sample for turn in each["turns"] for pair in pairwise([*turn["model"], None])]
     paused = [pair for pair in answers if isinstance(pair[0], dict) and pair[0].get("finish") == "paused"]
     assert paused
     for answer, following in paused:
         assert any("block" in part for part in answer["parts"] if isinstance(part, dict))
         assert any("block" in part for part in parts_of(following)), following
-    ids = [re.findall(r'"id": "(srvtoolu_\w+)"', json.dumps(each)) for each in drawn]
+    ids = [re.findall(r'"id": "(srvtoolu_\w+)"', json.dumps(each)) for each in sample]
     assert max(map(len, ids)) > 1
     assert all(len(set(each)) == len(each) for each in ids), "two turns have one id"
     plain = replace(EVERYTHING, claims=replace(EVERYTHING.claims, wire=frozenset()))

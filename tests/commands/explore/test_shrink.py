@@ -29,7 +29,7 @@ def loads(document: Document) -> bool:
     return True
 
 
-def said(document: Document) -> str:
+def answers_as_json(document: Document) -> str:
     return json.dumps([turn["model"] for turn in document["turns"]], ensure_ascii=False)
 
 
@@ -53,7 +53,7 @@ CASES = [
     ),
     Case(
         "a letter in an answer",
-        lambda document: "\u2028" in said(document),
+        lambda document: "\u2028" in answers_as_json(document),
         [{"user": "Yes.", "model": [["y\u2028"]]}],
     ),
     Case(
@@ -109,15 +109,15 @@ def test_what_does_not_matter_is_gone(case: Case) -> None:
 
 
 def test_nothing_is_asked_twice_and_no_more_than_allowed() -> None:
-    asked: list[str] = []
+    calls: list[str] = []
 
     def fails(document: Document) -> bool:
-        asked.append(json.dumps(document))
+        calls.append(json.dumps(document))
         return False
 
     assert smallest(BIG, fails, most=25) == (BIG, 25)
-    assert len(set(asked)) == len(asked) == 25
-    assert json.dumps(BIG) not in asked
+    assert len(set(calls)) == len(calls) == 25
+    assert json.dumps(BIG) not in calls
 
 
 def attempts(document: Document) -> list[Document]:
@@ -134,9 +134,9 @@ def sensible(document: Document) -> None:
             thoughts = [
                 isinstance(part, dict) and ("thinking" in part or "redacted" in part) for part in parts_of(answer)
             ]
-            asked = "thinking" in document.get("options", {})
-            assert asked or not any(thoughts), "nobody asked for thinking"
-            assert not asked or not calls_of(answer) or thoughts[0], "a call that nobody thought about"
+            has_thinking = "thinking" in document.get("options", {})
+            assert has_thinking or not any(thoughts), "nobody asked for thinking"
+            assert not has_thinking or not calls_of(answer) or thoughts[0], "a call that nobody thought about"
         for happening in (turn.get("cancel"), turn.get("faults")):
             if isinstance(happening, dict) and "after" in happening:
                 there = events(turn["model"][happening.get("round", 0)])
@@ -145,13 +145,13 @@ def sensible(document: Document) -> None:
 
 def test_every_attempt_at_a_scenario_that_was_drawn_makes_sense() -> None:
     means = Means(SUBJECT.claims(), SUBJECT.operations)
-    taken = 0
+    count = 0
     for document in islice(draw_documents(documents(means), seeded=2), 6):
         for smaller in attempts(document)[::13]:
             if loads(smaller):
-                taken += 1
+                count += 1
                 sensible(smaller)
-    assert taken > 20
+    assert count > 20
 
 
 def test_an_attempt_is_always_another_document_and_leaves_the_first_alone() -> None:
@@ -181,7 +181,7 @@ ASIDES: Document = {
 
 CHILD = {"user": "Count the pots.", "model": "Twelve."}
 
-BESIDE = [
+ASIDE_CASES = [
     Case(
         "an interjection",
         lambda document: any("interject" in turn for turn in document["turns"]),
@@ -199,7 +199,7 @@ BESIDE = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("case", BESIDE, ids=attrgetter("id"))
+@pytest.mark.parametrize("case", ASIDE_CASES, ids=attrgetter("id"))
 def test_of_what_is_said_beside_the_turns_only_what_matters_is_left(case: Case) -> None:
     assert loads(ASIDES)
     found, attempts = smallest(ASIDES, lambda document: loads(document) and case.fails(document))

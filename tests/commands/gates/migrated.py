@@ -94,8 +94,8 @@ class KeepsWords(OnePath):
 
     def __init__(self) -> None:
         super().__init__()
-        said: list[str] = []
-        self.note: Callable[[str], None] = lambda text: said.append(f"> {text}")
+        texts: list[str] = []
+        self.note: Callable[[str], None] = lambda text: texts.append(f"> {text}")
 
     def complete(self, messages: Sequence[Message], *arguments: Any, **options: Any) -> ProviderResponse:
         for message in messages:
@@ -151,11 +151,11 @@ class Delegated(OnePath):
     whole = True
 
     def complete(self, messages: Sequence[Message], *arguments: Any, **options: Any) -> ProviderResponse:
-        answer, held = super().complete(messages, *arguments, **options), list(messages)
+        answer, history = super().complete(messages, *arguments, **options), list(messages)
         while self.whole and answer.calls:
             results = (ToolResult(call.id, call.name, "41 %") for call in answer.calls)
-            held += [Message("model", answer.parts), Message.tool(*results)]
-            answer = super().complete(held, *arguments, **options)
+            history += [Message("model", answer.parts), Message.tool(*results)]
+            answer = super().complete(history, *arguments, **options)
         return answer
 
 
@@ -225,14 +225,14 @@ def session(name: str, **fields: Any) -> SessionBinding:
 MIGRATED = session("migrated")
 
 
-def _ask(held: Session) -> None:
-    held.provider.count_tokens([Message.user("How dry is bed 3?")])  # type: ignore[union-attr]
+def _ask(handle: Session) -> None:
+    handle.provider.count_tokens([Message.user("How dry is bed 3?")])  # type: ignore[union-attr]
 
 
 def _then_ask(action: Callable[..., Any]) -> Callable[..., Any]:
-    def both(held: Session, *arguments: Any) -> Any:
-        done = action(held, *arguments)
-        _ask(held)
+    def both(handle: Session, *arguments: Any) -> Any:
+        done = action(handle, *arguments)
+        _ask(handle)
         return done
 
     return both
@@ -243,8 +243,8 @@ SAVE_ASKS = session("save-asks", save=_then_ask(Session.save))
 COLLECTION_ASKS = session("collection-asks", collect=_then_ask(Session.collect))
 
 
-def _context_by_asking(held: Session) -> int:
-    _ask(held)
+def _context_by_asking(handle: Session) -> int:
+    _ask(handle)
     return 1
 
 
@@ -252,26 +252,26 @@ BUDGET_ASKS = session("budget-asks", context=_context_by_asking)
 
 
 def _load_and_ask(setup: SessionSetup, saved: str) -> Session:
-    held = load_session(setup, saved)
-    _ask(held)
-    return held
+    handle = load_session(setup, saved)
+    _ask(handle)
+    return handle
 
 
 RESTORE_ASKS = session("restore-asks", load=_load_and_ask)
 
 
-def _save_with_client(held: Session) -> str:
-    assert held.provider._client is not None  # type: ignore[union-attr]
-    return held.save()
+def _save_with_client(handle: Session) -> str:
+    assert handle.provider._client is not None  # type: ignore[union-attr]
+    return handle.save()
 
 
 SAVE_LOOKS_INSIDE = session("save-looks-inside", save=_save_with_client)
 
 
-def _send_and_note(held: Session, content: Any, turn: SessionTurn) -> SessionReply:
-    reply = send(held, content, turn)
+def _send_and_note(handle: Session, content: Any, turn: SessionTurn) -> SessionReply:
+    reply = send(handle, content, turn)
     if reply.outcome == "cancelled":
-        held.provider.note = "cancelled"  # type: ignore[union-attr]
+        handle.provider.note = "cancelled"  # type: ignore[union-attr]
     return reply
 
 
@@ -301,13 +301,13 @@ def _with_cutter(setup: SessionSetup) -> Session:
 
 OVERFLOW_ASKS = session("overflow-asks", open=_with_cutter)
 
-_kept: WeakKeyDictionary[Session, TokenUsage] = WeakKeyDictionary()
+_last_usages: WeakKeyDictionary[Session, TokenUsage] = WeakKeyDictionary()
 
 
-def _stale_usage(held: Session) -> TokenUsage:
-    if held.usage.total_tokens:
-        _kept[held] = held.usage
-    return _kept.get(held, held.usage)
+def _stale_usage(handle: Session) -> TokenUsage:
+    if handle.usage.total_tokens:
+        _last_usages[handle] = handle.usage
+    return _last_usages.get(handle, handle.usage)
 
 
 RESET_KEEPS_USAGE = session("reset-keeps-usage", usage=_stale_usage)
@@ -315,19 +315,19 @@ RESET_KEEPS_USAGE = session("reset-keeps-usage", usage=_stale_usage)
 _turns: WeakKeyDictionary[Session, list[TokenUsage]] = WeakKeyDictionary()
 
 
-def _counting(held: Session, content: Any, turn: SessionTurn) -> SessionReply:
-    reply = send(held, content, turn)
-    _turns.setdefault(held, []).append(held.usage)
+def _counting(handle: Session, content: Any, turn: SessionTurn) -> SessionReply:
+    reply = send(handle, content, turn)
+    _turns.setdefault(handle, []).append(handle.usage)
     return reply
 
 
-def _counted(held: Session) -> list[TokenUsage]:
-    return _turns.get(held, [])
+def _counted(handle: Session) -> list[TokenUsage]:
+    return _turns.get(handle, [])
 
 
-def _reset_with_count(held: Session) -> None:
-    held.reset()
-    _turns.pop(held, None)
+def _reset_with_count(handle: Session) -> None:
+    handle.reset()
+    _turns.pop(handle, None)
 
 
 COUNTS_TURNS = session(
@@ -374,9 +374,9 @@ HIDES_ITS_OWN = session(
 _second: WeakKeyDictionary[Session, list[Message]] = WeakKeyDictionary()
 
 
-def _collect_for_show(held: Session) -> None:
+def _collect_for_show(handle: Session) -> None:
     """Shortens the list that it shows, and goes on sending the other one."""
-    _second[held] = held.history.messages[-2:]
+    _second[handle] = handle.history.messages[-2:]
 
 
 TWO_LISTS = session(

@@ -28,19 +28,19 @@ MUTE = replace(REFERENCE, name="mute", provider_history=None)
 # -- a history that drifts after a cancel --------------------------------------------------------------------------
 
 
-_lost: WeakKeyDictionary[Session, set[str]] = WeakKeyDictionary()
+_hidden_ids: WeakKeyDictionary[Session, set[str]] = WeakKeyDictionary()
 
 
 def _send_and_forget(session: Session, content: str | Sequence[Part], turn: SessionTurn) -> SessionReply:
     reply = send(session, content, turn)
-    if reply.outcome == "cancelled" and (held := session.history.messages):
-        _lost.setdefault(session, set()).add(held[-1].message_id)
+    if reply.outcome == "cancelled" and (messages := session.history.messages):
+        _hidden_ids.setdefault(session, set()).add(messages[-1].message_id)
     return reply
 
 
 def _remembered(session: Session) -> list[Message]:
-    lost = _lost.get(session, set())
-    return [message for message in session.history.messages if message.message_id not in lost]
+    hidden_ids = _hidden_ids.get(session, set())
+    return [message for message in session.history.messages if message.message_id not in hidden_ids]
 
 
 DRIFTS = replace(REFERENCE, name="drifts", send=_send_and_forget, send_parts=_send_and_forget, history=_remembered)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from msgspec import structs
-from suites.build import Made, body_with, error, scripted, spoilt
+from suites.build import RunBuilder, body_with, error, scripted, spoilt
 
 from turnproof._base.settings import GateSettings
 from turnproof.commands.gates import Criterion, load_phases
@@ -47,18 +47,19 @@ def run(
     path: Path,
     *,
     key: Path | None = None,
-    said: Path | None = None,
+    named_path: Path | None = None,
     called: bool = True,
     repeat: int = 0,
     **fields: Any,
 ) -> View:
-    """A turn with a tool on a path. `key` is the path that it should be on, `said` the one that the session names."""
-    made = Made(path=key or path, repeat=repeat, **fields)
-    made.add(SessionOpened(path=said or path)).turn("Bed 3?").call("Let me see.", PLAN)
-    made.results(ToolResult("toolu_1", "read_sensor", "41 %")).call("It has 41 %.").end()
+    """A turn with a tool on a path. `key` is the path that it should be on, `named_path` the one that the session
+    names."""
+    builder = RunBuilder(path=key or path, repeat=repeat, **fields)
+    builder.add(SessionOpened(path=named_path or path)).turn("Bed 3?").call("Let me see.", PLAN)
+    builder.results(ToolResult("toolu_1", "read_sensor", "41 %")).call("It has 41 %.").end()
     if called:
-        return spoilt(made.view(), CallBegan, lambda event: structs.replace(event, path=path), every=True)
-    return made.view()
+        return spoilt(builder.view(), CallBegan, lambda event: structs.replace(event, path=path), every=True)
+    return builder.view()
 
 
 def measured(
@@ -103,7 +104,7 @@ def test_the_other_path_is_told_with_the_setting_that_should_have_prevented_it()
 
 
 def test_words_that_the_calls_contradict_count_for_nothing() -> None:
-    verdict = judged("2/flag-on-is-stateless", on=[run("legacy", key="stateless", said="stateless")])
+    verdict = judged("2/flag-on-is-stateless", on=[run("legacy", key="stateless", named_path="stateless")])
     assert codes(verdict) == ["gate/path-taken/calls-contradict-the-name"]
     assert "expected calls on the stateless path, which it names; got calls on the legacy path" in message(verdict)
     unseen = run("legacy", key="stateless", called=False)
@@ -119,20 +120,20 @@ def test_a_path_that_cannot_be_seen_is_undecided_and_says_how_to_show_it() -> No
     assert "give its binding a path" in message(verdict)
 
 
-@pytest.mark.parametrize(("taken", "phase", "flip", "status"), [
+@pytest.mark.parametrize(("path", "phase", "flip", "status"), [
     ("legacy", 2, 3, Status.HELD),
     ("stateless", 2, 3, Status.VIOLATED),
     ("legacy", 2, 2, Status.VIOLATED),
     ("stateless", 2, 2, Status.HELD),
 ])  # fmt: skip
-def test_the_default_flips_in_its_phase(taken: Path, phase: int, flip: int, status: Status) -> None:
+def test_the_default_flips_in_its_phase(path: Path, phase: int, flip: int, status: Status) -> None:
     flag = FlagPlan.from_settings(GateSettings(flip_phase=flip), REFERENCE)
-    verdict = judged("2/default-as-planned", default=[run(taken)], flag=flag, phase=phase)
+    verdict = judged("2/default-as-planned", default=[run(path)], flag=flag, phase=phase)
     assert verdict.status is status
     if status is Status.VIOLATED:
         side = "from the flip in phase 2" if flip == 2 else "before the flip in phase 3"
-        told = message(verdict, phase, flip_phase=flip)
-        assert f"TURNPROOF_SESSION_OWNED_HISTORY not set, in phase 2, {side}: " in told
+        text = message(verdict, phase, flip_phase=flip)
+        assert f"TURNPROOF_SESSION_OWNED_HISTORY not set, in phase 2, {side}: " in text
 
 
 # -- both paths ------------------------------------------------------------------------------------------------------
@@ -169,7 +170,7 @@ def test_a_result_that_is_lost_on_one_path_is_told_with_place_and_both_sides() -
 def test_every_difference_of_a_conversation_is_in_the_detail() -> None:
     verdict = judged("2/paths-agree", [run("legacy")], [emptied(run("stateless"), "You keep bees.")])
     first, second = wording().message(verdict), wording().detail(verdict)
-    assert {"You keep bees." in told for told in (first, second)} == {True, False}
+    assert {"You keep bees." in text for text in (first, second)} == {True, False}
     assert {"41 %" in told for told in (first, second)} == {True, False}
     assert first.endswith("(and 1 more)")
 
@@ -205,8 +206,8 @@ def test_runs_on_the_wrong_path_are_not_taken_for_agreement() -> None:
 
 def test_conversations_without_a_tool_do_not_show_a_whole_turn() -> None:
     def plain(path: Path) -> View:
-        made = Made(path=path).add(SessionOpened(path=path)).turn("Hello?").call("Hi.").end()
-        return made.view()
+        builder = RunBuilder(path=path).add(SessionOpened(path=path)).turn("Hello?").call("Hi.").end()
+        return builder.view()
 
     verdict = judged("2/paths-agree", [plain("legacy")], [plain("stateless")])
     assert verdict.status is Status.INCONCLUSIVE
@@ -277,18 +278,20 @@ def test_a_session_that_shows_no_history_of_its_provider_is_told_what_to_add() -
     assert "give its binding a provider_history" in message(verdict)
 
 
-def spoken(outcome: str, *turns: Turn, path: Path = "legacy") -> Made:
+def build_turn(outcome: str, *turns: Turn, path: Path = "legacy") -> RunBuilder:
     """A turn that the service answers, and that ends like this."""
-    return Made(*(turns or (scripted(["Hi."], user="Hello?"),)), path=path).turn("Hello?").call("Hi.").end(outcome)
+    return (
+        RunBuilder(*(turns or (scripted(["Hi."], user="Hello?"),)), path=path).turn("Hello?").call("Hi.").end(outcome)
+    )
 
 
 def test_turns_that_end_with_what_the_service_answered_open_the_criterion() -> None:
-    verdict = judged("1/turns-are-answered", [spoken("answer").view()], phase=1)
+    verdict = judged("1/turns-are-answered", [build_turn("answer").view()], phase=1)
     assert (verdict.status, verdict.compared) == (Status.HELD, ("turns with an answer",))
 
 
 def test_an_answer_that_does_not_reach_the_user_closes_the_gate() -> None:
-    verdict = judged("1/turns-are-answered", [spoken("error").view()], phase=1)
+    verdict = judged("1/turns-are-answered", [build_turn("error").view()], phase=1)
     assert verdict.status is Status.VIOLATED
     assert message(verdict, 1) == (
         "with TURNPROOF_SESSION_OWNED_HISTORY=0: made/legacy/stream: The service answered every request, and the turn "
@@ -297,7 +300,7 @@ def test_an_answer_that_does_not_reach_the_user_closes_the_gate() -> None:
 
 
 def test_a_turn_for_which_nothing_was_sent_closes_the_gate() -> None:
-    mute = Made(scripted(["Hi."], user="Hello?"), path="legacy").turn("Hello?").end("error").view()
+    mute = RunBuilder(scripted(["Hi."], user="Hello?"), path="legacy").turn("Hello?").end("error").view()
     verdict = judged("1/turns-are-answered", [mute], phase=1)
     assert codes(verdict) == ["gate/turns-answered/no-request"]
     assert "No request was sent. turn 0: expected a request, as the user said something; got none" in message(verdict)
@@ -305,15 +308,15 @@ def test_a_turn_for_which_nothing_was_sent_closes_the_gate() -> None:
 
 def test_how_a_session_gets_over_what_goes_wrong_is_its_own() -> None:
     cancelled = scripted(["Hi."], user="Hello?", cancel=Cut(at="batch"))
-    assert judged("1/turns-are-answered", [spoken("answer", cancelled).view()]).status is Status.INCONCLUSIVE
-    refused = Made(scripted(["Hi."], user="Hello?"), path="legacy").turn("Hello?")
+    assert judged("1/turns-are-answered", [build_turn("answer", cancelled).view()]).status is Status.INCONCLUSIVE
+    refused = RunBuilder(scripted(["Hi."], user="Hello?"), path="legacy").turn("Hello?")
     refused.refused(400, error("InvalidRequestError")).end("error")
     assert judged("1/turns-are-answered", [refused.view()]).status is Status.INCONCLUSIVE
 
 
 def test_a_run_that_hangs_closes_the_gate() -> None:
-    made = Made(path="legacy").turn("Hello?")
-    verdict = judged("1/turns-come-to-an-end", [made.view(how="hung")], phase=1)
+    builder = RunBuilder(path="legacy").turn("Hello?")
+    verdict = judged("1/turns-come-to-an-end", [builder.view(how="hung")], phase=1)
     assert verdict.status is Status.VIOLATED
     setting = "with TURNPROOF_SESSION_OWNED_HISTORY=0"
     assert message(verdict, 1).startswith(f"core/turns-come-to-an-end: {setting}: made/legacy/stream: ")

@@ -122,11 +122,11 @@ def assert_resolves(place: Place, views: Sequence[View]) -> None:
 
 @given(st.text(max_size=40), st.text(max_size=40), st.text(max_size=40))
 @pytest.mark.long
-def test_other_words_for_every_code_change_nothing_but_words(title: str, expected: str, got: str) -> None:
+def test_other_words_for_every_code_change_nothing_but_words(title: str, expected: str, actual: str) -> None:
     """What reads sentences would see another place, another scenario, or another requirement."""
     found = decided([LEFT(RUN, observed="a", name="a", spot=Spot("/repo/a.py", 3, "Mine.save()")), LEFT(command="x")])
     before = msgspec.json.encode(found)
-    others = {code: Template(title, expected, got) for code in gate_templates()}
+    others = {code: Template(title, expected, actual) for code in gate_templates()}
     other: Wording = replace(wording(), templates=others)
     assert isinstance(other.message(found), str)
     assert isinstance(other.detail(found), str)
@@ -138,7 +138,7 @@ def test_other_words_for_every_code_change_nothing_but_words(title: str, expecte
 def test_a_report_is_the_same_but_for_its_words_whatever_the_templates(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def told(folder: Path) -> list[Any]:
+    def gate_facts(folder: Path) -> list[Any]:
         report = gated(1, "commands.gates.sessions:DRIFTS", out=folder, names=("cancel/in_text",))
         found = criterion(report, "1/histories-agree")
         data = [(one.finding, one.setting, one.spot) for one in found.findings]
@@ -146,10 +146,10 @@ def test_a_report_is_the_same_but_for_its_words_whatever_the_templates(
 
     (tmp_path / "a").mkdir()
     (tmp_path / "b").mkdir()
-    before = told(tmp_path / "a")
+    before = gate_facts(tmp_path / "a")
     others = {code: Template("Other/words/legacy/stream: turn 9", "x {", "y }") for code in gate_templates()}
     monkeypatch.setattr("turnproof.commands.gates.decision_words.gate_templates", lambda: others)
-    assert told(tmp_path / "b") == before
+    assert gate_facts(tmp_path / "b") == before
 
 
 def test_a_decision_is_json() -> None:

@@ -41,9 +41,9 @@ def after(exemption: Exemption, decision: Decision = CLOSED, *, whole: bool = Tr
 def test_an_exemption_accepts_what_does_not_hold_and_says_until_when_and_why(decision: Decision) -> None:
     found = after(EXEMPT, decision)
     assert found.status is Status.KNOWN_ISSUE
-    told = message(found)
-    assert told.startswith("exempt until 2027-01-31: it never had a legacy path (https://example.org/1) — ")
-    assert told.endswith(message(decision))
+    text = message(found)
+    assert text.startswith("exempt until 2027-01-31: it never had a legacy path (https://example.org/1) — ")
+    assert text.endswith(message(decision))
     assert (codes(found), found.left) == (codes(decision), decision.left)
 
 
@@ -150,9 +150,9 @@ def test_exemptions_stand_in_the_settings(tmp_path: Path) -> None:
 )
 def test_a_mistake_in_an_exemption_is_refused_with_its_place(tmp_path: Path, text: str, says: str) -> None:
     (tmp_path / "turnproof.toml").write_text(text)
-    with pytest.raises(UsageError) as caught:
+    with pytest.raises(UsageError) as failure:
         load_config(tmp_path)
-    assert says in str(caught.value)
+    assert says in str(failure.value)
 
 
 # -- known issues ------------------------------------------------------------------------------------------------------

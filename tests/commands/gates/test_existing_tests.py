@@ -83,7 +83,7 @@ def waits_until_it_sleeps(monkeypatch: pytest.MonkeyPatch, folder: Path, then: W
     monkeypatch.setattr(subprocess.Popen, "wait", patient)
 
 
-def gone(pid: int) -> bool:
+def has_ended(pid: int) -> bool:
     """Whether a process has ended; one that was killed is given the time to."""
     try:
         process = os.pidfd_open(pid)
@@ -105,8 +105,8 @@ def test_a_command_whose_time_is_up_is_ended_with_all_that_it_started(
     assert (done.code, done.seconds) == (None, 0.5)
     assert done.output == "waiting"
     parent, child = map(int, (tmp_path / "pids").read_text().split())
-    assert gone(parent)
-    assert gone(child)
+    assert has_ended(parent)
+    assert has_ended(child)
 
 
 def test_an_interrupt_ends_the_command_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -116,7 +116,7 @@ def test_an_interrupt_ends_the_command_too(tmp_path: Path, monkeypatch: pytest.M
     waits_until_it_sleeps(monkeypatch, tmp_path, interrupted)
     with pytest.raises(KeyboardInterrupt):
         run(tmp_path, FAMILY)
-    assert gone(int((tmp_path / "pids").read_text().split()[0]))
+    assert has_ended(int((tmp_path / "pids").read_text().split()[0]))
 
 
 @pytest.mark.parametrize(
@@ -133,10 +133,10 @@ def test_an_interrupt_ends_the_command_too(tmp_path: Path, monkeypatch: pytest.M
 )
 def test_a_command_that_cannot_be_started_is_a_mistake_in_the_settings(tmp_path: Path, command: str, says: str) -> None:
     (tmp_path / "script.sh").write_text("#!/bin/sh\n")
-    with pytest.raises(UsageError) as caught:
+    with pytest.raises(UsageError) as failure:
         run_command(command, tmp_path, {}, 10.0)
-    assert str(caught.value).startswith(f"gates: existing_tests = {command!r} ")
-    assert says.format(folder=tmp_path) in str(caught.value)
+    assert str(failure.value).startswith(f"gates: existing_tests = {command!r} ")
+    assert says.format(folder=tmp_path) in str(failure.value)
 
 
 def test_the_environment_of_this_process_stays_as_it_is(tmp_path: Path) -> None:

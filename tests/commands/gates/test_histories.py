@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from msgspec.structs import replace
-from suites.build import Made, error, spoilt
+from suites.build import RunBuilder, error, spoilt
 
 from turnproof.commands.gates.combined_runs import over_runs
 from turnproof.commands.gates.decision import Reason, decided
@@ -20,12 +20,12 @@ from .words import message, wording
 PLAN = FunctionCall("toolu_1", "read_sensor", {"bed": 3})
 
 
-def conversation() -> Made:
+def conversation() -> RunBuilder:
     """A turn with tools, a collection, and a turn without."""
-    made = Made(path="legacy").turn("Bed 3?").call("Let me see.", PLAN)
-    made.results(ToolResult("toolu_1", "read_sensor", "41 %")).call("It has 41 %.").end()
-    made.snapshot("gc")
-    return made.turn("Thanks.").call("Welcome.").end()
+    builder = RunBuilder(path="legacy").turn("Bed 3?").call("Let me see.", PLAN)
+    builder.results(ToolResult("toolu_1", "read_sensor", "41 %")).call("It has 41 %.").end()
+    builder.snapshot("gc")
+    return builder.turn("Thanks.").call("Welcome.").end()
 
 
 def findings(view: View) -> list[str | Reason]:
@@ -40,11 +40,13 @@ def only(view: View) -> Reason:
     return reasons[0]
 
 
-def changed(made: Made, nth: int, owner: str, *messages: Message) -> View:
+def changed(builder: RunBuilder, nth: int, owner: str, *messages: Message) -> View:
     """The run with the nth history of one owner replaced."""
-    at = [n for n, event in enumerate(made.events) if isinstance(event, HistorySnapshot) and event.owner == owner][nth]
-    made.events[at] = replace(made.events[at], messages=messages)
-    return made.view()
+    at = [n for n, event in enumerate(builder.events) if isinstance(event, HistorySnapshot) and event.owner == owner][
+        nth
+    ]
+    builder.events[at] = replace(builder.events[at], messages=messages)
+    return builder.view()
 
 
 def test_each_operation_is_named_by_what_it_was() -> None:
@@ -55,7 +57,7 @@ def test_each_operation_is_named_by_what_it_was() -> None:
     ("outcome", "words"), [("answer", "a turn"), ("cancelled", "a cancelled turn"), ("error", "a failed turn")]
 )
 def test_a_turn_is_named_by_how_it_ended(outcome: str, words: str) -> None:
-    assert findings(Made(path="legacy").turn("Hello?").call("Hi.").end(outcome).view()) == [words]
+    assert findings(RunBuilder(path="legacy").turn("Hello?").call("Hi.").end(outcome).view()) == [words]
 
 
 @pytest.mark.parametrize(
@@ -70,18 +72,18 @@ def test_a_turn_is_named_by_how_it_ended(outcome: str, words: str) -> None:
     ],
 )
 def test_operations_between_turns_are_compared_too(after: str, words: str) -> None:
-    made = Made(path="legacy").turn("Hello?").snapshot(after)
-    assert findings(made.view()) == [words]
-    verdict = only(changed(made, 0, "session"))
-    told = wording(1).sentence(verdict)
-    assert "The session's history is not the provider's. turn 0: expected " in told
-    assert told.endswith(f" at $[0] after {words}, as the provider has it; got nothing")
+    builder = RunBuilder(path="legacy").turn("Hello?").snapshot(after)
+    assert findings(builder.view()) == [words]
+    verdict = only(changed(builder, 0, "session"))
+    text = wording(1).sentence(verdict)
+    assert "The session's history is not the provider's. turn 0: expected " in text
+    assert text.endswith(f" at $[0] after {words}, as the provider has it; got nothing")
 
 
 def test_a_drift_is_told_once_where_it_began_with_both_sides() -> None:
-    made = conversation()
-    drifted = made.history[:-3]
-    found = findings(changed(made, 1, "session", *drifted, Message.model("It has 14 %.")))
+    builder = conversation()
+    drifted = builder.history[:-3]
+    found = findings(changed(builder, 1, "session", *drifted, Message.model("It has 14 %.")))
     assert found[0] == "a turn with a round of tools"
     assert len(found) == 2
     assert isinstance(found[1], Reason)
@@ -107,9 +109,9 @@ def test_a_drift_is_told_once_where_it_began_with_both_sides() -> None:
     ids=["ids of messages", "blank text", "pieces of text", "thoughts"],
 )
 def test_what_says_nothing_is_no_drift(session: Message, provider: Message) -> None:
-    made = Made(path="legacy").turn("Hello")
-    made.add(*_both((session,), (provider,)))
-    assert findings(made.view()) == ["a turn"]
+    builder = RunBuilder(path="legacy").turn("Hello")
+    builder.add(*_both((session,), (provider,)))
+    assert findings(builder.view()) == ["a turn"]
 
 
 @pytest.mark.parametrize(
@@ -128,9 +130,9 @@ def test_what_says_nothing_is_no_drift(session: Message, provider: Message) -> N
     ],
 )
 def test_what_says_something_is(session: list[Message], provider: list[Message], path: str) -> None:
-    made = Made(path="legacy").turn("Hello")
-    made.add(*_both(tuple(session), tuple(provider)))
-    reasons = [finding for finding in findings(made.view()) if isinstance(finding, Reason)]
+    builder = RunBuilder(path="legacy").turn("Hello")
+    builder.add(*_both(tuple(session), tuple(provider)))
+    reasons = [finding for finding in findings(builder.view()) if isinstance(finding, Reason)]
     assert reasons[0].finding.facts["path"] == path
 
 
@@ -151,21 +153,21 @@ def test_a_provider_whose_history_is_not_shown_leaves_it_undecided() -> None:
 
 
 def test_a_history_that_cannot_be_read_does_not_agree() -> None:
-    made = conversation().add(replace(error("RuntimeError", typed=False), turn=1))
-    verdict = only(made.view())
+    builder = conversation().add(replace(error("RuntimeError", typed=False), turn=1))
+    verdict = only(builder.view())
     assert verdict.status is Status.VIOLATED
     assert message(decided([verdict])) == (
         "made/legacy/stream: A history cannot be read. turn 1: expected the history of the provider; "
         "got RuntimeError: RuntimeError was raised"
     )
-    made = conversation().add(Refused(operation="history", error="TypeError", message="no list", turn=0))
-    told = wording().sentence(only(made.view()))
-    assert "turn 0: expected the history of the session; got TypeError: no list" in told
+    builder = conversation().add(Refused(operation="history", error="TypeError", message="no list", turn=0))
+    text = wording().sentence(only(builder.view()))
+    assert "turn 0: expected the history of the session; got TypeError: no list" in text
 
 
 def test_a_failure_while_the_adapter_is_shut_down_says_nothing_of_histories() -> None:
-    made = conversation().add(error("RuntimeError", typed=False))
-    assert not any(isinstance(finding, Reason) for finding in findings(made.view()))
+    builder = conversation().add(error("RuntimeError", typed=False))
+    assert not any(isinstance(finding, Reason) for finding in findings(builder.view()))
 
 
 def test_several_runs_add_up_and_the_message_names_the_run() -> None:

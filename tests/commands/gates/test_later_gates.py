@@ -173,9 +173,9 @@ ASKS = _asks()
 def test_a_class_that_is_not_there_stops_everything_before_it_begins(
     tmp_path: Path, gates: dict[str, Any], says: str
 ) -> None:
-    with pytest.raises(UsageError) as caught:
+    with pytest.raises(UsageError) as failure:
         opened(4, out=tmp_path, **gates)
-    assert str(caught.value).startswith(says)
+    assert str(failure.value).startswith(says)
     assert not (tmp_path / "gate-4").exists()
 
 
@@ -197,8 +197,8 @@ def run_command(
         *words,
     ]
     code = main(command)
-    said = capsys.readouterr()
-    return code, said.out, said.err
+    output = capsys.readouterr()
+    return code, output.out, output.err
 
 
 def test_on_github_a_gate_annotates_and_adds_to_the_summary(
@@ -221,8 +221,8 @@ def test_the_mode_of_the_settings_counts(
     monkeypatch.delenv("GITHUB_ACTIONS", raising=False)
     code, out, err = run_command(tmp_path, monkeypatch, capsys)
     assert code == 0
-    said = " ".join(out.split())
-    assert "nothing is recorded of this phase yet (--update-baseline does it). Enforced, it would end with 1." in said
+    text = " ".join(out.split())
+    assert "nothing is recorded of this phase yet (--update-baseline does it). Enforced, it would end with 1." in text
     assert "the gate of phase 5 is closed; mode shadow: enforced, the exit code would be 1" in err
     assert "::" not in err
 

@@ -113,8 +113,8 @@ def test_a_provider_that_cannot_be_looked_through_is_undecided(bench: Bench) -> 
     found = decide(bench.measured("ONE_PATH", {"default": views}), without_flag("4/providers-hold-no-history"))
     assert codes(found) == ["gate/history-held/too-many-objects"]
     assert "fewer objects than 100001 in m.Huge" in message(found, 4)
-    kept = structs.replace(holds, messages=(".log[0]",))
-    views = [spoilt(view, ProviderHolds, lambda event: kept) for view in views]
+    log_event = structs.replace(holds, messages=(".log[0]",))
+    views = [spoilt(view, ProviderHolds, lambda event: log_event) for view in views]
     found = decide(bench.measured("ONE_PATH", {"default": views}), without_flag("4/providers-hold-no-history"))
     assert found.left == ("m.Huge.log[0] holds what was said",)
 

@@ -55,8 +55,8 @@ def test_a_phase_without_a_gate_cannot_be_asked_for(shipped: Phases, number: int
 
 
 def test_what_a_phase_is_for_has_to_hold_when_the_next_one_ends(shipped: Phases) -> None:
-    asked = {criterion.check for criterion in shipped.criteria(shipped[2].entry)}
-    assert {"histories-agree", "requirements"} <= asked
+    checks = {criterion.check for criterion in shipped.criteria(shipped[2].entry)}
+    assert {"histories-agree", "requirements"} <= checks
     assert all(criterion.flag == ("off",) for criterion in shipped.criteria(shipped[2].entry))
 
 
@@ -125,10 +125,10 @@ def test_where_the_flag_is_gone_earlier_criteria_are_read_without_it(shipped: Ph
     ],
 )
 def test_a_file_that_does_not_fit_together_is_refused_with_its_place(tmp_path: Path, text: str, says: str) -> None:
-    with pytest.raises(CatalogueError) as caught:
+    with pytest.raises(CatalogueError) as failure:
         load(tmp_path, text)
-    assert str(caught.value).startswith(f"{tmp_path / 'phases.toml'}: ")
-    assert says in str(caught.value)
+    assert str(failure.value).startswith(f"{tmp_path / 'phases.toml'}: ")
+    assert says in str(failure.value)
 
 
 def test_a_file_that_is_not_there_is_told_by_name(tmp_path: Path) -> None:

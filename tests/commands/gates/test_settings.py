@@ -54,9 +54,9 @@ def test_everything_that_may_be_set_is_read(tmp_path: Path) -> None:
 )
 def test_a_mistake_is_refused_with_its_place(tmp_path: Path, content: str, says: str) -> None:
     (tmp_path / "turnproof.toml").write_text(f"[gates]\n{content}\n")
-    with pytest.raises(UsageError) as caught:
+    with pytest.raises(UsageError) as failure:
         load_config(tmp_path)
-    assert f"{tmp_path / 'turnproof.toml'}: {says}" in str(caught.value)
+    assert f"{tmp_path / 'turnproof.toml'}: {says}" in str(failure.value)
 
 
 # -- the flag ------------------------------------------------------------------------------------------------------
@@ -146,9 +146,9 @@ def test_a_session_on_an_adapter_has_to_pass(
     ],
 )
 def test_who_does_not_exist_is_told_by_name(names: tuple[str, ...], settings: GateSettings, says: str) -> None:
-    with pytest.raises(BindingError) as caught:
+    with pytest.raises(BindingError) as failure:
         gate_subjects(names, settings, ())
-    assert says in str(caught.value)
+    assert says in str(failure.value)
 
 
 def test_two_subjects_of_one_name_are_refused() -> None:

@@ -38,7 +38,7 @@ class Bench:
 
     def __init__(self, runner: Runner) -> None:
         self._runner = runner
-        self._made: dict[tuple[object, ...], View] = {}
+        self._views: dict[tuple[object, ...], View] = {}
 
     def runs(
         self, name: str, *wanted: str, setting: Setting = "default", phase: int = 4, watch: Watch = "session"
@@ -53,12 +53,12 @@ class Bench:
             ]
 
     def _run(self, name: str, scenario: Scenario, key: RunKey, setting: Setting, watch: Watch) -> View:
-        made = (name, key, setting, watch)
-        if made not in self._made:
+        identity = (name, key, setting, watch)
+        if identity not in self._views:
             subject = self._runner.subject(name)
             transcript = self._runner.run(RunSpec(name, scenario, key, flag=subject.session.flag, watch=watch))
-            self._made[made] = View(transcript, dialect(subject.dialect), scenario, "d" * 64)
-        return self._made[made]
+            self._views[identity] = View(transcript, dialect(subject.dialect), scenario, "d" * 64)
+        return self._views[identity]
 
     def measured(self, name: str, runs: dict[Setting, Sequence[View]], phase: int = 4, **fields: Any) -> Measured:
         """What a gate of this phase decides from."""

@@ -21,8 +21,8 @@ class _Forgetful:
         self._inner = inner
 
     def complete(self, messages: Sequence[Message], *args: Any, **kw: Any) -> ProviderResponse:
-        said = max(n for n, message in enumerate(messages) if message.role == "user")
-        response: ProviderResponse = self._inner.complete(messages[said:], *args, **kw)
+        start = max(n for n, message in enumerate(messages) if message.role == "user")
+        response: ProviderResponse = self._inner.complete(messages[start:], *args, **kw)
         return response
 
     def shutdown(self) -> None:

@@ -32,8 +32,8 @@ def call(*messages: Message, system: str = "") -> Call:
     )
 
 
-def fates(held: list[Message], *sent: Message, body: str = "", system: str = "") -> list[tuple[str, str]]:
-    found = Arrival(held, call(*sent, system=system), body, "ours", "model-1").losses()
+def fates(history: list[Message], *sent: Message, body: str = "", system: str = "") -> list[tuple[str, str]]:
+    found = Arrival(history, call(*sent, system=system), body, "ours", "model-1").losses()
     return [(loss.part, loss.fate) for loss in found]
 
 
@@ -42,82 +42,82 @@ def model(*parts: Part) -> Message:
 
 
 def test_a_conversation_that_arrived_as_it_was_has_no_losses() -> None:
-    held = [
+    history = [
         Message.user("Hello"),
         model(Text("Let me look."), FunctionCall("c1", "look", {"at": 1})),
         Message.tool(ToolResult("c1", "look", "nothing")),
     ]
-    assert fates(held, *held) == []
+    assert fates(history, *history) == []
 
 
 def test_a_signed_thought_may_be_left_out_or_told_or_sent_unsigned() -> None:
-    held = [model(Thought("Hm.", provider_data=THEIRS), Text("So."))]
-    assert fates(held, model(Text("So."))) == [("Thought", "left-out")]
-    assert fates(held, model(Text("<thinking>Hm.</thinking>So."))) == [("Thought", "told")]
-    assert fates(held, model(Thought("Hm."), Text("So."))) == [("Thought", "unsigned")]
-    assert fates(held, model(Thought("Hm."), Text("So.")), body='"Zm9yZWlnbg=="') == []
+    history = [model(Thought("Hm.", provider_data=THEIRS), Text("So."))]
+    assert fates(history, model(Text("So."))) == [("Thought", "left-out")]
+    assert fates(history, model(Text("<thinking>Hm.</thinking>So."))) == [("Thought", "told")]
+    assert fates(history, model(Thought("Hm."), Text("So."))) == [("Thought", "unsigned")]
+    assert fates(history, model(Thought("Hm."), Text("So.")), body='"Zm9yZWlnbg=="') == []
 
 
 def test_thoughts_that_were_joined_have_arrived() -> None:
-    held = [model(Thought("One."), Thought("Two."), Text("So."))]
-    assert fates(held, model(Thought("One.Two."), Text("So."))) == []
+    history = [model(Thought("One."), Thought("Two."), Text("So."))]
+    assert fates(history, model(Thought("One.Two."), Text("So."))) == []
 
 
 def test_a_hidden_thought_has_arrived_with_its_seal() -> None:
-    held = [model(Thought(provider_data=OURS), Text("So."))]
-    assert fates(held, model(Text("So.")), body="c2VhbA==") == []
-    assert fates(held, model(Text("So."))) == [("Thought", "left-out")]
+    history = [model(Thought(provider_data=OURS), Text("So."))]
+    assert fates(history, model(Text("So.")), body="c2VhbA==") == []
+    assert fates(history, model(Text("So."))) == [("Thought", "left-out")]
 
 
 def test_a_signature_may_come_back_in_another_spelling() -> None:
-    held = [model(Text("So.", provider_data=OURS))]
-    assert fates(held, model(Text("So.", provider_data=OURS)), body="c2VhbA..") == []
-    assert fates(held, model(Text("So."))) == [("Text", "unsigned")]
+    history = [model(Text("So.", provider_data=OURS))]
+    assert fates(history, model(Text("So.", provider_data=OURS)), body="c2VhbA..") == []
+    assert fates(history, model(Text("So."))) == [("Text", "unsigned")]
 
 
 def test_calls_are_found_by_their_place_and_told_when_they_are_renamed() -> None:
-    held = [model(FunctionCall("c1", "a.b", {})), Message.tool(ToolResult("c1", "a.b", "x"))]
+    history = [model(FunctionCall("c1", "a.b", {})), Message.tool(ToolResult("c1", "a.b", "x"))]
     sent = [model(FunctionCall("c1", "a_b", {})), Message.tool(ToolResult("c1", "a_b", "x"))]
-    assert fates(held, *sent) == [("FunctionCall", "renamed")]
-    assert fates(held) == [("FunctionCall", "left-out"), ("ToolResult", "left-out")]
+    assert fates(history, *sent) == [("FunctionCall", "renamed")]
+    assert fates(history) == [("FunctionCall", "left-out"), ("ToolResult", "left-out")]
 
 
 def test_a_failure_without_its_flag_is_told() -> None:
-    held = [model(FunctionCall("c1", "a", {})), Message.tool(ToolResult("c1", "a", "no", is_error=True))]
-    assert fates(held, held[0], Message.tool(ToolResult("c1", "a", "no"))) == [("ToolResult", "told")]
+    history = [model(FunctionCall("c1", "a", {})), Message.tool(ToolResult("c1", "a", "no", is_error=True))]
+    assert fates(history, history[0], Message.tool(ToolResult("c1", "a", "no"))) == [("ToolResult", "told")]
 
 
 def test_an_attachment_may_stand_beside_its_result() -> None:
     picture = InlineData("image/png", b"123")
-    held = [model(FunctionCall("c1", "a", {})), Message.tool(ToolResult("c1", "a", "x", attachments=(picture,)))]
+    history = [model(FunctionCall("c1", "a", {})), Message.tool(ToolResult("c1", "a", "x", attachments=(picture,)))]
     plain = Message.tool(ToolResult("c1", "a", "x"))
-    assert fates(held, held[0], plain, Message("user", (picture,))) == []
-    assert fates(held, held[0], plain) == [("ToolResult", "left-out")]
+    assert fates(history, history[0], plain, Message("user", (picture,))) == []
+    assert fates(history, history[0], plain) == [("ToolResult", "left-out")]
 
 
 def test_code_that_another_service_ran_may_be_told() -> None:
-    held = [model(ExecutableCode("PYTHON", "print(1)"), CodeExecutionResult("OK", "1\n"))]
-    assert fates(held, model(Text("```\nprint(1)\n```"), Text("```\n1\n\n```"))) == [
+    history = [model(ExecutableCode("PYTHON", "print(1)"), CodeExecutionResult("OK", "1\n"))]
+    assert fates(history, model(Text("```\nprint(1)\n```"), Text("```\n1\n\n```"))) == [
         ("ExecutableCode", "told"),
         ("CodeExecutionResult", "told"),
     ]
-    assert fates(held, *held) == []
+    assert fates(history, *history) == []
 
 
 def test_what_no_other_api_has_a_part_for_is_left_out() -> None:
-    held = [model(Opaque("theirs", "search", {"q": "x"}), Text("So."))]
-    assert fates(held, model(Text("So."))) == [("Opaque", "left-out")]
+    history = [model(Opaque("theirs", "search", {"q": "x"}), Text("So."))]
+    assert fates(history, model(Text("So."))) == [("Opaque", "left-out")]
 
 
 def test_an_instruction_may_stand_at_the_top() -> None:
-    held = [Message.user("Hello"), Message("system", (Text("Be brief."),))]
-    assert fates(held, held[0], system="You log.\nBe brief.") == []
-    assert fates(held, held[0]) == [("Text", "left-out")]
+    history = [Message.user("Hello"), Message("system", (Text("Be brief."),))]
+    assert fates(history, history[0], system="You log.\nBe brief.") == []
+    assert fates(history, history[0]) == [("Text", "left-out")]
 
 
 def test_a_loss_says_where_it_stood_and_who_issued_it() -> None:
-    held = [Message.user("Hello"), model(Thought("Hm. " * 40, provider_data=THEIRS), Text("So."))]
-    (loss,) = Arrival(held, call(held[0], model(Text("So."))), "", "ours", "model-1").losses()
+    history = [Message.user("Hello"), model(Thought("Hm. " * 40, provider_data=THEIRS), Text("So."))]
+    (loss,) = Arrival(history, call(history[0], model(Text("So."))), "", "ours", "model-1").losses()
     assert (loss.place, loss.issuer, loss.own) == ("$.messages[1].parts[0]", "theirs", False)
     assert loss.shown.startswith("Hm. Hm.")
     assert len(loss.shown) == 60

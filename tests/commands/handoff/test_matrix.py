@@ -126,8 +126,8 @@ def test_progress_shows_the_workers_of_a_cluster(monkeypatch: pytest.MonkeyPatch
 
 def test_evidence_of_every_leg_is_kept(tmp_path: Path) -> None:
     found = matrix("FIRST", "SECOND", out=tmp_path)
-    kept = {path.name.partition(".")[0] for path in (tmp_path / "evidence").iterdir()}
-    assert kept == {leg.evidence for route in found.routes for leg in route.legs}
+    digests = {path.name.partition(".")[0] for path in (tmp_path / "evidence").iterdir()}
+    assert digests == {leg.evidence for route in found.routes for leg in route.legs}
 
 
 @pytest.mark.parametrize(

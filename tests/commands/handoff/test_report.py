@@ -11,7 +11,7 @@ from turnproof.report.handoff import Party, Unmet
 from turnproof.report.handoff_text import handoff_json, handoff_md, print_handoff
 
 ONE, TWO = Party("one", "stateless", "a", "m1"), Party("two", "legacy", "b", "m2")
-LOST = Loss("left-out", "Thought", "$.messages[1].parts[0]", "Hm.", "a")
+LOSS = Loss("left-out", "Thought", "$.messages[1].parts[0]", "Hm.", "a")
 
 
 def leg(party: Party, *losses: Loss, violated: tuple[Unmet, ...] = (), undecided: tuple[Unmet, ...] = ()) -> Leg:
@@ -28,7 +28,7 @@ def broken(level: Level) -> Route:
     return Route(ONE, TWO, 1, (leg(ONE), leg(TWO, violated=(Unmet("tools/x", level, "no <b>"),)), leg(ONE)))
 
 
-SOUND = Route(ONE, TWO, 1, (leg(ONE), leg(TWO, LOST), leg(ONE)))
+SOUND = Route(ONE, TWO, 1, (leg(ONE), leg(TWO, LOSS), leg(ONE)))
 WHOLE = Route(TWO, ONE, 1, (leg(TWO), leg(ONE), leg(TWO)))
 
 

@@ -24,7 +24,7 @@ def user(text: str) -> dict[str, Any]:
     return {"role": "user", "content": text}
 
 
-def told(text: str) -> dict[str, Any]:
+def assistant(text: str) -> dict[str, Any]:
     return {"role": "assistant", "content": text}
 
 
@@ -133,10 +133,10 @@ def written(folder: Path, name: str, data: Any) -> Path:
 
 CONVERSATION = [
     exchange([user("How moist is bed 3?")], answer(calls("3"))),
-    exchange([user("How moist is bed 3?"), calls("3"), result("3", "41 %")], answer(told("At 41 %."))),
+    exchange([user("How moist is bed 3?"), calls("3"), result("3", "41 %")], answer(assistant("At 41 %."))),
     exchange(
-        [user("How moist is bed 3?"), calls("3"), result("3", "41 %"), told("At 41 %."), user("Thanks!")],
-        answer(told("You are welcome.")),
+        [user("How moist is bed 3?"), calls("3"), result("3", "41 %"), assistant("At 41 %."), user("Thanks!")],
+        answer(assistant("You are welcome.")),
     ),
 ]
 """A client that reads a sensor, and says thanks."""

@@ -13,7 +13,7 @@ from turnproof.commands.imports.documents import Draft, NotAScenario, scenario_o
 from turnproof.commands.imports.exchanges import RecordedExchange
 from turnproof.scenarios import Scenario, from_data
 
-from .kit import CONVERSATION, answer, calls, exchange, result, told, user
+from .kit import CONVERSATION, answer, assistant, calls, exchange, result, user
 
 LIMIT = {"error": {"message": "Rate limit reached", "type": "requests", "param": None, "code": "rate_limit_exceeded"}}
 
@@ -54,7 +54,7 @@ def test_each_request_that_holds_the_answer_before_goes_on_with_the_conversation
 
 
 def test_two_clients_in_one_file_are_two_conversations() -> None:
-    other = exchange([user("And the weather?")], answer(told("Sunny.")))
+    other = exchange([user("And the weather?")], answer(assistant("Sunny.")))
 
     assert len(conversations(read(CONVERSATION[0], other, *CONVERSATION[1:]))) == 2
 
@@ -92,9 +92,9 @@ def test_what_was_said_before_the_recording_is_scripted_without_bytes() -> None:
 
 
 def test_a_tool_that_is_called_twice_answers_by_its_arguments() -> None:
-    asked = [user("Beds 3 and 4?")]
-    both = [*asked, calls("3", "4"), result("4", "dry"), result("3", "41 %")]
-    found = scenario(exchange(asked, answer(calls("3", "4"))), exchange(both, answer(told("One is dry."))))
+    question = [user("Beds 3 and 4?")]
+    both = [*question, calls("3", "4"), result("4", "dry"), result("3", "41 %")]
+    found = scenario(exchange(question, answer(calls("3", "4"))), exchange(both, answer(assistant("One is dry."))))
 
     script = found.turns[0].results["read_sensor"]
     assert [script.for_args({"bed": bed}).result for bed in "34"] == ["41 %", "dry"]
@@ -109,15 +109,15 @@ def test_a_recording_that_ends_with_a_call_gets_an_end() -> None:
 
 def test_pictures_are_replaced_and_that_is_told() -> None:
     image = {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw0KGgo="}}
-    asked = {"role": "user", "content": [{"type": "text", "text": "What?"}, image]}
-    found = draft(exchange([asked], answer(told("A."))))
+    message = {"role": "user", "content": [{"type": "text", "text": "What?"}, image]}
+    found = draft(exchange([message], answer(assistant("A."))))
 
     assert found.notes == ["pictures are replaced by a sample"]
     assert found.data["turns"][0]["user"] == ["What?", {"image": "png"}]
 
 
 def test_an_answer_of_several_that_were_asked_for_at_once_is_no_recorded_one() -> None:
-    found = draft(exchange([user("Three words?")], answer(told("One.")), n=3))
+    found = draft(exchange([user("Three words?")], answer(assistant("One.")), n=3))
 
     assert found.recorded == 0
     assert any("several answers were asked for at once" in note for note in found.notes)
@@ -130,7 +130,7 @@ def test_the_model_that_was_asked_and_the_mode_are_kept() -> None:
 
 
 UNTOLD: list[tuple[str, list[dict[str, Any]], str]] = [
-    ("model-first", [told("Hello.")], "the model speaks first"),
+    ("model-first", [assistant("Hello.")], "the model speaks first"),
     ("nobody", [], "the model speaks first"),
     ("result-without-call", [user("a"), result("3", "b")], "a result has no call in front of it"),
     ("user-between", [user("a"), calls("3"), result("3", "b"), user("c")], "the user speaks between the results"),
@@ -139,15 +139,15 @@ UNTOLD: list[tuple[str, list[dict[str, Any]], str]] = [
 
 @pytest.mark.parametrize(("messages", "reason"), [case[1:] for case in UNTOLD], ids=[case[0] for case in UNTOLD])
 def test_what_no_scenario_can_tell_is_left_out_with_the_reason(messages: list[Any], reason: str) -> None:
-    failed = exchange(messages, answer(told("Fine.")))
+    failed = exchange(messages, answer(assistant("Fine.")))
 
     with pytest.raises(NotAScenario, match=reason):
         draft(failed)
 
 
 def test_what_the_client_changed_in_an_answer_is_told() -> None:
-    cut = [*[user("How moist is bed 3?"), calls("3"), result("3", "41 %"), told("At"), user("Thanks!")]]
-    changed = only(*CONVERSATION[:2], exchange(cut, answer(told("You are welcome."))))
+    cut = [*[user("How moist is bed 3?"), calls("3"), result("3", "41 %"), assistant("At"), user("Thanks!")]]
+    changed = only(*CONVERSATION[:2], exchange(cut, answer(assistant("You are welcome."))))
 
     assert list(remarks(changed)) == [
         "request 3: the client sent back something else than it was answered: lost-text at $.messages[3].parts[0]"
@@ -164,10 +164,10 @@ def test_a_refused_request_is_told_with_the_rule_that_it_offends() -> None:
         "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'."
     )
     refusal = {"error": {"message": message, "type": "invalid_request_error", "param": "messages", "code": None}}
-    said = list(remarks(only(CONVERSATION[0], exchange(orphan, refusal, 400))))
+    lines = list(remarks(only(CONVERSATION[0], exchange(orphan, refusal, 400))))
 
-    assert said[0].startswith("request 2 was refused: 400 An assistant message with 'tool_calls'")
-    assert said[1].startswith("  by the rule openai-chat/")
+    assert lines[0].startswith("request 2 was refused: 400 An assistant message with 'tool_calls'")
+    assert lines[1].startswith("  by the rule openai-chat/")
 
 
 def test_an_unknown_address_is_no_exchange_with_a_model() -> None:

@@ -8,16 +8,16 @@ from pathlib import Path
 from turnproof.scenarios import load
 
 from ..command_line import run_turnproof
-from .kit import CONVERSATION, KEY, answer, exchange, har, told, user, written
+from .kit import CONVERSATION, KEY, answer, assistant, exchange, har, user, written
 
 
 def test_traffic_becomes_a_scenario_that_an_adapter_is_certified_in(tmp_path: Path) -> None:
     written(tmp_path, "my bug.har", har(CONVERSATION))
 
-    made = run_turnproof(tmp_path, "import", "my bug.har", "--out", "traffic", "--yes")
-    assert made.returncode == 0, made.stderr
-    assert "traffic/my_bug.yaml: 2 turns, 3 recorded answers of api.openai.com, 2026-11-02" in made.stdout
-    assert "written. Next: turnproof certify NAME --scenario traffic/" in made.stdout
+    done = run_turnproof(tmp_path, "import", "my bug.har", "--out", "traffic", "--yes")
+    assert done.returncode == 0, done.stderr
+    assert "traffic/my_bug.yaml: 2 turns, 3 recorded answers of api.openai.com, 2026-11-02" in done.stdout
+    assert "written. Next: turnproof certify NAME --scenario traffic/" in done.stdout
 
     only = ["--only", "core/text-is-what-the-wire-carried", "--only", "tools/results-answer-every-call"]
     certified = run_turnproof(tmp_path, "certify", "openai", "--scenario", "traffic/", *only)
@@ -31,23 +31,23 @@ def test_traffic_becomes_a_scenario_that_an_adapter_is_certified_in(tmp_path: Pa
 def test_nothing_is_written_without_a_word_of_the_user(tmp_path: Path) -> None:
     written(tmp_path, "traffic.har", har(CONVERSATION))
 
-    made = run_turnproof(tmp_path, "import", "traffic.har")
+    done = run_turnproof(tmp_path, "import", "traffic.har")
 
-    assert made.returncode == 2
-    assert "nothing was written; --yes writes without asking" in made.stderr
+    assert done.returncode == 2
+    assert "nothing was written; --yes writes without asking" in done.stderr
     assert not (tmp_path / "imported").exists()
 
 
 def test_what_is_masked_is_shown_and_is_in_no_file(tmp_path: Path) -> None:
-    leaky = exchange([user(f"My key is {KEY}, and I am Jane Roe.")], answer(told("Keep it.")))
+    leaky = exchange([user(f"My key is {KEY}, and I am Jane Roe.")], answer(assistant("Keep it.")))
     written(tmp_path, "traffic.har", har([leaky]))
 
-    made = run_turnproof(tmp_path, "import", "traffic.har", "--yes", "--mask", "Jane Roe")
+    done = run_turnproof(tmp_path, "import", "traffic.har", "--yes", "--mask", "Jane Roe")
 
-    assert "masked: a key of the recorded requests, 1 time" in made.stdout
-    assert "masked: a text given with --mask, 1 time" in made.stdout
+    assert "masked: a key of the recorded requests, 1 time" in done.stdout
+    assert "masked: a text given with --mask, 1 time" in done.stdout
     text = (tmp_path / "imported/traffic.yaml").read_text()
-    assert KEY not in text + made.stdout + made.stderr
+    assert KEY not in text + done.stdout + done.stderr
     assert "Jane Roe" not in text
     assert load(tmp_path / "imported/traffic.yaml").turns[0].user[0].text == "My key is [key], and I am [key]."  # type: ignore[union-attr]
 
@@ -67,7 +67,7 @@ def test_traffic_with_no_model_in_it_is_nothing_to_write(tmp_path: Path) -> None
     page = {"request": {"method": "GET", "url": "https://example.com/"}, "response": {"status": 200, "content": {}}}
     written(tmp_path, "page.har", {"log": {"entries": [page]}})
 
-    made = run_turnproof(tmp_path, "import", "page.har", "--yes")
+    done = run_turnproof(tmp_path, "import", "page.har", "--yes")
 
-    assert made.returncode == 3
-    assert "left out: page.har: no request asks a model in an API that turnproof knows" in made.stdout
+    assert done.returncode == 3
+    assert "left out: page.har: no request asks a model in an API that turnproof knows" in done.stdout

@@ -140,10 +140,10 @@ BAD: list[tuple[str, Any, str]] = [
 def test_what_is_wrong_with_a_file_is_said_with_its_place(data: Any, words: str, tmp_path: Path) -> None:
     path = written(tmp_path, "traffic.json", data)
 
-    with pytest.raises(UsageError) as caught:
+    with pytest.raises(UsageError) as failure:
         read_traffic(path)
-    assert str(path) in str(caught.value)
-    assert words in str(caught.value)
+    assert str(path) in str(failure.value)
+    assert words in str(failure.value)
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:

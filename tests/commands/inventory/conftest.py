@@ -13,7 +13,7 @@ import pytest
 
 from turnproof.commands.inventory import take_inventory
 
-from .kit import Take, Taken
+from .kit import InventoryFacts, Take
 
 _numbers = count()
 
@@ -24,12 +24,12 @@ def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable
     monkeypatch.syspath_prepend(str(tmp_path))
     written: list[str] = []
 
-    def write(source: str, cls: str = "Provider", **beside: str) -> type:
-        for name, text in beside.items():
+    def write(source: str, cls: str = "Provider", **modules: str) -> type:
+        for name, text in modules.items():
             (tmp_path / f"{name}.py").write_text(dedent(text))
         name = f"written_{next(_numbers)}"
         (tmp_path / f"{name}.py").write_text(dedent(source))
-        written.extend((name, *beside))
+        written.extend((name, *modules))
         # Python knows a folder's files by the time at which it was changed, which may be as coarse as a clock's tick.
         invalidate_caches()
         found = import_module(name)
@@ -46,4 +46,4 @@ def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable
 @pytest.fixture
 def take(module: Callable[..., type]) -> Take:
     """The inventory of a class, from its source."""
-    return lambda source, cls="Provider", **beside: Taken(take_inventory(module(source, cls, **beside)))
+    return lambda source, cls="Provider", **beside: InventoryFacts(take_inventory(module(source, cls, **beside)))

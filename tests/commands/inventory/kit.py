@@ -9,7 +9,7 @@ from turnproof.commands.inventory import Inventory, MethodUse
 
 
 @dataclass(frozen=True)
-class Taken:
+class InventoryFacts:
     """An inventory, and short ways to say what is in it."""
 
     inventory: Inventory
@@ -34,10 +34,10 @@ class Taken:
         return [use.name for use in self.inventory.methods]
 
     @property
-    def held(self) -> set[str]:
+    def places(self) -> set[str]:
         """The places that hold history."""
         touches = (touch for use in self.inventory.methods for touch in use.touches)
         return {touch.what for touch in touches if touch.kind in ("reads", "writes") and " via " not in touch.what}
 
 
-Take = Callable[..., Taken]
+Take = Callable[..., InventoryFacts]

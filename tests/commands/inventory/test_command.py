@@ -96,7 +96,7 @@ def test_the_table_has_methods_with_their_lines(take: Take) -> None:
 
 
 def test_the_table_of_a_session_leaves_its_own_history_out(take: Take) -> None:
-    taken = take(
+    facts = take(
         """
         class Session:
             def __init__(self, provider):
@@ -109,7 +109,7 @@ def test_the_table_of_a_session_leaves_its_own_history_out(take: Take) -> None:
         "Session",
     )
     out = io.StringIO()
-    print_inventory(taken.inventory, out)
+    print_inventory(facts.inventory, out)
     assert "a session, 1 of its methods use what its provider must lose" in out.getvalue()
     assert "send_message()  8" in out.getvalue()
     assert "__init__" not in out.getvalue()

@@ -114,13 +114,13 @@ STATELESS = {
 
 @pytest.mark.parametrize("source", STATELESS.values(), ids=STATELESS)
 def test_a_stateless_provider_has_nothing_left(source: str, take: Take) -> None:
-    taken = take(source)
-    assert taken.names == []
-    assert taken.inventory.left == ()
-    assert taken.inventory.problems == ()
+    facts = take(source)
+    assert facts.names == []
+    assert facts.inventory.left == ()
+    assert facts.inventory.problems == ()
 
 
-KEPT = {
+STATEMENTS = {
     "the-last-conversation": "self._last = messages",
     "a-copy-of-it": "self._last = [*messages]",
     "its-new-part": "self._seen.extend(messages[self._count:])",
@@ -129,9 +129,9 @@ KEPT = {
 }
 
 
-@pytest.mark.parametrize("statement", KEPT.values(), ids=KEPT)
+@pytest.mark.parametrize("statement", STATEMENTS.values(), ids=STATEMENTS)
 def test_a_stateless_provider_that_keeps_messages_is_found(statement: str, take: Take) -> None:
-    taken = take(
+    facts = take(
         f"""
         class Provider:
             def __init__(self):
@@ -142,12 +142,12 @@ def test_a_stateless_provider_that_keeps_messages_is_found(statement: str, take:
                 return post(messages)
         """
     )
-    assert taken.lines("complete") == [statement]
-    assert taken.inventory.left
+    assert facts.lines("complete") == [statement]
+    assert facts.inventory.left
 
 
 def test_what_a_history_is_made_of_is_none_itself(take: Take) -> None:
-    taken = take(
+    facts = take(
         """
         from dataclasses import dataclass
 
@@ -173,11 +173,11 @@ def test_what_a_history_is_made_of_is_none_itself(take: Take) -> None:
                 self._history.append(Note("tools", outcomes=tuple(map(Outcome, outcomes))))
         """
     )
-    assert taken.held == {"_history"}
+    assert facts.places == {"_history"}
 
 
 def test_a_list_that_only_its_name_makes_suspicious_is_no_history(take: Take) -> None:
-    taken = take(
+    facts = take(
         """
         class Provider:
             def __init__(self, retries):
@@ -189,4 +189,4 @@ def test_a_list_that_only_its_name_makes_suspicious_is_no_history(take: Take) ->
                 return post(messages)
         """
     )
-    assert taken.names == []
+    assert facts.names == []

@@ -29,19 +29,19 @@ UNSEEN = {
 
 @pytest.mark.parametrize(("statement", "says"), UNSEEN.values(), ids=UNSEEN)
 def test_a_spot_that_cannot_be_decided_is_told_with_its_line(statement: str, says: str, take: Take) -> None:
-    taken = take(
+    facts = take(
         f"""
         class Provider:
             def complete(self, text, name):
                 {statement}
         """
     )
-    assert taken.inventory.problems == (f"{taken.inventory.file}:4: {says}: {statement}",)
-    assert taken.inventory.left == ()
+    assert facts.inventory.problems == (f"{facts.inventory.file}:4: {says}: {statement}",)
+    assert facts.inventory.left == ()
 
 
 def test_what_has_nothing_to_do_with_the_object_is_no_problem(take: Take) -> None:
-    taken = take(
+    facts = take(
         """
         class Provider:
             def complete(self, messages, name):
@@ -49,23 +49,23 @@ def test_what_has_nothing_to_do_with_the_object_is_no_problem(take: Take) -> Non
                 return getattr(self.client, name)(vars(messages[0]), hasattr(self, name))
         """
     )
-    assert taken.inventory.problems == ()
+    assert facts.inventory.problems == ()
 
 
 def test_a_class_that_passes_attributes_on_says_so(take: Take) -> None:
-    taken = take(
+    facts = take(
         """
         class Provider:
             def __getattr__(self, name):
                 return getattr(self.inner, name)
         """
     )
-    (problem,) = taken.inventory.problems
-    assert problem == f"{taken.inventory.file}:3: Provider passes attributes on that it does not have"
+    (problem,) = facts.inventory.problems
+    assert problem == f"{facts.inventory.file}:3: Provider passes attributes on that it does not have"
 
 
 def test_a_base_that_is_not_looked_into_is_named(take: Take) -> None:
-    taken = take(
+    facts = take(
         """
         import msgspec
 
@@ -73,7 +73,7 @@ def test_a_base_that_is_not_looked_into_is_named(take: Take) -> None:
             key: str
         """
     )
-    assert taken.inventory.problems[0] == f"{taken.inventory.file}: the base msgspec.Struct was not looked into"
+    assert facts.inventory.problems[0] == f"{facts.inventory.file}: the base msgspec.Struct was not looked into"
 
 
 def test_an_installed_package_is_read_when_it_is_named(module: Callable[..., type]) -> None:
@@ -102,7 +102,7 @@ def test_a_class_that_was_made_at_run_time_is_refused(module: Callable[..., type
 
 
 def test_the_class_of_two_with_one_name_is_the_one_that_is_there(take: Take) -> None:
-    taken = take(
+    facts = take(
         """
         if False:
             class Provider:
@@ -114,7 +114,7 @@ def test_the_class_of_two_with_one_name_is_the_one_that_is_there(take: Take) -> 
                     return post(messages)
         """
     )
-    assert taken.names == []
+    assert facts.names == []
 
 
 def test_the_protocol_itself_has_all_legacy_methods() -> None:
@@ -125,7 +125,7 @@ def test_the_protocol_itself_has_all_legacy_methods() -> None:
 
 
 def test_a_legacy_method_of_an_installed_base_is_told_although_its_source_is_not_read(take: Take) -> None:
-    taken = take(
+    facts = take(
         """
         from turnproof.provider import LegacyProvider
 
@@ -134,6 +134,6 @@ def test_a_legacy_method_of_an_installed_base_is_told_although_its_source_is_not
                 return post(messages)
         """
     )
-    assert {use.name for use in taken.inventory.legacy} == {*LEGACY_METHODS}
-    assert taken.of("get_history").owner == "LegacyProvider"
-    assert taken.of("get_history").file.endswith("turnproof/provider.py")
+    assert {use.name for use in facts.inventory.legacy} == {*LEGACY_METHODS}
+    assert facts.of("get_history").owner == "LegacyProvider"
+    assert facts.of("get_history").file.endswith("turnproof/provider.py")

@@ -16,7 +16,7 @@ class Case:
 
     id: str
     source: str
-    held: set[str]
+    places: set[str]
     does: dict[str, set[str]]
 
 
@@ -465,16 +465,16 @@ CASES = [
 
 @pytest.mark.parametrize("case", CASES, ids=attrgetter("id"))
 def test_history_is_found_however_it_is_kept(case: Case, take: Take) -> None:
-    taken = take(case.source)
-    assert taken.held == case.held
+    facts = take(case.source)
+    assert facts.places == case.places
     for method, does in case.does.items():
-        assert taken.does(method) == does, method
-    assert taken.inventory.left
-    assert not taken.inventory.problems
+        assert facts.does(method) == does, method
+    assert facts.inventory.left
+    assert not facts.inventory.problems
 
 
 def test_a_history_in_a_module_is_found_where_it_is_kept(take: Take) -> None:
-    taken = take(
+    facts = take(
         """
         from kept_elsewhere import HISTORIES
 
@@ -493,13 +493,13 @@ def test_a_history_in_a_module_is_found_where_it_is_kept(take: Take) -> None:
         """,
         kept_elsewhere="HISTORIES = {}",
     )
-    assert taken.held == {"kept_elsewhere.HISTORIES"}
-    assert taken.does("shutdown") == {"writes kept_elsewhere.HISTORIES"}
-    assert taken.does("get_history") == {"reads kept_elsewhere.HISTORIES"}
+    assert facts.places == {"kept_elsewhere.HISTORIES"}
+    assert facts.does("shutdown") == {"writes kept_elsewhere.HISTORIES"}
+    assert facts.does("get_history") == {"reads kept_elsewhere.HISTORIES"}
 
 
 def test_a_global_that_functions_bind_anew_is_found(take: Take) -> None:
-    taken = take(
+    facts = take(
         """
         _conversation = None
 
@@ -512,14 +512,14 @@ def test_a_global_that_functions_bind_anew_is_found(take: Take) -> None:
                 return _conversation
         """
     )
-    (held,) = taken.held
-    assert held.endswith("._conversation")
-    assert taken.does("create_session") == {f"writes {held}"}
-    assert taken.does("get_history") == {f"reads {held}"}
+    (place,) = facts.places
+    assert place.endswith("._conversation")
+    assert facts.does("create_session") == {f"writes {place}"}
+    assert facts.does("get_history") == {f"reads {place}"}
 
 
 def test_each_touch_has_its_line_and_its_source(take: Take) -> None:
-    taken = take(
+    facts = take(
         """
         class Provider:
             def send_message(self, message):
@@ -528,8 +528,8 @@ def test_each_touch_has_its_line_and_its_source(take: Take) -> None:
                 )
         """
     )
-    (touch,) = taken.of("send_message").touches
+    (touch,) = facts.of("send_message").touches
     assert (touch.line, touch.source) == (4, "self._history.append(")
-    assert taken.of("send_message").line == 3
-    assert taken.of("send_message").owner == "Provider"
-    assert taken.of("send_message").file == taken.inventory.file
+    assert facts.of("send_message").line == 3
+    assert facts.of("send_message").owner == "Provider"
+    assert facts.of("send_message").file == facts.inventory.file

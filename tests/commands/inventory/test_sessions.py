@@ -41,17 +41,17 @@ LEGACY = """
 
 
 def test_a_session_is_known_by_what_it_calls(take: Take) -> None:
-    taken = take(LEGACY, "Session")
-    assert taken.inventory.is_session
-    assert taken.inventory.legacy == ()
-    assert taken.does("send") == {"provider-call send_message()", "provider-call send_tool_results()"}
-    assert taken.does("collect") == {"provider-call get_history()", "provider-call create_session() via _reset()"}
-    assert taken.does("size") == {"provider-private _history"}
-    assert "name" not in taken.names
+    facts = take(LEGACY, "Session")
+    assert facts.inventory.is_session
+    assert facts.inventory.legacy == ()
+    assert facts.does("send") == {"provider-call send_message()", "provider-call send_tool_results()"}
+    assert facts.does("collect") == {"provider-call get_history()", "provider-call create_session() via _reset()"}
+    assert facts.does("size") == {"provider-private _history"}
+    assert "name" not in facts.names
 
 
 def test_what_is_left_of_a_session_are_legacy_calls_and_private_attributes(take: Take) -> None:
-    taken = take(
+    facts = take(
         """
         class Session:
             def __init__(self, provider):
@@ -70,15 +70,15 @@ def test_what_is_left_of_a_session_are_legacy_calls_and_private_attributes(take:
         """,
         "Session",
     )
-    assert taken.does("send") >= {"provider-call complete()", "writes _history"}
-    assert taken.does("count") >= {"provider-call count_tokens()"}
-    assert [(use.name, [touch.what for touch in use.touches]) for use in taken.inventory.left] == [
+    assert facts.does("send") >= {"provider-call complete()", "writes _history"}
+    assert facts.does("count") >= {"provider-call count_tokens()"}
+    assert [(use.name, [touch.what for touch in use.touches]) for use in facts.inventory.left] == [
         ("tidy", ["_forget"])
     ]
 
 
 def test_a_session_that_owns_its_history_has_nothing_left(take: Take) -> None:
-    taken = take(
+    facts = take(
         """
         class Session:
             def __init__(self, provider):
@@ -94,9 +94,9 @@ def test_a_session_that_owns_its_history_has_nothing_left(take: Take) -> None:
         """,
         "Session",
     )
-    assert taken.does("reset") == {"writes _history"}
-    assert taken.inventory.is_session
-    assert taken.inventory.left == ()
+    assert facts.does("reset") == {"writes _history"}
+    assert facts.inventory.is_session
+    assert facts.inventory.left == ()
 
 
 USES = {
@@ -114,7 +114,7 @@ USES = {
 
 @pytest.mark.parametrize(("statement", "does"), USES.values(), ids=USES)
 def test_every_way_to_use_a_provider_is_found(statement: str, does: str, take: Take) -> None:
-    taken = take(
+    facts = take(
         f"""
         def helper(provider):
             provider.create_session()
@@ -129,11 +129,11 @@ def test_every_way_to_use_a_provider_is_found(statement: str, does: str, take: T
         """,
         "Session",
     )
-    assert does in taken.does("act")
+    assert does in facts.does("act")
 
 
 def test_a_provider_class_of_the_project_is_not_read_as_a_part_of_its_session(take: Take) -> None:
-    taken = take(
+    facts = take(
         """
         class Anthropic:
             def create_session(self, system=None, tools=None, history=None):
@@ -154,12 +154,12 @@ def test_a_provider_class_of_the_project_is_not_read_as_a_part_of_its_session(ta
         """,
         "Session",
     )
-    assert taken.does("send") == {"provider-call send_message()"}
-    assert taken.does("size") == {"provider-private _history"}
+    assert facts.does("send") == {"provider-call send_message()"}
+    assert facts.does("size") == {"provider-private _history"}
 
 
 def test_the_parts_of_a_session_are_followed(take: Take) -> None:
-    taken = take(
+    facts = take(
         """
         class Port:
             def __init__(self, provider):
@@ -183,13 +183,13 @@ def test_the_parts_of_a_session_are_followed(take: Take) -> None:
         """,
         "Session",
     )
-    assert taken.of("begin").owner == "Port"
-    assert taken.does("reset") == {"provider-call create_session() via begin()"}
-    assert taken.does("send") == {"provider-call send_message() via complete()"}
+    assert facts.of("begin").owner == "Port"
+    assert facts.does("reset") == {"provider-call create_session() via begin()"}
+    assert facts.does("send") == {"provider-call send_message() via complete()"}
 
 
 def test_a_name_that_is_one_of_several_counts_for_all_of_them(take: Take) -> None:
-    taken = take(
+    facts = take(
         """
         class Session:
             def __init__(self, provider):
@@ -201,7 +201,7 @@ def test_a_name_that_is_one_of_several_counts_for_all_of_them(take: Take) -> Non
         """,
         "Session",
     )
-    assert taken.does("send") == {"provider-call send_message()", "provider-call send_message_streaming()"}
+    assert facts.does("send") == {"provider-call send_message()", "provider-call send_message_streaming()"}
 
 
 def test_a_session_that_copies_from_its_provider_is_seen_and_a_helper_without_a_history_is_left_alone() -> None:

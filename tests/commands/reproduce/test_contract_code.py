@@ -28,15 +28,15 @@ class Adapter:
     def __init__(self) -> None:
         self.calls: list[tuple[str, Any, dict[str, Any]]] = []
 
-    def _answer(self, method: str, given: Any, options: dict[str, Any]) -> ProviderResponse:
+    def _answer(self, method: str, content: Any, options: dict[str, Any]) -> ProviderResponse:
         token = options.get("cancel_token")
-        self.calls.append((method, given, {**options, "cancelled": token is not None and token.is_cancelled}))
+        self.calls.append((method, content, {**options, "cancelled": token is not None and token.is_cancelled}))
         for piece in ("Bed 3 ", "is dry."):
             options.get("on_chunk", len)(piece)
         return ProviderResponse((Text("Bed 3 is dry."),), finish_reason=FinishReason.STOP)
 
-    def complete(self, given: Sequence[Message], system: Any, tools: Any, **options: Any) -> ProviderResponse:
-        return self._answer("complete", [*given], options)
+    def complete(self, history: Sequence[Message], system: Any, tools: Any, **options: Any) -> ProviderResponse:
+        return self._answer("complete", [*history], options)
 
     def create_session(self, system: Any, tools: Any, history: Sequence[Message] | None) -> None:
         self.calls.append(("create_session", history, {}))
@@ -76,30 +76,30 @@ PLAIN = ContractCall("m", HISTORY)
 def test_earlier_calls_are_made_first_and_share_what_the_last_one_has_too() -> None:
     first = replace(PLAIN, messages=HISTORY[:1], streamed=True)
     adapter, _ = answered(replace(PLAIN, earlier=(first,)))
-    assert [len(given) for _, given, _ in adapter.calls] == [1, 3]
+    assert [len(content) for _, content, _ in adapter.calls] == [1, 3]
     assert "messages[:1]" in "\n".join(ContractCode(_binding(), "a:B").code(replace(PLAIN, earlier=(first,))).body)
 
 
 def test_an_earlier_call_with_other_messages_has_its_own() -> None:
     other = replace(PLAIN, messages=(Message.user("And bed 4?"),))
     adapter, _ = answered(replace(PLAIN, earlier=(other,)))
-    assert [given[0].text for _, given, _ in adapter.calls] == ["And bed 4?", "How moist is bed 3?"]
+    assert [content[0].text for _, content, _ in adapter.calls] == ["And bed 4?", "How moist is bed 3?"]
 
 
 @pytest.mark.parametrize(
-    ("kept", "streamed", "method", "given"),
+    ("length", "streamed", "method", "content"),
     [
         (3, True, "send_tool_results_streaming", [HISTORY[2].results[0]]),
         (1, False, "send_message", "How moist is bed 3?"),
     ],
 )
 def test_the_legacy_path_gets_a_session_and_the_last_message(
-    kept: int, streamed: bool, method: str, given: object
+    length: int, streamed: bool, method: str, content: object
 ) -> None:
-    adapter, _ = answered(replace(PLAIN, path="legacy", messages=HISTORY[:kept], streamed=streamed))
-    (opened, history, _), (called, got, _) = adapter.calls
-    assert (opened, len(history or ())) == ("create_session", kept - 1)
-    assert (called, got) == (method, given)
+    adapter, _ = answered(replace(PLAIN, path="legacy", messages=HISTORY[:length], streamed=streamed))
+    (opened, history, _), (called, argument, _) = adapter.calls
+    assert (opened, len(history or ())) == ("create_session", length - 1)
+    assert (called, argument) == (method, content)
 
 
 def test_a_schema_goes_along() -> None:
@@ -120,8 +120,8 @@ def test_a_call_that_is_cancelled_before_it_begins_gets_a_token_that_is_set() ->
 
 def test_what_callbacks_get_is_returned_in_order_with_the_answer() -> None:
     _, found = answered(replace(PLAIN, streamed=True, wanted="told"))
-    told, (parts, *_) = found["told"]
-    assert told == [["chunk", "Bed 3 "], ["chunk", "is dry."]]
+    events, (parts, *_) = found["told"]
+    assert events == [["chunk", "Bed 3 "], ["chunk", "is dry."]]
     assert list(parts) == [{"part": "text", "text": "Bed 3 is dry."}]
 
 

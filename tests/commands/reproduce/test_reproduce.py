@@ -67,17 +67,17 @@ def broken(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def reproduced(broken: Path, tmp_path: Path) -> Callable[[str], Path]:
-    def made(code: str) -> Path:
+    def reproduce(code: str) -> Path:
         file = tmp_path / "shown.py"
         done = run_turnproof(broken, "reproduce", code, "--out", str(file))
         assert done.returncode == 0, done.stderr
         return file
 
-    return made
+    return reproduce
 
 
 @pytest.mark.parametrize(
-    ("code", "got"),
+    ("code", "message"),
     [
         ("tools/string-results-go-out-unquoted/changed", 'expected "41 %"; got \'"41 %"\''),
         ("errors/a-stream-without-its-end-is-no-answer/returned", "got 'Monday: bed 3 was'"),
@@ -91,13 +91,13 @@ def reproduced(broken: Path, tmp_path: Path) -> Callable[[str], Path]:
     ],
 )
 def test_a_file_shows_the_mistake_and_says_that_it_is_gone_from_the_right_adapter(
-    broken: Path, reproduced: Callable[[str], Path], code: str, got: str
+    broken: Path, reproduced: Callable[[str], Path], code: str, message: str
 ) -> None:
     file = reproduced(code)
     assert len(file.read_text("utf-8").splitlines()) <= 60
     shown = run_file(file, broken)
     assert (shown.returncode, shown.stdout[:8]) == (1, "DEFECT: "), shown.stdout + shown.stderr
-    assert got in shown.stdout
+    assert message in shown.stdout
     right = run_file(file, EXAMPLE)
     assert (right.returncode, right.stdout[:6]) == (0, "gone: "), right.stdout + right.stderr
 

@@ -111,14 +111,14 @@ def mark(ttl: str | None = None) -> Json:
     return {"cache_control": {"type": "ephemeral"} | ({"ttl": ttl} if ttl else {})}
 
 
-ASKED = user("How moist is bed 3?")
+OPENING = user("How moist is bed 3?")
 TOOL: Json = {"name": "read_sensor", "description": "Read one sensor", "input_schema": {"type": "object"}}
 THINKING: Json = {"max_tokens": 4096, "thinking": {"type": "enabled", "budget_tokens": 1024}}
 
 
 def body(*messages: Json, **more: Any) -> Json:
     """A request of these messages (one question where there are none)."""
-    return {"model": MODEL, "max_tokens": 256, "messages": list(messages or (ASKED,))} | more
+    return {"model": MODEL, "max_tokens": 256, "messages": list(messages or (OPENING,))} | more
 
 
 def ask(*messages: Json, **more: Any) -> Ask:
@@ -127,11 +127,11 @@ def ask(*messages: Json, **more: Any) -> Ask:
 
 def loop(*answer: Json, **more: Any) -> Ask:
     """A running tool loop: asked, called, answered with these blocks."""
-    return ask(ASKED, assistant(call()), user(*answer), tools=[TOOL], **more)
+    return ask(OPENING, assistant(call()), user(*answer), tools=[TOOL], **more)
 
 
 def counted(**more: Any) -> Ask:
-    return Ask({"model": MODEL, "messages": [ASKED], **more}, "/v1/messages/count_tokens")
+    return Ask({"model": MODEL, "messages": [OPENING], **more}, "/v1/messages/count_tokens")
 
 
 def without(name: str) -> Ask:

@@ -8,9 +8,9 @@ from turnproof.dialects.anthropic_messages import DIALECT, rules
 
 from ..refusals import Accepted, RefusalKit, judge_by
 from .builders import (
-    ASKED,
     MODEL,
     NEWEST,
+    OPENING,
     REDACTED,
     SIGNATURE_OF_NOTHING,
     THINKING,
@@ -45,37 +45,37 @@ _FOUND = {"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "conten
 _PNG = image({"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo="})
 
 ACCEPTED: tuple[Accepted[Ask], ...] = (
-    Accepted("first-message-from-the-assistant", ask(assistant("Welcome."), ASKED)),
+    Accepted("first-message-from-the-assistant", ask(assistant("Welcome."), OPENING)),
     Accepted(
         "merged-calls-answered-together",
-        ask(ASKED, assistant(call("a")), assistant(call("b")), user(result("a"), result("b")), tools=[TOOL]),
+        ask(OPENING, assistant(call("a")), assistant(call("b")), user(result("a"), result("b")), tools=[TOOL]),
     ),
     Accepted(
         "results-in-two-user-messages",
-        ask(ASKED, assistant(call("a"), call("b")), user(result("a")), user(result("b")), tools=[TOOL]),
+        ask(OPENING, assistant(call("a"), call("b")), user(result("a")), user(result("b")), tools=[TOOL]),
     ),
     Accepted(
         "same-id-in-different-turns",
-        ask(ASKED, assistant(call()), user(result()), assistant("41 %"), ASKED, assistant(call()), user(result())),
+        ask(OPENING, assistant(call()), user(result()), assistant("41 %"), OPENING, assistant(call()), user(result())),
     ),
-    Accepted("foreign-ids", ask(ASKED, assistant(call("fc_0a-B")), user(result("fc_0a-B")))),
-    Accepted("blank-assistant-text", ask(ASKED, assistant(text(" "), call()), user(result()))),
+    Accepted("foreign-ids", ask(OPENING, assistant(call("fc_0a-B")), user(result("fc_0a-B")))),
+    Accepted("blank-assistant-text", ask(OPENING, assistant(text(" "), call()), user(result()))),
     Accepted("result-content-string", loop(result(content="41 %"))),
     Accepted("result-content-blocks", loop(result(content=[text("41 %"), _PNG]))),
     Accepted("result-content-empty-list", loop(result(content=[]))),
     Accepted("result-content-absent", loop({"type": "tool_result", "tool_use_id": "call_1"})),
     Accepted("result-flagged-as-error", loop(result(is_error=True))),
     Accepted("text-after-results", loop(result(), text("And bed 4?"))),
-    Accepted("thinking-back-while-off", ask(ASKED, assistant(thinking(), "41 %"), user("Thanks"))),
-    Accepted("thinking-absent-while-on-but-no-loop", ask(ASKED, assistant("41 %"), user("Thanks"), **THINKING)),
+    Accepted("thinking-back-while-off", ask(OPENING, assistant(thinking(), "41 %"), user("Thanks"))),
+    Accepted("thinking-absent-while-on-but-no-loop", ask(OPENING, assistant("41 %"), user("Thanks"), **THINKING)),
     Accepted(
         "redacted-opens-the-loop",
-        ask(ASKED, assistant({"type": "redacted_thinking", "data": REDACTED}, call()), user(result()), **THINKING),
+        ask(OPENING, assistant({"type": "redacted_thinking", "data": REDACTED}, call()), user(result()), **THINKING),
     ),
     Accepted(
         "later-calls-of-a-loop-without-thinking",
         ask(
-            ASKED,
+            OPENING,
             assistant(thinking(), call("a")),
             user(result("a")),
             assistant(call("b")),
@@ -85,20 +85,20 @@ ACCEPTED: tuple[Accepted[Ask], ...] = (
     ),
     Accepted(
         "adaptive-thinking-does-not-demand-it",
-        ask(ASKED, assistant(call()), user(result()), model=NEWEST, thinking={"type": "adaptive"}),
+        ask(OPENING, assistant(call()), user(result()), model=NEWEST, thinking={"type": "adaptive"}),
     ),
-    Accepted("prefill-on-4-5", ask(ASKED, assistant("Bed 3 is"), model="claude-haiku-4-5")),
-    Accepted("empty-final-assistant-message", ask(ASKED, assistant())),
-    Accepted("paused-turn-goes-back", ask(ASKED, assistant("Searching.", _SEARCH), model=NEWEST)),
+    Accepted("prefill-on-4-5", ask(OPENING, assistant("Bed 3 is"), model="claude-haiku-4-5")),
+    Accepted("empty-final-assistant-message", ask(OPENING, assistant())),
+    Accepted("paused-turn-goes-back", ask(OPENING, assistant("Searching.", _SEARCH), model=NEWEST)),
     Accepted(
         "caller-of-a-call-sent-back",
-        ask(ASKED, assistant(call(caller={"type": "direct"})), user(result()), tools=[TOOL]),
+        ask(OPENING, assistant(call(caller={"type": "direct"})), user(result()), tools=[TOOL]),
     ),
-    Accepted("server-tool-beside-text", ask(ASKED, assistant(_SEARCH, _FOUND, "41 %"), user("Thanks"))),
+    Accepted("server-tool-beside-text", ask(OPENING, assistant(_SEARCH, _FOUND, "41 %"), user("Thanks"))),
     Accepted("unknown-block-types", ask(user({"type": "hologram", "anything": 1}, "Look."))),
     Accepted(
         "system-after-results-at-the-end",
-        ask(ASKED, assistant(call()), user(result()), system("Be brief."), model=NEWEST),
+        ask(OPENING, assistant(call()), user(result()), system("Be brief."), model=NEWEST),
     ),
     Accepted("system-string-blank", ask(system=" ")),
     Accepted("null-cache-control", ask(user(text("Hello", cache_control=None)))),
@@ -113,7 +113,7 @@ ACCEPTED: tuple[Accepted[Ask], ...] = (
     Accepted("file-source-in-the-new-version", new_version(user(image({"type": "file", "file_id": "file_1"})))),
     Accepted(
         "signed-thinking-of-empty-text",
-        ask(ASKED, assistant(thinking("", SIGNATURE_OF_NOTHING), call()), user(result()), **THINKING),
+        ask(OPENING, assistant(thinking("", SIGNATURE_OF_NOTHING), call()), user(result()), **THINKING),
     ),
 )
 

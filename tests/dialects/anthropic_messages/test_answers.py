@@ -41,12 +41,12 @@ DATED = "claude-sonnet-4-5-20250929"
 PROMPT = PromptUsage(31, cache_read=1520, cache_write_5m=40, cache_write_1h=2)
 
 
-def asked(*, stream: bool, **body: Any) -> Call:
+def new_call(*, stream: bool, **body: Any) -> Call:
     return Call("generate", MODEL, stream, tools=TOOLS[:1], body={"model": MODEL, **body})
 
 
-def render(said: Reply, *, stream: bool, seed: str = "s", at: World | None = None, **body: Any) -> Rendered:
-    return DIALECT.render(asked(stream=stream, **body), said, PROMPT, at or world(), seed)
+def render(script: Reply, *, stream: bool, seed: str = "s", at: World | None = None, **body: Any) -> Rendered:
+    return DIALECT.render(new_call(stream=stream, **body), script, PROMPT, at or world(), seed)
 
 
 read = partial(read_back, DIALECT)
@@ -55,11 +55,11 @@ read = partial(read_back, DIALECT)
 @pytest.mark.parametrize("stream", [False, True])
 def test_what_was_scripted_is_read_back(stream: bool) -> None:
     answer = read(render(reply(*LOOK, finish=FinishReason.TOOL_USE), stream=stream))
-    thought, said, call, empty = answer.parts
+    thought, text_part, call, empty = answer.parts
     assert isinstance(thought, Thought)
     assert thought.text == "Bed 3 needs the sensor."
     assert thought.provider_data is not None
-    assert said == Text("Let me look at bed 3. 🌱")
+    assert text_part == Text("Let me look at bed 3. 🌱")
     assert isinstance(call, FunctionCall)
     assert (call.name, call.args) == ("read_sensor", {"bed": "3", "unit": "°C", "leaf": "🍃"})
     assert call.id.startswith("toolu_01")
@@ -68,8 +68,8 @@ def test_what_was_scripted_is_read_back(stream: bool) -> None:
 
 
 def test_batch_and_stream_say_the_same() -> None:
-    said = reply(*LOOK, finish=FinishReason.TOOL_USE)
-    assert read(render(said, stream=False)) == read(render(said, stream=True))
+    script = reply(*LOOK, finish=FinishReason.TOOL_USE)
+    assert read(render(script, stream=False)) == read(render(script, stream=True))
 
 
 def test_equal_requests_get_equal_bytes_and_another_seed_gets_others() -> None:
@@ -107,8 +107,8 @@ def test_hidden_thinking_is_a_signature_without_a_text() -> None:
 
 
 def test_a_scripted_signature_is_kept() -> None:
-    kept = Thought("So.", provider_data=ProviderData(NAME, DATED, {"signature": "a2VwdA=="}))
-    assert read(render(reply(kept), stream=True)).parts == (kept,)
+    signed_thought = Thought("So.", provider_data=ProviderData(NAME, DATED, {"signature": "a2VwdA=="}))
+    assert read(render(reply(signed_thought), stream=True)).parts == (signed_thought,)
 
 
 def test_a_stream_has_the_recorded_order_of_events() -> None:
@@ -152,12 +152,12 @@ def test_the_dated_id_answers_for_the_alias() -> None:
 
 def test_a_clipped_call_is_never_closed_and_batch_keeps_only_whole_members() -> None:
     clipped = ReplyPart(FunctionCall("c", "write"), ('{"path": "hello.py", ', '"text": "pri'), broken=True)
-    said = reply(clipped, finish=FinishReason.MAX_TOKENS)
-    stream = render(said, stream=True)
+    script = reply(clipped, finish=FinishReason.MAX_TOKENS)
+    stream = render(script, stream=True)
     assert "block_end" not in [event.kind for event in stream.events]
     answer = read(stream)
     assert (answer.parts, answer.broken_calls, answer.finish) == ((), 1, FinishReason.MAX_TOKENS)
-    assert body_of(render(said, stream=False))["content"][0]["input"] == {"path": "hello.py"}
+    assert body_of(render(script, stream=False))["content"][0]["input"] == {"path": "hello.py"}
 
 
 def test_a_clipped_call_without_pieces_is_cut_by_itself() -> None:
@@ -187,8 +187,8 @@ def test_each_finish_reason_goes_out_and_comes_back(
 
 
 def test_a_stop_sequence_is_named() -> None:
-    said = reply(Text("a"), raw_finish="stop_sequence")
-    assert body_of(render(said, stream=False, stop_sequences=["```"]))["stop_sequence"] == "```"
+    script = reply(Text("a"), raw_finish="stop_sequence")
+    assert body_of(render(script, stream=False, stop_sequences=["```"]))["stop_sequence"] == "```"
 
 
 def test_a_reason_that_the_api_lacks_is_our_mistake() -> None:
@@ -250,8 +250,8 @@ def test_completed_members_are_a_prefix_of_the_arguments(args: dict[str, Any], e
 @examples(60)
 @given(st.lists(any_parts(r"[a-zA-Z0-9_-]{1,8}"), max_size=4), st.text(max_size=4))
 def test_any_reply_survives_both_forms(parts: list[Part], seed: str) -> None:
-    said = reply(*parts)
-    batch, stream = render(said, stream=False, seed=seed), render(said, stream=True, seed=seed)
+    script = reply(*parts)
+    batch, stream = render(script, stream=False, seed=seed), render(script, stream=True, seed=seed)
     assert read(batch) == read(stream)
     assert [type(part) for part in read(batch).parts] == [type(part) for part in parts]
     assert DIALECT.split_stream(stream.headers, data(stream)) == stream.events

@@ -13,18 +13,18 @@ from turnproof.tokens import text_tokens
 
 from .. import answers
 from ..requests import read_call
-from .builders import ASKED, TOOL, Ask, ask, assistant, body, call, image, mark, result, text, thinking, user, world
+from .builders import OPENING, TOOL, Ask, ask, assistant, body, call, image, mark, result, text, thinking, user, world
 
 LONG = "The greenhouse log of the year. " * 160
 MODEL = "claude-sonnet-4-5"
 
 
-def parsed(asked: Ask) -> Call:
-    return read_call(DIALECT, asked, world())
+def parsed(request: Ask) -> Call:
+    return read_call(DIALECT, request, world())
 
 
-def account(cache: PrefixCache, asked: Ask, now: float = 0.0) -> PromptUsage:
-    found = parsed(asked)
+def account(cache: PrefixCache, request: Ask, now: float = 0.0) -> PromptUsage:
+    found = parsed(request)
     usage = answers.account(DIALECT, cache, found, now)
     assert usage.whole == DIALECT.count(found)
     return usage
@@ -57,8 +57,8 @@ def test_counting_counts_the_whole_prompt_cached_or_not() -> None:
 @pytest.mark.parametrize("model", ["claude-haiku-4-5", "claude-opus-4-6"])
 def test_the_minimum_depends_on_the_model(model: str) -> None:
     cache = DIALECT.new_cache()
-    asked = ask(user(text(LONG * 2, **mark())), model=model)
-    assert account(cache, asked).cache_write_5m == 0
+    request = ask(user(text(LONG * 2, **mark())), model=model)
+    assert account(cache, request).cache_write_5m == 0
     assert account(cache, ask(user(text(LONG * 2, **mark())))).cache_write_5m > 0
 
 
@@ -69,9 +69,9 @@ def test_caches_are_per_model_and_an_alias_shares_with_its_dated_id() -> None:
     assert account(cache, base(model="claude-sonnet-4-6")).cache_read == 0
 
 
-def sections(cache: PrefixCache, asked: Ask) -> int:
+def sections(cache: PrefixCache, request: Ask) -> int:
     """How many of the three sections were read from the cache."""
-    return round(account(cache, asked).cache_read / text_tokens(LONG))
+    return round(account(cache, request).cache_read / text_tokens(LONG))
 
 
 @pytest.mark.parametrize(
@@ -129,28 +129,28 @@ def test_what_means_the_same_has_the_same_prefix(one: dict[str, Any], other: dic
 
 
 def test_the_order_of_keys_in_arguments_is_part_of_the_prefix() -> None:
-    def asked(args: dict[str, Any]) -> Ask:
+    def request_with(args: dict[str, Any]) -> Ask:
         return ask(user(LONG), assistant(call(input=args)), user(result(**mark())))
 
     cache = DIALECT.new_cache()
-    account(cache, asked({"bed": "3", "depth": 1}))
-    assert account(cache, asked({"depth": 1, "bed": "3"})).cache_read == 0
+    account(cache, request_with({"bed": "3", "depth": 1}))
+    assert account(cache, request_with({"depth": 1, "bed": "3"})).cache_read == 0
 
 
 def test_the_automatic_breakpoint_moves_with_the_conversation() -> None:
     cache = DIALECT.new_cache()
     first = account(cache, ask(user(LONG), **mark()))
-    grown = account(cache, ask(user(LONG), assistant("41 %"), user("And bed 4?"), **mark()))
+    usage = account(cache, ask(user(LONG), assistant("41 %"), user("And bed 4?"), **mark()))
     assert first.cache_write_5m > 0
-    assert grown.cache_read == first.cache_write_5m
-    assert grown.fresh == 3
+    assert usage.cache_read == first.cache_write_5m
+    assert usage.fresh == 3
 
 
 def test_the_automatic_breakpoint_passes_over_thinking() -> None:
     cache = DIALECT.new_cache()
-    asked = ask(user(LONG), assistant(thinking()), **mark("1h"))
-    assert account(cache, asked).cache_write_1h > 0
-    assert account(cache, asked).fresh > 3
+    request = ask(user(LONG), assistant(thinking()), **mark("1h"))
+    assert account(cache, request).cache_write_1h > 0
+    assert account(cache, request).fresh > 3
 
 
 def test_runs_of_calls_and_of_results_are_one_position_each() -> None:
@@ -165,9 +165,9 @@ def test_runs_of_calls_and_of_results_are_one_position_each() -> None:
 
 def test_a_breakpoint_inside_a_result_counts() -> None:
     cache = DIALECT.new_cache()
-    asked = ask(ASKED, assistant(call()), user(result(content=[text(LONG, **mark()), text("41 %")])))
-    assert account(cache, asked).cache_write_5m > 0
-    assert account(cache, asked).cache_read > 0
+    request = ask(OPENING, assistant(call()), user(result(content=[text(LONG, **mark()), text("41 %")])))
+    assert account(cache, request).cache_write_5m > 0
+    assert account(cache, request).cache_read > 0
 
 
 def test_counting_is_the_same_for_equal_bodies_and_grows_with_them() -> None:

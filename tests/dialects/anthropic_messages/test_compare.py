@@ -12,12 +12,12 @@ from .builders import assistant, call, result
 from .builders import user as user_message
 from .differences import WIRE_LOOP, WIRE_THANKS, find_differences, tool_with, wire_tool
 
-TOLD = [*HELD_LOOP, model("It is dry."), THANKS]
+HISTORY = [*HELD_LOOP, model("It is dry."), THANKS]
 CASES: list[tuple[Case, dict[str, str]]] = [
     (
         Case(
             "changed-text",
-            TOLD,
+            HISTORY,
             [*WIRE_LOOP, assistant("It is wet."), WIRE_THANKS],
         ),
         {"lost-text": "$.sent.messages[3].parts[0]"},
@@ -25,12 +25,12 @@ CASES: list[tuple[Case, dict[str, str]]] = [
     (
         Case(
             "lost-text-beside-a-call",
-            TOLD,
+            HISTORY,
             [WIRE_LOOP[0], assistant(call()), WIRE_LOOP[2], assistant("It is dry."), WIRE_THANKS],
         ),
         {"lost-text": "$.sent.messages[1]"},
     ),
-    (Case("lost-message", TOLD, [*WIRE_LOOP, WIRE_THANKS]), {"lost-text": "$.sent.messages"}),
+    (Case("lost-message", HISTORY, [*WIRE_LOOP, WIRE_THANKS]), {"lost-text": "$.sent.messages"}),
     (
         Case(
             "changed-result",

@@ -14,8 +14,8 @@ from turnproof.messages import CacheMark, FileRef, FunctionCall, Opaque, Part, T
 from ..differences import PNG, inline
 from ..requests import read_call
 from .builders import (
-    ASKED,
     MODEL,
+    OPENING,
     REDACTED,
     SIGNATURE,
     THOUGHT,
@@ -38,8 +38,8 @@ from .builders import (
 NAME = "anthropic-messages"
 
 
-def parsed(asked: Ask) -> Call:
-    return read_call(DIALECT, asked, world())
+def parsed(request: Ask) -> Call:
+    return read_call(DIALECT, request, world())
 
 
 def only_part(block: dict[str, Any], role: str = "user") -> Part:
@@ -129,7 +129,7 @@ def test_each_block_becomes_its_part(block: dict[str, Any], part: Part) -> None:
 def test_a_result_keeps_its_text_as_it_stood_and_its_attachments(
     content: Any, expected: str | None, attachments: tuple[FileRef, ...]
 ) -> None:
-    found = parsed(ask(ASKED, assistant(call()), user(result(content=content, is_error=True))))
+    found = parsed(ask(OPENING, assistant(call()), user(result(content=content, is_error=True))))
     assert found.messages[-1].parts == (ToolResult("call_1", "read_sensor", expected, True, attachments),)
 
 
@@ -140,7 +140,7 @@ def test_blocks_in_a_result_that_no_part_names_are_kept() -> None:
 
 
 def test_results_stand_as_a_tool_message_in_front_of_the_text_beside_them() -> None:
-    found = parsed(ask(ASKED, assistant(call()), user(result(), text("And bed 4?"))))
+    found = parsed(ask(OPENING, assistant(call()), user(result(), text("And bed 4?"))))
     assert [message.role for message in found.messages] == ["user", "model", "tool", "user"]
     assert found.messages[3].text == "And bed 4?"
 
@@ -153,7 +153,7 @@ def test_the_whole_request_is_read() -> None:
     search = {"type": "web_search_20250305", "name": "web_search", "max_uses": 2}
     found = parsed(
         ask(
-            ASKED,
+            OPENING,
             system("Be brief."),
             model="claude-opus-4-8",
             stream=True,
@@ -196,7 +196,7 @@ def test_the_form_that_cassettes_match_on_has_no_marks_settings_or_tool_order() 
 
 
 def test_thinking_is_matched_with_its_signature() -> None:
-    one, other = ask(ASKED, assistant(thinking())), ask(ASKED, assistant(thinking(signature="b3RoZXI=")))
+    one, other = ask(OPENING, assistant(thinking())), ask(OPENING, assistant(thinking(signature="b3RoZXI=")))
     assert DIALECT.match_form(parsed(one)) != DIALECT.match_form(parsed(other))
 
 

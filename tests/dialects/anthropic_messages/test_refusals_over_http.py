@@ -39,7 +39,7 @@ def service(server: EmulatorServer) -> Iterator[SdkClient]:
         yield client
 
 
-def asked(ask: Ask) -> HttpRequest:
+def http_request(ask: Ask) -> HttpRequest:
     return ask.request(lambda body: json.dumps(body).encode())
 
 
@@ -47,13 +47,13 @@ def asked(ask: Ask) -> HttpRequest:
 def test_the_sdk_raises_the_refusal_and_not_for_its_neighbour(pair: Pair, service: SdkClient) -> None:
     if pair.enforced:
         with pytest.raises(anthropic.APIStatusError) as raised:
-            service.send(asked(pair.illegal))
+            service.send(http_request(pair.illegal))
         body: Any = raised.value.body
         assert raised.value.status_code == pair.status
         assert body["error"] == {"type": pair.kind, "message": pair.message}
         assert raised.value.request_id == body["request_id"]
     else:
-        assert service.send(asked(pair.illegal)).status_code == 200
+        assert service.send(http_request(pair.illegal)).status_code == 200
     legal = pair.legal
     if legal.method == "POST":
-        assert service.send(asked(legal)).status_code == 200
+        assert service.send(http_request(legal)).status_code == 200

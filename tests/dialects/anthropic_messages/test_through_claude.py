@@ -16,7 +16,7 @@ from ..through_programs import SYSTEM, answer_to_aside, world_of
 THROUGH = dialect("anthropic-messages@claude-cli")
 MODEL = "claude-haiku-4-5"
 SENSOR = ToolSchema("read_sensor", "Read one sensor", {"type": "object", "properties": {"bed": {"type": "string"}}})
-HELD = (
+HISTORY = (
     Message.user("How moist is bed 3?"),
     Message("model", (FunctionCall("toolu_01", "read_sensor", {"bed": "3"}),)),
     Message.tool(ToolResult("toolu_01", "read_sensor", "41 %")),
@@ -27,7 +27,7 @@ IDENTITY = "You are a Claude agent, built on Anthropic's Claude Agent SDK."
 
 
 def sent(**changed: Any) -> Call:
-    """The request that the program makes of `HELD`."""
+    """The request that the program makes of `HISTORY`."""
     body = {
         "model": MODEL,
         "max_tokens": 1000,
@@ -58,7 +58,7 @@ def sent(**changed: Any) -> Call:
 
 
 def found(call: Call) -> list[str]:
-    return [one.path for one in THROUGH.differences(HELD, SYSTEM, [SENSOR], call, MODEL)]
+    return [one.path for one in THROUGH.differences(HISTORY, SYSTEM, [SENSOR], call, MODEL)]
 
 
 def test_what_the_program_adds_is_no_difference() -> None:
@@ -67,7 +67,7 @@ def test_what_the_program_adds_is_no_difference() -> None:
 
 def test_without_the_surface_the_names_and_texts_are_differences() -> None:
     plain = dialect("anthropic-messages")
-    assert plain.differences(HELD, SYSTEM, [SENSOR], sent(), MODEL)
+    assert plain.differences(HISTORY, SYSTEM, [SENSOR], sent(), MODEL)
 
 
 @pytest.mark.parametrize(
@@ -101,8 +101,8 @@ def around(*first: Any, note: Any = NOTE, filler: str = "No response requested."
 
 
 def test_what_the_program_says_in_the_conversation_is_no_difference() -> None:
-    held = (HELD[0], Message.user("Never mind."))
-    assert THROUGH.differences(held, SYSTEM, [SENSOR], around(REMINDER, QUESTION), MODEL) == []
+    history = (HISTORY[0], Message.user("Never mind."))
+    assert THROUGH.differences(history, SYSTEM, [SENSOR], around(REMINDER, QUESTION), MODEL) == []
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,7 @@ def test_what_the_program_says_in_the_conversation_is_no_difference() -> None:
     ids=["a reminder in plain words", "the question is lost", "another note", "another filler"],
 )
 def test_what_is_said_besides_is_one(call: Call) -> None:
-    assert THROUGH.differences((HELD[0], Message.user("Never mind.")), SYSTEM, [SENSOR], call, MODEL)
+    assert THROUGH.differences((HISTORY[0], Message.user("Never mind.")), SYSTEM, [SENSOR], call, MODEL)
 
 
 def test_a_tool_of_the_program_s_own_is_one() -> None:
@@ -125,17 +125,17 @@ def test_a_tool_of_the_program_s_own_is_one() -> None:
 
 
 def test_whether_anybody_is_there_is_asked_beside_the_conversation() -> None:
-    asked = HttpRequest("HEAD", "/", {}, {"user-agent": "Bun/1.4.0"}, b"")
-    call = THROUGH.parse(asked, WORLD)
+    probe = HttpRequest("HEAD", "/", {}, {"user-agent": "Bun/1.4.0"}, b"")
+    call = THROUGH.parse(probe, WORLD)
     assert isinstance(call, Call)
     assert call.operation == "other"
-    assert THROUGH.validate(asked, call, WORLD) == []
+    assert THROUGH.validate(probe, call, WORLD) == []
     assert THROUGH.render_extra(call, PromptUsage(0), WORLD, "seed").status == 404
 
 
 NAMING = "You are naming a coding session so the user can pick it out of a long list of sessions."
 ABOUT_IT = [{"role": "user", "content": "<session>\nHow moist is bed 3?\n</session>\n\nWrite the title."}]
-BESIDE = {
+SIDE_REQUESTS = {
     "a name": {
         "system": [{"type": "text", "text": text} for text in (BILLING, IDENTITY, NAMING)],
         "messages": ABOUT_IT,
@@ -154,7 +154,7 @@ def asked_beside(**fields: Any) -> tuple[HttpRequest, Call]:
 
 
 @pytest.mark.parametrize("stream", [True, False], ids=["in pieces", "whole"])
-@pytest.mark.parametrize("fields", BESIDE.values(), ids=BESIDE)
+@pytest.mark.parametrize("fields", SIDE_REQUESTS.values(), ids=SIDE_REQUESTS)
 def test_what_is_asked_beside_the_conversation_is_judged_and_answered_all_the_same(
     fields: dict[str, Any], stream: bool
 ) -> None:
@@ -163,7 +163,7 @@ def test_what_is_asked_beside_the_conversation_is_judged_and_answered_all_the_sa
     assert (answer.finish is FinishReason.MAX_TOKENS) is ("max_tokens" in fields)
 
 
-@pytest.mark.parametrize("fields", BESIDE.values(), ids=BESIDE)
+@pytest.mark.parametrize("fields", SIDE_REQUESTS.values(), ids=SIDE_REQUESTS)
 def test_what_is_asked_beside_the_conversation_is_refused_like_anything_else(fields: dict[str, Any]) -> None:
     request, call = asked_beside(**{**fields, "messages": [{"role": "user", "content": " "}]})
     assert call.operation == "other"
@@ -182,8 +182,8 @@ def test_a_lost_message_is_a_loss_all_the_same() -> None:
 def test_a_scripted_call_is_spoken_under_the_name_that_the_program_gave() -> None:
     parts = (ReplyPart(Text("Let me look.")), ReplyPart(FunctionCall("c", "read_sensor", {"bed": "3"})))
     reply = Reply(parts, FinishReason.TOOL_USE)
-    spoken = THROUGH.speak(reply, [SENSOR], sent())
-    assert [part.part.name for part in spoken.parts if isinstance(part.part, FunctionCall)] == [
+    wire_reply = THROUGH.speak(reply, [SENSOR], sent())
+    assert [part.part.name for part in wire_reply.parts if isinstance(part.part, FunctionCall)] == [
         "mcp__session__read_sensor"
     ]
 

@@ -82,7 +82,7 @@ def thought(text: str, signature: str | None = None) -> Json:
     return {"text": text, "thought": True} | ({} if signature is None else {"thoughtSignature": signature})
 
 
-ASKED = user("How moist is bed 3?")
+OPENING = user("How moist is bed 3?")
 SENSOR: Json = {
     "name": "read_sensor",
     "description": "Read one sensor",
@@ -92,7 +92,7 @@ SENSOR: Json = {
 
 def ask(*contents: Json, model: str = GEMINI, **request: Any) -> Ask:
     """A request for an answer to these contents (one question where there are none)."""
-    return Ask(envelope({"contents": list(contents or (ASKED,))} | request, model))
+    return Ask(envelope({"contents": list(contents or (OPENING,))} | request, model))
 
 
 def claude(*contents: Json, **request: Any) -> Ask:
@@ -110,13 +110,13 @@ def refresh(token: str, **more: str | None) -> Ask:
     return Ask(sent.encode(), "/token", token=None)
 
 
-def judged(asked: Ask, here: World | None = None) -> list[Refusal]:
+def judged(request: Ask, here: World | None = None) -> list[Refusal]:
     """All refusals of a request, in this world or in the usual one."""
-    return find_refusals(DIALECT, asked, here or world())
+    return find_refusals(DIALECT, request, here or world())
 
 
-def read(asked: Ask, here: World | None = None) -> AntigravityCall:
+def read(sendable: Ask, here: World | None = None) -> AntigravityCall:
     """A request that can be read."""
-    found = DIALECT.parse(asked.request(), here or world())
+    found = DIALECT.parse(sendable.request(), here or world())
     assert isinstance(found, AntigravityCall), found
     return found

@@ -43,15 +43,15 @@ class Client:
         for account in self.accounts:
             if account not in self.tokens and (answer := self.refresh(account)).status_code != 200:
                 continue
-            answer = self._asked(account, model, request)
+            answer = self._request_answer(account, model, request)
             if answer.status_code == 401 and self.refresh(account).status_code == 200:
-                answer = self._asked(account, model, request)
+                answer = self._request_answer(account, model, request)
             if answer.status_code not in (401, 403, 429):
                 break
         assert answer is not None
         return answer
 
-    def _asked(self, account: str, model: str, request: Json) -> httpx2.Response:
+    def _request_answer(self, account: str, model: str, request: Json) -> httpx2.Response:
         if account not in self.projects:
             loaded = self.post(account, "loadCodeAssist", {"metadata": {"ideType": "ANTIGRAVITY"}}, self.hosts[-1])
             if loaded.status_code != 200:

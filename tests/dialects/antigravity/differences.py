@@ -34,10 +34,10 @@ def ours(part: Part) -> Part:
 
 
 def find_differences(case: Case) -> list[WireDifference]:
-    held = [Message(each.role, tuple(map(ours, each.parts)), each.message_id) for each in case.held]
+    history = [Message(each.role, tuple(map(ours, each.parts)), each.message_id) for each in case.history]
     name = MODELS[case.model or MODEL]
     sent = read(Ask(envelope({"contents": list(case.sent), **case.wire}, name)))
-    return DIALECT.differences(held, case.system, case.tools, sent, name)
+    return DIALECT.differences(history, case.system, case.tools, sent, name)
 
 
 def of_gateway(cases: Sequence[Case]) -> list[Case]:

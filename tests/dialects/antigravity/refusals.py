@@ -21,10 +21,10 @@ from ..gemini.builders import model, user
 from ..refusals import RefusalKit
 from ..requests import Json
 from .builders import (
-    ASKED,
     CLAUDE,
     GEMINI,
     OLD,
+    OPENING,
     OTHER_CLAUDE,
     SENSOR,
     Ask,
@@ -109,10 +109,10 @@ def _caller() -> list[Pair]:
         Pair("bad-token", ask().by(refresh_token("main")),
              f"Request had invalid authentication credentials. {_EXPECTED}", ask(), status=401, kind="UNAUTHENTICATED",
              variant="a-refresh-token"),
-        Pair("others-project", Ask(envelope({"contents": [ASKED]}, project="turnproof-second")),
+        Pair("others-project", Ask(envelope({"contents": [OPENING]}, project="turnproof-second")),
              "Permission denied on resource project turnproof-second.", ask(), status=403, kind="PERMISSION_DENIED"),
-        Pair("missing-project", Ask(envelope({"contents": [ASKED]}, project=None)), "No project was named",
-             Ask(envelope({"contents": [ASKED]}, project="rising-shift-htf18")), status=403, kind="PERMISSION_DENIED",
+        Pair("missing-project", Ask(envelope({"contents": [OPENING]}, project=None)), "No project was named",
+             Ask(envelope({"contents": [OPENING]}, project="rising-shift-htf18")), status=403, kind="PERMISSION_DENIED",
              enforced=False),
     ]  # fmt: skip
 
@@ -148,7 +148,7 @@ def _reading() -> list[Pair]:
              'Invalid JSON payload received. Unknown name "": Root element must be a message.', ask()),
         *(Pair("unknown-name", _schema(**{keyword: value}), _unknown(keyword, bed), plain, variant=keyword)
           for keyword, value in keywords.items()),
-        *(Pair("unknown-name", Ask(envelope({"contents": [ASKED]}, **{name: value})), _unknown(name), ask(),
+        *(Pair("unknown-name", Ask(envelope({"contents": [OPENING]}, **{name: value})), _unknown(name), ask(),
                variant=name)
           for name, value in strangers.items()),
         Pair("not-repeating", _schema(type=["string", "null"]),
@@ -179,22 +179,22 @@ def _takes(**schema: Any) -> Ask:
     return ask(tools=[{"functionDeclarations": [SENSOR | {"parameters": parameters}]}])
 
 
-def _asked() -> list[Pair]:
+def _target() -> list[Pair]:
     search: Json = {"googleSearch": {}}
     return [
         Pair("unknown-model", ask(model="claude-opus-4-5"), "Requested entity was not found.",
              ask(model="claude-opus-4-5-thinking"), status=404, kind="NOT_FOUND"),
         Pair("unknown-model", ask(model=f"models/{GEMINI}"), "Requested entity was not found.", ask(), status=404,
              kind="NOT_FOUND", variant="as-a-resource"),
-        Pair("empty-content", ask(ASKED, model(), user("?")),
+        Pair("empty-content", ask(OPENING, model(), user("?")),
              "* GenerateContentRequest.contents[1].parts: contents.parts must not be empty.\n",
-             ask(ASKED, model("Yes."), user("?")), enforced=False),
+             ask(OPENING, model("Yes."), user("?")), enforced=False),
         Pair("empty-part", ask(user({})),
              "* GenerateContentRequest.contents[0].parts[0].data: required oneof field 'data' must have one "
              "initialized field\n", ask(user(""))),
         Pair("no-contents", Ask(envelope({})), "* GenerateContentRequest.contents: contents is not specified\n", ask(),
              enforced=False),
-        Pair("invalid-role", ask(ASKED | {"role": "assistant"}), "Please use a valid role: user, model.", ask(),
+        Pair("invalid-role", ask(OPENING | {"role": "assistant"}), "Please use a valid role: user, model.", ask(),
              enforced=False),
         Pair("tool-name", declaring(SENSOR | {"name": "mcp/query"}),
              f"* GenerateContentRequest.tools[0].function_declarations[0].name: {_NAME}\n",
@@ -237,7 +237,7 @@ def _asked() -> list[Pair]:
 
 def _loop(signature: str | None, *answers: Json) -> Ask:
     called = call(None, bed="3") | ({} if signature is None else {"thoughtSignature": signature})
-    return ask(ASKED, model(called), user(*(answers or (response(None),))))
+    return ask(OPENING, model(called), user(*(answers or (response(None),))))
 
 
 def _gemini() -> list[Pair]:
@@ -254,9 +254,9 @@ def _gemini() -> list[Pair]:
     signed = call(None, bed="3") | {"thoughtSignature": SIGNATURE}
     return [
         Pair("call-turn", ask(model(signed), user(response(None))), turn, good),
-        Pair("response-turn", ask(ASKED, model("41 %"), user(response(None))), answer, good, enforced=False),
+        Pair("response-turn", ask(OPENING, model("41 %"), user(response(None))), answer, good, enforced=False),
         Pair("response-count", _loop(SIGNATURE, response(None), response(None)), count, good),
-        Pair("last-is-model", ask(ASKED, model("41 %")), last, ask(ASKED, model("41 %"), user("?"))),
+        Pair("last-is-model", ask(OPENING, model("41 %")), last, ask(OPENING, model("41 %"), user("?"))),
         Pair("dangling-call", _loop(SIGNATURE, {"text": "Never mind."}), answer, good, enforced=False),
         Pair("response-pairing", _loop(SIGNATURE, response(None, "water")),
              "Function response `water` has the id and name of no call of the function call turn.", good,
@@ -277,15 +277,15 @@ def _gemini() -> list[Pair]:
 
 def _claude() -> list[Pair]:
     called, answered = model(call(bed="3")), user(response())
-    good = claude(ASKED, called, answered)
+    good = claude(OPENING, called, answered)
     first = "messages.1.content.0"
     dangling = (
         "messages.2: `tool_use` ids were found without `tool_result` blocks immediately after: toolu_vrtx_01A. Each "
         "`tool_use` block must have a corresponding `tool_result` block in the next message."
     )
 
-    def thinking(signature: str | None, text: str = "Hm.", *behind: Json) -> Ask:
-        return claude(ASKED, model(thought(text, signature), call(bed="3")), answered, *behind)
+    def thinking(signature: str | None, text: str = "Hm.", *later: Json) -> Ask:
+        return claude(OPENING, model(thought(text, signature), call(bed="3")), answered, *later)
 
     signed = thinking(THOUGHT_SIGNATURE)
     budget = {"thinkingConfig": {"thinkingBudget": 1024}}
@@ -294,20 +294,21 @@ def _claude() -> list[Pair]:
              "`max_tokens` must be greater than `thinking.budget_tokens`. Please consult our documentation at "
              "https://docs.claude.com/en/docs/build-with-claude/extended-thinking#max-tokens-and-context-window-size",
              claude(generationConfig=budget | {"maxOutputTokens": 1025})),
-        Pair("claude-dangling-call", claude(ASKED, called, user("Never mind.")), dangling, good),
-        Pair("claude-dangling-call", claude(ASKED, called, user(response("toolu_vrtx_01B"))), dangling, good,
+        Pair("claude-dangling-call", claude(OPENING, called, user("Never mind.")), dangling, good),
+        Pair("claude-dangling-call", claude(OPENING, called, user(response("toolu_vrtx_01B"))), dangling, good,
              variant="another-id"),
-        Pair("claude-text-before-result", claude(ASKED, called, user("Well.", response())), dangling,
-             claude(ASKED, called, user(response(), "Well.")), enforced=False),
-        Pair("claude-text-after-call", claude(ASKED, model(call(bed="3"), "I look."), answered), dangling,
-             claude(ASKED, model("I look.", call(bed="3")), answered), enforced=False),
-        Pair("claude-orphan-result", claude(ASKED, model("41 %"), answered),
+        Pair("claude-text-before-result", claude(OPENING, called, user("Well.", response())), dangling,
+             claude(OPENING, called, user(response(), "Well.")), enforced=False),
+        Pair("claude-text-after-call", claude(OPENING, model(call(bed="3"), "I look."), answered), dangling,
+             claude(OPENING, model("I look.", call(bed="3")), answered), enforced=False),
+        Pair("claude-orphan-result", claude(OPENING, model("41 %"), answered),
              "messages.2.content.0: unexpected `tool_use_id` found in `tool_result` blocks: toolu_vrtx_01A. Each "
              "`tool_result` block must have a corresponding `tool_use` block in the previous message.", good),
-        Pair("claude-duplicate-call-id", claude(ASKED, model(call(bed="3"), call(bed="4")), answered),
+        Pair("claude-duplicate-call-id", claude(OPENING, model(call(bed="3"), call(bed="4")), answered),
              "messages.1.content.1: `tool_use` ids must be unique",
-             claude(ASKED, model(call(bed="3"), call("b", bed="4")), user(response(), response("b"))), enforced=False),
-        Pair("claude-duplicate-result", claude(ASKED, called, user(response(), response())),
+             claude(OPENING, model(call(bed="3"), call("b", bed="4")), user(response(), response("b"))),
+             enforced=False),
+        Pair("claude-duplicate-result", claude(OPENING, called, user(response(), response())),
              "each tool_use must have a single result. Found multiple `tool_result` blocks with id: toolu_vrtx_01A",
              good, enforced=False),
         Pair("claude-unsigned-thinking", thinking(None), f"{first}.thinking.signature: Field required", good),
@@ -322,7 +323,7 @@ def _claude() -> list[Pair]:
     ]  # fmt: skip
 
 
-PAIRS: tuple[Pair, ...] = (*_oauth(), *_caller(), *_reading(), *_asked(), *_gemini(), *_claude())
+PAIRS: tuple[Pair, ...] = (*_oauth(), *_caller(), *_reading(), *_target(), *_gemini(), *_claude())
 
 WITHOUT_PAIR: Mapping[str, str] = {
     "unlicensed": "it depends on the account: see the tests of accounts",
@@ -342,9 +343,9 @@ def inner_message(refusal: Refusal) -> str:
     return refusal.message if inner is None else str(inner["message"])
 
 
-def judge(asked: Ask) -> list[Refusal]:
+def judge(request: Ask) -> list[Refusal]:
     """All refusals of a request."""
-    return judged(asked, judges())
+    return judged(request, judges())
 
 
 REFUSALS: RefusalKit[Ask] = RefusalKit(

@@ -43,7 +43,7 @@ def dial(run: ServerRun) -> Iterator[Dial]:
         client.http.close()
 
 
-def asked(run: ServerRun) -> list[tuple[str, str, int]]:
+def answer_requests(run: ServerRun) -> list[tuple[str, str, int]]:
     """For every request for an answer the host, the project and the status."""
     found = []
     for exchange in run.exchanges:
@@ -72,7 +72,7 @@ def test_an_expired_token_is_refreshed_and_the_request_made_again(run: ServerRun
     assert client.generate().status_code == 200
     run.clock_offset += LIFETIME
     assert client.generate().status_code == 200
-    assert asked(run) == [("", "main", 200), ("", "main", 401), ("", "main", 200)]
+    assert answer_requests(run) == [("", "main", 200), ("", "main", 401), ("", "main", 200)]
 
 
 def test_a_token_may_be_refused_before_its_time(run: ServerRun, dial: Dial) -> None:
@@ -97,7 +97,7 @@ def test_a_revoked_account_is_left_for_the_next(run: ServerRun, dial: Dial) -> N
     assert refused.status_code == 400
     assert refused.json() == {"error": "invalid_grant", "error_description": "Token has been expired or revoked."}
     assert client.generate().status_code == 200
-    assert asked(run) == [("", "second", 200)]
+    assert answer_requests(run) == [("", "second", 200)]
 
 
 def test_no_other_key_gives_a_token(run: ServerRun, dial: Dial) -> None:
@@ -119,7 +119,7 @@ def test_every_run_has_its_own_tokens(server: EmulatorServer, run: ServerRun, di
 
 def test_an_account_without_quota_is_left_for_the_next(run: ServerRun, dial: Dial) -> None:
     assert dial("spent", "second").generate().status_code == 200
-    assert asked(run) == [("", "spent", 429), ("", "second", 200)]
+    assert answer_requests(run) == [("", "spent", 429), ("", "second", 200)]
 
 
 def test_without_another_account_the_refusal_says_when_the_quota_is_back(run: ServerRun, dial: Dial) -> None:
@@ -142,7 +142,7 @@ def test_a_quota_is_used_up_answer_by_answer_and_for_each_model(run: ServerRun, 
     assert [client.generate().status_code for _ in range(3)] == [200, 200, 200]
     assert client.generate(CLAUDE).status_code == 200
     first = [("", "spent-2", 200), ("", "spent-2", 200), ("", "spent-2", 429), ("", "second", 200)]
-    assert asked(run) == [*first, ("", "spent-2", 200)]
+    assert answer_requests(run) == [*first, ("", "spent-2", 200)]
 
 
 def test_a_quota_comes_back_with_time(run: ServerRun, dial: Dial) -> None:
@@ -198,10 +198,10 @@ def test_a_new_account_has_a_project_once_it_is_onboarded(run: ServerRun, dial: 
     loaded = client.post(account, "loadCodeAssist", {}).json()
     assert "cloudaicompanionProject" not in loaded
     (tier,) = (tier["id"] for tier in loaded["allowedTiers"] if tier["isDefault"])
-    begun = client.post(account, "onboardUser", {"tierId": tier}).json()
-    assert begun["done"] is False
+    operation = client.post(account, "onboardUser", {"tierId": tier}).json()
+    assert operation["done"] is False
     headers = {"authorization": f"Bearer {client.tokens[account]}"}
-    polled = client.http.get(f"{run.base_url}/v1internal/{begun['name']}", headers=headers).json()
+    polled = client.http.get(f"{run.base_url}/v1internal/{operation['name']}", headers=headers).json()
     assert polled["done"] is True
     assert polled == client.post(account, "onboardUser", {"tierId": tier}).json()
     assert polled["response"]["cloudaicompanionProject"]["id"] == "turnproof-new"
@@ -243,14 +243,14 @@ def test_what_clients_ask_for_besides_is_answered_with_nothing(run: ServerRun, d
 def test_a_host_that_fails_is_left_for_the_next(run: ServerRun, dial: Dial) -> None:
     client = dial("main", hosts=("/down-503", "/down-404", "/prod"))
     assert client.generate().status_code == 200
-    assert asked(run) == [("down-503", "main", 503), ("down-404", "main", 404), ("prod", "main", 200)]
+    assert answer_requests(run) == [("down-503", "main", 503), ("down-404", "main", 404), ("prod", "main", 200)]
 
 
 def test_where_every_host_fails_the_last_failure_is_the_answer(run: ServerRun, dial: Dial) -> None:
     client = dial("main", hosts=("/down-503", "/down-529"))
     client.projects[client.accounts[0]] = "turnproof-main"
     assert client.generate().status_code == 529
-    assert asked(run) == [("down-503", "main", 503), ("down-529", "main", 529)]
+    assert answer_requests(run) == [("down-503", "main", 503), ("down-529", "main", 529)]
 
 
 def test_hosts_share_one_world(run: ServerRun, dial: Dial) -> None:
@@ -264,7 +264,7 @@ def test_a_scripted_429_is_met_by_whichever_account_asks(run: ServerRun, dial: D
     run.arm(0, Turn(user=(Text("How moist is bed 3?"),), rounds=(), faults=(Fault(kind="status", status=429),)))
     answer = dial("first", "second").generate()
     assert answer.status_code == 200
-    assert asked(run) == [("", "first", 429), ("", "second", 200)]
+    assert answer_requests(run) == [("", "first", 429), ("", "second", 200)]
     read = DIALECT.read_response(200, answer.headers, answer.content)
     assert read.finish is FinishReason.STOP
 

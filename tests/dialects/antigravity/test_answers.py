@@ -19,11 +19,11 @@ from ..answers import chunks, data, read_back, reply
 from ..gemini.builders import model, user
 from ..requests import Json
 from .builders import (
-    ASKED,
     CLAUDE,
     GEMINI,
     GPT,
     OLD,
+    OPENING,
     SENSOR,
     Ask,
     ask,
@@ -41,18 +41,18 @@ PROMPT = PromptUsage(31, cache_read=20)
 LOOK = (Thought("Bed 3 needs the sensor."), Text("Let me look. 🌱"), FunctionCall("", "read_sensor", {"bed": "3"}))
 
 
-def asked(form: str = "batch", name: str = CLAUDE, *, thoughts: bool = True) -> AntigravityCall:
+def new_call(form: str = "batch", name: str = CLAUDE, *, thoughts: bool = True) -> AntigravityCall:
     """A call as it is read: in one piece, as a stream of events, or as a stream of one array."""
     config = {"thinkingConfig": {"includeThoughts": thoughts}}
     body = envelope(
-        {"contents": [ASKED], "tools": [{"functionDeclarations": [SENSOR]}], "generationConfig": config}, name
+        {"contents": [OPENING], "tools": [{"functionDeclarations": [SENSOR]}], "generationConfig": config}, name
     )
     verb = "generateContent" if form == "batch" else "streamGenerateContent"
     return read(Ask(body, f"/v1internal:{verb}", query={"alt": "sse"} if form == "sse" else {}))
 
 
-def render(said: Reply, to: AntigravityCall, *, seed: str = "s", at: World | None = None) -> Rendered:
-    return DIALECT.render(to, said, PROMPT, at or world(), seed)
+def render(script: Reply, to: AntigravityCall, *, seed: str = "s", at: World | None = None) -> Rendered:
+    return DIALECT.render(to, script, PROMPT, at or world(), seed)
 
 
 understood = partial(read_back, DIALECT)
@@ -72,7 +72,7 @@ FORMS = ("batch", "sse", "array")
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("name", [GEMINI, CLAUDE, GPT])
 def test_everything_stands_in_an_envelope_with_one_trace(form: str, name: str) -> None:
-    rendered = render(reply(*LOOK, finish=FinishReason.TOOL_USE), asked(form, name))
+    rendered = render(reply(*LOOK, finish=FinishReason.TOOL_USE), new_call(form, name))
     found = chunks(rendered)
     assert {tuple(each) for each in found} == {("response", "traceId")}
     assert {each["traceId"] for each in found} == {rendered.headers["x-cloudaicompanion-trace-id"]}
@@ -82,9 +82,9 @@ def test_everything_stands_in_an_envelope_with_one_trace(form: str, name: str) -
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("name", [GEMINI, OLD, CLAUDE, GPT])
 def test_batch_and_stream_say_the_same(form: str, name: str) -> None:
-    said = reply(*LOOK, finish=FinishReason.TOOL_USE)
-    answer = understood(render(said, asked(form, name)))
-    whole = understood(render(said, asked("batch", name)))
+    script = reply(*LOOK, finish=FinishReason.TOOL_USE)
+    answer = understood(render(script, new_call(form, name)))
+    whole = understood(render(script, new_call("batch", name)))
     assert answer.complete
     assert [(type(part), getattr(part, "text", None)) for part in answer.parts] == [
         (type(part), getattr(part, "text", None)) for part in whole.parts
@@ -94,8 +94,8 @@ def test_batch_and_stream_say_the_same(form: str, name: str) -> None:
 
 
 def test_equal_seeds_give_equal_bytes() -> None:
-    said = reply(*LOOK, finish=FinishReason.TOOL_USE)
-    once, again, other = (data(render(said, asked("sse"), seed=seed)) for seed in ("s", "s", "t"))
+    script = reply(*LOOK, finish=FinishReason.TOOL_USE)
+    once, again, other = (data(render(script, new_call("sse"), seed=seed)) for seed in ("s", "s", "t"))
     assert once == again != other
 
 
@@ -105,20 +105,20 @@ def test_equal_seeds_give_equal_bytes() -> None:
 @pytest.mark.parametrize("form", FORMS)
 def test_a_thought_of_claude_is_signed_and_known_again(form: str) -> None:
     here = world()
-    rendered = render(reply(*LOOK, finish=FinishReason.TOOL_USE), asked(form), at=here)
-    said, text, called = understood(rendered).parts
-    assert (said, text) == (
-        Thought("Bed 3 needs the sensor.", provider_data=said.provider_data),
+    rendered = render(reply(*LOOK, finish=FinishReason.TOOL_USE), new_call(form), at=here)
+    thought_part, text, called = understood(rendered).parts
+    assert (thought_part, text) == (
+        Thought("Bed 3 needs the sensor.", provider_data=thought_part.provider_data),
         Text("Let me look. 🌱"),
     )
     assert isinstance(called, FunctionCall)
     assert called.provider_data is None
-    assert said.provider_data is not None
-    signature = said.provider_data.data["signature"]
+    assert thought_part.provider_data is not None
+    signature = thought_part.provider_data.data["signature"]
     assert b64decode(signature)
     assert list(here.issued) == [signature]
     back = ask(
-        ASKED,
+        OPENING,
         model(thought("Bed 3 needs the sensor.", signature), "Let me look.", call(called.id, bed="3")),
         user(response(called.id)),
         model=CLAUDE,
@@ -128,7 +128,7 @@ def test_a_thought_of_claude_is_signed_and_known_again(form: str) -> None:
 
 
 def test_in_a_stream_the_signature_stands_on_a_piece_of_its_own() -> None:
-    parts = wire_parts(render(reply(*LOOK), asked("sse")))
+    parts = wire_parts(render(reply(*LOOK), new_call("sse")))
     signed = [part for part in parts if "thoughtSignature" in part]
     assert [(part["text"], part["thought"]) for part in signed] == [("", True)]
     assert "".join(part["text"] for part in parts if part.get("thought")) == "Bed 3 needs the sensor."
@@ -136,15 +136,15 @@ def test_in_a_stream_the_signature_stands_on_a_piece_of_its_own() -> None:
 
 def test_a_thought_that_is_sent_back_in_its_pieces_is_one_thought() -> None:
     here = world()
-    parts = wire_parts(render(reply(*LOOK, finish=FinishReason.TOOL_USE), asked("sse"), at=here))
+    parts = wire_parts(render(reply(*LOOK, finish=FinishReason.TOOL_USE), new_call("sse"), at=here))
     parts = [part for part in parts if part.get("text") != "" or "thoughtSignature" in part]
     call_id = next(part["functionCall"]["id"] for part in parts if "functionCall" in part)
-    back = ask(ASKED, {"role": "model", "parts": parts}, user(response(call_id)), model=CLAUDE)
+    back = ask(OPENING, {"role": "model", "parts": parts}, user(response(call_id)), model=CLAUDE)
     assert judged(back, here) == []
 
 
 def test_two_thoughts_of_claude_have_a_signature_each() -> None:
-    answer = understood(render(reply(Thought("One."), Thought("Two."), Text("Three.")), asked("sse")))
+    answer = understood(render(reply(Thought("One."), Thought("Two."), Text("Three.")), new_call("sse")))
     one, two, _ = answer.parts
     assert (one, two) == (
         Thought("One.", provider_data=one.provider_data),
@@ -156,22 +156,22 @@ def test_two_thoughts_of_claude_have_a_signature_each() -> None:
 def test_a_scripted_signature_is_the_one_that_is_sent() -> None:
     here = world()
     scripted = Thought("Hm.", provider_data=ProviderData("scenario", "", {"signature": "c2NyaXB0ZWQ="}))
-    (part, _) = wire_parts(render(reply(scripted, Text("a")), asked(), at=here))
+    (part, _) = wire_parts(render(reply(scripted, Text("a")), new_call(), at=here))
     assert part == thought("Hm.", "c2NyaXB0ZWQ=")
     assert "c2NyaXB0ZWQ=" in here.issued
 
 
 @pytest.mark.parametrize("name", [CLAUDE, GEMINI])
 def test_thoughts_that_nobody_asked_for_are_not_shown(name: str) -> None:
-    shown = wire_parts(render(reply(*LOOK), asked("batch", name, thoughts=False)))
+    shown = wire_parts(render(reply(*LOOK), new_call("batch", name, thoughts=False)))
     assert [next(iter(part)) for part in shown] == ["text", "functionCall"]
 
 
 def test_calls_of_claude_have_ids_of_their_own_form_and_end_with_either_word() -> None:
-    said = reply(*LOOK, finish=FinishReason.TOOL_USE)
+    script = reply(*LOOK, finish=FinishReason.TOOL_USE)
     endings = set()
     for seed in SEEDS:
-        answer = understood(render(said, asked(), seed=seed))
+        answer = understood(render(script, new_call(), seed=seed))
         assert answer.finish is FinishReason.TOOL_USE
         (called,) = (part for part in answer.parts if isinstance(part, FunctionCall))
         assert called.id.startswith("toolu_vrtx_01")
@@ -180,12 +180,12 @@ def test_calls_of_claude_have_ids_of_their_own_form_and_end_with_either_word() -
 
 
 def test_other_without_a_call_is_an_error() -> None:
-    answer = understood(render(reply(Text("a"), raw_finish="OTHER"), asked()))
+    answer = understood(render(reply(Text("a"), raw_finish="OTHER"), new_call()))
     assert answer.finish is FinishReason.ERROR
 
 
 def test_what_claude_thought_is_counted_with_what_it_said() -> None:
-    (body,) = bodies(render(reply(*LOOK), asked()))
+    (body,) = bodies(render(reply(*LOOK), new_call()))
     figures = body["usageMetadata"]
     assert "thoughtsTokenCount" not in figures
     assert (
@@ -196,14 +196,16 @@ def test_what_claude_thought_is_counted_with_what_it_said() -> None:
 
 def body_total(name: str) -> int:
     """All tokens of the same answer by another model."""
-    (body,) = bodies(render(reply(*LOOK), asked("batch", name)))
+    (body,) = bodies(render(reply(*LOOK), new_call("batch", name)))
     total: int = body["usageMetadata"]["totalTokenCount"]
     return total
 
 
 def test_no_figure_falls_in_a_stream() -> None:
     for name in (GEMINI, CLAUDE):
-        totals = [each["usageMetadata"]["totalTokenCount"] for each in bodies(render(reply(*LOOK), asked("sse", name)))]
+        totals = [
+            each["usageMetadata"]["totalTokenCount"] for each in bodies(render(reply(*LOOK), new_call("sse", name)))
+        ]
         assert totals == sorted(totals)
 
 
@@ -212,13 +214,13 @@ def test_no_figure_falls_in_a_stream() -> None:
 
 def test_a_call_of_gemini_is_signed_and_its_signature_is_demanded_back() -> None:
     here = world()
-    rendered = render(reply(*LOOK, finish=FinishReason.TOOL_USE), asked("sse", GEMINI), at=here)
+    rendered = render(reply(*LOOK, finish=FinishReason.TOOL_USE), new_call("sse", GEMINI), at=here)
     (called,) = (part for part in wire_parts(rendered) if "functionCall" in part)
     assert "thoughtSignature" in called
     answers = user(response(called["functionCall"]["id"]))
-    assert judged(ask(ASKED, model(called), answers), here) == []
+    assert judged(ask(OPENING, model(called), answers), here) == []
     bare = {"functionCall": called["functionCall"]}
-    assert [each.rule.id for each in judged(ask(ASKED, model(bare), answers), here)] == [
+    assert [each.rule.id for each in judged(ask(OPENING, model(bare), answers), here)] == [
         "antigravity/missing-signature"
     ]
 
@@ -226,13 +228,13 @@ def test_a_call_of_gemini_is_signed_and_its_signature_is_demanded_back() -> None
 def test_a_tool_is_called_by_the_name_that_was_offered_for_it() -> None:
     long = "read_the_sensor_in_bed_" + "3" * 60
     offered = ask(tools=[{"functionDeclarations": [SENSOR | {"name": long[:64]}]}], model=CLAUDE)
-    said = DIALECT.speak(reply(FunctionCall("", long)), [ToolSchema(long, SENSOR["description"])], read(offered))
-    assert [each.part.name for each in said.parts if isinstance(each.part, FunctionCall)] == [long[:64]]
+    wire_reply = DIALECT.speak(reply(FunctionCall("", long)), [ToolSchema(long, SENSOR["description"])], read(offered))
+    assert [each.part.name for each in wire_reply.parts if isinstance(each.part, FunctionCall)] == [long[:64]]
 
 
 def test_a_blocked_prompt_has_no_candidates() -> None:
     (body,) = bodies(
-        render(reply(finish=FinishReason.SAFETY, raw_finish="PROMPT_BLOCKED:OTHER"), asked("batch", GEMINI))
+        render(reply(finish=FinishReason.SAFETY, raw_finish="PROMPT_BLOCKED:OTHER"), new_call("batch", GEMINI))
     )
     assert body["promptFeedback"] == {"blockReason": "OTHER"}
     assert "candidates" not in body
@@ -244,9 +246,9 @@ def test_a_blocked_prompt_has_no_candidates() -> None:
 @pytest.mark.parametrize("name", [GEMINI, CLAUDE])
 @pytest.mark.parametrize("form", ["batch", "sse"])
 def test_signatures_of_a_recorded_answer_are_known(name: str, form: str) -> None:
-    said, there, here = reply(*LOOK, finish=FinishReason.TOOL_USE), world(), world()
-    to = asked(form, name)
-    rendered = render(said, to, at=there)
+    script, there, here = reply(*LOOK, finish=FinishReason.TOOL_USE), world(), world()
+    to = new_call(form, name)
+    rendered = render(script, to, at=there)
     DIALECT.observe(to, rendered.status, rendered.headers, data(rendered), here)
     assert here.issued == there.issued != {}
 
@@ -255,7 +257,7 @@ def test_signatures_of_a_recorded_answer_are_known(name: str, form: str) -> None
 
 
 def test_lines_without_an_envelope_are_read_too() -> None:
-    rendered = render(reply(Text("It is shut. 🌱")), asked("sse"))
+    rendered = render(reply(Text("It is shut. 🌱")), new_call("sse"))
     bare = b"".join(b"data: " + json.dumps(each).encode() + b"\n\n" for each in bodies(rendered))
     answer = DIALECT.read_response(200, rendered.headers, bare)
     assert replace(answer, parts=()) == replace(understood(rendered), parts=())
@@ -263,16 +265,16 @@ def test_lines_without_an_envelope_are_read_too() -> None:
 
 
 def test_a_stream_that_is_cut_says_so_wherever_it_is_cut() -> None:
-    rendered = render(reply(Text("It is shut, and will be.")), asked("sse"))
+    rendered = render(reply(Text("It is shut, and will be.")), new_call("sse"))
     events = rendered.events
-    for kept in range(len(events)):
-        body = b"".join(event.data for event in events[:kept])
+    for count in range(len(events)):
+        body = b"".join(event.data for event in events[:count])
         assert not DIALECT.read_response(200, rendered.headers, body).complete
     assert understood(rendered).complete
 
 
 def test_split_streams_joined_are_the_stream() -> None:
-    rendered = render(reply(*LOOK, finish=FinishReason.TOOL_USE), asked("sse"))
+    rendered = render(reply(*LOOK, finish=FinishReason.TOOL_USE), new_call("sse"))
     body = data(rendered)
     found = DIALECT.split_stream(rendered.headers, body)
     assert b"".join(event.data for event in found) == body
@@ -298,7 +300,7 @@ def test_an_error_is_json_whatever_its_content_type_says(body: Json | list[Json]
 
 
 def test_an_error_in_mid_stream_keeps_what_came_before() -> None:
-    rendered = render(reply(Text("It is shut.")), asked("sse"))
+    rendered = render(reply(Text("It is shut.")), new_call("sse"))
     event = DIALECT.error_event("UNAVAILABLE", "Gone.")
     answer = DIALECT.read_response(200, rendered.headers, rendered.events[0].data + event.data)
     assert (answer.error_kind, answer.error_message, answer.complete) == ("UNAVAILABLE", "Gone.", False)
@@ -306,12 +308,12 @@ def test_an_error_in_mid_stream_keeps_what_came_before() -> None:
 
 
 def test_of_an_error_of_claudes_the_words_are_read_that_stand_within() -> None:
-    said = "prompt is too long: 200001 tokens > 200000 maximum"
-    inner = json.dumps({"type": "error", "error": {"type": "invalid_request_error", "message": said}})
+    error_text = "prompt is too long: 200001 tokens > 200000 maximum"
+    inner = json.dumps({"type": "error", "error": {"type": "invalid_request_error", "message": error_text}})
     body = json.dumps({"error": {"code": 400, "message": inner, "status": "INVALID_ARGUMENT"}}).encode()
     answer = DIALECT.read_response(400, {"content-type": "application/json"}, body)
-    assert (answer.error_kind, answer.error_message) == ("INVALID_ARGUMENT", said)
-    for message in (inner, said):
+    assert (answer.error_kind, answer.error_message) == ("INVALID_ARGUMENT", error_text)
+    for message in (inner, error_text):
         assert DIALECT.error_meaning(400, "INVALID_ARGUMENT", message) == "context-limit"
 
 

@@ -14,7 +14,7 @@ from turnproof.dialects.base import Evidence, Refusal
 from turnproof.dialects.gemini import rules as gemini
 
 from ..gemini.builders import model, user
-from .builders import ASKED, CLAUDE, GEMINI, GPT, Ask, ask, call, claude, declaring, judged
+from .builders import CLAUDE, GEMINI, GPT, OPENING, Ask, ask, call, claude, declaring, judged
 from .refusals import PAIRS, Pair, inner_message, judges
 
 
@@ -71,8 +71,12 @@ def test_a_host_that_fails_knows_nobody() -> None:
 
 
 def test_what_only_one_kind_of_model_is_held_to_leaves_the_others_alone() -> None:
-    unsigned = (ASKED, model(call(None, bed="3")), user({"functionResponse": {"name": "read_sensor", "response": {}}}))
-    dangling = (ASKED, model(call(bed="3")), user("Never mind."))
+    unsigned = (
+        OPENING,
+        model(call(None, bed="3")),
+        user({"functionResponse": {"name": "read_sensor", "response": {}}}),
+    )
+    dangling = (OPENING, model(call(bed="3")), user("Never mind."))
     assert [each.enforced for each in judged(ask(*unsigned))] == [True]
     assert judged(claude(*unsigned)) == []
     assert judged(ask(*unsigned, model=GPT)) == judged(ask(*dangling, model=GPT)) == []
@@ -110,7 +114,7 @@ def test_a_scripted_429_has_the_details_that_its_delay_asks_for() -> None:
 
 
 @pytest.mark.parametrize(
-    ("wait", "delay", "spoken"),
+    ("wait", "delay", "words"),
     [
         (0.51, "510ms", "1s"),
         (3.957525076, "3.957525076s", "3s"),
@@ -118,11 +122,11 @@ def test_a_scripted_429_has_the_details_that_its_delay_asks_for() -> None:
         (4560.667923083, "1h16m0.667923083s", "1h16m0s"),
     ],
 )
-def test_delays_are_spelled_as_the_gateway_spells_them(wait: float, delay: str, spoken: str) -> None:
+def test_delays_are_spelled_as_the_gateway_spells_them(wait: float, delay: str, words: str) -> None:
     error = body_of(errors.quota(rules.QUOTA, CLAUDE, wait, 1_700_000_000.0))["error"]
     info, again = error["details"]
     assert info["metadata"]["quotaResetDelay"] == delay
-    assert error["message"].endswith(f"Your quota will reset after {spoken}.")
+    assert error["message"].endswith(f"Your quota will reset after {words}.")
     body = json.dumps({"error": error}).encode()
     assert DIALECT.read_response(429, {}, body).retry_after == wait, again
 
@@ -147,7 +151,7 @@ def test_what_reads_oddly_but_is_known_to_be_sent_is_accepted() -> None:
             "project": "turnproof-main", "model": CLAUDE, "userAgent": "antigravity", "requestType": "agent",
             "requestId": "agent-0001",
             "request": {
-                "contents": [ASKED, ASKED],
+                "contents": [OPENING, OPENING],
                 "systemInstruction": {"role": "user", "parts": [{"text": "You watch a canal."}]},
                 "toolConfig": {"functionCallingConfig": {"mode": "VALIDATED"}},
                 "generationConfig": {"maxOutputTokens": 4096, "thinkingConfig": {"includeThoughts": True}},

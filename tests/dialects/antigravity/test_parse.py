@@ -19,10 +19,10 @@ from turnproof.messages import FunctionCall, Text, Thought, ToolResult
 
 from ..gemini.builders import model, user
 from .builders import (
-    ASKED,
     CLAUDE,
     GEMINI,
     KEY,
+    OPENING,
     SENSOR,
     Ask,
     ask,
@@ -39,11 +39,13 @@ from .builders import (
 
 
 def test_what_is_in_the_envelope_is_read_as_the_gemini_api_reads_it() -> None:
-    contents = [ASKED, model("I look.", call(None)), user(response(None), "And bed 4?")]
-    asked = {"contents": contents, "systemInstruction": {"parts": [{"text": "You garden."}]}}
-    asked |= {"tools": [{"functionDeclarations": [SENSOR]}], "generationConfig": {"maxOutputTokens": 9}}
-    ours = read(Ask(envelope(asked)))
-    theirs = GEMINI_DIALECT.parse(Ask(asked, f"/v1beta/models/{GEMINI}:generateContent").request(), world(any_key=True))
+    contents = [OPENING, model("I look.", call(None)), user(response(None), "And bed 4?")]
+    request_body = {"contents": contents, "systemInstruction": {"parts": [{"text": "You garden."}]}}
+    request_body |= {"tools": [{"functionDeclarations": [SENSOR]}], "generationConfig": {"maxOutputTokens": 9}}
+    ours = read(Ask(envelope(request_body)))
+    theirs = GEMINI_DIALECT.parse(
+        Ask(request_body, f"/v1beta/models/{GEMINI}:generateContent").request(), world(any_key=True)
+    )
     assert isinstance(theirs, Call)
     assert GEMINI_DIALECT.match_form(ours) == GEMINI_DIALECT.match_form(theirs)
     assert (ours.system, ours.tools, ours.settings) == (theirs.system, theirs.tools, theirs.settings)
@@ -58,28 +60,28 @@ def test_the_envelope_says_who_is_asked_and_for_which_project() -> None:
 
 @pytest.mark.parametrize("alt", ["sse", None])
 def test_a_stream_is_asked_for_by_the_verb_and_framed_by_alt(alt: str | None) -> None:
-    asked = Ask(ask().body, "/v1internal:streamGenerateContent", query={"alt": alt} if alt else {})
-    found = read(asked)
+    request = Ask(ask().body, "/v1internal:streamGenerateContent", query={"alt": alt} if alt else {})
+    found = read(request)
     assert (found.stream, found.sse) == (True, alt == "sse")
 
 
 def test_fields_of_the_clients_that_differ_are_all_read() -> None:
     by_gemini_cli = envelope(
-        {"contents": [ASKED], "session_id": "s", "labels": {"a": "b"}},
+        {"contents": [OPENING], "session_id": "s", "labels": {"a": "b"}},
         userAgent=None, requestId=None, project=None, user_prompt_id="p", enabled_credit_types=["X"],
     )  # fmt: skip
     assert read(Ask(by_gemini_cli)).project == ""
-    by_antigravity = envelope({"contents": [ASKED], "sessionId": "-1"}, requestType="agent")
+    by_antigravity = envelope({"contents": [OPENING], "sessionId": "-1"}, requestType="agent")
     assert DIALECT.match_form(read(Ask(by_antigravity))) == DIALECT.match_form(read(Ask(by_gemini_cli)))
 
 
 def test_thoughts_calls_and_results_of_claude_are_read_with_their_ids() -> None:
-    found = read(claude(ASKED, model(thought("Hm.", "c2ln"), call(bed="3")), user(response())))
+    found = read(claude(OPENING, model(thought("Hm.", "c2ln"), call(bed="3")), user(response())))
     assert [message.role for message in found.messages] == ["user", "model", "tool"]
-    said, called = found.messages[1].parts
-    assert isinstance(said, Thought)
-    assert said.text == "Hm."
-    assert said.provider_data is not None
+    thought_part, called = found.messages[1].parts
+    assert isinstance(thought_part, Thought)
+    assert thought_part.text == "Hm."
+    assert thought_part.provider_data is not None
     assert isinstance(called, FunctionCall)
     assert called.id == "toolu_vrtx_01A"
     (result,) = found.messages[2].parts
@@ -94,8 +96,8 @@ def test_a_host_is_the_first_folder_of_a_path(where: str) -> None:
 
 
 def test_a_token_count_names_its_model_within() -> None:
-    asked = Ask({"request": {"model": f"models/{GEMINI}", "contents": [ASKED]}}, "/v1internal:countTokens")
-    found = read(asked)
+    request = Ask({"request": {"model": f"models/{GEMINI}", "contents": [OPENING]}}, "/v1internal:countTokens")
+    found = read(request)
     assert (found.operation, found.model) == ("count_tokens", GEMINI)
     assert [message.text for message in found.messages] == ["How moist is bed 3?"]
 
@@ -124,7 +126,7 @@ def test_a_long_running_operation_is_asked_for_by_its_name() -> None:
 
 
 @pytest.mark.parametrize(
-    "asked",
+    "sendable",
     [
         pytest.param(ask().at("/v1internal/generateContent"), id="a slash for the colon"),
         pytest.param(ask().at(f"/v1beta/models/{GEMINI}:generateContent"), id="the Gemini API"),
@@ -134,8 +136,8 @@ def test_a_long_running_operation_is_asked_for_by_its_name() -> None:
         pytest.param(ask().at("/daily/eu/v1internal:generateContent"), id="two folders"),
     ],
 )
-def test_what_the_gateway_does_not_have_is_not_found(asked: Ask) -> None:
-    found = DIALECT.parse(asked.request(), world())
+def test_what_the_gateway_does_not_have_is_not_found(sendable: Ask) -> None:
+    found = DIALECT.parse(sendable.request(), world())
     assert isinstance(found, Refusal)
     assert (found.rule.id, found.status, found.kind) == ("antigravity/not-found", 404, "NOT_FOUND")
 

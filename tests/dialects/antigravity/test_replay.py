@@ -13,7 +13,7 @@ from .builders import GEMINI, KEY, Ask, envelope, read, refresh_token
 from .client import Client
 
 
-def asked(server: EmulatorServer, responder: Responder) -> tuple[ServerRun, dict[str, object]]:
+def run_client(server: EmulatorServer, responder: Responder) -> tuple[ServerRun, dict[str, object]]:
     """What a client that refreshes its token and looks for its project is answered."""
     run = server.open_run(DIALECT, responder, keys=frozenset({KEY}))
     client = Client([refresh_token("main")], [run.base_url], f"{run.base_url}/token")
@@ -27,7 +27,7 @@ def asked(server: EmulatorServer, responder: Responder) -> tuple[ServerRun, dict
 
 def recorded(run: ServerRun) -> tuple[Cassette, list[str]]:
     """The cassette of a run, and what was left out of it."""
-    tape = Recorder(
+    recorder = Recorder(
         adapter="gardener",
         scenario="small-talk",
         dialect=DIALECT,
@@ -37,7 +37,7 @@ def recorded(run: ServerRun) -> tuple[Cassette, list[str]]:
     )
     for exchange in run.exchanges:
         assert exchange.call is not None
-        tape.add(
+        recorder.add(
             exchange.request,
             exchange.call,
             status=exchange.status,
@@ -47,36 +47,36 @@ def recorded(run: ServerRun) -> tuple[Cassette, list[str]]:
             round_=0,
             extra=exchange.extra,
         )
-    return tape.cassette(), tape.left_out
+    return recorder.cassette(), recorder.left_out
 
 
 def test_a_replay_exchanges_credentials_itself_and_answers_from_the_cassette(server: EmulatorServer) -> None:
-    run, answer = asked(server, ScriptResponder())
+    run, answer = run_client(server, ScriptResponder())
     cassette, left_out = recorded(run)
     assert left_out == [
         "POST /token: an exchange of credentials",
         "POST /v1internal:loadCodeAssist: no operation of the dialect",
     ]
-    (kept,) = cassette.interactions
-    assert kept.request.uri == "https://cloudcode-pa.googleapis.com/v1internal:generateContent"
+    (interaction,) = cassette.interactions
+    assert interaction.request.uri == "https://cloudcode-pa.googleapis.com/v1internal:generateContent"
     assert KEY.encode() not in encode(cassette)
     player = Player(cassette, DIALECT)
-    replayed, again = asked(server, CassetteResponder(player))
+    replayed, again = run_client(server, CassetteResponder(player))
     assert again == answer
     assert player.unplayed() == []
     assert [exchange.extra for exchange in replayed.exchanges] == [True, True, False]
 
 
 def test_the_token_of_a_replay_is_known_to_its_world(server: EmulatorServer) -> None:
-    run, _ = asked(server, ScriptResponder())
-    replayed, _ = asked(server, CassetteResponder(Player(recorded(run)[0], DIALECT)))
+    run, _ = run_client(server, ScriptResponder())
+    replayed, _ = run_client(server, CassetteResponder(Player(recorded(run)[0], DIALECT)))
     sent = replayed.exchanges[-1].request.headers["authorization"]
     assert sent != f"Bearer {KEY}"
     assert replayed.exchanges[-1].findings == []
 
 
 def test_the_same_question_by_another_account_is_the_same_request(server: EmulatorServer) -> None:
-    run, _ = asked(server, ScriptResponder())
+    run, _ = run_client(server, ScriptResponder())
     first = run.exchanges[-1].call
     assert first is not None
 

@@ -112,7 +112,7 @@ def response(value: Any = None, name: str = "read_sensor", **more: Any) -> Json:
     return {"functionResponse": {"name": name, "response": {"output": "41 %"} if value is None else value, **more}}
 
 
-ASKED = user("How moist is bed 3?")
+OPENING = user("How moist is bed 3?")
 PARAMETERS: Json = {"type": "OBJECT", "properties": {"bed": {"type": "STRING"}}, "required": ["bed"]}
 TOOL: Json = {"name": "read_sensor", "description": "Read one sensor", "parameters": PARAMETERS}
 TOOLS: list[Json] = [{"functionDeclarations": [TOOL]}]
@@ -120,26 +120,26 @@ TOOLS: list[Json] = [{"functionDeclarations": [TOOL]}]
 
 def body(*contents: Json, **more: Any) -> Json:
     """A request of these contents (one question where there are none)."""
-    return {"contents": list(contents or (ASKED,))} | more
+    return {"contents": list(contents or (OPENING,))} | more
 
 
 def ask(*contents: Json, **more: Any) -> Ask:
     return Ask(body(*contents, **more))
 
 
-def at(model: str, asked: Ask) -> Ask:
+def at(model: str, request: Ask) -> Ask:
     """The same at another model."""
-    return replace(asked, path=asked.path.replace(MODEL, model))
+    return replace(request, path=request.path.replace(MODEL, model))
 
 
-def vertex(asked: Ask) -> Ask:
+def vertex(request: Ask) -> Ask:
     """The same at the other door."""
-    return replace(asked, path=asked.path.replace("/v1beta/", f"/v1beta1/{PROJECT}/publishers/google/"))
+    return replace(request, path=request.path.replace("/v1beta/", f"/v1beta1/{PROJECT}/publishers/google/"))
 
 
 def loop(*contents: Json) -> Ask:
     """A running tool loop: asked, and then these contents."""
-    return ask(ASKED, *contents, tools=TOOLS)
+    return ask(OPENING, *contents, tools=TOOLS)
 
 
 def declared(*tools: Json) -> Ask:

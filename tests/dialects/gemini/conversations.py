@@ -16,7 +16,7 @@ from turnproof.messages import (
     ToolSchema,
 )
 
-from ..differences import ASKED, Case, model
+from ..differences import OPENING, Case, model
 from ..requests import Json, read_call
 from .builders import MODEL, SIGNATURE, TOOL, ask, at, response, world
 from .builders import call as wire_call
@@ -52,7 +52,7 @@ def result(value: Any = None, call_id: str | None = "id_1", **more: Any) -> Json
     return response(value, **({} if call_id is None else {"id": call_id}), **more)
 
 
-HELD_LOOP: tuple[Message, ...] = (ASKED, model("Let me look.", SIGNED), Message.tool(RESULT))
+HELD_LOOP: tuple[Message, ...] = (OPENING, model("Let me look.", SIGNED), Message.tool(RESULT))
 WIRE_LOOP: tuple[Json, ...] = (WIRE_ASKED, wire_model("Let me look.", call(SIGNATURE)), wire_user(result()))
 
 
@@ -77,9 +77,9 @@ def system(text: str) -> Json:
     return {"systemInstruction": {"parts": [{"text": text}]}}
 
 
-def after_call(sent: Json, held: ToolResult = RESULT) -> tuple[list[Message], list[Json]]:
+def after_call(sent: Json, tool_result: ToolResult = RESULT) -> tuple[list[Message], list[Json]]:
     """The running loop with this result held, and this user content sent for it."""
-    return [*HELD_LOOP[:2], Message.tool(held)], [*WIRE_LOOP[:2], sent]
+    return [*HELD_LOOP[:2], Message.tool(tool_result)], [*WIRE_LOOP[:2], sent]
 
 
 TWO_CALLS = model(SIGNED, FunctionCall("id_2", "water", {"bed": "4"}))

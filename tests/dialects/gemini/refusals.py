@@ -9,11 +9,11 @@ from turnproof.dialects.gemini import DIALECT, rules
 from ..refusals import Accepted, RefusalKit, judge_by
 from ..requests import Json
 from .builders import (
-    ASKED,
     CACHE,
     HANDBOOK,
     MODEL,
     OLD,
+    OPENING,
     PARAMETERS,
     TOOL,
     TOOLS,
@@ -47,8 +47,8 @@ _PNG: Json = {"inlineData": {"mimeType": "image/png", "data": "iVBORw0KGgo="}}
 _SKIP = "c2tpcF90aG91Z2h0X3NpZ25hdHVyZV92YWxpZGF0b3I="
 
 ACCEPTED: tuple[Accepted[Ask], ...] = (
-    Accepted("neighbouring-user-contents", ask(ASKED, user("And bed 4?"))),
-    Accepted("neighbouring-model-contents", ask(ASKED, model("41 %."), model("Quite dry."), user("Thanks"))),
+    Accepted("neighbouring-user-contents", ask(OPENING, user("And bed 4?"))),
+    Accepted("neighbouring-model-contents", ask(OPENING, model("41 %."), model("Quite dry."), user("Thanks"))),
     Accepted(
         "calls-in-two-contents-answered-in-one",
         loop(model(call(id="a")), model(call(None, id="b")), user(response(id="a"), response(id="b"))),
@@ -77,8 +77,10 @@ ACCEPTED: tuple[Accepted[Ask], ...] = (
     ),
     Accepted("no-signature-before-gemini-3", at(OLD, loop(model(call(None)), user(response())))),
     Accepted("ids-on-a-model-that-gives-none", at(OLD, loop(model(call(None, id="a")), user(response(id="a"))))),
-    Accepted("a-thought-with-nothing-but-its-signature", ask(ASKED, model({"thought": True}, "41 %."), user("Thanks"))),
-    Accepted("the-first-content-from-the-model", ask(model("Welcome."), ASKED)),
+    Accepted(
+        "a-thought-with-nothing-but-its-signature", ask(OPENING, model({"thought": True}, "41 %."), user("Thanks"))
+    ),
+    Accepted("the-first-content-from-the-model", ask(model("Welcome."), OPENING)),
     Accepted("the-old-role-of-responses", loop(model(call()), user(response()) | {"role": "function"})),
     Accepted("one-value-for-a-list", Ask({"contents": {"parts": {"text": "Hello"}}})),
     Accepted(
@@ -100,10 +102,10 @@ ACCEPTED: tuple[Accepted[Ask], ...] = (
         "json-beside-tools-on-vertex",
         vertex(at(OLD, ask(tools=TOOLS, generationConfig={"responseMimeType": "application/json"}))),
     ),
-    Accepted("cached-contents-sent-again", cached(contents=[user(HANDBOOK), ASKED])),
+    Accepted("cached-contents-sent-again", cached(contents=[user(HANDBOOK), OPENING])),
     Accepted("the-cache-ends-with-the-user", cached(contents=[user("Summarise.")])),
     Accepted("a-cache-with-a-tool-config", created(toolConfig={"functionCallingConfig": {"mode": "ANY"}})),
-    Accepted("counting-what-is-no-whole-conversation", counted(contents=[ASKED, model("It is")])),
+    Accepted("counting-what-is-no-whole-conversation", counted(contents=[OPENING, model("It is")])),
     Accepted("counting-the-vertex-way", vertex(counted(**body(systemInstruction=user("Be brief."), tools=TOOLS)))),
     Accepted(
         "counting-with-a-cache", counted(generateContentRequest=body() | {"model": MODEL, "cachedContent": CACHE})

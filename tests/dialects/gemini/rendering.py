@@ -18,7 +18,7 @@ PROMPT = PromptUsage(31, cache_read=1520)
 FORMS = ("batch", "sse", "array")
 
 
-def asked(form: str = "batch", model: str = MODEL, *, thoughts: bool = True, vertex: bool = False) -> GeminiCall:
+def new_call(form: str = "batch", model: str = MODEL, *, thoughts: bool = True, vertex: bool = False) -> GeminiCall:
     return GeminiCall(
         "generate",
         model,
@@ -31,8 +31,8 @@ def asked(form: str = "batch", model: str = MODEL, *, thoughts: bool = True, ver
     )
 
 
-def render(said: Reply, call: GeminiCall, *, seed: str = "s", at: World | None = None) -> Rendered:
-    return DIALECT.render(call, said, PROMPT, at or world(), seed)
+def render(script: Reply, call: GeminiCall, *, seed: str = "s", at: World | None = None) -> Rendered:
+    return DIALECT.render(call, script, PROMPT, at or world(), seed)
 
 
 read = partial(read_back, DIALECT)
@@ -52,4 +52,4 @@ def signatures(rendered: Rendered) -> list[str | None]:
     return [part.get("thoughtSignature") for part in parts_of(rendered)]
 
 
-SPOKEN = reply(Thought("Hm."), ReplyPart(Text("41 %"), ("41", " %")))
+SHORT_REPLY = reply(Thought("Hm."), ReplyPart(Text("41 %"), ("41", " %")))

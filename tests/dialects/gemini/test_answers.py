@@ -28,7 +28,7 @@ from turnproof.messages import (
 
 from ..answers import LOOK, chunks, data, reply
 from .builders import MODEL, OLD, world
-from .rendering import FORMS, OLDEST, SPOKEN, asked, ending, parts_of, read, render, signatures
+from .rendering import FORMS, OLDEST, SHORT_REPLY, ending, new_call, parts_of, read, render, signatures
 
 NAME = "gemini"
 
@@ -38,9 +38,9 @@ NAME = "gemini"
 
 @pytest.mark.parametrize("form", FORMS)
 def test_what_was_scripted_is_read_back(form: str) -> None:
-    answer = read(render(reply(*LOOK, finish=FinishReason.TOOL_USE), asked(form)))
-    thought, said, call, second = answer.parts
-    assert (thought, said) == (Thought("Bed 3 needs the sensor."), Text("Let me look at bed 3. 🌱"))
+    answer = read(render(reply(*LOOK, finish=FinishReason.TOOL_USE), new_call(form)))
+    thought, text_part, call, second = answer.parts
+    assert (thought, text_part) == (Thought("Bed 3 needs the sensor."), Text("Let me look at bed 3. 🌱"))
     assert isinstance(call, FunctionCall)
     assert (call.name, call.args) == ("read_sensor", {"bed": "3", "unit": "°C", "leaf": "🍃"})
     assert len(call.id) == 8
@@ -51,9 +51,9 @@ def test_what_was_scripted_is_read_back(form: str) -> None:
 
 @pytest.mark.parametrize("form", FORMS)
 def test_code_that_the_service_ran_goes_out_and_comes_back(form: str) -> None:
-    ran = ExecutableCode("PYTHON", "print(41)", provider_data=ProviderData(NAME, MODEL, {"id": "code_1"}))
-    said = reply(ran, CodeExecutionResult("OUTCOME_OK", "41\n"), Text("41 %"))
-    code, result, text = read(render(said, asked(form))).parts
+    code_part = ExecutableCode("PYTHON", "print(41)", provider_data=ProviderData(NAME, MODEL, {"id": "code_1"}))
+    script = reply(code_part, CodeExecutionResult("OUTCOME_OK", "41\n"), Text("41 %"))
+    code, result, text = read(render(script, new_call(form))).parts
     assert isinstance(code, ExecutableCode)
     assert (code.language, code.code) == ("PYTHON", "print(41)")
     assert code.provider_data is not None
@@ -62,18 +62,18 @@ def test_code_that_the_service_ran_goes_out_and_comes_back(form: str) -> None:
 
 
 def test_all_forms_say_the_same_of_an_answer_with_calls() -> None:
-    said = reply(*LOOK, finish=FinishReason.TOOL_USE)
-    batch, sse, array = (read(render(said, asked(form))) for form in FORMS)
+    script = reply(*LOOK, finish=FinishReason.TOOL_USE)
+    batch, sse, array = (read(render(script, new_call(form))) for form in FORMS)
     assert batch == sse == array
 
 
 def test_equal_requests_get_equal_bytes_and_another_seed_gets_others() -> None:
-    first, again, other = (data(render(reply(*LOOK), asked("sse"), seed=seed)) for seed in ("s", "s", "t"))
+    first, again, other = (data(render(reply(*LOOK), new_call("sse"), seed=seed)) for seed in ("s", "s", "t"))
     assert first == again != other
 
 
 def test_thinking_shows_only_to_those_who_asked_for_it() -> None:
-    shown, hidden = (read(render(SPOKEN, asked(thoughts=thoughts))) for thoughts in (True, False))
+    shown, hidden = (read(render(SHORT_REPLY, new_call(thoughts=thoughts))) for thoughts in (True, False))
     assert [type(part) for part in shown.parts] == [Thought, Text]
     assert [type(part) for part in hidden.parts] == [Text]
     assert shown.usage == hidden.usage
@@ -83,39 +83,39 @@ def test_thinking_shows_only_to_those_who_asked_for_it() -> None:
 
 @pytest.mark.parametrize("form", FORMS)
 def test_neighbouring_thoughts_are_one(form: str) -> None:
-    said = reply(Thought("One."), Thought(""), ReplyPart(Thought("Two."), ("Tw", "o.")), Text("3"), Thought("Four."))
-    answer = read(render(said, asked(form)))
+    script = reply(Thought("One."), Thought(""), ReplyPart(Thought("Two."), ("Tw", "o.")), Text("3"), Thought("Four."))
+    answer = read(render(script, new_call(form)))
     assert [part for part in answer.parts if isinstance(part, Thought)] == [Thought("One.Two."), Thought("Four.")]
 
 
 def test_a_part_that_the_api_cannot_answer_with_is_our_mistake() -> None:
     with pytest.raises(HarnessError, match="InlineData"):
-        render(reply(InlineData("image/png", b"")), asked())
+        render(reply(InlineData("image/png", b"")), new_call())
 
 
 @pytest.mark.parametrize("form", FORMS)
 def test_parts_that_no_neutral_part_names_go_through(form: str) -> None:
     search = Opaque(NAME, "toolCall", {"toolCall": {"id": "t", "args": {"queries": ["moss"]}}})
-    assert read(render(reply(search, Text("Moss.")), asked(form))).parts == (search, Text("Moss."))
+    assert read(render(reply(search, Text("Moss.")), new_call(form))).parts == (search, Text("Moss."))
 
 
 def test_a_tool_is_called_by_a_legal_name() -> None:
-    call = replace(asked(), tools=(ToolSchema("sensor_read"), ToolSchema("water")))
+    call = replace(new_call(), tools=(ToolSchema("sensor_read"), ToolSchema("water")))
     (found,) = read(render(reply(FunctionCall("", "sensor read")), call)).parts
     assert isinstance(found, FunctionCall)
     assert found.name == "sensor_read"
-    spoken = DIALECT.speak(
+    wire_reply = DIALECT.speak(
         reply(FunctionCall("", "3beds")), [ToolSchema("3beds")], replace(call, tools=(ToolSchema("_3beds"),))
     )
-    assert spoken.parts[0].part == FunctionCall("", "_3beds")
+    assert wire_reply.parts[0].part == FunctionCall("", "_3beds")
 
 
 # -- the form of a stream
 
 
 def test_a_stream_has_the_recorded_order_of_chunks() -> None:
-    said = reply(Thought("Hm."), ReplyPart(Text("ab"), ("a", "b")), *LOOK[2:], finish=FinishReason.TOOL_USE)
-    rendered = render(said, asked("sse"))
+    script = reply(Thought("Hm."), ReplyPart(Text("ab"), ("a", "b")), *LOOK[2:], finish=FinishReason.TOOL_USE)
+    rendered = render(script, new_call("sse"))
     assert [(event.kind, event.text) for event in rendered.events] == [
         ("thinking", ""), ("text", "a"), ("text", "b"), ("args", ""), ("args", ""), ("end", ""),
     ]  # fmt: skip
@@ -125,7 +125,7 @@ def test_a_stream_has_the_recorded_order_of_chunks() -> None:
 
 
 def test_an_array_is_framed_as_recorded() -> None:
-    rendered = render(SPOKEN, asked("array"))
+    rendered = render(SHORT_REPLY, new_call("array"))
     first, *middle, last = (event.data for event in rendered.events)
     assert first.startswith(b'[{\n  "candidates": [\n    {\n')
     assert first.endswith(b'"\n}')
@@ -135,7 +135,7 @@ def test_an_array_is_framed_as_recorded() -> None:
 
 
 def test_only_the_last_chunk_has_the_finish_and_it_has_no_text() -> None:
-    *before, last = chunks(render(SPOKEN, asked("sse")))
+    *before, last = chunks(render(SHORT_REPLY, new_call("sse")))
     assert all("finishReason" not in each["candidates"][0] for each in before)
     assert last["candidates"][0]["finishReason"] == "STOP"
     assert last["candidates"][0]["content"]["parts"][0]["text"] == ""
@@ -143,29 +143,29 @@ def test_only_the_last_chunk_has_the_finish_and_it_has_no_text() -> None:
 
 def test_a_call_comes_whole_in_one_chunk_whatever_its_pieces() -> None:
     call = ReplyPart(FunctionCall("", "read_sensor", {"bed": "3"}), ('{"be', 'd": "3"}'))
-    rendered = render(reply(call), asked("sse"))
+    rendered = render(reply(call), new_call("sse"))
     (chunk,) = [each for each in rendered.events if each.kind == "args"]
     assert b'"args": {"bed": "3"}' in chunk.data
 
 
 @pytest.mark.parametrize("pieces", [(), ("",), ("{", "}")])
 def test_a_call_without_arguments_has_an_empty_object(pieces: tuple[str, ...]) -> None:
-    rendered = render(reply(ReplyPart(FunctionCall("", "read_sensor"), pieces)), asked())
+    rendered = render(reply(ReplyPart(FunctionCall("", "read_sensor"), pieces)), new_call())
     (call,) = parts_of(rendered)
     assert call["functionCall"]["args"] == {}
 
 
 def test_behind_a_call_a_stream_ends_without_the_remark_that_a_batch_answer_has() -> None:
-    said = reply(*LOOK, finish=FinishReason.TOOL_USE)
-    assert ending(render(said, asked()))["finishMessage"] == "Model generated function call(s)."
-    assert "finishMessage" not in ending(render(said, asked("sse")))
-    assert "finishMessage" not in ending(render(said, asked(model=OLDEST)))
-    assert "finishMessage" not in ending(render(said, asked(vertex=True)))
+    script = reply(*LOOK, finish=FinishReason.TOOL_USE)
+    assert ending(render(script, new_call()))["finishMessage"] == "Model generated function call(s)."
+    assert "finishMessage" not in ending(render(script, new_call("sse")))
+    assert "finishMessage" not in ending(render(script, new_call(model=OLDEST)))
+    assert "finishMessage" not in ending(render(script, new_call(vertex=True)))
 
 
 @pytest.mark.parametrize("form", FORMS)
 def test_the_two_surfaces_differ_as_recorded(form: str) -> None:
-    here, there = (render(SPOKEN, asked(form, vertex=vertex)) for vertex in (False, True))
+    here, there = (render(SHORT_REPLY, new_call(form, vertex=vertex)) for vertex in (False, True))
     assert [type(part) for part in read(here).parts] == [type(part) for part in read(there).parts]
     assert read(here).usage == read(there).usage
     for chunk in chunks(here):
@@ -179,7 +179,7 @@ def test_the_two_surfaces_differ_as_recorded(form: str) -> None:
 
 
 def test_an_answer_names_the_model_behind_an_alias() -> None:
-    (chunk,) = chunks(render(SPOKEN, asked(model="gemini-flash-latest")))
+    (chunk,) = chunks(render(SHORT_REPLY, new_call(model="gemini-flash-latest")))
     assert chunk["modelVersion"] == "gemini-3.6-flash"
 
 
@@ -189,7 +189,7 @@ def test_an_answer_names_the_model_behind_an_alias() -> None:
 @pytest.mark.parametrize(("model", "ids"), [(MODEL, True), ("gemini-3-pro-preview", False), (OLD, False)])
 @pytest.mark.parametrize("form", FORMS)
 def test_calls_have_ids_where_the_model_gives_them(model: str, ids: bool, form: str) -> None:
-    rendered = render(reply(*LOOK), asked(form, model))
+    rendered = render(reply(*LOOK), new_call(form, model))
     calls = [part["functionCall"] for part in parts_of(rendered) if "functionCall" in part]
     assert ["id" in call for call in calls] == [ids, ids]
     assert [bool(part.id) for part in read(rendered).parts if isinstance(part, FunctionCall)] == [ids, ids]
@@ -197,7 +197,7 @@ def test_calls_have_ids_where_the_model_gives_them(model: str, ids: bool, form: 
 
 @pytest.mark.parametrize("form", FORMS)
 def test_only_the_first_call_of_an_answer_is_signed(form: str) -> None:
-    found = [bool(each) for each in signatures(render(reply(*LOOK), asked(form)))]
+    found = [bool(each) for each in signatures(render(reply(*LOOK), new_call(form)))]
     closing = [False] if form != "batch" else []
     texts = len(found) - 3 - len(closing)
     assert found == [False, *[False] * texts, True, False, *closing]
@@ -205,7 +205,7 @@ def test_only_the_first_call_of_an_answer_is_signed(form: str) -> None:
 
 @pytest.mark.parametrize("form", FORMS)
 def test_an_answer_without_calls_is_signed_at_its_end(form: str) -> None:
-    rendered = render(SPOKEN, asked(form))
+    rendered = render(SHORT_REPLY, new_call(form))
     *before, last = signatures(rendered)
     assert last is not None
     assert not any(before)
@@ -218,46 +218,46 @@ def test_an_answer_without_calls_is_signed_at_its_end(form: str) -> None:
 
 @pytest.mark.parametrize("form", FORMS)
 def test_without_thinking_a_text_is_not_signed(form: str) -> None:
-    assert not any(signatures(render(reply(Text("41 %")), asked(form))))
+    assert not any(signatures(render(reply(Text("41 %")), new_call(form))))
 
 
 def test_a_model_that_does_not_sign_signs_nothing() -> None:
-    assert not any(signatures(render(reply(*LOOK), asked(model=OLDEST))))
+    assert not any(signatures(render(reply(*LOOK), new_call(model=OLDEST))))
 
 
 @pytest.mark.parametrize("form", FORMS)
 def test_issued_signatures_are_known_to_the_world_with_what_they_sign(form: str) -> None:
     at = world()
     before = dict(at.issued)
-    rendered = render(reply(*LOOK), asked(form), at=at)
+    rendered = render(reply(*LOOK), new_call(form), at=at)
     ((signature, (signed, model)),) = at.issued.items() - before.items()
     assert signature in signatures(rendered)
     assert signed == signing.digest(FunctionCall("another", "read_sensor", {"leaf": "🍃", "unit": "°C", "bed": "3"}))
     assert model == MODEL
     elsewhere = world()
-    DIALECT.observe(asked(form), 200, rendered.headers, data(rendered), elsewhere)
+    DIALECT.observe(new_call(form), 200, rendered.headers, data(rendered), elsewhere)
     assert elsewhere.issued == at.issued
 
 
 def test_a_signature_is_written_differently_in_the_two_alphabets() -> None:
-    (signature,) = filter(None, signatures(render(reply(*LOOK), asked())))
+    (signature,) = filter(None, signatures(render(reply(*LOOK), new_call())))
     assert "+" in signature
     assert "/" in signature
 
 
 def test_what_was_thought_goes_into_the_signature_redacted_or_not() -> None:
     redacted = Thought("", provider_data=ProviderData("scenario", "", {"redacted": "aGlkZGVu"}))
-    said = [reply(*thoughts, FunctionCall("", "read_sensor")) for thoughts in ((), (Thought("Hm."),), (redacted,))]
-    found = {next(filter(None, signatures(render(each, asked())))) for each in said}
+    scripts = [reply(*thoughts, FunctionCall("", "read_sensor")) for thoughts in ((), (Thought("Hm."),), (redacted,))]
+    found = {next(filter(None, signatures(render(each, new_call())))) for each in scripts}
     assert len(found) == 3
-    hidden = render(said[2], asked())
+    hidden = render(scripts[2], new_call())
     assert [type(part) for part in read(hidden).parts] == [FunctionCall]
 
 
 def test_a_scripted_signature_is_kept_in_its_own_alphabet_and_known_in_the_other() -> None:
     at = world()
     scripted = FunctionCall("", "read_sensor", provider_data=ProviderData("scenario", "", {"signature": "-_-_c2ln"}))
-    rendered = render(reply(scripted), asked(model=OLDEST), at=at)
+    rendered = render(reply(scripted), new_call(model=OLDEST), at=at)
     assert signatures(rendered) == ["-_-_c2ln"]
     (call,) = read(rendered).parts
     assert call.provider_data == ProviderData(NAME, OLDEST, {"signature": "+/+/c2ln"})

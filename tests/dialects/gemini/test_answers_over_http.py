@@ -24,12 +24,12 @@ from turnproof.wire.emulator import EmulatorServer
 from ..answers import LOOK, reply
 from ..responders import ScriptedService
 from .builders import MODEL, OLD
-from .rendering import SPOKEN
+from .rendering import SHORT_REPLY
 
 CLIPPED = ReplyPart(FunctionCall("", "write"), ('{"path": "a", "te',), broken=True)
-SAID = {
+REPLIES = {
     "text": reply(Text("41 % 🌱")),
-    "thinking-and-text": SPOKEN,
+    "thinking-and-text": SHORT_REPLY,
     "calls": reply(*LOOK, finish=FinishReason.TOOL_USE),
     "interleaved": reply(Thought("One."), Text("Two."), Thought("Three."), Text("Four.")),
     "nothing": reply(),
@@ -74,7 +74,7 @@ def service(running: Service) -> Service:
 ASK: Any = {"contents": "How moist is bed 3?", "config": {"thinking_config": {"include_thoughts": True}}}
 
 
-def asked(client: genai.Client, form: str, model: str) -> list[types.GenerateContentResponse]:
+def generate(client: genai.Client, form: str, model: str) -> list[types.GenerateContentResponse]:
     """The answer as the SDK's objects: one for a batch answer, one for each chunk."""
     if form == "batch":
         return [client.models.generate_content(model=model, **ASK)]
@@ -92,13 +92,13 @@ def in_neutral_form(answers: list[types.GenerateContentResponse], *, streamed: b
                 call = part.function_call
                 found.append(("call", call.id or "", call.name, call.args, part.thought_signature))
                 continue
-            said = ("thought" if part.thought else "text", part.text or "", part.thought_signature)
-            if not said[1] and said[2] is None:
+            entry = ("thought" if part.thought else "text", part.text or "", part.thought_signature)
+            if not entry[1] and entry[2] is None:
                 continue
-            if streamed and found and found[-1][0] == said[0] and found[-1][-1] is None and said[2] is None:
-                found[-1] = (said[0], found[-1][1] + said[1], None)
+            if streamed and found and found[-1][0] == entry[0] and found[-1][-1] is None and entry[2] is None:
+                found[-1] = (entry[0], found[-1][1] + entry[1], None)
             else:
-                found.append(said)
+                found.append(entry)
     return found
 
 
@@ -132,13 +132,13 @@ def assert_usage(answer: types.GenerateContentResponse, wire: WireAnswer) -> Non
 
 
 @pytest.mark.filterwarnings("ignore:SUNDOWN is not a valid")
-@pytest.mark.parametrize("said", SAID)
+@pytest.mark.parametrize("reply_name", REPLIES)
 @pytest.mark.parametrize("form", ["batch", "sse"])
 @pytest.mark.parametrize("surface", ["ai-studio", "vertex"])
 @pytest.mark.parametrize("model", [MODEL, OLD])
-def test_the_sdk_reads_what_we_read(service: Service, said: str, form: str, surface: str, model: str) -> None:
-    service.responder.reply = SAID[said]
-    answers = asked(service.clients[surface], form, model)
+def test_the_sdk_reads_what_we_read(service: Service, reply_name: str, form: str, surface: str, model: str) -> None:
+    service.responder.reply = REPLIES[reply_name]
+    answers = generate(service.clients[surface], form, model)
     wire = service.answer()
     assert in_neutral_form(answers, streamed=form == "sse") == list(map(as_read, wire.parts))
     assert [finish_of(each) for each in answers] == [None] * (len(answers) - 1) + [wire.raw_finish]
@@ -146,15 +146,15 @@ def test_the_sdk_reads_what_we_read(service: Service, said: str, form: str, surf
     assert {each.model_version for each in answers} == {model}
     assert len({each.response_id for each in answers}) == 1
     assert wire.complete
-    thought = any(isinstance(each.part, Thought) for each in SAID[said].parts)
+    thought = any(isinstance(each.part, Thought) for each in REPLIES[reply_name].parts)
     assert any(isinstance(part, Thought) for part in wire.parts) is thought
 
 
 @pytest.mark.filterwarnings("ignore:SUNDOWN is not a valid")
-@pytest.mark.parametrize("said", SAID)
-def test_the_elements_of_an_array_are_answers_as_the_sdk_knows_them(service: Service, said: str) -> None:
+@pytest.mark.parametrize("reply_name", REPLIES)
+def test_the_elements_of_an_array_are_answers_as_the_sdk_knows_them(service: Service, reply_name: str) -> None:
     """The SDK itself always asks for events. Its types take Vertex's answers as they are, others only trimmed."""
-    service.responder.reply = SAID[said]
+    service.responder.reply = REPLIES[reply_name]
     body = {
         "contents": [{"parts": [{"text": "Hi"}]}],
         "generationConfig": {"thinkingConfig": {"includeThoughts": True}},
@@ -171,26 +171,26 @@ def test_the_elements_of_an_array_are_answers_as_the_sdk_knows_them(service: Ser
 
 @pytest.mark.parametrize("kind", ["comment", "split", "drip"])
 def test_the_sdk_reads_over_what_may_stand_between_events_and_over_every_cut(service: Service, kind: Any) -> None:
-    service.responder.reply = SAID["calls"]
+    service.responder.reply = REPLIES["calls"]
     service.fault(Fault(kind))
-    answers = asked(service.clients["ai-studio"], "sse", MODEL)
+    answers = generate(service.clients["ai-studio"], "sse", MODEL)
     assert in_neutral_form(answers, streamed=True) == list(map(as_read, service.answer().parts))
 
 
 def test_garbage_is_no_end_for_the_sdk(service: Service) -> None:
-    service.responder.reply = SPOKEN
+    service.responder.reply = SHORT_REPLY
     service.fault(Fault("garbage", after="text:1"))
     with pytest.raises(errors.UnknownApiResponseError):
-        asked(service.clients["ai-studio"], "sse", MODEL)
+        generate(service.clients["ai-studio"], "sse", MODEL)
     wire = service.answer()
     assert not wire.complete
 
 
 def test_an_error_after_the_stream_began_is_raised_with_its_code(service: Service) -> None:
-    service.responder.reply = SPOKEN
+    service.responder.reply = SHORT_REPLY
     service.fault(Fault("error-event", after="text:1", status=503))
     with pytest.raises(errors.ServerError) as raised:
-        asked(service.clients["ai-studio"], "sse", MODEL)
+        generate(service.clients["ai-studio"], "sse", MODEL)
     wire = service.answer()
     assert (raised.value.code, raised.value.status) == (503, wire.error_kind)
     assert raised.value.message == wire.error_message
@@ -206,7 +206,7 @@ def test_an_error_answer_is_raised_with_all_that_we_read(service: Service, statu
         rules.NOT_FOUND, status, kind, message, retry_after=3.5 if status == 429 else None
     )
     with pytest.raises(errors.APIError) as raised:
-        asked(service.clients["ai-studio"], form, MODEL)
+        generate(service.clients["ai-studio"], form, MODEL)
     wire = service.answer()
     assert (raised.value.code, raised.value.status, raised.value.message) == (
         wire.status, wire.error_kind, wire.error_message,
@@ -231,7 +231,7 @@ def test_a_conversation_through_the_sdks_own_chat_is_accepted_with_its_signature
 
     first = say("How moist is bed 3?")
     (call,) = [part.function_call for each in first for part in _parts(each) if part.function_call]
-    service.responder.reply = SPOKEN
+    service.responder.reply = SHORT_REPLY
     answer = types.Part(
         function_response=types.FunctionResponse(id=call.id, name="read_sensor", response={"output": "41 %"})
     )

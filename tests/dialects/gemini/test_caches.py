@@ -27,10 +27,10 @@ from turnproof.dialects.gemini.times import format_duration, format_timestamp, p
 from turnproof.tokens import DOCUMENT_TOKENS, IMAGE_TOKENS, json_tokens, text_tokens
 
 from .builders import (
-    ASKED,
     HANDBOOK,
     MODEL,
     OLD,
+    OPENING,
     PROJECT,
     TOOLS,
     Ask,
@@ -61,32 +61,32 @@ class Service:
         self.world = World(frozenset(), DIALECT.models, lambda: self.now, any_key=True)
         self.cache = DIALECT.new_cache()
 
-    def parse(self, asked: Ask) -> Call:
-        found = DIALECT.parse(asked.request(), self.world)
+    def parse(self, sendable: Ask) -> Call:
+        found = DIALECT.parse(sendable.request(), self.world)
         assert isinstance(found, Call), found
         return found
 
-    def send(self, asked: Ask) -> tuple[int, Any]:
+    def send(self, sendable: Ask) -> tuple[int, Any]:
         """Status and JSON of the answer to an operation that no script speaks of."""
-        found = self.parse(asked)
-        for refusal in DIALECT.validate(asked.request(), found, self.world):
+        found = self.parse(sendable)
+        for refusal in DIALECT.validate(sendable.request(), found, self.world):
             return refusal.status, refusal.message
         usage = self.account(found)[0] if found.model else PromptUsage(0)
         rendered = DIALECT.render_extra(found, usage, self.world, self.seed)
         return rendered.status, msgspec.json.decode(rendered.events[0].data)
 
-    def make(self, asked: Ask | None = None) -> dict[str, Any]:
-        status, made = self.send(asked or created())
-        assert status == 200, made
-        assert isinstance(made, dict)
-        return made
+    def make(self, request: Ask | None = None) -> dict[str, Any]:
+        status, cache = self.send(request or created())
+        assert status == 200, cache
+        assert isinstance(cache, dict)
+        return cache
 
     def account(self, found: Call) -> tuple[PromptUsage, Any]:
         return self.cache.account(found, DIALECT.models[found.model or ""], self.now)
 
-    def use(self, asked: Ask) -> PromptUsage:
+    def use(self, request: Ask) -> PromptUsage:
         """Generate: how the prompt was counted."""
-        found = self.parse(asked)
+        found = self.parse(request)
         usage, commit = self.account(found)
         commit()
         assert usage.whole == DIALECT.count(found)
@@ -105,25 +105,25 @@ def lifetime(shown: dict[str, Any], since: str = "updateTime") -> float:
 
 def test_a_new_cache_is_shown_as_recorded() -> None:
     service = Service()
-    made = service.make(created(ttl="300s"))
-    assert list(made) == [
+    cache = service.make(created(ttl="300s"))
+    assert list(cache) == [
         "name", "model", "createTime", "updateTime", "expireTime", "displayName", "usageMetadata",
     ]  # fmt: skip
-    assert made["model"] == f"models/{MODEL}"
-    assert made["displayName"] == ""
-    assert (made["createTime"], made["updateTime"]) == ("2023-11-14T22:13:20.000000Z",) * 2
-    assert lifetime(made) == 300
-    assert made["usageMetadata"] == {"totalTokenCount": DIALECT.count(service.parse(created()))}
-    name = made["name"].removeprefix("cachedContents/")
+    assert cache["model"] == f"models/{MODEL}"
+    assert cache["displayName"] == ""
+    assert (cache["createTime"], cache["updateTime"]) == ("2023-11-14T22:13:20.000000Z",) * 2
+    assert lifetime(cache) == 300
+    assert cache["usageMetadata"] == {"totalTokenCount": DIALECT.count(service.parse(created()))}
+    name = cache["name"].removeprefix("cachedContents/")
     assert (len(name), name.isalnum(), name.islower()) == (40, True, True)
 
 
 def test_on_vertex_names_and_models_are_in_a_project() -> None:
-    made = Service().make(Ask(created().body, f"/v1beta1/{PROJECT}/cachedContents"))
-    assert made["name"].startswith(f"{PROJECT}/cachedContents/")
-    assert made["name"].rpartition("/")[2].isdigit()
-    assert made["model"] == f"{PROJECT}/publishers/google/models/{MODEL}"
-    assert "displayName" not in made
+    cache = Service().make(Ask(created().body, f"/v1beta1/{PROJECT}/cachedContents"))
+    assert cache["name"].startswith(f"{PROJECT}/cachedContents/")
+    assert cache["name"].rpartition("/")[2].isdigit()
+    assert cache["model"] == f"{PROJECT}/publishers/google/models/{MODEL}"
+    assert "displayName" not in cache
 
 
 def test_a_cache_lives_an_hour_if_nothing_is_said() -> None:
@@ -147,20 +147,20 @@ def test_a_cache_that_is_used_dies_at_its_time_all_the_same() -> None:
 
 def test_an_update_gives_it_another_end_from_now_on() -> None:
     service = Service()
-    made = service.make(created(ttl="300s", displayName="handbook"))
+    cache = service.make(created(ttl="300s", displayName="handbook"))
     service.now += 200
-    status, longer = service.send(on_cache(made["name"], "PATCH", ttl="600s"))
-    assert (status, longer["displayName"], longer["createTime"]) == (200, "handbook", made["createTime"])
+    status, longer = service.send(on_cache(cache["name"], "PATCH", ttl="600s"))
+    assert (status, longer["displayName"], longer["createTime"]) == (200, "handbook", cache["createTime"])
     assert (lifetime(longer), lifetime(longer, since="createTime")) == (600, 800)
     service.now += 599
-    assert service.send(on_cache(made["name"], "GET")) == (200, longer)
+    assert service.send(on_cache(cache["name"], "GET")) == (200, longer)
 
 
 def test_an_update_without_an_end_leaves_it() -> None:
     service = Service()
-    made = service.make(created(ttl="300s"))
+    cache = service.make(created(ttl="300s"))
     service.now += 200
-    assert service.send(on_cache(made["name"], "PATCH"))[1]["expireTime"] == made["expireTime"]
+    assert service.send(on_cache(cache["name"], "PATCH"))[1]["expireTime"] == cache["expireTime"]
 
 
 def test_what_is_deleted_is_gone_for_every_operation() -> None:
@@ -225,8 +225,8 @@ RECORDED: dict[str, Any] = {
 }
 
 
-def observed(service: Service, asked: Ask, answer: object, status: int = 200) -> None:
-    DIALECT.observe(service.parse(asked), status, {}, msgspec.json.encode(answer), service.world)
+def observed(service: Service, request: Ask, answer: object, status: int = 200) -> None:
+    DIALECT.observe(service.parse(request), status, {}, msgspec.json.encode(answer), service.world)
 
 
 def test_a_recorded_creation_makes_the_cache_here_with_its_life_on_our_clock() -> None:
@@ -277,26 +277,26 @@ def test_a_creation_without_times_lives_the_usual_hour() -> None:
 
 def test_what_a_cache_holds_is_read_and_counts_within_the_prompt() -> None:
     service = Service()
-    made = service.make(created(systemInstruction=user("Be brief."), tools=TOOLS))
-    usage = service.use(cached(made["name"]))
-    assert usage.cache_read == made["usageMetadata"]["totalTokenCount"]
+    cache = service.make(created(systemInstruction=user("Be brief."), tools=TOOLS))
+    usage = service.use(cached(cache["name"]))
+    assert usage.cache_read == cache["usageMetadata"]["totalTokenCount"]
     assert usage.fresh == DIALECT.count(service.parse(ask()))
-    written_out = ask(user(HANDBOOK), ASKED, systemInstruction=user("Be brief."), tools=TOOLS)
+    written_out = ask(user(HANDBOOK), OPENING, systemInstruction=user("Be brief."), tools=TOOLS)
     assert usage.whole == DIALECT.count(service.parse(written_out))
 
 
 def test_contents_repeated_beside_the_cache_are_counted_twice() -> None:
     service = Service()
     name = service.make()["name"]
-    once, twice = service.use(cached(name)), service.use(cached(name, contents=[user(HANDBOOK), ASKED]))
+    once, twice = service.use(cached(name)), service.use(cached(name, contents=[user(HANDBOOK), OPENING]))
     assert twice.fresh - once.fresh == once.cache_read == twice.cache_read
 
 
 def test_a_count_equals_what_generating_counts_in_every_form() -> None:
     service = Service()
-    asked = body(ASKED, systemInstruction=user("Be brief."), tools=TOOLS)
-    whole = service.use(Ask(asked)).whole
-    for form in (counted(generateContentRequest=asked), vertex(counted(**asked))):
+    request_body = body(OPENING, systemInstruction=user("Be brief."), tools=TOOLS)
+    whole = service.use(Ask(request_body)).whole
+    for form in (counted(generateContentRequest=request_body), vertex(counted(**request_body))):
         assert service.send(form)[1]["totalTokens"] == whole
     bare = service.send(counted(**body()))[1]
     assert bare == {
@@ -309,7 +309,9 @@ def test_an_answer_in_several_parts_counts_as_the_one_text_that_they_make() -> N
     pieces = ["leaf "] * 299 + ["done"]
     parts = {"role": "model", "parts": [{"text": piece} for piece in pieces]}
     whole = {"role": "model", "parts": [{"text": "".join(pieces)}]}
-    counts = [Service().send(counted(contents=[ASKED, said, ASKED]))[1]["totalTokens"] for said in (parts, whole)]
+    counts = [
+        Service().send(counted(contents=[OPENING, content, OPENING]))[1]["totalTokens"] for content in (parts, whole)
+    ]
     assert counts[0] == counts[1]
 
 
@@ -319,7 +321,9 @@ def test_a_signature_ends_the_text_that_parts_make() -> None:
         "parts": [{"text": "leaf "}, {"text": "x", "thoughtSignature": "AAAA"}, {"text": "leaf "}],
     }
     plain = {"role": "model", "parts": [{"text": "leaf "}]}
-    both, one = (Service().send(counted(contents=[ASKED, said, ASKED]))[1]["totalTokens"] for said in (signed, plain))
+    both, one = (
+        Service().send(counted(contents=[OPENING, content, OPENING]))[1]["totalTokens"] for content in (signed, plain)
+    )
     assert both > 2 * (one - 2 * (text_tokens("How moist is bed 3?") + 1))
 
 
@@ -330,10 +334,10 @@ def test_vertex_counts_characters_beside_tokens() -> None:
 
 def test_a_count_with_a_cache_says_how_much_of_it_is_cached() -> None:
     service = Service()
-    made = service.make()
-    counting = counted(generateContentRequest=body() | {"cachedContent": made["name"]})
+    cache = service.make()
+    counting = counted(generateContentRequest=body() | {"cachedContent": cache["name"]})
     answer = service.send(counting)[1]
-    assert answer["cachedContentTokenCount"] == made["usageMetadata"]["totalTokenCount"]
+    assert answer["cachedContentTokenCount"] == cache["usageMetadata"]["totalTokenCount"]
     assert answer["totalTokens"] == answer["cachedContentTokenCount"] + text_tokens(SHORT) + 1
 
 
@@ -394,8 +398,8 @@ def test_only_a_generating_call_that_names_a_living_cache_has_managed_tokens() -
     service = Service()
     name = service.make()["name"]
     assert managed_tokens(service.parse(cached(name))) > 0
-    for asked in (ask(), cached("cachedContents/none"), on_cache(name, "GET"), created()):
-        assert managed_tokens(service.parse(asked)) == 0
+    for request in (ask(), cached("cachedContents/none"), on_cache(name, "GET"), created()):
+        assert managed_tokens(service.parse(request)) == 0
 
 
 # -- what the service keeps by itself
@@ -406,7 +410,7 @@ LONG = user("The greenhouse log of the year. " * 160)
 
 def test_a_prefix_that_was_seen_is_read_and_nothing_is_written() -> None:
     service = Service()
-    first = service.use(ask(LONG, ASKED))
+    first = service.use(ask(LONG, OPENING))
     second = service.use(ask(LONG, user("And bed 4?")))
     assert first == PromptUsage(first.whole)
     assert second.cache_read == DIALECT.count(service.parse(ask(LONG)))
@@ -415,8 +419,8 @@ def test_a_prefix_that_was_seen_is_read_and_nothing_is_written() -> None:
 
 def test_no_prompt_is_read_to_its_very_end() -> None:
     service = Service()
-    service.use(ask(LONG, ASKED))
-    assert service.use(ask(LONG, ASKED)).fresh == text_tokens(SHORT) + 1
+    service.use(ask(LONG, OPENING))
+    assert service.use(ask(LONG, OPENING)).fresh == text_tokens(SHORT) + 1
     service.use(ask(LONG))
     assert service.use(ask(LONG)).cache_read == 0
 
@@ -424,60 +428,60 @@ def test_no_prompt_is_read_to_its_very_end() -> None:
 @pytest.mark.parametrize(
     "changed",
     [
-        ask(user("A" + LONG["parts"][0]["text"]), ASKED),
-        ask(LONG, ASKED, systemInstruction=user("Be brief.")),
-        ask(LONG, ASKED, tools=TOOLS),
-        at("gemini-3.5-flash", ask(LONG, ASKED)),
+        ask(user("A" + LONG["parts"][0]["text"]), OPENING),
+        ask(LONG, OPENING, systemInstruction=user("Be brief.")),
+        ask(LONG, OPENING, tools=TOOLS),
+        at("gemini-3.5-flash", ask(LONG, OPENING)),
     ],
     ids=["text", "system", "tools", "model"],
 )
 def test_whatever_changes_the_prefix_voids_it(changed: Ask) -> None:
     service = Service()
-    service.use(ask(LONG, ASKED))
+    service.use(ask(LONG, OPENING))
     assert service.use(changed).cache_read == 0
 
 
 def test_a_prefix_below_the_minimum_of_the_model_is_not_kept() -> None:
     service = Service()
-    for asked in (ask(user(HANDBOOK[:4000]), ASKED), at("gemini-3-pro-preview", ask(LONG, ASKED))):
-        service.use(asked)
-        assert service.use(asked).cache_read == 0
+    for request in (ask(user(HANDBOOK[:4000]), OPENING), at("gemini-3-pro-preview", ask(LONG, OPENING))):
+        service.use(request)
+        assert service.use(request).cache_read == 0
 
 
 def test_a_prefix_is_forgotten_after_a_while() -> None:
     service = Service()
-    service.use(ask(LONG, ASKED))
+    service.use(ask(LONG, OPENING))
     service.now += 301
-    assert service.use(ask(LONG, ASKED)).cache_read == 0
+    assert service.use(ask(LONG, OPENING)).cache_read == 0
 
 
 def test_models_before_2_5_keep_nothing() -> None:
     service = Service()
-    asked = at("gemini-2.0-flash", ask(*[LONG] * 4, ASKED))
-    service.use(asked)
-    assert service.use(asked).cache_read == 0
+    request = at("gemini-2.0-flash", ask(*[LONG] * 4, OPENING))
+    service.use(request)
+    assert service.use(request).cache_read == 0
 
 
 def test_an_alias_shares_with_the_model_it_stands_for() -> None:
     service = Service()
-    service.use(at("gemini-flash-latest", ask(LONG, ASKED)))
-    assert service.use(at("gemini-3.6-flash", ask(LONG, ASKED))).cache_read > 0
+    service.use(at("gemini-flash-latest", ask(LONG, OPENING)))
+    assert service.use(at("gemini-3.6-flash", ask(LONG, OPENING))).cache_read > 0
 
 
 def test_counting_neither_reads_nor_keeps() -> None:
     service = Service()
-    counting = counted(contents=[LONG, ASKED])
+    counting = counted(contents=[LONG, OPENING])
     service.use(counting)
-    assert service.use(ask(LONG, ASKED)).cache_read == 0
+    assert service.use(ask(LONG, OPENING)).cache_read == 0
     assert service.use(counting).cache_read == 0
 
 
 def test_each_run_has_a_cache_of_its_own() -> None:
     def usage(cache: PrefixCache) -> PromptUsage:
-        return cache.account(Service().parse(ask(LONG, ASKED)), DIALECT.models[MODEL], 0.0)[0]
+        return cache.account(Service().parse(ask(LONG, OPENING)), DIALECT.models[MODEL], 0.0)[0]
 
     used = DIALECT.new_cache()
-    used.account(Service().parse(ask(LONG, ASKED)), DIALECT.models[MODEL], 0.0)[1]()
+    used.account(Service().parse(ask(LONG, OPENING)), DIALECT.models[MODEL], 0.0)[1]()
     assert usage(used).cache_read > 0
     assert usage(DIALECT.new_cache()).cache_read == 0
 
@@ -505,8 +509,8 @@ def test_vertex_lists_models_of_the_publisher() -> None:
 
 def test_an_unknown_model_is_refused_also_without_a_judge_in_front() -> None:
     service = Service()
-    asked = service.parse(Ask({}, "/v1beta/models/nope", "GET"))
-    assert DIALECT.render_extra(asked, PromptUsage(0), service.world, "").status == 404
+    parsed_call = service.parse(Ask({}, "/v1beta/models/nope", "GET"))
+    assert DIALECT.render_extra(parsed_call, PromptUsage(0), service.world, "").status == 404
 
 
 @pytest.mark.parametrize(

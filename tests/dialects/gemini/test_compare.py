@@ -10,7 +10,7 @@ import pytest
 from turnproof.dialects.base import WireDifference
 from turnproof.dialects.gemini import DIALECT
 
-from ..differences import ASKED, Case
+from ..differences import OPENING, Case
 from ..requests import Json, read_call
 from .builders import CACHE, HANDBOOK, MODEL, OLD, SIGNATURE, TOOL, ask, world
 from .builders import model as wire_model
@@ -75,7 +75,7 @@ def test_a_result_belongs_to_its_call_also_when_ids_come_again() -> None:
 def test_another_model_is_named() -> None:
     sent = read_call(DIALECT, ask(WIRE_ASKED), world())
     for name in (MODEL, f"models/{MODEL}", f"projects/p/locations/l/publishers/google/models/{MODEL}"):
-        assert DIALECT.differences([ASKED], None, (), sent, name) == []
-    assert DIALECT.differences([ASKED], None, (), sent, OLD) == [
+        assert DIALECT.differences([OPENING], None, (), sent, name) == []
+    assert DIALECT.differences([OPENING], None, (), sent, OLD) == [
         WireDifference("unlisted", "$.model", OLD, MODEL, violation=False)
     ]

@@ -15,7 +15,7 @@ from turnproof.messages import FinishReason, FunctionCall, Text, Thought, TokenU
 
 from ..answers import chunks, reply
 from ..requests import Json
-from .rendering import FORMS, SPOKEN, asked, ending, read, render
+from .rendering import FORMS, SHORT_REPLY, ending, new_call, read, render
 
 # -- how it ends
 
@@ -40,7 +40,7 @@ from .rendering import FORMS, SPOKEN, asked, ending, read, render
 def test_each_finish_reason_goes_out_and_comes_back(
     finish: FinishReason, raw: str | None, written: str, neutral: FinishReason, form: str
 ) -> None:
-    answer = read(render(reply(Text("a"), finish=finish, raw_finish=raw), asked(form)))
+    answer = read(render(reply(Text("a"), finish=finish, raw_finish=raw), new_call(form)))
     assert (answer.raw_finish, answer.finish, answer.complete) == (written, neutral, True)
     assert "".join(part.text for part in answer.parts if isinstance(part, Text)) == "a"
 
@@ -73,7 +73,7 @@ def test_a_call_that_ends_with_the_number_of_stop_is_a_tool_use() -> None:
 
 def test_a_reason_that_the_api_lacks_is_our_mistake() -> None:
     with pytest.raises(HarnessError, match="no finishReason"):
-        render(reply(Text("a"), finish=FinishReason.ERROR), asked())
+        render(reply(Text("a"), finish=FinishReason.ERROR), new_call())
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def test_a_reason_that_the_api_lacks_is_our_mistake() -> None:
 def test_an_answer_without_parts_has_the_content_recorded_for_its_end(
     finish: FinishReason, raw: str | None, content: Json | None, form: str
 ) -> None:
-    rendered = render(reply(finish=finish, raw_finish=raw), asked(form))
+    rendered = render(reply(finish=finish, raw_finish=raw), new_call(form))
     assert ending(rendered).get("content") == content
     assert (read(rendered).parts, read(rendered).complete) == ((), True)
     assert len(rendered.events) == 1
@@ -98,21 +98,21 @@ def test_an_answer_without_parts_has_the_content_recorded_for_its_end(
 
 def test_what_filters_stopped_says_what_they_saw() -> None:
     assert any(
-        each.get("blocked") for each in ending(render(reply(finish=FinishReason.SAFETY), asked()))["safetyRatings"]
+        each.get("blocked") for each in ending(render(reply(finish=FinishReason.SAFETY), new_call()))["safetyRatings"]
     )
-    armoured = ending(render(reply(finish=FinishReason.SAFETY, raw_finish="MODEL_ARMOR"), asked()))
+    armoured = ending(render(reply(finish=FinishReason.SAFETY, raw_finish="MODEL_ARMOR"), new_call()))
     assert "Responsible AI Safety" in armoured["finishMessage"]
 
 
 def test_nothing_at_all_comes_in_both_recorded_forms() -> None:
-    found = [ending(render(reply(), asked(), seed=seed))["content"] for seed in "abcdefgh"]
+    found = [ending(render(reply(), new_call(), seed=seed))["content"] for seed in "abcdefgh"]
     assert {"role": "model"} in found
     assert {"parts": [{"text": ""}], "role": "model"} in found
-    assert {read(render(reply(), asked(), seed=seed)).parts for seed in "abcdefgh"} == {()}
+    assert {read(render(reply(), new_call(), seed=seed)).parts for seed in "abcdefgh"} == {()}
 
 
 @pytest.mark.parametrize(
-    ("said", "reason"),
+    ("script", "reason"),
     [
         (reply(finish=FinishReason.REFUSAL, raw_finish="PROMPT_BLOCKED:PROHIBITED_CONTENT"), "PROHIBITED_CONTENT"),
         (reply(finish=FinishReason.SAFETY, raw_finish="PROMPT_BLOCKED:BLOCKLIST"), "BLOCKLIST"),
@@ -120,8 +120,8 @@ def test_nothing_at_all_comes_in_both_recorded_forms() -> None:
     ],
 )
 @pytest.mark.parametrize("form", FORMS)
-def test_a_blocked_prompt_has_no_candidates(said: Reply, reason: str, form: str) -> None:
-    rendered = render(said, asked(form))
+def test_a_blocked_prompt_has_no_candidates(script: Reply, reason: str, form: str) -> None:
+    rendered = render(script, new_call(form))
     (chunk,) = chunks(rendered)
     assert "candidates" not in chunk
     assert chunk["promptFeedback"] == {"blockReason": reason}
@@ -138,12 +138,12 @@ MANGLED = ReplyPart(FunctionCall("c", "write"), ('{"path": a}',))
 
 @pytest.mark.parametrize("form", FORMS)
 def test_a_call_that_the_limit_cut_off_is_not_there(form: str) -> None:
-    answer = read(render(reply(Text("I write."), CLIPPED, finish=FinishReason.MAX_TOKENS), asked(form)))
+    answer = read(render(reply(Text("I write."), CLIPPED, finish=FinishReason.MAX_TOKENS), new_call(form)))
     assert (answer.parts, answer.finish, answer.broken_calls) == ((Text("I write."),), FinishReason.MAX_TOKENS, 0)
 
 
 @pytest.mark.parametrize(
-    "said",
+    "script",
     [
         reply(Text("I write."), MANGLED, finish=FinishReason.TOOL_USE),
         reply(Text("I write."), CLIPPED, finish=FinishReason.TOOL_USE),
@@ -151,8 +151,8 @@ def test_a_call_that_the_limit_cut_off_is_not_there(form: str) -> None:
     ],
 )
 @pytest.mark.parametrize("form", FORMS)
-def test_a_call_that_is_none_is_told_by_the_finish(said: Reply, form: str) -> None:
-    rendered = render(said, asked(form))
+def test_a_call_that_is_none_is_told_by_the_finish(script: Reply, form: str) -> None:
+    rendered = render(script, new_call(form))
     assert ending(rendered)["finishMessage"].startswith("Malformed function call: write({")
     answer = read(rendered)
     assert (answer.parts, answer.finish, answer.broken_calls) == ((Text("I write."),), FinishReason.ERROR, 1)
@@ -160,7 +160,7 @@ def test_a_call_that_is_none_is_told_by_the_finish(said: Reply, form: str) -> No
 
 @pytest.mark.parametrize("form", FORMS)
 def test_an_unexpected_call_is_still_there_to_be_answered(form: str) -> None:
-    rendered = render(reply(FunctionCall("", "list_files"), raw_finish="UNEXPECTED_TOOL_CALL"), asked(form))
+    rendered = render(reply(FunctionCall("", "list_files"), raw_finish="UNEXPECTED_TOOL_CALL"), new_call(form))
     wanted = "Unexpected tool call: Model tried to call an undeclared function: list_files"
     assert ending(rendered)["finishMessage"] == wanted
     answer = read(rendered)
@@ -174,7 +174,7 @@ def test_an_unexpected_call_is_still_there_to_be_answered(form: str) -> None:
 
 
 def test_the_parts_of_the_usage_add_up_and_zeros_are_left_out() -> None:
-    usage = chunks(render(reply(Text("41 %")), asked()))[0]["usageMetadata"]
+    usage = chunks(render(reply(Text("41 %")), new_call()))[0]["usageMetadata"]
     assert usage == {
         "promptTokenCount": 1551,
         "cachedContentTokenCount": 1520,
@@ -188,21 +188,21 @@ def test_the_parts_of_the_usage_add_up_and_zeros_are_left_out() -> None:
 
 @pytest.mark.parametrize("form", FORMS)
 def test_scripted_figures_win(form: str) -> None:
-    said = replace(SPOKEN, usage={"fresh": 5, "cache_read": 7, "cache_write": 2, "output": 9, "thinking": 4})
-    assert read(render(said, asked(form))).usage == TokenUsage(14, 9, 23, 7, 0, 4)
+    script = replace(SHORT_REPLY, usage={"fresh": 5, "cache_read": 7, "cache_write": 2, "output": 9, "thinking": 4})
+    assert read(render(script, new_call(form))).usage == TokenUsage(14, 9, 23, 7, 0, 4)
 
 
 @pytest.mark.parametrize("form", FORMS)
 def test_figures_that_are_all_zero_are_not_there(form: str) -> None:
-    said = replace(SPOKEN, usage={"fresh": 0, "cache_read": 0, "output": 0})
-    rendered = render(said, asked(form))
+    script = replace(SHORT_REPLY, usage={"fresh": 0, "cache_read": 0, "output": 0})
+    rendered = render(script, new_call(form))
     assert chunks(rendered)[-1]["usageMetadata"] == {"serviceTier": "standard"}
     assert read(rendered).usage == TokenUsage()
 
 
 def test_thinking_that_takes_more_than_the_whole_output_takes_all_of_it() -> None:
-    said = replace(SPOKEN, usage={"output": 3, "thinking": 8})
-    assert read(render(said, asked())).usage == TokenUsage(1551, 3, 1554, 1520, 0, 3)
+    script = replace(SHORT_REPLY, usage={"output": 3, "thinking": 8})
+    assert read(render(script, new_call())).usage == TokenUsage(1551, 3, 1554, 1520, 0, 3)
 
 
 def usages(rendered: Rendered) -> list[Json]:
@@ -210,19 +210,19 @@ def usages(rendered: Rendered) -> list[Json]:
 
 
 def test_usage_is_in_every_chunk_and_grows_to_its_last_figures() -> None:
-    said = reply(Thought("Bed 3 needs the sensor."), Text("41 % " * 20), Thought("Enough."), Text("Fine. " * 9))
-    bodies = map(msgspec.json.encode, chunks(render(said, asked("sse"))))
+    script = reply(Thought("Bed 3 needs the sensor."), Text("41 % " * 20), Thought("Enough."), Text("Fine. " * 9))
+    bodies = map(msgspec.json.encode, chunks(render(script, new_call("sse"))))
     found = [DIALECT.read_response(200, {}, body).usage or TokenUsage() for body in bodies]
     for before, after in pairwise(found):
         assert all(getattr(before, name) <= getattr(after, name) for name in TokenUsage.__struct_fields__)
     assert found[0] == TokenUsage(1551, 0, 1551, 1520)
-    assert found[-1] == read(render(said, asked())).usage
+    assert found[-1] == read(render(script, new_call())).usage
 
 
 def test_on_some_answers_the_prompt_is_corrected_by_the_last_chunk() -> None:
     corrected = 0
     for seed in map(str, range(30)):
-        first, *_, last = usages(render(SPOKEN, asked("sse"), seed=seed))
+        first, *_, last = usages(render(SHORT_REPLY, new_call("sse"), seed=seed))
         assert last["promptTokenCount"] == 1551
         assert first["promptTokenCount"] in (1551, 1540)
         assert first["promptTokenCount"] >= first["cachedContentTokenCount"] == 1520
@@ -231,7 +231,7 @@ def test_on_some_answers_the_prompt_is_corrected_by_the_last_chunk() -> None:
 
 
 def test_on_vertex_only_the_last_chunk_has_figures() -> None:
-    *before, last = usages(render(SPOKEN, asked("sse", vertex=True)))
+    *before, last = usages(render(SHORT_REPLY, new_call("sse", vertex=True)))
     assert all(each == {"trafficType": "ON_DEMAND"} for each in before)
     assert last["promptTokenCount"] == 1551
 

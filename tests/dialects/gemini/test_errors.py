@@ -96,12 +96,12 @@ def exhausted(retry_after: float | None, message: str = errors.QUOTA) -> Refusal
     return Refusal(rules.RATE_LIMIT, 429, "RESOURCE_EXHAUSTED", message, retry_after=retry_after)
 
 
-@pytest.mark.parametrize(("seconds", "said"), [(48, "48s"), (0.05, "0.05s"), (48.939935699, "48.939935699s")])
-def test_how_long_to_wait_stands_in_the_body_in_words_and_as_retry_info(seconds: float, said: str) -> None:
+@pytest.mark.parametrize(("seconds", "delay"), [(48, "48s"), (0.05, "0.05s"), (48.939935699, "48.939935699s")])
+def test_how_long_to_wait_stands_in_the_body_in_words_and_as_retry_info(seconds: float, delay: str) -> None:
     error = body_of(exhausted(seconds))
-    assert error["message"] == f"{errors.QUOTA}\nPlease retry in {said}."
+    assert error["message"] == f"{errors.QUOTA}\nPlease retry in {delay}."
     assert [detail["@type"].rpartition(".")[2] for detail in error["details"]] == ["Help", "QuotaFailure", "RetryInfo"]
-    assert error["details"][2]["retryDelay"] == said
+    assert error["details"][2]["retryDelay"] == delay
 
 
 def test_an_exhausted_quota_without_a_delay_names_none() -> None:

@@ -22,10 +22,10 @@ from turnproof.dialects.gemini.parts import part_of, signature_of, standard_base
 from turnproof.dialects.gemini.surfaces import GeminiCall, Surface
 
 from .builders import (
-    ASKED,
     CACHE,
     HANDBOOK,
     MODEL,
+    OPENING,
     PROJECT,
     SIGNATURE,
     SIGNATURE_URL_SAFE,
@@ -52,8 +52,8 @@ from .builders import (
 NAME = "gemini"
 
 
-def parsed(asked: Ask) -> GeminiCall:
-    found = DIALECT.parse(asked.request(), world())
+def parsed(sendable: Ask) -> GeminiCall:
+    found = DIALECT.parse(sendable.request(), world())
     assert isinstance(found, GeminiCall), found
     return found
 
@@ -196,7 +196,7 @@ def test_results_come_as_their_own_message_in_front_of_what_the_user_says() -> N
 
 
 def test_neighbouring_contents_of_one_role_are_one_message() -> None:
-    found = parsed(ask(ASKED, user("Bed 3."), model("41"), model(" %."), user("Thanks")))
+    found = parsed(ask(OPENING, user("Bed 3."), model("41"), model(" %."), user("Thanks")))
     assert [(message.role, message.text) for message in found.messages] == [
         ("user", "How moist is bed 3?Bed 3."), ("model", "41 %."), ("user", "Thanks"),
     ]  # fmt: skip
@@ -248,7 +248,7 @@ def test_a_response_without_the_id_that_its_call_had_is_linked_to_none() -> None
 
 
 def test_equal_requests_get_equal_positional_ids_and_longer_ones_keep_them() -> None:
-    short, long = loop(model(call()), user(response())), loop(model(call()), user(response()), model("41 %."), ASKED)
+    short, long = loop(model(call()), user(response())), loop(model(call()), user(response()), model("41 %."), OPENING)
     assert parsed(short).messages[1].calls == parsed(long).messages[1].calls
 
 
@@ -262,8 +262,8 @@ def test_system_text_comes_in_its_parts() -> None:
 
 def test_settings_are_the_configuration_and_what_stands_beside_it() -> None:
     config = {"temperature": 0.5, "thinkingConfig": {"includeThoughts": True}}
-    beside = {"toolConfig": {"functionCallingConfig": {"mode": "ANY"}}, "safetySettings": []}
-    assert parsed(ask(tools=TOOLS, generationConfig=config, **beside)).settings == config | beside
+    more_settings = {"toolConfig": {"functionCallingConfig": {"mode": "ANY"}}, "safetySettings": []}
+    assert parsed(ask(tools=TOOLS, generationConfig=config, **more_settings)).settings == config | more_settings
 
 
 # -- tools
@@ -391,9 +391,12 @@ def test_any_call_is_one_of_this_api() -> None:
 
 
 def test_both_forms_of_counting_say_the_same_as_the_request_itself() -> None:
-    asked = body(ASKED, systemInstruction=user("Be brief."), tools=TOOLS)
-    itself = parsed(Ask(asked))
-    for form in (counted(generateContentRequest=asked | {"model": f"models/{MODEL}"}), vertex(counted(**asked))):
+    request_body = body(OPENING, systemInstruction=user("Be brief."), tools=TOOLS)
+    itself = parsed(Ask(request_body))
+    for form in (
+        counted(generateContentRequest=request_body | {"model": f"models/{MODEL}"}),
+        vertex(counted(**request_body)),
+    ):
         found = parsed(form)
         assert (found.operation, found.model) == ("count_tokens", MODEL)
         assert (found.system, found.tools) == (itself.system, itself.tools)
@@ -409,7 +412,7 @@ def test_what_a_named_cache_holds_stands_in_front() -> None:
 
 def test_a_call_within_a_cache_is_answered_in_the_request() -> None:
     here = world()
-    here.resources[CACHE] = replace(here.resources[CACHE], body={"contents": [ASKED, model(call())]})
+    here.resources[CACHE] = replace(here.resources[CACHE], body={"contents": [OPENING, model(call())]})
     request = cached(contents=[user(response())]).request()
     found = DIALECT.parse(request, here)
     assert isinstance(found, Call)
@@ -437,7 +440,7 @@ def test_a_cache_to_be_made_is_read_like_a_request() -> None:
 def test_both_spellings_are_one_request() -> None:
     camel: dict[str, Any] = {
         "contents": [
-            ASKED,
+            OPENING,
             {"role": "model", "parts": [{"functionCall": {"name": "a"}, "thoughtSignature": "AAAA"}]},
             user({"functionResponse": {"name": "a", "response": {"camelCase": 1, "snake_case": 2, "none": None}}}),
             user({"fileData": {"mimeType": "a/b", "fileUri": "c"}}),
@@ -448,7 +451,7 @@ def test_both_spellings_are_one_request() -> None:
     }
     snake: dict[str, Any] = {
         "contents": [
-            ASKED,
+            OPENING,
             {"role": "model", "parts": [{"function_call": {"name": "a"}, "thought_signature": "AAAA"}]},
             user({"function_response": {"name": "a", "response": {"camelCase": 1, "snake_case": 2, "none": None}}}),
             user({"file_data": {"mime_type": "a/b", "file_uri": "c"}}),
@@ -506,8 +509,8 @@ def _message(name: str, depth: int = 0) -> st.SearchStrategy[dict[str, Any]]:
 @settings(examples(100), suppress_health_check=list(HealthCheck))
 @given(body=_message("GenerateContentRequest") | st.dictionaries(_NAMES, _VALUES), at_vertex=st.booleans())
 def test_whatever_is_sent_is_read_and_judged_or_refused(body: dict[str, Any], at_vertex: bool) -> None:
-    asked = vertex(Ask(body)) if at_vertex else Ask(body)
-    request, here = asked.request(), world()
+    sendable = vertex(Ask(body)) if at_vertex else Ask(body)
+    request, here = sendable.request(), world()
     found = DIALECT.parse(request, here)
     refusals = [found] if isinstance(found, Refusal) else DIALECT.validate(request, found, here)
     for refusal in refusals:

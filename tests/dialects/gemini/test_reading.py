@@ -20,7 +20,7 @@ from turnproof.messages import Opaque, Part, Text, Thought, TokenUsage
 from ..answers import LOOK, NO_ANSWERS, any_parts, data, reply
 from ..requests import Json
 from .builders import MODEL, OLD, world
-from .rendering import FORMS, OLDEST, SPOKEN, asked, read, render
+from .rendering import FORMS, OLDEST, SHORT_REPLY, new_call, read, render
 
 # -- reading what servers might send
 
@@ -48,7 +48,7 @@ def joined(parts: tuple[Part, ...]) -> list[Part]:
     st.booleans(),
 )
 def test_any_reply_survives_all_forms(parts: list[Part], seed: str, model: str, vertex: bool) -> None:
-    batch, *streams = (render(reply(*parts), asked(form, model, vertex=vertex), seed=seed) for form in FORMS)
+    batch, *streams = (render(reply(*parts), new_call(form, model, vertex=vertex), seed=seed) for form in FORMS)
     one = read(batch)
     assert [type(part) for part in one.parts] == [type(part) for part in joined_thoughts(parts)]
     assert DIALECT.split_stream(batch.headers, data(batch)) == batch.events
@@ -60,18 +60,18 @@ def test_any_reply_survives_all_forms(parts: list[Part], seed: str, model: str, 
 
 
 def joined_thoughts(parts: list[Part]) -> list[Part]:
-    said = [part for part in parts if not isinstance(part, Thought) or part.text]
+    nonempty_parts = [part for part in parts if not isinstance(part, Thought) or part.text]
     return [
         part
-        for n, part in enumerate(said)
-        if not (n and isinstance(part, Thought) and isinstance(said[n - 1], Thought))
+        for n, part in enumerate(nonempty_parts)
+        if not (n and isinstance(part, Thought) and isinstance(nonempty_parts[n - 1], Thought))
     ]
 
 
 @examples(80)
 @given(st.sampled_from(FORMS), st.integers(0, 4000), st.binary(max_size=8))
 def test_no_cut_and_no_garbage_makes_reading_raise(form: str, cut: int, garbage: bytes) -> None:
-    rendered = render(reply(*LOOK), asked(form))
+    rendered = render(reply(*LOOK), new_call(form))
     whole = data(rendered)
     DIALECT.read_response(200, rendered.headers, whole[:cut] + garbage + whole[cut:])
     answer = DIALECT.read_response(200, rendered.headers, whole[:cut])
@@ -82,8 +82,8 @@ def test_no_cut_and_no_garbage_makes_reading_raise(form: str, cut: int, garbage:
 
 @pytest.mark.parametrize("form", ["sse", "array"])
 def test_a_stream_cut_before_its_last_chunk_lacks_only_the_finish_and_the_last_figures(form: str) -> None:
-    for said in (SPOKEN, reply(*LOOK)):
-        rendered = render(said, asked(form))
+    for script in (SHORT_REPLY, reply(*LOOK)):
+        rendered = render(script, new_call(form))
         cut = b"".join(event.data for event in rendered.events[:-1])
         answer = DIALECT.read_response(200, rendered.headers, cut)
         assert (answer.finish, answer.raw_finish, answer.complete) == (None, None, False)
@@ -95,14 +95,14 @@ def _speaks(part: Part) -> bool:
 
 
 def test_every_byte_of_the_array_counts_for_its_end() -> None:
-    rendered = render(SPOKEN, asked("array"))
+    rendered = render(SHORT_REPLY, new_call("array"))
     assert not DIALECT.read_response(200, rendered.headers, data(rendered)[:-1]).complete
     assert DIALECT.read_response(200, rendered.headers, data(rendered) + b"\n").complete
 
 
 def test_brackets_and_quotes_in_texts_end_no_element() -> None:
-    said = reply(ReplyPart(Text('a}]["{\\"b'), ("a}]", '["{', '\\"b')))
-    rendered = render(said, asked("array"))
+    script = reply(ReplyPart(Text('a}]["{\\"b'), ("a}]", '["{', '\\"b')))
+    rendered = render(script, new_call("array"))
     assert [event.text for event in rendered.events] == ["a}]", '["{', '\\"b', ""]
     assert DIALECT.split_stream(rendered.headers, data(rendered)) == rendered.events
     assert read(rendered).parts == (Text('a}]["{\\"b'),)
@@ -151,7 +151,7 @@ def test_only_the_first_candidate_is_read() -> None:
 
 
 def test_blank_lines_and_comments_between_events_change_nothing() -> None:
-    rendered = render(SPOKEN, asked("sse"))
+    rendered = render(SHORT_REPLY, new_call("sse"))
     noisy = b"".join(noise + event.data for event in rendered.events for noise in (*DIALECT.noise, b": note\r\n\r\n"))
     once = b"".join(b"".join((*DIALECT.noise, event.data, b": note\r\n\r\n")) for event in rendered.events)
     assert DIALECT.read_response(200, rendered.headers, once) == read(rendered)
@@ -159,7 +159,7 @@ def test_blank_lines_and_comments_between_events_change_nothing() -> None:
 
 
 def test_garbage_is_no_end_and_no_part() -> None:
-    rendered = render(SPOKEN, asked("sse"))
+    rendered = render(SHORT_REPLY, new_call("sse"))
     body = rendered.events[0].data + DIALECT.garbage
     answer = DIALECT.read_response(200, rendered.headers, body)
     assert (answer.parts, answer.complete) == ((Thought("Hm."),), False)
@@ -216,7 +216,7 @@ def test_a_header_that_says_how_long_to_wait_is_read_too() -> None:
 
 
 def test_an_error_in_mid_stream_keeps_what_came_before_it() -> None:
-    rendered = render(SPOKEN, asked("sse"))
+    rendered = render(SHORT_REPLY, new_call("sse"))
     event = DIALECT.error_event(*DIALECT.error_kind(503))
     assert event.kind == "error"
     body = b"".join(each.data for each in rendered.events[:2]) + event.data
@@ -250,9 +250,9 @@ def test_counts_and_caches_are_read_as_prompts(body: bytes, tokens: int) -> None
 
 def test_what_a_recorded_cache_holds_is_known_from_then_on() -> None:
     at, call = world(), GeminiCall("cache", MODEL, body={"ttl": "60s"}, action="create")
-    made = {
+    cache = {
         "name": "cachedContents/fresh", "model": f"models/{MODEL}", "usageMetadata": {"totalTokenCount": 2000},
         "updateTime": "2026-05-28T14:45:17Z", "expireTime": "2026-05-28T14:46:17Z",
     }  # fmt: skip
-    DIALECT.observe(call, 200, {}, msgspec.json.encode(made), at)
+    DIALECT.observe(call, 200, {}, msgspec.json.encode(cache), at)
     assert at.resources["cachedContents/fresh"].expires == at.clock() + 60

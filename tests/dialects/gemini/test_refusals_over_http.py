@@ -63,12 +63,12 @@ class Service:
         self.run.world.resources.clear()
         self.run.world.resources.update(world().resources)
 
-    def send(self, asked: Ask) -> Any:
+    def send(self, sendable: Ask) -> Any:
         """The JSON answer to a request. Raises the SDK's `APIError` where it is refused."""
         self.fresh()
-        request = asked.request(lambda body: json.dumps(body).encode())
+        request = sendable.request(lambda body: json.dumps(body).encode())
         version, _, path = request.path[1:].partition("/")
-        client: Any = (self.vertex if asked.vertex else self.studio)._api_client
+        client: Any = (self.vertex if sendable.vertex else self.studio)._api_client
         # A request function of the SDK adds the project to any path without one.
         options = types.HttpOptions(api_version=version)
         answer = client.request(request.method.lower(), path, json.loads(request.body or b"{}"), options)
@@ -165,25 +165,25 @@ def test_what_the_typed_methods_send_is_understood(door: str, service: Service) 
 def test_a_managed_cache_lives_and_dies_in_the_hands_of_the_sdk(door: str, service: Service) -> None:
     service.run.world.resources.clear()
     client: genai.Client = getattr(service, door)
-    made = client.caches.create(
+    new_cache = client.caches.create(
         model=MODEL, config=types.CreateCachedContentConfig(contents=HANDBOOK, ttl="300s", display_name="handbook")
     )
-    assert made.name is not None
-    assert made.usage_metadata is not None
-    tokens = made.usage_metadata.total_token_count
-    longer = client.caches.update(name=made.name, config=types.UpdateCachedContentConfig(ttl="600s"))
+    assert new_cache.name is not None
+    assert new_cache.usage_metadata is not None
+    tokens = new_cache.usage_metadata.total_token_count
+    longer = client.caches.update(name=new_cache.name, config=types.UpdateCachedContentConfig(ttl="600s"))
     assert longer.expire_time is not None
-    assert made.expire_time is not None
-    assert (longer.expire_time - made.expire_time).total_seconds() == 300
-    assert client.caches.get(name=made.name).display_name == "handbook"
-    assert [cache.name for cache in client.caches.list()] == [made.name]
+    assert new_cache.expire_time is not None
+    assert (longer.expire_time - new_cache.expire_time).total_seconds() == 300
+    assert client.caches.get(name=new_cache.name).display_name == "handbook"
+    assert [cache.name for cache in client.caches.list()] == [new_cache.name]
 
-    using = types.GenerateContentConfig(cached_content=made.name)
+    using = types.GenerateContentConfig(cached_content=new_cache.name)
     answer = client.models.generate_content(model=MODEL, contents="Summarise.", config=using)
     assert answer.usage_metadata is not None
     assert answer.usage_metadata.cached_content_token_count == tokens
 
-    client.caches.delete(name=made.name)
+    client.caches.delete(name=new_cache.name)
     assert list(client.caches.list()) == []
     with pytest.raises(errors.ClientError, match="CachedContent not found") as raised:
         client.models.generate_content(model=MODEL, contents="Summarise.", config=using)

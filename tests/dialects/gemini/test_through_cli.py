@@ -19,7 +19,7 @@ THROUGH = dialect("gemini@gemini-cli")
 WORLD = world_of(THROUGH)
 MODEL = "gemini-2.5-flash"
 FIRST, SECOND = "mcp_session_read_sensor_17_0", "mcp_session_open-valve_17_1"
-HELD = (
+HISTORY = (
     Message.user("How moist is bed 3?"),
     Message("model", (FunctionCall(FIRST, "read_sensor", {"bed": "3"}), FunctionCall(SECOND, "open-valve", {}))),
     Message.tool(ToolResult(FIRST, "read_sensor", "41 %"), ToolResult(SECOND, "open-valve", "stuck", is_error=True)),
@@ -38,7 +38,7 @@ def declared(name: str, tool: ToolSchema) -> dict[str, Any]:
 DECLARED = (declared("mcp_session_read_sensor", TOOLS[0]), declared("mcp_session_open-valve", TOOLS[1]))
 
 
-def said(role: str, *texts: str) -> dict[str, Any]:
+def content(role: str, *texts: str) -> dict[str, Any]:
     return {"role": role, "parts": [{"text": text} for text in texts]}
 
 
@@ -50,7 +50,7 @@ def gave(call_id: str, name: str, **response: str) -> dict[str, Any]:
     return {"functionResponse": {"id": call_id, "name": name, "response": response}}
 
 
-QUESTION = said("user", CONTEXT, "How moist is bed 3?")
+QUESTION = content("user", CONTEXT, "How moist is bed 3?")
 CALLS: dict[str, Any] = {
     "role": "model",
     "parts": [
@@ -82,8 +82,8 @@ def request(verb: str = "streamGenerateContent", model: str = MODEL, **changed: 
     return HttpRequest("POST", f"/v1beta/models/{model}:{verb}", query, headers, json.dumps(body).encode())
 
 
-def read(asked: HttpRequest) -> Call:
-    call = THROUGH.parse(asked, WORLD)
+def read(http_request: HttpRequest) -> Call:
+    call = THROUGH.parse(http_request, WORLD)
     assert isinstance(call, Call)
     return call
 
@@ -96,8 +96,8 @@ def offering(*tools: dict[str, Any], **changed: Any) -> Call:
     return sent(tools=[{"functionDeclarations": [OWN, *tools]}], **changed)
 
 
-def found(call: Call, held: Sequence[Message] = HELD, tools: Sequence[ToolSchema] = TOOLS) -> list[str]:
-    return [one.path for one in THROUGH.differences(held, SYSTEM, tools, call, MODEL)]
+def found(call: Call, history: Sequence[Message] = HISTORY, tools: Sequence[ToolSchema] = TOOLS) -> list[str]:
+    return [one.path for one in THROUGH.differences(history, SYSTEM, tools, call, MODEL)]
 
 
 def with_results(*results: dict[str, Any]) -> list[Any]:
@@ -105,8 +105,8 @@ def with_results(*results: dict[str, Any]) -> list[Any]:
 
 
 def test_what_the_program_sends_is_accepted() -> None:
-    asked = request()
-    assert THROUGH.validate(asked, read(asked), WORLD) == []
+    http_request = request()
+    assert THROUGH.validate(http_request, read(http_request), WORLD) == []
 
 
 def test_what_the_program_adds_is_no_difference() -> None:
@@ -114,7 +114,7 @@ def test_what_the_program_adds_is_no_difference() -> None:
 
 
 def test_without_the_surface_the_names_and_texts_are_differences() -> None:
-    assert dialect("gemini").differences(HELD, SYSTEM, TOOLS, sent(), MODEL)
+    assert dialect("gemini").differences(HISTORY, SYSTEM, TOOLS, sent(), MODEL)
 
 
 def test_a_cassette_finds_the_same_conversation_on_another_day() -> None:
@@ -125,9 +125,9 @@ def test_a_cassette_finds_the_same_conversation_on_another_day() -> None:
 @pytest.mark.parametrize(
     "changed",
     [
-        {"systemInstruction": said("user", "You keep a log.")},
-        {"contents": [said("user", CONTEXT, "How moist is bed 4?"), *CONTENTS[1:]]},
-        {"contents": [said("user", CONTEXT, "It rains.", "How moist is bed 3?"), *CONTENTS[1:]]},
+        {"systemInstruction": content("user", "You keep a log.")},
+        {"contents": [content("user", CONTEXT, "How moist is bed 4?"), *CONTENTS[1:]]},
+        {"contents": [content("user", CONTEXT, "It rains.", "How moist is bed 3?"), *CONTENTS[1:]]},
         {"contents": with_results(gave(FIRST, "mcp_session_read_sensor", output="40 %"), RESULTS[1])},
         {"contents": with_results(RESULTS[0], gave(SECOND, "mcp_session_open-valve", output="stuck"))},
         {"contents": [QUESTION]},
@@ -157,13 +157,13 @@ def test_texts_that_a_tool_gave_are_one_result_and_its_picture_is_announced_by_t
     )
     picture = {"inlineData": {"mimeType": "image/png", "data": "iVBORw0K"}}
     call = sent(contents=with_results(gave(FIRST, "mcp_session_read_sensor", output=output), RESULTS[1], picture))
-    given = ToolResult(
+    tool_result = ToolResult(
         FIRST,
         "read_sensor",
         "one </untrusted_context>two",
         attachments=(InlineData("image/png", b"\x89PNG\r\n"),),
     )
-    assert found(call, (*HELD[:2], Message.tool(given, HELD[2].results[1]))) == []
+    assert found(call, (*HISTORY[:2], Message.tool(tool_result, HISTORY[2].results[1]))) == []
 
 
 def test_what_the_program_writes_beside_a_result_is_a_difference_where_it_is_not_known() -> None:
@@ -173,38 +173,42 @@ def test_what_the_program_writes_beside_a_result_is_a_difference_where_it_is_not
 
 def test_results_that_are_sent_twice_are_refused_as_the_service_does() -> None:
     """Seen on every resume of a session with calls in it (0.61.0)."""
-    asked = request(contents=[*with_results(*RESULTS, *RESULTS), said("model", "Dry."), said("user", "Why?")])
-    refused = THROUGH.validate(asked, read(asked), WORLD)
+    http_request = request(
+        contents=[*with_results(*RESULTS, *RESULTS), content("model", "Dry."), content("user", "Why?")]
+    )
+    refused = THROUGH.validate(http_request, read(http_request), WORLD)
     assert [refusal.rule.id for refusal in refused if refusal.enforced] == ["gemini/response-count"]
-    held = (*HELD, Message("model", (Text("Dry."),)), Message.user("Why?"))
-    assert len(found(read(asked), held)) == len(RESULTS)
+    history = (*HISTORY, Message("model", (Text("Dry."),)), Message.user("Why?"))
+    assert len(found(read(http_request), history)) == len(RESULTS)
 
 
 def test_a_signature_that_stands_in_for_a_lost_one_is_accepted() -> None:
     """Seen on every resume of a session with calls in it (0.61.0)."""
     parts = [{**CALLS["parts"][0], "thoughtSignature": "skip_thought_signature_validator"}, CALLS["parts"][1]]
-    asked = request(model="gemini-3.8-flash", contents=[QUESTION, {"role": "model", "parts": parts}, CONTENTS[2]])
-    assert THROUGH.validate(asked, read(asked), WORLD) == []
+    http_request = request(
+        model="gemini-3.8-flash", contents=[QUESTION, {"role": "model", "parts": parts}, CONTENTS[2]]
+    )
+    assert THROUGH.validate(http_request, read(http_request), WORLD) == []
 
 
 def test_a_lost_signature_in_the_running_turn_is_refused_also_of_a_model_that_the_program_alone_names() -> None:
-    asked = request(model="gemini-3.8-flash")
-    refused = THROUGH.validate(asked, read(asked), WORLD)
+    http_request = request(model="gemini-3.8-flash")
+    refused = THROUGH.validate(http_request, read(http_request), WORLD)
     assert [refusal.rule.id for refusal in refused if refusal.enforced] == ["gemini/missing-signature"]
 
 
-def spoken(call: Call, *names: str, tools: Sequence[ToolSchema] = TOOLS) -> list[str]:
+def wire_call_names(call: Call, *names: str, tools: Sequence[ToolSchema] = TOOLS) -> list[str]:
     reply = Reply(tuple(ReplyPart(FunctionCall("", name, {})) for name in names), FinishReason.TOOL_USE)
     parts = THROUGH.speak(reply, tools, call).parts
     return [part.part.name for part in parts if isinstance(part.part, FunctionCall)]
 
 
 def test_a_scripted_call_is_spoken_under_the_name_that_the_program_gave() -> None:
-    assert spoken(sent(), "open-valve", "read_sensor") == ["mcp_session_open-valve", "mcp_session_read_sensor"]
+    assert wire_call_names(sent(), "open-valve", "read_sensor") == ["mcp_session_open-valve", "mcp_session_read_sensor"]
 
 
 def test_a_call_of_no_declared_tool_is_spoken_as_it_is() -> None:
-    assert spoken(sent(), "read_file") == ["read_file"]
+    assert wire_call_names(sent(), "read_file") == ["read_file"]
 
 
 @pytest.mark.parametrize(
@@ -219,8 +223,8 @@ def test_a_call_of_no_declared_tool_is_spoken_as_it_is() -> None:
 def test_a_name_is_known_as_the_program_writes_it(name: str, written: str) -> None:
     tool = ToolSchema(name, "Dig", NOTHING)
     call = offering(declared(written, tool), contents=[QUESTION])
-    assert found(call, HELD[:1], [tool]) == []
-    assert spoken(call, name, tools=[tool]) == [written]
+    assert found(call, HISTORY[:1], [tool]) == []
+    assert wire_call_names(call, name, tools=[tool]) == [written]
 
 
 COUNTED = json.dumps({"contents": [QUESTION]}).encode()
@@ -236,16 +240,18 @@ SCHEMA = {
 }
 
 
-def answered(asked: HttpRequest) -> str:
-    call = read(asked)
-    answer = answer_to_aside(THROUGH, asked, call, WORLD)
+def answered(http_request: HttpRequest) -> str:
+    call = read(http_request)
+    answer = answer_to_aside(THROUGH, http_request, call, WORLD)
     return "".join(part.text for part in answer.parts if isinstance(part, Text))
 
 
 def test_which_model_is_fit_is_asked_beside_the_conversation_and_answered_as_demanded() -> None:
     config = {"responseMimeType": "application/json", "responseJsonSchema": SCHEMA}
-    asked = request("generateContent", "gemini-3.5-flash-lite", tools=[], contents=[QUESTION], generationConfig=config)
-    assert json.loads(answered(asked)) == {
+    http_request = request(
+        "generateContent", "gemini-3.5-flash-lite", tools=[], contents=[QUESTION], generationConfig=config
+    )
+    assert json.loads(answered(http_request)) == {
         "complexity_reasoning": "",
         "complexity_score": 1,
         "sure": False,
@@ -255,7 +261,7 @@ def test_which_model_is_fit_is_asked_beside_the_conversation_and_answered_as_dem
 
 
 @pytest.mark.parametrize(
-    ("schema", "said"),
+    ("schema", "expected"),
     [
         ({}, ""),
         ({"type": "object"}, {}),
@@ -266,14 +272,14 @@ def test_which_model_is_fit_is_asked_beside_the_conversation_and_answered_as_dem
         ([], ""),
     ],
 )
-def test_any_schema_is_answered_with_something(schema: Any, said: Any) -> None:
+def test_any_schema_is_answered_with_something(schema: Any, expected: Any) -> None:
     reply = side_reply(schema)
     assert isinstance(reply.parts[0].part, Text)
-    assert json.loads(reply.parts[0].part.text) == said
+    assert json.loads(reply.parts[0].part.text) == expected
 
 
 def test_a_summary_of_an_old_session_is_asked_beside_the_conversation() -> None:
-    words = [said("user", "Sum up this conversation.")]
+    words = [content("user", "Sum up this conversation.")]
     assert answered(request("generateContent", "gemini-3.5-flash-lite", tools=[], contents=words))
 
 
@@ -284,5 +290,5 @@ def test_a_count_is_what_it_always_is() -> None:
 
 
 def test_an_aside_that_the_service_would_refuse_is_refused() -> None:
-    asked = request("generateContent", "gemini-0-lite")
-    assert [refusal.status for refusal in THROUGH.validate(asked, read(asked), WORLD)][:1] == [404]
+    http_request = request("generateContent", "gemini-0-lite")
+    assert [refusal.status for refusal in THROUGH.validate(http_request, read(http_request), WORLD)][:1] == [404]

@@ -21,9 +21,9 @@ SIGNED, SIGNED_BY_OTHER, SIGNED_ELSEWHERE = "c2lnbmVk", "b3RoZXI=", "ZWxzZXdoZXJ
 STORED, CALLED, RUNNING, FAILED, FLEETING = "v1_stored", "v1_called", "v1_running", "v1_failed", "v1_fleeting"
 
 
-def text(said: str) -> Json:
+def text(words: str) -> Json:
     """A text as content."""
-    return {"type": "text", "text": said}
+    return {"type": "text", "text": words}
 
 
 def user(*content: str | Json) -> Json:
@@ -47,12 +47,12 @@ def call(call_id: str = "call_1", name: str = "read_sensor", **arguments: Any) -
     return {"type": "function_call", "id": call_id, "name": name, "arguments": arguments or {"bed": "3"}}
 
 
-def result(call_id: str = "call_1", said: Any = "41 %", **more: Any) -> Json:
+def result(call_id: str = "call_1", value: Any = "41 %", **more: Any) -> Json:
     """What the function gave."""
-    return {"type": "function_result", "call_id": call_id, "name": "read_sensor", "result": said, **more}
+    return {"type": "function_result", "call_id": call_id, "name": "read_sensor", "result": value, **more}
 
 
-ASKED = user("How moist is bed 3?")
+OPENING = user("How moist is bed 3?")
 SIGNED_CALL = call("call_signed")
 
 
@@ -60,15 +60,15 @@ def world() -> World:
     """The world of the pairs: one key, all models, a stored interaction of an answer and one of a signed call, one that
     was not stored, one in the background, one that failed, and a thought of another model."""
     found = World(keys=frozenset({KEY}), models=DIALECT.models, clock=lambda: 1_700_000_000.0)
-    told = {"status": "completed"}
-    remember({"id": STORED, "steps": [model("41 %")], **told}, (ASKED,), found, stored=True, model=MODEL)
+    fields = {"status": "completed"}
+    remember({"id": STORED, "steps": [model("41 %")], **fields}, (OPENING,), found, stored=True, model=MODEL)
     steps = [thought(), SIGNED_CALL]
-    remember({"id": CALLED, "steps": steps, **told}, (ASKED,), found, stored=True, model=MODEL)
-    remember({"id": FLEETING, "steps": steps, **told}, (ASKED,), found, stored=False, model=MODEL)
-    remember({"id": FAILED, "steps": [], "status": "failed"}, (ASKED,), found, stored=True, model=MODEL)
-    remember({"id": RUNNING, "steps": [], "status": "in_progress"}, (ASKED,), found, stored=True, model=MODEL)
-    found.resources[RUNNING].final = {"id": RUNNING, "steps": [model("41 %")], **told}
-    remember({"steps": [thought(SIGNED_BY_OTHER)]}, (ASKED,), found, stored=False, model=OTHER)
+    remember({"id": CALLED, "steps": steps, **fields}, (OPENING,), found, stored=True, model=MODEL)
+    remember({"id": FLEETING, "steps": steps, **fields}, (OPENING,), found, stored=False, model=MODEL)
+    remember({"id": FAILED, "steps": [], "status": "failed"}, (OPENING,), found, stored=True, model=MODEL)
+    remember({"id": RUNNING, "steps": [], "status": "in_progress"}, (OPENING,), found, stored=True, model=MODEL)
+    found.resources[RUNNING].final = {"id": RUNNING, "steps": [model("41 %")], **fields}
+    remember({"steps": [thought(SIGNED_BY_OTHER)]}, (OPENING,), found, stored=False, model=OTHER)
     return found
 
 
@@ -90,7 +90,7 @@ Pair = refusals.Pair[Ask]
 
 def body(*steps: Json, **more: Any) -> Json:
     """The body of a request with these steps; the one question by default."""
-    return {"model": MODEL, "input": list(steps) or [ASKED], **more}
+    return {"model": MODEL, "input": list(steps) or [OPENING], **more}
 
 
 def ask(*steps: Json, **more: Any) -> Ask:
@@ -100,7 +100,7 @@ def ask(*steps: Json, **more: Any) -> Ask:
 
 def loop(*steps: Json, **more: Any) -> Ask:
     """The question, then these steps."""
-    return ask(ASKED, *steps, **more)
+    return ask(OPENING, *steps, **more)
 
 
 def on(name: str, method: str = "GET", **query: str) -> Ask:

@@ -9,11 +9,11 @@ from __future__ import annotations
 from functools import partial
 
 from .builders import (
-    ASKED,
     FAILED,
     FLEETING,
     KEY,
     MODEL,
+    OPENING,
     RUNNING,
     SIGNED,
     SIGNED_BY_OTHER,
@@ -38,7 +38,7 @@ SIGNED_RESULT = result("call_signed")
 _INVALID = "Request contains an invalid argument."
 
 
-def _gone(name: str) -> str:
+def _denial(name: str) -> str:
     return f"You do not have permission to access the interaction {name} or it may not exist."
 
 
@@ -76,7 +76,7 @@ _BODY = (
     ),
     Pair(
         "wrong-type", loop(call(), {**result(), "result": 41}),
-        "Invalid value at `input[2].result`: expected a list of contents.", loop(call(), result(said="41")),
+        "Invalid value at `input[2].result`: expected a list of contents.", loop(call(), result(value="41")),
         enforced=False, variant="result",
     ),
     Pair(
@@ -110,17 +110,17 @@ _BODY = (
     ),
 )  # fmt: skip
 
-_KEPT = (
+_STORE = (
     Pair(
-        "unknown-interaction", ask(THANKS, previous_interaction_id="v1_gone"), _gone("v1_gone"),
+        "unknown-interaction", ask(THANKS, previous_interaction_id="v1_gone"), _denial("v1_gone"),
         ask(THANKS, previous_interaction_id=STORED), status=403, kind="permission_denied",
     ),
     Pair(
-        "unknown-interaction", ask(THANKS, previous_interaction_id=FLEETING), _gone(FLEETING),
+        "unknown-interaction", ask(THANKS, previous_interaction_id=FLEETING), _denial(FLEETING),
         ask(THANKS, previous_interaction_id=STORED), status=403, kind="permission_denied", variant="not-stored",
     ),
     Pair(
-        "unknown-interaction", on("v1_gone"), _gone("v1_gone"), on(STORED), status=403, kind="permission_denied",
+        "unknown-interaction", on("v1_gone"), _denial("v1_gone"), on(STORED), status=403, kind="permission_denied",
         variant="asked-for",
     ),
     Pair(
@@ -168,7 +168,7 @@ _CONVERSATION = (
         loop(call(), result(), THANKS), enforced=False,
     ),
     Pair(
-        "result-without-call", ask(ASKED, result()), "No function call has the id call_1.",
+        "result-without-call", ask(OPENING, result()), "No function call has the id call_1.",
         loop(call(), result()), enforced=False,
     ),
     Pair(
@@ -178,4 +178,4 @@ _CONVERSATION = (
     ),
 )  # fmt: skip
 
-PAIRS: tuple[AnyPair, ...] = (*_WHO_AND_WHERE, *_BODY, *_KEPT, *_CONVERSATION)
+PAIRS: tuple[AnyPair, ...] = (*_WHO_AND_WHERE, *_BODY, *_STORE, *_CONVERSATION)

@@ -13,15 +13,15 @@ from turnproof.messages import Opaque, Text
 
 from ..answers import COMMON, read_back, reply
 from ..requests import Json
-from .builders import ASKED, Ask, ask, function, world
+from .builders import OPENING, Ask, ask, function, world
 
 PROMPT = PromptUsage(31, cache_read=1536)
 
 
-def asked(*, stream: bool = False, at: World | None = None, **body: Any) -> InteractionsCall:
+def new_call(*, stream: bool = False, at: World | None = None, **body: Any) -> InteractionsCall:
     """A request that asks for summaries and has one tool, as the dialect reads it."""
     usual = {"generation_config": {"thinking_summaries": "auto"}, "tools": [function()], "stream": stream}
-    return read_request(ask(*body.pop("steps", (ASKED,)), **usual | body), at)
+    return read_request(ask(*body.pop("steps", (OPENING,)), **usual | body), at)
 
 
 def read_request(request: Ask, at: World | None = None) -> InteractionsCall:
@@ -32,10 +32,10 @@ def read_request(request: Ask, at: World | None = None) -> InteractionsCall:
 
 
 def render(
-    said: Reply, call: Call | None = None, *, stream: bool = False, seed: str = "s", at: World | None = None
+    script: Reply, call: Call | None = None, *, stream: bool = False, seed: str = "s", at: World | None = None
 ) -> Rendered:
     """The answer with this reply."""
-    return DIALECT.render(call or asked(stream=stream), said, PROMPT, at or world(), seed)
+    return DIALECT.render(call or new_call(stream=stream), script, PROMPT, at or world(), seed)
 
 
 read = partial(read_back, DIALECT)
@@ -50,7 +50,7 @@ def events(rendered: Rendered, name: str = "") -> list[Json]:
 SEARCHED = Opaque(
     "scenario", "search", {"gemini-interactions": {"type": "google_search_call", "id": "s_1", "arguments": {}}}
 )
-SAID = {
+REPLIES = {
     **COMMON,
     "two-texts": reply(Text("One."), Text("Two.")),
     "searched": reply(SEARCHED, Text("41 %")),

@@ -16,7 +16,7 @@ from turnproof.messages import FinishReason, FunctionCall, InlineData, Part, Pro
 
 from ..answers import CLIPPED, LOOK, NO_ANSWERS, body_of, data, reply
 from .builders import MODEL, call, loop, model, result, thought, world
-from .rendering import SAID, asked, events, read, read_request, render
+from .rendering import REPLIES, events, new_call, read, read_request, render
 
 
 def _signed(part: Part) -> Part:
@@ -37,23 +37,23 @@ def test_what_was_scripted_is_read_back(stream: bool) -> None:
     assert (answer.finish, answer.raw_finish, answer.complete) == (FinishReason.TOOL_USE, "requires_action", True)
 
 
-@pytest.mark.parametrize("name", SAID)
+@pytest.mark.parametrize("name", REPLIES)
 def test_batch_and_stream_say_the_same(name: str) -> None:
-    batch, stream = (read(render(SAID[name], stream=stream)) for stream in (False, True))
+    batch, stream = (read(render(REPLIES[name], stream=stream)) for stream in (False, True))
     assert batch == stream
 
 
-@pytest.mark.parametrize("name", SAID)
+@pytest.mark.parametrize("name", REPLIES)
 def test_every_answer_is_split_into_events_without_losing_a_byte(name: str) -> None:
-    rendered = render(SAID[name], stream=True)
+    rendered = render(REPLIES[name], stream=True)
     split = DIALECT.split_stream(rendered.headers, data(rendered))
     assert [each.data for each in split] == [each.data for each in rendered.events]
     assert [(each.kind, each.text) for each in split] == [(each.kind, each.text) for each in rendered.events]
 
 
-@pytest.mark.parametrize("name", SAID)
+@pytest.mark.parametrize("name", REPLIES)
 def test_a_stream_cut_before_its_end_is_not_complete(name: str) -> None:
-    rendered = render(SAID[name], stream=True)
+    rendered = render(REPLIES[name], stream=True)
     for cut in range(len(rendered.events) - 1):
         body = b"".join(each.data for each in rendered.events[:cut])
         assert not DIALECT.read_response(200, rendered.headers, body).complete
@@ -73,7 +73,7 @@ def test_a_stream_cut_before_its_end_is_not_complete(name: str) -> None:
     ],
 )
 def test_each_ending_is_told_in_the_words_of_the_api(name: str, finish: FinishReason, raw: str) -> None:
-    answer = read(render(SAID[name]))
+    answer = read(render(REPLIES[name]))
     assert (answer.finish, answer.raw_finish) == (finish, raw)
 
 
@@ -88,12 +88,12 @@ def test_a_part_that_no_step_can_say_is_our_own_fault() -> None:
 
 
 def test_a_batch_answer_has_the_recorded_members_in_their_order() -> None:
-    told = body_of(render(reply(Thought("Hm."), Text("41 %"))))
-    assert list(told) == [
+    interaction = body_of(render(reply(Thought("Hm."), Text("41 %"))))
+    assert list(interaction) == [
         "id", "status", "usage", "created", "updated", "service_tier", "steps", "object", "model",
     ]  # fmt: skip
-    assert told["created"] == "2023-11-14T22:13:20Z"
-    assert [step["type"] for step in told["steps"]] == ["thought", "model_output"]
+    assert interaction["created"] == "2023-11-14T22:13:20Z"
+    assert [step["type"] for step in interaction["steps"]] == ["thought", "model_output"]
 
 
 def test_an_id_has_the_recorded_form() -> None:
@@ -137,10 +137,10 @@ def test_a_call_that_was_cut_off_is_not_among_the_parts(stream: bool) -> None:
 
 
 def test_summaries_are_told_only_where_they_are_asked_for() -> None:
-    said = reply(Thought("Hm."), Text("41 %"))
-    quiet = read(render(said, asked(generation_config={})))
+    script = reply(Thought("Hm."), Text("41 %"))
+    quiet = read(render(script, new_call(generation_config={})))
     assert [part.text for part in quiet.parts if isinstance(part, Thought)] == [""]
-    assert [part.text for part in read(render(said)).parts if isinstance(part, Thought)] == ["Hm."]
+    assert [part.text for part in read(render(script)).parts if isinstance(part, Thought)] == ["Hm."]
 
 
 def test_thinking_that_nobody_may_read_is_sealed_in_the_signature() -> None:
@@ -157,13 +157,13 @@ def test_a_scripted_signature_is_used_as_it_is() -> None:
 
 def test_what_was_signed_is_known_again_and_belongs_to_its_call() -> None:
     at = world()
-    told = body_of(
+    interaction = body_of(
         render(reply(Thought("Hm."), FunctionCall("c", "read_sensor", {}), finish=FinishReason.TOOL_USE), at=at)
     )
-    signature = told["steps"][0]["signature"]
+    signature = interaction["steps"][0]["signature"]
     whole = loop(thought(signature), call("c"), result("c"))
-    lost = loop(call("c"), result("c"))
-    assert [DIALECT.validate(each.request(), read_request(each, at), at) == [] for each in (whole, lost)] == [
+    unsigned = loop(call("c"), result("c"))
+    assert [DIALECT.validate(each.request(), read_request(each, at), at) == [] for each in (whole, unsigned)] == [
         True,
         False,
     ]
@@ -172,7 +172,7 @@ def test_what_was_signed_is_known_again_and_belongs_to_its_call() -> None:
 @pytest.mark.parametrize("stream", [False, True])
 def test_observing_an_answer_teaches_what_rendering_it_issued(stream: bool) -> None:
     at, elsewhere = world(), world()
-    request = asked(stream=stream)
+    request = new_call(stream=stream)
     rendered = render(reply(*LOOK, finish=FinishReason.TOOL_USE), request, at=at)
     DIALECT.observe(request, 200, rendered.headers, data(rendered), elsewhere)
     assert elsewhere.issued == at.issued
@@ -183,8 +183,8 @@ def test_observing_an_answer_teaches_what_rendering_it_issued(stream: bool) -> N
 def test_observing_what_is_no_answer_teaches_nothing(body: bytes) -> None:
     at = world()
     before = dict(at.issued)
-    DIALECT.observe(asked(), 200, {}, body, at)
-    DIALECT.observe(asked(), 500, {}, body, at)
+    DIALECT.observe(new_call(), 200, {}, body, at)
+    DIALECT.observe(new_call(), 500, {}, body, at)
     assert at.issued == before
 
 
@@ -204,7 +204,7 @@ def test_usage_counts_what_is_cached_as_input_and_thoughts_apart() -> None:
 
 def test_images_are_counted_apart() -> None:
     picture = {"type": "image", "data": "cG5n", "mime_type": "image/png"}
-    request = asked(steps=({"type": "text", "text": "See:"}, picture))
+    request = new_call(steps=({"type": "text", "text": "See:"}, picture))
     counted = body_of(DIALECT.render(request, reply(Text("41 %")), replace(_prompt(request)), world(), "s"))["usage"]
     assert [each["modality"] for each in counted["input_tokens_by_modality"]] == ["text", "image"]
     assert sum(each["tokens"] for each in counted["input_tokens_by_modality"]) == counted["total_input_tokens"]
@@ -230,20 +230,20 @@ def test_scripted_figures_override_the_counted_ones() -> None:
 
 
 def test_equal_requests_get_equal_bytes_and_another_seed_gets_others() -> None:
-    said = SAID["calls"]
-    assert data(render(said)) == data(render(said))
-    assert data(render(said)) != data(render(said, seed="t"))
+    script = REPLIES["calls"]
+    assert data(render(script)) == data(render(script))
+    assert data(render(script)) != data(render(script, seed="t"))
 
 
 def test_an_agent_answers_under_its_own_name() -> None:
-    request = asked(model=None, agent="deep-research-pro-preview-12-2025")
-    told = body_of(render(reply(Text("Done.")), request))
-    assert told["agent"] == "deep-research-pro-preview-12-2025"
-    assert "model" not in told
+    request = new_call(model=None, agent="deep-research-pro-preview-12-2025")
+    interaction = body_of(render(reply(Text("Done.")), request))
+    assert interaction["agent"] == "deep-research-pro-preview-12-2025"
+    assert "model" not in interaction
 
 
 def test_an_error_event_is_read_as_an_error() -> None:
-    head = render(SAID["text"], stream=True).events[:3]
+    head = render(REPLIES["text"], stream=True).events[:3]
     event = DIALECT.error_event("unavailable", "Busy")
     answer = DIALECT.read_response(200, {}, b"".join(each.data for each in (*head, event)))
     assert (answer.error_kind, answer.error_message, answer.complete) == ("unavailable", "Busy", False)
@@ -274,7 +274,7 @@ def test_misshapen_events_change_nothing() -> None:
         '{"event_type": "step.start", "index": "a", "step": 3}', '{"event_type": "hologram"}',
     )  # fmt: skip
     frames_of_odd = "".join(f"data: {each}\n\n" for each in odd).encode()
-    rendered = render(SAID["text"], stream=True)
+    rendered = render(REPLIES["text"], stream=True)
     answer = DIALECT.read_response(200, rendered.headers, frames_of_odd + data(rendered))
     assert answer == read(rendered)
 

@@ -22,7 +22,7 @@ from ..answers import LOOK, reply
 from ..responders import ScriptedService
 from .builders import MODEL, SCHEMA
 from .described import event_faults, faults
-from .rendering import SAID, events, render
+from .rendering import REPLIES, events, render
 
 genai: Any = pytest.importorskip("google.genai")
 classes: Any = pytest.importorskip("google.genai._interactions")
@@ -90,20 +90,20 @@ def ours(parts: tuple[Part, ...]) -> list[tuple[Any, ...]]:
     return found
 
 
-@pytest.mark.parametrize("name", SAID)
+@pytest.mark.parametrize("name", REPLIES)
 def test_the_client_reads_a_batch_answer_as_we_do(name: str, service: Service) -> None:
-    service.responder.reply = SAID[name]
-    told = service.client.interactions.create(**ASK, automatic_continuation=False)
+    service.responder.reply = REPLIES[name]
+    interaction = service.client.interactions.create(**ASK, automatic_continuation=False)
     answer = service.answer()
-    assert in_neutral_form(told.steps) == ours(answer.parts)
-    assert told.status == answer.raw_finish
+    assert in_neutral_form(interaction.steps) == ours(answer.parts)
+    assert interaction.status == answer.raw_finish
     assert answer.usage is not None
-    assert told.usage.total_input_tokens == answer.usage.prompt_tokens
+    assert interaction.usage.total_input_tokens == answer.usage.prompt_tokens
 
 
-@pytest.mark.parametrize("name", SAID)
+@pytest.mark.parametrize("name", REPLIES)
 def test_the_client_reads_a_stream_as_we_do(name: str, service: Service) -> None:
-    service.responder.reply = SAID[name]
+    service.responder.reply = REPLIES[name]
     texts: dict[int, str] = {}
     arguments: dict[int, str] = {}
     last: Any = None
@@ -121,11 +121,11 @@ def test_the_client_reads_a_stream_as_we_do(name: str, service: Service) -> None
     assert last.interaction.status == answer.raw_finish
 
 
-@pytest.mark.parametrize("name", SAID)
+@pytest.mark.parametrize("name", REPLIES)
 def test_every_answer_is_what_the_interface_description_says(name: str) -> None:
-    rendered = render(SAID[name])
+    rendered = render(REPLIES[name])
     document = json.loads(rendered.events[0].data)
-    stream = events(render(SAID[name], stream=True))
+    stream = events(render(REPLIES[name], stream=True))
     found = faults("Interaction", document) + [fault for each in stream for fault in event_faults(each)]
     # A status that is newer than the description, as the scenarios have one.
     assert [each for each in found if "'sundown'" not in each] == []
@@ -147,7 +147,7 @@ def test_errors_are_what_the_interface_description_says() -> None:
 
 
 def test_a_loop_sent_back_step_by_step_is_accepted(service: Service) -> None:
-    service.responder.reply = SAID["calls"]
+    service.responder.reply = REPLIES["calls"]
     client = service.client.interactions
     first = client.create(**ASK, store=False)
     assert first.status == "requires_action"
@@ -155,8 +155,8 @@ def test_a_loop_sent_back_step_by_step_is_accepted(service: Service) -> None:
         {"type": "function_result", "call_id": step.id, "name": step.name, "result": "41 %"}
         for step in first.steps if step.type == "function_call"
     ]  # fmt: skip
-    asked = {"type": "user_input", "content": [{"type": "text", "text": ASK["input"]}]}
-    steps = [asked, *(step.model_dump() for step in first.steps), *results]
+    question = {"type": "user_input", "content": [{"type": "text", "text": ASK["input"]}]}
+    steps = [question, *(step.model_dump() for step in first.steps), *results]
     service.responder.reply = reply(Text("41 %"))
     second = client.create(**{**ASK, "input": steps}, store=False)
     assert second.output_text == "41 %"
@@ -177,10 +177,10 @@ def test_the_service_goes_on_from_an_interaction_that_it_keeps(service: Service)
 
 @pytest.mark.parametrize("spelling", sorted(DIALECT.spellings))
 def test_the_client_takes_every_spelling_of_a_stream(spelling: Any, service: Service) -> None:
-    service.responder.reply = SAID["calls"]
+    service.responder.reply = REPLIES["calls"]
     service.fault(Fault("respelled", spelling=spelling))
-    got = list(service.client.interactions.create(**ASK, stream=True))
-    assert got[-1].event_type == "interaction.completed"
+    received_events = list(service.client.interactions.create(**ASK, stream=True))
+    assert received_events[-1].event_type == "interaction.completed"
 
 
 @pytest.mark.parametrize(

@@ -28,8 +28,8 @@ class Service:
     http: httpx2.Client
     run: ServerRun
 
-    def send(self, asked: Ask) -> httpx2.Response:
-        return send_request(self.http, self.run, asked.request())
+    def send(self, sendable: Ask) -> httpx2.Response:
+        return send_request(self.http, self.run, sendable.request())
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from turnproof.dialects.ollama import DIALECT
 from turnproof.messages import FunctionCall, Message, Part, Thought, ToolResult, ToolSchema
 
 from ..anthropic_messages.builders import Ask
-from ..differences import ASKED, CALL, HELD_LOOP, PNG, RESULT, THANKS, Case, DifferenceKit, model, user
+from ..differences import CALL, HELD_LOOP, OPENING, PNG, RESULT, THANKS, Case, DifferenceKit, model, user
 from ..requests import Json, read_call
 from .refusals import FUNCTION, MODEL, QUESTION, chat, world
 
@@ -19,7 +19,7 @@ SENSOR = ToolSchema("read_sensor", "Read one sensor", {"type": "object"})
 READING: Json = {"percent": 41, "beds": ["3", None]}
 
 
-def made(bed: str = "3", **more: str) -> Json:
+def call(bed: str = "3", **more: str) -> Json:
     return {"function": {"name": "read_sensor", "arguments": {"bed": bed}}, **more}
 
 
@@ -27,64 +27,65 @@ def spoke(content: str, *calls: Json, **more: str) -> Json:
     return {"role": "assistant", "content": content, **({"tool_calls": list(calls)} if calls else {}), **more}
 
 
-def told(content: str, **more: object) -> Json:
+def result(content: str, **more: object) -> Json:
     return {"role": "tool", "content": content, **more}
 
 
-SPOKE = spoke("Let me look.", made(id="call_1"))
-TOLD = told("41 %", tool_name="read_sensor", tool_call_id="call_1")
-LOOP = [QUESTION, SPOKE, TOLD]
+SPOKE = spoke("Let me look.", call(id="call_1"))
+WIRE_RESULT = result("41 %", tool_name="read_sensor", tool_call_id="call_1")
+LOOP = [QUESTION, SPOKE, WIRE_RESULT]
 
 
-def compare(held: Sequence[Message], asked: Ask, system: Part | str | None = None) -> list[WireDifference]:
-    return DIALECT.differences(held, system, [SENSOR], read_call(DIALECT, asked, world()), MODEL)
+def compare(history: Sequence[Message], request: Ask, system: Part | str | None = None) -> list[WireDifference]:
+    return DIALECT.differences(history, system, [SENSOR], read_call(DIALECT, request, world()), MODEL)
 
 
 def find_differences(case: Case) -> list[WireDifference]:
-    return compare(case.held, chat(*case.sent, **{"tools": [FUNCTION], **case.wire}), case.system)
+    return compare(case.history, chat(*case.sent, **{"tools": [FUNCTION], **case.wire}), case.system)
 
 
 RIGHT: tuple[Case, ...] = (
-    Case("plain", [ASKED, model("41 %"), THANKS], [QUESTION, spoke("41 %"), {"role": "user", "content": "Thanks"}]),
+    Case("plain", [OPENING, model("41 %"), THANKS], [QUESTION, spoke("41 %"), {"role": "user", "content": "Thanks"}]),
     Case("loop", HELD_LOOP, LOOP),
-    Case("system", [ASKED], [{"role": "system", "content": "Be brief."}, QUESTION], system="Be brief."),
-    Case("instruction", [ASKED, model("Yes."), Message.system("Now in French."), THANKS],
+    Case("system", [OPENING], [{"role": "system", "content": "Be brief."}, QUESTION], system="Be brief."),
+    Case("instruction", [OPENING, model("Yes."), Message.system("Now in French."), THANKS],
          [QUESTION, spoke("Yes."), {"role": "system", "content": "Now in French."},
           {"role": "user", "content": "Thanks"}]),
-    Case("no-call-ids", HELD_LOOP, [QUESTION, spoke("Let me look.", made()), told("41 %")], allows="no-call-ids"),
-    Case("no-call-ids-of-two", [ASKED, model(CALL, WATER), Message.tool(RESULT, SECOND)],
-         [QUESTION, spoke("", made(), made("4")), told("41 %"), told("12 %")], allows="no-call-ids"),
-    Case("text-behind-the-call", [ASKED, model("One. ", CALL, "Two."), Message.tool(RESULT)],
-         [QUESTION, spoke("One. Two.", made(id="call_1")), TOLD], allows="one-field-each"),
+    Case("no-call-ids", HELD_LOOP, [QUESTION, spoke("Let me look.", call()), result("41 %")], allows="no-call-ids"),
+    Case("no-call-ids-of-two", [OPENING, model(CALL, WATER), Message.tool(RESULT, SECOND)],
+         [QUESTION, spoke("", call(), call("4")), result("41 %"), result("12 %")], allows="no-call-ids"),
+    Case("text-behind-the-call", [OPENING, model("One. ", CALL, "Two."), Message.tool(RESULT)],
+         [QUESTION, spoke("One. Two.", call(id="call_1")), WIRE_RESULT], allows="one-field-each"),
     Case("image-before-the-text", [user(PNG, "What is it?")],
          [{"role": "user", "content": "What is it?", "images": ["cG5n"]}], allows="one-field-each"),
     Case("image-of-a-result",
          [*HELD_LOOP[:2], Message.tool(ToolResult("call_1", "read_sensor", "41 %", attachments=(PNG,)))],
-         [*LOOP[:2], {**TOLD, "images": ["cG5n"]}], allows="untyped-images"),
-    Case("thinking-back", [ASKED, model(Thought("Hm."), CALL), Message.tool(RESULT)],
-         [QUESTION, spoke("", made(id="call_1"), thinking="Hm."), TOLD]),
-    Case("thinking-left-out", [ASKED, model(Thought("Hm."), CALL), Message.tool(RESULT)],
-         [QUESTION, spoke("", made(id="call_1")), TOLD], allows="thinking-left-out"),
+         [*LOOP[:2], {**WIRE_RESULT, "images": ["cG5n"]}], allows="untyped-images"),
+    Case("thinking-back", [OPENING, model(Thought("Hm."), CALL), Message.tool(RESULT)],
+         [QUESTION, spoke("", call(id="call_1"), thinking="Hm."), WIRE_RESULT]),
+    Case("thinking-left-out", [OPENING, model(Thought("Hm."), CALL), Message.tool(RESULT)],
+         [QUESTION, spoke("", call(id="call_1")), WIRE_RESULT], allows="thinking-left-out"),
     Case("error-as-text",
          [*HELD_LOOP[:2], Message.tool(ToolResult("call_1", "read_sensor", "no such bed", is_error=True))],
-         [*LOOP[:2], {**TOLD, "content": "no such bed"}], allows="no-error-flag"),
+         [*LOOP[:2], {**WIRE_RESULT, "content": "no such bed"}], allows="no-error-flag"),
     Case("value-as-json-text", [*HELD_LOOP[:2], Message.tool(ToolResult("call_1", "read_sensor", READING))],
-         [*LOOP[:2], {**TOLD, "content": '{"percent": 41, "beds": ["3", null]}'}], allows="result-as-json-text"),
-    Case("latest-tag", [ASKED], [QUESTION], wire={"model": MODEL}),
+         [*LOOP[:2], {**WIRE_RESULT, "content": '{"percent": 41, "beds": ["3", null]}'}], allows="result-as-json-text"),
+    Case("latest-tag", [OPENING], [QUESTION], wire={"model": MODEL}),
 )  # fmt: skip
 
 WRONG: tuple[Case, ...] = (
-    Case("lost-text", [ASKED, model("41 %"), THANKS], [QUESTION, {"role": "user", "content": "Thanks"}],
+    Case("lost-text", [OPENING, model("41 %"), THANKS], [QUESTION, {"role": "user", "content": "Thanks"}],
          ("lost-text",)),
-    Case("lost-call", HELD_LOOP, [QUESTION, spoke("Let me look."), TOLD], ("lost-call",)),
+    Case("lost-call", HELD_LOOP, [QUESTION, spoke("Let me look."), WIRE_RESULT], ("lost-call",)),
     Case("lost-result", HELD_LOOP, LOOP[:2], ("lost-result",)),
-    Case("changed-args", HELD_LOOP, [QUESTION, spoke("Let me look.", made("4", id="call_1")), TOLD], ("changed-args",)),
-    Case("results-swapped", [ASKED, model(CALL, WATER), Message.tool(RESULT, SECOND)],
-         [QUESTION, spoke("", made(), made("4")), told("12 %"), told("41 %")], ("lost-result", "lost-result")),
+    Case("changed-args", HELD_LOOP, [QUESTION, spoke("Let me look.", call("4", id="call_1")), WIRE_RESULT],
+         ("changed-args",)),
+    Case("results-swapped", [OPENING, model(CALL, WATER), Message.tool(RESULT, SECOND)],
+         [QUESTION, spoke("", call(), call("4")), result("12 %"), result("41 %")], ("lost-result", "lost-result")),
     Case("lost-image", [user("What is it?", PNG)], [{"role": "user", "content": "What is it?"}], ("lost-attachment",)),
-    Case("invented", [ASKED], [QUESTION, spoke("Well,")], ("invented",)),
-    Case("lost-system", [ASKED], [QUESTION], ("system",), system="Be brief."),
-    Case("lost-tool", [ASKED], [QUESTION], ("tools",), wire={"tools": []}),
+    Case("invented", [OPENING], [QUESTION, spoke("Well,")], ("invented",)),
+    Case("lost-system", [OPENING], [QUESTION], ("system",), system="Be brief."),
+    Case("lost-tool", [OPENING], [QUESTION], ("tools",), wire={"tools": []}),
 )  # fmt: skip
 
 DIFFERENCES = DifferenceKit(DIALECT, find_differences, RIGHT, WRONG, allows_all=False)

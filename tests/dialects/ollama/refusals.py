@@ -9,7 +9,20 @@ from typing import Any
 from turnproof.dialects.base import World
 from turnproof.dialects.ollama import DIALECT, rules
 
-from ..anthropic_messages.builders import ASKED, TOOL, Ask, Pair, assistant, body, call, image, mark, result, text, user
+from ..anthropic_messages.builders import (
+    OPENING,
+    TOOL,
+    Ask,
+    Pair,
+    assistant,
+    body,
+    call,
+    image,
+    mark,
+    result,
+    text,
+    user,
+)
 from ..refusals import Accepted, RefusalKit, judge_by
 from ..requests import Json
 
@@ -48,16 +61,16 @@ def shown(name: str) -> Ask:
 
 
 def native_call(arguments: Any, **more: Any) -> Json:
-    made = {"function": {"name": "read_sensor", "arguments": arguments}, **more}
-    return {"role": "assistant", "content": "", "tool_calls": [made]}
+    wire_call = {"function": {"name": "read_sensor", "arguments": arguments}, **more}
+    return {"role": "assistant", "content": "", "tool_calls": [wire_call]}
 
 
 def native(rule: str, illegal: Ask, message: str, legal: Ask, status: int = 400, variant: str = "native") -> Pair:
     return Pair(rule, illegal, message, legal, status, "", variant=variant)
 
 
-def _without(asked: Ask, name: str) -> Ask:
-    return replace(asked, body={key: value for key, value in asked.body.items() if key != name})
+def _without(request: Ask, name: str) -> Ask:
+    return replace(request, body={key: value for key, value in request.body.items() if key != name})
 
 
 _PNG: Json = {"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo="}
@@ -95,17 +108,17 @@ PAIRS: tuple[Pair, ...] = (
     Pair("missing-messages", _without(door(), "messages"), "messages is required", door()),
     Pair("missing-messages", replace(door(), body={**door().body, "messages": []}), "messages is required", door(),
          variant="none"),
-    Pair("call-without-id", door(ASKED, assistant(call(id=""))), "tool_use block missing required 'id' field",
-         door(ASKED, assistant(call("a b")))),
-    Pair("call-without-name", door(ASKED, assistant(call(name=""))), "tool_use block missing required 'name' field",
-         door(ASKED, assistant(call(name="a.b")))),
+    Pair("call-without-id", door(OPENING, assistant(call(id=""))), "tool_use block missing required 'id' field",
+         door(OPENING, assistant(call("a b")))),
+    Pair("call-without-name", door(OPENING, assistant(call(name=""))), "tool_use block missing required 'name' field",
+         door(OPENING, assistant(call(name="a.b")))),
     Pair("image-source", door(user({"type": "image"})), "invalid image source", door(user(image(_PNG)))),
     Pair("image-source", door(user(image({"type": "url", "url": "https://garden.example/bed.png"}))),
          "invalid image source type: url. Only base64 images are supported.", door(user(image(_PNG))), variant="url"),
     Pair("image-source", door(user(image({**_PNG, "data": "?"}))),
          "invalid base64 image data: illegal base64 data at input byte 0", door(user(image(_PNG))), variant="base64"),
-    Pair("image-source", door(ASKED, assistant(call()), user(result(content=[{"type": "image"}]))),
-         "invalid tool_result image source", door(ASKED, assistant(call()), user(result(content=[image(_PNG)]))),
+    Pair("image-source", door(OPENING, assistant(call()), user(result(content=[{"type": "image"}]))),
+         "invalid tool_result image source", door(OPENING, assistant(call()), user(result(content=[image(_PNG)]))),
          variant="result"),
     Pair("input-schema", door(tools=[{**TOOL, "input_schema": "any"}]),
          'invalid input_schema for tool "read_sensor": json: cannot unmarshal', door(tools=[TOOL])),
@@ -145,17 +158,17 @@ WITHOUT_PAIR: Mapping[str, str] = {
 """Rules that no request can break by itself, with the reason."""
 
 ACCEPTED: tuple[Accepted[Ask], ...] = (
-    Accepted("dangling-call", door(ASKED, assistant(call()), ASKED, tools=[TOOL])),
+    Accepted("dangling-call", door(OPENING, assistant(call()), OPENING, tools=[TOOL])),
     Accepted("orphan-result", door(user(result("call_9")))),
-    Accepted("text-before-result", door(ASKED, assistant(call()), user("Here:", result()))),
-    Accepted("two-results-for-one-call", door(ASKED, assistant(call()), user(result(), result()))),
+    Accepted("text-before-result", door(OPENING, assistant(call()), user("Here:", result()))),
+    Accepted("two-results-for-one-call", door(OPENING, assistant(call()), user(result(), result()))),
     Accepted("empty-text", door(user(text("")))),
     Accepted("foreign-role", door({"role": "critic", "content": "Hm."})),
     Accepted("five-breakpoints", door(user(*(text(f"{n}", **mark()) for n in range(5))))),
     Accepted("unknown-field", door(colour="green")),
     Accepted(
         "forged-signature",
-        door(ASKED, assistant({"type": "thinking", "thinking": "Hm.", "signature": "forged"}), ASKED),
+        door(OPENING, assistant({"type": "thinking", "thinking": "Hm.", "signature": "forged"}), OPENING),
     ),
     Accepted("thinking-of-a-model-that-has-none", door(model=PLAIN, thinking={"type": "enabled", "budget_tokens": 9})),
     Accepted("forced-tool", door(tools=[TOOL], tool_choice={"type": "tool", "name": "read_sensor"})),

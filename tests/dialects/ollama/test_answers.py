@@ -27,10 +27,10 @@ STREAMS = {"chat": chat(tools=[FUNCTION]), "messages": door(stream=True, tools=[
 WHOLES = {"chat": chat(stream=False, tools=[FUNCTION]), "messages": door(tools=[TOOL])}
 
 
-def render(said: Reply, asked: Ask, *, seed: str = "s", wire: Ollama | None = None) -> Rendered:
-    call = DIALECT.parse(asked.request(), world())
+def render(script: Reply, sendable: Ask, *, seed: str = "s", wire: Ollama | None = None) -> Rendered:
+    call = DIALECT.parse(sendable.request(), world())
     assert isinstance(call, Call), call
-    return (wire or DIALECT).render(call, said, PROMPT, world(), seed)
+    return (wire or DIALECT).render(call, script, PROMPT, world(), seed)
 
 
 read = partial(read_back, DIALECT)
@@ -45,8 +45,8 @@ def lines(rendered: Rendered) -> list[Json]:
 
 @pytest.mark.parametrize("name", STREAMS)
 def test_batch_and_stream_say_the_same(name: str) -> None:
-    said = reply(*CALLS, usage={"output": 31})
-    stream, whole = read(render(said, STREAMS[name])), read(render(said, WHOLES[name]))
+    script = reply(*CALLS, usage={"output": 31})
+    stream, whole = read(render(script, STREAMS[name])), read(render(script, WHOLES[name]))
     assert stream == whole
     thought, text, look, water = stream.parts
     assert (thought, text) == CALLS[:2]
@@ -78,21 +78,21 @@ def test_every_cut_of_a_stream_is_read_as_incomplete(name: str) -> None:
 
 @pytest.mark.parametrize("name", STREAMS)
 def test_a_message_holds_thinking_then_text_then_calls(name: str) -> None:
-    said = reply(Text("One. "), CALLS[2], Thought("Hm."), Text("Two."))
-    assert [type(part) for part in read(render(said, STREAMS[name])).parts] == [Thought, Text, FunctionCall]
-    assert read(render(said, WHOLES[name])).parts[1] == Text("One. Two.")
+    script = reply(Text("One. "), CALLS[2], Thought("Hm."), Text("Two."))
+    assert [type(part) for part in read(render(script, STREAMS[name])).parts] == [Thought, Text, FunctionCall]
+    assert read(render(script, WHOLES[name])).parts[1] == Text("One. Two.")
 
 
-@pytest.mark.parametrize("asked", [*STREAMS.values(), *WHOLES.values()])
-def test_of_a_clipped_call_nothing_is_said(asked: Ask) -> None:
+@pytest.mark.parametrize("sendable", [*STREAMS.values(), *WHOLES.values()])
+def test_of_a_clipped_call_nothing_is_said(sendable: Ask) -> None:
     clipped = ReplyPart(FunctionCall("", "read_sensor", {"bed": "3"}), ('{"be',), broken=True)
-    answer = read(render(reply(Text("Let me"), clipped, finish=FinishReason.MAX_TOKENS), asked))
+    answer = read(render(reply(Text("Let me"), clipped, finish=FinishReason.MAX_TOKENS), sendable))
     assert (answer.parts, answer.finish, answer.broken_calls) == ((Text("Let me"),), FinishReason.MAX_TOKENS, 0)
 
 
-@pytest.mark.parametrize("asked", [*STREAMS.values(), *WHOLES.values()])
-def test_scripted_ids_and_figures_are_kept(asked: Ask) -> None:
-    answer = read(render(reply(FunctionCall("c", "water"), usage={"fresh": 5, "cache_read": 2, "output": 3}), asked))
+@pytest.mark.parametrize("sendable", [*STREAMS.values(), *WHOLES.values()])
+def test_scripted_ids_and_figures_are_kept(sendable: Ask) -> None:
+    answer = read(render(reply(FunctionCall("c", "water"), usage={"fresh": 5, "cache_read": 2, "output": 3}), sendable))
     assert answer.parts == (FunctionCall("c", "water"),)
     assert answer.usage == TokenUsage(7, 3, 10)
 
@@ -105,9 +105,9 @@ def test_what_the_server_has_no_field_for_is_a_fault_of_the_script() -> None:
 @given(st.lists(st.text(min_size=1), min_size=1, max_size=4))
 @examples(25)
 def test_pieces_join_to_the_text_on_either_door(pieces: list[str]) -> None:
-    said = reply(ReplyPart(Text("".join(pieces)), tuple(pieces)), finish=FinishReason.STOP)
-    for asked in STREAMS.values():
-        rendered = render(said, asked)
+    script = reply(ReplyPart(Text("".join(pieces)), tuple(pieces)), finish=FinishReason.STOP)
+    for request in STREAMS.values():
+        rendered = render(script, request)
         assert [event.text for event in rendered.events if event.kind == "text"] == pieces
         assert read(rendered).parts == (Text("".join(pieces)),)
 
@@ -118,9 +118,9 @@ def test_pieces_join_to_the_text_on_either_door(pieces: list[str]) -> None:
 def test_a_stream_is_lines_of_json_and_the_last_has_the_figures() -> None:
     rendered = render(reply(*CALLS, usage={"output": 31}), STREAMS["chat"])
     assert rendered.headers["content-type"] == "application/x-ndjson"
-    *begun, last = lines(rendered)
-    assert all(line["done"] is False and set(line) == {"model", "created_at", "message", "done"} for line in begun)
-    assert all(line["message"]["role"] == "assistant" for line in begun)
+    *earlier, last = lines(rendered)
+    assert all(line["done"] is False and set(line) == {"model", "created_at", "message", "done"} for line in earlier)
+    assert all(line["message"]["role"] == "assistant" for line in earlier)
     assert last["message"] == {"role": "assistant", "content": ""}
     assert (last["done"], last["done_reason"]) == (True, "stop")
     assert (last["prompt_eval_count"], last["eval_count"]) == (198, 31)
@@ -141,8 +141,8 @@ def test_a_call_comes_whole_in_a_line_of_its_own_with_its_arguments_as_an_object
 
 def test_an_older_server_gives_its_calls_no_ids() -> None:
     older = Ollama(call_ids=False)
-    for asked in (STREAMS["chat"], WHOLES["chat"]):
-        answer = read(render(reply(FunctionCall("c", "water")), asked, wire=older))
+    for request in (STREAMS["chat"], WHOLES["chat"]):
+        answer = read(render(reply(FunctionCall("c", "water")), request, wire=older))
         assert answer.parts == (FunctionCall("", "water"),)
     on_the_door = read(render(reply(FunctionCall("", "water")), STREAMS["messages"], wire=older))
     assert all(part.id for part in on_the_door.parts if isinstance(part, FunctionCall))
@@ -168,15 +168,15 @@ def test_a_completion_has_a_response_and_a_context() -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "reason"),
+    ("sendable", "reason"),
     [
         (Ask({"model": MODEL, "messages": []}, "/api/chat"), "load"), (generate(""), "load"),
         (Ask({"model": MODEL, "messages": [], "keep_alive": 0}, "/api/chat"), "unload"),
         (generate("", keep_alive=0), "unload"),
     ],
 )  # fmt: skip
-def test_without_a_conversation_the_model_is_only_loaded(asked: Ask, reason: str) -> None:
-    rendered = render(reply(Text("not said")), asked)
+def test_without_a_conversation_the_model_is_only_loaded(sendable: Ask, reason: str) -> None:
+    rendered = render(reply(Text("not said")), sendable)
     assert rendered.headers["content-type"] == "application/json; charset=utf-8"
     answer = read(rendered)
     assert (answer.raw_finish, answer.parts, answer.complete) == (reason, (), True)
@@ -191,9 +191,9 @@ def test_without_a_conversation_the_model_is_only_loaded(asked: Ask, reason: str
     ],
 )  # fmt: skip
 def test_the_server_has_few_words_for_an_end(finish: FinishReason, raw: str | None, done: str, stop: str) -> None:
-    said = reply(Text("Yes."), finish=finish, raw_finish=raw)
-    assert read(render(said, chat())).raw_finish == done
-    assert read(render(said, door())).raw_finish == stop
+    script = reply(Text("Yes."), finish=finish, raw_finish=raw)
+    assert read(render(script, chat())).raw_finish == done
+    assert read(render(script, door())).raw_finish == stop
 
 
 # -- the door of Anthropic's format
@@ -257,17 +257,19 @@ def test_reading_never_raises(body: bytes, kind: str) -> None:
 
 
 def test_an_error_line_ends_a_stream_that_had_begun() -> None:
-    begun = render(reply(Text("Let me look at it."), finish=FinishReason.STOP), chat())
-    body = b"".join(event.data for event in begun.events[:1]) + DIALECT.error_event("", "gone", begun.headers).data
-    answer = DIALECT.read_response(200, begun.headers, body)
+    rendered = render(reply(Text("Let me look at it."), finish=FinishReason.STOP), chat())
+    body = (
+        b"".join(event.data for event in rendered.events[:1]) + DIALECT.error_event("", "gone", rendered.headers).data
+    )
+    answer = DIALECT.read_response(200, rendered.headers, body)
     assert (answer.error_kind, answer.error_message, answer.complete) == ("", "gone", False)
-    assert answer.parts == (Text(begun.events[0].text),)
-    assert [event.kind for event in DIALECT.split_stream(begun.headers, body)] == ["text", "error"]
+    assert answer.parts == (Text(rendered.events[0].text),)
+    assert [event.kind for event in DIALECT.split_stream(rendered.headers, body)] == ["text", "error"]
 
 
 def test_garbage_is_garbage_on_either_door() -> None:
-    for asked in STREAMS.values():
-        rendered = render(reply(*CALLS), asked)
+    for request in STREAMS.values():
+        rendered = render(reply(*CALLS), request)
         spoilt = b"".join(event.data for event in rendered.events[:2]) + DIALECT.garbage
         spoilt += b"".join(event.data for event in rendered.events[2:])
         assert not DIALECT.read_response(200, rendered.headers, spoilt).complete
@@ -287,8 +289,8 @@ def test_calls_of_older_servers_and_odd_order_are_read() -> None:
 # -- what no script speaks of
 
 
-def extra(asked: Ask) -> Json:
-    call = DIALECT.parse(asked.request(), world())
+def extra(sendable: Ask) -> Json:
+    call = DIALECT.parse(sendable.request(), world())
     assert isinstance(call, Call)
     return body_of(DIALECT.render_extra(call, PromptUsage(0), world(), "s"))
 
@@ -307,11 +309,11 @@ def test_the_tags_list_each_model_once_with_what_it_can_do() -> None:
 
 @pytest.mark.parametrize("name", ["qwen3:8b", "llama3:latest", "granite3.2-vision"])
 def test_the_window_of_a_model_stands_under_the_name_of_its_architecture(name: str) -> None:
-    told = extra(shown(name))
-    info = told["model_info"]
+    description = extra(shown(name))
+    info = description["model_info"]
     architecture = info["general.architecture"]
     assert info[f"{architecture}.context_length"] == DIALECT.models[name].context_tokens
-    assert set(told["capabilities"]) >= {"completion"}
+    assert set(description["capabilities"]) >= {"completion"}
 
 
 def test_the_server_says_that_it_is_there_and_which_one_it_is() -> None:

@@ -12,10 +12,10 @@ import pytest
 from turnproof.dialects.ollama import DIALECT
 from turnproof.messages import Message, ProviderData, Text, Thought, ToolResult
 
-from ..anthropic_messages.builders import ASKED as DOOR_ASKED
+from ..anthropic_messages.builders import OPENING as DOOR_ASKED
 from ..anthropic_messages.builders import TOOL, Ask, assistant, call, result, thinking
 from ..anthropic_messages.builders import user as door_user
-from ..differences import ASKED, CALL, HELD_LOOP, PNG, RESULT, model, user
+from ..differences import CALL, HELD_LOOP, OPENING, PNG, RESULT, model, user
 from ..requests import Json, read_call
 from .differences import RIGHT, SENSOR, compare
 from .refusals import FUNCTION, chat, door, world
@@ -29,9 +29,9 @@ def test_each_difference_that_is_allowed_here_alone_has_a_case() -> None:
 
 
 def test_a_model_is_the_same_with_its_tag_and_another_one_is_not() -> None:
-    for asked, what in (("qwen3:latest", []), ("llama3.2", ["unlisted"])):
-        sent = read_call(DIALECT, chat(model=asked, tools=[FUNCTION]), world())
-        assert [each.what for each in DIALECT.differences([ASKED], None, [SENSOR], sent, "qwen3")] == what
+    for name, what in (("qwen3:latest", []), ("llama3.2", ["unlisted"])):
+        sent = read_call(DIALECT, chat(model=name, tools=[FUNCTION]), world())
+        assert [each.what for each in DIALECT.differences([OPENING], None, [SENSOR], sent, "qwen3")] == what
 
 
 # -- the other door
@@ -45,30 +45,30 @@ SIGNED = Thought("Hm.", provider_data=ProviderData("anthropic-messages", "claude
 
 
 @pytest.mark.parametrize(
-    ("held", "asked"),
+    ("history", "sendable"),
     [
         pytest.param(HELD_LOOP, answered("Let me look.", call()), id="loop"),
-        pytest.param([ASKED, model(Thought("Hm."), CALL), Message.tool(RESULT)], answered(call()), id="no-thinking"),
-        pytest.param([ASKED, model(Thought("Hm."), CALL), Message.tool(RESULT)],
+        pytest.param([OPENING, model(Thought("Hm."), CALL), Message.tool(RESULT)], answered(call()), id="no-thinking"),
+        pytest.param([OPENING, model(Thought("Hm."), CALL), Message.tool(RESULT)],
                      answered(thinking("Hm.", None), call()), id="thinking-without-signature"),
-        pytest.param([ASKED, model(SIGNED, CALL), Message.tool(RESULT)], answered(call()), id="foreign-thinking"),
+        pytest.param([OPENING, model(SIGNED, CALL), Message.tool(RESULT)], answered(call()), id="foreign-thinking"),
     ],
 )  # fmt: skip
-def test_what_is_right_on_the_door_of_anthropic_is_not_accused(held: Sequence[Message], asked: Ask) -> None:
-    assert compare(held, asked) == []
+def test_what_is_right_on_the_door_of_anthropic_is_not_accused(history: Sequence[Message], sendable: Ask) -> None:
+    assert compare(history, sendable) == []
 
 
 def test_the_order_that_the_native_api_cannot_say_is_asked_for_where_it_can_be_said() -> None:
-    behind = (ASKED, model(CALL, Text("Two.")), Message.tool(RESULT))
-    assert [each.what for each in compare(behind, answered("Two.", call()))] == ["order"]
+    history = (OPENING, model(CALL, Text("Two.")), Message.tool(RESULT))
+    assert [each.what for each in compare(history, answered("Two.", call()))] == ["order"]
 
 
 @pytest.mark.parametrize("flag", [{}, {"is_error": True}])
 def test_a_flag_that_the_server_does_not_read_may_be_sent_or_not_but_not_made_up(flag: Json) -> None:
-    asked = door(DOOR_ASKED, assistant("Let me look.", call()), door_user(result(**flag)), tools=[TOOL])
+    request = door(DOOR_ASKED, assistant("Let me look.", call()), door_user(result(**flag)), tools=[TOOL])
     failed = [*HELD_LOOP[:2], Message.tool(ToolResult("call_1", "read_sensor", "41 %", is_error=True))]
-    assert compare(failed, asked) == []
-    assert [each.what for each in compare(HELD_LOOP, asked)] == ["invented"] * bool(flag)
+    assert compare(failed, request) == []
+    assert [each.what for each in compare(HELD_LOOP, request)] == ["invented"] * bool(flag)
 
 
 def test_the_type_of_an_image_counts_where_it_is_sent() -> None:

@@ -45,14 +45,14 @@ def test_a_silent_rule_is_never_enforced_however_well_it_is_known() -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "full"),
+    ("name", "full"),
     [
         ("gemma3:1b", "registry.ollama.ai/library/gemma3:1b"), ("llama3", "registry.ollama.ai/library/llama3:latest"),
         ("me/own", "registry.ollama.ai/me/own:latest"), ("hf.co/me/own:q4", "hf.co/me/own:q4"),
     ],
 )  # fmt: skip
-def test_a_model_is_refused_by_its_full_name(asked: str, full: str) -> None:
-    assert full_name(asked) == full
+def test_a_model_is_refused_by_its_full_name(name: str, full: str) -> None:
+    assert full_name(name) == full
 
 
 # -- error bodies
@@ -111,8 +111,8 @@ def run() -> Iterator[ServerRun]:
         yield open_run_in(world(), server, DIALECT)
 
 
-def sent(run: ServerRun, asked: Ask) -> tuple[int, bytes]:
-    request = asked.request()
+def sent(run: ServerRun, sendable: Ask) -> tuple[int, bytes]:
+    request = sendable.request()
     host, port = run.base_url.split("/")[2].split(":")
     connection = http.client.HTTPConnection(host, int(port), timeout=60)
     try:

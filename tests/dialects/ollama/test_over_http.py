@@ -26,8 +26,8 @@ from ..requests import Json
 from .refusals import FUNCTION, MODEL, QUESTION
 
 NATIVE = dialect("ollama@native")
-SAID = "Bed 3 is dry – water it 🌱."
-LOOK = (Thought("Bed 3 needs the sensor."), Text(SAID), FunctionCall("", "read_sensor", {"bed": "3", "unit": "°C"}))
+TEXT = "Bed 3 is dry – water it 🌱."
+LOOK = (Thought("Bed 3 needs the sensor."), Text(TEXT), FunctionCall("", "read_sensor", {"bed": "3", "unit": "°C"}))
 ROUND = ScriptRound(tuple(ReplyPart(part) for part in LOOK), FinishReason.TOOL_USE, usage={"fresh": 198, "output": 31})
 
 
@@ -143,7 +143,7 @@ def test_a_prompt_that_was_cut_is_answered_and_logged(server: EmulatorServer) ->
 # -- Anthropic's SDK
 
 
-ASKED: Json = {"model": MODEL, "max_tokens": 64, "messages": [QUESTION], "tools": [TOOL]}
+REQUEST: Json = {"model": MODEL, "max_tokens": 64, "messages": [QUESTION], "tools": [TOOL]}
 
 
 @pytest.fixture(scope="module")
@@ -156,16 +156,16 @@ def sdk(server: EmulatorServer) -> Iterator[anthropic.Anthropic]:
 
 
 def test_the_sdk_reads_batch_and_stream_of_the_other_door(sdk: anthropic.Anthropic) -> None:
-    whole: Any = sdk.messages.create(**ASKED)
-    with sdk.messages.stream(**ASKED) as stream:
+    whole: Any = sdk.messages.create(**REQUEST)
+    with sdk.messages.stream(**REQUEST) as stream:
         streamed: Any = stream.get_final_message()
-    for said in (whole, streamed):
-        thinking, text, call = said.content
-        assert (thinking.thinking, text.text) == (LOOK[0].text, SAID)
+    for message in (whole, streamed):
+        thinking, text, call = message.content
+        assert (thinking.thinking, text.text) == (LOOK[0].text, TEXT)
         assert (call.name, call.input) == ("read_sensor", {"bed": "3", "unit": "°C"})
-        assert said.stop_reason == "tool_use"
-        assert (said.usage.input_tokens, said.usage.output_tokens) == (198, 31)
-        assert said.usage.cache_read_input_tokens is None
+        assert message.stop_reason == "tool_use"
+        assert (message.usage.input_tokens, message.usage.output_tokens) == (198, 31)
+        assert message.usage.cache_read_input_tokens is None
 
 
 # -- Ollama's own client
@@ -177,12 +177,12 @@ def client(server: EmulatorServer) -> Any:
 
 
 def test_the_client_reads_batch_and_stream(client: Any) -> None:
-    asked = {"model": MODEL, "messages": [QUESTION], "tools": [FUNCTION], "think": True}
-    whole = client.chat(**asked)
-    lines = list(client.chat(**asked, stream=True))
-    assert (whole.message.thinking, whole.message.content) == (LOOK[0].text, SAID)
+    arguments = {"model": MODEL, "messages": [QUESTION], "tools": [FUNCTION], "think": True}
+    whole = client.chat(**arguments)
+    lines = list(client.chat(**arguments, stream=True))
+    assert (whole.message.thinking, whole.message.content) == (LOOK[0].text, TEXT)
     assert "".join(line.message.thinking or "" for line in lines) == LOOK[0].text
-    assert "".join(line.message.content or "" for line in lines) == SAID
+    assert "".join(line.message.content or "" for line in lines) == TEXT
     calls = [call for line in lines for call in line.message.tool_calls or ()]
     assert calls == list(whole.message.tool_calls)
     assert calls[0].function.arguments == {"bed": "3", "unit": "°C"}

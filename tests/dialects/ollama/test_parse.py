@@ -12,18 +12,18 @@ from turnproof.dialects.ollama.native_requests import IMAGE
 from turnproof.dialects.ollama.surfaces import OllamaCall, Surface
 from turnproof.messages import FunctionCall, InlineData, Message, Text, Thought, ToolResult, ToolSchema
 
-from ..anthropic_messages.builders import ASKED, TOOL, Ask, assistant, call, image, result, thinking, user
+from ..anthropic_messages.builders import OPENING, TOOL, Ask, assistant, call, image, result, thinking, user
 from ..requests import Json
 from .refusals import FUNCTION, MODEL, QUESTION, chat, door, generate, native_call, shown, world
 
 
-def parsed(asked: Ask) -> OllamaCall:
-    found = DIALECT.parse(asked.request(), world())
+def parsed(sendable: Ask) -> OllamaCall:
+    found = DIALECT.parse(sendable.request(), world())
     assert isinstance(found, OllamaCall), found
     return found
 
 
-def said(call: Call) -> list[tuple[str, tuple[Any, ...]]]:
+def roles_and_parts(call: Call) -> list[tuple[str, tuple[Any, ...]]]:
     return [(message.role, message.parts) for message in call.messages]
 
 
@@ -33,7 +33,7 @@ def answer(content: str | None, **more: Any) -> Json:
 
 CALLED = native_call({"bed": "3"}, id="call_1")
 LOOP = (QUESTION, CALLED, answer("41 %", tool_name="read_sensor", tool_call_id="call_1"))
-SPOKEN = [
+MESSAGES = [
     ("user", (Text("How moist is bed 3?"),)),
     ("model", (FunctionCall("call_1", "read_sensor", {"bed": "3"}),)),
     ("tool", (ToolResult("call_1", "read_sensor", "41 %"),)),
@@ -42,9 +42,9 @@ SPOKEN = [
 
 def test_a_tool_loop_reads_alike_on_both_doors() -> None:
     native = parsed(chat({"role": "system", "content": "Be brief."}, *LOOP, tools=[FUNCTION]))
-    anthropics = parsed(door(ASKED, assistant(call()), user(result()), system="Be brief.", tools=[TOOL]))
+    anthropics = parsed(door(OPENING, assistant(call()), user(result()), system="Be brief.", tools=[TOOL]))
     for each in (native, anthropics):
-        assert said(each) == SPOKEN
+        assert roles_and_parts(each) == MESSAGES
         assert each.system == (Text("Be brief."),)
         assert each.tools == (ToolSchema("read_sensor", "Read one sensor", {"type": "object"}),)
     assert (native.surface, native.verb) == (Surface.NATIVE, "chat")
@@ -53,26 +53,26 @@ def test_a_tool_loop_reads_alike_on_both_doors() -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "stream"),
+    ("sendable", "stream"),
     [
         (chat(), True), (chat(stream=True), True), (chat(stream=None), True), (chat(stream=False), False),
         (generate(), True), (generate(stream=False), False), (door(), False), (door(stream=True), True),
     ],
 )  # fmt: skip
-def test_the_native_api_streams_unless_told_not_to(asked: Ask, stream: bool) -> None:
-    assert parsed(asked).stream is stream
+def test_the_native_api_streams_unless_told_not_to(sendable: Ask, stream: bool) -> None:
+    assert parsed(sendable).stream is stream
 
 
 def test_a_message_of_the_model_tells_thinking_then_text_then_calls() -> None:
     message = {"role": "assistant", "tool_calls": CALLED["tool_calls"], "content": "Let me look.", "thinking": "Hm."}
-    assert said(parsed(chat(QUESTION, message)))[1] == (
+    assert roles_and_parts(parsed(chat(QUESTION, message)))[1] == (
         "model", (Thought("Hm."), Text("Let me look."), FunctionCall("call_1", "read_sensor", {"bed": "3"})),
     )  # fmt: skip
 
 
 def test_thinking_in_the_format_of_anthropic_belongs_to_this_service_and_has_no_signature_of_its_own() -> None:
-    unsigned, signed = (parsed(door(ASKED, assistant(thinking("Hm.", mark), "Yes."))) for mark in (None, "forged"))
-    assert said(unsigned)[1] == ("model", (Thought("Hm."), Text("Yes.")))
+    unsigned, signed = (parsed(door(OPENING, assistant(thinking("Hm.", mark), "Yes."))) for mark in (None, "forged"))
+    assert roles_and_parts(unsigned)[1] == ("model", (Thought("Hm."), Text("Yes.")))
     data = signed.messages[1].parts[0].provider_data
     assert data is not None
     assert data.dialect == "ollama"
@@ -115,9 +115,9 @@ def test_a_result_after_another_message_of_the_model_answers_no_older_call() -> 
 
 def test_images_are_bytes_without_a_type() -> None:
     picture = {**QUESTION, "images": ["iVBORw0KGgo="]}
-    assert said(parsed(chat(picture)))[0][1][1] == InlineData(IMAGE, b"\x89PNG\r\n\x1a\n")
-    asked = parsed(door(user("?", image({"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo="}))))
-    assert said(asked)[0][1][1] == InlineData("image/png", b"\x89PNG\r\n\x1a\n")
+    assert roles_and_parts(parsed(chat(picture)))[0][1][1] == InlineData(IMAGE, b"\x89PNG\r\n\x1a\n")
+    parsed_call = parsed(door(user("?", image({"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo="}))))
+    assert roles_and_parts(parsed_call)[0][1][1] == InlineData("image/png", b"\x89PNG\r\n\x1a\n")
     seen = parsed(chat(QUESTION, CALLED, answer("Look.", images=["iVBORw0KGgo="])))
     assert seen.messages[2].results[0].attachments == (InlineData(IMAGE, b"\x89PNG\r\n\x1a\n"),)
 
@@ -131,15 +131,15 @@ def test_instructions_in_mid_conversation_stay_in_their_place() -> None:
 def test_a_prompt_is_a_conversation_of_one_message() -> None:
     read = parsed(generate("Hello", system="Be brief.", images=["iVBORw0KGgo="], options={"num_ctx": 9}))
     assert read.system == (Text("Be brief."),)
-    assert said(read) == [("user", (Text("Hello"), InlineData(IMAGE, b"\x89PNG\r\n\x1a\n")))]
+    assert roles_and_parts(read) == [("user", (Text("Hello"), InlineData(IMAGE, b"\x89PNG\r\n\x1a\n")))]
     assert read.settings == {"options": {"num_ctx": 9}}
     assert parsed(generate("")).messages == ()
 
 
 def test_what_stands_beside_the_conversation_is_a_setting() -> None:
     schema = {"type": "object"}
-    asked = chat(format=schema, think="high", keep_alive="5m", options={"temperature": 0})
-    assert parsed(asked).settings == {
+    request = chat(format=schema, think="high", keep_alive="5m", options={"temperature": 0})
+    assert parsed(request).settings == {
         "format": schema, "think": "high", "keep_alive": "5m", "options": {"temperature": 0},
     }  # fmt: skip
 
@@ -157,8 +157,8 @@ def test_each_address_has_its_operation(method: str, path: str, operation: str, 
 
 
 def test_a_model_is_shown_by_either_of_two_fields() -> None:
-    for asked in (shown(MODEL), Ask({"name": MODEL}, "/api/show")):
-        read = parsed(asked)
+    for request in (shown(MODEL), Ask({"name": MODEL}, "/api/show")):
+        read = parsed(request)
         assert (read.operation, read.model) == ("get_model", MODEL)
 
 

@@ -17,8 +17,8 @@ from .refusals import FUNCTION, MODEL, QUESTION, chat, door, generate, native_ca
 FACTS = DIALECT.models[MODEL]
 
 
-def parsed(asked: Ask) -> Call:
-    found = DIALECT.parse(asked.request(), world())
+def parsed(sendable: Ask) -> Call:
+    found = DIALECT.parse(sendable.request(), world())
     assert isinstance(found, Call), found
     return found
 
@@ -28,7 +28,7 @@ def says(tokens: int, role: str = "user") -> Json:
     return {"role": role, "content": "m" * 4 * (tokens - 2)}
 
 
-def kept(window: int, *messages: Json, **more: Any) -> list[int]:
+def kept_indexes(window: int, *messages: Json, **more: Any) -> list[int]:
     """The indexes of the messages that are kept."""
     call = parsed(chat(*messages, **more))
     start = first_kept(call, window)
@@ -43,30 +43,30 @@ TALK = (says(100), says(100, "assistant"), says(100), says(100, "assistant"), sa
     [(504, [0, 1, 2, 3, 4]), (503, [1, 2, 3, 4]), (404, [1, 2, 3, 4]), (204, [3, 4]), (104, [4]), (10, [4])],
 )
 def test_the_oldest_messages_go_first_and_the_last_one_never(window: int, left: list[int]) -> None:
-    assert kept(window, *TALK) == left
+    assert kept_indexes(window, *TALK) == left
 
 
 def test_instructions_stay_wherever_they_stand() -> None:
     messages = (says(50, "system"), says(100), says(50, "system"), says(100, "assistant"), says(100))
-    assert kept(304, *messages) == [1, 2, 3]
-    assert kept(210, *messages) == [1, 3]
+    assert kept_indexes(304, *messages) == [1, 2, 3]
+    assert kept_indexes(210, *messages) == [1, 3]
 
 
 def test_results_are_not_kept_without_the_message_that_called_for_them() -> None:
     loop = (says(100), native_call({"bed": "3"}), {"role": "tool", "content": "m" * 400})
-    assert kept(200, *loop) == [1, 2]
-    assert kept(20, *loop) == [1, 2]
+    assert kept_indexes(200, *loop) == [1, 2]
+    assert kept_indexes(20, *loop) == [1, 2]
     orphan = (says(100), says(100, "assistant"), {"role": "tool", "content": "m" * 40})
-    assert kept(20, *orphan) == [2]
+    assert kept_indexes(20, *orphan) == [2]
 
 
 def test_tools_take_room_too() -> None:
-    assert kept(504, *TALK) == [0, 1, 2, 3, 4]
-    assert kept(504, *TALK, tools=[FUNCTION]) == [1, 2, 3, 4]
+    assert kept_indexes(504, *TALK) == [0, 1, 2, 3, 4]
+    assert kept_indexes(504, *TALK, tools=[FUNCTION]) == [1, 2, 3, 4]
 
 
 @pytest.mark.parametrize(
-    ("asked", "window"),
+    ("sendable", "window"),
     [
         (chat(options={"num_ctx": 8192}), 8192), (generate(options={"num_ctx": 8192}), 8192),
         (chat(options={"num_ctx": 1_000_000}), FACTS.context_tokens), (chat(), DEFAULT_WINDOW),
@@ -74,8 +74,8 @@ def test_tools_take_room_too() -> None:
         (door(), DEFAULT_WINDOW), (door(options={"num_ctx": 8192}), DEFAULT_WINDOW),
     ],
 )  # fmt: skip
-def test_the_window_is_what_the_request_says_as_far_as_the_model_goes(asked: Ask, window: int) -> None:
-    assert window_of(parsed(asked), FACTS) == window
+def test_the_window_is_what_the_request_says_as_far_as_the_model_goes(sendable: Ask, window: int) -> None:
+    assert window_of(parsed(sendable), FACTS) == window
 
 
 def test_what_is_counted_is_what_is_left() -> None:
@@ -88,29 +88,29 @@ def test_the_figures_fall_and_nothing_is_refused() -> None:
     cache = DIALECT.new_cache()
     usages = []
     for options in ({}, {"num_ctx": 300}):
-        asked = chat(*TALK, options=options)
-        usage, commit = cache.account(parsed(asked), FACTS, 0.0)
+        sendable = chat(*TALK, options=options)
+        usage, commit = cache.account(parsed(sendable), FACTS, 0.0)
         commit()
         usages.append(usage.whole)
-        found = DIALECT.validate(asked.request(), parsed(asked), world())
+        found = DIALECT.validate(sendable.request(), parsed(sendable), world())
         assert [each.rule for each in found] == ([rules.PROMPT_TRUNCATED] if options else [])
         assert not any(each.enforced for each in found)
     assert usages == [504, 204]
 
 
 def test_the_log_says_how_many_messages_went() -> None:
-    asked = chat(says(10, "system"), *TALK, options={"num_ctx": 300})
-    (found,) = DIALECT.validate(asked.request(), parsed(asked), world())
+    sendable = chat(says(10, "system"), *TALK, options={"num_ctx": 300})
+    (found,) = DIALECT.validate(sendable.request(), parsed(sendable), world())
     assert found.message.endswith("the 3 oldest messages were dropped")
     assert found.path == "$.messages"
 
 
 def test_a_prompt_is_cut_on_the_door_of_anthropic_too() -> None:
     """Neither an error nor a stop reason tells a session that it must collect: only the figures do."""
-    asked = door(user("m" * 4 * DEFAULT_WINDOW), {"role": "assistant", "content": "Yes."}, user("And bed 4?"))
-    found = DIALECT.validate(asked.request(), parsed(asked), world())
+    sendable = door(user("m" * 4 * DEFAULT_WINDOW), {"role": "assistant", "content": "Yes."}, user("And bed 4?"))
+    found = DIALECT.validate(sendable.request(), parsed(sendable), world())
     assert [each.rule for each in found] == [rules.PROMPT_TRUNCATED]
-    usage, _ = DIALECT.new_cache().account(parsed(asked), FACTS, 0.0)
+    usage, _ = DIALECT.new_cache().account(parsed(sendable), FACTS, 0.0)
     assert usage.whole < 20
 
 

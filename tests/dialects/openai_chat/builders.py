@@ -109,14 +109,14 @@ def image(url: str) -> Json:
     return {"type": "image_url", "image_url": {"url": url}}
 
 
-ASKED = user("How moist is bed 3?")
+OPENING = user("How moist is bed 3?")
 TOOL = tool()
 PNG = "data:image/png;base64,iVBORw0KGgo="
 
 
 def body(*messages: Json, surface: Surface = Surface.OPENAI, **more: Any) -> Json:
     """A request of these messages (one question where there are none)."""
-    return {"model": MODELS[surface], "messages": list(messages or (ASKED,))} | more
+    return {"model": MODELS[surface], "messages": list(messages or (OPENING,))} | more
 
 
 def ask(*messages: Json, surface: Surface = Surface.OPENAI, **more: Any) -> Ask:
@@ -125,7 +125,7 @@ def ask(*messages: Json, surface: Surface = Surface.OPENAI, **more: Any) -> Ask:
 
 def loop(*answers: Json, surface: Surface = Surface.OPENAI, **more: Any) -> Ask:
     """A running tool loop: asked, called, answered with these messages."""
-    return ask(ASKED, assistant(None, call()), *answers, surface=surface, tools=[TOOL], **more)
+    return ask(OPENING, assistant(None, call()), *answers, surface=surface, tools=[TOOL], **more)
 
 
 def without(name: str) -> Ask:

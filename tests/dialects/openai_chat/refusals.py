@@ -9,7 +9,23 @@ from turnproof.dialects.openai_chat import DIALECT, SURFACES, rules
 from turnproof.dialects.openai_chat.surfaces import Surface
 
 from ..refusals import Accepted, RefusalKit, find_refusals
-from .builders import ASKED, PNG, TOOL, Ask, ask, assistant, body, call, image, loop, result, system, tool, user, world
+from .builders import (
+    OPENING,
+    PNG,
+    TOOL,
+    Ask,
+    ask,
+    assistant,
+    body,
+    call,
+    image,
+    loop,
+    result,
+    system,
+    tool,
+    user,
+    world,
+)
 from .pairs import PAIRS
 
 WITHOUT_PAIR: Mapping[str, str] = {
@@ -18,30 +34,30 @@ WITHOUT_PAIR: Mapping[str, str] = {
 }
 """Rules that no request can break by itself, with the reason."""
 
-_UNPAIRED = (ASKED, assistant(None, call("a")), user("Well?"), result("b"))
+_UNPAIRED = (OPENING, assistant(None, call("a")), user("Well?"), result("b"))
 
 ACCEPTED: tuple[Accepted[Ask], ...] = (
-    Accepted("first-message-from-the-assistant", ask(assistant("Welcome."), ASKED)),
+    Accepted("first-message-from-the-assistant", ask(assistant("Welcome."), OPENING)),
     Accepted("only-instructions", ask(system("Greet the gardener."))),
-    Accepted("developer-role", ask(system("Be brief.", "developer"), ASKED)),
-    Accepted("instructions-in-the-middle", ask(ASKED, assistant("41 %"), system("Be brief."), ASKED)),
-    Accepted("neighbours-of-one-role", ask(ASKED, user("And bed 4?"), assistant("41 %"), assistant("And 38 %."))),
+    Accepted("developer-role", ask(system("Be brief.", "developer"), OPENING)),
+    Accepted("instructions-in-the-middle", ask(OPENING, assistant("41 %"), system("Be brief."), OPENING)),
+    Accepted("neighbours-of-one-role", ask(OPENING, user("And bed 4?"), assistant("41 %"), assistant("And 38 %."))),
     Accepted("calls-without-content", loop(result())),
-    Accepted("calls-with-empty-content", ask(ASKED, assistant("", call()), result(), tools=[TOOL])),
+    Accepted("calls-with-empty-content", ask(OPENING, assistant("", call()), result(), tools=[TOOL])),
     Accepted(
         "calls-with-no-content-key",
-        ask(ASKED, {key: value for key, value in assistant(None, call()).items() if key != "content"}, result()),
+        ask(OPENING, {key: value for key, value in assistant(None, call()).items() if key != "content"}, result()),
     ),
-    Accepted("text-beside-calls", ask(ASKED, assistant("Let me look.", call()), result())),
+    Accepted("text-beside-calls", ask(OPENING, assistant("Let me look.", call()), result())),
     Accepted(
         "results-in-any-order",
-        ask(ASKED, assistant(None, call("a"), call("b")), result("b"), result("a"), tools=[TOOL]),
+        ask(OPENING, assistant(None, call("a"), call("b")), result("b"), result("a"), tools=[TOOL]),
     ),
-    Accepted("arguments-that-are-no-json", ask(ASKED, assistant(None, call(arguments='{"bed": ')), result())),
+    Accepted("arguments-that-are-no-json", ask(OPENING, assistant(None, call(arguments='{"bed": ')), result())),
     Accepted("empty-result", loop(result(content=""))),
     Accepted("result-in-blocks", loop(result(content=[{"type": "text", "text": "41 %"}]))),
     Accepted("image-as-data-url", ask(user([{"type": "text", "text": "What is this?"}, image(PNG)]))),
-    Accepted("names-of-speakers", ask({**ASKED, "name": "anna"})),
+    Accepted("names-of-speakers", ask({**OPENING, "name": "anna"})),
     Accepted("null-arguments", ask(response_format=None, tools=None, stream_options=None, max_tokens=None)),
     Accepted("dated-id", ask(model="gpt-4o-2024-08-06")),
     Accepted("both-limits-of-an-old-model", ask(max_completion_tokens=100)),
@@ -55,7 +71,7 @@ ACCEPTED: tuple[Accepted[Ask], ...] = (
         body(surface=Surface.ZAI), path="/api/coding/paas/v4/chat/completions", surface=Surface.ZAI,
     )),
     Accepted("thinking-sent-back-to-zai", ask(
-        ASKED, assistant("41 %", reasoning_content="Read it."), user("And?"), surface=Surface.ZAI,
+        OPENING, assistant("41 %", reasoning_content="Read it."), user("And?"), surface=Surface.ZAI,
         thinking={"type": "enabled", "clear_thinking": False},
     )),
     Accepted("unpaired-on-zai", ask(*_UNPAIRED, surface=Surface.ZAI)),
@@ -71,9 +87,9 @@ ACCEPTED: tuple[Accepted[Ask], ...] = (
 )  # fmt: skip
 
 
-def judge(asked: Ask) -> list[Refusal]:
+def judge(request: Ask) -> list[Refusal]:
     """All refusals of a request."""
-    return find_refusals(SURFACES[asked.surface.value], asked, world())
+    return find_refusals(SURFACES[request.surface.value], request, world())
 
 
 REFUSALS: RefusalKit[Ask] = RefusalKit(

@@ -26,11 +26,11 @@ FIGURES: dict[str, Any] = {"stream_options": {"include_usage": True}}
 
 
 def rendered(
-    said: Reply, surface: Surface = Surface.OPENAI, *, stream: bool = False, seed: str = "seed", **settings: Any
+    script: Reply, surface: Surface = Surface.OPENAI, *, stream: bool = False, seed: str = "seed", **settings: Any
 ) -> Rendered:
     model = settings.pop("model", MODELS[surface])
     call = ChatCall("generate", model, stream, tools=TOOLS, settings=settings, surface=surface)
-    return SURFACES[surface].render(call, said, PromptUsage(70, cache_read=128), world(), seed)
+    return SURFACES[surface].render(call, script, PromptUsage(70, cache_read=128), world(), seed)
 
 
 def read(answer: Rendered) -> WireAnswer:
@@ -55,7 +55,7 @@ def deltas(answer: Rendered) -> Iterator[Any]:
 
 # -- both forms say the same
 
-SAID: Sequence[Reply] = (
+REPLIES: Sequence[Reply] = (
     reply(Text("It is 41 %.")),
     reply(Text("  né 北🌍\n")),
     reply(*BOTH, finish=FinishReason.TOOL_USE),
@@ -69,15 +69,15 @@ SAID: Sequence[Reply] = (
 
 
 @pytest.mark.parametrize("surface", list(Surface))
-@pytest.mark.parametrize("said", SAID, ids=range(len(SAID)))
-def test_a_reply_is_read_back_as_it_was_scripted_in_either_form(said: Reply, surface: Surface) -> None:
+@pytest.mark.parametrize("script", REPLIES, ids=range(len(REPLIES)))
+def test_a_reply_is_read_back_as_it_was_scripted_in_either_form(script: Reply, surface: Surface) -> None:
     for stream in (False, True):
-        answer = read(rendered(said, surface, stream=stream))
+        answer = read(rendered(script, surface, stream=stream))
         assert answer.complete
-        assert [_bare(part) for part in answer.parts] == [each.part for each in said.parts]
+        assert [_bare(part) for part in answer.parts] == [each.part for each in script.parts]
         makers = surface not in (Surface.ZAI, Surface.OLLAMA)
-        refused = said.finish is FinishReason.REFUSAL and not makers
-        assert answer.finish is (FinishReason.STOP if refused else said.finish)
+        refused = script.finish is FinishReason.REFUSAL and not makers
+        assert answer.finish is (FinishReason.STOP if refused else script.finish)
         assert answer.broken_calls == 0
 
 
@@ -88,18 +88,18 @@ def _bare(part: Part) -> Part:
 @pytest.mark.parametrize("surface", list(Surface))
 def test_equal_requests_get_equal_bytes_and_other_seeds_others(surface: Surface) -> None:
     for stream in (False, True):
-        first, again = (rendered(SAID[2], surface, stream=stream) for _ in range(2))
+        first, again = (rendered(REPLIES[2], surface, stream=stream) for _ in range(2))
         assert data(first) == data(again)
-        assert data(first) != data(rendered(SAID[2], surface, stream=stream, seed="other"))
+        assert data(first) != data(rendered(REPLIES[2], surface, stream=stream, seed="other"))
 
 
 @pytest.mark.parametrize("surface", [Surface.ZAI, Surface.OLLAMA, Surface.COPILOT])
 def test_thinking_stands_in_front_where_the_surface_shows_it(surface: Surface) -> None:
-    said = reply(Thought("Bed 3."), Text("41 %"))
+    script = reply(Thought("Bed 3."), Text("41 %"))
     fields = {Surface.ZAI: "reasoning_content", Surface.OLLAMA: "reasoning", Surface.COPILOT: "reasoning_text"}
-    assert body(rendered(said, surface))["choices"][0]["message"][fields[surface]] == "Bed 3."
+    assert body(rendered(script, surface))["choices"][0]["message"][fields[surface]] == "Bed 3."
     for stream in (False, True):
-        assert read(rendered(said, surface, stream=stream)).parts == (Thought("Bed 3."), Text("41 %"))
+        assert read(rendered(script, surface, stream=stream)).parts == (Thought("Bed 3."), Text("41 %"))
 
 
 @pytest.mark.parametrize("surface", [Surface.OPENAI, Surface.AZURE, Surface.GITHUB])
@@ -137,7 +137,7 @@ def test_a_single_call_starts_together_with_the_message() -> None:
 @pytest.mark.parametrize("seed", ["seed", "a", "b", "c", "d"])
 def test_parallel_calls_have_their_ids_in_the_first_fragment_only(seed: str) -> None:
     pieces = [
-        piece for delta in deltas(rendered(SAID[2], stream=True, seed=seed)) for piece in delta.get("tool_calls", ())
+        piece for delta in deltas(rendered(REPLIES[2], stream=True, seed=seed)) for piece in delta.get("tool_calls", ())
     ]
     starts = [piece for piece in pieces if "id" in piece]
     assert [(each["index"], each["id"], each["function"]["arguments"]) for each in starts] == [
@@ -150,7 +150,7 @@ def test_parallel_calls_have_their_ids_in_the_first_fragment_only(seed: str) -> 
 
 def test_the_fragments_of_parallel_calls_alternate_for_some_seeds_and_not_for_others() -> None:
     def order(seed: str) -> list[int]:
-        found = deltas(rendered(SAID[2], stream=True, seed=seed))
+        found = deltas(rendered(REPLIES[2], stream=True, seed=seed))
         return [piece["index"] for delta in found for piece in delta.get("tool_calls", ())]
 
     assert {order(str(n)) == sorted(order(str(n))) for n in range(8)} == {True, False}
@@ -158,7 +158,9 @@ def test_the_fragments_of_parallel_calls_alternate_for_some_seeds_and_not_for_ot
 
 @pytest.mark.parametrize("surface", [Surface.ZAI, Surface.OLLAMA])
 def test_where_calls_come_whole_each_is_one_chunk_with_its_index(surface: Surface) -> None:
-    pieces = [each for delta in deltas(rendered(SAID[2], surface, stream=True)) for each in delta.get("tool_calls", ())]
+    pieces = [
+        each for delta in deltas(rendered(REPLIES[2], surface, stream=True)) for each in delta.get("tool_calls", ())
+    ]
     assert [(each["index"], each["id"], each["function"]["name"]) for each in pieces] == [
         (0, "call_a", "read_sensor"),
         (1, "call_b", "water"),
@@ -166,11 +168,11 @@ def test_where_calls_come_whole_each_is_one_chunk_with_its_index(surface: Surfac
 
 
 def test_a_model_without_a_parser_of_its_own_numbers_all_streamed_calls_0() -> None:
-    answer = rendered(SAID[2], Surface.OLLAMA, stream=True, model="llama3.2")
+    answer = rendered(REPLIES[2], Surface.OLLAMA, stream=True, model="llama3.2")
     pieces = [each for delta in deltas(answer) for each in delta.get("tool_calls", ())]
     assert [(each["index"], each["id"]) for each in pieces] == [(0, "call_a"), (0, "call_b")]
     assert read(answer).parts == BOTH
-    whole = body(rendered(SAID[2], Surface.OLLAMA, model="llama3.2"))["choices"][0]["message"]["tool_calls"]
+    whole = body(rendered(REPLIES[2], Surface.OLLAMA, model="llama3.2"))["choices"][0]["message"]["tool_calls"]
     assert [each["index"] for each in whole] == [0, 1]
 
 
@@ -184,16 +186,16 @@ def test_scripted_pieces_are_the_pieces_of_the_stream() -> None:
 
 @pytest.mark.parametrize("surface", [Surface.OPENAI, Surface.AZURE, Surface.GITHUB, Surface.COPILOT, Surface.OLLAMA])
 def test_figures_come_on_request_in_a_chunk_without_choices(surface: Surface) -> None:
-    asked, unasked = (chunks(rendered(SAID[0], surface, stream=True, **more)) for more in (FIGURES, {}))
-    assert asked[-1]["choices"] == []
-    assert asked[-1]["usage"]["total_tokens"] > 198
-    assert not any(chunk.get("usage") for chunk in [*unasked, *asked[:-1]])
+    with_usage, unasked = (chunks(rendered(REPLIES[0], surface, stream=True, **more)) for more in (FIGURES, {}))
+    assert with_usage[-1]["choices"] == []
+    assert with_usage[-1]["usage"]["total_tokens"] > 198
+    assert not any(chunk.get("usage") for chunk in [*unasked, *with_usage[:-1]])
     makers = surface is not Surface.OLLAMA
-    assert all(("usage" in chunk) is makers for chunk in asked[:-1] if "prompt_filter_results" not in chunk)
+    assert all(("usage" in chunk) is makers for chunk in with_usage[:-1] if "prompt_filter_results" not in chunk)
 
 
 def test_zai_puts_the_figures_beside_the_ending_and_repeats_the_role() -> None:
-    found = chunks(rendered(SAID[0], Surface.ZAI, stream=True, **FIGURES))
+    found = chunks(rendered(REPLIES[0], Surface.ZAI, stream=True, **FIGURES))
     assert found[-1]["choices"][0]["finish_reason"] == "stop"
     assert found[-1]["usage"]["prompt_tokens_details"] == {"cached_tokens": 128}
     assert all(chunk["choices"][0]["delta"]["role"] == "assistant" for chunk in found)
@@ -202,7 +204,7 @@ def test_zai_puts_the_figures_beside_the_ending_and_repeats_the_role() -> None:
 
 @pytest.mark.parametrize("surface", [Surface.AZURE, Surface.GITHUB, Surface.COPILOT])
 def test_a_filtered_stream_begins_with_a_chunk_that_has_no_choices(surface: Surface) -> None:
-    answer = rendered(SAID[0], surface, stream=True)
+    answer = rendered(REPLIES[0], surface, stream=True)
     assert answer.events[0].kind == "ping"
     assert chunks(answer)[0]["choices"] == []
     assert read(answer).parts == (Text("It is 41 %."),)
@@ -218,7 +220,7 @@ def test_the_events_are_of_the_kinds_that_faults_and_cancels_name() -> None:
 
 
 def test_the_visible_text_of_the_events_is_the_text() -> None:
-    answer = rendered(SAID[1], stream=True)
+    answer = rendered(REPLIES[1], stream=True)
     assert "".join(event.text for event in answer.events) == "  né 北🌍\n"
     assert [event.text for event in DIALECT.split_stream(answer.headers, data(answer))] == [
         event.text for event in answer.events
@@ -229,27 +231,27 @@ def test_the_visible_text_of_the_events_is_the_text() -> None:
 
 
 def test_arguments_are_a_string_of_json() -> None:
-    message = body(rendered(SAID[2]))["choices"][0]["message"]
+    message = body(rendered(REPLIES[2]))["choices"][0]["message"]
     assert message["content"] is None
     assert [call["function"]["arguments"] for call in message["tool_calls"]] == ['{"bed": "3"}', '{"litres": 2}']
 
 
 def test_ollama_has_an_empty_content_beside_calls() -> None:
-    assert body(rendered(SAID[2], Surface.OLLAMA))["choices"][0]["message"]["content"] == ""
+    assert body(rendered(REPLIES[2], Surface.OLLAMA))["choices"][0]["message"]["content"] == ""
 
 
 def test_a_refusal_has_a_field_of_its_own() -> None:
-    message = body(rendered(SAID[7]))["choices"][0]["message"]
+    message = body(rendered(REPLIES[7]))["choices"][0]["message"]
     assert (message["content"], message["refusal"]) == (None, "I will not.")
-    assert body(rendered(SAID[7]))["choices"][0]["finish_reason"] == "stop"
+    assert body(rendered(REPLIES[7]))["choices"][0]["finish_reason"] == "stop"
 
 
 def test_a_filtered_answer_on_azure_says_what_the_filter_found() -> None:
-    (choice,) = body(rendered(SAID[8], Surface.AZURE))["choices"]
+    (choice,) = body(rendered(REPLIES[8], Surface.AZURE))["choices"]
     assert choice["finish_reason"] == "content_filter"
     assert choice["content_filter_results"]["violence"] == {"filtered": True, "severity": "high"}
-    assert body(rendered(SAID[8], Surface.AZURE))["prompt_filter_results"][0]["prompt_index"] == 0
-    assert body(rendered(SAID[8], Surface.ZAI))["choices"][0]["finish_reason"] == "sensitive"
+    assert body(rendered(REPLIES[8], Surface.AZURE))["prompt_filter_results"][0]["prompt_index"] == 0
+    assert body(rendered(REPLIES[8], Surface.ZAI))["choices"][0]["finish_reason"] == "sensitive"
 
 
 def test_a_forced_function_ends_with_stop_and_is_a_tool_use_all_the_same() -> None:
@@ -260,21 +262,21 @@ def test_a_forced_function_ends_with_stop_and_is_a_tool_use_all_the_same() -> No
 
 
 def test_copilot_puts_the_text_and_the_calls_of_claude_into_choices_of_their_own() -> None:
-    said = reply(Text("Let me look."), BOTH[0], finish=FinishReason.TOOL_USE)
-    answer = rendered(said, Surface.COPILOT, model="claude-sonnet-4.5")
+    script = reply(Text("Let me look."), BOTH[0], finish=FinishReason.TOOL_USE)
+    answer = rendered(script, Surface.COPILOT, model="claude-sonnet-4.5")
     assert len(body(answer)["choices"]) == 2
     assert read(answer).parts == (Text("Let me look."), BOTH[0])
-    assert len(body(rendered(said, Surface.COPILOT))["choices"]) == 1
+    assert len(body(rendered(script, Surface.COPILOT))["choices"]) == 1
 
 
 def test_a_call_without_an_id_gets_one_of_the_surface() -> None:
-    def made(surface: Surface) -> str:
+    def new_id(surface: Surface) -> str:
         (part,) = read(rendered(reply(FunctionCall("", "water", {})), surface)).parts
         assert isinstance(part, FunctionCall)
         return part.id
 
-    assert len(made(Surface.OPENAI)) == len("call_") + 24
-    assert len(made(Surface.OLLAMA)) == len("call_") + 8
+    assert len(new_id(Surface.OPENAI)) == len("call_") + 24
+    assert len(new_id(Surface.OLLAMA)) == len("call_") + 8
 
 
 @pytest.mark.parametrize("stream", [False, True])
@@ -286,12 +288,12 @@ def test_a_call_that_the_limit_cut_is_counted_as_broken(stream: bool) -> None:
 
 
 def test_figures_of_a_script_win_over_those_that_were_counted() -> None:
-    said = reply(Text("41 %"), usage={"fresh": 5, "cache_read": 7, "cache_write": 3, "output": 11, "thinking": 2})
-    assert read(rendered(said)).usage == TokenUsage(15, 11, 26, 7, 3, 2)
+    script = reply(Text("41 %"), usage={"fresh": 5, "cache_read": 7, "cache_write": 3, "output": 11, "thinking": 2})
+    assert read(rendered(script)).usage == TokenUsage(15, 11, 26, 7, 3, 2)
 
 
 def test_ollama_reports_nothing_about_caches() -> None:
-    assert set(body(rendered(SAID[0], Surface.OLLAMA))["usage"]) == {
+    assert set(body(rendered(REPLIES[0], Surface.OLLAMA))["usage"]) == {
         "prompt_tokens",
         "completion_tokens",
         "total_tokens",
@@ -299,16 +301,16 @@ def test_ollama_reports_nothing_about_caches() -> None:
 
 
 def test_an_answer_names_the_dated_model_and_a_local_server_the_one_that_was_asked() -> None:
-    assert body(rendered(SAID[0]))["model"] == "gpt-4o-2024-08-06"
-    assert body(rendered(SAID[0], Surface.OLLAMA, model="qwen3:latest"))["model"] == "qwen3:latest"
+    assert body(rendered(REPLIES[0]))["model"] == "gpt-4o-2024-08-06"
+    assert body(rendered(REPLIES[0], Surface.OLLAMA, model="qwen3:latest"))["model"] == "qwen3:latest"
 
 
 def test_a_part_scripted_in_the_words_of_the_api_stands_in_the_message() -> None:
-    noted = [{"type": "url_citation", "url_citation": {"url": "https://garden.example"}}]
-    scripted = Opaque("scenario", "block", {"openai-chat": {"annotations": noted}})
+    citations = [{"type": "url_citation", "url_citation": {"url": "https://garden.example"}}]
+    scripted = Opaque("scenario", "block", {"openai-chat": {"annotations": citations}})
     for stream in (False, True):
         parts = read(rendered(reply(Text("41 %"), scripted), stream=stream)).parts
-        assert parts == (Text("41 %"), Opaque("openai-chat", "annotations", {"annotations": noted}))
+        assert parts == (Text("41 %"), Opaque("openai-chat", "annotations", {"annotations": citations}))
 
 
 @pytest.mark.parametrize("part", [IMAGE, Opaque("gemini", "x", {})])
@@ -421,9 +423,9 @@ def test_more_cached_tokens_than_there_are_count_as_all_of_them() -> None:
 def test_an_error_in_mid_stream_keeps_what_came_before() -> None:
     event = DIALECT.error_event(*DIALECT.error_kind(500))
     assert event.kind == "error"
-    begun = rendered(SAID[0], stream=True)
-    data = b"".join(each.data for each in begun.events[:2]) + event.data
-    answer = DIALECT.read_response(200, begun.headers, data)
+    stream = rendered(REPLIES[0], stream=True)
+    data = b"".join(each.data for each in stream.events[:2]) + event.data
+    answer = DIALECT.read_response(200, stream.headers, data)
     assert answer.parts
     assert answer.error_kind == "server_error"
     assert not answer.complete
@@ -456,19 +458,19 @@ def test_a_stream_spelled_in_another_way_says_the_same(spelling: Any) -> None:
 
 @pytest.mark.parametrize("noise", DIALECT.noise)
 def test_noise_between_events_says_nothing(noise: bytes) -> None:
-    answer = rendered(SAID[2], stream=True)
+    answer = rendered(REPLIES[2], stream=True)
     noisy = b"".join(noise + event.data for event in answer.events)
     assert DIALECT.read_response(200, answer.headers, noisy) == read(answer)
 
 
 def test_a_broken_frame_is_no_end() -> None:
-    answer = rendered(SAID[0], stream=True)
+    answer = rendered(REPLIES[0], stream=True)
     data = b"".join(event.data for event in answer.events[:2]) + DIALECT.garbage
     assert not DIALECT.read_response(200, answer.headers, data).complete
 
 
 def test_a_stream_without_its_end_marker_is_whole_once_it_said_how_it_ended() -> None:
-    answer = rendered(SAID[0], stream=True)
+    answer = rendered(REPLIES[0], stream=True)
     *before, _ = answer.events
     assert DIALECT.read_response(200, answer.headers, b"".join(event.data for event in before)).complete
     assert not DIALECT.read_response(200, answer.headers, b"".join(event.data for event in before[:-1])).complete
@@ -501,8 +503,8 @@ _calls = st.builds(
 @examples(60)
 @given(st.text(), st.lists(_calls, max_size=3), st.sampled_from(list(Surface)), st.text(max_size=4))
 def test_any_reply_survives_both_forms(text: str, calls: list[FunctionCall], surface: Surface, seed: str) -> None:
-    said = reply(Text(text), *calls, finish=FinishReason.TOOL_USE if calls else FinishReason.STOP)
-    batch, stream = (rendered(said, surface, stream=form, seed=seed, **FIGURES) for form in (False, True))
+    script = reply(Text(text), *calls, finish=FinishReason.TOOL_USE if calls else FinishReason.STOP)
+    batch, stream = (rendered(script, surface, stream=form, seed=seed, **FIGURES) for form in (False, True))
     assert read(batch) == read(stream)
     assert read(batch).parts == ((Text(text),) if text else ()) + tuple(calls)
     for answer in (batch, stream):
@@ -513,7 +515,7 @@ def test_any_reply_survives_both_forms(text: str, calls: list[FunctionCall], sur
 @given(st.integers(0, 3000), st.binary(max_size=8))
 def test_no_cut_and_no_garbage_makes_reading_raise(cut: int, garbage: bytes) -> None:
     for stream in (False, True):
-        answer = rendered(SAID[3], stream=stream, **FIGURES)
+        answer = rendered(REPLIES[3], stream=stream, **FIGURES)
         whole = data(answer)
         DIALECT.read_response(200, answer.headers, whole[:cut] + garbage + whole[cut:])
         seen = DIALECT.read_response(200, answer.headers, whole[:cut]).parts
@@ -523,16 +525,16 @@ def test_no_cut_and_no_garbage_makes_reading_raise(cut: int, garbage: bytes) -> 
 
 @pytest.mark.parametrize("stream", [False, True])
 @pytest.mark.parametrize(
-    "beside", [(), (FunctionCall("call_2", "read_sensor", {"bed": "3"}),)], ids=["alone", "beside"]
+    "other_calls", [(), (FunctionCall("call_2", "read_sensor", {"bed": "3"}),)], ids=["alone", "beside"]
 )
 def test_a_call_of_a_tool_that_takes_a_text_goes_out_and_comes_back(
-    stream: bool, beside: tuple[FunctionCall, ...]
+    stream: bool, other_calls: tuple[FunctionCall, ...]
 ) -> None:
     """`custom` stands where `function` does, and its input streams in pieces."""
     custom = {"id": "call_1", "type": "custom", "custom": {"name": "sql", "input": "select count(*) from beds"}}
-    said = reply(Opaque("openai-chat", "custom", custom), *beside, finish=FinishReason.TOOL_USE)
-    answer = rendered(said, stream=stream)
-    assert read(answer).parts == (Opaque("openai-chat", "custom", custom), *beside)
+    script = reply(Opaque("openai-chat", "custom", custom), *other_calls, finish=FinishReason.TOOL_USE)
+    answer = rendered(script, stream=stream)
+    assert read(answer).parts == (Opaque("openai-chat", "custom", custom), *other_calls)
     if stream:
         pieces = [each["choices"][0]["delta"].get("tool_calls", []) for each in chunks(answer) if each["choices"]]
         assert sum("custom" in call for calls in pieces for call in calls) > 2

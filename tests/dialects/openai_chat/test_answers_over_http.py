@@ -19,12 +19,12 @@ from turnproof.messages import FinishReason, FunctionCall, Text
 from turnproof.scenarios.model import Fault, Turn
 from turnproof.wire.emulator import EmulatorServer, Exchange, ServerRun
 
-from .builders import ASKED, KEY, MODEL, TOOL, tool
+from .builders import KEY, MODEL, OPENING, TOOL, tool
 
 BOTH = (FunctionCall("call_a", "read_sensor", {"bed": "3"}), FunctionCall("call_b", "water", {"litres": 2}))
-SPOKEN = Reply((ReplyPart(Text("Let me look at né 北🌍.")),), FinishReason.STOP)
+REPLY = Reply((ReplyPart(Text("Let me look at né 北🌍.")),), FinishReason.STOP)
 CALLED = Reply(tuple(map(ReplyPart, BOTH)), FinishReason.TOOL_USE)
-USUAL: Any = {"model": MODEL, "messages": [ASKED], "tools": [TOOL, tool("water")]}
+USUAL: Any = {"model": MODEL, "messages": [OPENING], "tools": [TOOL, tool("water")]}
 SEEDS = ("0", "1", "2", "3")
 """Some of these alternate the fragments of parallel calls, some do not."""
 
@@ -32,7 +32,7 @@ SEEDS = ("0", "1", "2", "3")
 class Scripted:
     """Answers every request with the reply that is armed."""
 
-    reply = SPOKEN
+    reply = REPLY
     seed = "0"
 
     async def answer(self, run: ServerRun, exchange: Exchange, call: Call) -> Rendered:
@@ -66,14 +66,14 @@ def test_parallel_calls_arrive_whole_in_either_form(seed: str, sdk: tuple[Any, S
         streamed = stream.get_final_completion()
     for answer in (whole, streamed):
         (choice,) = answer.choices
-        said = [(call.id, call.function.name, call.function.arguments) for call in choice.message.tool_calls]
-        assert said == [("call_a", "read_sensor", '{"bed": "3"}'), ("call_b", "water", '{"litres": 2}')]
+        calls = [(call.id, call.function.name, call.function.arguments) for call in choice.message.tool_calls]
+        assert calls == [("call_a", "read_sensor", '{"bed": "3"}'), ("call_b", "water", '{"litres": 2}')]
         assert choice.finish_reason == "tool_calls"
 
 
 def test_a_text_and_its_figures_arrive(sdk: tuple[Any, ServerRun, Scripted]) -> None:
     client, _, script = sdk
-    script.reply = SPOKEN
+    script.reply = REPLY
     with client.chat.completions.stream(**USUAL, stream_options={"include_usage": True}) as stream:
         answer = stream.get_final_completion()
     assert answer.choices[0].message.content == "Let me look at né 北🌍."
@@ -84,17 +84,17 @@ def test_an_error_in_mid_stream_is_raised(sdk: tuple[Any, ServerRun, Scripted]) 
     import openai  # type: ignore[import-not-found, unused-ignore]
 
     client, run, script = sdk
-    script.reply = SPOKEN
+    script.reply = REPLY
     run.arm(0, Turn(user=(), rounds=(), faults=(Fault("error-event", index=2, status=500),)))
     chunks = iter(client.chat.completions.create(**USUAL, stream=True))
-    begun = "".join(next(chunks).choices[0].delta.content for _ in range(3))
+    beginning = "".join(next(chunks).choices[0].delta.content for _ in range(3))
     with pytest.raises(openai.APIError) as raised:
         list(chunks)
     run.arm(1, Turn(user=(), rounds=()))
     assert isinstance(raised.value.body, dict)
     assert raised.value.body["type"] == "server_error"
-    assert begun
-    assert begun in "Let me look at né 北🌍."
+    assert beginning
+    assert beginning in "Let me look at né 北🌍."
 
 
 # -- the client of GitHub Models
@@ -118,17 +118,17 @@ def test_the_client_of_github_models_hears_the_same(seed: str, azure: tuple[Any,
     client, script = azure
     script.reply, script.seed = CALLED, seed
     whole = client.complete(ON_GITHUB)
-    said = [(each.id, each.function.name, each.function.arguments) for each in whole.choices[0].message.tool_calls]
-    assert said == [("call_a", "read_sensor", '{"bed": "3"}'), ("call_b", "water", '{"litres": 2}')]
-    heard: dict[str, str] = {}
+    calls = [(each.id, each.function.name, each.function.arguments) for each in whole.choices[0].message.tool_calls]
+    assert calls == [("call_a", "read_sensor", '{"bed": "3"}'), ("call_b", "water", '{"litres": 2}')]
+    arguments: dict[str, str] = {}
     names: dict[int, str] = {}
     for chunk in client.complete({**ON_GITHUB, "stream": True}):
         for choice in chunk.choices:
             for piece in choice.delta.tool_calls or ():
                 index = piece["index"]
                 names.setdefault(index, piece.id)
-                heard[names[index]] = heard.get(names[index], "") + piece.function.arguments
-    assert heard == {"call_a": '{"bed": "3"}', "call_b": '{"litres": 2}'}
+                arguments[names[index]] = arguments.get(names[index], "") + piece.function.arguments
+    assert arguments == {"call_a": '{"bed": "3"}', "call_b": '{"litres": 2}'}
 
 
 def test_the_client_of_github_models_raises_what_it_refuses(azure: tuple[Any, Scripted]) -> None:

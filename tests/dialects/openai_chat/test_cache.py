@@ -13,22 +13,22 @@ from turnproof.dialects.openai_chat.surfaces import Surface
 
 from .. import answers
 from ..requests import read_call
-from .builders import ASKED, PNG, TOOL, Ask, ask, assistant, call, image, result, system, tool, user, world
+from .builders import OPENING, PNG, TOOL, Ask, ask, assistant, call, image, result, system, tool, user, world
 
 LONG = "The greenhouse log of the year. " * 160
 NEWEST = "gpt-5.6-sol"
 
 
-def parsed(asked: Ask) -> Call:
-    return read_call(SURFACES[asked.surface], asked, world())
+def parsed(request: Ask) -> Call:
+    return read_call(SURFACES[request.surface], request, world())
 
 
-def account(cache: PrefixCache, asked: Ask, now: float = 0.0) -> PromptUsage:
-    return answers.account(DIALECT, cache, parsed(asked), now)
+def account(cache: PrefixCache, request: Ask, now: float = 0.0) -> PromptUsage:
+    return answers.account(DIALECT, cache, parsed(request), now)
 
 
 def talk(*more: Any, instructions: str = LONG, tools: Any = None, **settings: Any) -> Ask:
-    return ask(system(instructions), ASKED, *more, **({"tools": tools} if tools else {}), **settings)
+    return ask(system(instructions), OPENING, *more, **({"tools": tools} if tools else {}), **settings)
 
 
 def test_a_prompt_is_found_again_in_steps_of_128_and_never_to_its_end() -> None:
@@ -51,7 +51,7 @@ def test_a_longer_conversation_reads_what_it_begins_with() -> None:
     [
         talk(instructions=f"Be brief. {LONG}"),
         talk(tools=[TOOL]),
-        ask(user("Hello"), system(LONG), ASKED),
+        ask(user("Hello"), system(LONG), OPENING),
         talk(model="gpt-4o-mini"),
     ],
     ids=["instructions", "tools", "order", "model"],
@@ -65,7 +65,7 @@ def test_whatever_changes_the_beginning_misses(changed: Ask) -> None:
 def test_the_role_of_instructions_and_the_form_of_a_text_change_nothing() -> None:
     cache = DIALECT.new_cache()
     account(cache, talk())
-    same = ask(system(LONG, "developer"), user([{"type": "text", "text": ASKED["content"]}]))
+    same = ask(system(LONG, "developer"), user([{"type": "text", "text": OPENING["content"]}]))
     assert account(cache, same).cache_read == 1280
 
 
@@ -100,37 +100,37 @@ def test_newer_models_count_by_single_tokens_and_say_what_they_wrote() -> None:
 def test_a_request_that_marks_its_breakpoints_is_cached_up_to_them() -> None:
     cache = DIALECT.new_cache()
     marked = {"type": "text", "text": LONG, "prompt_cache_breakpoint": {"mode": "explicit"}}
-    asked = ask(
+    request = ask(
         user([marked, {"type": "text", "text": "And now?"}]), model=NEWEST, prompt_cache_options={"mode": "explicit"}
     )
-    first, second = (account(cache, asked) for _ in range(2))
+    first, second = (account(cache, request) for _ in range(2))
     assert first.cache_write_5m == second.cache_read > 1024
     assert first.fresh == second.fresh > 0
 
 
 def test_zai_counts_in_steps_of_64() -> None:
     cache = SURFACES["zai"].new_cache()
-    asked = ask(system("soil" * 200), ASKED, surface=Surface.ZAI)
-    account(cache, asked)
-    assert account(cache, asked).cache_read == 192
+    request = ask(system("soil" * 200), OPENING, surface=Surface.ZAI)
+    account(cache, request)
+    assert account(cache, request).cache_read == 192
 
 
 def test_ollama_reports_no_cache_and_no_more_than_its_window() -> None:
     cache = SURFACES["ollama"].new_cache()
-    asked = ask(user("soil" * 50_000), surface=Surface.OLLAMA)
-    account(cache, asked)
-    assert account(cache, asked) == PromptUsage(40_960)
+    request = ask(user("soil" * 50_000), surface=Surface.OLLAMA)
+    account(cache, request)
+    assert account(cache, request) == PromptUsage(40_960)
 
 
 def test_every_part_of_a_prompt_weighs_something() -> None:
     rows = [
-        ask(ASKED),
-        ask(ASKED, tools=[TOOL]),
-        ask(ASKED, tools=[TOOL, tool("water")]),
-        ask(ASKED, assistant(None, call()), result(), tools=[TOOL, tool("water")]),
-        ask(ASKED, assistant("Look.", call()), result(), tools=[TOOL, tool("water")]),
-        ask(ASKED, assistant("Look.", call(arguments='{"bed": "3')), result(), user([image(PNG)]), tools=[TOOL]),
+        ask(OPENING),
+        ask(OPENING, tools=[TOOL]),
+        ask(OPENING, tools=[TOOL, tool("water")]),
+        ask(OPENING, assistant(None, call()), result(), tools=[TOOL, tool("water")]),
+        ask(OPENING, assistant("Look.", call()), result(), tools=[TOOL, tool("water")]),
+        ask(OPENING, assistant("Look.", call(arguments='{"bed": "3')), result(), user([image(PNG)]), tools=[TOOL]),
     ]
-    counts = [DIALECT.count(parsed(asked)) for asked in rows]
+    counts = [DIALECT.count(parsed(request)) for request in rows]
     assert counts == sorted(counts)
     assert len(set(counts)) == len(counts)

@@ -18,12 +18,12 @@ from .pairs import PAIRS
 from .refusals import judge
 
 
-def dialect_of(asked: Ask) -> Dialect:
-    return SURFACES[asked.surface.value]
+def dialect_of(request: Ask) -> Dialect:
+    return SURFACES[request.surface.value]
 
 
-def written(asked: Ask, refusal: Refusal) -> Any:
-    rendered = dialect_of(asked).render_refusal(refusal, "seed")
+def written(request: Ask, refusal: Refusal) -> Any:
+    rendered = dialect_of(request).render_refusal(refusal, "seed")
     return msgspec.json.decode(rendered.events[0].data)
 
 
@@ -66,25 +66,25 @@ def test_each_surface_has_an_error_body_of_its_own(rule: str, body: dict[str, An
 
 
 def test_zai_answers_a_wrong_route_with_status_200_and_an_envelope() -> None:
-    asked = next(pair for pair in PAIRS if pair.rule == "zai-route").illegal
-    refusal = judge(asked)[0]
-    assert written(asked, refusal) == {"code": 500, "msg": "404 NOT_FOUND", "success": False}
+    request = next(pair for pair in PAIRS if pair.rule == "zai-route").illegal
+    refusal = judge(request)[0]
+    assert written(request, refusal) == {"code": 500, "msg": "404 NOT_FOUND", "success": False}
     rendered = DIALECT.render_refusal(refusal, "seed")
     answer = DIALECT.read_response(200, rendered.headers, rendered.events[0].data)
     assert (answer.error_kind, answer.error_message, answer.complete) == ("500", "404 NOT_FOUND", False)
 
 
 def test_copilot_speaks_plain_text_to_an_editor_without_a_version() -> None:
-    asked = next(pair for pair in PAIRS if pair.rule == "copilot-editor").illegal
-    rendered = DIALECT.render_refusal(judge(asked)[0], "seed")
+    request = next(pair for pair in PAIRS if pair.rule == "copilot-editor").illegal
+    rendered = DIALECT.render_refusal(judge(request)[0], "seed")
     assert rendered.headers["content-type"].startswith("text/plain")
     answer = DIALECT.read_response(rendered.status, rendered.headers, rendered.events[0].data)
     assert answer.error_message == "bad request: missing Editor-Version header for IDE auth\n"
 
 
 def test_no_error_shows_a_key() -> None:
-    asked = Ask(ask().body, headers={"authorization": "Bearer sk-a-secret-of-somebody"})
-    refusal = judge(asked)[0]
+    request = Ask(ask().body, headers={"authorization": "Bearer sk-a-secret-of-somebody"})
+    refusal = judge(request)[0]
     assert refusal.rule is rules.BAD_KEY
     assert "secret" not in refusal.message
 

@@ -16,11 +16,11 @@ from turnproof.dialects.openai_chat.surfaces import ChatCall, Surface
 from turnproof.errors import BindingError
 from turnproof.messages import FileRef, FunctionCall, InlineData, Message, Opaque, Text, Thought, ToolResult, thaw
 
-from .builders import ASKED, MODELS, PNG, Ask, ask, assistant, call, image, loop, result, system, tool, user, world
+from .builders import MODELS, OPENING, PNG, Ask, ask, assistant, call, image, loop, result, system, tool, user, world
 
 
-def parsed(asked: Ask) -> ChatCall:
-    found = SURFACES[asked.surface].parse(asked.request(), world())
+def parsed(sendable: Ask) -> ChatCall:
+    found = SURFACES[sendable.surface].parse(sendable.request(), world())
     assert isinstance(found, ChatCall), found
     return found
 
@@ -52,7 +52,7 @@ def message(wire: Any, *before: Any) -> Message:
 def test_the_address_tells_the_surface_and_where_it_does_not_the_name(
     path: str, named: str, surface: str, operation: str
 ) -> None:
-    body = msgspec.json.encode({"model": "m", "messages": [ASKED]})
+    body = msgspec.json.encode({"model": "m", "messages": [OPENING]})
     found = SURFACES[named].parse(HttpRequest("POST", path, {}, {}, body), world())
     assert isinstance(found, ChatCall)
     assert (found.surface, found.operation) == (surface, operation)
@@ -76,8 +76,8 @@ def test_what_is_asked_without_a_body(path: str, operation: str, surface: str) -
 
 
 def test_a_deployment_is_the_model_whatever_the_body_says() -> None:
-    asked = Ask({"model": "other", "messages": [ASKED]}, path="/openai/deployments/mine/chat/completions")
-    assert parsed(asked).model == "mine"
+    request = Ask({"model": "other", "messages": [OPENING]}, path="/openai/deployments/mine/chat/completions")
+    assert parsed(request).model == "mine"
 
 
 def test_a_dialect_is_asked_for_at_a_surface() -> None:
@@ -103,7 +103,7 @@ def test_the_name_of_a_surface_finds_it_again(surface: Surface) -> None:
 
 
 def test_instructions_in_front_are_the_system_text_under_either_role() -> None:
-    found = parsed(ask(system("Be brief."), system("Be kind.", "developer"), ASKED))
+    found = parsed(ask(system("Be brief."), system("Be kind.", "developer"), OPENING))
     assert found.system == (Text("Be brief."), Text("Be kind."))
     assert [each.role for each in found.messages] == ["user"]
 
@@ -116,7 +116,7 @@ def test_instructions_in_blocks_are_one_text() -> None:
 
 
 def test_a_later_instruction_stays_in_its_place() -> None:
-    found = parsed(ask(ASKED, assistant("41 %"), system("Be brief.", "developer"), ASKED))
+    found = parsed(ask(OPENING, assistant("41 %"), system("Be brief.", "developer"), OPENING))
     assert [each.role for each in found.messages] == ["user", "model", "system", "user"]
     assert found.system == ()
 
@@ -173,19 +173,19 @@ def test_a_breakpoint_is_a_mark_on_its_part() -> None:
 
 
 def test_a_message_of_the_model_is_thinking_then_text_then_calls() -> None:
-    found = message(assistant("Let me look.", call(), reasoning_content="Bed 3."), ASKED)
+    found = message(assistant("Let me look.", call(), reasoning_content="Bed 3."), OPENING)
     assert found.parts == (Thought("Bed 3."), Text("Let me look."), FunctionCall("call_1", "read_sensor", {"bed": "3"}))
 
 
 @pytest.mark.parametrize("field", ["reasoning", "reasoning_content", "reasoning_text"])
 def test_thinking_is_read_once_from_whichever_field_it_stands_in(field: str) -> None:
     both = {field: "Bed 3.", "reasoning_content": "Bed 3."}
-    assert message(assistant("41 %", **both), ASKED).parts == (Thought("Bed 3."), Text("41 %"))
+    assert message(assistant("41 %", **both), OPENING).parts == (Thought("Bed 3."), Text("41 %"))
 
 
 @pytest.mark.parametrize("arguments", ['{"bed": ', "[1]", "3", "nonsense", '{"n": ' + "[" * 200 + "]" * 200 + "}"])
 def test_arguments_that_are_no_object_stay_beside_the_call(arguments: str) -> None:
-    (part,) = message(assistant(None, call(arguments=arguments)), ASKED).parts
+    (part,) = message(assistant(None, call(arguments=arguments)), OPENING).parts
     assert isinstance(part, FunctionCall)
     assert thaw(part.args) == {}
     assert part.provider_data is not None
@@ -194,13 +194,13 @@ def test_arguments_that_are_no_object_stay_beside_the_call(arguments: str) -> No
 
 @pytest.mark.parametrize("arguments", ["", "  ", "{}"])
 def test_no_arguments_are_an_empty_object(arguments: str) -> None:
-    (part,) = message(assistant(None, call(arguments=arguments)), ASKED).parts
+    (part,) = message(assistant(None, call(arguments=arguments)), OPENING).parts
     assert part == FunctionCall("call_1", "read_sensor", {})
 
 
 def test_results_of_one_message_are_one_neutral_message_with_the_names_of_their_calls() -> None:
     found = parsed(
-        ask(ASKED, assistant(None, call("a"), call("b", "water")), result("b", "done"), result("a"), user("And?"))
+        ask(OPENING, assistant(None, call("a"), call("b", "water")), result("b", "done"), result("a"), user("And?"))
     ).messages
     assert [each.role for each in found] == ["user", "model", "tool", "user"]
     assert found[2].parts == (ToolResult("b", "water", "done"), ToolResult("a", "read_sensor", "41 %"))
@@ -217,16 +217,16 @@ def test_images_in_a_result_are_attached_to_it() -> None:
 def test_a_call_of_the_old_kind_is_paired_by_its_place() -> None:
     old = {"role": "assistant", "content": None, "function_call": {"name": "read_sensor", "arguments": "{}"}}
     answer = {"role": "function", "name": "read_sensor", "content": "41 %"}
-    found = parsed(ask(ASKED, old, answer)).messages
-    (made,) = found[1].calls
-    assert DIALECT.is_positional(made.id)
+    found = parsed(ask(OPENING, old, answer)).messages
+    (first_call,) = found[1].calls
+    assert DIALECT.is_positional(first_call.id)
     assert not DIALECT.is_positional("call_1")
-    assert found[2].parts == (ToolResult(made.id, "read_sensor", "41 %"),)
+    assert found[2].parts == (ToolResult(first_call.id, "read_sensor", "41 %"),)
 
 
 def test_a_call_that_is_no_function_is_kept_as_it_is() -> None:
     custom = {"id": "call_1", "type": "custom", "custom": {"name": "sql", "input": "select 1"}}
-    (part,) = message(assistant(None, custom), ASKED).parts
+    (part,) = message(assistant(None, custom), OPENING).parts
     assert isinstance(part, Opaque)
     assert thaw(part.data) == custom
 
@@ -256,7 +256,7 @@ def test_a_tool_that_is_no_function_is_all_of_its_definition() -> None:
 def test_a_refusal_sent_back_is_a_text_that_knows_it() -> None:
     block = {"type": "refusal", "refusal": "I will not."}
     for wire in (assistant([block]), assistant(None, refusal="I will not.")):
-        (part,) = message(wire, ASKED).parts
+        (part,) = message(wire, OPENING).parts
         assert isinstance(part, Text)
         assert part.text == "I will not."
         assert part.provider_data is not None
@@ -267,8 +267,8 @@ def test_a_schema_that_no_session_can_hold_is_refused() -> None:
     deep: Any = 1
     for _ in range(150):
         deep = [deep]
-    asked = ask(tools=[tool(parameters={"default": deep})])
-    refusal = DIALECT.parse(asked.request(), world())
+    sendable = ask(tools=[tool(parameters={"default": deep})])
+    refusal = DIALECT.parse(sendable.request(), world())
     assert isinstance(refusal, Refusal)
     assert "nested deeper" in refusal.message
 
@@ -290,15 +290,15 @@ def test_reading_never_raises(data: bytes) -> None:
 
 
 def test_what_two_requests_share_does_not_depend_on_their_spelling() -> None:
-    first = ask(system("Be brief."), ASKED, assistant("41 %", reasoning_content="Hm."), ASKED, temperature=0.1)
-    blocks = user([{"type": "text", "text": ASKED["content"]}])
-    second = ask(system("Be brief.", "developer"), blocks, assistant("41 %"), ASKED)
+    first = ask(system("Be brief."), OPENING, assistant("41 %", reasoning_content="Hm."), OPENING, temperature=0.1)
+    blocks = user([{"type": "text", "text": OPENING["content"]}])
+    second = ask(system("Be brief.", "developer"), blocks, assistant("41 %"), OPENING)
     assert form(first) == form(second)
-    assert form(first) != form(ask(ASKED))
+    assert form(first) != form(ask(OPENING))
 
 
-def form(asked: Ask) -> Any:
-    found: Call = parsed(asked)
+def form(request: Ask) -> Any:
+    found: Call = parsed(request)
     return DIALECT.match_form(found)
 
 
@@ -322,7 +322,7 @@ FULL: Any = {
         user([{"type": "text", "text": "Hi"}, image(PNG), {"type": "file", "file": {"file_id": "f"}}]),
         assistant("Let me look.", call(), refusal=None, reasoning_content="Hm."),
         result(content=[{"type": "text", "text": "41 %"}]),
-        ASKED,
+        OPENING,
     ],
 }
 
@@ -354,8 +354,8 @@ def damaged(value: Any, place: tuple[str | int, ...], other: Any) -> Any:
 def test_any_value_in_place_of_any_other_is_taken_or_refused(other: Any, surface: Surface) -> None:
     dialect_, seen = SURFACES[surface], world()
     for place in places(FULL):
-        asked = Ask(damaged(FULL | {"model": MODELS[surface]}, place, other), surface=surface)
-        request = asked.request()
+        sendable = Ask(damaged(FULL | {"model": MODELS[surface]}, place, other), surface=surface)
+        request = sendable.request()
         found = dialect_.parse(request, seen)
         if isinstance(found, Refusal):
             assert 400 <= found.status < 500, place

@@ -34,9 +34,9 @@ class Service:
     runs: Mapping[Surface, ServerRun]
     client: httpx2.Client
 
-    def send(self, asked: Ask) -> httpx2.Response:
-        request = asked.request(lambda body: json.dumps(body).encode())
-        return send_request(self.client, self.runs[asked.surface], request)
+    def send(self, sendable: Ask) -> httpx2.Response:
+        request = sendable.request(lambda body: json.dumps(body).encode())
+        return send_request(self.client, self.runs[sendable.surface], request)
 
 
 UNREADABLE = ("method", "zai-route")

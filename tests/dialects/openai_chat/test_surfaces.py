@@ -19,7 +19,7 @@ from turnproof.wire.controls.openai_chat import CONTROL
 from turnproof.wire.emulator import EmulatorServer, ServerRun
 from turnproof.wire.emulator.echo import EchoResponder
 
-from .builders import ASKED, KEY, MODELS
+from .builders import KEY, MODELS, OPENING
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +49,7 @@ def test_the_base_url_of_a_run_has_the_form_that_the_surfaces_clients_take(
     surface: Surface, path: str, server: EmulatorServer, client: httpx2.Client
 ) -> None:
     run = opened(server, surface)
-    body = {"model": MODELS[surface], "messages": [ASKED]}
+    body = {"model": MODELS[surface], "messages": [OPENING]}
     answer = client.post(f"{run.base_url}{path}", json=body, headers=BEARER)
     assert answer.status_code == 200
     assert answer.json()["choices"][0]["message"]["content"] == "You said: How moist is bed 3?"
@@ -91,7 +91,7 @@ class Copilot:
 
     def ask(self, token: str) -> httpx2.Response:
         headers = {"authorization": f"Bearer {token}", "editor-version": "turnproof/1.0"}
-        body: Any = {"model": "gpt-4o", "messages": [ASKED]}
+        body: Any = {"model": "gpt-4o", "messages": [OPENING]}
         return self._client.post(f"{self._run.base_url}/chat/completions", json=body, headers=headers)
 
     def models(self, token: str) -> Any:

@@ -35,9 +35,9 @@ def call(call_id: str = "call_1", name: str = "read_sensor", arguments: str = '{
     return {"type": "function_call", "call_id": call_id, "name": name, "arguments": arguments, **more}
 
 
-def output(call_id: str = "call_1", said: Any = "41 %", **more: Any) -> Json:
+def output(call_id: str = "call_1", value: Any = "41 %", **more: Any) -> Json:
     """What the function gave."""
-    return {"type": "function_call_output", "call_id": call_id, "output": said, **more}
+    return {"type": "function_call_output", "call_id": call_id, "output": value, **more}
 
 
 def reasoning(item_id: str | None = "rs_free", sealed: str | None = SEALED, **more: Any) -> Json:
@@ -50,7 +50,7 @@ STORED_REASONING, STORED_CALL, STORED_ANSWER = "rs_stored", "fc_stored", "msg_st
 FLEETING_REASONING, FLEETING_CALL = "rs_fleeting", "fc_fleeting"
 RESPONSE, BACKGROUND, FAILED, CONVERSATION = "resp_stored", "resp_background", "resp_failed", "conv_kept"
 
-ASKED = user("How moist is bed 3?")
+OPENING = user("How moist is bed 3?")
 STORED = (
     reasoning(STORED_REASONING), call("call_s", id=STORED_CALL, status="completed"),
 )  # fmt: skip
@@ -62,14 +62,14 @@ def world() -> World:
     one that was not stored, one in the background, one that failed, a conversation, the reasoning of another model, and
     two session tokens of Copilot, of which one is over."""
     found = World(keys=frozenset({KEY}), models=DIALECT.models, clock=lambda: 1_700_000_000.0)
-    remember({"id": RESPONSE, "output": list(STORED)}, (ASKED,), found, stored=True, model=MODEL)
+    remember({"id": RESPONSE, "output": list(STORED)}, (OPENING,), found, stored=True, model=MODEL)
     answer = assistant("41 %", id=STORED_ANSWER)
-    remember({"id": "resp_answer", "output": [answer]}, (ASKED,), found, stored=True, model=MODEL)
-    remember({"id": "resp_fleeting", "output": list(FLEETING)}, (ASKED,), found, stored=False, model=MODEL)
+    remember({"id": "resp_answer", "output": [answer]}, (OPENING,), found, stored=True, model=MODEL)
+    remember({"id": "resp_fleeting", "output": list(FLEETING)}, (OPENING,), found, stored=False, model=MODEL)
     elsewhere = reasoning("rs_other", SEALED_BY_OTHER)
-    remember({"id": "resp_other", "output": [elsewhere]}, (ASKED,), found, stored=False, model=OTHER)
+    remember({"id": "resp_other", "output": [elsewhere]}, (OPENING,), found, stored=False, model=OTHER)
     for name, more in ((BACKGROUND, {"background": True}), (FAILED, {"status": "failed"})):
-        remember({"id": name, "output": [], **more}, (ASKED,), found, stored=True, model=MODEL)
+        remember({"id": name, "output": [], **more}, (OPENING,), found, stored=True, model=MODEL)
     found.resources[CONVERSATION] = Conversation(CONVERSATION, 1_700_000_000)
     found.resources["copilot"] = {SESSION: 1_700_001_800, "tid=old": 1_700_000_000}
     return found
@@ -91,7 +91,7 @@ Pair = refusals.Pair[Ask]
 
 def body(*items: Json, **more: Any) -> Json:
     """The body of a request with these items; the one question by default."""
-    return {"model": MODEL, "input": list(items) or [ASKED], **more}
+    return {"model": MODEL, "input": list(items) or [OPENING], **more}
 
 
 def ask(*items: Json, **more: Any) -> Ask:
@@ -101,7 +101,7 @@ def ask(*items: Json, **more: Any) -> Ask:
 
 def loop(*items: Json) -> Ask:
     """The question, then these items."""
-    return ask(ASKED, *items)
+    return ask(OPENING, *items)
 
 
 def copilot(*items: Json, editor: str | None = "vscode/1.99", token: str = SESSION, **more: Any) -> Ask:

@@ -8,9 +8,9 @@ from turnproof.dialects.openai_responses import DIALECT, rules
 
 from ..refusals import Accepted, RefusalKit, judge_by
 from .builders import (
-    ASKED,
     FLEETING,
     OLD,
+    OPENING,
     STORED,
     STORED_REASONING,
     Ask,
@@ -41,12 +41,12 @@ WITHOUT_PAIR: Mapping[str, str] = {
 ACCEPTED: tuple[Accepted[Ask], ...] = (
     Accepted("string-input", Ask({"model": "gpt-5", "input": "Hello"})),
     Accepted("input-without-instructions-or-tools", ask()),
-    Accepted("first-message-from-the-assistant", ask(assistant("Welcome."), ASKED)),
-    Accepted("assistant-content-as-a-string", ask(ASKED, {"role": "assistant", "content": "41 %"}, user("Thanks"))),
+    Accepted("first-message-from-the-assistant", ask(assistant("Welcome."), OPENING)),
+    Accepted("assistant-content-as-a-string", ask(OPENING, {"role": "assistant", "content": "41 %"}, user("Thanks"))),
     Accepted("refusal-goes-back",
-             ask(ASKED, {"role": "assistant", "content": [{"type": "refusal", "refusal": "No."}]})),
-    Accepted("neighbours-of-one-role", ask(ASKED, user("And bed 4?"))),
-    Accepted("developer-first", ask({"role": "developer", "content": "Be brief."}, ASKED)),
+             ask(OPENING, {"role": "assistant", "content": [{"type": "refusal", "refusal": "No."}]})),
+    Accepted("neighbours-of-one-role", ask(OPENING, user("And bed 4?"))),
+    Accepted("developer-first", ask({"role": "developer", "content": "Be brief."}, OPENING)),
     Accepted("outputs-in-any-order", loop(call("a"), call("b"), output("b"), output("a"))),
     Accepted("output-after-an-interjection", loop(call(), user("Hurry."), output())),
     Accepted("call-without-item-id", loop(call(), output())),
@@ -56,11 +56,11 @@ ACCEPTED: tuple[Accepted[Ask], ...] = (
     Accepted("reasoning-without-id", loop(reasoning(None), call(), output())),
     Accepted("readable-reasoning-of-an-open-model",
              loop(reasoning("rs_1", None, content=[{"type": "reasoning_text", "text": "Hm."}]), call(), output())),
-    Accepted("stateless-loop", ask(ASKED, *FLEETING, output("call_f"), store=False,
+    Accepted("stateless-loop", ask(OPENING, *FLEETING, output("call_f"), store=False,
                                    include=["reasoning.encrypted_content"])),
     Accepted("arguments-that-are-no-json", loop(call(arguments='{"bed": '), output())),
-    Accepted("output-as-a-list", loop(call(), output(said=[{"type": "input_text", "text": "41 %"}]))),
-    Accepted("empty-output", loop(call(), output(said=""))),
+    Accepted("output-as-a-list", loop(call(), output(value=[{"type": "input_text", "text": "41 %"}]))),
+    Accepted("empty-output", loop(call(), output(value=""))),
     Accepted("tool-without-parameters", ask(tools=[{"type": "function", "name": "f", "parameters": None}])),
     Accepted("tool-of-the-service", ask(tools=[{"type": "web_search"}])),
     Accepted("items-of-unknown-types", loop({"type": "hologram", "id": "h_1", "anything": 1})),
@@ -69,7 +69,7 @@ ACCEPTED: tuple[Accepted[Ask], ...] = (
     Accepted("count-without-a-model", Ask({"input": "Hello"}, path="/v1/responses/input_tokens")),
     Accepted(
         "codex-cli",
-        ask({"type": "message", "role": "developer", "content": [{"type": "input_text", "text": "Be brief."}]}, ASKED,
+        ask({"type": "message", "role": "developer", "content": [{"type": "input_text", "text": "Be brief."}]}, OPENING,
             stream=True, store=False, include=["reasoning.encrypted_content"], prompt_cache_key="thread",
             client_metadata={"turn": "1"}, parallel_tool_calls=True, tool_choice="auto"),
     ),
@@ -85,7 +85,7 @@ REFUSALS: RefusalKit[Ask] = RefusalKit(
     inferred_without_pair=frozenset(
         {"response-not-found", "socket-message", "http-field-on-a-socket"}
     ),
-    several=(ask(ASKED, output(), call(), tools=[function("a.b"), function("r" * 65)]), (True, False, False)),
+    several=(ask(OPENING, output(), call(), tools=[function("a.b"), function("r" * 65)]), (True, False, False)),
     wrong_key=Ask(raw=b"{", headers={"authorization": "Bearer wrong"}), bad_key=rules.BAD_KEY,
     meanings={
         "context-limit": [

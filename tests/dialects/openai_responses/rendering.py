@@ -14,26 +14,26 @@ from turnproof.messages import FinishReason, Opaque, Text
 
 from ..answers import CLIPPED, COMMON, data, read_back, reply
 from ..requests import Json
-from .builders import ASKED, ask, function, world
+from .builders import OPENING, ask, function, world
 
 DATED = "gpt-5-2025-08-07"
 PROMPT = PromptUsage(31, cache_read=1536)
 
 
-def asked(*, stream: bool = False, at: World | None = None, **body: Any) -> ResponsesCall:
+def new_call(*, stream: bool = False, at: World | None = None, **body: Any) -> ResponsesCall:
     """A request that asks for summaries and for encrypted reasoning and has one tool, as the dialect reads it."""
     usual = {"reasoning": {"summary": "auto"}, "include": [ENCRYPTED], "tools": [function()], "stream": stream}
-    request = ask(*body.pop("items", (ASKED,)), **usual | body).request()
+    request = ask(*body.pop("items", (OPENING,)), **usual | body).request()
     read = DIALECT.parse(request, at or world())
     assert isinstance(read, ResponsesCall), read
     return read
 
 
 def render(
-    said: Reply, call: Call | None = None, *, stream: bool = False, seed: str = "s", at: World | None = None
+    script: Reply, call: Call | None = None, *, stream: bool = False, seed: str = "s", at: World | None = None
 ) -> Rendered:
     """The answer with this reply."""
-    return DIALECT.render(call or asked(stream=stream), said, PROMPT, at or world(), seed)
+    return DIALECT.render(call or new_call(stream=stream), script, PROMPT, at or world(), seed)
 
 
 read = partial(read_back, DIALECT)
@@ -57,7 +57,7 @@ def final(rendered: Rendered) -> Json:
 SEARCHED = Opaque(
     "scenario", "search", {"openai-responses": {"type": "web_search_call", "id": "ws_1", "status": "completed"}}
 )
-SAID = {
+REPLIES = {
     **COMMON,
     "cut-off-in-a-call": reply(Text("I write."), CLIPPED, finish=FinishReason.MAX_TOKENS),
     "filtered": reply(Text("I"), finish=FinishReason.SAFETY),

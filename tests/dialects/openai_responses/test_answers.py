@@ -22,8 +22,8 @@ from turnproof.errors import HarnessError
 from turnproof.messages import FinishReason, FunctionCall, InlineData, ProviderData, Text, Thought, TokenUsage
 
 from ..answers import LOOK, data, reply
-from .builders import ASKED, KEY, MODEL, SEALED_BY_OTHER, Ask, assistant, output, reasoning, world
-from .rendering import DATED, PROMPT, SAID, asked, final, payloads, read, render
+from .builders import KEY, MODEL, OPENING, SEALED_BY_OTHER, Ask, assistant, output, reasoning, world
+from .rendering import DATED, PROMPT, REPLIES, final, new_call, payloads, read, render
 
 NAME = "openai-responses"
 
@@ -31,11 +31,11 @@ NAME = "openai-responses"
 @pytest.mark.parametrize("stream", [False, True])
 def test_what_was_scripted_is_read_back(stream: bool) -> None:
     answer = read(render(reply(*LOOK, finish=FinishReason.TOOL_USE), stream=stream))
-    thought, said, first, empty = answer.parts
+    thought, text_part, first, empty = answer.parts
     assert isinstance(thought, Thought)
     assert thought.text == "Bed 3 needs the sensor."
-    assert isinstance(said, Text)
-    assert said.text == "Let me look at bed 3. 🌱"
+    assert isinstance(text_part, Text)
+    assert text_part.text == "Let me look at bed 3. 🌱"
     assert isinstance(first, FunctionCall)
     assert (first.name, first.args) == ("read_sensor", {"bed": "3", "unit": "°C", "leaf": "🍃"})
     assert first.id.startswith("call_")
@@ -44,9 +44,9 @@ def test_what_was_scripted_is_read_back(stream: bool) -> None:
     assert (answer.finish, answer.raw_finish, answer.complete) == (FinishReason.TOOL_USE, "completed", True)
 
 
-@pytest.mark.parametrize("name", SAID)
+@pytest.mark.parametrize("name", REPLIES)
 def test_batch_and_stream_say_the_same(name: str) -> None:
-    batch, stream = (render(SAID[name], stream=stream) for stream in (False, True))
+    batch, stream = (render(REPLIES[name], stream=stream) for stream in (False, True))
     assert read(batch) == read(stream)
     assert final(batch) == final(stream) | {"completed_at": final(batch)["completed_at"]}
 
@@ -62,7 +62,7 @@ def test_batch_and_stream_say_the_same(name: str) -> None:
     ],
 )  # fmt: skip
 def test_each_ending_is_told_in_the_words_of_the_api(name: str, finish: FinishReason, raw: str) -> None:
-    answer = read(render(SAID[name], stream=True))
+    answer = read(render(REPLIES[name], stream=True))
     assert (answer.finish, answer.raw_finish) == (finish, raw)
 
 
@@ -91,15 +91,15 @@ def test_the_events_come_in_the_recorded_order() -> None:
 
 def test_events_are_numbered_named_and_placed() -> None:
     rendered = render(reply(*LOOK, finish=FinishReason.TOOL_USE), stream=True)
-    told = payloads(rendered)
-    assert [each["sequence_number"] for each in told] == list(range(len(told)))
-    for event, each in zip(rendered.events, told, strict=True):
+    bodies = payloads(rendered)
+    assert [each["sequence_number"] for each in bodies] == list(range(len(bodies)))
+    for event, each in zip(rendered.events, bodies, strict=True):
         assert event.data.startswith(b"event: %b\ndata: {" % each["type"].encode())
     items = final(rendered)["output"]
-    for each in told:
+    for each in bodies:
         if "item_id" in each:
             assert each["item_id"] == items[each["output_index"]]["id"]
-    assert {each["output_index"] for each in told if "output_index" in each} == {0, 1, 2, 3}
+    assert {each["output_index"] for each in bodies if "output_index" in each} == {0, 1, 2, 3}
 
 
 def test_an_item_opens_empty_and_ends_whole() -> None:
@@ -109,9 +109,9 @@ def test_an_item_opens_empty_and_ends_whole() -> None:
     )
     assert done == final(rendered)["output"]
     assert [each["id"] for each in opened] == [each["id"] for each in done]
-    thought, said, asked_for, _ = opened
-    assert (thought["summary"], said["content"], asked_for["arguments"]) == ([], [], "")
-    assert (said["status"], asked_for["status"]) == ("in_progress", "in_progress")
+    thought, message_item, asked_for, _ = opened
+    assert (thought["summary"], message_item["content"], asked_for["arguments"]) == ([], [], "")
+    assert (message_item["status"], asked_for["status"]) == ("in_progress", "in_progress")
     # Documented: what stands in the opening event may be incomplete; the one to send back comes at the end.
     assert thought["encrypted_content"] != done[0]["encrypted_content"]
 
@@ -130,34 +130,34 @@ def test_deltas_join_to_what_is_done() -> None:
 
 
 def test_scripted_pieces_are_the_deltas() -> None:
-    rendered = render(SAID["in-pieces"], stream=True)
+    rendered = render(REPLIES["in-pieces"], stream=True)
     assert [each["delta"] for each in payloads(rendered, "response.output_text.delta")] == ["41", " %"]
 
 
 def test_a_refusal_has_content_and_events_of_its_own() -> None:
-    rendered = render(SAID["refused"], stream=True)
+    rendered = render(REPLIES["refused"], stream=True)
     assert [each["delta"] for each in payloads(rendered, "response.refusal.delta")] == ["No."]
     assert payloads(rendered, "response.output_text.delta") == []
     assert final(rendered)["output"][0]["content"] == [{"type": "refusal", "refusal": "No."}]
 
 
 def test_an_incomplete_response_says_why_and_of_which_item() -> None:
-    told = final(render(SAID["cut-off"]))
-    assert (told["status"], told["incomplete_details"]) == ("incomplete", {"reason": "max_output_tokens"})
-    assert told["output"][-1]["status"] == "incomplete"
-    assert payloads(render(SAID["cut-off"], stream=True))[-1]["type"] == "response.incomplete"
+    response = final(render(REPLIES["cut-off"]))
+    assert (response["status"], response["incomplete_details"]) == ("incomplete", {"reason": "max_output_tokens"})
+    assert response["output"][-1]["status"] == "incomplete"
+    assert payloads(render(REPLIES["cut-off"], stream=True))[-1]["type"] == "response.incomplete"
 
 
 def test_a_call_that_was_cut_off_is_broken_and_not_among_the_parts() -> None:
     for stream in (False, True):
-        answer = read(render(SAID["cut-off-in-a-call"], stream=stream))
+        answer = read(render(REPLIES["cut-off-in-a-call"], stream=stream))
         assert (answer.broken_calls, len(answer.parts)) == (1, 1)
-    told = payloads(render(SAID["cut-off-in-a-call"], stream=True))
-    assert not any(each["type"] == "response.function_call_arguments.done" for each in told)
+    bodies = payloads(render(REPLIES["cut-off-in-a-call"], stream=True))
+    assert not any(each["type"] == "response.function_call_arguments.done" for each in bodies)
 
 
 def test_a_failed_response_holds_its_error() -> None:
-    rendered = render(SAID["failed"], stream=True)
+    rendered = render(REPLIES["failed"], stream=True)
     assert payloads(rendered)[-1]["type"] == "response.failed"
     assert rendered.events[-1].kind == "error"
     answer = read(rendered)
@@ -166,16 +166,18 @@ def test_a_failed_response_holds_its_error() -> None:
 
 def test_a_broken_call_without_pieces_is_cut_somewhere() -> None:
     broken = ReplyPart(FunctionCall("", "write", {"path": "a.txt", "text": "long"}), broken=True)
-    told = final(render(reply(broken, finish=FinishReason.MAX_TOKENS)))["output"][0]
-    assert told["arguments"] == '{"path":"a.txt","text":"long"}'[:20]
+    item = final(render(reply(broken, finish=FinishReason.MAX_TOKENS)))["output"][0]
+    assert item["arguments"] == '{"path":"a.txt","text":"long"}'[:20]
 
 
 def test_summaries_are_told_only_where_they_are_asked_for() -> None:
-    silent = asked(reasoning={"effort": "low"})
-    thought = final(render(SAID["thinking-and-text"], silent))["output"][0]
+    silent = new_call(reasoning={"effort": "low"})
+    thought = final(render(REPLIES["thinking-and-text"], silent))["output"][0]
     assert thought["summary"] == []
     assert thought["encrypted_content"].startswith("gAAAA")
-    assert final(render(SAID["thinking-and-text"]))["output"][0]["summary"] == [{"type": "summary_text", "text": "Hm."}]
+    assert final(render(REPLIES["thinking-and-text"]))["output"][0]["summary"] == [
+        {"type": "summary_text", "text": "Hm."}
+    ]
 
 
 @pytest.mark.parametrize(
@@ -190,49 +192,49 @@ def test_summaries_are_told_only_where_they_are_asked_for() -> None:
 def test_reasoning_is_encrypted_for_who_asks_for_it_and_for_everybody_at_copilot(
     asks: dict[str, Any], path: str, is_there: bool
 ) -> None:
-    call = replace(asked(**asks), surface=Surface.OPENAI if path.startswith("/v1") else Surface.COPILOT)
-    thought = final(render(SAID["thinking-and-text"], call))["output"][0]
+    call = replace(new_call(**asks), surface=Surface.OPENAI if path.startswith("/v1") else Surface.COPILOT)
+    thought = final(render(REPLIES["thinking-and-text"], call))["output"][0]
     assert ("encrypted_content" in thought) is is_there
 
 
 def test_thinking_that_nobody_may_read_is_sealed() -> None:
     def sealed(hidden: str) -> str:
         part = Thought("", provider_data=ProviderData("scenario", "", {"redacted": hidden}))
-        told = final(render(reply(part)))["output"][0]
-        assert told["summary"] == []
-        return str(told["encrypted_content"])
+        item = final(render(reply(part)))["output"][0]
+        assert item["summary"] == []
+        return str(item["encrypted_content"])
 
     assert sealed("one") != sealed("another")
 
 
 def test_newer_models_say_which_message_is_the_answer() -> None:
-    newer = asked(model="gpt-5.5")
+    newer = new_call(model="gpt-5.5")
     before = final(render(reply(*LOOK, finish=FinishReason.TOOL_USE), newer))["output"][1]
     assert before["phase"] == "commentary"
-    assert final(render(SAID["text"], newer))["output"][0]["phase"] == "final_answer"
-    assert "phase" not in final(render(SAID["text"]))["output"][0]
+    assert final(render(REPLIES["text"], newer))["output"][0]["phase"] == "final_answer"
+    assert "phase" not in final(render(REPLIES["text"]))["output"][0]
 
 
 def test_usage_counts_the_cached_as_input_and_reasoning_as_output() -> None:
-    told = final(render(SAID["thinking-and-text"]))["usage"]
-    assert told["input_tokens"] == PROMPT.whole
-    assert told["input_tokens_details"]["cached_tokens"] == 1536
-    assert told["output_tokens_details"]["reasoning_tokens"] == 1
-    assert told["total_tokens"] == told["input_tokens"] + told["output_tokens"]
-    answer = read(render(SAID["thinking-and-text"], stream=True))
-    assert answer.usage == TokenUsage(1567, told["output_tokens"], told["total_tokens"], 1536, 0, 1)
+    figures = final(render(REPLIES["thinking-and-text"]))["usage"]
+    assert figures["input_tokens"] == PROMPT.whole
+    assert figures["input_tokens_details"]["cached_tokens"] == 1536
+    assert figures["output_tokens_details"]["reasoning_tokens"] == 1
+    assert figures["total_tokens"] == figures["input_tokens"] + figures["output_tokens"]
+    answer = read(render(REPLIES["thinking-and-text"], stream=True))
+    assert answer.usage == TokenUsage(1567, figures["output_tokens"], figures["total_tokens"], 1536, 0, 1)
 
 
 def test_scripted_figures_override_the_counted_ones() -> None:
-    said = reply(Text("a"), usage={"fresh": 5, "cache_read": 128, "cache_write": 2, "output": 9, "thinking": 4})
-    assert read(render(said)).usage == TokenUsage(135, 9, 144, 128, 2, 4)
+    script = reply(Text("a"), usage={"fresh": 5, "cache_read": 128, "cache_write": 2, "output": 9, "thinking": 4})
+    assert read(render(script)).usage == TokenUsage(135, 9, 144, 128, 2, 4)
 
 
 def test_the_response_repeats_what_was_asked() -> None:
-    told = final(render(SAID["text"], asked(instructions="Be brief.", max_output_tokens=64, store=False)))
-    assert (told["instructions"], told["max_output_tokens"], told["store"]) == ("Be brief.", 64, False)
-    assert told["tools"][0]["name"] == "read_sensor"
-    assert (told["object"], told["model"], told["created_at"]) == ("response", DATED, 1_700_000_000)
+    response = final(render(REPLIES["text"], new_call(instructions="Be brief.", max_output_tokens=64, store=False)))
+    assert (response["instructions"], response["max_output_tokens"], response["store"]) == ("Be brief.", 64, False)
+    assert response["tools"][0]["name"] == "read_sensor"
+    assert (response["object"], response["model"], response["created_at"]) == ("response", DATED, 1_700_000_000)
 
 
 def test_equal_requests_get_equal_bytes_and_another_seed_gets_others() -> None:
@@ -241,8 +243,8 @@ def test_equal_requests_get_equal_bytes_and_another_seed_gets_others() -> None:
 
 
 def test_ids_have_the_recorded_form_and_share_their_beginning() -> None:
-    told = final(render(reply(*LOOK)))
-    ids = [told["id"], *(item["id"] for item in told["output"])]
+    response = final(render(reply(*LOOK)))
+    ids = [response["id"], *(item["id"] for item in response["output"])]
     assert [each.split("_")[0] for each in ids] == ["resp", "rs", "msg", "fc", "fc"]
     assert {len(each.split("_")[1]) for each in ids} == {50}
     assert len({each.split("_")[1][:16] for each in ids}) == 1
@@ -255,7 +257,7 @@ def test_ids_have_the_recorded_form_and_share_their_beginning() -> None:
 def test_what_is_kept_is_known_by_name_until_its_time_is_over() -> None:
     clock = [0.0]
     at = World(keys=frozenset(), models=DIALECT.models, clock=lambda: clock[0])
-    answers = [final(render(reply(Text(said)), asked(store=store), at=at, seed=said)) for said, store in
+    answers = [final(render(reply(Text(word)), new_call(store=store), at=at, seed=word)) for word, store in
                (("one", True), ("two", False), ("three", True))]  # fmt: skip
     first, _, third = (answer["id"] for answer in answers)
     assert kept_ids(at) == (first, third)
@@ -270,21 +272,23 @@ SHORTER = [{"type": "compaction", "compact_threshold": 10}]
 def test_a_prompt_beyond_the_threshold_is_made_shorter_within_the_answer(stream: bool) -> None:
     """Documented: the item comes in the answer, and carries what came before; the next request has what is new."""
     at = world()
-    first = final(render(reply(Text("Yes.")), asked(stream=stream, context_management=SHORTER), at=at, stream=stream))
-    item, said = first["output"]
+    first = final(
+        render(reply(Text("Yes.")), new_call(stream=stream, context_management=SHORTER), at=at, stream=stream)
+    )
+    item, message_item = first["output"]
     assert (item["type"], item["encrypted_content"][:5]) == ("compaction", "gAAAA")
-    assert said["content"][0]["text"] == "Yes."
-    kept = stored_response(at, first["id"])
-    assert kept is not None
-    assert [one["type"] for one in kept.context] == ["compaction", "message"]
-    follow_up = asked(items=({"role": "user", "content": "And?"},), previous_response_id=first["id"], at=at)
+    assert message_item["content"][0]["text"] == "Yes."
+    entry = stored_response(at, first["id"])
+    assert entry is not None
+    assert [one["type"] for one in entry.context] == ["compaction", "message"]
+    follow_up = new_call(items=({"role": "user", "content": "And?"},), previous_response_id=first["id"], at=at)
     assert [message.role for message in follow_up.messages] == ["model", "user"]
     assert not DIALECT.validate(HttpRequest("POST", "/v1/responses", {}, {"authorization": f"Bearer {KEY}"}, b""),
                                 follow_up, at)  # fmt: skip
 
 
 def test_the_item_that_was_made_is_streamed_as_an_item_of_its_own() -> None:
-    rendered = render(reply(Text("Yes.")), asked(stream=True, context_management=SHORTER), stream=True)
+    rendered = render(reply(Text("Yes.")), new_call(stream=True, context_management=SHORTER), stream=True)
     done = payloads(rendered, "response.output_item.done")
     assert [(one["output_index"], one["item"]["type"]) for one in done] == [(0, "compaction"), (1, "message")]
     assert done[0]["item"] == final(rendered)["output"][0]
@@ -301,29 +305,29 @@ def test_the_item_that_was_made_is_streamed_as_an_item_of_its_own() -> None:
     ],
 )
 def test_no_other_prompt_is_made_shorter(asks: dict[str, Any]) -> None:
-    assert [one["type"] for one in final(render(reply(Text("Yes.")), asked(**asks)))["output"]] == ["message"]
+    assert [one["type"] for one in final(render(reply(Text("Yes.")), new_call(**asks)))["output"]] == ["message"]
 
 
 def test_reasoning_that_nobody_asked_for_is_encrypted_nowhere_in_a_stream() -> None:
-    rendered = render(SAID["thinking-and-text"], asked(stream=True, include=None), stream=True)
+    rendered = render(REPLIES["thinking-and-text"], new_call(stream=True, include=None), stream=True)
     assert b"encrypted_content" not in b"".join(event.data for event in rendered.events)
 
 
 def test_reasoning_is_issued_to_the_world_and_goes_with_what_follows() -> None:
     at = world()
-    told = final(render(reply(*LOOK), at=at))
-    thought, said, *_ = told["output"]
+    response = final(render(reply(*LOOK), at=at))
+    thought, message_item, *_ = response["output"]
     assert at.issued[thought["encrypted_content"]][1] == DATED
-    known, follower = issued_item(at, thought["id"]), issued_item(at, said["id"])
+    known, follower = issued_item(at, thought["id"]), issued_item(at, message_item["id"])
     assert known is not None
     assert follower is not None
-    assert (known.follower, follower.reasoning) == (said["id"], thought["id"])
+    assert (known.follower, follower.reasoning) == (message_item["id"], thought["id"])
 
 
 @pytest.mark.parametrize("stream", [False, True])
 def test_observing_an_answer_teaches_what_rendering_it_issued(stream: bool) -> None:
     at, again = world(), world()
-    question = asked(stream=stream)
+    question = new_call(stream=stream)
     rendered = render(reply(*LOOK), question, at=at)
     DIALECT.observe(question, 200, rendered.headers, data(rendered), again)
     assert again.issued == at.issued
@@ -332,88 +336,88 @@ def test_observing_an_answer_teaches_what_rendering_it_issued(stream: bool) -> N
 
 def test_an_answer_of_no_items_is_remembered_too() -> None:
     at = world()
-    question = asked(stream=True)
-    rendered = render(SAID["nothing"], question)
+    question = new_call(stream=True)
+    rendered = render(REPLIES["nothing"], question)
     DIALECT.observe(question, 200, rendered.headers, data(rendered), at)
     assert stored_response(at, final(rendered)["id"]) is not None
 
 
 def test_of_a_stream_that_was_cut_only_whole_items_are_remembered() -> None:
     at = world()
-    question = asked(stream=True)
+    question = new_call(stream=True)
     rendered = render(reply(*LOOK, finish=FinishReason.TOOL_USE), question)
-    thought, said, *_ = final(rendered)["output"]
+    thought, message_item, *_ = final(rendered)["output"]
     cut = data(rendered).split(b"event: response.output_text.done")[0]
     DIALECT.observe(question, 200, rendered.headers, cut, at)
     assert issued_item(at, thought["id"]) is not None
-    assert issued_item(at, said["id"]) is None
+    assert issued_item(at, message_item["id"]) is None
 
 
 def test_both_forms_of_encrypted_content_in_a_stream_are_good() -> None:
-    rendered = render(SAID["thinking-and-text"], stream=True)
+    rendered = render(REPLIES["thinking-and-text"], stream=True)
     sealed = final(rendered)["output"][0]["encrypted_content"].encode()
     *events, last = (event.data for event in rendered.events)
     at = world()
     body = b"".join(events) + last.replace(sealed, b"gAAAAABagain")
-    DIALECT.observe(asked(stream=True), 200, rendered.headers, body, at)
+    DIALECT.observe(new_call(stream=True), 200, rendered.headers, body, at)
     assert {sealed.decode(), "gAAAAABagain"} <= at.issued.keys()
 
 
 @pytest.mark.parametrize("body", [b"", b"{", b"[]", b'{"output": 3}', b'{"output": [{"summary": 3, "id": 4}, 5]}'])
 def test_observing_what_is_no_answer_teaches_nothing(body: bytes) -> None:
     at = world()
-    DIALECT.observe(asked(), 200, {"content-type": "application/json"}, body, at)
+    DIALECT.observe(new_call(), 200, {"content-type": "application/json"}, body, at)
     assert (at.issued, at.resources) == (world().issued, world().resources)
 
 
 def test_a_response_is_kept_with_all_that_led_to_it() -> None:
     at = world()
-    first = final(render(reply(LOOK[2], finish=FinishReason.TOOL_USE), asked(at=at), at=at))
+    first = final(render(reply(LOOK[2], finish=FinishReason.TOOL_USE), new_call(at=at), at=at))
     answered = call_id = first["output"][0]["call_id"]
-    second = asked(at=at, items=(output(answered),), previous_response_id=first["id"])
+    second = new_call(at=at, items=(output(answered),), previous_response_id=first["id"])
     assert [message.role for message in second.messages] == ["user", "model", "tool"]
     assert second.messages[2].results[0].name == "read_sensor"
     assert (second.managed_messages, second.resource, second.carried) == (2, first["id"], 2)
-    told = final(render(SAID["text"], second, at=at, seed="t"))
-    kept = stored_response(at, told["id"])
-    assert kept is not None
-    assert [item.get("type") for item in kept.context] == [None, "function_call", "function_call_output", "message"]
-    assert call_id == kept.context[2]["call_id"]
+    response = final(render(REPLIES["text"], second, at=at, seed="t"))
+    entry = stored_response(at, response["id"])
+    assert entry is not None
+    assert [item.get("type") for item in entry.context] == [None, "function_call", "function_call_output", "message"]
+    assert call_id == entry.context[2]["call_id"]
 
 
 def test_a_call_that_was_cut_off_needs_no_output_when_the_conversation_goes_on() -> None:
     at = world()
-    first = final(render(SAID["cut-off-in-a-call"], asked(at=at), at=at))
-    second = asked(at=at, previous_response_id=first["id"])
+    first = final(render(REPLIES["cut-off-in-a-call"], new_call(at=at), at=at))
+    second = new_call(at=at, previous_response_id=first["id"])
     assert [type(part) for message in second.messages for part in message.parts] == [Text, Text, Text]
     assert DIALECT.validate(Ask(dict(second.body)).request(), second, at) == []
 
 
 def test_what_is_not_to_be_stored_cannot_be_named_later() -> None:
     at = world()
-    told = final(render(reply(*LOOK), asked(store=False), at=at))
-    assert stored_response(at, told["id"]) is None
-    known = issued_item(at, told["output"][0]["id"])
+    response = final(render(reply(*LOOK), new_call(store=False), at=at))
+    assert stored_response(at, response["id"]) is None
+    known = issued_item(at, response["output"][0]["id"])
     assert known is not None
     assert not known.stored
 
 
 def test_reasoning_of_another_model_is_told_to_be_withheld() -> None:
-    foreign = asked(items=(ASKED, reasoning("rs_other", SEALED_BY_OTHER), assistant("41 %")))
-    assert final(render(SAID["text"], foreign))["input_transformations"] == [
+    foreign = new_call(items=(OPENING, reasoning("rs_other", SEALED_BY_OTHER), assistant("41 %")))
+    assert final(render(REPLIES["text"], foreign))["input_transformations"] == [
         {"type": "reasoning", "id": "rs_other", "action": "removed", "reason": "model_mismatch"}
     ]
-    assert "input_transformations" not in final(render(SAID["text"]))
+    assert "input_transformations" not in final(render(REPLIES["text"]))
 
 
 def test_given_ids_and_sealed_reasoning_are_used_as_they_are() -> None:
     own = ProviderData(NAME, MODEL, {"id": "rs_given", "encrypted": "gAAAAABgiven"})
-    told = final(render(reply(Thought("Hm.", provider_data=own))))["output"][0]
-    assert (told["id"], told["encrypted_content"]) == ("rs_given", "gAAAAABgiven")
+    item = final(render(reply(Thought("Hm.", provider_data=own))))["output"][0]
+    assert (item["id"], item["encrypted_content"]) == ("rs_given", "gAAAAABgiven")
 
 
 def test_a_plain_call_is_answered_too() -> None:
-    rendered = DIALECT.render(Call("generate", MODEL), SAID["text"], PromptUsage(3), world(), "s")
+    rendered = DIALECT.render(Call("generate", MODEL), REPLIES["text"], PromptUsage(3), world(), "s")
     assert final(rendered)["usage"]["input_tokens"] == 3
 
 
@@ -447,23 +451,23 @@ def test_copilot_lists_models_with_their_limits() -> None:
 
 
 def test_copilot_gives_a_session_token_that_is_good_for_half_an_hour() -> None:
-    given = extra("/copilot_internal/v2/token")
-    assert (given["expires_at"], given["refresh_in"]) == (1_700_001_800, 1500)
-    assert given["token"].startswith("tid=")
+    token_body = extra("/copilot_internal/v2/token")
+    assert (token_body["expires_at"], token_body["refresh_in"]) == (1_700_001_800, 1500)
+    assert token_body["token"].startswith("tid=")
 
 
 def test_an_error_event_is_read_as_an_error() -> None:
-    begun = data(render(SAID["text"], stream=True)).split(b"event: response.output_text.done")[0]
+    prefix = data(render(REPLIES["text"], stream=True)).split(b"event: response.output_text.done")[0]
     event = DIALECT.error_event("server_error", "Oops")
-    answer = DIALECT.read_response(200, {"content-type": "text/event-stream"}, begun + event.data)
+    answer = DIALECT.read_response(200, {"content-type": "text/event-stream"}, prefix + event.data)
     assert (answer.error_kind, answer.error_message, answer.complete) == ("server_error", "Oops", False)
     assert [part.text for part in answer.parts if isinstance(part, Text)] == ["41 % 🌱"]
 
 
 def test_the_loop_of_the_question_is_legal_again() -> None:
     at = world()
-    told = final(render(reply(*LOOK, finish=FinishReason.TOOL_USE), asked(at=at), at=at))
-    outputs = [output(item["call_id"]) for item in told["output"] if item["type"] == "function_call"]
-    again = asked(at=at, items=(ASKED, *told["output"], *outputs))
+    response = final(render(reply(*LOOK, finish=FinishReason.TOOL_USE), new_call(at=at), at=at))
+    outputs = [output(item["call_id"]) for item in response["output"] if item["type"] == "function_call"]
+    again = new_call(at=at, items=(OPENING, *response["output"], *outputs))
     request = Ask(dict(again.body)).request()
     assert DIALECT.validate(request, again, at) == []

@@ -19,7 +19,7 @@ from turnproof.wire.emulator import EmulatorServer
 from ..answers import LOOK, reply
 from ..responders import ScriptedService
 from .builders import CLOSED, MODEL
-from .rendering import SAID
+from .rendering import REPLIES
 
 openai: Any = pytest.importorskip("openai")
 
@@ -81,9 +81,9 @@ def ours(parts: tuple[Part, ...]) -> list[tuple[Any, ...]]:
     return found
 
 
-@pytest.mark.parametrize("name", SAID)
+@pytest.mark.parametrize("name", REPLIES)
 def test_the_client_reads_a_batch_answer_as_we_do(name: str, service: Service) -> None:
-    service.responder.reply = SAID[name]
+    service.responder.reply = REPLIES[name]
     response = service.client.responses.create(**ASK)
     answer = service.answer()
     assert in_neutral_form(response) == ours(answer.parts)
@@ -96,9 +96,9 @@ def test_the_client_reads_a_batch_answer_as_we_do(name: str, service: Service) -
     assert answer.raw_finish == (reason or response.status)
 
 
-@pytest.mark.parametrize("name", SAID)
+@pytest.mark.parametrize("name", REPLIES)
 def test_the_client_reads_a_stream_as_we_do(name: str, service: Service) -> None:
-    service.responder.reply = SAID[name]
+    service.responder.reply = REPLIES[name]
     events = list(service.client.responses.create(**ASK, stream=True))
     answer = service.answer()
     last = events[-1]
@@ -111,9 +111,9 @@ def test_the_client_reads_a_stream_as_we_do(name: str, service: Service) -> None
     assert [each.sequence_number for each in events] == list(range(len(events)))
 
 
-@pytest.mark.parametrize("name", [name for name in SAID if name not in ("searched", "unknown-finish")])
+@pytest.mark.parametrize("name", [name for name in REPLIES if name not in ("searched", "unknown-finish")])
 def test_every_event_has_the_type_that_the_client_knows_for_it(name: str, service: Service) -> None:
-    service.responder.reply = SAID[name]
+    service.responder.reply = REPLIES[name]
     for event in service.client.responses.create(**ASK, stream=True):
         known = type(event).__name__
         assert known.startswith("Response"), event
@@ -138,8 +138,8 @@ def test_a_loop_sent_back_item_by_item_is_accepted(service: Service) -> None:
         for item in first.output if item.type == "function_call"
     ]  # fmt: skip
     service.responder.reply = reply(Text("41 %"))
-    asked = [{"role": "user", "content": ASK["input"]}, *first.output, *outputs]
-    second = service.client.responses.create(**ASK | {"input": asked}, store=False)
+    items = [{"role": "user", "content": ASK["input"]}, *first.output, *outputs]
+    second = service.client.responses.create(**ASK | {"input": items}, store=False)
     assert second.output_text == "41 %"
     assert service.run.exchanges[-1].findings == []
 
@@ -183,7 +183,7 @@ def test_the_client_takes_every_spelling_of_a_stream(spelling: Any, service: Ser
 
 
 def test_the_client_reads_over_noise(service: Service) -> None:
-    service.responder.reply = SAID["text"]
+    service.responder.reply = REPLIES["text"]
     service.fault(Fault(kind="comment"))
     events = list(service.client.responses.create(**ASK, stream=True))
     assert events[-1].type == "response.completed"
@@ -209,7 +209,7 @@ def test_the_client_raises_its_class_for_each_status(status: int, raised: str, s
 
 
 def test_an_error_event_reaches_the_caller_as_an_event(service: Service) -> None:
-    service.responder.reply = SAID["text"]
+    service.responder.reply = REPLIES["text"]
     service.fault(Fault(kind="error-event", status=503))
     events = list(service.client.responses.create(**ASK, stream=True))
     assert (events[-1].type, events[-1].code) == ("error", "server_is_overloaded")

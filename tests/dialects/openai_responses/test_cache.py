@@ -11,8 +11,8 @@ from turnproof.dialects.contract import PrefixCache
 from turnproof.dialects.openai_responses import DIALECT
 from turnproof.dialects.openai_responses.counting import count
 
-from .builders import ASKED, MODEL, assistant, function, user, world
-from .rendering import SAID, asked, final
+from .builders import MODEL, OPENING, assistant, function, user, world
+from .rendering import REPLIES, final, new_call
 
 NEWEST = "gpt-5.6-sol"
 PROSE = "moist soil " * 100  # 1100 bytes: 275 tokens and what is put around them
@@ -29,7 +29,7 @@ def read(cache: PrefixCache, call: Call, now: float = 0.0) -> int:
 
 
 def prompt(*items: Any, **body: Any) -> Call:
-    return asked(items=items, **body)
+    return new_call(items=items, **body)
 
 
 def test_a_prompt_that_goes_on_reads_what_went_before() -> None:
@@ -44,7 +44,7 @@ def test_a_prompt_that_goes_on_reads_what_went_before() -> None:
 def test_a_prompt_below_the_minimum_is_not_cached() -> None:
     cache = DIALECT.new_cache()
     read(cache, prompt(*PIECES[:2]))
-    assert read(cache, prompt(*PIECES[:2], ASKED)) == 0
+    assert read(cache, prompt(*PIECES[:2], OPENING)) == 0
 
 
 @pytest.mark.parametrize(
@@ -55,39 +55,39 @@ def test_a_prompt_below_the_minimum_is_not_cached() -> None:
 def test_another_beginning_or_model_reads_nothing(body: dict[str, Any]) -> None:
     cache = DIALECT.new_cache()
     read(cache, prompt(*PIECES))
-    assert read(cache, prompt(*PIECES, ASKED, **body)) == 0
+    assert read(cache, prompt(*PIECES, OPENING, **body)) == 0
 
 
 def test_an_alias_and_the_dated_model_share_a_cache() -> None:
     cache = DIALECT.new_cache()
     read(cache, prompt(*PIECES))
-    assert read(cache, prompt(*PIECES, ASKED, model=f"{MODEL}-2025-08-07")) > 0
+    assert read(cache, prompt(*PIECES, OPENING, model=f"{MODEL}-2025-08-07")) > 0
 
 
 def test_a_cache_is_forgotten_after_five_minutes() -> None:
     cache = DIALECT.new_cache()
     read(cache, prompt(*PIECES))
-    assert read(cache, prompt(*PIECES, ASKED), 299.0) > 0
-    assert read(cache, prompt(*PIECES, ASKED, assistant("a")), 700.0) == 0
+    assert read(cache, prompt(*PIECES, OPENING), 299.0) > 0
+    assert read(cache, prompt(*PIECES, OPENING, assistant("a")), 700.0) == 0
 
 
 def test_newer_models_count_by_single_tokens_and_tell_what_they_wrote() -> None:
     cache = DIALECT.new_cache()
-    first, second = prompt(*PIECES, model=NEWEST), prompt(*PIECES, ASKED, assistant("a"), model=NEWEST)
+    first, second = prompt(*PIECES, model=NEWEST), prompt(*PIECES, OPENING, assistant("a"), model=NEWEST)
     usage, commit = cache.account(first, DIALECT.models[NEWEST], 0.0)
     assert 0 < usage.cache_write_5m < usage.whole == count(first)
     commit()
     assert read(cache, second) == usage.cache_write_5m
-    told = final(DIALECT.render(first, SAID["text"], usage, world(), "s"))["usage"]
-    assert told["input_tokens_details"] == {"cache_write_tokens": usage.cache_write_5m, "cached_tokens": 0}
-    assert told["input_tokens"] == usage.whole
+    figures = final(DIALECT.render(first, REPLIES["text"], usage, world(), "s"))["usage"]
+    assert figures["input_tokens_details"] == {"cache_write_tokens": usage.cache_write_5m, "cached_tokens": 0}
+    assert figures["input_tokens"] == usage.whole
 
 
 def test_counting_leaves_nothing_behind() -> None:
     cache = DIALECT.new_cache()
     counted = Call("count_tokens", MODEL, messages=prompt(*PIECES).messages)
     assert read(cache, counted) == 0
-    assert read(cache, prompt(*PIECES, ASKED)) == 0
+    assert read(cache, prompt(*PIECES, OPENING)) == 0
 
 
 def test_an_image_is_part_of_the_prefix() -> None:
@@ -96,12 +96,12 @@ def test_an_image_is_part_of_the_prefix() -> None:
 
     cache = DIALECT.new_cache()
     read(cache, prompt(*PIECES, seen("cG5n"), *PIECES))
-    same = read(cache, prompt(*PIECES, seen("cG5n"), *PIECES, ASKED))
-    other = read(cache, prompt(*PIECES, seen("Z2lm"), *PIECES, ASKED))
+    same = read(cache, prompt(*PIECES, seen("cG5n"), *PIECES, OPENING))
+    other = read(cache, prompt(*PIECES, seen("Z2lm"), *PIECES, OPENING))
     assert same > other > 0
 
 
 def test_ids_of_items_do_not_change_the_prefix() -> None:
     cache = DIALECT.new_cache()
-    read(cache, prompt(*PIECES, assistant("Yes.", id="msg_1"), ASKED))
-    assert read(cache, prompt(*PIECES, assistant("Yes.", id="msg_2"), ASKED, ASKED)) > 0
+    read(cache, prompt(*PIECES, assistant("Yes.", id="msg_1"), OPENING))
+    assert read(cache, prompt(*PIECES, assistant("Yes.", id="msg_2"), OPENING, OPENING)) > 0

@@ -11,7 +11,7 @@ import pytest
 from turnproof.dialects.base import Refusal
 from turnproof.dialects.openai_responses import DIALECT, rules
 
-from .builders import ASKED, Ask, Pair, ask, body, call, copilot, function
+from .builders import OPENING, Ask, Pair, ask, body, call, copilot, function
 from .pairs import PAIRS
 from .refusals import judge
 
@@ -43,7 +43,7 @@ def test_an_error_body_has_all_four_members(pair: Pair) -> None:
 
 
 def test_copilot_says_it_in_its_own_form() -> None:
-    refusal = judge(copilot(ASKED, call()))[0]
+    refusal = judge(copilot(OPENING, call()))[0]
     assert msgspec.json.decode(DIALECT.render_refusal(refusal, "s").events[0].data) == {
         "error": {"message": "No tool output found for function call call_1.", "code": "invalid_request_body"}
     }

@@ -14,12 +14,12 @@ from turnproof.messages import FinishReason, Message, ToolResult, same_history
 from turnproof.run.transcript import WireRequest, WireResponse
 
 from ..answers import LOOK, reply
-from .builders import ASKED, MODEL, output, world
-from .rendering import PROMPT, SAID, final
+from .builders import MODEL, OPENING, output, world
+from .rendering import PROMPT, REPLIES, final
 
 
 def exchange(
-    number: int, body: dict[str, Any], said: Any, at: World
+    number: int, body: dict[str, Any], script: Any, at: World
 ) -> tuple[WireRequest, WireResponse, dict[str, Any]]:
     """What a run keeps of one exchange, and the response in it."""
     request = WireRequest(
@@ -27,7 +27,7 @@ def exchange(
     )
     call = read_call(DIALECT, request, at)
     assert call is not None
-    rendered = DIALECT.render(call, said, PROMPT, at, f"s{number}")
+    rendered = DIALECT.render(call, script, PROMPT, at, f"s{number}")
     text = b"".join(event.data for event in rendered.events).decode()
     response = WireResponse(
         exchange=number, status=200, headers=dict(rendered.headers), body=text, written=1, ended="completed"
@@ -38,20 +38,22 @@ def exchange(
 def test_a_request_that_goes_on_from_an_answer_is_read_with_all_that_led_to_it() -> None:
     at = world()
     at.any_key = True
-    first, answered, told = exchange(
-        0, {"model": MODEL, "input": [ASKED]}, reply(LOOK[2], finish=FinishReason.TOOL_USE), at
+    first, answered, response = exchange(
+        0, {"model": MODEL, "input": [OPENING]}, reply(LOOK[2], finish=FinishReason.TOOL_USE), at
     )
-    call_id = told["output"][0]["call_id"]
-    body = {"model": MODEL, "input": [output(call_id)], "previous_response_id": told["id"], "stream": True}
-    second, more, last = exchange(1, body, SAID["text"], at)
-    third, _, _ = exchange(2, {"model": MODEL, "input": "Thanks", "previous_response_id": last["id"]}, SAID["text"], at)
+    call_id = response["output"][0]["call_id"]
+    body = {"model": MODEL, "input": [output(call_id)], "previous_response_id": response["id"], "stream": True}
+    second, more, last = exchange(1, body, REPLIES["text"], at)
+    third, _, _ = exchange(
+        2, {"model": MODEL, "input": "Thanks", "previous_response_id": last["id"]}, REPLIES["text"], at
+    )
     seen = world_of(DIALECT, [(first, answered), (second, more), (third, None)])
     found = read_call(DIALECT, third, seen)
     assert found is not None
     assert same_history(
         found.messages,
         [
-            Message.user(ASKED["content"]),
+            Message.user(OPENING["content"]),
             Message.model(type(LOOK[2])(call_id, "read_sensor", LOOK[2].args)),
             Message.tool(ToolResult(call_id, "read_sensor", "41 %")),
             Message.model("41 % 🌱"),

@@ -24,7 +24,7 @@ from turnproof_adapters.openai_responses.binding import BINDING, WEBSOCKET
 
 from ..descriptions import description, schema_faults
 from .builders import world
-from .rendering import PROMPT, SAID
+from .rendering import PROMPT, REPLIES
 from .test_over_socket import SOCKETS, answered, message
 
 pytest.importorskip("llm_comply")
@@ -46,8 +46,8 @@ def events() -> dict[str, str]:
     return found
 
 
-def faults_of(told: Json) -> list[str]:
-    return schema_faults(NAME, events()[told["type"]], told)
+def faults_of(event: Json) -> list[str]:
+    return schema_faults(NAME, events()[event["type"]], event)
 
 
 def test_the_description_is_the_one_that_the_page_names() -> None:
@@ -57,22 +57,22 @@ def test_the_description_is_the_one_that_the_page_names() -> None:
     assert faults_of({"type": "response.completed"})
 
 
-@pytest.mark.parametrize("said", [name for name in SAID if name != OWN_TOOLS])
-def test_the_messages_of_a_socket_are_the_events_that_are_described(said: str) -> None:
+@pytest.mark.parametrize("reply_name", [name for name in REPLIES if name != OWN_TOOLS])
+def test_the_messages_of_a_socket_are_the_events_that_are_described(reply_name: str) -> None:
     assert SOCKETS is not None
     at, sent = world(), message(include=["reasoning.encrypted_content"], reasoning={"summary": "auto"})
     call = DIALECT.parse(sent, at)
-    rendered = SOCKETS.messages(DIALECT.render(call, SAID[said], PROMPT, at, "s"), sent)  # type: ignore[arg-type]
-    told = [json.loads(event.data) for event in rendered.events]
-    assert len(told) > 2
-    assert [fault for one in told for fault in faults_of(one)] == []
+    rendered = SOCKETS.messages(DIALECT.render(call, REPLIES[reply_name], PROMPT, at, "s"), sent)  # type: ignore[arg-type]
+    bodies = [json.loads(event.data) for event in rendered.events]
+    assert len(bodies) > 2
+    assert [fault for one in bodies for fault in faults_of(one)] == []
 
 
 def test_an_item_of_the_vendors_own_tools_is_all_that_is_not_described() -> None:
     assert SOCKETS is not None
     at, sent = world(), message()
     call = DIALECT.parse(sent, at)
-    rendered = SOCKETS.messages(DIALECT.render(call, SAID[OWN_TOOLS], PROMPT, at, "s"), sent)  # type: ignore[arg-type]
+    rendered = SOCKETS.messages(DIALECT.render(call, REPLIES[OWN_TOOLS], PROMPT, at, "s"), sent)  # type: ignore[arg-type]
     faults = [fault for event in rendered.events for fault in faults_of(json.loads(event.data))]
     assert faults
     assert [one for one in faults if "web_search_call" not in one] == []
@@ -82,8 +82,8 @@ def test_an_item_of_the_vendors_own_tools_is_all_that_is_not_described() -> None
     "sent", [message(previous_response_id="resp_of_nobody"), message(model="gpt-nobody"), message(stream_id="a b")]
 )
 def test_an_error_of_a_socket_is_the_event_that_is_described(sent: Any) -> None:
-    (told,) = answered(sent, world())
-    assert schema_faults(NAME, "WebSocketErrorEvent", told) == []
+    (error_event,) = answered(sent, world())
+    assert schema_faults(NAME, "WebSocketErrorEvent", error_event) == []
 
 
 SENSOR = ToolSchema("read_sensor", "Reads one sensor", {"type": "object", "properties": {"bed": {"type": "string"}}})
@@ -107,28 +107,28 @@ def test_the_requests_of_the_adapter_and_their_answers_are_as_described(
     assert binding.open_legacy is not None
     run = server.open_run(DIALECT, EchoResponder(), any_key=True)
     endpoint = Endpoint(run.base_url, "key", "gpt-5.5", {"thinking": {"effort": "low"}, "max_tokens": 500})
-    heard: list[str] = []
+    chunks: list[str] = []
     stateless, legacy = binding.open_stateless(endpoint), binding.open_legacy(endpoint)
-    stateless.complete(HISTORY, "Be brief.", [SENSOR], on_chunk=heard.append if streamed else None)
+    stateless.complete(HISTORY, "Be brief.", [SENSOR], on_chunk=chunks.append if streamed else None)
     legacy.create_session("Be brief.", [SENSOR])
     for text in ("Hello", "And now?"):
-        legacy.send_message_streaming(text, heard.append) if streamed else legacy.send_message(text)
+        legacy.send_message_streaming(text, chunks.append) if streamed else legacy.send_message(text)
     stateless.shutdown()
     legacy.shutdown()
-    asked = [one for one in run.exchanges if one.operation == "generate"]
-    assert len(asked) == 3
-    for one in asked:
+    generate_exchanges = [one for one in run.exchanges if one.operation == "generate"]
+    assert len(generate_exchanges) == 3
+    for one in generate_exchanges:
         over_socket = one.request.method == SOCKET_METHOD
         assert over_socket is (binding is WEBSOCKET)
         schema = "WebSocketResponseCreateEvent" if over_socket else "CreateResponseBody"
         assert schema_faults(NAME, schema, json.loads(one.request.body)) == []
         assert one.findings == []
-        for told in _told(one.headers, bytes(one.body)):
-            faults = faults_of(told) if "sequence_number" in told else schema_faults(NAME, "ResponseResource", told)
+        for body in _bodies(one.headers, bytes(one.body)):
+            faults = faults_of(body) if "sequence_number" in body else schema_faults(NAME, "ResponseResource", body)
             assert faults == []
 
 
-def _told(headers: Any, body: bytes) -> Iterator[Json]:
+def _bodies(headers: Any, body: bytes) -> Iterator[Json]:
     for event in DIALECT.split_stream(headers, body):
         yield json.loads(event.data.partition(b"data: ")[2] or event.data)
 
@@ -166,15 +166,15 @@ def rows() -> list[list[str]]:
 
 
 def test_every_normative_sentence_of_the_description_is_on_the_page() -> None:
-    told = {row[0] for row in rows()}
+    page_sentences = {row[0] for row in rows()}
     assert len(sentences()) >= 9
-    assert sorted(sentences() - told) == []
+    assert sorted(sentences() - page_sentences) == []
 
 
 def test_the_page_has_no_sentence_that_is_not_in_the_description() -> None:
     table = PAGE.read_text("utf-8").partition("## The sentences")[2].partition("## The changelog")[0]
-    told = {row[0] for row in rows() if row[0] in table}
-    assert told - sentences() == set()
+    page_sentences = {row[0] for row in rows() if row[0] in table}
+    assert page_sentences - sentences() == set()
 
 
 def test_every_row_names_what_covers_it_or_why_nothing_does() -> None:

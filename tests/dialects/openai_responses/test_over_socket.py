@@ -22,7 +22,7 @@ from turnproof.wire.emulator import EmulatorServer
 
 from ..answers import LOOK, reply
 from ..responders import ScriptedService
-from .builders import ASKED, KEY, MODEL, user, world
+from .builders import KEY, MODEL, OPENING, user, world
 from .rendering import PROMPT
 
 openai: Any = pytest.importorskip("openai")
@@ -35,7 +35,7 @@ assert SOCKETS is not None
 
 def message(*items: Json, socket: int = 0, **more: Any) -> HttpRequest:
     """A `response.create` on a socket."""
-    body = {"type": "response.create", "model": MODEL, "input": list(items) or [ASKED], "store": False, **more}
+    body = {"type": "response.create", "model": MODEL, "input": list(items) or [OPENING], "store": False, **more}
     sent = json.dumps({name: value for name, value in body.items() if value is not None}).encode()
     return HttpRequest(SOCKET_METHOD, "/v1/responses", {}, {"authorization": f"Bearer {KEY}"}, sent, socket)
 
@@ -64,10 +64,10 @@ def answered(request: HttpRequest, at: World, *parts: Any, seed: str = "s") -> l
 
 
 def test_a_message_is_answered_with_the_events_of_the_stream_and_nothing_around_them() -> None:
-    told = answered(message(), world())
-    assert [one["sequence_number"] for one in told] == list(range(len(told)))
-    assert (told[0]["type"], told[-1]["type"]) == ("response.created", "response.completed")
-    assert told[-1]["response"]["store"] is False
+    events = answered(message(), world())
+    assert [one["sequence_number"] for one in events] == list(range(len(events)))
+    assert (events[0]["type"], events[-1]["type"]) == ("response.created", "response.completed")
+    assert events[-1]["response"]["store"] is False
 
 
 def test_a_socket_goes_on_from_what_was_not_stored() -> None:
@@ -76,7 +76,7 @@ def test_a_socket_goes_on_from_what_was_not_stored() -> None:
     call = DIALECT.parse(message(user("And bed 4?"), previous_response_id=first), at)
     assert isinstance(call, Call)
     assert [one.text for one in call.messages] == ["How moist is bed 3?", "41 %", "And bed 4?"]
-    assert DIALECT.kept(at) == DIALECT.kept(world())
+    assert DIALECT.stored_ids(at) == DIALECT.stored_ids(world())
 
 
 def test_another_socket_does_not_know_the_response_and_neither_does_http() -> None:
@@ -113,8 +113,8 @@ def test_two_lanes_hold_a_response_each_and_one_branches_off_from_the_other() ->
     first = answered(message(stream_id="a"), at, seed="a")
     second = answered(message(stream_id="b"), at, seed="b")
     assert {one["stream_id"] for one in first} == {"a"}
-    for told in (first, second):
-        assert refusals(message(stream_id="c", previous_response_id=told[-1]["response"]["id"]), at) == []
+    for events in (first, second):
+        assert refusals(message(stream_id="c", previous_response_id=events[-1]["response"]["id"]), at) == []
 
 
 def test_a_failed_request_drops_what_it_went_on_from() -> None:
@@ -123,8 +123,8 @@ def test_a_failed_request_drops_what_it_went_on_from() -> None:
     (refused,) = answered(message(previous_response_id=first), at)
     assert (refused["type"], refused["status"]) == ("error", 400)
     assert "No tool output found" in refused["error"]["message"]
-    (gone,) = answered(message(previous_response_id=first), at)
-    assert gone["error"] == {
+    (error_event,) = answered(message(previous_response_id=first), at)
+    assert error_event["error"] == {
         "type": "invalid_request_error",
         "code": "previous_response_not_found",
         "message": f"Previous response with id '{first}' not found.",
@@ -134,13 +134,13 @@ def test_a_failed_request_drops_what_it_went_on_from() -> None:
 
 def test_a_warm_up_is_an_empty_response_to_go_on_from() -> None:
     at = world()
-    told = answered(message(generate=False), at)
-    assert [one["type"] for one in told] == ["response.created", "response.in_progress", "response.completed"]
-    call = DIALECT.parse(message(user("And bed 4?"), previous_response_id=told[-1]["response"]["id"]), at)
+    events = answered(message(generate=False), at)
+    assert [one["type"] for one in events] == ["response.created", "response.in_progress", "response.completed"]
+    call = DIALECT.parse(message(user("And bed 4?"), previous_response_id=events[-1]["response"]["id"]), at)
     assert isinstance(call, Call)
     assert [one.text for one in call.messages] == ["How moist is bed 3?", "And bed 4?"]
     again = answered(message(generate=False), at)
-    assert again[-1]["response"]["id"] != told[-1]["response"]["id"]
+    assert again[-1]["response"]["id"] != events[-1]["response"]["id"]
 
 
 def test_a_socket_lives_for_an_hour() -> None:
@@ -201,8 +201,12 @@ def test_a_message_that_cannot_be_read_is_answered_with_an_error(sent: bytes, ru
     assert isinstance(refused, Refusal)
     assert refused.rule is rule
     shown = SOCKETS.messages(DIALECT.render_refusal(refused, "s"), request)
-    (told,) = [json.loads(event.data) for event in shown.events]
-    assert (told["type"], told["status"], told["error"]["message"]) == ("error", 400, refused.message)
+    (error_event,) = [json.loads(event.data) for event in shown.events]
+    assert (error_event["type"], error_event["status"], error_event["error"]["message"]) == (
+        "error",
+        400,
+        refused.message,
+    )
     read = DIALECT.read_response(shown.status, shown.headers, shown.events[0].data)
     assert (read.status, read.error_message, read.complete) == (400, refused.message, True)
 
@@ -290,9 +294,9 @@ def test_the_official_client_goes_on_from_response_to_response(service: Service)
         second = until_end(connection).response
     assert second.output_text == "Let me look at bed 3. 🌱"
     assert second.previous_response_id == first.id
-    opened, asked, more = service.run.exchanges
+    opened, first_exchange, more = service.run.exchanges
     assert (opened.status, opened.operation, opened.request.method) == (101, "connect", "GET")
-    assert {one.connection for one in (opened, asked, more)} == {0}
+    assert {one.connection for one in (opened, first_exchange, more)} == {0}
     assert more.call is not None
     assert [one.role for one in more.call.messages] == ["user", "model", "user"]
     assert service.answer().parts[-1] == LOOK[1]
@@ -319,12 +323,17 @@ def test_the_lanes_of_the_official_client_have_a_conversation_each(service: Serv
         last: dict[str, Any] = {}
         for text in ("Hello", "And now?"):
             for name, lane in lanes.items():
-                asked: Any = {"type": "response.create", "model": MODEL, "input": f"{text} {name}", "store": False}
-                asked |= last.get(name, {})
-                lane.send(asked)
+                request_message: Any = {
+                    "type": "response.create",
+                    "model": MODEL,
+                    "input": f"{text} {name}",
+                    "store": False,
+                }
+                request_message |= last.get(name, {})
+                lane.send(request_message)
                 last[name] = {"previous_response_id": lane.get_final_response(timeout=60).id}
-    said = [[one.text for one in each.call.messages] for each in service.run.exchanges[3:] if each.call is not None]
-    assert said == [["Hello a", "Yes.", "And now? a"], ["Hello b", "Yes.", "And now? b"]]
+    texts = [[one.text for one in each.call.messages] for each in service.run.exchanges[3:] if each.call is not None]
+    assert texts == [["Hello a", "Yes.", "And now? a"], ["Hello b", "Yes.", "And now? b"]]
 
 
 @pytest.fixture
@@ -337,10 +346,10 @@ def foreign() -> Iterator[Any]:
 def test_the_official_client_with_a_wrong_key_gets_no_socket(foreign: Any) -> None:
     from websockets.exceptions import InvalidStatus
 
-    with pytest.raises(InvalidStatus) as caught, foreign.responses.connect():
+    with pytest.raises(InvalidStatus) as failure, foreign.responses.connect():
         pass
-    assert caught.value.response.status_code == 401
-    assert json.loads(caught.value.response.body)["error"]["code"] == "invalid_api_key"
+    assert failure.value.response.status_code == 401
+    assert json.loads(failure.value.response.body)["error"]["code"] == "invalid_api_key"
 
 
 def test_a_call_in_a_socket_has_the_same_parts_as_one_of_http(service: Service) -> None:

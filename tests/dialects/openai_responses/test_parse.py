@@ -17,10 +17,10 @@ from turnproof.messages import FileRef, FunctionCall, Opaque, Part, ProviderData
 
 from ..differences import inline
 from .builders import (
-    ASKED,
     CLOSED,
     KEY,
     MODEL,
+    OPENING,
     RESPONSE,
     STORED,
     Ask,
@@ -39,9 +39,9 @@ NAME = "openai-responses"
 PNG = "data:image/png;base64,cG5n"
 
 
-def parsed(asked: Ask) -> ResponsesCall:
+def parsed(sendable: Ask) -> ResponsesCall:
     """The request as a call."""
-    found = DIALECT.parse(asked.request(), world())
+    found = DIALECT.parse(sendable.request(), world())
     assert isinstance(found, ResponsesCall), found
     return found
 
@@ -59,7 +59,7 @@ def test_a_string_is_what_the_user_says() -> None:
 
 def test_instructions_and_opening_messages_are_system_texts() -> None:
     opening = {"role": "developer", "content": "Mind the hedge."}, {"role": "system", "content": "Be kind."}
-    found = parsed(ask(*opening, ASKED, {"role": "developer", "content": "Now in French."}, instructions="Be brief."))
+    found = parsed(ask(*opening, OPENING, {"role": "developer", "content": "Now in French."}, instructions="Be brief."))
     assert [part.text for part in found.system if isinstance(part, Text)] == [
         "Be brief.",
         "Mind the hedge.",
@@ -69,7 +69,7 @@ def test_instructions_and_opening_messages_are_system_texts() -> None:
 
 
 def test_a_whole_loop_makes_one_message_of_the_model_and_one_of_results() -> None:
-    found = parsed(ask(ASKED, reasoning("rs_1"), assistant("Look."), call("a"), call("b"), output("b"), output("a")))
+    found = parsed(ask(OPENING, reasoning("rs_1"), assistant("Look."), call("a"), call("b"), output("b"), output("a")))
     assert [message.role for message in found.messages] == ["user", "model", "tool"]
     assert [type(part) for part in found.messages[1].parts] == [Thought, Text, FunctionCall, FunctionCall]
     assert [(result.call_id, result.name) for result in found.messages[2].results] == [
@@ -79,8 +79,8 @@ def test_a_whole_loop_makes_one_message_of_the_model_and_one_of_results() -> Non
 
 
 def test_users_keep_their_own_messages() -> None:
-    assert [message.text for message in parsed(ask(ASKED, user("And bed 4?"))).messages] == [
-        ASKED["content"], "And bed 4?",
+    assert [message.text for message in parsed(ask(OPENING, user("And bed 4?"))).messages] == [
+        OPENING["content"], "And bed 4?",
     ]  # fmt: skip
 
 
@@ -132,7 +132,7 @@ def test_each_item_has_a_part(item: dict[str, Any], part: Part) -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "result", "attachments"),
+    ("value", "result", "attachments"),
     [
         ("41 %", "41 %", ()),
         ([{"type": "input_text", "text": "4"}, {"type": "input_text", "text": "1"}], "41", ()),
@@ -140,14 +140,14 @@ def test_each_item_has_a_part(item: dict[str, Any], part: Part) -> None:
         ([], None, ()),
     ],
 )
-def test_each_output_is_a_result(said: Any, result: Any, attachments: Any) -> None:
-    found = parsed(ask(ASKED, call(), output(said=said))).messages[2].parts
+def test_each_output_is_a_result(value: Any, result: Any, attachments: Any) -> None:
+    found = parsed(ask(OPENING, call(), output(value=value))).messages[2].parts
     assert found == (ToolResult("call_1", "read_sensor", result, attachments=attachments),)
 
 
 def test_an_output_keeps_what_no_part_names() -> None:
     odd = {"type": "scoped_content", "of": "x"}
-    (result,) = parsed(ask(ASKED, call(), output(said=[odd]))).messages[2].parts
+    (result,) = parsed(ask(OPENING, call(), output(value=[odd]))).messages[2].parts
     assert result == ToolResult("call_1", "read_sensor", provider_data=ProviderData(NAME, "", {"output": [odd]}))
 
 
@@ -169,15 +169,15 @@ def test_the_previous_response_stands_in_front() -> None:
 
 
 def test_a_reference_is_what_it_names() -> None:
-    found = parsed(ask(ASKED, {"type": "item_reference", "id": "msg_stored"}, {"id": "msg_gone"}))
-    said, gone = found.messages[1].parts
-    assert said == Text("41 %")
-    assert gone == Opaque(NAME, "item_reference", {"id": "msg_gone"})
+    found = parsed(ask(OPENING, {"type": "item_reference", "id": "msg_stored"}, {"id": "msg_gone"}))
+    text_part, reference = found.messages[1].parts
+    assert text_part == Text("41 %")
+    assert reference == Opaque(NAME, "item_reference", {"id": "msg_gone"})
     assert found.items[1]["role"] == "assistant"
 
 
 def test_stored_reasoning_named_by_its_id_is_read_whole() -> None:
-    (thought,) = parsed(ask(ASKED, reasoning("rs_stored", None))).messages[1].parts
+    (thought,) = parsed(ask(OPENING, reasoning("rs_stored", None))).messages[1].parts
     assert thought == Thought(provider_data=ProviderData(NAME, MODEL, {"encrypted": "gAAAAABsealed=="}))
 
 
@@ -225,8 +225,8 @@ def test_each_address_has_its_operation(method: str, path: str, operation: str, 
     ],
 )  # fmt: skip
 def test_a_value_of_another_type_is_refused_with_its_place(body: dict[str, Any], where: str) -> None:
-    asked = Ask({"model": MODEL, "input": "Hello"} | body).request()
-    refusal = DIALECT.parse(asked, world())
+    http_request = Ask({"model": MODEL, "input": "Hello"} | body).request()
+    refusal = DIALECT.parse(http_request, world())
     assert isinstance(refusal, Refusal)
     assert (refusal.rule, refusal.kind, refusal.path) == (rules.MALFORMED_BODY, "invalid_type", f"$.{where}")
     assert f"'{where}'" in refusal.message
@@ -273,8 +273,8 @@ ITEM = st.tuples(st.sampled_from(KINDS), st.dictionaries(st.sampled_from(MEMBERS
 
 @given(st.lists(ITEM, max_size=4), st.sampled_from(ODD))
 @examples(80)
-def test_whatever_is_asked_is_read_or_refused(drawn: list[tuple[Any, dict[str, Any]]], tools: Any) -> None:
-    items = [{"type": kind} | members for kind, members in drawn]
+def test_whatever_is_asked_is_read_or_refused(kinds_and_members: list[tuple[Any, dict[str, Any]]], tools: Any) -> None:
+    items = [{"type": kind} | members for kind, members in kinds_and_members]
     body = json.dumps({"model": MODEL, "input": items, "tools": tools}).encode()
     request = HttpRequest("POST", "/v1/responses", {}, {"authorization": f"Bearer {KEY}"}, body)
     at = world()
@@ -291,11 +291,13 @@ def test_ids_of_items_do_not_matter_to_cassettes() -> None:
     def form(*items: dict[str, Any], **body: Any) -> Any:
         return DIALECT.match_form(parsed(ask(*items, **body)))
 
-    assert form(ASKED, assistant("41 %", id="msg_1"), user("Sure?")) == form(ASKED, assistant("41 %"), user("Sure?"))
-    assert form(ASKED) == form(ASKED, store=False, max_output_tokens=99)
-    assert form(output("call_s"), previous_response_id=RESPONSE) == form(ASKED, *STORED, output("call_s"))
-    assert form(ASKED, reasoning("rs_1"), assistant("41 %")) == form(ASKED, assistant("41 %"))
-    assert form({"role": "system", "content": "Be brief."}, ASKED) == form(ASKED, instructions="Be brief.")
-    assert form(ASKED, call(), output()) != form(ASKED, call("call_2"), output("call_2"))
-    assert form(ASKED) != form(ASKED, tools=[function()])
-    assert form(ASKED, tools=[function("a"), function("b")]) == form(ASKED, tools=[function("b"), function("a")])
+    assert form(OPENING, assistant("41 %", id="msg_1"), user("Sure?")) == form(
+        OPENING, assistant("41 %"), user("Sure?")
+    )
+    assert form(OPENING) == form(OPENING, store=False, max_output_tokens=99)
+    assert form(output("call_s"), previous_response_id=RESPONSE) == form(OPENING, *STORED, output("call_s"))
+    assert form(OPENING, reasoning("rs_1"), assistant("41 %")) == form(OPENING, assistant("41 %"))
+    assert form({"role": "system", "content": "Be brief."}, OPENING) == form(OPENING, instructions="Be brief.")
+    assert form(OPENING, call(), output()) != form(OPENING, call("call_2"), output("call_2"))
+    assert form(OPENING) != form(OPENING, tools=[function()])
+    assert form(OPENING, tools=[function("a"), function("b")]) == form(OPENING, tools=[function("b"), function("a")])

@@ -19,7 +19,7 @@ from turnproof.dialects.openai_responses import DIALECT
 from turnproof.messages import FinishReason, FunctionCall, Opaque, Text, Thought, TokenUsage
 
 from ..answers import data
-from .rendering import SAID, read, render
+from .rendering import REPLIES, read, render
 
 SSE = {"content-type": "text/event-stream"}
 JSON = {"content-type": "application/json"}
@@ -53,13 +53,13 @@ def ended(status: str = "completed", **more: Any) -> dict[str, Any]:
 
 
 MESSAGE = {"type": "message", "role": "assistant", "content": []}
-SPOKEN = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Hi"}]}
+WHOLE_MESSAGE = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Hi"}]}
 CALL = {"type": "function_call", "call_id": "c", "name": "f", "arguments": ""}
 
 
 def test_the_least_that_the_codex_cli_takes_is_read() -> None:
     answer = of(
-        {"type": "response.created", "response": {}}, added(MESSAGE), delta("output_text", "Hi"), done(SPOKEN),
+        {"type": "response.created", "response": {}}, added(MESSAGE), delta("output_text", "Hi"), done(WHOLE_MESSAGE),
         ended(usage=USAGE),
     )  # fmt: skip
     assert (answer.parts, answer.finish, answer.complete) == ((Text("Hi"),), FinishReason.STOP, True)
@@ -67,11 +67,11 @@ def test_the_least_that_the_codex_cli_takes_is_read() -> None:
 
 
 def test_a_stream_without_event_names_is_read() -> None:
-    assert of(done(SPOKEN), ended(), named=False).parts == (Text("Hi"),)
+    assert of(done(WHOLE_MESSAGE), ended(), named=False).parts == (Text("Hi"),)
 
 
 def test_items_that_only_the_end_tells_are_read() -> None:
-    assert of(ended(output=[SPOKEN])).parts == (Text("Hi"),)
+    assert of(ended(output=[WHOLE_MESSAGE])).parts == (Text("Hi"),)
 
 
 def test_deltas_alone_make_the_parts_of_a_stream_that_breaks_off() -> None:
@@ -113,7 +113,7 @@ def test_a_call_that_is_not_whole_is_counted_as_broken(item: dict[str, Any]) -> 
 
 def test_a_failed_response_is_an_error_under_status_200() -> None:
     error = {"code": "rate_limit_exceeded", "message": "Slow down"}
-    answer = of(done(SPOKEN), ended("failed", error=error))
+    answer = of(done(WHOLE_MESSAGE), ended("failed", error=error))
     assert (answer.error_kind, answer.error_message, answer.complete) == ("rate_limit_exceeded", "Slow down", False)
     assert (answer.finish, answer.parts) == (FinishReason.ERROR, (Text("Hi"),))
 
@@ -128,7 +128,7 @@ def test_a_failed_response_is_an_error_under_status_200() -> None:
     ids=["documented", "nested", "with-status"],
 )
 def test_each_form_of_an_error_event_is_an_error(event: dict[str, Any]) -> None:
-    answer = of(done(SPOKEN), event)
+    answer = of(done(WHOLE_MESSAGE), event)
     assert (answer.error_kind, answer.error_message, answer.complete) == ("server_error", "Oops", False)
 
 
@@ -138,13 +138,13 @@ def test_an_error_without_a_type_is_an_error() -> None:
 
 
 def test_unknown_events_comments_and_the_end_marker_of_others_change_nothing() -> None:
-    body = stream(done(SPOKEN), {"type": "keepalive", "sequence_number": 1}, {"type": "vendor.news"}, ended())
+    body = stream(done(WHOLE_MESSAGE), {"type": "keepalive", "sequence_number": 1}, {"type": "vendor.news"}, ended())
     noisy = b"".join(DIALECT.noise) + body + b": bye\n\ndata: [DONE]\n\n"
     assert DIALECT.read_response(200, SSE, noisy) == DIALECT.read_response(200, SSE, body)
 
 
 def test_garbage_makes_an_answer_incomplete() -> None:
-    assert not DIALECT.read_response(200, SSE, stream(done(SPOKEN)) + DIALECT.garbage + stream(ended())).complete
+    assert not DIALECT.read_response(200, SSE, stream(done(WHOLE_MESSAGE)) + DIALECT.garbage + stream(ended())).complete
 
 
 @pytest.mark.parametrize(
@@ -170,8 +170,8 @@ def test_an_error_is_read_in_every_form(
 
 
 def test_a_batch_answer_without_figures_or_with_odd_ones_is_read() -> None:
-    def usage(told: Any) -> TokenUsage | None:
-        body = json.dumps({"object": "response", "output": [], "usage": told}).encode()
+    def usage(figures: Any) -> TokenUsage | None:
+        body = json.dumps({"object": "response", "output": [], "usage": figures}).encode()
         return DIALECT.read_response(200, JSON, body).usage
 
     assert usage(None) is None
@@ -200,7 +200,7 @@ def test_an_answer_that_is_nested_too_deeply_is_said_to_be_so() -> None:
 @pytest.mark.parametrize(
     ("event", "kind"),
     [
-        ({"type": "response.created"}, "start"), (added(MESSAGE), "block_start"), (done(SPOKEN), "block_end"),
+        ({"type": "response.created"}, "start"), (added(MESSAGE), "block_start"), (done(WHOLE_MESSAGE), "block_end"),
         (done({"type": "reasoning"}), "signature"), (delta("output_text", "Hi"), "text"),
         (delta("function_call_arguments", "{"), "args"), (delta("reasoning_summary_text", "Hm"), "thinking"),
         (ended(), "end"), (ended("failed"), "error"), ({"type": "error"}, "error"), ({"type": "keepalive"}, "ping"),
@@ -213,16 +213,16 @@ def test_a_stream_is_split_into_events_of_known_kinds(event: dict[str, Any], kin
 
 
 def test_splitting_what_was_rendered_gives_the_same_events() -> None:
-    for said in SAID.values():
-        rendered = render(said, stream=True)
+    for script in REPLIES.values():
+        rendered = render(script, stream=True)
         assert DIALECT.split_stream(rendered.headers, data(rendered)) == rendered.events
-    batch = render(SAID["text"])
+    batch = render(REPLIES["text"])
     assert DIALECT.split_stream(batch.headers, data(batch)) == batch.events
 
 
-@pytest.mark.parametrize("name", SAID)
+@pytest.mark.parametrize("name", REPLIES)
 def test_a_stream_cut_after_any_event_is_not_complete_and_never_says_more(name: str) -> None:
-    rendered = render(SAID[name], stream=True)
+    rendered = render(REPLIES[name], stream=True)
     whole = read(rendered)
     for n in range(len(rendered.events)):
         body = b"".join(event.data for event in rendered.events[:n])
@@ -237,7 +237,7 @@ def test_a_stream_cut_after_any_event_is_not_complete_and_never_says_more(name: 
 @given(st.integers(0, 5000), st.binary(max_size=6), st.sampled_from(["text", "calls", "cut-off-in-a-call"]))
 @examples(80)
 def test_reading_never_raises(at: int, junk: bytes, name: str) -> None:
-    body = data(render(SAID[name], stream=True))
+    body = data(render(REPLIES[name], stream=True))
     DIALECT.read_response(200, SSE, body[: at % len(body)] + junk + body[at % len(body) :])
     DIALECT.read_response(200, JSON, junk)
 
@@ -257,20 +257,20 @@ MEMBERS = ("item", "content_index", "summary_index", "delta", "arguments", "resp
 
 @given(st.lists(st.tuples(st.sampled_from(NAMES), st.lists(st.sampled_from(ODD), min_size=7, max_size=7)), max_size=5))
 @examples(60)
-def test_misshapen_events_never_raise(drawn: list[tuple[str, list[Any]]]) -> None:
+def test_misshapen_events_never_raise(names_and_values: list[tuple[str, list[Any]]]) -> None:
     opened = [added(MESSAGE), added(CALL, 1)]
     events = [
         {"type": name, "output_index": n % 2} | dict(zip(MEMBERS, odd, strict=True))
-        for n, (name, odd) in enumerate(drawn)
+        for n, (name, odd) in enumerate(names_and_values)
     ]
     answer = of(*opened, *events)
     assert isinstance(answer, WireAnswer)
     assert len(DIALECT.split_stream(SSE, stream(*events))) == len(events)
 
 
-@pytest.mark.parametrize("said", [name for name in SAID if name not in ("searched", "nothing")])
-def test_a_stream_whose_items_are_named_and_not_numbered_says_the_same(said: str) -> None:
-    rendered = render(SAID[said], stream=True)
+@pytest.mark.parametrize("reply_name", [name for name in REPLIES if name not in ("searched", "nothing")])
+def test_a_stream_whose_items_are_named_and_not_numbered_says_the_same(reply_name: str) -> None:
+    rendered = render(REPLIES[reply_name], stream=True)
     whole = b"".join(event.data for event in rendered.events)
     bare = re.sub(rb'"(output_index|content_index|sequence_number)":\s*\d+,?\s*', b"", whole).replace(b",}", b"}")
     assert b"output_index" in whole

@@ -22,7 +22,7 @@ from .builders import KEY, Ask, Pair, ask, world
 from .pairs import PAIRS
 
 ENFORCED = [pair for pair in PAIRS if pair.enforced]
-SAID = [pair for pair in ENFORCED if pair.illegal.raw is None and pair.illegal.path.startswith("/v1/")]
+SENDABLE = [pair for pair in ENFORCED if pair.illegal.raw is None and pair.illegal.path.startswith("/v1/")]
 """What the official client can be made to say at OpenAI's own door."""
 
 
@@ -33,8 +33,8 @@ class Service:
     http: httpx2.Client
     run: ServerRun
 
-    def send(self, asked: Ask) -> httpx2.Response:
-        return send_request(self.http, self.run, asked.request())
+    def send(self, sendable: Ask) -> httpx2.Response:
+        return send_request(self.http, self.run, sendable.request())
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +56,7 @@ def test_the_server_refuses_the_illegal_request_and_not_its_neighbour(pair: Pair
     assert service.send(pair.legal).status_code == 200
 
 
-@pytest.mark.parametrize("pair", SAID, ids=attrgetter("id"))
+@pytest.mark.parametrize("pair", SENDABLE, ids=attrgetter("id"))
 def test_the_official_client_raises_the_refusal(pair: Pair, service: Service) -> None:
     openai: Any = pytest.importorskip("openai")
     request = pair.illegal.request()

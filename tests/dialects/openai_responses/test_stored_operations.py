@@ -16,7 +16,7 @@ from turnproof.wire.emulator import EmulatorServer
 from ..answers import reply
 from ..responders import ScriptedService
 from .builders import MODEL, Ask, output, world
-from .rendering import PROMPT, SAID, asked, final, render
+from .rendering import PROMPT, REPLIES, final, new_call, render
 
 openai: Any = pytest.importorskip("openai")
 
@@ -28,13 +28,13 @@ class Service(ScriptedService):
         super().__init__(server, DIALECT)
         self.client = openai.OpenAI(base_url=self.run.base_url, api_key="key", max_retries=0)
 
-    def say(self, said: Reply) -> None:
+    def say(self, script: Reply) -> None:
         """Let this be the next answers."""
-        self.responder.reply = said
+        self.responder.reply = script
 
-    def create(self, said: str = "41 %", **body: Any) -> Any:
+    def create(self, words: str = "41 %", **body: Any) -> Any:
         """A response that says this."""
-        self.say(reply(Text(said)))
+        self.say(reply(Text(words)))
         return self.client.responses.create(model=MODEL, **{"input": "How moist is bed 3?", **body})
 
 
@@ -50,7 +50,7 @@ def checked(found: Any) -> Any:
     return found
 
 
-def gone(question: Any, *, status: int = 404) -> str:
+def refusal_message(question: Any, *, status: int = 404) -> str:
     """The message with which a request is refused."""
     with pytest.raises(openai.APIStatusError) as raised:
         question()
@@ -70,19 +70,19 @@ def test_a_stored_response_is_retrieved_as_it_was_given(running: Service) -> Non
 
 def test_a_response_that_was_not_stored_cannot_be_asked_for(running: Service) -> None:
     created = running.create("Not kept.", store=False)
-    assert "not found" in gone(lambda: running.client.responses.retrieve(created.id))
-    assert "not found" in gone(lambda: running.create(previous_response_id=created.id), status=400)
+    assert "not found" in refusal_message(lambda: running.client.responses.retrieve(created.id))
+    assert "not found" in refusal_message(lambda: running.create(previous_response_id=created.id), status=400)
 
 
 def test_a_deleted_response_is_gone_and_what_went_on_from_it_is_not(running: Service) -> None:
     first = running.create("One.", input="Say one.")
     second = running.create("Two.", input="Say two.", previous_response_id=first.id)
     assert running.client.responses.delete(first.id) is None
-    assert "not found" in gone(lambda: running.client.responses.retrieve(first.id))
-    assert "not found" in gone(lambda: running.create(previous_response_id=first.id), status=400)
+    assert "not found" in refusal_message(lambda: running.client.responses.retrieve(first.id))
+    assert "not found" in refusal_message(lambda: running.create(previous_response_id=first.id), status=400)
     third = running.create("Three.", input="Say three.", previous_response_id=second.id)
     assert third.previous_response_id == second.id
-    assert "not found" in gone(lambda: running.client.responses.delete(first.id))
+    assert "not found" in refusal_message(lambda: running.client.responses.delete(first.id))
 
 
 def test_a_fork_goes_on_from_the_same_response_without_the_other_branch(running: Service) -> None:
@@ -96,8 +96,8 @@ def test_a_fork_goes_on_from_the_same_response_without_the_other_branch(running:
 
 
 def test_the_items_of_a_request_are_listed_page_by_page(running: Service) -> None:
-    said = [{"role": "user", "content": text} for text in ("One", "Two", "Three")]
-    created = running.create("Heard.", input=said)
+    items = [{"role": "user", "content": text} for text in ("One", "Two", "Three")]
+    created = running.create("Heard.", input=items)
     newest = checked(running.client.responses.input_items.list(created.id, limit=2))
     assert [item.content[0].text for item in newest.data] == ["Three", "Two"]
     assert newest.has_more
@@ -120,11 +120,11 @@ def test_a_response_in_the_background_can_be_cancelled_and_another_one_cannot(ru
     assert (cancelled.status, cancelled.output) == ("cancelled", [])
     assert running.client.responses.retrieve(created.id).status == "cancelled"
     finished = running.create("Said.")
-    assert "synchronous" in gone(lambda: running.client.responses.cancel(finished.id), status=400)
+    assert "synchronous" in refusal_message(lambda: running.client.responses.cancel(finished.id), status=400)
 
 
 def test_a_stream_in_the_background_is_taken_up_where_it_was_left(running: Service) -> None:
-    running.say(SAID["text"])
+    running.say(REPLIES["text"])
     stream = running.client.responses.create(model=MODEL, input="Hello", background=True, stream=True)
     events = [event.to_dict(mode="json") for event in stream]
     name = events[0]["response"]["id"]
@@ -136,7 +136,7 @@ def test_a_response_is_kept_for_thirty_days() -> None:
     now = [0.0]
     at = world()
     at.clock = lambda: now[0]
-    name = final(render(SAID["text"], asked(at=at), at=at))["id"]
+    name = final(render(REPLIES["text"], new_call(at=at), at=at))["id"]
     now[0] = KEPT_SECONDS - 1
     assert stored_response(at, name) is not None
     now[0] = KEPT_SECONDS
@@ -148,10 +148,10 @@ def test_a_long_chain_is_read_whole() -> None:
     at = world()
     name = None
     for number in range(10_000):
-        told = {"id": f"resp_{number}", "output": [{"type": "message", "role": "assistant", "content": "On."}]}
+        response = {"id": f"resp_{number}", "output": [{"type": "message", "role": "assistant", "content": "On."}]}
         previous = stored_response(at, name)
-        remember(told, ({"role": "user", "content": str(number)},), at, stored=True, model=MODEL, previous=previous)
-        name = told["id"]
+        remember(response, ({"role": "user", "content": str(number)},), at, stored=True, model=MODEL, previous=previous)
+        name = response["id"]
     found = stored_response(at, name)
     assert found is not None
     assert len(found.context) == 20_000
@@ -164,11 +164,11 @@ def test_a_long_chain_is_read_whole() -> None:
 def test_a_conversation_is_compacted_and_gone_on_with(running: Service) -> None:
     first = running.create("One.", input="Say one.")
     # The client's type has no place for messages of the user, which the recordings have.
-    made = running.client.responses.compact(model=MODEL, input="Say two.", previous_response_id=first.id)
-    checked(made.output[-1])
-    assert [item.type for item in made.output] == ["message", "message", "compaction"]
-    assert [item.content[0].text for item in made.output[:2]] == ["Say one.", "Say two."]
-    items = [item.to_dict(mode="json", warnings=False) for item in made.output]
+    compaction = running.client.responses.compact(model=MODEL, input="Say two.", previous_response_id=first.id)
+    checked(compaction.output[-1])
+    assert [item.type for item in compaction.output] == ["message", "message", "compaction"]
+    assert [item.content[0].text for item in compaction.output[:2]] == ["Say one.", "Say two."]
+    items = [item.to_dict(mode="json", warnings=False) for item in compaction.output]
     assert running.create("On.", input=[*items, {"role": "user", "content": "And now?"}]).output_text == "On."
 
 
@@ -177,45 +177,55 @@ def test_a_conversation_is_compacted_and_gone_on_with(running: Service) -> None:
 
 def test_a_conversation_collects_what_is_said_in_it(running: Service) -> None:
     client = running.client
-    kept = checked(client.conversations.create(metadata={"bed": "3"}))
-    running.create("41 %", conversation=kept.id)
-    second = checked(running.create("Dry.", input="Is that dry?", conversation={"id": kept.id}))
-    assert second.conversation.id == kept.id
-    found = checked(client.conversations.items.list(kept.id, order="asc"))
+    conversation = checked(client.conversations.create(metadata={"bed": "3"}))
+    running.create("41 %", conversation=conversation.id)
+    second = checked(running.create("Dry.", input="Is that dry?", conversation={"id": conversation.id}))
+    assert second.conversation.id == conversation.id
+    found = checked(client.conversations.items.list(conversation.id, order="asc"))
     assert [item.role for item in found.data] == ["user", "assistant", "user", "assistant"]
-    assert client.conversations.items.retrieve(found.data[1].id, conversation_id=kept.id).content[0].text == "41 %"
-    assert client.conversations.items.delete(found.data[1].id, conversation_id=kept.id).id == kept.id
-    assert len(client.conversations.items.list(kept.id).data) == 3
-    assert checked(client.conversations.update(kept.id, metadata={})).metadata == {}
-    assert client.conversations.retrieve(kept.id).created_at == kept.created_at
+    assert (
+        client.conversations.items.retrieve(found.data[1].id, conversation_id=conversation.id).content[0].text == "41 %"
+    )
+    assert client.conversations.items.delete(found.data[1].id, conversation_id=conversation.id).id == conversation.id
+    assert len(client.conversations.items.list(conversation.id).data) == 3
+    assert checked(client.conversations.update(conversation.id, metadata={})).metadata == {}
+    assert client.conversations.retrieve(conversation.id).created_at == conversation.created_at
 
 
 def test_equal_requests_create_conversations_and_items_of_their_own(running: Service) -> None:
-    said: Any = [{"type": "message", "role": "user", "content": "Hello"}]
+    items: Any = [{"type": "message", "role": "user", "content": "Hello"}]
     first, second = (running.client.conversations.create() for _ in range(2))
     assert first.id != second.id
-    for kept in (first, second, second):
-        running.client.conversations.items.create(kept.id, items=said)
+    for conversation in (first, second, second):
+        running.client.conversations.items.create(conversation.id, items=items)
     found = [item.id for kept in (first, second) for item in running.client.conversations.items.list(kept.id)]
     assert len(found) == len(set(found)) == 3
 
 
 def test_items_are_added_to_a_conversation(running: Service) -> None:
     client = running.client
-    kept = client.conversations.create(items=[{"type": "message", "role": "user", "content": "Hello"}])
+    conversation = client.conversations.create(items=[{"type": "message", "role": "user", "content": "Hello"}])
     added = checked(
-        client.conversations.items.create(kept.id, items=[{"type": "message", "role": "user", "content": "And?"}])
+        client.conversations.items.create(
+            conversation.id, items=[{"type": "message", "role": "user", "content": "And?"}]
+        )
     )
     assert [item.content[0].text for item in added.data] == ["And?"]
-    assert [item.content[0].text for item in client.conversations.items.list(kept.id)] == ["And?", "Hello"]
+    assert [item.content[0].text for item in client.conversations.items.list(conversation.id)] == ["And?", "Hello"]
 
 
 def test_a_deleted_conversation_is_gone(running: Service) -> None:
     client = running.client
-    kept = client.conversations.create()
-    assert checked(client.conversations.delete(kept.id)).deleted
-    assert gone(lambda: client.conversations.retrieve(kept.id)) == f"Conversation with id '{kept.id}' not found."
-    assert gone(lambda: client.conversations.delete(kept.id)) == f"Conversation with id '{kept.id}' not found."
+    conversation = client.conversations.create()
+    assert checked(client.conversations.delete(conversation.id)).deleted
+    assert (
+        refusal_message(lambda: client.conversations.retrieve(conversation.id))
+        == f"Conversation with id '{conversation.id}' not found."
+    )
+    assert (
+        refusal_message(lambda: client.conversations.delete(conversation.id))
+        == f"Conversation with id '{conversation.id}' not found."
+    )
 
 
 def test_a_retry_is_not_collected_twice() -> None:
@@ -226,16 +236,16 @@ def test_a_retry_is_not_collected_twice() -> None:
     for _ in range(2):
         call = DIALECT.parse(request, at)
         assert isinstance(call, Call)
-        DIALECT.render(call, SAID["text"], PROMPT, at, "s")
+        DIALECT.render(call, REPLIES["text"], PROMPT, at, "s")
     assert len(at.resources["conv_kept"].items) == 2
 
 
 def test_an_output_answers_the_call_that_the_conversation_holds(running: Service) -> None:
-    kept = running.client.conversations.create()
-    running.say(SAID["calls"])
-    first = running.client.responses.create(model=MODEL, input="Look.", conversation=kept.id)
+    conversation = running.client.conversations.create()
+    running.say(REPLIES["calls"])
+    first = running.client.responses.create(model=MODEL, input="Look.", conversation=conversation.id)
     calls = [item.call_id for item in first.output if item.type == "function_call"]
     assert calls
     answers = [output(call_id) for call_id in calls]
-    assert running.create("Seen.", input=answers, conversation=kept.id).output_text == "Seen."
-    assert "No tool call found" in gone(lambda: running.create(input=answers), status=400)
+    assert running.create("Seen.", input=answers, conversation=conversation.id).output_text == "Seen."
+    assert "No tool call found" in refusal_message(lambda: running.create(input=answers), status=400)

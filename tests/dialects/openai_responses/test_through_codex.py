@@ -17,7 +17,7 @@ from ..through_programs import NOTHING, SYSTEM, TOOLS, answer_to_aside, world_of
 THROUGH = dialect("openai-responses@codex")
 WORLD = world_of(THROUGH)
 MODEL = "gpt-5.5"
-HELD = (
+HISTORY = (
     Message.user("How moist is bed 3?"),
     Message("model", (FunctionCall("call_1", "read_sensor", {"bed": "3"}), FunctionCall("call_2", "open-valve", {}))),
     Message.tool(ToolResult("call_1", "read_sensor", "41 %"), ToolResult("call_2", "open-valve", "stuck")),
@@ -52,7 +52,7 @@ def namespace(*tools: dict[str, Any]) -> dict[str, Any]:
 DECLARED = namespace(function("open_valve", TOOLS[1]), function("read_sensor", TOOLS[0]))
 
 
-def said(role: str, *texts: str) -> dict[str, Any]:
+def message(role: str, *texts: str) -> dict[str, Any]:
     return {"type": "message", "role": role, "content": [{"type": "input_text", "text": text} for text in texts]}
 
 
@@ -72,15 +72,15 @@ def gave(call_id: str, output: Any) -> dict[str, Any]:
 
 CALLS = (called("call_1", "read_sensor", '{"bed":"3"}'), called("call_2", "open_valve", "{}"))
 NEWER = [
-    *(said("developer", SYSTEM), said("developer", SKILLS, PERMITS), said("user", FOLDER)),
-    *(said("user", "How moist is bed 3?"), *CALLS),
+    *(message("developer", SYSTEM), message("developer", SKILLS, PERMITS), message("user", FOLDER)),
+    *(message("user", "How moist is bed 3?"), *CALLS),
     gave("call_1", [{"type": "input_text", "text": t} for t in ("Wall time: 0.0031 seconds\nOutput:", "41 %")]),
     gave("call_2", [{"type": "input_text", "text": t} for t in ("Wall time: 0.0027 seconds\nOutput:", "stuck")]),
 ]
 """As 0.169 sends it."""
 
 OLDER = [
-    *(said("developer", PERMITS, SKILLS), said("user", FOLDER), said("user", "How moist is bed 3?"), *CALLS),
+    *(message("developer", PERMITS, SKILLS), message("user", FOLDER), message("user", "How moist is bed 3?"), *CALLS),
     gave("call_1", 'Wall time: 0.0013 seconds\nOutput:\n[{"type":"text","text":"41 %"}]'),
     gave("call_2", 'Wall time: 0.0010 seconds\nOutput:\n[{"type":"text","text":"stuck"}]'),
 ]
@@ -113,8 +113,8 @@ def sent(**changed: Any) -> Call:
     return call
 
 
-def found(call: Call, held: Sequence[Message] = HELD, tools: Sequence[ToolSchema] = TOOLS) -> list[str]:
-    return [one.path for one in THROUGH.differences(held, SYSTEM, tools, call, MODEL)]
+def found(call: Call, history: Sequence[Message] = HISTORY, tools: Sequence[ToolSchema] = TOOLS) -> list[str]:
+    return [one.path for one in THROUGH.differences(history, SYSTEM, tools, call, MODEL)]
 
 
 SENT: dict[str, dict[str, Any]] = {"0.169": {"input": NEWER}, "0.137": {"input": OLDER, "instructions": SYSTEM}}
@@ -122,10 +122,10 @@ SENT: dict[str, dict[str, Any]] = {"0.169": {"input": NEWER}, "0.137": {"input":
 
 @pytest.mark.parametrize("version", SENT)
 def test_what_the_program_sends_is_accepted(version: str) -> None:
-    asked = request(**SENT[version])
-    call = THROUGH.parse(asked, WORLD)
+    http_request = request(**SENT[version])
+    call = THROUGH.parse(http_request, WORLD)
     assert isinstance(call, Call)
-    assert THROUGH.validate(asked, call, WORLD) == []
+    assert THROUGH.validate(http_request, call, WORLD) == []
 
 
 @pytest.mark.parametrize("version", SENT)
@@ -138,7 +138,7 @@ def test_the_tools_of_a_server_are_read_one_by_one() -> None:
 
 
 def test_without_the_surface_the_names_and_texts_are_differences() -> None:
-    assert dialect("openai-responses").differences(HELD, SYSTEM, TOOLS, sent(), MODEL)
+    assert dialect("openai-responses").differences(HISTORY, SYSTEM, TOOLS, sent(), MODEL)
 
 
 def test_both_versions_ask_for_the_same_conversation() -> None:
@@ -152,19 +152,19 @@ def test_the_time_that_a_tool_took_does_not_tell_requests_apart() -> None:
 
 
 def test_a_note_about_an_interrupted_turn_is_the_program_s_own() -> None:
-    note = said("user", "<turn_aborted>\nThe user did so.\n</turn_aborted>")
-    held = (*HELD, Message("model", (Text("Dry."),)), Message.user("And bed 4?"))
+    note = message("user", "<turn_aborted>\nThe user did so.\n</turn_aborted>")
+    history = (*HISTORY, Message("model", (Text("Dry."),)), Message.user("And bed 4?"))
     answer = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Dry."}]}
-    assert found(sent(input=[*NEWER, answer, note, said("user", "And bed 4?")]), held) == []
+    assert found(sent(input=[*NEWER, answer, note, message("user", "And bed 4?")]), history) == []
 
 
 @pytest.mark.parametrize(
     "items",
     [
         NEWER[1:],
-        [said("developer", "You keep a log."), *NEWER[1:]],
-        [*NEWER[:2], said("developer", "Be brief."), *NEWER[2:]],
-        [*NEWER[:2], said("user", "I am in a folder."), *NEWER[3:]],
+        [message("developer", "You keep a log."), *NEWER[1:]],
+        [*NEWER[:2], message("developer", "Be brief."), *NEWER[2:]],
+        [*NEWER[:2], message("user", "I am in a folder."), *NEWER[3:]],
         NEWER[:4],
         [*NEWER[:-1], gave("call_2", "Wall time: 0.1 seconds\nOutput:\nopen")],
     ],
@@ -193,16 +193,16 @@ def test_a_tool_of_the_server_that_nobody_declared_is_one() -> None:
 @pytest.mark.parametrize("inside", [None, "none", 3, ["a name"], [{"name": 3}], [{"name": "x", "parameters": []}]])
 def test_a_namespace_that_cannot_be_read_offers_no_declared_tool(inside: Any) -> None:
     call = sent(tools=[{**namespace(), "tools": inside}], input=NEWER[:4])
-    assert {"$.tools[read_sensor]", "$.tools[open-valve]"} <= set(found(call, HELD[:1]))
+    assert {"$.tools[read_sensor]", "$.tools[open-valve]"} <= set(found(call, HISTORY[:1]))
 
 
 def test_tools_that_are_only_searched_for_stand_in_no_request() -> None:
-    items = [NEWER[0], said("developer", SKILLS, PERMITS, DEFERRED), *NEWER[2:]]
+    items = [NEWER[0], message("developer", SKILLS, PERMITS, DEFERRED), *NEWER[2:]]
     assert found(sent(tools=list(OWN), input=items)) == []
     assert found(sent(tools=list(OWN))) != []
 
 
-def spoken(call: Call, *names: str, tools: Sequence[ToolSchema] = TOOLS) -> list[tuple[str, Any]]:
+def wire_calls(call: Call, *names: str, tools: Sequence[ToolSchema] = TOOLS) -> list[tuple[str, Any]]:
     """The calls of a streamed reply as they stand on the wire, each with its namespace."""
     reply = Reply(tuple(ReplyPart(FunctionCall("", name, {})) for name in names), FinishReason.TOOL_USE)
     rendered = THROUGH.render(call, THROUGH.speak(reply, tools, call), PromptUsage(1), WORLD, "seed")
@@ -214,52 +214,61 @@ def spoken(call: Call, *names: str, tools: Sequence[ToolSchema] = TOOLS) -> list
 
 def test_a_scripted_call_is_spoken_in_the_namespace_of_its_tool() -> None:
     written = [("open_valve", "mcp__session"), ("read_sensor", "mcp__session")]
-    assert spoken(sent(), "open-valve", "read_sensor") == written
+    assert wire_calls(sent(), "open-valve", "read_sensor") == written
 
 
 def test_a_call_of_a_tool_that_is_searched_for_is_spoken_in_the_namespace_that_is_named() -> None:
-    call = sent(tools=list(OWN), input=[NEWER[0], said("developer", DEFERRED), *NEWER[2:4]])
-    assert spoken(call, "open-valve") == [("open_valve", "mcp__session")]
+    call = sent(tools=list(OWN), input=[NEWER[0], message("developer", DEFERRED), *NEWER[2:4]])
+    assert wire_calls(call, "open-valve") == [("open_valve", "mcp__session")]
 
 
 def test_a_call_of_no_declared_tool_is_spoken_as_it_is() -> None:
-    assert spoken(sent(), "exec_command") == [("exec_command", None)]
+    assert wire_calls(sent(), "exec_command") == [("exec_command", None)]
 
 
 def test_tools_whose_names_become_alike_are_known_by_what_they_do() -> None:
     tools = (ToolSchema("x-y", "Dig", NOTHING), ToolSchema("x_y", "Sow", NOTHING))
     offered = namespace(function("x_y_2f9d5c337776", tools[0]), function("x_y_e28ed457addc", tools[1]))
     call = sent(tools=[offered], input=NEWER[:4])
-    assert found(call, HELD[:1], tools) == []
-    assert [name for name, _ in spoken(call, "x_y", "x-y", tools=tools)] == ["x_y_e28ed457addc", "x_y_2f9d5c337776"]
+    assert found(call, HISTORY[:1], tools) == []
+    assert [name for name, _ in wire_calls(call, "x_y", "x-y", tools=tools)] == ["x_y_e28ed457addc", "x_y_2f9d5c337776"]
 
 
 def test_a_long_name_is_known_by_its_beginning() -> None:
     tool = ToolSchema("n" * 70, "Dig", NOTHING)
     call = sent(tools=[namespace(function("n" * 39 + "_07adaec5acd8", tool))], input=NEWER[:4])
-    assert found(call, HELD[:1], [tool]) == []
-    assert spoken(call, tool.name, tools=[tool]) == [("n" * 39 + "_07adaec5acd8", "mcp__session")]
+    assert found(call, HISTORY[:1], [tool]) == []
+    assert wire_calls(call, tool.name, tools=[tool]) == [("n" * 39 + "_07adaec5acd8", "mcp__session")]
 
 
 def test_a_compaction_is_an_aside_that_is_judged_and_answered_all_the_same() -> None:
-    asked = request("compaction", tools=[], input=[*NEWER, said("user", "Sum it up.")])
-    call = THROUGH.parse(asked, WORLD)
+    http_request = request("compaction", tools=[], input=[*NEWER, message("user", "Sum it up.")])
+    call = THROUGH.parse(http_request, WORLD)
     assert isinstance(call, Call)
-    answer_to_aside(THROUGH, asked, call, WORLD)
+    answer_to_aside(THROUGH, http_request, call, WORLD)
 
 
 def test_a_compaction_that_the_service_would_refuse_is_refused() -> None:
-    asked = request("compaction", input=NEWER[:-1])
-    call = THROUGH.parse(asked, WORLD)
+    http_request = request("compaction", input=NEWER[:-1])
+    call = THROUGH.parse(http_request, WORLD)
     assert isinstance(call, Call)
-    assert [refusal.rule.id for refusal in THROUGH.validate(asked, call, WORLD)] == ["openai-responses/dangling-call"]
+    assert [refusal.rule.id for refusal in THROUGH.validate(http_request, call, WORLD)] == [
+        "openai-responses/dangling-call"
+    ]
 
 
-@pytest.mark.parametrize("told", ["", "no JSON", "[]", "{}", '{"request_kind": "turn"}'])
-def test_a_request_that_does_not_say_otherwise_is_of_a_turn(told: str) -> None:
-    asked = request()
+@pytest.mark.parametrize("metadata", ["", "no JSON", "[]", "{}", '{"request_kind": "turn"}'])
+def test_a_request_that_does_not_say_otherwise_is_of_a_turn(metadata: str) -> None:
+    http_request = request()
     call = THROUGH.parse(
-        HttpRequest("POST", asked.path, {}, {**asked.headers, "x-codex-turn-metadata": told}, asked.body), WORLD
+        HttpRequest(
+            "POST",
+            http_request.path,
+            {},
+            {**http_request.headers, "x-codex-turn-metadata": metadata},
+            http_request.body,
+        ),
+        WORLD,
     )
     assert isinstance(call, Call)
     assert call.operation == "generate"

@@ -8,7 +8,7 @@ from turnproof.dialects.zai import DIALECT
 from turnproof.messages import FunctionCall, Message, ProviderData, Thought, ToolResult, ToolSchema
 
 from ..anthropic_messages.builders import TOOL, assistant, call, result, text, thinking, user
-from ..differences import ASKED, CALL, RESULT, Case, DifferenceKit, find_by
+from ..differences import CALL, OPENING, RESULT, Case, DifferenceKit, find_by
 from ..requests import Json
 from .refusals import MODEL, ask, world
 
@@ -16,7 +16,7 @@ THOUGHT = "Bed 3 needs the sensor."
 SIGNED = Thought(THOUGHT, provider_data=ProviderData("zai", MODEL, {"signature": "b3BhcXVl"}))
 FOREIGN = Thought(THOUGHT, provider_data=ProviderData("anthropic-messages", "claude-opus-4-8", {"signature": "c2ln"}))
 WIRE_ASKED = user("How moist is bed 3?")
-HELD = (ASKED, Message.model(SIGNED, CALL), Message.tool(RESULT))
+HISTORY = (OPENING, Message.model(SIGNED, CALL), Message.tool(RESULT))
 SENSOR = ToolSchema("read_sensor", "Read one sensor", {"type": "object"})
 
 
@@ -27,8 +27,8 @@ def wire(**more: object) -> Json:
     return {"system": "Be brief.", "tools": [TOOL], **more}
 
 
-def case(name: str, held: Sequence[Message], sent: Sequence[Json], *expect: str, **more: object) -> Case:
-    return Case(name, held, sent, expect, "Be brief.", [SENSOR], wire(**more))
+def case(name: str, history: Sequence[Message], sent: Sequence[Json], *expect: str, **more: object) -> Case:
+    return Case(name, history, sent, expect, "Be brief.", [SENSOR], wire(**more))
 
 
 def answered(*blocks: Json) -> list[Json]:
@@ -36,36 +36,36 @@ def answered(*blocks: Json) -> list[Json]:
 
 
 RIGHT = (
-    case("whole", HELD, answered(thinking(THOUGHT, "b3BhcXVl"), call())),
-    case("thinking-left-out", HELD, answered(call()), thinking={"type": "enabled"}),
-    case("unsigned-thinking", HELD, answered(thinking(THOUGHT, None), call()), thinking={"type": "enabled"}),
-    case("unsigned-as-empty", HELD, answered(thinking(THOUGHT, ""), call())),
-    case("foreign-thinking", (ASKED, Message.model(FOREIGN, CALL), Message.tool(RESULT)), answered(call())),
+    case("whole", HISTORY, answered(thinking(THOUGHT, "b3BhcXVl"), call())),
+    case("thinking-left-out", HISTORY, answered(call()), thinking={"type": "enabled"}),
+    case("unsigned-thinking", HISTORY, answered(thinking(THOUGHT, None), call()), thinking={"type": "enabled"}),
+    case("unsigned-as-empty", HISTORY, answered(thinking(THOUGHT, ""), call())),
+    case("foreign-thinking", (OPENING, Message.model(FOREIGN, CALL), Message.tool(RESULT)), answered(call())),
     case("joined-text", (Message.user("How moist", "is it?"),), [user("How moist\nis it?")]),
     case(
-        "results-first", (*HELD[:2], Message.user("Look:"), HELD[2]),
+        "results-first", (*HISTORY[:2], Message.user("Look:"), HISTORY[2]),
         [WIRE_ASKED, assistant(call()), user(result(), text("Look:"))],
     ),
-    case("mapped-model", (ASKED,), [WIRE_ASKED], model="claude-sonnet-4-5"),
-    case("a-call-without-a-result", HELD[:2], [WIRE_ASKED, assistant(call())]),
+    case("mapped-model", (OPENING,), [WIRE_ASKED], model="claude-sonnet-4-5"),
+    case("a-call-without-a-result", HISTORY[:2], [WIRE_ASKED, assistant(call())]),
     case(
-        "odd-ids-stay", (ASKED, Message.model(FunctionCall("a b", "read_sensor")),
+        "odd-ids-stay", (OPENING, Message.model(FunctionCall("a b", "read_sensor")),
                          Message.tool(ToolResult("a b", "read_sensor", "1"))),
         [WIRE_ASKED, assistant(call("a b", input={})), user(result("a b", "1"))],
     ),
 )  # fmt: skip
 
 WRONG = (
-    case("lost-text", (*HELD, Message.model("41 %"), ASKED), [*answered(call()), WIRE_ASKED], "lost-text"),
-    case("lost-call", HELD, [WIRE_ASKED, user(result())], "order", "lost-call"),
-    case("lost-result", HELD, [WIRE_ASKED, assistant(call())], "lost-result"),
-    case("changed-args", HELD, answered(call(input={"bed": "4"})), "changed-args"),
+    case("lost-text", (*HISTORY, Message.model("41 %"), OPENING), [*answered(call()), WIRE_ASKED], "lost-text"),
+    case("lost-call", HISTORY, [WIRE_ASKED, user(result())], "order", "lost-call"),
+    case("lost-result", HISTORY, [WIRE_ASKED, assistant(call())], "lost-result"),
+    case("changed-args", HISTORY, answered(call(input={"bed": "4"})), "changed-args"),
     case(
-        "args-as-text", (ASKED, Message.model(FunctionCall("call_1", "read_sensor", {"at": {"bed": "3"}}))),
+        "args-as-text", (OPENING, Message.model(FunctionCall("call_1", "read_sensor", {"at": {"bed": "3"}}))),
         [WIRE_ASKED, assistant(call(input={"at": '{"bed": "3"}'}))], "changed-args",
     ),
-    case("forged-signature", HELD, answered(thinking(THOUGHT, "Zm9yZ2Vk"), call()), "lost-signature"),
-    case("invented", (ASKED,), [WIRE_ASKED, assistant("Well,")], "invented"),
+    case("forged-signature", HISTORY, answered(thinking(THOUGHT, "Zm9yZ2Vk"), call()), "lost-signature"),
+    case("invented", (OPENING,), [WIRE_ASKED, assistant("Well,")], "invented"),
 )  # fmt: skip
 
 DIFFERENCES = DifferenceKit(DIALECT, find_differences, RIGHT, WRONG, allows_all=False)

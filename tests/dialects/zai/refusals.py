@@ -13,8 +13,8 @@ from turnproof.dialects.base import World
 from turnproof.dialects.zai import DIALECT, rules
 
 from ..anthropic_messages.builders import (
-    ASKED,
     KEY,
+    OPENING,
     THINKING,
     TOOL,
     Ask,
@@ -101,7 +101,7 @@ PAIRS: tuple[Pair, ...] = (
     Pair(
         "no-user-message", ask(instruction("Be brief.")),
         "The messages parameter is illegal. Please check the documentation.",
-        ask(instruction("Be brief."), ASKED), 400, "1214",
+        ask(instruction("Be brief."), OPENING), 400, "1214",
     ),
     Pair(
         "forced-tool", ask(tools=[TOOL], tool_choice={"type": "tool", "name": "read_sensor"}), INVALID,
@@ -133,16 +133,18 @@ WITHOUT_PAIR: Mapping[str, str] = {
 """Rules that no request can break by itself, with the reason."""
 
 ACCEPTED: tuple[Accepted[Ask], ...] = (
-    Accepted("dangling-call", ask(ASKED, assistant(call()), ASKED, tools=[TOOL])),
+    Accepted("dangling-call", ask(OPENING, assistant(call()), OPENING, tools=[TOOL])),
     Accepted("orphan-result", ask(user(result("call_9")))),
-    Accepted("text-before-result", ask(ASKED, assistant(call()), user("Here:", result()), tools=[TOOL])),
-    Accepted("two-results-for-one-call", ask(ASKED, assistant(call()), user(result(), result()), tools=[TOOL])),
-    Accepted("same-id-twice", ask(ASKED, assistant(call(), call()), user(result()))),
-    Accepted("odd-id", ask(ASKED, assistant(call("call 1!")), user(result("call 1!")))),
+    Accepted("text-before-result", ask(OPENING, assistant(call()), user("Here:", result()), tools=[TOOL])),
+    Accepted("two-results-for-one-call", ask(OPENING, assistant(call()), user(result(), result()), tools=[TOOL])),
+    Accepted("same-id-twice", ask(OPENING, assistant(call(), call()), user(result()))),
+    Accepted("odd-id", ask(OPENING, assistant(call("call 1!")), user(result("call 1!")))),
     Accepted("empty-text", ask(user(text("")))),
-    Accepted("prefill-with-trailing-blanks", ask(ASKED, assistant("It is "))),
-    Accepted("thinking-without-signature", ask(ASKED, assistant(thinking(signature=None), "41 %"), ASKED, **THINKING)),
-    Accepted("foreign-signature", ask(ASKED, assistant(thinking(), "41 %"), ASKED, thinking={"type": "enabled"})),
+    Accepted("prefill-with-trailing-blanks", ask(OPENING, assistant("It is "))),
+    Accepted(
+        "thinking-without-signature", ask(OPENING, assistant(thinking(signature=None), "41 %"), OPENING, **THINKING)
+    ),
+    Accepted("foreign-signature", ask(OPENING, assistant(thinking(), "41 %"), OPENING, thinking={"type": "enabled"})),
     Accepted("five-breakpoints", ask(user(*(text(f"{n}", **mark()) for n in range(5))))),
     Accepted("unknown-field", ask(stop=".")),
     Accepted("unknown-beta", ask(headers={"anthropic-beta": "no-such-beta"})),

@@ -15,7 +15,7 @@ from turnproof.messages import FinishReason, FunctionCall, Text, Thought, ToolSc
 
 from .. import answers
 from ..answers import CALLS, data, read_back
-from ..anthropic_messages.builders import ASKED, assistant, mark, text, thinking, user
+from ..anthropic_messages.builders import OPENING, assistant, mark, text, thinking, user
 from ..requests import Json
 from .refusals import MODEL, ask, world
 
@@ -24,9 +24,9 @@ reply = partial(answers.reply, finish=FinishReason.TOOL_USE)
 PROMPT = PromptUsage(31, cache_read=1520)
 
 
-def render(said: Reply, *, stream: bool, model: str = MODEL, seed: str = "s", at: World | None = None) -> Rendered:
+def render(script: Reply, *, stream: bool, model: str = MODEL, seed: str = "s", at: World | None = None) -> Rendered:
     call = Call("generate", model, stream, tools=(ToolSchema("read_sensor"), ToolSchema("water")), body={})
-    return DIALECT.render(call, said, PROMPT, at or world(), seed)
+    return DIALECT.render(call, script, PROMPT, at or world(), seed)
 
 
 read = partial(read_back, DIALECT)
@@ -55,11 +55,11 @@ def test_a_whole_answer_has_neither_a_write_nor_a_split_of_lives() -> None:
 @pytest.mark.parametrize("stream", [False, True])
 def test_what_was_scripted_is_read_back_as_of_this_service(stream: bool) -> None:
     answer = read(render(reply(*CALLS), stream=stream))
-    thought, said, look, water = answer.parts
+    thought, text_part, look, water = answer.parts
     assert isinstance(thought, Thought)
     assert thought.provider_data is not None
     assert (thought.provider_data.dialect, thought.provider_data.model) == ("zai", "glm-4.7")
-    assert said == Text("Let me look at bed 3. 🌱")
+    assert text_part == Text("Let me look at bed 3. 🌱")
     assert isinstance(look, FunctionCall)
     assert isinstance(water, FunctionCall)
     assert look.args == {"bed": "3", "unit": "°C"}
@@ -145,8 +145,8 @@ def test_every_shape_of_an_error_is_read(status: int, body: Json, kind: str | No
     ids=["event", "line", "third-shape"],
 )
 def test_an_error_after_the_stream_began_is_read_in_any_shape(event: bytes) -> None:
-    begun = render(reply(Text("Let me")), stream=True).events[:4]
-    body = b"".join(each.data for each in begun) + event
+    first_events = render(reply(Text("Let me")), stream=True).events[:4]
+    body = b"".join(each.data for each in first_events) + event
     answer = DIALECT.read_response(200, {"content-type": "text/event-stream"}, body)
     assert (answer.error_kind, answer.error_message, answer.complete) == ("1305", "Overloaded.", False)
 
@@ -155,8 +155,8 @@ def test_an_error_after_the_stream_began_is_read_in_any_shape(event: bytes) -> N
 
 
 def account(cache: Any, *messages: Json, now: float = 0.0, model: str = MODEL) -> PromptUsage:
-    asked = ask(*messages, model=model)
-    call = DIALECT.parse(asked.request(), world())
+    sendable = ask(*messages, model=model)
+    call = DIALECT.parse(sendable.request(), world())
     assert isinstance(call, Call)
     usage, commit = cache.account(call, DIALECT.models[model], now)
     assert usage.whole == DIALECT.count(call)
@@ -170,8 +170,8 @@ LONG = user("The log of the greenhouse. " * 100)
 
 def test_a_prefix_is_read_without_a_mark_and_in_steps_and_never_counted_as_written() -> None:
     cache = DIALECT.new_cache()
-    first = account(cache, LONG, ASKED)
-    second = account(cache, LONG, ASKED, assistant("41 %"), ASKED)
+    first = account(cache, LONG, OPENING)
+    second = account(cache, LONG, OPENING, assistant("41 %"), OPENING)
     assert (first.cache_read, first.cache_write_5m, second.cache_write_5m) == (0, 0, 0)
     assert second.cache_read > 600
     assert second.cache_read % 64 == 0
@@ -181,7 +181,7 @@ def test_a_mark_changes_nothing() -> None:
     plain, marked = DIALECT.new_cache(), DIALECT.new_cache()
     words = LONG["content"]
     for _ in range(2):
-        assert account(plain, LONG, ASKED) == account(marked, user(text(words, **mark("1h"))), ASKED)
+        assert account(plain, LONG, OPENING) == account(marked, user(text(words, **mark("1h"))), OPENING)
 
 
 @pytest.mark.parametrize(
@@ -194,15 +194,15 @@ def test_a_mark_changes_nothing() -> None:
 )
 def test_entries_live_five_minutes_in_the_cache_of_one_model(change: Json, read: bool) -> None:
     cache = DIALECT.new_cache()
-    account(cache, LONG, ASKED)
-    assert bool(account(cache, LONG, ASKED, **change).cache_read) is read
+    account(cache, LONG, OPENING)
+    assert bool(account(cache, LONG, OPENING, **change).cache_read) is read
 
 
 def test_changed_thinking_breaks_the_prefix() -> None:
     cache = DIALECT.new_cache()
-    account(cache, ASKED, assistant(thinking("a" * 4000), "Yes."), ASKED, ASKED)
-    kept = account(cache, ASKED, assistant(thinking("a" * 4000), "Yes."), ASKED, ASKED).cache_read
-    assert kept > account(cache, ASKED, assistant("Yes."), ASKED, ASKED).cache_read
+    account(cache, OPENING, assistant(thinking("a" * 4000), "Yes."), OPENING, OPENING)
+    cached_tokens = account(cache, OPENING, assistant(thinking("a" * 4000), "Yes."), OPENING, OPENING).cache_read
+    assert cached_tokens > account(cache, OPENING, assistant("Yes."), OPENING, OPENING).cache_read
 
 
 # -- what no script speaks of

@@ -8,14 +8,14 @@ from turnproof.dialects.zai import DIALECT
 from turnproof.messages import Message, ProviderData, Thought
 
 from ..anthropic_messages.builders import Ask, assistant, call, text
-from ..differences import ASKED, CALL, RESULT
+from ..differences import CALL, OPENING, RESULT
 from ..requests import read_call
 from .differences import SENSOR, THOUGHT, WIRE_ASKED, answered, case, find_differences, wire
 from .refusals import MODEL, PATH, ask, world
 
 
 def test_another_model_is_only_unlisted() -> None:
-    (found,) = find_differences(case("another-model", (ASKED,), [WIRE_ASKED], model="glm-4.6"))
+    (found,) = find_differences(case("another-model", (OPENING,), [WIRE_ASKED], model="glm-4.6"))
     assert (found.what, found.path, found.violation) == ("unlisted", "$.model", False)
 
 
@@ -24,10 +24,10 @@ def test_what_anthropic_demands_back_is_not_demanded_here() -> None:
     found = {}
     for api, path, name in ((anthropic_messages.DIALECT, "/v1/messages", "claude-sonnet-4-5"), (DIALECT, PATH, MODEL)):
         thought = Thought(THOUGHT, provider_data=ProviderData(api.name, name, {"signature": "b3BhcXVl"}))
-        held = (ASKED, Message.model(thought, CALL), Message.tool(RESULT))
+        history = (OPENING, Message.model(thought, CALL), Message.tool(RESULT))
         body = ask(*answered(call()), model=name, **wire(thinking={"type": "enabled"})).body
         sent = read_call(api, Ask(body, path), world())
-        found[api.name] = [each.what for each in api.differences(held, "Be brief.", [SENSOR], sent, name)]
+        found[api.name] = [each.what for each in api.differences(history, "Be brief.", [SENSOR], sent, name)]
     assert found == {"anthropic-messages": ["lost-signature"], "zai": []}
 
 

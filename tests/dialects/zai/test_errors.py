@@ -128,6 +128,8 @@ def test_the_sdk_takes_the_error_of_a_wrong_route_for_an_answer(service: SdkClie
     """A base URL without `/api/anthropic` is not refused: what comes is a message without anything of one."""
     body = ask().body
     elsewhere = service.client.with_options(base_url=str(service.client.base_url).replace(BASE_PATH, ""))
-    said: Any = elsewhere.messages.create(model=body["model"], max_tokens=body["max_tokens"], messages=body["messages"])
-    assert said.type is None
-    assert said.content is None
+    message: Any = elsewhere.messages.create(
+        model=body["model"], max_tokens=body["max_tokens"], messages=body["messages"]
+    )
+    assert message.type is None
+    assert message.content is None

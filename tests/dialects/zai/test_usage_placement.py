@@ -17,7 +17,7 @@ from turnproof.scenarios.model import Fault, ScriptRound, Turn
 from turnproof.wire.emulator import EmulatorServer, ScriptResponder, ServerRun
 from turnproof.wire.emulator.server_run import CANARY_KEY
 
-from ..anthropic_messages.builders import ASKED
+from ..anthropic_messages.builders import OPENING
 from .refusals import MODEL
 
 LOOK = (
@@ -43,17 +43,17 @@ def client_of(run: ServerRun) -> anthropic.Anthropic:
     return anthropic.Anthropic(base_url=run.base_url, api_key=CANARY_KEY, max_retries=0, http_client=httpx2.Client())
 
 
-def asked(run: ServerRun) -> Any:
+def arguments_for(run: ServerRun) -> Any:
     tools = [{"name": tool.name, "input_schema": {"type": "object"}} for tool in TOOLS]
-    return {"model": MODELS[run.dialect.name], "max_tokens": 256, "messages": [ASKED], "tools": tools}
+    return {"model": MODELS[run.dialect.name], "max_tokens": 256, "messages": [OPENING], "tools": tools}
 
 
 def streamed(server: EmulatorServer, name: str) -> tuple[list[Any], Any]:
     """The events of the script as the SDK reads them, and the message that it makes of them."""
     run = opened(server, dialect(name))
     with client_of(run) as client:
-        events = list(client.messages.create(**asked(run), stream=True))
-        with client.messages.stream(**asked(run)) as stream:
+        events = list(client.messages.create(**arguments_for(run), stream=True))
+        with client.messages.stream(**arguments_for(run)) as stream:
             return events, stream.get_final_message()
 
 
@@ -75,22 +75,24 @@ def test_the_same_script_shows_its_figures_in_two_places(server: EmulatorServer)
 
 @pytest.mark.parametrize("name", MODELS)
 def test_the_sdk_reads_batch_and_stream_alike(server: EmulatorServer, name: str) -> None:
-    _, said = streamed(server, name)
+    _, message = streamed(server, name)
     run = opened(server, dialect(name))
     with client_of(run) as client:
-        whole: Any = client.messages.create(**asked(run))
-    kept = ("type", "text", "thinking", "name", "input")
-    blocks = [[{key: getattr(block, key, None) for key in kept} for block in each.content] for each in (said, whole)]
+        whole: Any = client.messages.create(**arguments_for(run))
+    fields = ("type", "text", "thinking", "name", "input")
+    blocks = [
+        [{key: getattr(block, key, None) for key in fields} for block in each.content] for each in (message, whole)
+    ]
     assert blocks[0] == blocks[1]
     assert [block["type"] for block in blocks[0]] == ["thinking", "text", "tool_use", "tool_use"]
-    assert said.usage.output_tokens == whole.usage.output_tokens == 9
+    assert message.usage.output_tokens == whole.usage.output_tokens == 9
     assert whole.usage.input_tokens == 14
 
 
 def test_a_scripted_overload_is_an_error_with_the_code_of_the_service(server: EmulatorServer) -> None:
     run = opened(server, dialect("zai"), Fault("status", status=429, error_kind="1113", message="Insufficient balance"))
     with client_of(run) as client, pytest.raises(anthropic.RateLimitError) as raised:
-        client.messages.create(**asked(run))
+        client.messages.create(**arguments_for(run))
     body: Any = raised.value.body
     assert body["error"]["code"] == "1113"
 
@@ -98,6 +100,6 @@ def test_a_scripted_overload_is_an_error_with_the_code_of_the_service(server: Em
 def test_an_error_in_the_stream_reaches_the_sdk(server: EmulatorServer) -> None:
     run = opened(server, dialect("zai"), Fault("error-event", status=529, index=3))
     with client_of(run) as client, pytest.raises(anthropic.APIStatusError) as raised:
-        list(client.messages.create(**asked(run), stream=True))
+        list(client.messages.create(**arguments_for(run), stream=True))
     body: Any = raised.value.body
     assert (raised.value.status_code, body["error"]["code"]) == (200, "1305")

@@ -91,7 +91,7 @@ class Killer:
 
     workers: Workers
     between: float
-    drawn: random.Random
+    generator: random.Random
     killed: Counter[str] = field(default_factory=Counter)
     over: threading.Event = field(default_factory=threading.Event)
 
@@ -99,13 +99,13 @@ class Killer:
         for what in itertools.cycle(("worker", "host")):
             if self.over.is_set():
                 return
-            until = time.monotonic() + self.drawn.uniform(0.5, 1.5) * self.between
+            until = time.monotonic() + self.generator.uniform(0.5, 1.5) * self.between
             while time.monotonic() < until and not self.over.wait(0.2):
                 self.workers.keep()
             pids = self.workers.pids() if what == "worker" else hosts()
             with contextlib.suppress(ProcessLookupError):
                 if pids and not self.over.is_set():
-                    os.kill(self.drawn.choice(pids), signal.SIGKILL)
+                    os.kill(self.generator.choice(pids), signal.SIGKILL)
                     self.killed[what] += 1
 
 
@@ -120,7 +120,7 @@ def measure(runs: int, workers: int, between: float, seed: int, patterns: tuple[
     local = time.monotonic() - began
     print(f"{len(specs)} runs on this machine: {local:.0f} s", flush=True)
     rounds = itertools.islice(itertools.cycle(specs), runs)
-    asked = [replace(spec) for spec in rounds]
+    all_specs = [replace(spec) for spec in rounds]
     came: Counter[int] = Counter()
     wrong: list[tuple[RunSpec, str]] = []
     with tempfile.TemporaryDirectory(prefix="turnproof-lost-") as folder, dask_cluster(0, folder) as cluster:
@@ -138,14 +138,14 @@ def measure(runs: int, workers: int, between: float, seed: int, patterns: tuple[
                 thread = threading.Thread(target=killer.run)
                 thread.start()
                 try:
-                    there.run_all(asked, compare)
+                    there.run_all(all_specs, compare)
                 finally:
                     killer.over.set()
                     thread.join()
         finally:
             started.end()
         took = time.monotonic() - began
-    missing, twice = sum(not came[id(spec)] for spec in asked), sum(count > 1 for count in came.values())
+    missing, twice = sum(not came[id(spec)] for spec in all_specs), sum(count > 1 for count in came.values())
     kills = ", ".join(f"{count} of a {what}" for what, count in sorted(killer.killed.items()))
     print(f"{runs} runs on a cluster of {workers}: {took:.0f} s; kills: {kills or 'none'}")
     unsteady = [(spec, found) for spec, found in wrong if found in digests_here(spec, subjects, workers)]
@@ -170,8 +170,10 @@ def main() -> int:
     parser.add_argument("--between", type=float, default=6.0, help="seconds between two kills, about")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--scenario", action="append", help="patterns of scenarios, if not all")
-    given = parser.parse_args()
-    return measure(given.runs, given.workers, given.between, given.seed, tuple(given.scenario or MIXED))
+    arguments = parser.parse_args()
+    return measure(
+        arguments.runs, arguments.workers, arguments.between, arguments.seed, tuple(arguments.scenario or MIXED)
+    )
 
 
 if __name__ == "__main__":

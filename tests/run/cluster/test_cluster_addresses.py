@@ -73,10 +73,10 @@ def mute_server() -> Iterator[int]:
 
 
 def _take_connections(server: socket.socket) -> None:
-    taken = []
+    connections = []
     with contextlib.suppress(OSError):
         while True:
-            taken.append(server.accept())
+            connections.append(server.accept())
 
 
 def test_an_address_where_something_else_answers_is_told_within_seconds(monkeypatch: pytest.MonkeyPatch) -> None:

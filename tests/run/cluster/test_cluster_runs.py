@@ -118,9 +118,9 @@ def test_a_worker_that_differs_is_refused_with_both_sides_of_each_difference(
         return structs.replace(found, python="CPython 3.99.0", distributions=distributions, sources=sources)
 
     monkeypatch.setattr(Identity, "here", other)
-    with pytest.raises(UsageError) as caught, place(dask):
+    with pytest.raises(UsageError) as failure, place(dask):
         pass
-    words = str(caught.value)
+    words = str(failure.value)
     assert "differs from this machine in 3 points" in words
     assert f"Python is CPython 3.99.0 here and CPython {platform.python_version()} there" in words
     assert f"msgspec: 0.1 here and {version('msgspec')} there" in words

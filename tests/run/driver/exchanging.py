@@ -29,8 +29,8 @@ class Exchanging:
             "editor-version": "test/1",
             "content-type": "application/json",
         }
-        said = [{"role": "user", "content": message.text} for message in messages]
-        body = json.dumps({"model": self._endpoint.model, "messages": said}).encode()
+        chat_messages = [{"role": "user", "content": message.text} for message in messages]
+        body = json.dumps({"model": self._endpoint.model, "messages": chat_messages}).encode()
         try:
             with _open(urllib.request.Request(f"{url}/chat/completions", body, headers)) as answer:
                 choice = json.load(answer)["choices"][0]

@@ -78,12 +78,12 @@ def send(handle: Handle, text: str, turn: SessionTurn) -> SessionReply:
     handle.token = turn.cancel_token
     forget = turn.cancel_token.on_cancel(handle.chat.halt)
     try:
-        said = handle.chat.say(text, turn.on_chunk)
+        answer = handle.chat.say(text, turn.on_chunk)
     except ChatError as error:
         raise typed(error) from error
     finally:
         forget()
-    return SessionReply(said, "cancelled" if handle.chat.halted else "answer")
+    return SessionReply(answer, "cancelled" if handle.chat.halted else "answer")
 
 
 def message(line: Line) -> Message:

@@ -39,7 +39,7 @@ class Rotating:
     ) -> ProviderResponse:
         contents = [{"role": message.role, "parts": [{"text": message.text}]} for message in messages]
         body = {"model": self._model, "request": {"contents": contents}}
-        status, answer = self._asked(body)
+        status, answer = self._send(body)
         if status != 200:
             raise TransportError("nobody was answered", status=status)
         candidate, used = answer["response"]["candidates"][0], answer["response"]["usageMetadata"]
@@ -49,7 +49,7 @@ class Rotating:
         usage = TokenUsage(used["promptTokenCount"], used["candidatesTokenCount"], used["totalTokenCount"])
         return ProviderResponse((Text(text),), usage, FinishReason.STOP, candidate["finishReason"])
 
-    def _asked(self, body: Mapping[str, Any]) -> tuple[int, Any]:
+    def _send(self, body: Mapping[str, Any]) -> tuple[int, Any]:
         status: int = 0
         answer: Any = None
         for name, refresh_token in self._accounts.items():

@@ -13,7 +13,7 @@ Poll = Callable[[float], bool]
 def silent_once(hangs: Callable[[], bool]) -> Callable[[Connection], Poll]:
     """In place of `poller`: a run has no time limit, and falls silent when its adapter is seen to hang."""
 
-    def made(conn: Connection) -> Poll:
+    def make_poll(conn: Connection) -> Poll:
         poll = poller(conn)
 
         def look(limit: float) -> bool:
@@ -24,4 +24,4 @@ def silent_once(hangs: Callable[[], bool]) -> Callable[[Connection], Poll]:
 
         return look
 
-    return made
+    return make_poll

@@ -18,14 +18,14 @@ SEEN = ("TOLD_EARLY", "TOLD_LATE", "TURNPROOF_NURSERY")
 
 class Telling(Plain):  # type: ignore[misc]
     def complete(self, *args: Any, **kwargs: Any) -> ProviderResponse:
-        told = {
+        facts = {
             "parent": os.getppid(),
             "environment": {name: os.environ[name] for name in SEEN if name in os.environ},
             "folder": project_folder(),
             "guarded": "turnproof.commands.doctor.audit_hook" in sys.modules,
             "imported in": getattr(sys.modules.get("early_sdk"), "PROCESS", None),
         }
-        print(json.dumps(told))
+        print(json.dumps(facts))
         response: ProviderResponse = super().complete(*args, **kwargs)
         return response
 

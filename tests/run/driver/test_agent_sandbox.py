@@ -108,14 +108,14 @@ def file(ground: AgentSandbox, name: str, text: str = "0123456789") -> Path:
 
 
 def test_files_of_a_session_are_cut_in_half_and_no_others(ground: AgentSandbox) -> None:
-    mine = [
+    files = [
         file(ground, f"projects/a/{ONE}.jsonl"),
         file(ground, f"sessions/{ONE}/part.json"),
         file(ground, f"tmp/chat-{ONE[:8]}.json"),
     ]
     others = [file(ground, f"projects/a/{OTHER}.jsonl"), file(ground, "index.json")]
     assert ground.damage(ONE) == 3
-    assert [path.read_text() for path in mine] == ["01234"] * 3
+    assert [path.read_text() for path in files] == ["01234"] * 3
     assert [path.read_text() for path in others] == ["0123456789"] * 2
 
 

@@ -30,26 +30,26 @@ def run(runner: Runner, **options: Any) -> Transcript:
 def went(transcript: Transcript) -> list[tuple[str, str, int]]:
     """For every request for an answer the host, the project and the status."""
     statuses = {event.exchange: event.status for event in transcript.of(WireResponse)}
-    asked = [event for event in transcript.of(WireRequest) if event.operation == "generate"]
-    return [(event.path.split("/")[1], event.body["project"], statuses[event.exchange]) for event in asked]
+    requests = [event for event in transcript.of(WireRequest) if event.operation == "generate"]
+    return [(event.path.split("/")[1], event.body["project"], statuses[event.exchange]) for event in requests]
 
 
 def test_neither_side_of_an_exchange_of_credentials_is_kept(runner: Runner) -> None:
     transcript = run(runner)
-    kept = {event.exchange: event for event in transcript.of(WireRequest) if event.operation == "authenticate"}
-    assert len(kept) == 2
-    assert {(event.path, event.body, event.data) for event in kept.values()} == {
+    requests = {event.exchange: event for event in transcript.of(WireRequest) if event.operation == "authenticate"}
+    assert len(requests) == 2
+    assert {(event.path, event.body, event.data) for event in requests.values()} == {
         ("/token", "[credentials]", b"[credentials]")
     }
-    answers = [event for event in transcript.of(WireResponse) if event.exchange in kept]
+    answers = [event for event in transcript.of(WireResponse) if event.exchange in requests]
     assert {(event.status, event.body) for event in answers} == {(200, "[credentials]")}
     assert transcript.end.leaks == ()
     assert CANARY_KEY.encode() not in msgspec.json.encode(transcript)
 
 
 def test_the_token_that_was_issued_is_known_for_one_and_not_shown(runner: Runner) -> None:
-    asked = [event for event in run(runner).of(WireRequest) if event.operation == "generate"]
-    assert [event.headers["authorization"] for event in asked] == ["[key]", "[key]"]
+    requests = [event for event in run(runner).of(WireRequest) if event.operation == "generate"]
+    assert [event.headers["authorization"] for event in requests] == ["[key]", "[key]"]
 
 
 def test_the_next_account_is_seen_to_answer_where_one_may_not(runner: Runner) -> None:
@@ -93,7 +93,7 @@ def test_a_token_that_the_key_was_exchanged_for_is_told_from_anothers(
 ) -> None:
     turn = Turn(user=(Text("question"),), rounds=(ScriptRound((ReplyPart(Text("One.")),), FinishReason.STOP),))
     scenario = Scenario(name="toy/exchange", title="Exchange", turns=(turn,), options=options)
-    made = runner.run(RunSpec("exchanging:EXCHANGING", scenario, RunKey(scenario.name, "stateless", "batch")))
-    asked = [(event.operation, event.headers["authorization"]) for event in made.of(WireRequest)]
-    assert asked[0] == ("authenticate", "[key]")
-    assert asked[-1] == ("generate", shown)
+    transcript = runner.run(RunSpec("exchanging:EXCHANGING", scenario, RunKey(scenario.name, "stateless", "batch")))
+    requests = [(event.operation, event.headers["authorization"]) for event in transcript.of(WireRequest)]
+    assert requests[0] == ("authenticate", "[key]")
+    assert requests[-1] == ("generate", shown)

@@ -57,8 +57,8 @@ def test_a_key_in_several_pieces_of_an_answer_is_masked_in_callbacks_and_on_the_
     events = KeyMask([REAL]).events([answer(body), *chunks(*pieces), *chunks("other call", call=1)])
     assert "".join(texts(events)) == "so: [key] it isother call"
     [response] = [event for event in events if isinstance(event, WireResponse)]
-    spoken = "".join(msgspec.json.decode(line[6:])["text"] for line in response.body.split("\n\n") if line)
-    assert spoken == "so: [key] it is"
+    text = "".join(msgspec.json.decode(line[6:])["text"] for line in response.body.split("\n\n") if line)
+    assert text == "so: [key] it is"
 
 
 def test_two_keys_in_pieces_are_both_masked_and_the_rest_is_kept() -> None:

@@ -44,8 +44,8 @@ def place() -> Iterator[Runner]:
 
 
 def talk(runner: Runner, adapter: str) -> Transcript:
-    made = scenario("first answer", "second answer")
-    return runner.run(RunSpec(f"poisons:{adapter}", made, RunKey(made.name, "stateless", "batch")))
+    script = scenario("first answer", "second answer")
+    return runner.run(RunSpec(f"poisons:{adapter}", script, RunKey(script.name, "stateless", "batch")))
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ import pytest
 from turnproof.messages import Message
 from turnproof.provider import RETAINED, Binding, Capabilities, Endpoint
 from turnproof.run.driver.provider_surface import legacy_methods, owns_history, refusal
-from turnproof.run.driver.provider_watch import ProviderWatch, StandIn, behind, holding
+from turnproof.run.driver.provider_watch import ProviderWatch, StandIn, holding, real_provider
 from turnproof.run.driver.recorder import Recorder
 from turnproof.run.driver.references import reached
 from turnproof.run.driver.retention import ask
@@ -43,36 +43,36 @@ class Provider:
 @pytest.fixture
 def watched() -> tuple[Any, list[tuple[str, str]]]:
     """A stand-in for a provider, and what it was told of."""
-    told: list[tuple[str, str]] = []
-    return StandIn(Provider(), lambda name, how: told.append((name, how))), told
+    uses: list[tuple[str, str]] = []
+    return StandIn(Provider(), lambda name, how: uses.append((name, how))), uses
 
 
 def test_a_stand_in_passes_everything_on_and_tells_what_was_used(watched: Any) -> None:
-    provider, told = watched
+    provider, uses = watched
     assert provider.complete([Message.user("a")]) == "1 messages"
     assert provider.name == "mine"
     provider.note = "x"
-    assert behind(provider).note == "x"
-    assert told == [("complete", "called"), ("name", "read"), ("note", "written")]
+    assert real_provider(provider).note == "x"
+    assert uses == [("complete", "called"), ("name", "read"), ("note", "written")]
 
 
 def test_a_method_that_is_only_looked_up_was_not_called_unless_it_is_private(watched: Any) -> None:
-    provider, told = watched
+    provider, uses = watched
     method = provider.complete
-    assert told == []
+    assert uses == []
     assert method([]) == "0 messages"
     assert provider._secret() == "s"
-    assert told == [("complete", "called"), ("_secret", "read"), ("_secret", "called")]
+    assert uses == [("complete", "called"), ("_secret", "read"), ("_secret", "called")]
 
 
 def test_it_looks_like_what_it_stands_for(watched: Any) -> None:
-    provider, told = watched
+    provider, uses = watched
     assert isinstance(provider, Provider)
     assert "complete" in dir(provider)
     assert not hasattr(provider, "get_history")
     with pytest.raises(AttributeError):
         getattr(provider, "no_such")  # noqa: B009
-    assert told == []
+    assert uses == []
 
 
 def test_what_is_watched_already_is_not_watched_twice() -> None:
@@ -89,13 +89,13 @@ def places(root: object, value: object) -> list[str]:
 
 
 class Slotted:
-    __slots__ = ("held",)
+    __slots__ = ("value",)
 
-    def __init__(self, held: object) -> None:
-        self.held = held
+    def __init__(self, value: object) -> None:
+        self.value = value
 
     def look(self) -> object:
-        return self.held
+        return self.value
 
 
 def closure(value: object) -> Any:
@@ -110,7 +110,7 @@ def closure(value: object) -> Any:
         (lambda value: {"key": (value,)}, ".x['key'][0]"),
         (lambda value: {value: 1}, ".x[key]"),
         (lambda value: deque([value]), ".x[0]"),
-        (lambda value: Slotted(value), ".x.held"),
+        (lambda value: Slotted(value), ".x.value"),
         (lambda value: types.SimpleNamespace(a=value), ".x.a"),
         (closure, ".x()"),
         (lambda value: partial(print, value), ".x"),
@@ -192,7 +192,7 @@ class Foreign:
     """A provider with ways of its own."""
 
     def __init__(self) -> None:
-        self.asked: list[str] = []
+        self.agent_types: list[str] = []
 
     def initialize(self, config: Any, region: str) -> None: ...
 
@@ -206,7 +206,7 @@ class Foreign:
         return len(content)
 
     def set_agent_context(self, agent_type: str, agent_id: str = "main") -> None:
-        self.asked.append(agent_type)
+        self.agent_types.append(agent_type)
 
     def classify_error(self, error: BaseException) -> None: ...
 
@@ -217,12 +217,12 @@ class Foreign:
         raise RuntimeError("the history is gone")
 
 
-def asked(binding: Binding = BINDING) -> dict[str, tuple[str, str]]:
+def ask_foreign(binding: Binding = BINDING) -> dict[str, tuple[str, str]]:
     return {one.what: (one.outcome, one.said) for one in ask(Foreign(), binding, ENDPOINT)}
 
 
 def test_everything_that_stays_is_asked_in_its_order() -> None:
-    assert tuple(asked()) == RETAINED
+    assert tuple(ask_foreign()) == RETAINED
 
 
 @pytest.mark.parametrize(
@@ -239,7 +239,7 @@ def test_everything_that_stays_is_asked_in_its_order() -> None:
     ],
 )
 def test_what_came_of_it_is_told(what: str, outcome: str, says: str) -> None:
-    found = asked()[what]
+    found = ask_foreign()[what]
     assert found[0] == outcome
     assert says in found[1]
 
@@ -248,7 +248,7 @@ def test_a_binding_may_say_how_something_is_called_and_that_it_does_not_work() -
     from dataclasses import replace
 
     binding = replace(BINDING, retained={"shutdown": lambda provider: None, "usage": lambda provider: False})
-    found = asked(binding)
+    found = ask_foreign(binding)
     assert found["shutdown"] == ("works", "")
     assert found["usage"][0] == "fails"
 

@@ -27,12 +27,12 @@ class Specs:
     """Runs that do nothing, and how many of them were taken."""
 
     def __init__(self, count: int) -> None:
-        self.taken = 0
+        self.count = 0
         self._count = count
 
     def __iter__(self) -> Iterator[RunSpec]:
         for _ in range(self._count):
-            self.taken += 1
+            self.count += 1
             yield SPEC
 
 
@@ -42,7 +42,7 @@ def test_only_a_few_more_runs_are_taken_than_were_seen(runner: Runner) -> None:
     def look(spec: RunSpec, transcript: Transcript) -> None:
         nonlocal seen
         assert transcript.end.how == "completed"
-        ahead.append(specs.taken - seen)
+        ahead.append(specs.count - seen)
         seen += 1
 
     runner.run_all(specs, look)
@@ -87,7 +87,7 @@ def test_nothing_goes_on_behind_an_error_of_whoever_looks(runner: Runner) -> Non
         if thread.name != "turnproof-run" and not thread.name.startswith("turnproof-control"):
             thread.join(5)
             assert not thread.is_alive(), thread
-    assert specs.taken < 50
+    assert specs.count < 50
 
 
 def sessions() -> dict[int, OpenedSession]:

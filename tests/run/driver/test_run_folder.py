@@ -44,7 +44,7 @@ def left(folders: Path) -> list[psutil.Process]:
     return found
 
 
-def begun(folders: Path) -> bool:
+def has_started(folders: Path) -> bool:
     """Whether the agent has started its process."""
     return bool(list(folders.glob("turnproof-*/home/begun")))
 
@@ -67,7 +67,7 @@ def test_a_run_that_goes_wrong_leaves_nothing(
     agent: str, how: str, folders: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if agent == "HANGS":
-        monkeypatch.setattr(lines, "poller", silent_once(lambda: begun(folders)))
+        monkeypatch.setattr(lines, "poller", silent_once(lambda: has_started(folders)))
     with Runner(jobs=1) as runner:
         ended = runner.run(spec(agent)).end
     assert ended.how == how
@@ -85,7 +85,7 @@ def test_a_runner_that_is_closed_in_the_middle_of_a_run_leaves_nothing(folders: 
         running.start()
         until = time.monotonic() + 60
         # Its process is known by its words, which the system writes when it has begun already.
-        while not (begun(folders) and left(folders)):
+        while not (has_started(folders) and left(folders)):
             assert time.monotonic() < until, "no process of the agent was seen"
             time.sleep(0.01)
     assert left(folders) == []

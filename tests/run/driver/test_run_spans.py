@@ -25,7 +25,7 @@ from turnproof.run.transcript import RunKey, SpanMade, Transcript
 from turnproof.scenarios import Scenario, load
 from turnproof.subject import SessionBinding, SessionReply, SessionSetup, SessionTurn
 
-from .test_session_runs import SCENARIOS, on_toy, run, said, talk, toys
+from .test_session_runs import SCENARIOS, build_turn, on_toy, run, talk, toys
 from .traced_session import TRACED
 
 __all__ = ["toys"]
@@ -57,21 +57,21 @@ def spans(transcript: Transcript) -> list[SpanMade]:
 
 def of(make: Making, **how: Any) -> list[SpanMade]:
     """The spans of one turn."""
-    return spans(run(making(make, **how), talk(said("one"))))
+    return spans(run(making(make, **how), talk(build_turn("one"))))
 
 
-def tree(made: list[SpanMade]) -> list[tuple[str, int]]:
-    return [(span.name, span.parent) for span in made]
+def tree(events: list[SpanMade]) -> list[tuple[str, int]]:
+    return [(span.name, span.parent) for span in events]
 
 
 # -- what is recorded ------------------------------------------------------------------------------------------------
 
 
 def test_a_turn_is_a_tree_with_parents_first_and_calls_for_times() -> None:
-    made = spans(run(on_toy(), talk(said("one"), said("two", before=("gc",)))))
+    events = spans(run(on_toy(), talk(build_turn("one"), build_turn("two", before=("gc",)))))
     turn = [("invoke_agent", -1), ("chat", 0), ("turnproof.work", 1)]
-    assert tree(made) == [*turn, ("collect", -1), *((name, at + 4 if at >= 0 else at) for name, at in turn)]
-    assert [(span.turn, span.during, span.calls) for span in made] == [
+    assert tree(events) == [*turn, ("collect", -1), *((name, at + 4 if at >= 0 else at) for name, at in turn)]
+    assert [(span.turn, span.during, span.calls) for span in events] == [
         (0, "turn", (0, 1)),
         (0, "turn", (0, 1)),
         (0, "turn", (1, 1)),
@@ -80,8 +80,8 @@ def test_a_turn_is_a_tree_with_parents_first_and_calls_for_times() -> None:
         (1, "turn", (1, 2)),
         (1, "turn", (2, 2)),
     ]
-    assert [span.span for span in made] == list(range(7))
-    assert all(span.ended and span.status == "unset" for span in made)
+    assert [span.span for span in events] == list(range(7))
+    assert all(span.ended and span.status == "unset" for span in events)
 
 
 def test_everything_that_a_span_says_is_kept() -> None:
@@ -97,8 +97,8 @@ def test_everything_that_a_span_says_is_kept() -> None:
 
 
 def test_a_span_that_never_ends_is_recorded_as_such() -> None:
-    made = of(lambda tracer: tracer.start_span("left").set_attribute("late", 1))
-    assert [(span.name, span.ended, span.attributes) for span in made] == [("left", False, {"late": 1})]
+    events = of(lambda tracer: tracer.start_span("left").set_attribute("late", 1))
+    assert [(span.name, span.ended, span.attributes) for span in events] == [("left", False, {"late": 1})]
 
 
 def test_a_parent_that_is_nobodys_here_is_none() -> None:
@@ -120,7 +120,7 @@ def test_a_span_that_ends_after_its_run_is_no_part_of_the_next() -> None:
         left.append(tracer.start_span(f"n{len(left)}"))
 
     binding = making(make)
-    names = [[(span.name, span.ended) for span in spans(run(binding, talk(said("one"))))] for _ in range(2)]
+    names = [[(span.name, span.ended) for span in spans(run(binding, talk(build_turn("one"))))] for _ in range(2)]
     assert names == [[("n0", False)], [("n1", False)]]
 
 
@@ -128,8 +128,8 @@ def test_tool_calls_that_begin_at_once_stand_in_one_order() -> None:
     def make(order: tuple[str, ...]) -> Making:
         def begin(tracer: Tracer) -> None:
             for name in order:
-                said = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.call.id": name}
-                thread = threading.Thread(target=lambda: tracer.start_span("execute_tool", attributes=said).end())  # noqa: B023
+                attributes = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.call.id": name}
+                thread = threading.Thread(target=lambda: tracer.start_span("execute_tool", attributes=attributes).end())  # noqa: B023
                 thread.start()
                 thread.join()
             tracer.start_span("chat").end()
@@ -143,23 +143,25 @@ def test_tool_calls_that_begin_at_once_stand_in_one_order() -> None:
 
 
 def test_the_same_run_has_the_same_evidence_and_it_can_be_stored(tmp_path: Path) -> None:
-    first, second = (run(on_toy(), talk(said("one"), said("two"))) for _ in range(2))
+    first, second = (run(on_toy(), talk(build_turn("one"), build_turn("two"))) for _ in range(2))
     assert first.of(SpanMade) == second.of(SpanMade) != []
     assert digest(first) == digest(second)
     store = EvidenceStore(tmp_path)
-    kept = store.put(first)
-    assert store.get(kept).of(SpanMade) == first.of(SpanMade)
-    assert store.verify(kept) is None
+    evidence_id = store.put(first)
+    assert store.get(evidence_id).of(SpanMade) == first.of(SpanMade)
+    assert store.verify(evidence_id) is None
 
 
 def test_times_and_places_in_spans_are_no_evidence() -> None:
     def at(seconds: float, port: int) -> Transcript:
-        told: dict[str, Any] = {
+        attributes: dict[str, Any] = {
             "gen_ai.response.time_to_first_chunk": seconds,
             "server.port": port,
             "gen_ai.request.model": "m",
         }
-        return run(making(lambda tracer: tracer.start_span("chat", attributes=told).end()), talk(said("one")))
+        return run(
+            making(lambda tracer: tracer.start_span("chat", attributes=attributes).end()), talk(build_turn("one"))
+        )
 
     first, second = at(0.25, 4001), at(0.5, 4002)
     assert first.of(SpanMade) != second.of(SpanMade)
@@ -178,7 +180,7 @@ def providers(binding: SessionBinding, **how: Any) -> list[Any]:
         return binding.open(setup)
 
     for _ in range(2):
-        run(replace(binding, open=opened), talk(said("one")), **how)
+        run(replace(binding, open=opened), talk(build_turn("one")), **how)
     return found
 
 
@@ -190,7 +192,7 @@ def test_all_runs_of_a_process_have_one_provider() -> None:
 def test_a_session_without_spans_and_an_adapter_get_none() -> None:
     assert providers(on_toy(spans=False)) == [None, None]
     with Runner(in_process=True) as runner:
-        transcript = runner.run(RunSpec("toys:PLAIN", talk(said("one")), RunKey("toy/talk", "stateless")))
+        transcript = runner.run(RunSpec("toys:PLAIN", talk(build_turn("one")), RunKey("toy/talk", "stateless")))
     assert spans(transcript) == []
 
 
@@ -206,8 +208,8 @@ def test_a_session_without_spans_and_an_adapter_get_none() -> None:
 def test_settings_of_this_machine_change_nothing(name: str, value: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(name, value)
     _process_wide.cache_clear()
-    made = of(lambda tracer: tracer.start_span("one", attributes={"a": "long", "b": "long"}).end())
-    assert [span.attributes for span in made] == [{"a": "long", "b": "long"}]
+    events = of(lambda tracer: tracer.start_span("one", attributes={"a": "long", "b": "long"}).end())
+    assert [span.attributes for span in events] == [{"a": "long", "b": "long"}]
 
 
 # -- without the SDK -------------------------------------------------------------------------------------------------
@@ -217,12 +219,12 @@ def test_without_the_sdk_spans_are_not_claimed_and_the_verdict_says_what_is_miss
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("turnproof.subject.find_spec", lambda name: None)
-    transcript = run(on_toy(), talk(said("one")))
+    transcript = run(on_toy(), talk(build_turn("one")))
     assert spans(transcript) == []
     with Runner(in_process=True, bindings={"subject": on_toy()}) as runner:
         claimed = Claimed.of_subject(runner.subject("subject"), [])
     requirement = suite().catalogue["telemetry/turn-has-a-span-tree"]
-    verdict = decide(requirement, "stateless", [_view(transcript, talk(said("one")))], claimed)
+    verdict = decide(requirement, "stateless", [_view(transcript, talk(build_turn("one")))], claimed)
     assert verdict.status is Status.NOT_CLAIMED
     assert verdict.message == "the session lacks spans (or opentelemetry-sdk is not installed)"
 
@@ -261,10 +263,10 @@ def framework() -> list[View]:
 
 
 def test_where_a_tool_runs_a_span_shows_which_one_is_current(framework: list[View]) -> None:
-    made = framework[NAMES.index("tools/parallel")].transcript.of(SpanMade)
-    work = [span for span in made if span.name == "turnproof.work"]
+    events = framework[NAMES.index("tools/parallel")].transcript.of(SpanMade)
+    work = [span for span in events if span.name == "turnproof.work"]
     assert [span.attributes["turnproof.work.tool"] for span in work] == ["forecast", "read_sensor", "read_sensor"]
-    assert [made[span.parent].name for span in work] == [
+    assert [events[span.parent].name for span in work] == [
         f"execute_tool {span.attributes['turnproof.work.tool']}" for span in work
     ]
 

@@ -24,8 +24,8 @@ FILE = "tests/run/driver/raising.py"
 
 
 def spec(adapter: str) -> RunSpec:
-    made = scenario("an answer")
-    return RunSpec(f"raising:{adapter}", made, RunKey(made.name, "stateless"))
+    script = scenario("an answer")
+    return RunSpec(f"raising:{adapter}", script, RunKey(script.name, "stateless"))
 
 
 def raised_in(event: Failed | Refused | RunEnded) -> Raised:
@@ -116,9 +116,9 @@ def test_an_operation_that_a_session_refuses_has_its_line() -> None:
     session = SessionBinding(
         "small", open=lambda setup: setup, send=lambda *_: SessionReply("Yes."), history=history, adapter=raising.HOOK
     )
-    made = scenario("an answer")
+    script = scenario("an answer")
     with Runner(in_process=True, bindings={"small": session}) as runner:
-        talk = runner.run(RunSpec("small", made, RunKey(made.name, "stateless")))
+        talk = runner.run(RunSpec("small", script, RunKey(script.name, "stateless")))
     refused = next(event for event in talk.of(Refused) if event.operation == "history")
     assert own_frame(raised_in(refused)).source == 'raise LookupError("it is lost")'
 
@@ -153,12 +153,12 @@ def run_in(folder: Path, lines: int, monkeypatch: pytest.MonkeyPatch) -> Transcr
     folder.mkdir(parents=True)
     code = (HERE / "raising.py").read_text()
     (folder / "checked_out.py").write_text(code.replace("import asyncio", "\n" * lines + "import asyncio"))
-    made = scenario("an answer")
+    script = scenario("an answer")
     with monkeypatch.context() as patched:
         patched.chdir(folder)
         patched.syspath_prepend(str(folder))
         with Runner(jobs=1) as runner:
-            return runner.run(RunSpec("checked_out:TRANSLATING", made, RunKey(made.name, "stateless")))
+            return runner.run(RunSpec("checked_out:TRANSLATING", script, RunKey(script.name, "stateless")))
 
 
 def test_two_checkouts_in_different_folders_have_the_same_digest(

@@ -33,8 +33,8 @@ HERE = str(Path(__file__).parent)
 
 
 def spec(toy: str, *answers: str, mode: str = "stream", **options: str) -> RunSpec:
-    made = scenario(*(answers or ("first answer", "second answer")), **options)
-    return RunSpec(f"toys:{toy}", made, RunKey(made.name, "stateless", mode))  # type: ignore[arg-type]
+    script = scenario(*(answers or ("first answer", "second answer")), **options)
+    return RunSpec(f"toys:{toy}", script, RunKey(script.name, "stateless", mode))  # type: ignore[arg-type]
 
 
 @pytest.fixture(scope="module")

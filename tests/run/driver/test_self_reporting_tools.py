@@ -19,13 +19,13 @@ class Recorder:
         self.events: list[Event] = []
         self.turn = 1
         self.last_calls: tuple[Any, ...] = ()
-        self.begun, self.goes_on = threading.Event(), threading.Event()
+        self.started, self.goes_on = threading.Event(), threading.Event()
 
     def event(self, event: Event) -> None:
         self.events.append(event)
 
     def at_work(self, name: str) -> None:
-        self.begun.set()
+        self.started.set()
         assert self.goes_on.wait(60)
 
 
@@ -35,7 +35,7 @@ def test_a_tool_that_ends_after_its_turn_is_recorded_with_that_turn() -> None:
     tools.begin(Turn(user=(), rounds=(), results={"count": ToolScript(result=38)}))
     working = threading.Thread(target=tools.tools[0].run, args=({"shed": "left"}, CancelToken()))
     working.start()
-    assert recorder.begun.wait(60)
+    assert recorder.started.wait(60)
     recorder.turn = 2
     telling = threading.Thread(target=tools.flush)
     telling.start()
@@ -44,12 +44,12 @@ def test_a_tool_that_ends_after_its_turn_is_recorded_with_that_turn() -> None:
     recorder.goes_on.set()
     telling.join(60)
     working.join(60)
-    (told,) = recorder.events
-    assert isinstance(told, ToolRun)
-    assert (told.turn, told.name, told.args, told.outcome) == (1, "count", {"shed": "left"}, "ok")
+    (event,) = recorder.events
+    assert isinstance(event, ToolRun)
+    assert (event.turn, event.name, event.args, event.outcome) == (1, "count", {"shed": "left"}, "ok")
 
 
-def ran(self_reporting: bool, *, reported: bool) -> list[Event]:
+def tool_events(self_reporting: bool, *, reported: bool) -> list[Event]:
     """The events of a tool that ran, whose result the session reported, or did not."""
     recorder = Recorder()
     recorder.goes_on.set()
@@ -63,10 +63,10 @@ def ran(self_reporting: bool, *, reported: bool) -> list[Event]:
 
 
 def test_a_run_of_a_tool_is_recorded_once_and_by_the_session_where_that_reports_it() -> None:
-    assert ran(self_reporting=True, reported=True) == [
+    assert tool_events(self_reporting=True, reported=True) == [
         ToolRun(call_id="call_1", name="count", args={"shed": "left"}, outcome="ok", turn=1)
     ]
-    assert ran(self_reporting=True, reported=False) == [
+    assert tool_events(self_reporting=True, reported=False) == [
         ToolRun(call_id="", name="count", args={"shed": "left"}, outcome="ok", turn=1)
     ]
-    assert ran(self_reporting=False, reported=False) == []
+    assert tool_events(self_reporting=False, reported=False) == []

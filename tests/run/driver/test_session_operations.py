@@ -94,7 +94,9 @@ class Run:
             "list_sessions": lambda agent, cwd: agent.infos,
             "close": lambda agent: setattr(agent, "closed", True),
         }
-        self.session = SessionBinding(name="small", open=Agent, send=said, history=list, **{**everything, **fields})
+        self.session = SessionBinding(
+            name="small", open=Agent, send=send_text, history=list, **{**everything, **fields}
+        )
         self.keeping = SessionOperations(self)  # type: ignore[arg-type]
         self.open()
 
@@ -117,7 +119,7 @@ class Run:
         return next(event for event in reversed(self.recorder.events) if isinstance(event, kind))
 
 
-def said(agent: Agent, text: str, turn: SessionTurn) -> SessionReply:
+def send_text(agent: Agent, text: str, turn: SessionTurn) -> SessionReply:
     return SessionReply(text)
 
 
@@ -129,8 +131,8 @@ def run() -> Iterator[Run]:
 
 
 def test_a_step_is_told_by_labels_with_what_was_open_before_and_after(run: Run) -> None:
-    begun, back = run.did(SessionStep("new", label="second"), SessionStep("resume", session="first"))
-    assert (begun.do, begun.outcome, begun.was, begun.now) == ("new", "done", "first", "second")
+    creation, back = run.did(SessionStep("new", label="second"), SessionStep("resume", session="first"))
+    assert (creation.do, creation.outcome, creation.was, creation.now) == ("new", "done", "first", "second")
     assert (back.do, back.asked, back.was, back.now) == ("resume", "first", "second", "first")
 
 
@@ -181,10 +183,10 @@ def test_an_agent_is_closed_and_opened_with_what_the_step_says(run: Run) -> None
     (opened,) = run.did(SessionStep("open", session="first", cwd="elsewhere", last=True))
     assert before.closed
     assert run.handle is not before
-    given = run.handle.setup
-    assert (given["session"], given["continue_last"]) == ("id-1", True)
-    assert given["cwd"] != before.setup["cwd"]
-    assert given["home"] == before.setup["home"]
+    setup = run.handle.setup
+    assert (setup["session"], setup["continue_last"]) == ("id-1", True)
+    assert setup["cwd"] != before.setup["cwd"]
+    assert setup["home"] == before.setup["home"]
     assert (opened.asked, opened.cwd, opened.last, opened.now) == ("first", "elsewhere", True, "first")
 
 
@@ -201,8 +203,8 @@ def test_a_list_is_told_by_labels_folders_and_ages(run: Run) -> None:
         SessionInfo("id-8", cwd=here),
     ]
     (stepped,) = run.did(SessionStep("list", cwd="everywhere"))
-    told = [(one.session, one.cwd, one.titled, one.age, one.problem) for one in stepped.listed]
-    assert told == [
+    rows = [(one.session, one.cwd, one.titled, one.age, one.problem) for one in stepped.listed]
+    assert rows == [
         ("first", "project", False, 0, True),
         ("other-1", "", True, 1, False),
         ("other-2", "project", False, None, False),
@@ -219,13 +221,13 @@ def test_a_list_of_something_else_is_refused(run: Run) -> None:
 def test_what_nobody_knows_of_capabilities_is_told_by_name(run: Run) -> None:
     run.handle.can = SimpleNamespace(can_list=True, can_load=False, can_resume=True, can_fork="yes", version=3)
     run.keeping.report()
-    told = run.last(SessionInForce)
-    assert (told.session, told.can) == ("first", ("can_list",))
-    assert told.unknown == ("can_fork", "can_resume", "version")
+    event = run.last(SessionInForce)
+    assert (event.session, event.can) == ("first", ("can_list",))
+    assert event.unknown == ("can_fork", "can_resume", "version")
 
 
 @pytest.mark.parametrize(
-    ("told", "kept"),
+    ("program", "expected"),
     [
         ("Some Code 2.1", "Some Code 2.1"),
         (None, ""),
@@ -234,10 +236,10 @@ def test_what_nobody_knows_of_capabilities_is_told_by_name(run: Run) -> None:
         (f"{'c' * 76} {CANARY_KEY}", f"{'c' * 76} [ke"),
     ],
 )
-def test_the_program_behind_an_agent_is_told_in_a_line_and_without_the_key(told: str | None, kept: str) -> None:
-    run = Run(program=lambda agent: told)
+def test_the_program_behind_an_agent_is_told_in_a_line_and_without_the_key(program: str | None, expected: str) -> None:
+    run = Run(program=lambda agent: program)
     run.keeping.report()
-    assert run.last(SessionInForce).program == kept
+    assert run.last(SessionInForce).program == expected
     run.keeping.close()
 
 

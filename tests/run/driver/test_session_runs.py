@@ -27,7 +27,7 @@ from .test_runner import HERE
 SCENARIOS = Path(next(iter(turnproof_suites.__path__))) / "scenarios"
 
 
-def said(text: str, answer: str = "Yes.", **fields: Any) -> Turn:
+def build_turn(text: str, answer: str = "Yes.", **fields: Any) -> Turn:
     rounds = (ScriptRound((ReplyPart(Text(answer), ("Ye", "s.")),), FinishReason.STOP),)
     return Turn(user=(Text(text),), rounds=rounds, **fields)
 
@@ -60,7 +60,7 @@ def kinds(transcript: t.Transcript) -> list[str]:
     return [type(event).__name__ for event in transcript.events]
 
 
-def held(transcript: t.Transcript, after: str) -> list[list[str]]:
+def snapshot_texts(transcript: t.Transcript, after: str) -> list[list[str]]:
     """The texts of each snapshot after an operation."""
     found = (event for event in transcript.of(t.HistorySnapshot) if event.owner == "session" and event.after == after)
     return [[message.text for message in event.messages] for event in found]
@@ -73,18 +73,22 @@ def test_every_operation_is_recorded_with_what_is_held_after_it() -> None:
     transcript = run(
         on_toy(),
         talk(
-            said("one"),
-            said("two", before=("tamper",)),
-            said("three", revert=0),
-            said("four", before=("damaged-load", "save-load", "new-provider")),
-            said("five", before=("reset",)),
+            build_turn("one"),
+            build_turn("two", before=("tamper",)),
+            build_turn("three", revert=0),
+            build_turn("four", before=("damaged-load", "save-load", "new-provider")),
+            build_turn("five", before=("reset",)),
         ),
     )
-    assert held(transcript, "tamper") == [["one", "Yes."]]
-    assert held(transcript, "revert") == [["one", "Yes."]]
-    assert held(transcript, "save-load") == [["one", "Yes.", "three", "Yes."]] == held(transcript, "damaged-load")
-    assert held(transcript, "reset") == [[]]
-    assert held(transcript, "turn")[-1] == ["five", "Yes."]
+    assert snapshot_texts(transcript, "tamper") == [["one", "Yes."]]
+    assert snapshot_texts(transcript, "revert") == [["one", "Yes."]]
+    assert (
+        snapshot_texts(transcript, "save-load")
+        == [["one", "Yes.", "three", "Yes."]]
+        == snapshot_texts(transcript, "damaged-load")
+    )
+    assert snapshot_texts(transcript, "reset") == [[]]
+    assert snapshot_texts(transcript, "turn")[-1] == ["five", "Yes."]
     assert [event.to for event in transcript.of(t.Reverted)] == [0]
     assert len(transcript.of(t.Reset)) == 1
     assert [event.operation for event in transcript.of(t.Refused)] == ["damaged-load"]
@@ -93,7 +97,7 @@ def test_every_operation_is_recorded_with_what_is_held_after_it() -> None:
 
 
 def test_an_operation_that_refuses_is_on_record_and_the_run_goes_on() -> None:
-    transcript = run(on_toy(), talk(said("one"), said("two", revert=7)))
+    transcript = run(on_toy(), talk(build_turn("one"), build_turn("two", revert=7)))
     (refused,) = transcript.of(t.Refused)
     assert (refused.operation, refused.error) == ("revert", "UsageError")
     assert "there is no turn 7" in refused.message
@@ -102,7 +106,9 @@ def test_an_operation_that_refuses_is_on_record_and_the_run_goes_on() -> None:
 
 
 def test_what_a_session_lacks_is_refused_by_name() -> None:
-    transcript = run(on_toy(reset=None, revert=None), talk(said("one"), said("two", before=("reset",), revert=0)))
+    transcript = run(
+        on_toy(reset=None, revert=None), talk(build_turn("one"), build_turn("two", before=("reset",), revert=0))
+    )
     assert [(one.operation, one.error) for one in transcript.of(t.Refused)] == [
         ("reset", "NotImplementedError"),
         ("revert", "NotImplementedError"),
@@ -112,9 +118,9 @@ def test_what_a_session_lacks_is_refused_by_name() -> None:
 
 def test_a_damaged_session_that_loads_is_told_and_not_gone_on_with() -> None:
     forgiving = on_toy(load=lambda setup, saved: REFERENCE.open(setup))
-    transcript = run(forgiving, talk(said("one"), said("two", before=("damaged-load",))))
+    transcript = run(forgiving, talk(build_turn("one"), build_turn("two", before=("damaged-load",))))
     assert [(event.damaged, event.messages) for event in transcript.of(t.Loaded)] == [(True, ())]
-    assert held(transcript, "damaged-load") == [["one", "Yes."]]
+    assert snapshot_texts(transcript, "damaged-load") == [["one", "Yes."]]
 
 
 def test_a_list_that_was_emptied_is_filled_again_before_the_next_turn() -> None:
@@ -125,25 +131,29 @@ def test_a_list_that_was_emptied_is_filled_again_before_the_next_turn() -> None:
             own[:] = session.history.messages
         return own
 
-    transcript = run(on_toy(history=history), talk(said("one"), said("two", before=("tamper",))))
-    assert held(transcript, "turn")[-1] == ["one", "Yes.", "two", "Yes."]
+    transcript = run(on_toy(history=history), talk(build_turn("one"), build_turn("two", before=("tamper",))))
+    assert snapshot_texts(transcript, "turn")[-1] == ["one", "Yes.", "two", "Yes."]
 
 
 def test_a_history_of_something_else_than_messages_is_refused() -> None:
-    transcript = run(on_toy(history=lambda session: ["Hi"]), talk(said("one")))
+    transcript = run(on_toy(history=lambda session: ["Hi"]), talk(build_turn("one")))
     assert transcript.of(t.HistorySnapshot) == []
     assert "history() has a str at index 0" in transcript.of(t.Refused)[0].message
 
 
 def test_a_save_that_is_no_text_is_refused() -> None:
-    transcript = run(on_toy(save=lambda session: b"bytes"), talk(said("one"), said("two", before=("save-load",))))
+    transcript = run(
+        on_toy(save=lambda session: b"bytes"), talk(build_turn("one"), build_turn("two", before=("save-load",)))
+    )
     assert [(one.operation, one.message) for one in transcript.of(t.Refused)] == [
         ("save-load", "save() returned bytes instead of text")
     ]
 
 
 def test_usage_is_asked_for_after_an_answer() -> None:
-    transcript = run(on_toy(), talk(said("one"), said("two", cancel=Cut("before-start"), expect="cancelled")))
+    transcript = run(
+        on_toy(), talk(build_turn("one"), build_turn("two", cancel=Cut("before-start"), expect="cancelled"))
+    )
     assert [(event.turn, event.usage.prompt_tokens > 0) for event in transcript.of(t.UsageReport)] == [(0, True)]
 
 
@@ -151,21 +161,21 @@ def test_a_usage_that_cannot_be_told_is_refused() -> None:
     def broken(session: Any) -> Any:
         raise KeyError("tokens")
 
-    assert [one.operation for one in run(on_toy(usage=broken), talk(said("one"))).of(t.Refused)] == ["usage"]
+    assert [one.operation for one in run(on_toy(usage=broken), talk(build_turn("one"))).of(t.Refused)] == ["usage"]
 
 
 def test_context_is_asked_for_after_every_step() -> None:
-    taken = itertools.count(7)
-    turns = said("one"), said("two", before=("reset",), cancel=Cut("before-start"), expect="cancelled")
-    transcript = run(on_toy(context=lambda session: next(taken), reset=lambda session: None), talk(*turns))
+    sizes = itertools.count(7)
+    turns = build_turn("one"), build_turn("two", before=("reset",), cancel=Cut("before-start"), expect="cancelled")
+    transcript = run(on_toy(context=lambda session: next(sizes), reset=lambda session: None), talk(*turns))
     assert [(event.turn, event.tokens) for event in transcript.of(t.ContextReport)] == [(0, 7), (1, 8), (1, 9)]
-    told = kinds(transcript)
-    assert all(told[n + 1] == "HistorySnapshot" for n, kind in enumerate(told) if kind == "ContextReport")
+    event_kinds = kinds(transcript)
+    assert all(event_kinds[n + 1] == "HistorySnapshot" for n, kind in enumerate(event_kinds) if kind == "ContextReport")
 
 
 @pytest.mark.parametrize("account", [0.5, True, None])
 def test_a_context_that_is_no_number_of_tokens_is_refused(account: Any) -> None:
-    transcript = run(on_toy(context=lambda session: account), talk(said("one")))
+    transcript = run(on_toy(context=lambda session: account), talk(build_turn("one")))
     assert transcript.of(t.ContextReport) == []
     (refused,) = transcript.of(t.Refused)
     assert (refused.operation, refused.message) == (
@@ -175,7 +185,7 @@ def test_a_context_that_is_no_number_of_tokens_is_refused(account: Any) -> None:
 
 
 def test_a_session_that_returns_no_reply_fails_its_turn() -> None:
-    transcript = run(on_toy(send=lambda session, text, turn: "Yes."), talk(said("one")))
+    transcript = run(on_toy(send=lambda session, text, turn: "Yes."), talk(build_turn("one")))
     assert [event.outcome for event in transcript.of(t.TurnEnded)] == ["error"]
     assert "returned str, not a SessionReply" in transcript.of(t.Failed)[0].message
 
@@ -184,7 +194,7 @@ def test_a_session_is_closed_at_the_end_and_may_fail_at_that() -> None:
     def close(session: Any) -> None:
         raise RuntimeError("still busy")
 
-    transcript = run(on_toy(close=close), talk(said("one")))
+    transcript = run(on_toy(close=close), talk(build_turn("one")))
     assert [(one.operation, one.message) for one in transcript.of(t.Refused)] == [("close", "still busy")]
     assert transcript.end.how == "completed"
 
@@ -193,7 +203,7 @@ def test_a_session_that_cannot_be_opened_is_reported_as_such() -> None:
     def broken(setup: Any) -> Any:
         raise RuntimeError("no licence")
 
-    end = run(on_toy(open=broken), talk(said("one"))).end
+    end = run(on_toy(open=broken), talk(build_turn("one"))).end
     assert (end.how, end.detail) == ("open-failed", "RuntimeError: no licence")
 
 
@@ -207,7 +217,7 @@ def test_a_session_is_stopped_from_outside(binding: SessionBinding) -> None:
     assert [event.outcome for event in transcript.of(t.TurnEnded)] == ["cancelled", "answer", "cancelled", "answer"]
     shown = transcript.of(t.TurnEnded)[0].shown
     assert shown == "There are twelve "
-    assert held(transcript, "turn")[0] == ["Tell me about the beds.", shown]
+    assert snapshot_texts(transcript, "turn")[0] == ["Tell me about the beds.", shown]
 
 
 def test_a_stop_that_raises_is_on_record() -> None:
@@ -223,7 +233,7 @@ def test_a_stop_that_raises_is_on_record() -> None:
 
 
 def test_a_session_that_opens_its_own_provider_shows_the_wire_and_no_calls() -> None:
-    transcript = run(FOREIGN, talk(said("one"), said("two")))
+    transcript = run(FOREIGN, talk(build_turn("one"), build_turn("two")))
     assert transcript.of(t.CallBegan) == []
     assert kinds(transcript) == [
         *["TurnBegan", "WireRequest", "WireResponse", "TurnEnded", "UsageReport", "HistorySnapshot"] * 2,
@@ -240,7 +250,7 @@ def test_requests_stand_where_they_were_made() -> None:
         handle.chat.say("Forget it.")
         handle.chat.lines.clear()
 
-    transcript = run(replace(FOREIGN, reset=reset), talk(said("one"), said("two", before=("reset",))))
+    transcript = run(replace(FOREIGN, reset=reset), talk(build_turn("one"), build_turn("two", before=("reset",))))
     turn = [type(event) for event in transcript.events if event.turn == 1]
     assert turn[:5] == [t.WireRequest, t.WireResponse, t.Reset, t.HistorySnapshot, t.TurnBegan]
 
@@ -264,7 +274,7 @@ def test_what_is_loaded_says_whether_its_ids_are_the_sessions_own(keeps_ids: boo
 
 @pytest.mark.parametrize("path", ["stateless", "legacy"])
 def test_a_session_says_which_path_it_was_put_on(path: str) -> None:
-    transcript = run(replace(REFERENCE, adapter="anthropic"), talk(said("one")), path)
+    transcript = run(replace(REFERENCE, adapter="anthropic"), talk(build_turn("one")), path)
     assert [event.path for event in transcript.of(t.SessionOpened)] == [path]
     owners = [event.owner for event in transcript.of(t.HistorySnapshot)]
     assert owners == (["session", "provider"] if path == "legacy" else ["session"])
@@ -282,7 +292,7 @@ def test_a_session_chooses_its_path_by_its_flag(value: str | None, path: str, mo
         seen.append((setup.path, setup.flag))
         return REFERENCE.open(setup)
 
-    transcript = run(replace(REFERENCE, adapter="anthropic", open=opened), talk(said("one")), path, flag=flag)
+    transcript = run(replace(REFERENCE, adapter="anthropic", open=opened), talk(build_turn("one")), path, flag=flag)
     assert seen == [(None, flag)]
     assert [event.path for event in transcript.of(t.SessionOpened)] == [path]
 
@@ -291,11 +301,11 @@ def test_a_provider_of_a_path_that_the_adapter_lacks_is_the_harness_to_blame() -
     def opened(setup: Any) -> Any:
         return setup.open_provider("legacy")
 
-    assert run(on_toy(open=opened), talk(said("one"))).end.how == "harness-fault"
+    assert run(on_toy(open=opened), talk(build_turn("one"))).end.how == "harness-fault"
 
 
 def test_a_message_of_several_parts_needs_send_parts() -> None:
-    both = Turn(user=(Text("one"), Text("two")), rounds=said("x").rounds)
+    both = Turn(user=(Text("one"), Text("two")), rounds=build_turn("x").rounds)
     seen: list[Any] = []
 
     def send_parts(handle: Any, parts: Any, turn: Any) -> SessionReply:

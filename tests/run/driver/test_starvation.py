@@ -46,31 +46,31 @@ def shorten(monkeypatch: pytest.MonkeyPatch, waiting: Waiting) -> None:
     monkeypatch.setattr("turnproof.run.driver.worker_pool.OPEN_LIMIT", 0.5)
 
 
-def hanging(told: list[str]) -> RunEnded:
+def hanging(notices: list[str]) -> RunEnded:
     """How a run of an adapter that never returns ends, with a limit of half a second."""
-    made = scenario("answer")
-    with Runner(jobs=1, time_limit=0.5, on_starved=told.append) as runner:
-        runner.run(RunSpec("toys:PLAIN", made, RunKey(made.name, "stateless", "batch")))  # it is imported then
-        return runner.run(RunSpec("toys:HANGS", made, RunKey(made.name, "stateless", "batch"))).end
+    script = scenario("answer")
+    with Runner(jobs=1, time_limit=0.5, on_starved=notices.append) as runner:
+        runner.run(RunSpec("toys:PLAIN", script, RunKey(script.name, "stateless", "batch")))  # it is imported then
+        return runner.run(RunSpec("toys:HANGS", script, RunKey(script.name, "stateless", "batch"))).end
 
 
 @pytest.mark.usefixtures("path")
 def test_a_run_that_waits_for_a_processor_does_not_hang(monkeypatch: pytest.MonkeyPatch) -> None:
-    told: list[str] = []
+    notices: list[str] = []
     shorten(monkeypatch, Waiting(share=0.99))
-    end = hanging(told)
+    end = hanging(notices)
     assert end.how == "harness-fault"
     assert end.detail.startswith("this machine is starved: for ")
-    assert len(told) == 1
-    assert "waited for a processor" in told[0]
+    assert len(notices) == 1
+    assert "waited for a processor" in notices[0]
 
 
 @pytest.mark.usefixtures("path")
 def test_a_run_that_had_a_processor_hangs(monkeypatch: pytest.MonkeyPatch) -> None:
-    told: list[str] = []
+    notices: list[str] = []
     shorten(monkeypatch, Waiting(share=0.2))
-    assert hanging(told).how == "hung"
-    assert told == []
+    assert hanging(notices).how == "hung"
+    assert notices == []
 
 
 @pytest.mark.usefixtures("path")

@@ -79,8 +79,8 @@ class Plain:
 
 class Hangs(Plain):
     def complete(self, *args: Any, **kw: Any) -> ProviderResponse:
-        if told := self.endpoint.options.get("hangs"):
-            Path(told).touch()
+        if path := self.endpoint.options.get("hangs"):
+            Path(path).touch()
         threading.Event().wait()
         raise AssertionError
 

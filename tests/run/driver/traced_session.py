@@ -28,9 +28,9 @@ class TracedChat(Chat):
             return super().say(text, show)
 
     def _request(self, show: Callable[[str], object] | None) -> Line:
-        asked: dict[str, Any] = {"gen_ai.operation.name": "chat", "gen_ai.system": "anthropic"}
-        asked["gen_ai.request.model"] = self.model
-        with self.tracer.start_as_current_span(f"chat {self.model}", None, SpanKind.CLIENT, asked) as span:
+        attributes: dict[str, Any] = {"gen_ai.operation.name": "chat", "gen_ai.system": "anthropic"}
+        attributes["gen_ai.request.model"] = self.model
+        with self.tracer.start_as_current_span(f"chat {self.model}", None, SpanKind.CLIENT, attributes) as span:
             self.tokens = (0, 0, 0)
             try:
                 line = super()._request(show)

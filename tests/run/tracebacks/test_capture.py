@@ -27,9 +27,9 @@ OWN = Owners([__name__])
 
 def raised_by(action: Callable[[], object], *secrets: str) -> Raised:
     """What was captured of it; it can be written and read again."""
-    with pytest.raises(BaseException) as caught:
+    with pytest.raises(BaseException) as failure:
         action()
-    found = capture(caught.value, OWN, secrets)
+    found = capture(failure.value, OWN, secrets)
     assert msgspec.json.decode(msgspec.json.encode(found), type=Raised) == found
     return found
 
@@ -73,9 +73,9 @@ def test_where_the_outermost_has_no_own_frame_it_is_that_of_its_cause() -> None:
             error.__cause__ = cause
         raise error
 
-    with pytest.raises(LookupError) as caught:
+    with pytest.raises(LookupError) as failure:
         chained()
-    found = capture(caught.value.with_traceback(None), OWN)
+    found = capture(failure.value.with_traceback(None), OWN)
     assert found.frames == ()
     assert found.own_frame is not None
     assert found.own_frame.function == "fails"
@@ -162,16 +162,16 @@ def group_of_groups() -> BaseException:
     return error
 
 
-@pytest.mark.parametrize("made", [chain_to_itself, group_in_itself, long_chain, wide_group, group_of_groups])
-def test_what_leads_back_to_itself_or_is_too_much_is_cut_and_counted(made: Callable[[], BaseException]) -> None:
-    found = capture(made(), OWN)
+@pytest.mark.parametrize("make_error", [chain_to_itself, group_in_itself, long_chain, wide_group, group_of_groups])
+def test_what_leads_back_to_itself_or_is_too_much_is_cut_and_counted(make_error: Callable[[], BaseException]) -> None:
+    found = capture(make_error(), OWN)
     every = list(found.every())
     assert len(every) <= EXCEPTIONS
     assert sum(one.exceptions_omitted for one in every) > 0
     assert len(msgspec.json.encode(found)) < 20_000
 
     def depth(one: Raised) -> int:
-        return 1 + max((depth(behind) for behind in (one.cause, one.context, *one.exceptions) if behind), default=0)
+        return 1 + max((depth(inner) for inner in (one.cause, one.context, *one.exceptions) if inner), default=0)
 
     assert depth(found) <= DEPTH
 
@@ -405,9 +405,9 @@ def parts_of_the_key(found: Raised) -> Iterator[str]:
 
 @pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
 def test_no_form_of_a_secret_is_kept_in_words_or_notes(form: str) -> None:
-    error, behind = ValueError(f"POST failed with {form}"), KeyError(form)
+    error, cause = ValueError(f"POST failed with {form}"), KeyError(form)
     error.add_note(f"authorization: {form}")
-    error.__cause__ = behind
+    error.__cause__ = cause
     found = capture(error, OWN, [KEY])
     assert list(parts_of_the_key(found)) == []
     assert "[key]" in found.message

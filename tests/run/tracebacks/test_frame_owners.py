@@ -83,10 +83,10 @@ def test_files_are_named_relative_to_where_they_were_found(tmp_path: Path, monke
 
 
 def test_a_working_directory_that_is_gone_takes_nothing_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    gone = tmp_path / "gone"
-    gone.mkdir()
-    monkeypatch.chdir(gone)
-    gone.rmdir()
+    folder = tmp_path / "gone"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    folder.rmdir()
     assert Owners().place("/nowhere/mine.py") == Place("none", "mine.py")
 
 
@@ -100,7 +100,7 @@ def test_a_package_is_the_first_file_above_a_module_and_no_namespace() -> None:
 # -- of a subject ----------------------------------------------------------------------------------------------
 
 
-class Mine:
+class Adapter:
     """An adapter, as far as its opener goes."""
 
     def open(self, endpoint: Any) -> Any: ...
@@ -121,8 +121,8 @@ def through(function: Callable[..., Any]) -> Callable[..., Any]:
 
 OPENERS = {
     "a function": opens,
-    "a class": Mine,
-    "a method": Mine().open,
+    "a class": Adapter,
+    "a method": Adapter().open,
     "a partial": partial(opens, 1),
     "a decorated function": through(opens),
     "a lambda": lambda endpoint: None,
@@ -178,16 +178,16 @@ def test_the_class_that_was_opened_is_the_subjects_wherever_it_is_installed() ->
 
 
 def test_source_of_a_class_is_looked_up_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[object] = []
+    classes: list[object] = []
     look_up = inspect.getsourcelines
 
     def count(cls: type) -> tuple[list[str], int]:
-        asked.append(cls)
+        classes.append(cls)
         return look_up(cls)
 
     monkeypatch.setattr(inspect, "getsourcelines", count)
     found = [Owners().definition(Counted) for _ in range(3)]
-    assert asked == [Counted]
+    assert classes == [Counted]
     assert found[0] is not None
     assert found[0].source == "class Counted:"
     assert found == [found[0]] * 3

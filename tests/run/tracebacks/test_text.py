@@ -7,12 +7,12 @@ import msgspec
 from turnproof.run.tracebacks import Frame, Raised, format_frame, format_raised
 
 OURS = Frame(file="turnproof/run/driver/tap.py", line=70, function="Tap._run", owner="turnproof", source="action()")
-MINE = Frame(file="mine.py", line=12, function="Mine.complete", owner="subject", source="self.client.send(body)")
+SUBJECT = Frame(file="mine.py", line=12, function="Mine.complete", owner="subject", source="self.client.send(body)")
 SDK = Frame(
     file="httpx2/_client.py", line=901, function="Client.send", owner="sdk", source="hook(it)", root="site-packages"
 )
 PYTHON = Frame(file="json/__init__.py", line=5, function="loads", owner="library", root="stdlib")
-ERROR = Raised(type="Broken", module="mine", message="no JSON", frames=(OURS, OURS, MINE, SDK, PYTHON))
+ERROR = Raised(type="Broken", module="mine", message="no JSON", frames=(OURS, OURS, SUBJECT, SDK, PYTHON))
 
 
 def test_a_traceback_reads_like_pythons_with_the_owner_of_what_is_not_the_subjects() -> None:
@@ -48,8 +48,8 @@ def test_what_is_behind_an_exception_comes_before_it() -> None:
 
 
 def test_members_notes_and_what_was_left_out_are_told() -> None:
-    member = Raised(type="ValueError", module="builtins", message="two\nlines", frames=(MINE,))
-    frames = (MINE, msgspec.structs.replace(MINE, line=13))
+    member = Raised(type="ValueError", module="builtins", message="two\nlines", frames=(SUBJECT,))
+    frames = (SUBJECT, msgspec.structs.replace(SUBJECT, line=13))
     group = Raised(
         type="ExceptionGroup",
         module="builtins",
@@ -89,16 +89,16 @@ in turn 3
 
 
 def test_a_frame_is_one_line_that_an_editor_can_follow() -> None:
-    assert format_frame(MINE) == "mine.py:12 in Mine.complete: self.client.send(body)"
+    assert format_frame(SUBJECT) == "mine.py:12 in Mine.complete: self.client.send(body)"
     assert format_frame(PYTHON) == "stdlib/json/__init__.py:5 in loads"
     assert format_frame(Frame(file="<string>", line=0, function="<module>", owner="library", root="none")) == (
         "<string> in <module>"
     )
-    assert (MINE.location, MINE.in_project, SDK.in_project) == ("mine.py:12", True, False)
+    assert (SUBJECT.location, SUBJECT.in_project, SDK.in_project) == ("mine.py:12", True, False)
 
 
 def test_nothing_in_an_exception_can_steer_a_terminal() -> None:
-    odd = Raised(type="Odd", module="mine", message="\x1b[31mred", notes=("\x00",), frames=(MINE,))
+    odd = Raised(type="Odd", module="mine", message="\x1b[31mred", notes=("\x00",), frames=(SUBJECT,))
     assert "\x1b" not in format_raised(odd)
     assert "\x00" not in format_raised(odd)
-    assert "\x1b" not in format_frame(msgspec.structs.replace(MINE, source="'\x1b[0m'"))
+    assert "\x1b" not in format_frame(msgspec.structs.replace(SUBJECT, source="'\x1b[0m'"))

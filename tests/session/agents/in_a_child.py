@@ -42,8 +42,8 @@ class Line:
             self._connection.send(message)
 
     def hear(self) -> tuple[Any, ...]:
-        heard: tuple[Any, ...] = self._connection.recv()
-        return heard
+        message: tuple[Any, ...] = self._connection.recv()
+        return message
 
     def close(self) -> None:
         self._connection.close()
@@ -88,7 +88,7 @@ class Program:
             raise TransportError(f"the program has ended: {self._process.returncode}") from error
 
     @property
-    def gone(self) -> bool:
+    def has_ended(self) -> bool:
         """Whether its process has ended."""
         return self._process.returncode is not None
 
@@ -113,8 +113,8 @@ class Program:
 
 def _that_can_be_told(setup: AgentSetup) -> AgentSetup:
     """The setup without what belongs to this process: functions, and a TLS context."""
-    told = replace(setup, endpoint=replace(setup.endpoint, ssl_context=None), tools=())
-    return replace(told, permits=bool)
+    plain_setup = replace(setup, endpoint=replace(setup.endpoint, ssl_context=None), tools=())
+    return replace(plain_setup, permits=bool)
 
 
 def _error(name: str, text: str, session_id: str) -> Exception:
@@ -173,8 +173,8 @@ class InAChild:
         self._ask("resume_session", session_id)
 
     def continue_last(self, cwd: str | None = None) -> str | None:
-        taken: str | None = self._ask("continue_last", cwd)
-        return taken
+        session_id: str | None = self._ask("continue_last", cwd)
+        return session_id
 
     def new_session(self) -> None:
         self._ask("new_session")
@@ -202,7 +202,7 @@ class InAChild:
         try:
             return program.ask(*message, **ways)
         except TransportError:
-            if program.gone:
+            if program.has_ended:
                 self._program = None
             raise
         finally:
@@ -251,25 +251,25 @@ class Served:
                         there, answers = self._waiting.pop(number)
                         answers.append(answer)
                         there.set()
-                    case (name, *given):
+                    case (name, *arguments):
                         self._token = CancelToken()
-                        threading.Thread(target=self._answer, args=(name, *given), daemon=True).start()
+                        threading.Thread(target=self._answer, args=(name, *arguments), daemon=True).start()
         except (OSError, EOFError):
             self._token.cancel()
             if self._agent is not None:
                 self._agent.shutdown()
 
-    def _answer(self, name: str, *given: Any) -> None:
+    def _answer(self, name: str, *arguments: Any) -> None:
         does: Callable[..., Any] = getattr(self, f"_{name}", None) or getattr(self._agent, name)
         try:
-            self._line.tell("done", does(*given))
+            self._line.tell("done", does(*arguments))
         except (OSError, EOFError):
             return
         except Exception as error:
             self._line.tell("failed", type(error).__name__, str(error), getattr(error, "session_id", ""))
 
     def _open(self, setup: AgentSetup, schemas: Sequence[Any]) -> None:
-        tools = tuple(Tool(schema, partial(self._ran, schema.name)) for schema in schemas)
+        tools = tuple(Tool(schema, partial(self._run_tool, schema.name)) for schema in schemas)
         opener = BINDING.open_stateless
         assert opener is not None
         # The model is asked without TLS, and a context that trusts somebody takes long to make.
@@ -302,13 +302,13 @@ class Served:
     def _permits(self, call: FunctionCall) -> bool:
         return bool(self._parent("permits", call))
 
-    def _ran(self, name: str, args: dict[str, Any], token: CancelToken) -> Any:
+    def _run_tool(self, name: str, args: dict[str, Any], token: CancelToken) -> Any:
         return self._parent("tool", name, args)
 
-    def _parent(self, question: str, *given: Any) -> Any:
-        number, waiting = id(given), (threading.Event(), list[Any]())
+    def _parent(self, question: str, *arguments: Any) -> Any:
+        number, waiting = id(arguments), (threading.Event(), list[Any]())
         self._waiting[number] = waiting
-        self._line.tell(question, number, *given)
+        self._line.tell(question, number, *arguments)
         waiting[0].wait()
         return waiting[1][0]
 

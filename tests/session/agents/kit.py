@@ -46,7 +46,7 @@ def mind_of(messages: Sequence[Message]) -> str:
     return messages[0].text.split()[0]
 
 
-class Held:
+class Pause:
     """A step that shows some text and then stands still, until `go` is set or its call is cancelled."""
 
     def __init__(self, before: str = "so far", after: str = ", and done") -> None:
@@ -81,15 +81,15 @@ def when(reached: threading.Event, step: Step) -> Step:
     return wait_and_play
 
 
-def calls(*made: tuple[str, dict[str, Any]]) -> ProviderResponse:
+def calls(*tool_calls: tuple[str, dict[str, Any]]) -> ProviderResponse:
     """A response that calls these tools."""
-    return reply(*(FunctionCall(f"c{n}", name, args) for n, (name, args) in enumerate(made)))
+    return reply(*(FunctionCall(f"c{n}", name, args) for n, (name, args) in enumerate(tool_calls)))
 
 
 def spawn(task: str, *, background: bool = False, **more: Any) -> tuple[str, dict[str, Any]]:
     """A call that starts a subagent which is named after the first word of its task."""
-    asked = {"task": task, "name": task.split()[0], **more}
-    return "spawn_subagent", {**asked, "background": True} if background else asked
+    arguments = {"task": task, "name": task.split()[0], **more}
+    return "spawn_subagent", {**arguments, "background": True} if background else arguments
 
 
 def runtime_of(minds: Minds, *, tools: Sequence[Tool] = (), **more: Any) -> Runtime:
@@ -111,8 +111,8 @@ def team_of(minds: Minds, *, limits: Limits | None = None, shared: SharedState |
 
 def results(team: Team, turn: int = -1) -> list[Any]:
     """What the lead's model was told of its calls, in its last message of results."""
-    told = [message for message in team.lead.session.history.messages if message.role == "tool"][turn]
-    return [result.result for result in told.results]
+    tool_message = [message for message in team.lead.session.history.messages if message.role == "tool"][turn]
+    return [result.result for result in tool_message.results]
 
 
 def statuses(team: Team) -> dict[str, str]:

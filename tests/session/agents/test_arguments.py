@@ -24,8 +24,8 @@ class _Plant(Arguments, frozen=True):
 def planting(**choices: tuple[str, ...]) -> tuple[Tool, list[_Plant]]:
     seen: list[_Plant] = []
 
-    def plant(asked: _Plant, token: CancelToken) -> str:
-        seen.append(asked)
+    def plant(arguments: _Plant, token: CancelToken) -> str:
+        seen.append(arguments)
         return "planted"
 
     tool = typed_tool("plant", "Plant it.", _Plant, plant, choices=choices)
@@ -65,7 +65,7 @@ def test_what_is_left_out_or_null_has_its_default() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "told"),
+    ("arguments", "message"),
     [
         ({}, "missing required field `what`"),
         ({"what": 3}, r"\$\.what"),
@@ -73,8 +73,8 @@ def test_what_is_left_out_or_null_has_its_default() -> None:
         ({"what": "mint", "wat": 1}, "unknown field `wat`"),
     ],
 )
-def test_arguments_that_do_not_fit_are_refused_with_their_place(given: dict[str, Any], told: str) -> None:
+def test_arguments_that_do_not_fit_are_refused_with_their_place(arguments: dict[str, Any], message: str) -> None:
     tool, seen = planting()
-    with pytest.raises(UsageError, match=f"the arguments of plant do not fit: .*{told}"):
-        tool.run(given, CancelToken())
+    with pytest.raises(UsageError, match=f"the arguments of plant do not fit: .*{message}"):
+        tool.run(arguments, CancelToken())
     assert seen == []

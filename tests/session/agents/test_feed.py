@@ -11,7 +11,7 @@ from turnproof.messages import Message
 from turnproof.session.agents import AgentFeed
 from turnproof.subject import AgentEvent, AgentState
 
-ASKED = Message.user("Is bed 3 dry?")
+QUESTION = Message.user("Is bed 3 dry?")
 
 
 def kinds(events: list[AgentEvent]) -> list[tuple[str, str]]:
@@ -19,15 +19,15 @@ def kinds(events: list[AgentEvent]) -> list[tuple[str, str]]:
 
 
 def test_who_connects_first_is_told_of_each_agent_and_of_its_turns() -> None:
-    feed, told = AgentFeed(), list[AgentEvent]()
-    agents, _ = feed.watch(told.append)
+    feed, events = AgentFeed(), list[AgentEvent]()
+    agents, _ = feed.watch(events.append)
     assert agents == ()
     feed.add("main")
     child = feed.add("bed3", "main")
-    child.on_turn_began(ASKED)
+    child.on_turn_began(QUESTION)
     child.on_turn_ended(RuntimeError("no water"))
     feed.remove("bed3")
-    assert told == [
+    assert events == [
         AgentEvent("created", "main"),
         AgentEvent("created", "bed3", parent="main"),
         AgentEvent("changed", "bed3", activity="working"),
@@ -40,7 +40,7 @@ def test_who_connects_late_gets_what_is_and_then_the_same_events() -> None:
     feed, early, late = AgentFeed(), list[AgentEvent](), list[AgentEvent]()
     feed.watch(early.append)
     feed.add("main")
-    feed.add("bed3", "main").on_turn_began(ASKED)
+    feed.add("bed3", "main").on_turn_began(QUESTION)
     agents, forget = feed.watch(late.append)
     assert agents == (AgentState("main"), AgentState("bed3", "main", "working"))
     feed.add("bed4", "main")
@@ -51,35 +51,35 @@ def test_who_connects_late_gets_what_is_and_then_the_same_events() -> None:
 
 
 def test_a_turn_that_is_cancelled_before_it_has_begun_is_told_of_as_cancelled() -> None:
-    feed, told = AgentFeed(), list[AgentEvent]()
+    feed, events = AgentFeed(), list[AgentEvent]()
     main = feed.add("main")
-    feed.watch(told.append)
+    feed.watch(events.append)
     main.on_turn_ended(Cancelled("stopped"))
-    assert told == [AgentEvent("completed", "main", ending="cancelled")]
+    assert events == [AgentEvent("completed", "main", ending="cancelled")]
 
 
 def test_an_agent_that_is_gone_is_not_told_of_any_more() -> None:
-    feed, told = AgentFeed(), list[AgentEvent]()
+    feed, events = AgentFeed(), list[AgentEvent]()
     main = feed.add("main")
-    main.on_turn_began(ASKED)
+    main.on_turn_began(QUESTION)
     feed.remove("main")
-    feed.watch(told.append)
+    feed.watch(events.append)
     main.on_turn_ended(RuntimeError())
     feed.remove("main")
-    assert told == []
+    assert events == []
 
 
 def test_an_observer_that_raises_hides_nothing_from_others(caplog: pytest.LogCaptureFixture) -> None:
-    feed, told = AgentFeed(), list[AgentEvent]()
+    feed, events = AgentFeed(), list[AgentEvent]()
 
     def fail(event: AgentEvent) -> None:
         raise ValueError("broken pipe")
 
     feed.watch(fail)
-    feed.watch(told.append)
+    feed.watch(events.append)
     with caplog.at_level(logging.ERROR):
         feed.add("main")
-    assert kinds(told) == [("main", "created")]
+    assert kinds(events) == [("main", "created")]
     assert "an observer of agents" in caplog.text
 
 

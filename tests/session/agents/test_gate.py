@@ -46,10 +46,10 @@ def test_closing_waits_for_the_observer_that_is_being_told() -> None:
 
 def test_closing_does_not_wait_for_ever() -> None:
     inside, leave = threading.Event(), threading.Event()
-    told: list[str] = []
+    statuses: list[str] = []
 
     def hangs(status: str) -> None:
-        told.append(status)
+        statuses.append(status)
         inside.set()
         assert leave.wait(LIMIT)
 
@@ -60,17 +60,17 @@ def test_closing_does_not_wait_for_ever() -> None:
     leave.set()
     over(telling)
     gate.on_status("idle")
-    assert told == ["running"]
+    assert statuses == ["running"]
 
 
 def test_an_observer_may_close_its_own_gate() -> None:
-    told: list[str] = []
+    statuses: list[str] = []
 
     def close(status: str) -> None:
-        told.append(status)
+        statuses.append(status)
         gate.close(LIMIT)
 
     gate = ObserverGate([Watching(on_status=close)])
     gate.on_status("running")
     gate.on_status("idle")
-    assert told == ["running"]
+    assert statuses == ["running"]

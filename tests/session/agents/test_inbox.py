@@ -26,18 +26,18 @@ def test_a_full_inbox_takes_no_more_says_so_and_keeps_what_it_has() -> None:
     inbox = Inbox(limit=2)
     inbox.put(prompt("a"))
     inbox.put(prompt("b", "user"))
-    with pytest.raises(InboxFullError, match="2 messages waiting for this session, and no more are taken") as caught:
+    with pytest.raises(InboxFullError, match="2 messages waiting for this session, and no more are taken") as failure:
         inbox.put(prompt("c"))
-    assert isinstance(caught.value, UsageError)
+    assert isinstance(failure.value, UsageError)
     assert texts(inbox) == ["b", "a"]
 
 
 def test_what_is_put_back_is_never_refused() -> None:
     inbox = Inbox(limit=1)
     inbox.put(prompt("a"))
-    taken = inbox.take_all()
+    messages = inbox.take_all()
     inbox.put(prompt("b"))
-    inbox.put_back(taken)
+    inbox.put_back(messages)
     assert texts(inbox) == ["a", "b"]
 
 

@@ -14,13 +14,13 @@ from turnproof.session.agents import AgentLimitError, Limits, ProviderSource, Te
 from turnproof.subject import Tool
 
 from ..fakes import Play, Watching, reply, tool
-from .kit import LIMIT, Held, Minds, at_rest, calls, over, results, spawn, team_of, when
+from .kit import LIMIT, Minds, Pause, at_rest, calls, over, results, spawn, team_of, when
 
 
 def refusal(team: Team) -> str:
     """The text of the one error result that the lead's model got last."""
-    told = [message for message in team.lead.session.history.messages if message.role == "tool"][-1]
-    (result,) = told.results
+    tool_message = [message for message in team.lead.session.history.messages if message.role == "tool"][-1]
+    (result,) = tool_message.results
     assert result.is_error
     assert isinstance(result.result, str)
     return result.result
@@ -47,10 +47,10 @@ REFUSED: dict[str, tuple[tuple[str, dict[str, Any]], str]] = {
 
 @pytest.mark.parametrize("case", REFUSED)
 def test_what_cannot_be_done_is_told_to_the_model_and_nothing_is_started(case: str) -> None:
-    asked, told = REFUSED[case]
-    with team_of(Minds(lead=[calls(asked), reply("I see.")]), tools=[tool()]) as team:
+    tool_call, message = REFUSED[case]
+    with team_of(Minds(lead=[calls(tool_call), reply("I see.")]), tools=[tool()]) as team:
         assert team.send("lead").text == "I see."
-        assert told in refusal(team)
+        assert message in refusal(team)
         assert team.lead.children == []
 
 
@@ -84,7 +84,7 @@ def test_children_that_are_asked_for_at_the_same_time_do_not_slip_past_the_limit
     with team_of(minds, limits=Limits(children=2, patience=LIMIT)) as team:
         team.send("lead")
         assert len(team.lead.children) == 2
-        assert sum("AgentLimitError" in told for told in results(team) if isinstance(told, str)) == 2
+        assert sum("AgentLimitError" in result for result in results(team) if isinstance(result, str)) == 2
 
 
 def test_the_deepest_agents_are_offered_no_subagents_and_cannot_have_any() -> None:
@@ -133,33 +133,33 @@ def test_a_provider_that_cannot_be_opened_for_a_child_is_told_to_the_model() -> 
 
 
 def test_closing_a_child_at_work_ends_it_and_reports_nothing_later() -> None:
-    held = Held("so far")
+    pause = Pause("so far")
     minds = Minds(
         lead=[
             calls(spawn("a", background=True)),
-            when(held.reached, calls(("close_subagent", {"name": "a"}))),
+            when(pause.reached, calls(("close_subagent", {"name": "a"}))),
             reply("Closed."),
         ],
-        a=[held],
+        a=[pause],
     )
     with team_of(minds) as team:
         team.send("lead")
-        assert held.cut
+        assert pause.cut
         assert results(team) == [{"agent": "a", "status": "closed", "reports": []}]
         assert not team.wait(LIMIT)
         assert team.lead.session.waiting == ()
 
 
 def test_status_names_every_child_with_what_it_does_and_has_used() -> None:
-    held = Held()
+    pause = Pause()
     minds = Minds(
         lead=[
             calls(spawn("b")),
             calls(spawn("a", background=True)),
-            when(held.reached, calls(("subagent_status", {}))),
+            when(pause.reached, calls(("subagent_status", {}))),
             reply("I see."),
         ],
-        a=[held],
+        a=[pause],
         b=[reply("done")],
     )
     with team_of(minds) as team:
@@ -172,7 +172,7 @@ def test_status_names_every_child_with_what_it_does_and_has_used() -> None:
 
 
 def test_the_result_of_whichever_is_ready_first_can_be_asked_for() -> None:
-    slow = Held()
+    slow = Pause()
     minds = Minds(
         lead=[
             calls(spawn("slow", background=True), spawn("fast", background=True)),
@@ -195,7 +195,7 @@ def test_the_result_of_whichever_is_ready_first_can_be_asked_for() -> None:
 
 
 def test_closing_a_team_ends_everybody_and_leaves_no_thread() -> None:
-    helds = [Held(), Held()]
+    helds = [Pause(), Pause()]
     minds = Minds(
         lead=[],
         a=[calls(spawn("b", background=True)), when(helds[1].reached, helds[0])],
@@ -208,7 +208,7 @@ def test_closing_a_team_ends_everybody_and_leaves_no_thread() -> None:
     for thread in threading.enumerate():
         if thread.name in ("turnproof-agent-a", "turnproof-agent-b"):
             over(thread)
-    assert [held.cut for held in helds] == [True, True]
+    assert [pause.cut for pause in helds] == [True, True]
     assert [one.status for one in agent.family()] == ["closed", "closed"]
     assert team.close() == ()
     with pytest.raises(UsageError, match="'main' is closed: it starts no more subagents"):
@@ -219,7 +219,7 @@ def test_closing_a_team_ends_everybody_and_leaves_no_thread() -> None:
 
 def test_a_provider_that_ignores_its_cancel_is_left_behind_and_reaches_no_observer() -> None:
     reached, let_go = threading.Event(), threading.Event()
-    told: list[str] = []
+    events: list[str] = []
 
     def deaf(play: Play) -> ProviderResponse:
         play.stream("before")
@@ -234,20 +234,20 @@ def test_a_provider_that_ignores_its_cancel_is_left_behind_and_reaches_no_observ
         limits=Limits(grace=0.0),
         observers=lambda agent: [
             Watching(
-                on_output=lambda source, text, mode: told.append(text),
-                on_turn_ended=lambda result: told.append("ended"),
-                on_status=lambda status: told.append(status),
+                on_output=lambda source, text, mode: events.append(text),
+                on_turn_ended=lambda result: events.append("ended"),
+                on_status=lambda status: events.append(status),
             )
         ],
     )
     agent = team.spawn(team.lead, "a", name="a")
     assert reached.wait(LIMIT)
     assert team.close() == ("a",)
-    before = list(told)
+    before = list(events)
     assert before[-1] == "before"
     let_go.set()
     at_rest(team, agent)
-    assert told == before
+    assert events == before
     assert team.lead.session.waiting == ()
 
 

@@ -14,7 +14,7 @@ from turnproof.messages import ProviderResponse
 from turnproof.session.agents import Limits
 
 from ..fakes import reply, tool
-from .kit import LIMIT, Held, Minds, calls, in_thread, over, spawn, team_of
+from .kit import LIMIT, Minds, Pause, calls, in_thread, over, spawn, team_of
 
 NAMES = [f"n{number}" for number in range(12)]
 LIMITS = Limits(children=len(NAMES), patience=LIMIT, grace=LIMIT)
@@ -33,18 +33,18 @@ def test_the_reports_of_many_children_arrive_once_each() -> None:
 
 
 def test_a_childs_tools_run_once_and_its_calls_are_none_of_its_parents() -> None:
-    ran: list[str] = []
+    beds: list[str] = []
     minds = Minds(lead=[calls(spawn("a")), reply("Ok.")], a=[calls(("dig", {"bed": "3"})), reply("Dug.")])
-    with team_of(minds, tools=[tool("dig", lambda args, token: ran.append(args["bed"]))]) as team:
+    with team_of(minds, tools=[tool("dig", lambda args, token: beds.append(args["bed"]))]) as team:
         team.send("lead")
-        made = [call.name for message in team.lead.session.history.messages for call in message.calls]
-    assert ran == ["3"]
-    assert made == ["spawn_subagent"]
+        names = [call.name for message in team.lead.session.history.messages for call in message.calls]
+    assert beds == ["3"]
+    assert names == ["spawn_subagent"]
 
 
 def test_one_child_is_continued_while_its_siblings_stream_on_and_nobody_else_changes() -> None:
-    helds = {name: Held(f"{name} says", " this") for name in "ac"}
-    minds = Minds(b=[reply("first"), reply("second")], **{name: [held] for name, held in helds.items()})
+    helds = {name: Pause(f"{name} says", " this") for name in "ac"}
+    minds = Minds(b=[reply("first"), reply("second")], **{name: [pause] for name, pause in helds.items()})
     with team_of(minds) as team:
         agents = {name: team.spawn(team.lead, name, name=name) for name in "abc"}
         for held in helds.values():

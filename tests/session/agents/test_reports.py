@@ -9,7 +9,7 @@ from turnproof.messages import FinishReason
 from turnproof.session.agents import Report
 
 from ..fakes import reply, tool
-from .kit import LIMIT, Held, Minds, at_rest, calls, results, spawn, team_of, when
+from .kit import LIMIT, Minds, Pause, at_rest, calls, results, spawn, team_of, when
 
 
 def test_a_child_in_the_foreground_is_a_call_with_its_answer_as_the_result() -> None:
@@ -24,16 +24,16 @@ def test_a_child_in_the_foreground_is_a_call_with_its_answer_as_the_result() -> 
 
 
 def test_a_child_in_the_background_reports_completed_then_idle_once_its_parent_is_idle() -> None:
-    held = Held("7 ", "pots")
+    pause = Pause("7 ", "pots")
     minds = Minds(
         lead=[calls(spawn("count the pots", background=True)), reply("Started."), reply("Seven, I hear.")],
-        count=[held],
+        count=[pause],
     )
     with team_of(minds) as team:
         assert team.send("lead the way").text == "Started."
         assert results(team) == [{"agent": "count", "status": "started"}]
         assert not team.lead.session.waiting
-        held.go.set()
+        pause.go.set()
         assert team.wait(LIMIT)
         (report,) = team.lead.session.waiting
         assert report.text == "[subagent count: COMPLETED]\n7 pots\n[subagent count: IDLE]"
@@ -42,7 +42,7 @@ def test_a_child_in_the_background_reports_completed_then_idle_once_its_parent_i
 
 
 def test_children_of_one_response_work_at_the_same_time() -> None:
-    first, second = Held(), Held()
+    first, second = Pause(), Pause()
     # Each goes on only once the other has begun.
     minds = Minds(
         lead=[calls(spawn("a"), spawn("b")), reply("Both.")],
@@ -57,7 +57,7 @@ def test_children_of_one_response_work_at_the_same_time() -> None:
 
 
 def test_several_reports_are_delivered_in_one_turn_in_the_order_in_which_they_came() -> None:
-    first, second = Held("", "one"), Held("", "two")
+    first, second = Pause("", "one"), Pause("", "two")
     minds = Minds(
         lead=[calls(spawn("b", background=True), spawn("a", background=True)), reply("Go."), reply("Thanks.")],
         b=[first],
@@ -65,12 +65,12 @@ def test_several_reports_are_delivered_in_one_turn_in_the_order_in_which_they_ca
     )
     with team_of(minds) as team:
         team.send("lead")
-        for held, agent in ((second, team.child(team.lead, "a")), (first, team.child(team.lead, "b"))):
-            held.go.set()
+        for pause, agent in ((second, team.child(team.lead, "a")), (first, team.child(team.lead, "b"))):
+            pause.go.set()
             at_rest(team, agent)
         assert [result.text for result in team.settle()] == ["Thanks."]
-        heard = [message.text.split(":")[0] for message in minds.of("lead")[-1].messages[-2:]]
-        assert heard == ["[subagent a", "[subagent b"]
+        senders = [message.text.split(":")[0] for message in minds.of("lead")[-1].messages[-2:]]
+        assert senders == ["[subagent a", "[subagent b"]
 
 
 def test_what_was_fetched_is_not_delivered_and_what_was_delivered_is_not_fetched() -> None:
@@ -104,19 +104,19 @@ def test_what_was_fetched_is_not_delivered_and_what_was_delivered_is_not_fetched
 
 
 def test_progress_is_not_forwarded() -> None:
-    held = Held("thinking about it", ", done")
+    pause = Pause("thinking about it", ", done")
     minds = Minds(
         lead=[calls(spawn("work", background=True)), reply("Go."), reply("Heard.")],
-        work=[calls(("look", {})), held],
+        work=[calls(("look", {})), pause],
     )
     with team_of(minds, tools=[tool()]) as team:
         team.send("lead")
-        held.await_reached()
+        pause.await_reached()
         assert team.lead.session.waiting == ()
-        held.go.set()
+        pause.go.set()
         assert len(list(team.settle())) == 1
-        told = minds.of("lead")[-1].messages[-1].text
-        assert told == "[subagent work: COMPLETED]\nthinking about it, done\n[subagent work: IDLE]"
+        text = minds.of("lead")[-1].messages[-1].text
+        assert text == "[subagent work: COMPLETED]\nthinking about it, done\n[subagent work: IDLE]"
 
 
 def test_the_users_next_words_come_behind_the_reports_that_wait() -> None:
@@ -125,8 +125,8 @@ def test_the_users_next_words_come_behind_the_reports_that_wait() -> None:
         team.send("lead")
         assert team.wait(LIMIT)
         team.send("And?")
-        said = [message.text for message in minds.of("lead")[-1].messages[-2:]]
-        assert said == ["[subagent a: COMPLETED]\nfound it\n[subagent a: IDLE]", "And?"]
+        texts = [message.text for message in minds.of("lead")[-1].messages[-2:]]
+        assert texts == ["[subagent a: COMPLETED]\nfound it\n[subagent a: IDLE]", "And?"]
         assert not team.wait(LIMIT)
 
 
@@ -152,9 +152,9 @@ def test_a_child_that_fails_is_told_of_as_an_error_and_the_parents_turn_goes_on(
     )
     with team_of(minds) as team:
         assert team.send("lead").text == "Too bad."
-        (told,) = results(team)
-        assert told["status"] == "failed"
-        assert told["reports"] == [{"ended": "error", "text": "InvalidRequestError: the prompt is not to my liking"}]
+        (outcome,) = results(team)
+        assert outcome["status"] == "failed"
+        assert outcome["reports"] == [{"ended": "error", "text": "InvalidRequestError: the prompt is not to my liking"}]
         (result,) = team.lead.session.history.messages[2].results
         assert result.is_error
 
@@ -212,7 +212,7 @@ def test_a_saved_parent_holds_its_own_history_and_the_reports_delivered_or_not()
         early = team.lead.session.save()
         list(team.settle())
         late = team.lead.session.save()
-        held = team.lead.session.history.messages
+        history = team.lead.session.history.messages
     for saved in (early, late):
         assert saved.count("a find of the child") == 1
         assert "a thought of the child" not in saved
@@ -220,7 +220,7 @@ def test_a_saved_parent_holds_its_own_history_and_the_reports_delivered_or_not()
         other.lead.session.restore(early)
         assert [result.text for result in other.settle()] == ["Heard."]
         continued = other.lead.session.history.messages
-    assert [(m.role, m.parts) for m in continued] == [(m.role, m.parts) for m in held]
+    assert [(m.role, m.parts) for m in continued] == [(m.role, m.parts) for m in history]
     with team_of(Minds(lead=[reply("Yes.")])) as other:
         other.lead.session.restore(late)
         assert other.lead.session.waiting == ()

@@ -148,18 +148,18 @@ def test_the_ledger_has_each_agents_usage_and_the_total() -> None:
 
 @pytest.mark.parametrize(("covers", "serving"), [("prefix", [0, 0, 2, 3]), ("conversation", [0, 1, 2, 3])])
 def test_a_cache_of_a_stored_prefix_serves_all_sessions_that_begin_alike(covers: Covers, serving: list[int]) -> None:
-    made: list[ImplicitCachePlugin] = []
+    plugins: list[ImplicitCachePlugin] = []
     used: list[int] = []
 
-    class Noted(ImplicitCachePlugin):
+    class RecordingPlugin(ImplicitCachePlugin):
         def prepare(self, *args: Any, **kwargs: Any) -> Prepared:
-            used.append(made.index(self))
+            used.append(plugins.index(self))
             return super().prepare(*args, **kwargs)
 
     def plugin(provider: object) -> CachePlugin:
-        made.append(Noted())
-        made[-1].covers = covers
-        return made[-1]
+        plugins.append(RecordingPlugin())
+        plugins[-1].covers = covers
+        return plugins[-1]
 
     minds = Minds(hi=[reply("Ok.")] * 4)
     source = ProviderSource(("m",), open_stateless=lambda model: minds, cache_plugin=plugin)
@@ -170,15 +170,15 @@ def test_a_cache_of_a_stored_prefix_serves_all_sessions_that_begin_alike(covers:
 
 
 def test_observers_are_made_for_each_agent() -> None:
-    said: list[tuple[str, str]] = []
+    outputs: list[tuple[str, str]] = []
     minds = Minds(lead=[calls(spawn("a")), reply("Ok.")], a=[reply("Fine.")])
     runtime = runtime_of(
         minds,
-        observers=lambda agent: [Watching(on_output=lambda source, text, mode: said.append((agent, text)))],
+        observers=lambda agent: [Watching(on_output=lambda source, text, mode: outputs.append((agent, text)))],
     )
     with Team(runtime) as team:
         team.send("lead")
-    assert said == [("a", "Fine."), ("main", "Ok.")]
+    assert outputs == [("a", "Fine."), ("main", "Ok.")]
 
 
 # Sources of bindings
@@ -210,17 +210,17 @@ def test_a_binding_in_another_calling_form_is_refused_with_the_way_out(form: Any
 
 
 def test_a_child_asks_for_leave_where_its_parent_does() -> None:
-    asked: list[tuple[str, str]] = []
+    requests: list[tuple[str, str]] = []
 
     def ask(agent: str, call: FunctionCall, token: CancelToken) -> Approval:
-        asked.append((agent, call.name))
+        requests.append((agent, call.name))
         return Approval(allowed=call.name != "rm", reason="not in this house")
 
     minds = Minds(lead=[calls(spawn("a")), reply("Ok.")], a=[calls(("rm", {})), reply("I may not.")])
     with team_of(minds, tools=[tool("rm")], options=lambda agent: {"approve": partial(ask, agent)}) as team:
         team.send("lead")
         (result,) = minds.of("a")[-1].messages[-1].results
-    assert asked == [("main", "spawn_subagent"), ("a", "rm")]
+    assert requests == [("main", "spawn_subagent"), ("a", "rm")]
     assert (result.result, result.is_error) == ("permission denied: not in this house", True)
 
 
@@ -267,8 +267,8 @@ def test_a_child_runs_on_what_its_parent_runs_on_unless_it_is_given_something_el
 
     runtime = runtime_of(Minds(), providers={"x": source("x", "x1"), "y": source("y", "y1", "y2", "y3")})
     with Team(runtime, provider="y", path="legacy", model="y2") as team:
-        for asked in ({}, {"model": "y3"}, {"path": "stateless"}, {"provider": "x"}, {"provider": "y"}):
-            at_rest(team, team.spawn(team.lead, "a", **asked))  # type: ignore[arg-type]
+        for settings in ({}, {"model": "y3"}, {"path": "stateless"}, {"provider": "x"}, {"provider": "y"}):
+            at_rest(team, team.spawn(team.lead, "a", **settings))  # type: ignore[arg-type]
     assert opened == [
         ("y, legacy", "y2"),
         ("y, legacy", "y2"),

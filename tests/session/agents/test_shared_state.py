@@ -25,9 +25,9 @@ def test_a_value_is_read_as_it_was_set_last_with_its_version() -> None:
 
 
 def test_a_value_is_not_changed_through_what_was_set_or_read() -> None:
-    state, mine = SharedState(), {"dry": [3]}
-    state.set("beds", mine)
-    mine["dry"].append(4)
+    state, value = SharedState(), {"dry": [3]}
+    state.set("beds", value)
+    value["dry"].append(4)
     read: Any = state.get("beds").value
     assert read == {"dry": [3]}
     with pytest.raises(TypeError):

@@ -35,7 +35,7 @@ LIMITS = Limits(patience=LIMIT, grace=LIMIT)
 NAMES = [f"bed-{number}" for number in range(6)]
 
 
-def said(text: str) -> Reply:
+def text_reply(text: str) -> Reply:
     return Reply((ReplyPart(Text(text)),), FinishReason.STOP)
 
 
@@ -81,7 +81,7 @@ def bodies(run: ServerRun) -> list[str]:
 
 @pytest.mark.parametrize("binding", [ANTHROPIC, GOOGLE], ids=["anthropic", "google_genai"])
 def test_children_on_one_provider_object_send_only_their_own_words(server: EmulatorServer, binding: Binding) -> None:
-    playing = Playing(lambda call: said(f"you said {call.messages[-1].text}"), together=len(NAMES))
+    playing = Playing(lambda call: text_reply(f"you said {call.messages[-1].text}"), together=len(NAMES))
     run, source = serving(server, binding, playing)
     with runtime_on(p=source) as runtime, Team(runtime, limits=LIMITS) as team:
         children = [team.spawn(team.lead, f"task of {name}", name=name) for name in NAMES]
@@ -104,7 +104,7 @@ def test_children_on_one_provider_object_send_only_their_own_words(server: Emula
 
 
 def test_system_texts_of_sessions_on_one_provider_object_stay_with_their_requests(server: EmulatorServer) -> None:
-    run, source = serving(server, ANTHROPIC, Playing(lambda call: said("yes"), together=len(NAMES)))
+    run, source = serving(server, ANTHROPIC, Playing(lambda call: text_reply("yes"), together=len(NAMES)))
     with runtime_on(p=source) as runtime:
         sessions = [runtime.create_session(name, system=f"You tend {name}.") for name in NAMES]
         threads = [in_thread(lambda session=session: session.send("hi")) for session in sessions]
@@ -121,12 +121,12 @@ def test_a_stateless_parent_has_a_child_of_either_provider_on_either_path(
 ) -> None:
     def lead(call: Call) -> Reply:
         if call.messages[-1].role == "tool":
-            return said("The child counted seven.")
+            return text_reply("The child counted seven.")
         return called("spawn_subagent", task="count the pots", name="counter", provider="other", path=path)
 
     def child(call: Call) -> Reply:
         if call.messages[-1].role == "tool":
-            return said("There are seven.")
+            return text_reply("There are seven.")
         return called("get_shared_state", key="pots")
 
     leads, source = serving(server, ANTHROPIC, Playing(lead))
@@ -149,7 +149,7 @@ def test_a_stateless_parent_has_a_child_of_either_provider_on_either_path(
 def test_two_keys_stay_apart_and_the_environment_is_left_alone(server: EmulatorServer) -> None:
     before = dict(os.environ)
     keys = ("key-of-the-first", "key-of-the-second")
-    run = server.open_run(dialect("anthropic-messages"), Playing(lambda call: said("yes")), any_key=True)
+    run = server.open_run(dialect("anthropic-messages"), Playing(lambda call: text_reply("yes")), any_key=True)
     sources = {key: ProviderSource.of(ANTHROPIC, Endpoint(run.base_url, key, ANTHROPIC.model)) for key in keys}
     with runtime_on(**sources) as runtime:
         sessions = {key: runtime.create_session(key, provider=key) for key in keys}
@@ -170,12 +170,12 @@ class Streams:
     """
 
     def __init__(self, *names: str) -> None:
-        self.heard = {name: threading.Event() for name in names}
+        self.output_events = {name: threading.Event() for name in names}
         self.go_on = {name: threading.Event() for name in names}
         self.exchanges: dict[str, Exchange] = {}
 
     def script(self, exchange: Exchange) -> None:
-        (name,) = [name for name in self.heard if name.encode() in exchange.body]
+        (name,) = [name for name in self.output_events if name.encode() in exchange.body]
         self.exchanges[name] = exchange
         first, rest = f"{name} has half", f", and now all of {name}"
         events = anthropic_kit.stream(anthropic_kit.text_block(0, first, rest))
@@ -195,12 +195,12 @@ class Streams:
         return Runtime(
             {**more, "wire": wire},
             observers=lambda agent: (
-                [Watching(on_output=lambda *_: self.heard[agent].set())] if agent in self.heard else []
+                [Watching(on_output=lambda *_: self.output_events[agent].set())] if agent in self.output_events else []
             ),
         )
 
     def await_halves(self) -> None:
-        for name, event in self.heard.items():
+        for name, event in self.output_events.items():
             assert event.wait(LIMIT), f"nothing of {name} has arrived"
 
     def is_cut(self, name: str) -> bool:
@@ -216,7 +216,7 @@ def test_one_child_is_cut_in_mid_stream_and_the_answers_of_its_siblings_are_whol
         streams.runtime(served.url) as runtime,
         Team(runtime, limits=LIMITS) as team,
     ):
-        children = {name: team.spawn(team.lead, f"task of {name}", name=name) for name in streams.heard}
+        children = {name: team.spawn(team.lead, f"task of {name}", name=name) for name in streams.output_events}
         streams.await_halves()
         assert team.cancel(children[cut])
         assert streams.is_cut(cut)
@@ -236,7 +236,7 @@ def test_one_child_is_cut_in_mid_stream_and_the_answers_of_its_siblings_are_whol
 @pytest.mark.parametrize("path", ["stateless", "legacy"])
 def test_cancelling_the_parents_turn_closes_the_sockets_of_its_children(path: Path) -> None:
     streams = Streams(*NAMES[:2])
-    minds = Minds(lead=[calls(*(spawn(name, provider="wire", path=path) for name in streams.heard))])
+    minds = Minds(lead=[calls(*(spawn(name, provider="wire", path=path) for name in streams.output_events))])
     token = CancelToken()
     with (
         scripted(streams.script) as served,
@@ -247,9 +247,11 @@ def test_cancelling_the_parents_turn_closes_the_sockets_of_its_children(path: Pa
         streams.await_halves()
         token.cancel()
         over(turn)
-        assert all(streams.is_cut(name) for name in streams.heard)
+        assert all(streams.is_cut(name) for name in streams.output_events)
         for event in streams.go_on.values():
             event.set()
         assert team.wait_for(lambda: not team.running, timeout=LIMIT)
-        told = [message.text for message in team.lead.session.waiting]
-        assert sorted(told) == [f"[subagent {name}: CANCELLED]\n{name} has half" for name in sorted(streams.heard)]
+        reports = [message.text for message in team.lead.session.waiting]
+        assert sorted(reports) == [
+            f"[subagent {name}: CANCELLED]\n{name} has half" for name in sorted(streams.output_events)
+        ]

@@ -46,8 +46,8 @@ class Echo:
         last, usage = messages[-1], TokenUsage(10, 2, 12)
         if last.role == "user" and "look" in last.text:
             return ProviderResponse((FunctionCall("c1", "look"),), usage, FinishReason.TOOL_USE)
-        said = next(message.text for message in reversed(messages) if message.role == "user")
-        return ProviderResponse((Text(answer(said)),), usage, FinishReason.STOP)
+        question = next(message.text for message in reversed(messages) if message.role == "user")
+        return ProviderResponse((Text(answer(question)),), usage, FinishReason.STOP)
 
 
 def prompt(turn: int) -> str:
@@ -55,8 +55,8 @@ def prompt(turn: int) -> str:
     return f"{turn}:" + (" look" if turn % 3 == 1 else "") + "." * (9000 if turn % 5 == 4 else 5)
 
 
-def answer(said: str) -> str:
-    return f"You said {said}"
+def answer(question: str) -> str:
+    return f"You said {question}"
 
 
 class MortalFiles(LocalFiles):
@@ -117,12 +117,12 @@ def live(folder: str, dies_at: int) -> None:
     store = FileStore(folder, checkpoint_every=3, files=MortalFiles(dies_at))
     session = Session(Echo(), tools=[Tool(ToolSchema("look"), lambda args, token: "seen")])
     there = any(path.suffix in (".json", ".jsonl") for path in Path(folder).iterdir())
-    with store.resume(session, "s") if there else store.create(session, session_id="s") as kept:
-        for turn in range(len(kept.state.inputs), TURNS):
-            kept.send(prompt(turn))
+    with store.resume(session, "s") if there else store.create(session, session_id="s") as kept_session:
+        for turn in range(len(kept_session.state.inputs), TURNS):
+            kept_session.send(prompt(turn))
             os.write(1, b"ack %d\n" % turn)
             if turn % 7 == 6:
-                kept.change(lambda session: session.collect(2))
+                kept_session.change(lambda session: session.collect(2))
 
 
 def serve() -> None:
@@ -262,8 +262,8 @@ def look(store: FileStore, acknowledged: int, tally: Tally) -> int:
 
 def said_in(turn: int) -> list[str]:
     """The texts of a turn's messages."""
-    said = prompt(turn)
-    return [said, "", "", answer(said)] if "look" in said else [said, answer(said)]
+    question = prompt(turn)
+    return [question, "", "", answer(question)] if "look" in question else [question, answer(question)]
 
 
 def main() -> None:

@@ -30,8 +30,8 @@ class Echo:
         if last.role == "user" and last.text.startswith("look"):
             call = FunctionCall(f"c{len(messages)}", "look", {"at": last.text})
             return ProviderResponse((Text("Wait."), call), usage, FinishReason.TOOL_USE)
-        said = next(message.text for message in reversed(messages) if message.role == "user")
-        return ProviderResponse((Text(f"You said: {said}"),), usage, FinishReason.STOP)
+        question = next(message.text for message in reversed(messages) if message.role == "user")
+        return ProviderResponse((Text(f"You said: {question}"),), usage, FinishReason.STOP)
 
 
 def echo_session(**options: Any) -> Session:
@@ -51,7 +51,7 @@ def sim_store(files: Any, **options: Any) -> FileStore:
     return FileStore(FOLDER, files=files, **options)
 
 
-def said(state: SessionState) -> list[str]:
+def typed_texts(state: SessionState) -> list[str]:
     """What the user typed, turn by turn."""
     return [one.text for one in state.inputs]
 

@@ -134,8 +134,8 @@ class SimFiles:
             for change in node.since:
                 if happened():
                     data = change(data, None if isinstance(luck, bool) else luck)
-            kept = Node(data, data)
-            back.names_now[path] = back.names_safe[path] = kept
+            new_node = Node(data, data)
+            back.names_now[path] = back.names_safe[path] = new_node
         return back
 
 

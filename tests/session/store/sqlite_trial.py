@@ -48,7 +48,7 @@ def add(connection: sqlite3.Connection, number: int) -> None:
 
 def killed(folder: Path) -> tuple[int, int]:
     """How many turns were acknowledged before a SIGKILL, and how many of them are gone."""
-    acknowledged = lost = 0
+    acknowledged = lost_count = 0
     for attempt in range(KILLS):
         path, (out, into) = folder / f"{attempt}.db", os.pipe()
         child = os.fork()
@@ -61,15 +61,15 @@ def killed(folder: Path) -> tuple[int, int]:
         time.sleep(random.uniform(0.005, 0.05))
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
-        told = 0
+        count = 0
         while data := os.read(out, 65536):
-            told += len(data)
+            count += len(data)
         os.close(out)
-        if told:
+        if count:
             with closing(opened(path)) as connection:
                 there = {row[0] for row in connection.execute("SELECT number FROM turns")}
-            acknowledged, lost = acknowledged + told, lost + len(set(range(told)) - there)
-    return acknowledged, lost
+            acknowledged, lost_count = acknowledged + count, lost_count + len(set(range(count)) - there)
+    return acknowledged, lost_count
 
 
 def flips_in_sqlite(folder: Path) -> dict[str, int]:
@@ -97,9 +97,9 @@ def flips_in_sqlite(folder: Path) -> dict[str, int]:
 def flips_in_files(folder: Path) -> dict[str, int]:
     """The same for the store of files: both of them, in turn."""
     store = FileStore(folder / "files")
-    with store.create(Session(Echo()), session_id="s") as kept:
+    with store.create(Session(Echo()), session_id="s") as kept_session:
         for number in range(TURNS):
-            kept.send(f"{number}: " + "question " * 5)
+            kept_session.send(f"{number}: " + "question " * 5)
     true = [message.text for message in store.load("s").state.messages]
     counts, draw = dict.fromkeys(("told", "no effect", "silent"), 0), random.Random(0)
     for attempt in range(FLIPS):
@@ -145,11 +145,11 @@ def cost(folder: Path, messages: int) -> str:
         in_sqlite = (time.process_time() - began) / 20 * 1000
     session = Session(Echo())
     session.reset([Message.user("word " * 20) for at in range(messages)])
-    with FileStore(folder / f"cost-{messages}").create(session, session_id="s") as kept:
-        kept.send("first")
+    with FileStore(folder / f"cost-{messages}").create(session, session_id="s") as kept_session:
+        kept_session.send("first")
         began = time.process_time()
         for number in range(20):
-            kept.send(f"{number}: on")
+            kept_session.send(f"{number}: on")
         in_files = (time.process_time() - began) / 20 * 1000
     return f"{messages:>7} messages: {in_sqlite:.2f} ms of CPU a row in SQLite, {in_files:.2f} ms a whole turn in files"
 
@@ -158,8 +158,8 @@ def main() -> int:
     """Print what was found."""
     folder = Path(tempfile.mkdtemp())
     try:
-        acknowledged, lost = killed(folder)
-        print(f"killed {KILLS} times: {acknowledged} acknowledged turns, {lost} lost")
+        acknowledged, lost_count = killed(folder)
+        print(f"killed {KILLS} times: {acknowledged} acknowledged turns, {lost_count} lost")
         print(f"{FLIPS} flipped bits in SQLite {sqlite3.sqlite_version}: {flips_in_sqlite(folder)}")
         print(f"{FLIPS} flipped bits in the files: {flips_in_files(folder)}")
         print(f"full disk: {full_disk(folder)}")

@@ -231,9 +231,9 @@ def test_a_session_that_the_provider_has_lost_is_forgotten_for_good() -> None:
     with conversations(provider, files) as manager:
         manager.request("talk", CLI, "one")
         provider.known.clear()
-        with pytest.raises(ResumeError, match="cli-99") as caught:
+        with pytest.raises(ResumeError, match="cli-99") as failure:
             manager.request("talk", CLI, "two")
-        assert caught.value.session_id == "cli-1"
+        assert failure.value.session_id == "cli-1"
     with conversations(provider, files) as manager:
         manager.request("talk", CLI, "three")
         manager.request("talk", CLI, "four")
@@ -253,20 +253,20 @@ def test_other_failures_do_not_cost_the_session() -> None:
 
 
 def test_a_burst_of_first_requests_makes_one_session_in_order() -> None:
-    provider, go, asked = Provider(), threading.Event(), threading.Event()
+    provider, go, call_began = Provider(), threading.Event(), threading.Event()
 
     def slow(request: ConversationRequest) -> ConversationReply:
-        asked.set()
+        call_began.set()
         go.wait(60)
         return provider(request)
 
     manager = conversations(slow)
     threads = [started(lambda: manager.request("talk", CLI, "0"))]
-    asked.wait(60)
-    held = manager._open["talk"]
+    call_began.wait(60)
+    entry = manager._open["talk"]
     for number in (1, 2):
         threads.append(started(lambda number=number: manager.request("talk", CLI, str(number))))  # type: ignore[misc]
-        while held.line.waiting != number:
+        while entry.line.waiting != number:
             pass
     go.set()
     for thread in threads:
@@ -334,14 +334,14 @@ KSI = """\
 """
 
 
-def given(text: str | bytes) -> SimFiles:
+def files_with_log(text: str | bytes) -> SimFiles:
     files = SimFiles()
     files.create(LOG).write(text.encode() if isinstance(text, str) else text)
     return files
 
 
 def test_a_log_that_ksi_wrote_is_read_and_gone_on_with() -> None:
-    files, provider = given(KSI), Provider()
+    files, provider = files_with_log(KSI), Provider()
     with conversations(provider, files) as manager:
         assert manager.problems("talk") == ()
         manager.request("talk", API, "Thanks")
@@ -374,7 +374,7 @@ def test_a_damaged_line_is_skipped_with_its_exchange_and_told(
 ) -> None:
     rows = KSI.splitlines()
     rows[line] = instead
-    files = given("\n".join(rows) + ("\n" if line < 3 else ""))
+    files = files_with_log("\n".join(rows) + ("\n" if line < 3 else ""))
     with conversations(Provider(), files) as manager:
         assert [m.text for m in manager.messages("talk")] == left
         assert any(reason in str(problem) for problem in manager.problems("talk"))
@@ -386,7 +386,7 @@ def test_a_damaged_line_is_skipped_with_its_exchange_and_told(
 @pytest.mark.parametrize("size", range(0, len(KSI), 7))
 def test_cut_anywhere_the_whole_exchanges_are_there_and_the_next_one_does_not_fuse(size: int) -> None:
     ends = [len(KSI.rstrip()) if n == 4 else KSI.index('{"type": "user"', 1) - 1 for n in (2, 4)]
-    files = given(KSI[:size])
+    files = files_with_log(KSI[:size])
     with conversations(Provider(), files) as manager:
         before = [m.text for m in manager.messages("talk")]
         assert len(before) == 2 * sum(size >= end for end in ends)

@@ -82,12 +82,12 @@ def test_two_conversations_over_one_agent_take_turns_and_never_mix(agent: Parrot
     for thread in [started(lambda name=name: talk(name)) for name in ("tea", "coffee")]:  # type: ignore[misc]
         thread.join(60)
     for name in ("tea", "coffee"):
-        held = [f"{name} {number}" for number in range(6)]
-        assert [message.text for message in manager.messages(name)[::2]] == held
+        texts = [f"{name} {number}" for number in range(6)]
+        assert [message.text for message in manager.messages(name)[::2]] == texts
         sessions = {session for session, text in agent.sent if text.startswith(name) and session}
         assert len(sessions) == 1
         agent.resume_session(sessions.pop())
-        assert [message.text for message in agent.history][::2] == held
+        assert [message.text for message in agent.history][::2] == texts
 
 
 def test_a_session_that_is_gone_is_a_resume_error_and_the_next_request_begins_anew(agent: Parrot) -> None:
@@ -95,9 +95,9 @@ def test_a_session_that_is_gone_is_a_resume_error_and_the_next_request_begins_an
     manager.request("talk", CLI, "one")
     manager.request("other", CLI, "else")
     agent.delete_session("s1-aaaaaa")
-    with pytest.raises(ResumeError, match="no conversation found") as caught:
+    with pytest.raises(ResumeError, match="no conversation found") as failure:
         manager.request("talk", CLI, "two")
-    assert caught.value.session_id == "s1-aaaaaa"
+    assert failure.value.session_id == "s1-aaaaaa"
     assert agent.session_id == "s2-bbbbbb", "what is open stays open"
     manager.request("talk", CLI, "three")
     assert agent.sent[-1] == (None, "three")
@@ -125,14 +125,14 @@ def test_a_turn_that_fails_leaves_nothing_in_the_conversation_and_keeps_its_sess
 
 
 def test_a_first_turn_that_fails_leaves_nothing_to_the_next_attempt(agent: Parrot) -> None:
-    begun: list[None] = []
+    calls: list[None] = []
     real = agent.new_session
-    agent.new_session = lambda: (begun.append(None), real())[1]  # type: ignore[method-assign, func-returns-value]
+    agent.new_session = lambda: (calls.append(None), real())[1]  # type: ignore[method-assign, func-returns-value]
     manager = conversations(agent)
     with pytest.raises(TransportError):
         manager.request("talk", CLI, "fail")
     manager.request("talk", CLI, "one")
-    assert len(begun) == 2
+    assert len(calls) == 2
 
 
 def test_an_agent_that_is_taken_for_stateless_is_not_sent_a_history(agent: Parrot) -> None:

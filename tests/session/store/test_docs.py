@@ -10,7 +10,7 @@ import pytest
 
 from turnproof.session.store import FileStore
 
-from .kit import Echo, said
+from .kit import Echo, typed_texts
 
 PAGE = (Path(__file__).parents[3] / "docs" / "keep-sessions.md").read_text("utf-8")
 
@@ -22,9 +22,9 @@ def test_the_code_on_the_page_does_what_it_says(tmp_path: Path, monkeypatch: pyt
         exec(code, names)
     store = FileStore("sessions")
     talk, shared = (store.load(number).state for number in (2, 1))
-    assert (talk.title, said(talk)) == ("A talk about words", ["What is a turn?", "And a tool call?"])
+    assert (talk.title, typed_texts(talk)) == ("A talk about words", ["What is a turn?", "And a tool call?"])
     assert [message.text for message in talk.messages][::2] == ["What is a turn?"], "the second turn was taken back"
-    assert said(shared) == ["Hello from the editor", "Hello from the terminal"]
+    assert typed_texts(shared) == ["Hello from the editor", "Hello from the terminal"]
     assert len((tmp_path / "conversations" / "agent-7.jsonl").read_text().splitlines()) == 5
 
 

@@ -48,18 +48,18 @@ def test_they_are_let_in_one_by_one_in_the_order_in_which_they_came() -> None:
 
 
 def test_who_is_cancelled_while_waiting_leaves_and_holds_up_nobody() -> None:
-    line, token, got = Fifo("it"), CancelToken(), []
+    line, token, events = Fifo("it"), CancelToken(), []
 
     def give_up() -> None:
         try:
             with line.turn(token):
-                got.append("in")
+                events.append("in")
         except Cancelled:
-            got.append("cancelled")
+            events.append("cancelled")
 
     def stay() -> None:
         with line.turn():
-            got.append("stayed")
+            events.append("stayed")
 
     with line.turn():
         first = started(give_up)
@@ -68,9 +68,9 @@ def test_who_is_cancelled_while_waiting_leaves_and_holds_up_nobody() -> None:
         until(line, 2)
         token.cancel()
         first.join(60)
-        assert got == ["cancelled"]
+        assert events == ["cancelled"]
     second.join(60)
-    assert got == ["cancelled", "stayed"]
+    assert events == ["cancelled", "stayed"]
     with line.turn(timeout=0):
         pass
 
@@ -104,21 +104,21 @@ def test_who_waits_for_too_long_is_told() -> None:
 
 @pytest.mark.parametrize("elsewhere", [False, True], ids=["same-thread", "its-own-helper"])
 def test_who_is_inside_and_comes_again_is_refused_instead_of_waiting_for_ever(elsewhere: bool) -> None:
-    line, told = Fifo("session 's'"), []
+    line, messages = Fifo("session 's'"), []
 
     def again() -> None:
         try:
             with line.turn():
                 raise AssertionError("inside")
         except UsageError as error:
-            told.append(str(error))
+            messages.append(str(error))
 
     with line.turn():
         if elsewhere:
             started(again, context=True).join(60)
         else:
             again()
-    assert told == ["session 's' cannot be used from inside one of its own turns: return from it first"]
+    assert messages == ["session 's' cannot be used from inside one of its own turns: return from it first"]
 
 
 def test_a_helper_that_outlives_its_turn_may_come_like_anybody_else() -> None:

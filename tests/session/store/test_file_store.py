@@ -20,7 +20,7 @@ from turnproof.session.store import FileStore, SessionBusyError, StoreError, Unk
 from turnproof.session.store.journal import seal
 from turnproof.sessions import SessionLister, every_session
 
-from .kit import FOLDER, Echo, echo_session, numbered_from, said, sim_store, texts, ticking, utc
+from .kit import FOLDER, Echo, echo_session, numbered_from, sim_store, texts, ticking, typed_texts, utc
 from .simfiles import SimFiles
 
 LOG, STATE = FOLDER / "s.jsonl", FOLDER / "s.json"
@@ -29,9 +29,9 @@ LOG, STATE = FOLDER / "s.jsonl", FOLDER / "s.json"
 def stored(*typed: str, name: str = "s", store: FileStore | None = None, **facts: Any) -> FileStore:
     """A store with a session in which this was said."""
     store = store or sim_store(SimFiles())
-    with store.create(echo_session(), session_id=name, **facts) as kept:
+    with store.create(echo_session(), session_id=name, **facts) as kept_session:
         for text in typed:
-            kept.send(text)
+            kept_session.send(text)
     return store
 
 
@@ -74,16 +74,16 @@ def test_a_resumed_session_makes_the_request_that_would_have_come(kept_on: str, 
         straight.send(text)
     store = sim_store(SimFiles(), checkpoint_every=100)
     before, _ = open_session(kept_on, *steps[:3], **options)
-    with store.create(before, session_id="s") as kept:
-        kept.send("look")
-        kept.send("and now?")
+    with store.create(before, session_id="s") as kept_session:
+        kept_session.send("look")
+        kept_session.send("and now?")
     fresh = FakeStateless(steps[3]) if resumed_on == "stateless" else FakeLegacy(steps[3])
     with store.resume(Session(fresh, path=resumed_on, tools=[tool()]), "s") as again:  # type: ignore[arg-type]
         again.send("go on")
         assert again.state.connection.path == resumed_on
-    wanted, got = provider.requests[-1], fresh.requests[-1]
-    assert [(m.role, m.parts) for m in got.messages] == [(m.role, m.parts) for m in wanted.messages]
-    assert (got.system, got.tools) == (wanted.system, wanted.tools)
+    wanted, actual = provider.requests[-1], fresh.requests[-1]
+    assert [(m.role, m.parts) for m in actual.messages] == [(m.role, m.parts) for m in wanted.messages]
+    assert (actual.system, actual.tools) == (wanted.system, wanted.tools)
 
 
 def test_a_session_is_found_by_id_and_by_number() -> None:
@@ -119,17 +119,17 @@ def test_a_new_session_never_takes_the_place_of_another() -> None:
     store = stored("hello")
     with pytest.raises(StoreError, match="there is a session 's' already"):
         store.create(echo_session(), session_id="s")
-    assert said(store.load("s").state) == ["hello"]
+    assert typed_texts(store.load("s").state) == ["hello"]
     assert files_of(store).locks == {}
 
 
 def test_a_session_can_be_loaded_listed_and_loaded_again() -> None:
     store = stored("hello")
     for _ in range(3):
-        with store.resume(echo_session(ids=numbered_from(9)), "s") as kept:
-            kept.send("again")
+        with store.resume(echo_session(ids=numbered_from(9)), "s") as kept_session:
+            kept_session.send("again")
         assert len(store.list_sessions().sessions) == 1
-    assert said(store.load("s").state) == ["hello", "again", "again", "again"]
+    assert typed_texts(store.load("s").state) == ["hello", "again", "again", "again"]
 
 
 # Lists
@@ -145,8 +145,8 @@ def test_a_list_has_the_newest_first_with_what_people_choose_by() -> None:
     assert first.updated_at is not None
     assert second.updated_at is not None
     assert first.updated_at > second.updated_at
-    with store.resume(echo_session(ids=numbered_from(9)), "a") as kept:
-        kept.send("more")
+    with store.resume(echo_session(ids=numbered_from(9)), "a") as kept_session:
+        kept_session.send("more")
         assert store.list_sessions().sessions[0].session_id == "a", "also while it is open and no state was written"
     assert [info.session_id for info in store.list_sessions(cwd="/two").sessions] == ["b"]
     assert store.last("/one").session_id == "a"  # type: ignore[union-attr]
@@ -189,7 +189,7 @@ def test_old_records_with_naive_times_stand_in_one_list_with_new_ones() -> None:
     assert [info.session_id for info in found] == ["new", "naive", "first"]
     assert found[1].updated_at == utc(2020, 1, 1)
     assert found[2].updated_at == utc(1970, 1, 1)
-    assert [said(store.load(info.session_id).state) for info in found] == [["hello"], ["hello"], []]
+    assert [typed_texts(store.load(info.session_id).state) for info in found] == [["hello"], ["hello"], []]
 
 
 @pytest.mark.parametrize("content", [b"", b"garbage", b'{"format":"turnproof.session/9"}', b"\x00" * 50])
@@ -280,10 +280,10 @@ def test_a_second_writer_is_told_who_the_first_one_is() -> None:
         with pytest.raises(SessionBusyError, match=r"session 's' is open in editor \(process \d+ on .*, since 2027-"):
             attempt()
     assert session.history.messages[0].text == "mine"
-    assert said(second.load("s").state) == ["hello"], "reading needs no leave"
+    assert typed_texts(second.load("s").state) == ["hello"], "reading needs no leave"
     first.close()
-    with second.resume(session, "s") as kept:
-        assert said(kept.state) == ["hello"]
+    with second.resume(session, "s") as kept_session:
+        assert typed_texts(kept_session.state) == ["hello"]
 
 
 def test_an_owner_who_cannot_be_read_is_somebody_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -304,8 +304,8 @@ def test_the_lock_of_a_dead_process_is_taken_over() -> None:
     sim_store(files).create(echo_session(), session_id="s").send("hello")
     after = files.after(luck=True)
     assert FOLDER / "s.lock" in after.names_now
-    with sim_store(after).resume(echo_session(), "s") as kept:
-        assert said(kept.state) == ["hello"]
+    with sim_store(after).resume(echo_session(), "s") as kept_session:
+        assert typed_texts(kept_session.state) == ["hello"]
     assert FOLDER / "s.lock" not in after.names_now
 
 
@@ -339,7 +339,7 @@ def test_a_damaged_line_is_told_with_its_place_and_costs_one_turn_at_the_most(li
     whole = {message.message_id: message for message in store.load("s").state.messages}
     line_of(store, line, garbled)
     loaded = store.load("s")
-    assert said(loaded.state) == left
+    assert typed_texts(loaded.state) == left
     assert [m.text for m in loaded.state.messages if m.role == "user"] == left
     assert is_paired(loaded.state.messages)
     assert same_history(loaded.state.messages, [whole[m.message_id] for m in loaded.state.messages])
@@ -360,11 +360,11 @@ def test_damage_that_a_later_state_does_not_need_is_told_and_costs_nothing() -> 
     store = stored("one", "look two", "three")
     line_of(store, 3, garbled)
     loaded = store.load("s")
-    assert said(loaded.state) == ["one", "look two", "three"]
+    assert typed_texts(loaded.state) == ["one", "look two", "three"]
     assert [problem.line for problem in loaded.problems] == [3]
-    with store.resume(echo_session(ids=numbered_from(50)), "s") as kept:
-        assert [problem.line for problem in kept.problems] == [3]
-        kept.send("four")
+    with store.resume(echo_session(ids=numbered_from(50)), "s") as kept_session:
+        assert [problem.line for problem in kept_session.problems] == [3]
+        kept_session.send("four")
     assert [problem.line for problem in store.load("s").problems] == [3], "it stays where it is, and is not forgotten"
 
 
@@ -373,10 +373,10 @@ def test_a_torn_end_is_cut_off_when_the_session_is_opened_and_kept_beside() -> N
     rewrite(store, LOG, lambda data: data + b'{"seq":4,"crc":"0000')
     assert "no whole record" in str(store.load("s").problems[0])
     assert files_of(store).read(LOG).endswith(b"0000"), "reading changes nothing"
-    with store.resume(echo_session(ids=numbered_from(50)), "s") as kept:
-        kept.send("two")
+    with store.resume(echo_session(ids=numbered_from(50)), "s") as kept_session:
+        kept_session.send("two")
     assert store.load("s").problems == ()
-    assert said(store.load("s").state) == ["one", "two"]
+    assert typed_texts(store.load("s").state) == ["one", "two"]
     assert files_of(store).read(FOLDER / "s.jsonl.spoiled-1") == b'{"seq":4,"crc":"0000'
 
 
@@ -400,9 +400,9 @@ def test_a_state_of_a_newer_version_is_refused_even_where_there_is_a_log() -> No
     rewrite(store, STATE, lambda data: data.replace(b"turnproof.session/2", b"turnproof.session/3"))
     session = echo_session()
     for attempt in (lambda: store.load("s"), lambda: store.resume(session, "s")):
-        with pytest.raises(SavedSessionError, match=r"s\.json: \$\.format: 'turnproof.session/3'.*Upgrade") as caught:
+        with pytest.raises(SavedSessionError, match=r"s\.json: \$\.format: 'turnproof.session/3'.*Upgrade") as failure:
             attempt()
-        assert caught.value.path == "$.format"
+        assert failure.value.path == "$.format"
     assert not session.history
     assert files_of(store).locks == {}
 
@@ -424,10 +424,10 @@ def test_a_state_of_a_newer_version_is_refused_even_where_there_is_a_log() -> No
 def test_a_whole_record_that_nobody_here_knows_is_refused_and_not_left_out(body: bytes, reason: str) -> None:
     store = stored("one")
     rewrite(store, LOG, lambda data: data + seal(4, body))
-    with pytest.raises(SavedSessionError, match=reason) as caught:
+    with pytest.raises(SavedSessionError, match=reason) as failure:
         store.load("s")
-    assert caught.value.path.startswith("line 4 (byte ")
-    assert caught.value.file == str(LOG)
+    assert failure.value.path.startswith("line 4 (byte ")
+    assert failure.value.file == str(LOG)
 
 
 @pytest.mark.parametrize(
@@ -462,8 +462,8 @@ def test_a_log_that_was_lost_is_begun_again_from_the_state(change: Callable[[byt
     else:
         files_of(store).remove(LOG)
     assert "the log has no record, and the stored state holds" in str(store.load("s").problems[-1])
-    with store.resume(echo_session(ids=numbered_from(50)), "s") as kept:
-        kept.send("three")
+    with store.resume(echo_session(ids=numbered_from(50)), "s") as kept_session:
+        kept_session.send("three")
     files_of(store).remove(STATE)
     loaded = store.load("s")
     assert texts(loaded.state)[::2] == ["one", "two", "three"]
@@ -475,16 +475,21 @@ def test_a_log_that_lost_its_end_is_told_and_the_state_goes_on() -> None:
     rewrite(store, LOG, lambda data: b"".join(data.splitlines(keepends=True)[:3]))
     (problem,) = store.load("s").problems
     assert str(problem) == f"{LOG}: the log ends with record 3, and the stored state holds 5"
-    with store.resume(echo_session(ids=numbered_from(50)), "s") as kept:
-        kept.send("three")
-    assert said(store.load("s").state) == ["one", "two", "three"]
+    with store.resume(echo_session(ids=numbered_from(50)), "s") as kept_session:
+        kept_session.send("three")
+    assert typed_texts(store.load("s").state) == ["one", "two", "three"]
 
 
 def test_calls_and_results_that_damage_has_separated_are_paired_again_and_stay_so() -> None:
     began = {"role": "user", "parts": [{"part": "text", "text": "look"}], "message_id": "a"}
-    asked = {"role": "model", "parts": [{"part": "call", "id": "c1", "name": "look"}], "message_id": "b"}
+    call_message = {"role": "model", "parts": [{"part": "call", "id": "c1", "name": "look"}], "message_id": "b"}
     records: list[dict[str, Any]] = [
-        {"type": "opened", "format": "turnproof.log/1", "session_id": "s", "changes": {"history": [began, asked]}},
+        {
+            "type": "opened",
+            "format": "turnproof.log/1",
+            "session_id": "s",
+            "changes": {"history": [began, call_message]},
+        },
         {"type": "changed", "changes": {"history": []}},
         {"type": "began", "turn": 0, "content": [{"part": "text", "text": "and?"}]},
         {"type": "ended", "turn": 0, "outcome": "answer", "user": "c"},
@@ -500,8 +505,8 @@ def test_calls_and_results_that_damage_has_separated_are_paired_again_and_stay_s
     loaded = store.load("s")
     assert [message.role for message in loaded.state.messages] == ["user", "model", "tool", "user"]
     assert "were paired again" in str(loaded.problems[-1])
-    with store.resume(echo_session(ids=numbered_from(50)), "s") as kept:
-        kept.send("go on")
+    with store.resume(echo_session(ids=numbered_from(50)), "s") as kept_session:
+        kept_session.send("go on")
     again = store.load("s")
     assert [message.role for message in again.state.messages] == ["user", "model", "tool", "user", "user", "model"]
     assert [problem.line for problem in again.problems] == [2]
@@ -515,9 +520,9 @@ def test_a_session_that_was_saved_to_a_file_by_itself_can_be_put_into_a_store() 
     session.send("hello")
     store = sim_store(SimFiles())
     files_of(store).create(FOLDER / "mine.json").write(session.save().encode())
-    with store.resume(echo_session(ids=numbered_from(50)), "mine") as kept:
-        assert kept.problems == ()
-        kept.send("again")
+    with store.resume(echo_session(ids=numbered_from(50)), "mine") as kept_session:
+        assert kept_session.problems == ()
+        kept_session.send("again")
     assert texts(store.load("mine").state)[::2] == ["hello", "again"]
     assert store.load("mine").state.session_id == "mine"
 
@@ -526,8 +531,8 @@ def test_a_session_that_has_a_history_already_is_kept_with_it() -> None:
     session = echo_session(system="be brief")
     session.send("before")
     store = sim_store(SimFiles())
-    with store.create(session, session_id="s") as kept:
-        kept.send("after")
+    with store.create(session, session_id="s") as kept_session:
+        kept_session.send("after")
     files_of(store).remove(STATE)
     state = store.load("s").state
     assert (texts(state)[::2], state.system, state.turn_count) == (["before", "after"], "be brief", 2)
@@ -551,8 +556,8 @@ def test_a_provider_that_cannot_take_the_history_leaves_the_session_free_for_oth
 def test_on_a_real_disk_nobody_else_can_read_a_session(tmp_path: Path) -> None:
     folder = tmp_path / "deep" / "sessions"
     store = FileStore(folder, clock=ticking(), ids=lambda: "made")
-    with store.create(echo_session()) as kept:
-        kept.send("hello")
+    with store.create(echo_session()) as kept_session:
+        kept_session.send("hello")
         with pytest.raises(SessionBusyError):
             FileStore(folder).resume(echo_session(), 1)
     assert sorted(path.name for path in folder.iterdir()) == ["made.json", "made.jsonl"]
@@ -560,7 +565,7 @@ def test_on_a_real_disk_nobody_else_can_read_a_session(tmp_path: Path) -> None:
     assert folder.stat().st_mode & 0o777 == 0o700
     with FileStore(folder).resume(echo_session(ids=numbered_from(50)), "made") as again:
         again.send("again")
-    assert said(FileStore(folder).load(1).state) == ["hello", "again"]
+    assert typed_texts(FileStore(folder).load(1).state) == ["hello", "again"]
 
 
 def test_ids_are_made_up_and_no_two_are_alike(tmp_path: Path) -> None:

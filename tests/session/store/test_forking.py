@@ -21,10 +21,10 @@ from turnproof.session.store import (
     UnknownSessionError,
 )
 
-from .kit import FOLDER, echo_session, numbered_from, said, sim_store
+from .kit import FOLDER, echo_session, numbered_from, sim_store, typed_texts
 from .simfiles import SimFiles
 from .test_fifo import started
-from .test_manager import Opened, gated, managed, told
+from .test_manager import Opened, gated, managed, texts_of
 
 MANAGERS: WeakKeyDictionary[Client, SessionManager] = WeakKeyDictionary()
 
@@ -62,12 +62,12 @@ def test_a_new_session_begins_with_what_is_said_next_for_the_same_provider_and_w
     assert MANAGERS[client].loaded == ()
     assert len(store_of(client).list_sessions().sessions) == 1, "nothing was said in the new one"
     client.send("again")
-    made = client.session_id
-    assert made not in (None, "s")
-    assert told(client.messages) == ["again", "You said: again"]
-    found = state(client, str(made))
-    assert (said(found), found.workspace, found.connection) == (["again"], "/w", Connection("anthropic", "m"))
-    assert said(state(client, "s")) == ["hello"]
+    new_id = client.session_id
+    assert new_id not in (None, "s")
+    assert texts_of(client.messages) == ["again", "You said: again"]
+    found = state(client, str(new_id))
+    assert (typed_texts(found), found.workspace, found.connection) == (["again"], "/w", Connection("anthropic", "m"))
+    assert typed_texts(state(client, "s")) == ["hello"]
 
 
 def test_a_new_session_that_was_begun_in_vain_is_given_up_for_another() -> None:
@@ -75,7 +75,7 @@ def test_a_new_session_that_was_begun_in_vain_is_given_up_for_another() -> None:
     client.new_session()
     client.resume_session("s")
     client.send("again")
-    assert said(state(client, "s")) == ["hello", "again"]
+    assert typed_texts(state(client, "s")) == ["hello", "again"]
     client.new_session()
     client.detach()
     with pytest.raises(UsageError, match="this client is detached"):
@@ -88,7 +88,7 @@ def test_others_stay_in_the_session_that_one_leaves() -> None:
     client.new_session()
     client.send("elsewhere")
     other.send("here")
-    assert said(state(client, "s")) == ["hello", "here"]
+    assert typed_texts(state(client, "s")) == ["hello", "here"]
 
 
 def test_two_threads_that_speak_first_speak_in_one_session() -> None:
@@ -96,7 +96,7 @@ def test_two_threads_that_speak_first_speak_in_one_session() -> None:
     client.new_session()
     for thread in [started(lambda: client.send("mine")) for _ in range(4)]:
         thread.join(60)
-    assert said(state(client, str(client.session_id))) == ["mine"] * 4
+    assert typed_texts(state(client, str(client.session_id))) == ["mine"] * 4
 
 
 def test_a_setting_made_before_the_first_turn_makes_the_new_session() -> None:
@@ -119,11 +119,11 @@ def test_a_fork_goes_on_in_a_copy_and_leaves_the_session_as_it_is() -> None:
     assert MANAGERS[client].loaded == (copy,)
     client.send("only in the copy")
     assert same_history(state(client, "s").messages, before.messages)
-    assert said(state(client, copy)) == ["hello", "look here", "only in the copy"]
+    assert typed_texts(state(client, copy)) == ["hello", "look here", "only in the copy"]
     assert (state(client, copy).workspace, state(client, copy).connection) == ("/w", before.connection)
     client.resume_session("s")
     client.send("only in the first")
-    assert said(state(client, copy))[-1] == "only in the copy"
+    assert typed_texts(state(client, copy))[-1] == "only in the copy"
 
 
 def test_a_fork_has_what_was_changed_since_the_last_turn() -> None:
@@ -170,9 +170,9 @@ def test_a_fork_from_inside_a_turn_is_refused() -> None:
 
     def look(args: Any, token: Any) -> str:
         for attempt in (client.fork_session, client.new_session, lambda: client.delete_session("s")):
-            with pytest.raises(UsageError, match="from inside one of its own turns") as caught:
+            with pytest.raises(UsageError, match="from inside one of its own turns") as failure:
                 attempt()
-            refused.append(str(caught.value))
+            refused.append(str(failure.value))
         return "seen"
 
     client = managed(Opened(tools=[tool(run=look)])).create(session_id="s")
@@ -184,18 +184,18 @@ def test_a_fork_from_inside_a_turn_is_refused() -> None:
 
 def test_a_store_copies_a_session_under_a_new_id_and_the_copy_outlives_the_first() -> None:
     store = sim_store(SimFiles())
-    with store.create(echo_session(), session_id="s", description="a talk", workspace="/w") as kept:
-        kept.send("hello")
+    with store.create(echo_session(), session_id="s", description="a talk", workspace="/w") as kept_session:
+        kept_session.send("hello")
         copy = store.fork("s", session_id="copy")
     assert copy == "copy"
     first, second = store.load("s").state, store.load("copy").state
     assert same_history(first.messages, second.messages)
-    assert (second.title, second.workspace, said(second)) == ("a talk", "/w", ["hello"])
+    assert (second.title, second.workspace, typed_texts(second)) == ("a talk", "/w", ["hello"])
     assert second.updated_at > first.updated_at
     store.delete("s")
     with store.resume(echo_session(ids=numbered_from(9)), "copy") as again:
         again.send("and on")
-    assert said(store.load("copy").state) == ["hello", "and on"]
+    assert typed_texts(store.load("copy").state) == ["hello", "and on"]
     with pytest.raises(StoreError, match="there is a session 'copy' already"):
         store.fork("copy", session_id="copy")
     with pytest.raises(UnknownSessionError):
@@ -205,8 +205,8 @@ def test_a_store_copies_a_session_under_a_new_id_and_the_copy_outlives_the_first
 def test_a_copy_can_be_built_from_its_log_alone() -> None:
     files = SimFiles()
     store = sim_store(files)
-    with store.create(echo_session(), session_id="s") as kept:
-        kept.send("hello")
+    with store.create(echo_session(), session_id="s") as kept_session:
+        kept_session.send("hello")
     store.fork("s", session_id="copy")
     files.remove(FOLDER / "copy.json")
     assert same_history(store.load("copy").state.messages, store.load("s").state.messages)
@@ -222,7 +222,7 @@ def test_the_session_that_is_open_can_be_deleted_and_the_next_turn_begins_anothe
     assert list(client.list_sessions().sessions) == []
     client.send("again")
     found = state(client, str(client.session_id))
-    assert (said(found), found.workspace) == (["again"], "/w")
+    assert (typed_texts(found), found.workspace) == (["again"], "/w")
 
 
 def test_another_session_can_be_deleted_and_the_open_one_stays() -> None:
@@ -246,7 +246,7 @@ def test_a_deletion_waits_for_the_turn_that_runs() -> None:
     manager, gate = gated()
     client = manager.create(session_id="s")
     running = started(lambda: client.send("hello"))
-    gate.asked.wait(60)
+    gate.call_began.wait(60)
     deleting = started(lambda: client.delete_session("s"))
     while client._on is not None and client._on.line.waiting != 1:
         pass
@@ -264,4 +264,4 @@ def test_only_an_id_is_resumed_or_deleted_and_never_a_number_in_a_list(name: str
     for attempt in (client.delete_session, client.resume_session):
         with pytest.raises(UnknownSessionError, match=f"no session {name!r}"):
             attempt(name)
-    assert said(state(client, "s")) == ["hello"]
+    assert typed_texts(state(client, "s")) == ["hello"]

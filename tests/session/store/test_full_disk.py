@@ -11,23 +11,23 @@ from turnproof.messages import same_history
 from turnproof.session import TurnResult
 from turnproof.session.store import FileStore, KeptSession, LocalFiles, StoreError, StoreFullError
 
-from .kit import echo_session, said, sim_store
+from .kit import echo_session, sim_store, typed_texts
 from .simfiles import SimFiles, SimHandle
 
 TEXTS = ("hello", "look here", "again", "look there")
 
 
-def made(files: SimFiles) -> tuple[FileStore, KeptSession]:
+def open_store(files: SimFiles) -> tuple[FileStore, KeptSession]:
     store = sim_store(files, checkpoint_every=2)
     return store, store.create(echo_session(), session_id="s")
 
 
 def operations_of_a_talk() -> tuple[int, int]:
     files = SimFiles()
-    _, kept = made(files)
+    _, kept_session = open_store(files)
     before = files.operations
     for text in TEXTS:
-        kept.send(text)
+        kept_session.send(text)
     return before, files.operations
 
 
@@ -38,61 +38,61 @@ FIRST, LAST = operations_of_a_talk()
 @pytest.mark.parametrize("full_at", range(FIRST + 1, LAST + 1))
 def test_a_full_disk_is_told_and_costs_nothing_that_was_stored(full_at: int, full_for: int) -> None:
     files = SimFiles(full_at=full_at, full_for=full_for)
-    store, kept = made(files)
+    store, kept_session = open_store(files)
     stored: list[str] = []
-    taken: list[str] = []
+    texts: list[str] = []
     for text in TEXTS:
         try:
-            result: TurnResult | None = kept.send(text)
-            stored = [*taken, text]
+            result: TurnResult | None = kept_session.send(text)
+            stored = [*texts, text]
         except StoreFullError as error:
             result = error.result
         if result is not None:
-            taken.append(text)
-        on_disk = said(store.load("s").state)
+            texts.append(text)
+        on_disk = typed_texts(store.load("s").state)
         assert on_disk[: len(stored)] == stored
-    assert said(store.load("s").state)[: len(stored)] == stored, "also without the process"
+    assert typed_texts(store.load("s").state)[: len(stored)] == stored, "also without the process"
     files.full_at = None
-    kept.save()
+    kept_session.save()
     state = store.load("s").state
-    assert said(state) == taken, "what was taken while there was no room is not lost"
-    assert same_history(state.messages, kept.session.history.messages)
+    assert typed_texts(state) == texts, "what was taken while there was no room is not lost"
+    assert same_history(state.messages, kept_session.session.history.messages)
     assert store.load("s").problems == ()
 
 
 def test_a_turn_is_not_begun_when_not_even_its_beginning_can_be_written() -> None:
     files = SimFiles()
-    _, kept = made(files)
+    _, kept_session = open_store(files)
     files.full_at = files.operations
-    with pytest.raises(StoreFullError, match=r"s\.jsonl: writing the log failed: No space left.*Make room") as caught:
-        kept.send("hello")
-    assert caught.value.result is None
-    assert kept.session.provider.requests == []  # type: ignore[union-attr]
-    assert not kept.session.history
+    with pytest.raises(StoreFullError, match=r"s\.jsonl: writing the log failed: No space left.*Make room") as failure:
+        kept_session.send("hello")
+    assert failure.value.result is None
+    assert kept_session.session.provider.requests == []  # type: ignore[union-attr]
+    assert not kept_session.session.history
 
 
 @pytest.mark.parametrize("full_at", range(1, FIRST + 1))
 def test_a_session_that_cannot_be_made_leaves_its_name_free(full_at: int) -> None:
     files = SimFiles(full_at=full_at)
     with pytest.raises(StoreFullError):
-        made(files)
+        open_store(files)
     files.full_at = None
     assert files.locks == {}
-    _, kept = made(files) if not sim_store(files).list_sessions().sessions else (None, None)
-    assert kept is None or kept.send("hello").text == "You said: hello"
+    _, kept_session = open_store(files) if not sim_store(files).list_sessions().sessions else (None, None)
+    assert kept_session is None or kept_session.send("hello").text == "You said: hello"
 
 
 def test_a_session_that_is_closed_on_a_full_disk_can_be_opened_again() -> None:
     files = SimFiles()
-    store, kept = made(files)
-    kept.send("hello")
-    kept.send("again")
+    store, kept_session = open_store(files)
+    kept_session.send("hello")
+    kept_session.send("again")
     files.full_at = files.operations
     with pytest.raises(StoreFullError):
-        kept.close()
+        kept_session.close()
     files.full_at = None
     with store.resume(echo_session(), "s") as resumed:
-        assert said(resumed.state) == ["hello", "again"]
+        assert typed_texts(resumed.state) == ["hello", "again"]
 
 
 def test_other_failures_of_the_disk_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -100,12 +100,12 @@ def test_other_failures_of_the_disk_are_told_apart(monkeypatch: pytest.MonkeyPat
         raise OSError(errno.EIO, "Input/output error")
 
     files = SimFiles()
-    _, kept = made(files)
+    _, kept_session = open_store(files)
     monkeypatch.setattr(SimHandle, "sync", fail)
-    with pytest.raises(StoreError, match=r"s\.jsonl: writing the log failed: Input/output error") as caught:
-        kept.send("hello")
-    assert not isinstance(caught.value, StoreFullError)
-    assert isinstance(caught.value.__cause__, OSError)
+    with pytest.raises(StoreError, match=r"s\.jsonl: writing the log failed: Input/output error") as failure:
+        kept_session.send("hello")
+    assert not isinstance(failure.value, StoreFullError)
+    assert isinstance(failure.value.__cause__, OSError)
 
 
 def test_after_a_failed_sync_everything_since_the_last_one_is_written_again(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -116,14 +116,14 @@ def test_after_a_failed_sync_everything_since_the_last_one_is_written_again(monk
         raise OSError(errno.ENOSPC, "No space left on device")
 
     files = SimFiles()
-    _, kept = made(files)
-    kept.send("hello")
+    _, kept_session = open_store(files)
+    kept_session.send("hello")
     with monkeypatch.context() as once:
         once.setattr(SimHandle, "sync", fail_and_forget)
         with pytest.raises(StoreFullError):
-            kept.send("look here")
-    kept.send("again")
-    assert said(sim_store(files.after(luck=False)).load("s").state) == ["hello", "look here", "again"]
+            kept_session.send("look here")
+    kept_session.send("again")
+    assert typed_texts(sim_store(files.after(luck=False)).load("s").state) == ["hello", "look here", "again"]
 
 
 def test_a_real_disk_that_is_full_is_told_as_such(tmp_path: Path) -> None:

@@ -61,8 +61,8 @@ def test_cut_at_any_byte_all_whole_records_survive_and_nothing_fuses() -> None:
         again = scan(files.read(LOG), str(LOG))
         assert bodies(again) == (*BODIES[:whole], b'{"n":5}')
         assert again.problems == ()
-        kept = [files.read(LOG.with_name(name)) for name in files.names(LOG.parent) if ".spoiled-" in name]
-        assert b"".join(kept) == found.torn
+        fragments = [files.read(LOG.with_name(name)) for name in files.names(LOG.parent) if ".spoiled-" in name]
+        assert b"".join(fragments) == found.torn
         assert bool(found.problems) == bool(found.torn)
 
 

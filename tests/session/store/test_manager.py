@@ -30,7 +30,7 @@ from turnproof.session.store import (
 from turnproof.session.store.signals import uninterrupted
 from turnproof.sessions import SessionSource
 
-from .kit import Echo, echo_session, numbered_from, said, sim_store
+from .kit import Echo, echo_session, numbered_from, sim_store, typed_texts
 from .simfiles import SimFiles
 from .test_fifo import started
 
@@ -53,7 +53,7 @@ def managed(opened: Callable[[], Session] | None = None, **options: Any) -> Sess
     return SessionManager(sim_store(SimFiles(), **options), opened or Opened(), patience=0)
 
 
-def told(messages: list[Message]) -> list[str]:
+def texts_of(messages: list[Message]) -> list[str]:
     return [message.text for message in messages]
 
 
@@ -75,8 +75,8 @@ def test_detached_unloaded_and_attached_again_the_next_request_is_the_same() -> 
         assert manager.loaded == ("s",)
         again.send("go on")
     whole.send("go on")
-    wanted, got = straight.providers[0].requests[-1], opened.providers[1].requests[-1]
-    assert [(m.role, m.parts) for m in got] == [(m.role, m.parts) for m in wanted]
+    wanted, actual = straight.providers[0].requests[-1], opened.providers[1].requests[-1]
+    assert [(m.role, m.parts) for m in actual] == [(m.role, m.parts) for m in wanted]
 
 
 def test_a_session_is_loaded_once_and_unloaded_when_the_last_client_has_gone() -> None:
@@ -86,7 +86,7 @@ def test_a_session_is_loaded_once_and_unloaded_when_the_last_client_has_gone() -
     second, third = manager.attach("s"), manager.attach(1)
     assert len(opened.providers) == 1
     first.send("hello")
-    assert told(second.messages) == told(third.messages) == ["hello", "You said: hello"]
+    assert texts_of(second.messages) == texts_of(third.messages) == ["hello", "You said: hello"]
     first.detach()
     second.detach()
     assert manager.loaded == ("s",)
@@ -156,9 +156,9 @@ def test_a_client_is_a_source_of_sessions_and_its_history_is_that_of_the_one_it_
     assert client.session_capabilities.can_continue_last
     assert [info.session_id for info in client.list_sessions(cwd="/w").sessions] == ["b", "a"]
     client.resume_session("a")
-    assert (client.session_id, told(client.messages)[0]) == ("a", "in a")
+    assert (client.session_id, texts_of(client.messages)[0]) == ("a", "in a")
     assert client.continue_last("/w") == "b"
-    assert (client.session_id, told(client.messages)[0]) == ("b", "in b")
+    assert (client.session_id, texts_of(client.messages)[0]) == ("b", "in b")
     assert client.continue_last("/nowhere") is None
     client.resume_session("b")
     assert manager.loaded == ("b",)
@@ -202,7 +202,7 @@ def test_a_session_that_cannot_be_stored_is_not_left_behind() -> None:
     assert "s" in manager.loaded, "what could not be stored is only there"
     files.full_at = None
     manager.attach("s").detach()
-    assert said(manager.store.load("s").state) == ["hello", "again"]
+    assert typed_texts(manager.store.load("s").state) == ["hello", "again"]
 
 
 def test_the_last_session_is_attached_to_by_time_within_its_directory() -> None:
@@ -226,10 +226,10 @@ class Gate(Echo):
 
     def __init__(self) -> None:
         super().__init__()
-        self.asked, self.answers = threading.Event(), threading.Event()
+        self.call_began, self.answers = threading.Event(), threading.Event()
 
     def complete(self, messages: Any, *args: Any, **kwargs: Any) -> ProviderResponse:
-        self.asked.set()
+        self.call_began.set()
         self.answers.wait(60)
         token = kwargs.get("cancel_token")
         if token and token.is_cancelled:
@@ -251,38 +251,38 @@ def test_clients_take_turns_in_the_order_in_which_they_asked() -> None:
     manager, gate = gated()
     clients = [manager.create(session_id="s"), *(manager.attach("s") for _ in range(4))]
     threads = [started(lambda: clients[0].send("turn 0"))]
-    gate.asked.wait(60)
+    gate.call_began.wait(60)
     for number, client in enumerate(clients[1:], 1):
         threads.append(started(lambda number=number, client=client: client.send(f"turn {number}")))  # type: ignore[misc]
         in_line(clients[0], number)
     gate.answers.set()
     for thread in threads:
         thread.join(60)
-    assert said(manager.store.load("s").state) == [f"turn {n}" for n in range(5)]
+    assert typed_texts(manager.store.load("s").state) == [f"turn {n}" for n in range(5)]
     assert [len(request) for request in gate.requests] == [1, 3, 5, 7, 9], "each saw what was said before"
 
 
 def test_a_client_may_give_up_waiting_and_then_has_said_nothing() -> None:
     manager, gate = gated()
     first, second = manager.create(session_id="s"), manager.attach("s")
-    token, got = CancelToken(), []
+    token, failures = CancelToken(), []
 
     def give_up() -> None:
         try:
             second.send("never mind", cancel_token=token)
         except Cancelled as error:
-            got.append(error)
+            failures.append(error)
 
     running = started(lambda: first.send("hello"))
-    gate.asked.wait(60)
+    gate.call_began.wait(60)
     waiting = started(give_up)
     in_line(first, 1)
     token.cancel()
     waiting.join(60)
     gate.answers.set()
     running.join(60)
-    assert len(got) == 1
-    assert said(manager.store.load("s").state) == ["hello"]
+    assert len(failures) == 1
+    assert typed_texts(manager.store.load("s").state) == ["hello"]
 
 
 def test_any_client_can_stop_the_running_turn() -> None:
@@ -290,7 +290,7 @@ def test_any_client_can_stop_the_running_turn() -> None:
     first, second = manager.create(session_id="s"), manager.attach("s")
     results: list[TurnResult] = []
     thread = started(lambda: results.append(first.send("hello")))
-    gate.asked.wait(60)
+    gate.call_began.wait(60)
     assert second.stop()
     gate.answers.set()
     thread.join(60)
@@ -303,9 +303,9 @@ def test_a_tool_that_comes_back_to_its_own_session_is_refused_and_does_not_hang(
 
     def look(args: Any, token: Any) -> str:
         for attempt in (lambda: client.send("again"), client.detach, lambda: client.resume_session("other")):
-            with pytest.raises(UsageError, match="from inside one of its own turns") as caught:
+            with pytest.raises(UsageError, match="from inside one of its own turns") as failure:
                 attempt()
-            refused.append(str(caught.value))
+            refused.append(str(failure.value))
         return "seen"
 
     manager = managed(Opened(tools=[tool(run=look)]))
@@ -320,12 +320,12 @@ def test_who_detaches_while_others_still_wait_takes_nothing_from_them() -> None:
     manager, gate = gated()
     first, second = manager.create(session_id="s"), manager.attach("s")
     thread = started(lambda: first.send("hello"))
-    gate.asked.wait(60)
+    gate.call_began.wait(60)
     second.detach()
     gate.answers.set()
     thread.join(60)
     first.detach()
-    assert said(manager.store.load("s").state) == ["hello"]
+    assert typed_texts(manager.store.load("s").state) == ["hello"]
 
 
 # The end
@@ -352,7 +352,7 @@ def test_whatever_ends_the_program_every_session_is_stored(leave: type[BaseExcep
         run()
     for name in ("a", "b"):
         state = manager.store.load(name).state
-        assert said(state) == ["hello", "again"]
+        assert typed_texts(state) == ["hello", "again"]
         assert (state.interrupted, state.log_seq > 0) == (None, True)
     assert manager.store.load("b").state.system == "changed"
     assert not manager.loaded
@@ -369,17 +369,17 @@ def test_a_turn_that_runs_when_the_manager_closes_is_stopped_and_stored() -> Non
     manager, gate = gated()
     client = manager.create(session_id="s")
     thread = started(lambda: client.send("hello"))
-    gate.asked.wait(60)
+    gate.call_began.wait(60)
     manager._sessions._patience = 60
-    kept = client.kept_session
-    gate_opens = kept.session.stop
+    kept_session = client.kept_session
+    gate_opens = kept_session.session.stop
 
     def stop() -> bool:
         stopped = gate_opens()
         gate.answers.set()
         return stopped
 
-    kept.stop = stop  # type: ignore[method-assign]
+    kept_session.stop = stop  # type: ignore[method-assign]
     manager.close()
     thread.join(60)
     state = manager.store.load("s").state
@@ -391,7 +391,7 @@ def test_a_turn_that_does_not_listen_is_left_behind_and_noted_as_interrupted() -
     manager, gate = gated()
     client = manager.create(session_id="s")
     thread = started(lambda: client.send("hello"))
-    gate.asked.wait(60)
+    gate.call_began.wait(60)
     manager.close()
     state = manager.store.load("s").state
     assert state.interrupted is not None
@@ -414,10 +414,10 @@ def test_a_manager_that_nobody_closes_stores_when_the_interpreter_exits() -> Non
 def test_a_manager_without_clients_is_not_held_in_memory() -> None:
     manager = managed()
     manager.create(session_id="s").detach()
-    gone = weakref.ref(manager)
+    reference = weakref.ref(manager)
     del manager
     gc.collect()
-    assert gone() is None
+    assert reference() is None
 
 
 def test_sigterm_leaves_in_order_and_the_former_handler_is_back() -> None:
@@ -435,11 +435,11 @@ def test_sigterm_leaves_in_order_and_the_former_handler_is_back() -> None:
             client.kept_session.session.swap(Scripted(terminated))
             client.send("interrupted")
 
-    with pytest.raises(SystemExit) as caught:
+    with pytest.raises(SystemExit) as failure:
         run()
-    assert caught.value.code == 143
+    assert failure.value.code == 143
     assert signal.getsignal(signal.SIGTERM) is before
-    assert said(manager.store.load("s").state) == ["hello"]
+    assert typed_texts(manager.store.load("s").state) == ["hello"]
     assert manager.store.load("s").state.interrupted is None
 
 
@@ -493,4 +493,4 @@ def test_on_a_real_disk_two_managers_are_two_writers(tmp_path: Any) -> None:
         client.send("hello")
         client.detach()
         second.attach("s").send("again")
-    assert said(FileStore(tmp_path).load("s").state) == ["hello", "again"]
+    assert typed_texts(FileStore(tmp_path).load("s").state) == ["hello", "again"]

@@ -41,20 +41,20 @@ class Snapshot:
 def life(files: SimFiles) -> Iterator[KeptSession]:
     """A session from its making to its end in another process; yields whenever something was acknowledged."""
     store = sim_store(files, checkpoint_every=2)
-    kept = store.create(echo_session(system="be brief"), session_id="s")
-    yield kept
+    kept_session = store.create(echo_session(system="be brief"), session_id="s")
+    yield kept_session
     for text in ("hello", "look here", "x" * 5000):
-        kept.send(text)
-        yield kept
-    kept.change(lambda session: session.reset(session.history.messages[-2:]))
-    yield kept
-    kept.describe("a talk")
-    yield kept
-    kept.send("look again")
-    yield kept
-    kept.change(lambda session: session.set_system("be long"))
-    yield kept
-    kept.close()
+        kept_session.send(text)
+        yield kept_session
+    kept_session.change(lambda session: session.reset(session.history.messages[-2:]))
+    yield kept_session
+    kept_session.describe("a talk")
+    yield kept_session
+    kept_session.send("look again")
+    yield kept_session
+    kept_session.change(lambda session: session.set_system("be long"))
+    yield kept_session
+    kept_session.close()
     with sim_store(files).resume(echo_session(ids=numbered_from(100)), "s") as again:
         yield again
         again.send("bye")
@@ -65,7 +65,7 @@ def life(files: SimFiles) -> Iterator[KeptSession]:
 def undisturbed() -> tuple[int, list[Snapshot]]:
     """How many operations a life takes, and what is stored after each of its steps."""
     files = SimFiles()
-    steps = [Snapshot.of(kept.state) for kept in life(files)]
+    steps = [Snapshot.of(kept_session.state) for kept_session in life(files)]
     return files.operations, steps
 
 
@@ -119,8 +119,8 @@ def test_after_a_power_cut_the_session_goes_on_and_is_whole_again(cut: int) -> N
     for disk in disks(files, seeds=3):
         before = found(disk)
         assert before is not None
-        with sim_store(disk).resume(echo_session(ids=numbered_from(500)), "s") as kept:
-            kept.send("still there?")
+        with sim_store(disk).resume(echo_session(ids=numbered_from(500)), "s") as kept_session:
+            kept_session.send("still there?")
         loaded = sim_store(disk).load("s")
         assert loaded.problems == ()
         assert [one.text for one in loaded.state.inputs] == [*(one.text for one in before.inputs), "still there?"]
@@ -130,7 +130,10 @@ def test_after_a_power_cut_the_session_goes_on_and_is_whole_again(cut: int) -> N
 def test_the_power_may_go_again_while_the_damage_of_the_first_time_is_repaired() -> None:
     lives = (lived_until(cut) for cut in range(OPERATIONS // 2, OPERATIONS))
     torn, acknowledged = next(
-        (disk, told) for files, told in lives for disk in disks(files, seeds=6) if sim_store(disk).load("s").problems
+        (disk, snapshots)
+        for files, snapshots in lives
+        for disk in disks(files, seeds=6)
+        if sim_store(disk).load("s").problems
     )
     for second_cut in count(1):
         disk = torn.after(luck=True)
@@ -174,7 +177,7 @@ def test_a_store_that_is_less_careful_is_caught(
     """The simulated disk is worth something only if it shows what every single precaution is for."""
     careless(monkeypatch)
 
-    def caught() -> Iterator[bool]:
+    def check_cuts() -> Iterator[bool]:
         for cut in range(1, undisturbed()[0] + 1):
             files, acknowledged = lived_until(cut)
             for disk in disks(files, seeds=6):
@@ -183,4 +186,4 @@ def test_a_store_that_is_less_careful_is_caught(
                 except (SavedSessionError, AssertionError):
                     yield True
 
-    assert any(caught())
+    assert any(check_cuts())

@@ -194,9 +194,9 @@ def test_version_1_is_read_and_written_as_the_present_one() -> None:
 
 @pytest.mark.parametrize("when", ["1e300", "-1e300"])
 def test_version_1_with_an_impossible_time_is_refused_at_its_place(when: str) -> None:
-    with pytest.raises(SavedSessionError) as caught:
+    with pytest.raises(SavedSessionError) as failure:
         load(VERSION_1.replace("12.5", when))
-    assert caught.value.path == "$.saved_at"
+    assert failure.value.path == "$.saved_at"
 
 
 @pytest.mark.parametrize(
@@ -211,11 +211,11 @@ def test_version_1_with_an_impossible_time_is_refused_at_its_place(when: str) ->
 def test_a_newer_and_a_foreign_format_are_refused_with_both_versions_and_what_to_do(
     found: str, says: list[str]
 ) -> None:
-    with pytest.raises(SavedSessionError) as caught:
+    with pytest.raises(SavedSessionError) as failure:
         load(dump(state()).replace(FORMAT, found), file="s.json")
-    assert str(caught.value).startswith("s.json: $.format: ")
+    assert str(failure.value).startswith("s.json: $.format: ")
     for words in says:
-        assert words in str(caught.value)
+        assert words in str(failure.value)
 
 
 # What is no session
@@ -259,9 +259,9 @@ NESTED = '{"format":"turnproof.session/2","budget":' + "[" * 100_000
     ],
 )
 def test_what_is_no_session_is_refused_with_the_place(text: str | bytes, path: str) -> None:
-    with pytest.raises(SavedSessionError, match="saved session") as caught:
+    with pytest.raises(SavedSessionError, match="saved session") as failure:
         load(text)
-    assert caught.value.path == path
+    assert failure.value.path == path
 
 
 def test_a_message_that_cannot_be_written_is_named() -> None:
@@ -269,21 +269,21 @@ def test_a_message_that_cannot_be_written_is_named() -> None:
     looped.append(looped)
     bad = Thought("x")
     msgspec.structs.force_setattr(bad, "text", looped)
-    with pytest.raises(SavedSessionError) as caught:
+    with pytest.raises(SavedSessionError) as failure:
         dump(state(messages=(Message.user("fine"), Message.model("fine", bad))))
-    assert caught.value.path == "$.messages[1].parts[1]"
+    assert failure.value.path == "$.messages[1].parts[1]"
 
 
 @pytest.mark.parametrize("bad", [object(), {1: object()}, 10**5000], ids=["object", "in-an-object", "number"])
 def test_what_is_no_data_is_refused_where_it_stands(bad: object) -> None:
     part = Text("x")
     msgspec.structs.force_setattr(part, "text", bad)
-    with pytest.raises(SavedSessionError) as caught:
+    with pytest.raises(SavedSessionError) as failure:
         dump(state(messages=(Message.user(part),)))
-    assert caught.value.path == "$.messages[0].parts[0]"
-    with pytest.raises(SavedSessionError) as caught:
+    assert failure.value.path == "$.messages[0].parts[0]"
+    with pytest.raises(SavedSessionError) as failure:
         dump(state(description=bad))
-    assert caught.value.path == "$"
+    assert failure.value.path == "$"
 
 
 def test_a_deep_stack_is_no_reason_to_crash() -> None:
@@ -316,9 +316,9 @@ def test_a_session_goes_on_with_the_same_request_on_either_path(saved_on: str, l
     after = Session.load(before.save(), fresh, path=loaded_on, tools=[tool()], ids=numbered())
     through.send("go on")
     after.send("go on")
-    wanted, got = provider.requests[-1], fresh.requests[-1]
-    assert [(m.role, m.parts) for m in got.messages] == [(m.role, m.parts) for m in wanted.messages]
-    assert (got.system, got.tools) == (wanted.system, wanted.tools)
+    wanted, actual = provider.requests[-1], fresh.requests[-1]
+    assert [(m.role, m.parts) for m in actual.messages] == [(m.role, m.parts) for m in wanted.messages]
+    assert (actual.system, actual.tools) == (wanted.system, wanted.tools)
 
 
 def test_what_waits_and_where_a_turn_was_cancelled_is_part_of_a_session() -> None:

@@ -24,8 +24,8 @@ TALK = ["hello", "You said: hello"]
 
 def talked(files: SimFiles) -> FileStore:
     store = sim_store(files)
-    with store.create(echo_session(), session_id="s") as kept:
-        kept.send("hello")
+    with store.create(echo_session(), session_id="s") as kept_session:
+        kept_session.send("hello")
     return store
 
 
@@ -62,8 +62,8 @@ def test_a_state_that_says_something_else_than_the_log_is_not_believed(change: C
     assert texts(loaded.state) == TALK
     (problem,) = loaded.problems
     assert "damaged, and built anew from the log" in str(problem)
-    with store.resume(echo_session(ids=numbered_from(50)), "s") as kept:
-        kept.send("on")
+    with store.resume(echo_session(ids=numbered_from(50)), "s") as kept_session:
+        kept_session.send("on")
     again = store.load("s")
     assert texts(again.state)[:2] == TALK
     assert again.problems == ()
@@ -73,8 +73,8 @@ def test_a_state_that_says_something_else_than_the_log_is_not_believed(change: C
 def test_a_state_of_another_session_is_not_believed() -> None:
     files = SimFiles()
     store = talked(files)
-    with store.create(echo_session(), session_id="other") as kept:
-        kept.send("something else")
+    with store.create(echo_session(), session_id="other") as kept_session:
+        kept_session.send("something else")
     files.create(STATE).write(files.read(FOLDER / "other.json"))
     loaded = store.load("s")
     assert texts(loaded.state) == TALK
@@ -127,17 +127,17 @@ def test_what_is_written_of_a_long_session_is_linear_in_what_is_new(tmp_path: Pa
     store = FileStore(tmp_path, files=files, checkpoint_every=1)
     session = echo_session()
     session.reset([Message.user("x" * 1000) for _ in range(1000)])
-    with store.create(session, session_id="s") as kept:
-        kept.send("the first turn is in every list")
+    with store.create(session, session_id="s") as kept_session:
+        kept_session.send("the first turn is in every list")
         files.states = 0
         for _ in range(50):
-            kept.send("y" * 100)
+            kept_session.send("y" * 100)
     for number in range(5):
-        with store.resume(echo_session(ids=numbered_from(10_000 + 100 * number)), "s") as kept:
-            kept.send("z")
+        with store.resume(echo_session(ids=numbered_from(10_000 + 100 * number)), "s") as kept_session:
+            kept_session.send("z")
     assert files.states == 0  # before: 55 states of a megabyte
-    with store.resume(echo_session(ids=numbered_from(20_000)), "s") as kept:
-        kept.send("w" * 2_000_000)
+    with store.resume(echo_session(ids=numbered_from(20_000)), "s") as kept_session:
+        kept_session.send("w" * 2_000_000)
     assert files.states > 1_000_000
     loaded = store.load("s")
     assert loaded.problems == ()
@@ -148,8 +148,8 @@ def test_a_new_description_is_in_the_list_however_long_the_session(tmp_path: Pat
     store = FileStore(tmp_path)
     session = echo_session()
     session.reset([Message.user("x" * 1000) for _ in range(200)])
-    with store.create(session, session_id="s") as kept:
-        kept.describe("about water")
+    with store.create(session, session_id="s") as kept_session:
+        kept_session.describe("about water")
     assert store.list_sessions().sessions[0].title == "about water"
 
 
@@ -163,35 +163,35 @@ def in_a_copy(act: Callable[[], object]) -> str:
     if child == 0:
         try:
             act()
-            told = "nothing"
+            outcome = "nothing"
         except BaseException as error:
-            told = f"{type(error).__name__}: {error}"
-        os.write(into, told.encode())
+            outcome = f"{type(error).__name__}: {error}"
+        os.write(into, outcome.encode())
         os._exit(0)
     os.close(into)
     with os.fdopen(out) as file:
-        told = file.read()
+        outcome = file.read()
     os.waitpid(child, 0)
-    return told
+    return outcome
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
 def test_a_session_that_is_open_belongs_to_the_process_that_opened_it(tmp_path: Path) -> None:
     store = FileStore(tmp_path)
-    with store.create(echo_session(), session_id="s") as kept:
-        kept.send("hello")
+    with store.create(echo_session(), session_id="s") as kept_session:
+        kept_session.send("hello")
         actions: list[Callable[[], object]] = [
-            lambda: kept.send("from the copy"),
-            lambda: kept.describe("from the copy"),
-            kept.save,
-            lambda: kept.change(lambda session: session.reset([])),
+            lambda: kept_session.send("from the copy"),
+            lambda: kept_session.describe("from the copy"),
+            kept_session.save,
+            lambda: kept_session.change(lambda session: session.reset([])),
         ]
         for act in actions:
-            told = in_a_copy(act)
-            assert told.startswith(f"ForkedSessionError: session 's' was opened in process {os.getpid()}")
-        assert in_a_copy(kept.close) == "nothing"
+            outcome = in_a_copy(act)
+            assert outcome.startswith(f"ForkedSessionError: session 's' was opened in process {os.getpid()}")
+        assert in_a_copy(kept_session.close) == "nothing"
         assert "SessionBusyError" in in_a_copy(lambda: store.resume(echo_session(), "s"))
-        kept.send("still here")
+        kept_session.send("still here")
     loaded = store.load("s")
     assert texts(loaded.state) == [*TALK, "still here", "You said: still here"]
     assert loaded.problems == ()

@@ -27,16 +27,16 @@ class Echo:
     """A model that answers with how often the user has spoken, after one call of each tool it has."""
 
     def __init__(self) -> None:
-        self.asked: list[Sequence[Message]] = []
-        self.given: list[tuple[Any, Sequence[ToolSchema]]] = []
+        self.requests: list[Sequence[Message]] = []
+        self.settings: list[tuple[Any, Sequence[ToolSchema]]] = []
         self.shut = 0
         self.failing = False
 
     def complete(
         self, messages: Sequence[Message], system_instruction: Any = None, tools: Any = None, **_: Any
     ) -> ProviderResponse:
-        self.asked.append(tuple(messages))
-        self.given.append((system_instruction, tuple(tools or ())))
+        self.requests.append(tuple(messages))
+        self.settings.append((system_instruction, tuple(tools or ())))
         if self.failing:
             raise OverloadedError("too much to do")
         usage = TokenUsage(10, 2, 12)
@@ -69,35 +69,35 @@ def test_what_was_said_is_there_for_the_next_process(tmp_path: Path) -> None:
 
 
 def test_a_session_that_is_open_may_be_resumed_and_stays_as_it_is(tmp_path: Path) -> None:
-    kept = agent(tmp_path)
-    kept.send("Good morning.")
-    assert kept.session_id is not None
-    kept.resume_session(kept.session_id)
-    assert kept.send("Still here?").text == "2 times"
+    opened_agent = agent(tmp_path)
+    opened_agent.send("Good morning.")
+    assert opened_agent.session_id is not None
+    opened_agent.resume_session(opened_agent.session_id)
+    assert opened_agent.send("Still here?").text == "2 times"
 
 
 def test_a_session_that_is_open_may_be_resumed_in_the_middle_of_a_turn(tmp_path: Path) -> None:
     def meanwhile(args: Any, token: CancelToken) -> None:
-        if len(kept.history) > 2:
-            assert kept.session_id is not None
-            kept.resume_session(kept.session_id)
-            resumed.append(kept.session_id)
+        if len(opened_agent.history) > 2:
+            assert opened_agent.session_id is not None
+            opened_agent.resume_session(opened_agent.session_id)
+            resumed.append(opened_agent.session_id)
 
     resumed: list[str] = []
-    kept = agent(tmp_path, tools=(Tool(PUMP, meanwhile),))
-    kept.send("Good morning.")
-    assert kept.send("And again.").text == "2 times"
-    assert resumed == [kept.session_id]
+    opened_agent = agent(tmp_path, tools=(Tool(PUMP, meanwhile),))
+    opened_agent.send("Good morning.")
+    assert opened_agent.send("And again.").text == "2 times"
+    assert resumed == [opened_agent.session_id]
 
 
 def test_one_that_is_gone_is_refused_and_opening_with_it_begins_anew(tmp_path: Path) -> None:
-    kept = agent(tmp_path, session="nobody")
-    kept.send("Good morning.")
-    before = kept.session_id
+    opened_agent = agent(tmp_path, session="nobody")
+    opened_agent.send("Good morning.")
+    before = opened_agent.session_id
     with pytest.raises(ResumeError, match="nobody"):
-        kept.resume_session("nobody")
-    assert kept.session_id == before
-    assert len(kept.history) == 2
+        opened_agent.resume_session("nobody")
+    assert opened_agent.session_id == before
+    assert len(opened_agent.history) == 2
 
 
 def test_the_last_session_of_the_folder_is_gone_on_with(tmp_path: Path) -> None:
@@ -106,9 +106,9 @@ def test_the_last_session_of_the_folder_is_gone_on_with(tmp_path: Path) -> None:
     other.send("In another folder.")
     other.shutdown()
     assert agent(tmp_path, continue_last=True).history == []
-    kept = agent(tmp_path)
-    kept.send("In this one.")
-    kept.shutdown()
+    opened_agent = agent(tmp_path)
+    opened_agent.send("In this one.")
+    opened_agent.shutdown()
     assert agent(tmp_path, continue_last=True).history[0].text == "In this one."
 
 
@@ -122,7 +122,7 @@ def test_a_session_that_is_taken_up_has_the_system_text_and_tools_of_who_took_it
     assert again.send("And again.").text == "2 times"
     again.fork_session()
     again.send("In the copy.")
-    assert provider.given == [("Be kind.", (PUMP,))] * 4
+    assert provider.settings == [("Be kind.", (PUMP,))] * 4
 
 
 def test_what_is_begun_belongs_to_the_folder_of_the_agent_wherever_the_session_before_did(tmp_path: Path) -> None:
@@ -130,91 +130,93 @@ def test_what_is_begun_belongs_to_the_folder_of_the_agent_wherever_the_session_b
     other = StoredAgent(replace(setup(tmp_path), cwd=elsewhere), Echo())
     other.send("In another folder.")
     other.shutdown()
-    kept = agent(tmp_path, session=other.session_id)
-    kept.new_session()
-    kept.send("In this one.")
-    assert [info.session_id for info in kept.list_sessions(cwd=str(tmp_path)).sessions] == [kept.session_id]
+    opened_agent = agent(tmp_path, session=other.session_id)
+    opened_agent.new_session()
+    opened_agent.send("In this one.")
+    assert [info.session_id for info in opened_agent.list_sessions(cwd=str(tmp_path)).sessions] == [
+        opened_agent.session_id
+    ]
     assert other.session_id is not None
-    kept.resume_session(other.session_id)
-    kept.delete_session(other.session_id)
-    kept.send("In this one, too.")
-    assert kept.list_sessions(cwd=elsewhere).sessions == ()
-    assert len(kept.list_sessions(cwd=str(tmp_path)).sessions) == 2
+    opened_agent.resume_session(other.session_id)
+    opened_agent.delete_session(other.session_id)
+    opened_agent.send("In this one, too.")
+    assert opened_agent.list_sessions(cwd=elsewhere).sessions == ()
+    assert len(opened_agent.list_sessions(cwd=str(tmp_path)).sessions) == 2
 
 
 def test_a_fork_goes_its_own_way(tmp_path: Path) -> None:
-    kept = agent(tmp_path)
-    kept.send("Common ground.")
-    origin = kept.session_id
-    copy = kept.fork_session()
+    opened_agent = agent(tmp_path)
+    opened_agent.send("Common ground.")
+    origin = opened_agent.session_id
+    copy = opened_agent.fork_session()
     assert copy != origin
-    kept.send("Only here.")
+    opened_agent.send("Only here.")
     assert origin is not None
-    kept.resume_session(origin)
-    assert [message.text for message in kept.history if message.role == "user"] == ["Common ground."]
+    opened_agent.resume_session(origin)
+    assert [message.text for message in opened_agent.history if message.role == "user"] == ["Common ground."]
 
 
 def test_a_deleted_session_is_gone_and_the_next_message_begins_another(tmp_path: Path) -> None:
-    kept = agent(tmp_path)
-    kept.send("Forget this.")
-    gone = kept.session_id
-    assert gone is not None
-    kept.delete_session(gone)
-    assert kept.session_id is None
-    assert kept.list_sessions().sessions == ()
-    assert kept.send("A new one.").text == "1 times"
-    assert kept.session_id != gone
+    opened_agent = agent(tmp_path)
+    opened_agent.send("Forget this.")
+    deleted_id = opened_agent.session_id
+    assert deleted_id is not None
+    opened_agent.delete_session(deleted_id)
+    assert opened_agent.session_id is None
+    assert opened_agent.list_sessions().sessions == ()
+    assert opened_agent.send("A new one.").text == "1 times"
+    assert opened_agent.session_id != deleted_id
 
 
 def test_tools_run_here_and_the_figures_are_those_of_the_whole_turn(tmp_path: Path) -> None:
-    ran: list[Any] = []
-    kept = agent(tmp_path, tools=(Tool(PUMP, lambda args, token: ran.append(args)),))
-    response = kept.send("Start it.")
-    assert ran == [{}]
+    runs: list[Any] = []
+    opened_agent = agent(tmp_path, tools=(Tool(PUMP, lambda args, token: runs.append(args)),))
+    response = opened_agent.send("Start it.")
+    assert runs == [{}]
     assert response.calls == ()
     assert response.usage == TokenUsage(20, 4, 24)
 
 
 def test_a_tool_that_is_not_permitted_does_not_run_and_the_turn_goes_on(tmp_path: Path) -> None:
-    ran: list[Any] = []
-    tool = Tool(PUMP, lambda args, token: ran.append(args))
-    kept = agent(tmp_path, tools=(tool,), permits=lambda call: call.name != "pump")
-    assert kept.send("Start it.").text == "1 times"
-    assert ran == []
+    runs: list[Any] = []
+    tool = Tool(PUMP, lambda args, token: runs.append(args))
+    opened_agent = agent(tmp_path, tools=(tool,), permits=lambda call: call.name != "pump")
+    assert opened_agent.send("Start it.").text == "1 times"
+    assert runs == []
 
 
 def test_a_failed_turn_leaves_nothing_and_a_cancelled_one_says_so(tmp_path: Path) -> None:
     provider = Echo()
-    kept = agent(tmp_path, provider)
-    kept.send("Good morning.")
+    opened_agent = agent(tmp_path, provider)
+    opened_agent.send("Good morning.")
     provider.failing = True
     with pytest.raises(OverloadedError):
-        kept.send("Too much.")
-    assert len(kept.history) == 2
+        opened_agent.send("Too much.")
+    assert len(opened_agent.history) == 2
     provider.failing = False
     token = CancelToken()
     token.cancel()
     with pytest.raises(Cancelled):
-        kept.send("Never mind.", cancel_token=token)
-    assert len(kept.history) == 2
-    kept.new_session()
+        opened_agent.send("Never mind.", cancel_token=token)
+    assert len(opened_agent.history) == 2
+    opened_agent.new_session()
     with pytest.raises(Cancelled):
-        kept.send("Never mind.", cancel_token=token)
-    assert len(kept.list_sessions().sessions) == 1
+        opened_agent.send("Never mind.", cancel_token=token)
+    assert len(opened_agent.list_sessions().sessions) == 1
 
 
 def test_a_second_turn_is_refused_while_one_runs(tmp_path: Path) -> None:
-    said: list[str] = []
+    outcomes: list[str] = []
 
     def meanwhile(args: Any, token: CancelToken) -> str:
         with pytest.raises(UsageError, match="a turn is running"):
-            kept.send("At the same time.")
-        said.append("refused")
+            opened_agent.send("At the same time.")
+        outcomes.append("refused")
         return "done"
 
-    kept = agent(tmp_path, tools=(Tool(PUMP, meanwhile),))
-    kept.send("Start it.")
-    assert said == ["refused"]
+    opened_agent = agent(tmp_path, tools=(Tool(PUMP, meanwhile),))
+    opened_agent.send("Start it.")
+    assert outcomes == ["refused"]
 
 
 def test_a_turn_that_runs_at_the_end_is_cancelled_and_stored(tmp_path: Path) -> None:
@@ -226,14 +228,14 @@ def test_a_turn_that_runs_at_the_end_is_cancelled_and_stored(tmp_path: Path) -> 
         token.wait(60)
         token.raise_if_cancelled()
 
-    kept = agent(tmp_path, tools=(Tool(PUMP, long),))
-    kept._manager._sessions._patience = 60  # a turn that takes longer to stop is left behind
-    turn = started(lambda: answers.append(kept.send("Start it.")))
+    opened_agent = agent(tmp_path, tools=(Tool(PUMP, long),))
+    opened_agent._manager._sessions._patience = 60  # a turn that takes longer to stop is left behind
+    turn = started(lambda: answers.append(opened_agent.send("Start it.")))
     at_work.wait(60)
-    kept.shutdown()
+    opened_agent.shutdown()
     turn.join(60)
     assert [one.finish_reason for one in answers] == [FinishReason.CANCELLED]
-    (info,) = kept.list_sessions().sessions
+    (info,) = opened_agent.list_sessions().sessions
     assert agent(tmp_path, session=info.session_id).history[0].text == "Start it."
 
 

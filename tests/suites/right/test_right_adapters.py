@@ -87,11 +87,11 @@ class _Speaker:
 def test_callbacks_come_from_another_thread_in_their_order_and_before_the_call_returns(name: str) -> None:
     adapter = next(one for one in right_adapters().values() if one.name == name)
     assert adapter.wrap is not None
-    told: list[tuple[str, int]] = []
+    chunks: list[tuple[str, int]] = []
     wrapped = adapter.wrap(_Speaker(), "stateless")
-    answer = wrapped.complete([Message.user("Which?")], on_chunk=lambda text: told.append((text, get_ident())))
-    assert [text for text, _ in told] == ["Bed 3 ", "is dry."]
-    assert get_ident() not in {thread for _, thread in told}
+    answer = wrapped.complete([Message.user("Which?")], on_chunk=lambda text: chunks.append((text, get_ident())))
+    assert [text for text, _ in chunks] == ["Bed 3 ", "is dry."]
+    assert get_ident() not in {thread for _, thread in chunks}
     assert answer.text == "Bed 3 is dry."
 
 
@@ -156,9 +156,9 @@ def test_each_name_stands_once() -> None:
 
 
 def test_every_freedom_has_three_adapters_or_more() -> None:
-    taken = Counter(mutant.freedom for mutant in RIGHT.values())
-    assert set(taken) == set(get_args(Freedom))
-    assert min(taken.values()) >= 3
+    counts = Counter(mutant.freedom for mutant in RIGHT.values())
+    assert set(counts) == set(get_args(Freedom))
+    assert min(counts.values()) >= 3
 
 
 def test_a_library_is_named_by_its_repository_and_a_file_in_it() -> None:

@@ -36,7 +36,7 @@ SHOWN = (
 
 LOOK = FunctionCall("c1", "read_sensor", {"bed": "3", "unit": "°C\n"})
 NOTE = FunctionCall("c2", "note", {"deep": {"n": [1, 2.5, True]}})
-HELD = (
+HISTORY = (
     Message.user("How is bed 3?"),
     Message.model(Text("I look."), LOOK, NOTE),
     Message.tool(ToolResult("c1", "read_sensor", {"moisture": 12}), ToolResult("c2", "note", "noted")),
@@ -55,7 +55,7 @@ def in_neutral_form(messages: Any) -> list[Any]:
 
 def sent(change: Callable[[str], str] = str) -> list[Message]:
     """The conversation in texts, the last two messages of the user as one, each text changed."""
-    first, model, tool, last = map(as_text, HELD)
+    first, model, tool, last = map(as_text, HISTORY)
     messages = [first, model, Message("user", (*tool.parts, *last.parts))]
     return [Message(one.role, tuple(_changed(part, change) for part in one.parts)) for one in messages]
 
@@ -65,8 +65,8 @@ def _changed(part: Part, change: Callable[[str], str]) -> Part:
 
 
 def test_texts_with_every_name_and_value_are_read_as_calls_and_results() -> None:
-    restored = in_neutral_form(with_native_calls(HELD, sent()))
-    wanted = in_neutral_form(HELD)
+    restored = in_neutral_form(with_native_calls(HISTORY, sent()))
+    wanted = in_neutral_form(HISTORY)
     wanted[2][1][0]["result"] = '{"moisture": 12}'
     assert restored == wanted
 
@@ -84,7 +84,7 @@ def test_texts_with_every_name_and_value_are_read_as_calls_and_results() -> None
 )
 def test_where_one_is_missing_or_much_is_added_the_request_stays_as_it_is(change: Callable[[str], str]) -> None:
     messages = sent(change)
-    assert with_native_calls(HELD, messages) is messages
+    assert with_native_calls(HISTORY, messages) is messages
 
 
 def test_calls_in_the_form_of_chat_completions_are_read_with_their_ids_in_one_text() -> None:
@@ -97,14 +97,14 @@ def test_calls_in_the_form_of_chat_completions_are_read_with_their_ids_in_one_te
     ]
     messages = sent()
     messages[1] = Message.model(Text(f"I look.\nCalling tools:\n{forms}"))
-    held = (HELD[0], Message.model(Text("I look."), *calls), *HELD[2:])
+    held = (HISTORY[0], Message.model(Text("I look."), *calls), *HISTORY[2:])
     restored = with_native_calls(held, messages)
     assert in_neutral_form(restored)[1] == in_neutral_form(held)[1]
 
 
 def test_a_request_with_a_call_as_such_stays_as_it_is() -> None:
     messages = [*sent(), Message.model(FunctionCall("c3", "note", {}))]
-    assert with_native_calls(HELD, messages) is messages
+    assert with_native_calls(HISTORY, messages) is messages
 
 
 @pytest.fixture(scope="module")
@@ -123,8 +123,8 @@ def views() -> Iterator[list[View]]:
 def test_nothing_accuses_an_adapter_that_says_so(views: list[View]) -> None:
     claims = all_claims()
     every = load_suite().requirements
-    asked = [one for one in every if one.concerns("adapter") and not one.lacks(claims)]
-    violated = [one.id for one in asked if judge(one, "stateless", views).status is Status.VIOLATED]
+    requirements = [one for one in every if one.concerns("adapter") and not one.lacks(claims)]
+    violated = [one.id for one in requirements if judge(one, "stateless", views).status is Status.VIOLATED]
     assert violated == []
     wire = judge(load_suite().catalogue["core/wire-is-what-the-session-holds"], "stateless", views)
     assert wire.status is Status.HELD

@@ -67,7 +67,7 @@ def counting() -> tuple[Pocket, Dialect]:
     return one, cast("Dialect", one)
 
 
-def said(*messages: str, **more: Any) -> HttpRequest:
+def pocket_request(*messages: str, **more: Any) -> HttpRequest:
     """A request of the pocket API as a client sends it, key and noise included."""
     path = more.pop("path", "/v1/say")
     body = {"model": "pocket-1", "system": "Be brief.", "messages": list(messages), **more}
@@ -118,10 +118,10 @@ def record(
 
 def conversation(turns: int, *, filler: str = "") -> Cassette:
     """A cassette of so many different one-request turns of equal size, each answered by its own number."""
-    tape = recorder()
+    recording = recorder()
     for number in range(turns):
-        record(tape, said(f"{number:06d}{filler}"), b'"%06d"' % number, at=(number, 0))
-    return tape.cassette()
+        record(recording, pocket_request(f"{number:06d}{filler}"), b'"%06d"' % number, at=(number, 0))
+    return recording.cassette()
 
 
 def bodies(interactions: Sequence[Any]) -> list[bytes]:

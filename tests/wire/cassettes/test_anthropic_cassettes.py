@@ -122,7 +122,7 @@ def _body(recorded: dict[str, Any]) -> bytes:
 def test_real_traffic_is_kept_byte_for_byte_and_every_request_finds_its_own_answer(tmp_path: Path) -> None:
     found, refused = 0, []
     for name, exchanges in real_traffic():
-        tape = Recorder(
+        recording = Recorder(
             adapter="real", scenario=name, dialect=ANTHROPIC, model="any", recorded="live", day=date(2026, 11, 21)
         )
         calls: dict[int, Call] = {}
@@ -133,13 +133,13 @@ def test_real_traffic_is_kept_byte_for_byte_and_every_request_finds_its_own_answ
                 continue
             typed = {"content-type": "application/json", **headers}
             chunks = [event.data for event in ANTHROPIC.split_stream(typed, body)]
-            tape.add(request, call, status=status, headers=typed, chunks=chunks, turn=number, round_=0)
+            recording.add(request, call, status=status, headers=typed, chunks=chunks, turn=number, round_=0)
             calls[number] = call
-        assert tape.left_out == []
+        assert recording.left_out == []
         path = tmp_path / f"{name}.yaml"
-        save(tape.cassette(), path)
+        save(recording.cassette(), path)
         cassette = load(path)
-        assert cassette == tape.cassette()
+        assert cassette == recording.cassette()
         text = path.read_text("utf-8")
         assert Serializer().deserialize(text)["interactions"] == yamlserializer.deserialize(text)["interactions"]
         player = Player(cassette, ANTHROPIC)

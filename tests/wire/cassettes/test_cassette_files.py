@@ -12,7 +12,7 @@ import pytest
 from turnproof.errors import CassetteError, UsageError
 from turnproof.wire.cassettes import cassette_path, find_secret, load, overlaid, save
 
-from .kit import bodies, conversation, record, recorder, said
+from .kit import bodies, conversation, pocket_request, record, recorder
 
 SECRET = "sk-ant-api03-Zm9/b+=ä-1234567890"
 
@@ -37,10 +37,10 @@ def test_a_name_cannot_lead_out_of_the_folder(adapter: str, scenario: str) -> No
 
 def test_a_missing_cassette_is_named_with_the_command_that_records_it(tmp_path: Path) -> None:
     path = cassette_path(tmp_path, "anthropic", "two-tools")
-    with pytest.raises(CassetteError) as caught:
+    with pytest.raises(CassetteError) as failure:
         load(path)
     expected = f"{path}: there is no such cassette. Record it: turnproof record anthropic --only two-tools"
-    assert str(caught.value) == expected
+    assert str(failure.value) == expected
 
 
 @pytest.mark.parametrize(
@@ -55,9 +55,9 @@ def test_a_missing_cassette_is_named_with_the_command_that_records_it(tmp_path: 
 def test_the_command_is_read_off_the_path(tmp_path: Path, path: str, words: str) -> None:
     (tmp_path / "collection").mkdir()
     (tmp_path / "collection" / "__init__.py").touch()
-    with pytest.raises(CassetteError) as caught:
+    with pytest.raises(CassetteError) as failure:
         load(tmp_path / path)
-    assert str(caught.value).endswith(f"Record it: {words}")
+    assert str(failure.value).endswith(f"Record it: {words}")
 
 
 def test_a_lone_file_name_and_a_given_command_are_taken_as_they_are() -> None:
@@ -87,9 +87,9 @@ def test_a_failed_write_leaves_the_old_cassette_and_no_scraps(tmp_path: Path, mo
 
 
 def test_an_overlay_replaces_what_was_recorded_at_its_places() -> None:
-    tape = recorder()
-    record(tape, said("one, the legacy way"), b'"new"', at=(1, 0))
-    both = overlaid(conversation(3), tape.cassette())
+    recording = recorder()
+    record(recording, pocket_request("one, the legacy way"), b'"new"', at=(1, 0))
+    both = overlaid(conversation(3), recording.cassette())
     assert bodies(both.interactions) == [b'"000000"', b'"new"', b'"000002"']
 
 
@@ -127,11 +127,11 @@ def test_text_without_the_secret_is_clean_and_short_secrets_are_not_looked_for()
 
 @pytest.mark.parametrize("where", ["request", "response"])
 def test_a_recording_that_contains_a_secret_is_not_written(tmp_path: Path, where: str) -> None:
-    tape = recorder()
-    request = said(f"my key is {SECRET}" if where == "request" else "hi")
-    record(tape, request, f'"{SECRET if where == "response" else "hi"}"'.encode())
+    recording = recorder()
+    request = pocket_request(f"my key is {SECRET}" if where == "request" else "hi")
+    record(recording, request, f'"{SECRET if where == "response" else "hi"}"'.encode())
     path = tmp_path / "leak.yaml"
-    with pytest.raises(CassetteError, match="not written, the recording contains secret 1") as caught:
-        save(tape.cassette(), path, secrets=[SECRET])
-    assert SECRET not in str(caught.value)
+    with pytest.raises(CassetteError, match="not written, the recording contains secret 1") as failure:
+        save(recording.cassette(), path, secrets=[SECRET])
+    assert SECRET not in str(failure.value)
     assert list(tmp_path.iterdir()) == []

@@ -18,7 +18,7 @@ from turnproof.wire.cassettes import FORMAT, Cassette, Interaction, RecordedRequ
 from turnproof.wire.cassettes.codec import decode, encode
 from turnproof.wire.cassettes.model import offsets_of
 
-from .kit import HOST, conversation, record, recorder, said
+from .kit import HOST, conversation, pocket_request, record, recorder
 
 FILE = {"file": "x.yaml", "remedy": "turnproof record pocket --only x"}
 
@@ -66,10 +66,10 @@ def test_characters_that_yaml_treats_specially_come_back_unchanged(character: st
 
 
 def test_vcrpy_reads_a_cassette_as_it_is(tmp_path: Path) -> None:
-    tape = recorder()
-    record(tape, said("hello"), b'{"text": "', "grüß dich".encode(), b'"}')
-    record(tape, said("again"), b"\xff\xfe", at=(1, 0), kind="text/plain", status=500)
-    save(tape.cassette(), tmp_path / "small-talk.yaml")
+    recording = recorder()
+    record(recording, pocket_request("hello"), b'{"text": "', "grüß dich".encode(), b'"}')
+    record(recording, pocket_request("again"), b"\xff\xfe", at=(1, 0), kind="text/plain", status=500)
+    save(recording.cassette(), tmp_path / "small-talk.yaml")
 
     requests, responses, metadata = FilesystemPersister.load_cassette(tmp_path / "small-talk.yaml", yamlserializer)
 
@@ -92,12 +92,20 @@ def test_a_text_cassette_is_plain_json_with_one_interaction_a_line() -> None:
 
 
 def test_provenance_and_cuts_stand_in_the_metadata_alone() -> None:
-    tape = recorder(recorded="live")
-    record(tape, said("hi", stream=True), b"one\n", b"two\n", b"three\n", at=(4, 2), kind="text/event-stream")
-    data = json.loads(encode(tape.cassette()))
-    mine = data["metadata"]["turnproof"]
-    [exchange] = mine.pop("exchanges")
-    assert mine == {
+    recording = recorder(recorded="live")
+    record(
+        recording,
+        pocket_request("hi", stream=True),
+        b"one\n",
+        b"two\n",
+        b"three\n",
+        at=(4, 2),
+        kind="text/event-stream",
+    )
+    data = json.loads(encode(recording.cassette()))
+    metadata = data["metadata"]["turnproof"]
+    [exchange] = metadata.pop("exchanges")
+    assert metadata == {
         "format": 1,
         "recorded": "live",
         "date": "2026-11-21",
@@ -170,9 +178,9 @@ def test_a_damaged_cassette_is_refused_with_file_place_and_remedy(tmp_path: Path
     file = tmp_path / "pocket" / "small-talk.yaml"
     file.parent.mkdir()
     file.write_bytes(data)
-    with pytest.raises(CassetteError) as caught:
+    with pytest.raises(CassetteError) as failure:
         load(file)
-    message = str(caught.value)
+    message = str(failure.value)
     assert message.startswith(f"{file}: ")
     assert words in message
     assert message.endswith("Record it again: turnproof record pocket --only small-talk")

@@ -82,11 +82,11 @@ def record(path: Path) -> list[str]:
         http = HttpRequest(sent.method, sent.url.path, dict(sent.url.params), headers, sent.read())
         call = ANTHROPIC.parse(http, world)
         assert isinstance(call, Call), call
-        made = ANTHROPIC.render(call, next(replies), PromptUsage(10), world, "seed")
-        chunks = [event.data for event in made.events]
+        rendered = ANTHROPIC.render(call, next(replies), PromptUsage(10), world, "seed")
+        chunks = [event.data for event in rendered.events]
         round_ = len(call.messages) // 2
-        recorder.add(http, call, status=made.status, headers=made.headers, chunks=chunks, turn=0, round_=round_)
-        return httpx2.Response(made.status, headers=dict(made.headers), content=b"".join(chunks))
+        recorder.add(http, call, status=rendered.status, headers=rendered.headers, chunks=chunks, turn=0, round_=round_)
+        return httpx2.Response(rendered.status, headers=dict(rendered.headers), content=b"".join(chunks))
 
     seen = converse(client(http_client=httpx2.Client(transport=httpx2.MockTransport(answer))))
     save(recorder.cassette(), path)
@@ -124,9 +124,9 @@ def test_settings_are_not_matched(door: list[str]) -> None:
 
 
 def test_another_conversation_finds_no_answer_and_hears_why(vcr: Any) -> None:
-    with pytest.raises(anthropic.APIConnectionError) as caught:
+    with pytest.raises(anthropic.APIConnectionError) as failure:
         converse(client(), system="Be long.")
-    reasons = "".join(str(error) for error in _causes(caught.value))
+    reasons = "".join(str(error) for error in _causes(failure.value))
     assert "recorded 'Be brief.', sent 'Be long.'" in reasons
     assert vcr.play_count == 0
 

@@ -17,7 +17,7 @@ from turnproof.dialects.base import HttpRequest
 from turnproof.errors import HarnessError, UsageError
 from turnproof.wire.cassettes.recording_proxy import ProxyTarget
 
-from .kit import pocket, said
+from .kit import pocket, pocket_request
 
 REAL_KEY = "sk-real-0987654321"
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
@@ -71,7 +71,9 @@ async def answered(target: ProxyTarget, request: HttpRequest) -> bytes:
 def test_a_request_crosses_by_allow_list_with_the_real_key_in_place_of_its_own() -> None:
     async def run() -> None:
         async with api(hello) as (target, seen):
-            request = replace(said("hi"), headers={**said("hi").headers, "anthropic-version": "2023-06-01"})
+            request = replace(
+                pocket_request("hi"), headers={**pocket_request("hi").headers, "anthropic-version": "2023-06-01"}
+            )
             assert await answered(target, request) == b'{"text": "hello"}'
         assert seen.paths == ["/base/v1/say?beta=true"]
         assert seen.bodies == [request.body]
@@ -100,7 +102,7 @@ def test_a_request_crosses_by_allow_list_with_the_real_key_in_place_of_its_own()
 def test_the_key_goes_where_the_client_had_put_its_own(sent: dict[str, str], expected: dict[str, str]) -> None:
     async def run() -> None:
         async with api(hello) as (target, seen):
-            await answered(target, replace(said("hi"), headers=sent))
+            await answered(target, replace(pocket_request("hi"), headers=sent))
         names = ("authorization", "x-api-key", "x-goog-api-key", "api-key")
         assert {name: seen.headers[0][name] for name in names if name in seen.headers[0]} == expected
 
@@ -110,7 +112,7 @@ def test_the_key_goes_where_the_client_had_put_its_own(sent: dict[str, str], exp
 def test_only_listed_headers_come_back() -> None:
     async def run() -> None:
         async with api(hello) as (target, _):
-            answer = await target.forward(said("hi"))
+            answer = await target.forward(pocket_request("hi"))
             assert dict(answer.headers) == {
                 "content-type": "application/json; charset=utf-8",
                 "retry-after": "4",
@@ -136,12 +138,12 @@ def test_chunks_arrive_while_the_answer_is_still_being_written() -> None:
             return response
 
         async with api(slow) as (target, _):
-            answer = await target.forward(said("hi", stream=True))
-            got = []
+            answer = await target.forward(pocket_request("hi", stream=True))
+            chunks = []
             async for chunk in answer.chunks:
-                got.append(chunk)
+                chunks.append(chunk)
                 first_seen.set()
-        assert got == [b"one\n", b"two\n"]
+        assert chunks == [b"one\n", b"two\n"]
 
     asyncio.run(run())
 
@@ -152,7 +154,7 @@ def test_an_error_answer_is_an_answer() -> None:
 
     async def run() -> None:
         async with api(refuse) as (target, _):
-            answer = await target.forward(said("hi"))
+            answer = await target.forward(pocket_request("hi"))
             assert answer.status == 429
             assert b"".join([chunk async for chunk in answer.chunks]) == b'{"type": "error"}'
 
@@ -165,7 +167,7 @@ def test_a_redirect_is_handed_back_and_not_followed_with_the_key() -> None:
 
     async def run() -> None:
         async with api(elsewhere) as (target, seen):
-            assert (await target.forward(said("hi"))).status == 307
+            assert (await target.forward(pocket_request("hi"))).status == 307
         assert len(seen.paths) == 1
 
     asyncio.run(run())
@@ -183,7 +185,7 @@ def test_an_answer_that_breaks_off_is_no_complete_exchange() -> None:
     async def run() -> None:
         async with api(cut) as (target, _):
             with pytest.raises(HarnessError, match="broke off its answer"):
-                await answered(target, said("hi"))
+                await answered(target, pocket_request("hi"))
 
     asyncio.run(run())
 
@@ -192,7 +194,7 @@ def test_each_request_has_its_own_connection_so_that_none_is_sent_on_a_closed_on
     async def run() -> None:
         async with api(hello) as (target, seen):
             for _ in range(3):
-                await answered(target, said("hi"))
+                await answered(target, pocket_request("hi"))
         assert len(seen.paths) == 3
         assert len(seen.connections) == 3
 
@@ -215,7 +217,7 @@ def test_an_answer_left_half_read_does_not_hold_the_connection() -> None:
                 raise
 
         async with api(endless) as (target, _):
-            answer = await target.forward(said("hi"))
+            answer = await target.forward(pocket_request("hi"))
             await anext(answer.chunks)
             await answer.chunks.aclose()
             await asyncio.wait_for(left.wait(), 60)
@@ -226,9 +228,9 @@ def test_an_answer_left_half_read_does_not_hold_the_connection() -> None:
 def test_an_api_that_cannot_be_reached_is_our_fault_not_the_adapters() -> None:
     async def run() -> None:
         async with ProxyTarget("http://127.0.0.1:9", REAL_KEY, pocket()) as target:
-            with pytest.raises(HarnessError, match=r"http://127\.0\.0\.1:9 cannot be reached") as caught:
-                await target.forward(said("hi"))
-            assert REAL_KEY not in str(caught.value)
+            with pytest.raises(HarnessError, match=r"http://127\.0\.0\.1:9 cannot be reached") as failure:
+                await target.forward(pocket_request("hi"))
+            assert REAL_KEY not in str(failure.value)
 
     asyncio.run(run())
 
@@ -236,7 +238,7 @@ def test_an_api_that_cannot_be_reached_is_our_fault_not_the_adapters() -> None:
 def test_the_key_is_in_no_repr_and_no_log(caplog: pytest.LogCaptureFixture) -> None:
     async def run() -> str:
         async with api(hello) as (target, _):
-            await answered(target, said("hi"))
+            await answered(target, pocket_request("hi"))
             return repr(target)
 
     with caplog.at_level(logging.DEBUG):
@@ -261,7 +263,7 @@ def test_a_target_that_cannot_be_used_is_refused_at_once(base_url: str, key: str
 
 def test_a_target_is_used_inside_its_context() -> None:
     with pytest.raises(HarnessError, match="outside of its `async with`"):
-        asyncio.run(ProxyTarget("http://localhost:9", REAL_KEY, pocket()).forward(said("hi")))
+        asyncio.run(ProxyTarget("http://localhost:9", REAL_KEY, pocket()).forward(pocket_request("hi")))
 
 
 @pytest.mark.parametrize(

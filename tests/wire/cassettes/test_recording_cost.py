@@ -112,9 +112,9 @@ def test_a_recording_within_the_budget_may_start() -> None:
 
 @pytest.mark.parametrize("budget", [0.99, 0.0])
 def test_a_recording_that_may_exceed_the_budget_is_refused_with_both_amounts(budget: float) -> None:
-    with pytest.raises(UsageError) as caught:
+    with pytest.raises(UsageError) as failure:
         check_budget(estimate(1.0), budget)
-    assert str(caught.value).startswith(f"this may cost $1.00, more than --max-cost {budget:.2f} (3 requests")
+    assert str(failure.value).startswith(f"this may cost $1.00, more than --max-cost {budget:.2f} (3 requests")
 
 
 @pytest.mark.parametrize("budget", [-1.0, float("nan")])

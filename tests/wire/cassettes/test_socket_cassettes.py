@@ -16,29 +16,31 @@ pytest.importorskip("websockets")
 pytestmark = pytest.mark.long
 
 ADAPTER = "turnproof_adapters.openai_responses.binding:WEBSOCKET"
-LOST = "stored/connection_lost"
+LOST_CONNECTION = "stored/connection_lost"
 
 
 def turnproof(folder: Path, *words: str) -> str:
     command = [sys.executable, "-m", "turnproof", *words]
     ended = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=300)
-    said = ended.stdout + ended.stderr
-    assert ended.returncode == 0, said
-    return said
+    output = ended.stdout + ended.stderr
+    assert ended.returncode == 0, output
+    return output
 
 
 def test_messages_are_recorded_and_answer_the_same_conversation_again(tmp_path: Path) -> None:
-    turnproof(tmp_path, "record", ADAPTER, "--only", LOST, "--out", "cassettes")
-    text = (tmp_path / "cassettes" / "openai_responses_websocket" / f"{LOST}.yaml").read_text("utf-8")
+    turnproof(tmp_path, "record", ADAPTER, "--only", LOST_CONNECTION, "--out", "cassettes")
+    text = (tmp_path / "cassettes" / "openai_responses_websocket" / f"{LOST_CONNECTION}.yaml").read_text("utf-8")
     recorded = json.loads(text)
     for one in recorded["interactions"]:
         assert one["request"]["method"] == SOCKET_METHOD
         assert json.loads(one["request"]["body"])["type"] == "response.create"
-        told = [json.loads(line) for line in one["response"]["body"]["string"].splitlines()]
-        assert told[-1]["type"] == "response.completed"
+        events = [json.loads(line) for line in one["response"]["body"]["string"].splitlines()]
+        assert events[-1]["type"] == "response.completed"
     assert "authorization" not in text.lower()
-    asked = ("--only", "stored/a-lost-connection-loses-nothing", "--only", "stored/a-chain-stays-on-its-connection")
-    said = turnproof(tmp_path, "certify", ADAPTER, *asked, "--scenario", LOST, "--cassettes", "cassettes")
-    assert "held stored/a-lost-connection-loses-nothing [legacy]" in said
-    assert "eplayed (recorded from emulated)" in said
+    selection = ("--only", "stored/a-lost-connection-loses-nothing", "--only", "stored/a-chain-stays-on-its-connection")
+    output = turnproof(
+        tmp_path, "certify", ADAPTER, *selection, "--scenario", LOST_CONNECTION, "--cassettes", "cassettes"
+    )
+    assert "held stored/a-lost-connection-loses-nothing [legacy]" in output
+    assert "eplayed (recorded from emulated)" in output
     assert "transcripts" in turnproof(tmp_path, "verify", "reports/part")

@@ -48,31 +48,31 @@ class Form:
 
     def raw(self, run: ServerRun, method: str) -> bytes:
         """The request as it goes out."""
-        asked = self.request
-        query = f"?{urlencode(asked.query)}" if asked.query else ""
+        request = self.request
+        query = f"?{urlencode(request.query)}" if request.query else ""
         framing = ("host", "content-length", "connection", "transfer-encoding", "accept-encoding")
-        kept = {name: value for name, value in asked.headers.items() if name not in framing}
-        headers = {**kept, "host": "localhost", "content-length": str(len(asked.body)), "connection": "close"}
+        own_headers = {name: value for name, value in request.headers.items() if name not in framing}
+        headers = {**own_headers, "host": "localhost", "content-length": str(len(request.body)), "connection": "close"}
         head = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
-        return f"{method} /run/{run.id}{asked.path}{query} HTTP/1.1\r\n{head}\r\n".encode() + asked.body
+        return f"{method} /run/{run.id}{request.path}{query} HTTP/1.1\r\n{head}\r\n".encode() + request.body
 
 
-def _asked(server: EmulatorServer, name: str, *, streamed: bool) -> HttpRequest:
+def _record_request(server: EmulatorServer, name: str, *, streamed: bool) -> HttpRequest:
     """What the control of a dialect sends."""
     binding = resolve_binding(CONTROLS[name])
     run = server.open_run(dialect(name), ScriptResponder())
     run.arm(0, turn(), (TOOL,))
     assert binding.open_stateless is not None
     provider = binding.open_stateless(Endpoint(run.base_url, CANARY_KEY, binding.model))
-    told: dict[str, Callable[[str], None]] = {"on_chunk": lambda text: None} if streamed else {}
-    provider.complete([Message.user(QUESTION)], None, [TOOL], **told)
+    callbacks: dict[str, Callable[[str], None]] = {"on_chunk": lambda text: None} if streamed else {}
+    provider.complete([Message.user(QUESTION)], None, [TOOL], **callbacks)
     server.close_run(run)
     return run.exchanges[-1].request
 
 
 def forms(server: EmulatorServer, *, streamed: bool) -> Mapping[str, Form]:
     """Every form of answers, by name: all controls', Gemini's stream as an array, and Ollama's other surface."""
-    found = {name: Form(name, _asked(server, name, streamed=streamed)) for name in CONTROLS}
+    found = {name: Form(name, _record_request(server, name, streamed=streamed)) for name in CONTROLS}
     if streamed:
         array = replace(found["gemini"].request, query={})
         found["gemini, as an array"] = Form("gemini", array)

@@ -62,11 +62,9 @@ def test_what_an_api_tells_in_no_event_of_its_own_is_found_where_it_tells_it(aft
 
 def test_a_call_is_whole_with_the_event_that_closes_it() -> None:
     call = FunctionCall("toolu_1", "read", {"bed": "3"})
-    spoken = Reply(
-        (ReplyPart(Text("a")), ReplyPart(call, ("{", '"bed": "3"}')), ReplyPart(call)), FinishReason.TOOL_USE
-    )
+    reply = Reply((ReplyPart(Text("a")), ReplyPart(call, ("{", '"bed": "3"}')), ReplyPart(call)), FinishReason.TOOL_USE)
     world = World(keys=frozenset(), models=ANTHROPIC.models, clock=lambda: 0.0)
-    rendered = ANTHROPIC.render(Call("generate", "claude-sonnet-4-5", stream=True), spoken, PromptUsage(1), world, "0")
+    rendered = ANTHROPIC.render(Call("generate", "claude-sonnet-4-5", stream=True), reply, PromptUsage(1), world, "0")
     first, second = (locate(ANTHROPIC, rendered, 0, f"call:{n}") for n in (1, 2))
     assert [rendered.events[at].kind for at in (first, second)] == ["block_end", "block_end"]
     assert first < second

@@ -46,15 +46,15 @@ in_every_form = pytest.mark.parametrize(
 
 
 @pytest.fixture(scope="module")
-def asked(server: EmulatorServer) -> Mapping[tuple[str, bool], Form]:
+def recorded_forms(server: EmulatorServer) -> Mapping[tuple[str, bool], Form]:
     return {
         (name, streamed): form for streamed in (True, False) for name, form in forms(server, streamed=streamed).items()
     }
 
 
 @pytest.fixture
-def form(name: str, streamed: bool, asked: Mapping[tuple[str, bool], Form]) -> Form:
-    return asked[name, streamed]
+def form(name: str, streamed: bool, recorded_forms: Mapping[tuple[str, bool], Form]) -> Form:
+    return recorded_forms[name, streamed]
 
 
 @pytest.fixture(autouse=True)
@@ -116,17 +116,17 @@ def test_an_answer_that_nothing_happens_to_is_kept_once(form: Form, server: Emul
 @pytest.mark.parametrize("name", STREAMS)
 @pytest.mark.parametrize("spelling", SPELLINGS)
 def test_a_spelling_is_named_and_readers_go_on_reading_the_dialects_own(
-    spelling: Spelling, name: str, asked: Mapping[tuple[str, bool], Form], server: EmulatorServer
+    spelling: Spelling, name: str, recorded_forms: Mapping[tuple[str, bool], Form], server: EmulatorServer
 ) -> None:
     answers = []
     for fault in (None, Fault("respelled", spelling=spelling)):
-        run = opened(server, asked[name, True])
+        run = opened(server, recorded_forms[name, True])
         run.arm(0, turn(fault), turn().tools or ())
-        record(run, asked[name, True])
+        record(run, recorded_forms[name, True])
         answers += evidence(run)
         server.close_run(run)
     plain, respelled = answers
-    known = spelling in dialect(asked[name, True].dialect).spellings
+    known = spelling in dialect(recorded_forms[name, True].dialect).spellings
     assert respelled.data == plain.data
     assert respelled.spelling == (spelling if known else "")
     # Lines of JSON and arrays have no `data:` that could be written in another way.
@@ -138,14 +138,14 @@ def test_a_spelling_is_named_and_readers_go_on_reading_the_dialects_own(
 
 @pytest.mark.parametrize("name", FORMS)
 def test_keep_alives_are_in_what_was_sent_and_never_in_an_answer_in_one_piece(
-    name: str, asked: Mapping[tuple[str, bool], Form], server: EmulatorServer
+    name: str, recorded_forms: Mapping[tuple[str, bool], Form], server: EmulatorServer
 ) -> None:
     for streamed in (True, False):
-        run = opened(server, asked[name, streamed])
+        run = opened(server, recorded_forms[name, streamed])
         run.arm(0, turn(Fault("comment")), turn().tools or ())
-        recording = record(run, asked[name, streamed])
+        recording = record(run, recorded_forms[name, streamed])
         (answer,) = evidence(run)
-        noise = dialect(asked[name, streamed].dialect).noise
+        noise = dialect(recorded_forms[name, streamed].dialect).noise
         assert (answer.sent is not None) == (streamed and bool(noise))
         assert recording.body.count(noise[0] if noise else b"\n: ") >= (answer.written if answer.sent else 0)
         assert recording.body == answer.bytes_sent
@@ -231,13 +231,13 @@ def transcript(*answers: WireResponse) -> Transcript:
 
 
 def test_where_a_client_leaves_a_large_answer_is_in_the_evidence_and_in_no_digest(
-    asked: Mapping[tuple[str, bool], Form], server: EmulatorServer
+    recorded_forms: Mapping[tuple[str, bool], Form], server: EmulatorServer
 ) -> None:
     """More than sockets hold, so that the server waits in the middle of it; each client leaves somewhere else."""
     pieces = [f"{n} ".rjust(50_000, ".") for n in range(400)]
     large = ScriptRound((ReplyPart(Text("".join(pieces)), tuple(pieces)),), FinishReason.STOP)
-    kept = []
-    form = asked["anthropic-messages", True]
+    answers = []
+    form = recorded_forms["anthropic-messages", True]
     for leave_at in (10_000, 12_000_000):
         run = opened(server, form)
         run.arm(0, turn(Fault("respelled", spelling="crlf"), answer=large), turn().tools or ())
@@ -250,17 +250,17 @@ def test_where_a_client_leaves_a_large_answer_is_in_the_evidence_and_in_no_diges
         (answer,) = evidence(run)
         assert (answer.ended, answer.spelling) == ("cut-by-peer", "crlf")
         assert recording.body == answer.bytes_sent[: len(recording.body)]
-        kept.append(answer)
+        answers.append(answer)
         server.close_run(run)
-    one, other = kept
+    one, other = answers
     assert len(one.bytes_sent) < len(other.bytes_sent)
     assert digest(transcript(one)) == digest(transcript(other))
 
 
 def test_what_was_sent_before_a_hold_counts_and_what_was_sent_after_it_does_not(
-    asked: Mapping[tuple[str, bool], Form], server: EmulatorServer
+    recorded_forms: Mapping[tuple[str, bool], Form], server: EmulatorServer
 ) -> None:
-    form = asked["openai-chat", True]
+    form = recorded_forms["openai-chat", True]
     run = opened(server, form)
     run.arm(0, turn(Fault("respelled", spelling="unspaced"), Cut("event", after="text:2")), turn().tools or ())
     record(run, form)
@@ -289,10 +289,10 @@ class _Answering:
 
 
 def test_bytes_that_are_no_text_are_kept_as_they_went_out_and_without_the_key(
-    asked: Mapping[tuple[str, bool], Form], server: EmulatorServer
+    recorded_forms: Mapping[tuple[str, bool], Form], server: EmulatorServer
 ) -> None:
     """In base64 nobody would find a key."""
-    form = asked["anthropic-messages", True]
+    form = recorded_forms["anthropic-messages", True]
     run = server.open_run(dialect(form.dialect), _Answering(b"data: \xff\n\n", b"data: {}\n\n"))
     run.arm(0, turn(Fault("respelled", spelling="crlf")))
     recording = record(run, form)

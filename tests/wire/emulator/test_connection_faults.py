@@ -25,11 +25,11 @@ def opened(server: EmulatorServer, fault: Fault | None) -> ServerRun:
 
 
 def body(*, streamed: bool) -> dict[str, object]:
-    said = "".join(part.text for part in turn().user)  # type: ignore[union-attr]
+    text = "".join(part.text for part in turn().user)  # type: ignore[union-attr]
     return {
         "model": "claude-sonnet-4-5",
         "max_tokens": 100,
-        "messages": [{"role": "user", "content": said}],
+        "messages": [{"role": "user", "content": text}],
         "stream": streamed,
     }
 
@@ -93,8 +93,8 @@ def test_requests_that_follow_each_other_have_the_number_of_their_connection(ser
 @pytest.mark.parametrize("leaves", [True, False])
 def test_a_client_that_leaves_at_other_words_is_seen_to_leave(server: EmulatorServer, *, leaves: bool) -> None:
     first = turn()
-    (spoken, *_), others = first.rounds, ReplyPart(Text("In other words."), ("In other ", "words."))
-    again = replace(spoken, again=(replace(spoken, parts=(others,)),))
+    (first_round, *_), others = first.rounds, ReplyPart(Text("In other words."), ("In other ", "words."))
+    again = replace(first_round, again=(replace(first_round, parts=(others,)),))
     run = opened(server, None)
     run.arm(0, replace(first, rounds=(again, *first.rounds[1:])))
     with httpx.Client() as client:

@@ -17,7 +17,7 @@ TAKES: dict[str, Any] = {"type": "object", "properties": {"bed": {"type": "strin
 TOOL = {"name": "read", "input_schema": TAKES}
 
 
-def asked(server: EmulatorServer, text: str = "How moist is bed 3?", **more: Any) -> dict[str, Any]:
+def ask(server: EmulatorServer, text: str = "How moist is bed 3?", **more: Any) -> dict[str, Any]:
     """What a request to the Messages API is answered."""
     run = server.open_run(dialect("anthropic-messages"), EchoResponder(), any_key=True)
     body = {"model": "claude-sonnet-4-5", "max_tokens": 2048, "messages": [{"role": "user", "content": text}], **more}
@@ -29,14 +29,14 @@ def asked(server: EmulatorServer, text: str = "How moist is bed 3?", **more: Any
 
 
 def test_it_says_what_was_said(server: EmulatorServer) -> None:
-    answer = asked(server)
+    answer = ask(server)
 
     assert answer["content"] == [{"type": "text", "text": "You said: How moist is bed 3?"}]
     assert answer["stop_reason"] == "end_turn"
 
 
 def test_a_limit_cuts_the_answer(server: EmulatorServer) -> None:
-    answer = asked(server, "word " * 100, max_tokens=10)
+    answer = ask(server, "word " * 100, max_tokens=10)
 
     assert answer["stop_reason"] == "max_tokens"
     assert len(answer["content"][0]["text"]) < 100
@@ -44,20 +44,20 @@ def test_a_limit_cuts_the_answer(server: EmulatorServer) -> None:
 
 
 def test_a_long_text_is_cut_as_quickly_as_a_short_one(server: EmulatorServer) -> None:
-    answer = asked(server, "word " * 40_000, max_tokens=10)
+    answer = ask(server, "word " * 40_000, max_tokens=10)
 
     assert answer["usage"]["output_tokens"] <= 10
 
 
 def test_a_stop_sequence_ends_the_answer(server: EmulatorServer) -> None:
-    answer = asked(server, "one two three", stop_sequences=["two"])
+    answer = ask(server, "one two three", stop_sequences=["two"])
 
     assert answer["content"][0]["text"] == "You said: one "
     assert answer["stop_reason"] == "stop_sequence"
 
 
 def test_a_tool_that_has_to_be_called_is_called_with_arguments_that_fit(server: EmulatorServer) -> None:
-    answer = asked(server, tools=[TOOL], tool_choice={"type": "any"})
+    answer = ask(server, tools=[TOOL], tool_choice={"type": "any"})
 
     [call] = answer["content"]
     assert (call["type"], call["name"], answer["stop_reason"]) == ("tool_use", "read", "tool_use")
@@ -65,11 +65,11 @@ def test_a_tool_that_has_to_be_called_is_called_with_arguments_that_fit(server: 
 
 
 def test_a_tool_that_may_be_called_is_not(server: EmulatorServer) -> None:
-    assert asked(server, tools=[TOOL])["stop_reason"] == "end_turn"
+    assert ask(server, tools=[TOOL])["stop_reason"] == "end_turn"
 
 
 def test_it_thinks_where_it_is_asked_to(server: EmulatorServer) -> None:
-    answer = asked(server, thinking={"type": "enabled", "budget_tokens": 1024})
+    answer = ask(server, thinking={"type": "enabled", "budget_tokens": 1024})
 
     assert [block["type"] for block in answer["content"]] == ["thinking", "text"]
 

@@ -63,18 +63,18 @@ def test_a_body_that_unpacks_to_more_than_the_limit_is_refused(run: ServerRun) -
 
 def test_a_line_of_the_log_is_printable_and_cannot_be_forged() -> None:
     path = "/v1/messages\x1b]0;pwn\x07\n#77 POST fake -> 200"
-    told = describe(1, Exchange(0, HttpRequest("POST", path, {}, {}, b""), status=400))
-    assert "\n" not in told
-    assert told.isprintable()
+    line = describe(1, Exchange(0, HttpRequest("POST", path, {}, {}, b""), status=400))
+    assert "\n" not in line
+    assert line.isprintable()
 
 
 def test_findings_stand_in_the_line_of_their_request(run: ServerRun) -> None:
     assert post(run, QUESTION.replace(b'"user"', b'"nobody\\n#2"'))[0] == 400
     (exchange,) = run.exchanges
     assert exchange.findings
-    told = describe(1, exchange)
-    assert told.isprintable()
-    assert f"refused: {exchange.findings[0].message.splitlines()[0][:20]}" in told
+    line = describe(1, exchange)
+    assert line.isprintable()
+    assert f"refused: {exchange.findings[0].message.splitlines()[0][:20]}" in line
 
 
 @pytest.mark.parametrize(
@@ -120,8 +120,8 @@ def test_what_never_comes_is_not_waited_for(sent: bytes, answer: bytes) -> None:
         server.open_run(dialect("anthropic-messages"), EchoResponder())
         with socket.create_connection(("127.0.0.1", server.port), timeout=30) as connection:
             connection.sendall(sent)
-            got = b""
+            data = b""
             with contextlib.suppress(ConnectionResetError):
                 while more := connection.recv(4096):
-                    got += more
-            assert got.startswith(answer) if answer else got == b""
+                    data += more
+            assert data.startswith(answer) if answer else data == b""

@@ -158,9 +158,9 @@ def test_a_fault_behind_the_head_leaves_nothing_of_the_answer(server: EmulatorSe
     run.arm(0, turn(Fault(kind, after="start:1", status=529)))
     host, port = server.url.removeprefix("http://").split(":")
     connection = http.client.HTTPConnection(host, int(port), timeout=LIMIT)
-    asked = json.dumps({"contents": [{"role": "user", "parts": [{"text": "How is bed 3?"}]}]})
+    body = json.dumps({"contents": [{"role": "user", "parts": [{"text": "How is bed 3?"}]}]})
     path = f"/run/{run.id}/v1beta/models/gemini-3-flash-preview:streamGenerateContent?alt=sse"
-    connection.request("POST", path, asked, {"x-goog-api-key": CANARY_KEY})
+    connection.request("POST", path, body, {"x-goog-api-key": CANARY_KEY})
     try:
         arrived = connection.getresponse().read()
     except (http.client.HTTPException, ConnectionError) as error:
@@ -205,9 +205,9 @@ def test_a_fault_ends_the_connection(
 def test_a_reset_takes_nothing_away_from_a_client_that_reads_slowly(run: ServerRun) -> None:
     """What was written before it has reached the client's machine, however small the window is."""
     pieces = [f"{n} ".rjust(2_000, ".") for n in range(40)]
-    told = ScriptRound((ReplyPart(Text("".join(pieces)), tuple(pieces)),), FinishReason.STOP)
+    answer = ScriptRound((ReplyPart(Text("".join(pieces)), tuple(pieces)),), FinishReason.STOP)
     reset = Fault("reset", index=0, after="text:40")
-    run.arm(0, Turn(user=(Text("How is bed 3?"),), rounds=(told,), faults=(reset,)))
+    run.arm(0, Turn(user=(Text("How is bed 3?"),), rounds=(answer,), faults=(reset,)))
     arrived, how = raw(run, request(), window=4_096, idle=0.02)
     assert how == "reset"
     assert [n for n in range(40) if f"..{n} ".encode() not in arrived] == []
@@ -238,14 +238,14 @@ def test_a_stream_is_held_until_the_client_has_closed(run: ServerRun) -> None:
     run.hold_limit = LIMIT
     run.arm(0, turn(cancel=Cut("event", after="text:2")))
     host, port = run.base_url.split("/")[2].split(":")
-    held = threading.Event()
+    hold_reached = threading.Event()
     arrived = []
-    run.on_hold = lambda at: (arrived.append(at), held.set())  # type: ignore[assignment, func-returns-value]
+    run.on_hold = lambda at: (arrived.append(at), hold_reached.set())  # type: ignore[assignment, func-returns-value]
     body = request()
     with socket.create_connection((host, int(port)), timeout=LIMIT) as client:
         head = f"POST /run/{run.id}/v1/messages HTTP/1.1\r\nhost: {host}\r\ncontent-length: {len(body)}\r\n"
         client.sendall((head + "".join(f"{n}: {v}\r\n" for n, v in HEADERS.items()) + "\r\n").encode() + body)
-        assert held.wait(LIMIT)
+        assert hold_reached.wait(LIMIT)
         client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     assert run.exchanges[0].done.wait(LIMIT)
     assert arrived[0].text == len(PIECES[0] + PIECES[1])

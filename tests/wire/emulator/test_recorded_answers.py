@@ -27,7 +27,7 @@ LIMIT = {
 }
 
 
-def asked(server: EmulatorServer, recorded: dict[str, Any], *, wire: str = "openai-chat", stream: bool = False) -> Any:
+def ask(server: EmulatorServer, recorded: dict[str, Any], *, wire: str = "openai-chat", stream: bool = False) -> Any:
     """What a client is answered that asks for the first round."""
     failed = recorded.get("status", 200) >= 400
     data = {
@@ -44,24 +44,24 @@ def asked(server: EmulatorServer, recorded: dict[str, Any], *, wire: str = "open
     scenario = from_data(data, "imported/x")
     run = server.open_run(dialect(wire), ScriptResponder(origin=scenario.origin), any_key=True)
     run.arm(0, scenario.turns[0])
-    said = {"messages": [{"role": "user", "content": "How moist?"}], "stream": stream, "max_tokens": 99}
+    body = {"messages": [{"role": "user", "content": "How moist?"}], "stream": stream, "max_tokens": 99}
     headers = {"authorization": "Bearer x", "x-api-key": "x", "anthropic-version": "2023-06-01"}
     path, model = ("/v1/messages", "claude-sonnet-4-6") if wire == "anthropic-messages" else ("", "gpt-4.1")
     url = run.base_url.rstrip("/") + (path or "/chat/completions")
     url = url.replace("/v1/v1/", "/v1/")
-    answer = httpx.post(url, json={**said, "model": model}, headers=headers)
+    answer = httpx.post(url, json={**body, "model": model}, headers=headers)
     return answer, run.exchanges[0]
 
 
 def test_the_bytes_are_those_that_were_recorded(server: EmulatorServer) -> None:
-    answer, exchange = asked(server, RECORDED)
+    answer, exchange = ask(server, RECORDED)
 
     assert answer.text == BODY
     assert exchange.origin == "recorded"
 
 
 def test_another_mode_gets_the_words_from_the_emulator(server: EmulatorServer) -> None:
-    answer, exchange = asked(server, RECORDED, stream=True)
+    answer, exchange = ask(server, RECORDED, stream=True)
 
     assert "chatcmpl-real" not in answer.text
     assert answer.headers["content-type"].startswith("text/event-stream")
@@ -69,28 +69,28 @@ def test_another_mode_gets_the_words_from_the_emulator(server: EmulatorServer) -
 
 
 def test_another_form_of_the_same_api_gets_the_words_from_the_emulator(server: EmulatorServer) -> None:
-    answer, exchange = asked(server, {**RECORDED, "asked": "generate"})
+    answer, exchange = ask(server, {**RECORDED, "asked": "generate"})
 
     assert json.loads(answer.text)["choices"][0]["message"]["content"] == "At 41 %."
     assert exchange.origin == ""
 
 
 def test_another_api_gets_the_words_in_its_own_form(server: EmulatorServer) -> None:
-    answer, exchange = asked(server, RECORDED, wire="anthropic-messages")
+    answer, exchange = ask(server, RECORDED, wire="anthropic-messages")
 
     assert json.loads(answer.text)["content"] == [{"type": "text", "text": "At 41 %."}]
     assert exchange.origin == ""
 
 
 def test_a_recorded_failure_is_a_failure(server: EmulatorServer) -> None:
-    answer, exchange = asked(server, LIMIT)
+    answer, exchange = ask(server, LIMIT)
 
     assert (answer.status_code, answer.json()["error"]["message"]) == (429, "Slow down")
     assert (exchange.fault, exchange.origin) == ("status-429", "recorded")
 
 
 def test_another_api_fails_with_the_same_status_in_its_own_words(server: EmulatorServer) -> None:
-    answer, exchange = asked(server, LIMIT, wire="anthropic-messages")
+    answer, exchange = ask(server, LIMIT, wire="anthropic-messages")
 
     assert (answer.status_code, answer.json()["error"]["type"]) == (429, "rate_limit_error")
     assert (exchange.fault, exchange.origin) == ("status-429", "")

@@ -26,7 +26,7 @@ exceptions: Any = pytest.importorskip("websockets.exceptions")
 
 Json = dict[str, Any]
 KEY = {"authorization": f"Bearer {CANARY_KEY}"}
-SAID = "".join(part.text for part in turn().user)  # type: ignore[union-attr]
+QUESTION = "".join(part.text for part in turn().user)  # type: ignore[union-attr]
 
 
 def address(run: ServerRun) -> str:
@@ -40,7 +40,7 @@ def connected(run: ServerRun, **options: Any) -> Iterator[Any]:
         yield connection
 
 
-def create(text: str = SAID, **more: Any) -> str:
+def create(text: str = QUESTION, **more: Any) -> str:
     return json.dumps({"type": "response.create", "model": "gpt-5", "input": text, "store": False, **more})
 
 
@@ -61,12 +61,12 @@ def answer_of(run: ServerRun) -> list[Json]:
 
 def until_closed(run: ServerRun) -> list[Json]:
     """What a client gets of one answer until it has lost the socket."""
-    told: list[Json] = []
+    messages: list[Json] = []
     with contextlib.suppress(exceptions.ConnectionClosed), connected(run, close_timeout=1) as connection:
         connection.send(create())
         while True:
-            told.append(json.loads(connection.recv(timeout=60)))
-    return told
+            messages.append(json.loads(connection.recv(timeout=60)))
+    return messages
 
 
 def scripted(server: EmulatorServer, *faults: Fault) -> ServerRun:
@@ -105,11 +105,11 @@ def test_what_is_recorded_are_the_messages_as_they_went_out_one_a_line(server: E
     run = scripted(server)
     with connected(run) as connection:
         connection.send(create())
-        told = received(connection)
+        messages = received(connection)
     exchange = last(run)
-    assert [json.loads(line) for line in bytes(exchange.body).splitlines()] == told
+    assert [json.loads(line) for line in bytes(exchange.body).splitlines()] == messages
     assert exchange.sent == exchange.body
-    assert [json.loads(event.data) for event in exchange.events] == told
+    assert [json.loads(event.data) for event in exchange.events] == messages
     read = run.dialect.read_response(exchange.status, exchange.headers, bytes(exchange.body))
     assert read.complete
 
@@ -133,8 +133,8 @@ def test_lanes_are_answered_at_the_same_time(server: EmulatorServer) -> None:
         connection.send(create(stream_id="held"))
         assert json.loads(connection.recv(timeout=60))["stream_id"] == "held"
         connection.send(create(stream_id="free"))
-        told = [one for one in received(connection) if one.get("stream_id") == "free"]
-    assert told[-1]["type"] == "response.completed"
+        messages = [one for one in received(connection) if one.get("stream_id") == "free"]
+    assert messages[-1]["type"] == "response.completed"
 
 
 @pytest.mark.parametrize("sent", ["Hello", "[1]", "{}", '{"type": "session.update"}', b"\x00\xff", b"{}", ""], ids=repr)
@@ -162,11 +162,11 @@ def test_a_response_of_another_socket_is_not_found(echo: ServerRun) -> None:
 @pytest.mark.parametrize(("headers", "status"), [({}, 401), ({"authorization": "Bearer other"}, 401)])
 def test_without_the_key_there_is_no_socket(echo: ServerRun, headers: Json, status: int) -> None:
     with (
-        pytest.raises(exceptions.InvalidStatus) as caught,
+        pytest.raises(exceptions.InvalidStatus) as failure,
         client.connect(address(echo), additional_headers=headers, proxy=None),
     ):
         pass
-    assert caught.value.response.status_code == status
+    assert failure.value.response.status_code == status
     assert last(echo).findings
 
 
@@ -180,9 +180,9 @@ def test_a_request_for_a_socket_that_is_no_handshake_is_refused(echo: ServerRun)
 def test_a_dialect_without_sockets_opens_none(server: EmulatorServer) -> None:
     run = server.open_run(dialect("openai-chat"), EchoResponder(), any_key=True)
     where = run.base_url.replace("http", "ws", 1) + "/chat/completions"
-    with pytest.raises(exceptions.InvalidStatus) as caught, client.connect(where, additional_headers=KEY, proxy=None):
+    with pytest.raises(exceptions.InvalidStatus) as failure, client.connect(where, additional_headers=KEY, proxy=None):
         pass
-    assert caught.value.response.status_code >= 400
+    assert failure.value.response.status_code >= 400
 
 
 def test_a_socket_ends_with_its_hour(echo: ServerRun) -> None:
@@ -245,9 +245,9 @@ def test_a_socket_can_be_cut_behind_every_message(server: EmulatorServer, kind: 
         whole = received(connection)
     for place in range(len(whole)):
         run = scripted(server, Fault(kind, index=place))
-        told = until_closed(run)
+        messages = until_closed(run)
         arrived = place if kind == "truncate" else min(place + 1, len(whole) - (kind == "no-end"))
-        assert told == whole[:arrived]
+        assert messages == whole[:arrived]
         exchange = last(run)
         assert exchange.ended == "cut-by-us"
         read = run.dialect.read_response(exchange.status, exchange.headers, bytes(exchange.body))
@@ -258,9 +258,9 @@ def test_a_lost_tail_closes_the_socket_in_place_of_the_last_message(server: Emul
     run = scripted(server, Fault("no-end", index=-1))
     with connected(run) as connection:
         connection.send(create())
-        with pytest.raises(exceptions.ConnectionClosedError) as caught:
+        with pytest.raises(exceptions.ConnectionClosedError) as failure:
             received(connection)
-    assert caught.value.rcvd.code == 1011
+    assert failure.value.rcvd.code == 1011
     assert last(run).ended == "cut-by-us"
 
 
@@ -278,9 +278,9 @@ def test_an_error_in_the_middle_ends_the_answer_and_the_chain_and_not_the_socket
     run = scripted(server, Fault("error-event", status=500, after="start"))
     with connected(run) as connection:
         connection.send(create())
-        told = received(connection)
-        assert told[-1]["error"]["type"] == "server_error"
-        connection.send(create(previous_response_id=told[0]["response"]["id"]))
+        messages = received(connection)
+        assert messages[-1]["error"]["type"] == "server_error"
+        connection.send(create(previous_response_id=messages[0]["response"]["id"]))
         assert received(connection)[-1]["error"]["code"] == "previous_response_not_found"
         connection.send(create())
         assert received(connection)[-1]["type"] == "response.completed"
@@ -313,8 +313,8 @@ class Talkative:
         if call.operation != "generate":
             return run.dialect.render_extra(call, PromptUsage(0), run.world, run.seed)
         pieces = tuple("x" * 1_000_000 for _ in range(16))
-        said = Reply((ReplyPart(Text("".join(pieces)), pieces),), FinishReason.STOP)
-        return run.dialect.render(call, said, PromptUsage(0), run.world, run.seed)
+        reply = Reply((ReplyPart(Text("".join(pieces)), pieces),), FinishReason.STOP)
+        return run.dialect.render(call, reply, PromptUsage(0), run.world, run.seed)
 
 
 def test_the_server_waits_for_a_client_that_does_not_read(server: EmulatorServer) -> None:

@@ -15,11 +15,11 @@ def base_of(base_url: str | None) -> str | None:
     return base_url.rstrip("/").removesuffix("/v1").rstrip("/") if base_url else None
 
 
-def token_url_of(given: str | None, base: str | None) -> str:
+def token_url_of(setting: str | None, base: str | None) -> str:
     """Where a GitHub token is exchanged: where the settings say, else at GitHub; an address that is not one of
     Copilot's own, a gateway or a test's, issues its tokens itself."""
-    if given:
-        return given
+    if setting:
+        return setting
     return TOKEN_URL if base is None or _is_copilots(base) else base + _EXCHANGE
 
 

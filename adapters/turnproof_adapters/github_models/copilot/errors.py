@@ -19,9 +19,9 @@ def from_status(status: int, body: object, headers: Mapping[str, str], secret: S
     match status:
         case 402:
             # The month's premium requests are spent: no wait that a session would take brings them back.
-            spent = RateLimitError(typed.message, status=status, kind=typed.kind, retry_after=wait)
-            spent.retryable = False
-            return spent
+            error = RateLimitError(typed.message, status=status, kind=typed.kind, retry_after=wait)
+            error.retryable = False
+            return error
         case 422:
             return ContentFilterError(typed.message, status=status, kind=typed.kind)
         case 424:

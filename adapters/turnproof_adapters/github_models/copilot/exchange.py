@@ -21,8 +21,8 @@ from .tokens import Issued, decode
 
 def exchange_token(http: httpx2.Client, url: str, github_token: str, headers: Mapping[str, str]) -> Issued:
     """A session token. Raises ProviderError for a refusal and ValueError for an answer that is none."""
-    asked = {**headers, "Authorization": f"token {github_token}", "Accept": "application/json"}
-    response = http.get(url, headers=asked)
+    exchange_headers = {**headers, "Authorization": f"token {github_token}", "Accept": "application/json"}
+    response = http.get(url, headers=exchange_headers)
     if response.status_code != 200:
         raise _refused(response, github_token)
     return decode(response.content)
@@ -35,10 +35,10 @@ def _refused(response: httpx2.Response, secret: str) -> ProviderError:
         body = response.text
     # GitHub has no `error`: the words stand beside, or in the details that editors show.
     details = body.get("error_details") if isinstance(body, dict) else None
-    said = failure_of(details or body)
+    failure = failure_of(details or body)
     status = response.status_code
-    text = f"no Copilot token: {said.text or f'HTTP status {status}'}"
-    typed = errors.from_status(status, {"message": text, "code": said.kind}, response.headers, secret)
+    text = f"no Copilot token: {failure.text or f'HTTP status {status}'}"
+    typed = errors.from_status(status, {"message": text, "code": failure.kind}, response.headers, secret)
     if status == 404 and isinstance(body, dict):
         return AuthenticationError(typed.message, status=status, kind=typed.kind)
     return typed

@@ -61,24 +61,24 @@ class Tokens:
     def __init__(self, exchange: Callable[[], Issued], clock: Callable[[], float]) -> None:
         self._exchange = exchange
         self._clock = clock
-        self._kept: LazyValue[Session] = LazyValue()
+        self._session: LazyValue[Session] = LazyValue()
 
     @property
     def known(self) -> Session | None:
         """The token in use, due or not; None before the first exchange."""
-        return self._kept.value
+        return self._session.value
 
     def current(self, token: CancelToken | None = None) -> Session:
         """A session token with time left, after an exchange if that is needed. Raises Cancelled while it waits for
         another thread's."""
-        return self._kept.get(lambda session: self._clock() < session.due, self._fetched, token)
+        return self._session.get(lambda session: self._clock() < session.due, self._fetched, token)
 
     def renewed(self, refused: Session, token: CancelToken | None = None) -> Session:
         """Another token than the one that the service refused. Several threads refused at once share one exchange."""
-        return self._kept.get(lambda session: session is not refused, self._fetched, token)
+        return self._session.get(lambda session: session is not refused, self._fetched, token)
 
     def _fetched(self) -> Session:
-        asked = self._clock()
+        sent_at = self._clock()
         issued = self._exchange()
         life = issued.refresh_in if issued.refresh_in is not None and issued.refresh_in > 0 else LIFE
-        return Session(issued.token, issued.endpoints.api if issued.endpoints is not None else None, asked + life)
+        return Session(issued.token, issued.endpoints.api if issued.endpoints is not None else None, sent_at + life)

@@ -54,7 +54,7 @@ class OpenAIResponsesChain(ResponsesChain, OpenAIResponses):
     def _request(self, prompt: Prompt) -> dict[str, Any]:
         head = self._head_for(self._require_model())
         chained = {} if head is None else {"previous_response_id": head.id}
-        own = self._kwargs(prompt, held=0 if head is None else head.messages)
+        own = self._kwargs(prompt, stored_count=0 if head is None else head.messages)
         return {**thaw(own), **chained, "store": self._stores, "timeout": self._timeouts}
 
     def _delete_stored(self, name: str) -> None:
@@ -67,7 +67,7 @@ class OpenAIResponsesChain(ResponsesChain, OpenAIResponses):
         self._caller.simple(delete)
 
     def _ask(self, kwargs: Mapping[str, Any], client: openai.OpenAI, headers: Mapping[str, str]) -> Answer:
-        return self._noted(ask(kwargs, client, headers))
+        return self._note_id_of(ask(kwargs, client, headers))
 
     def _open(self, kwargs: Mapping[str, Any], client: openai.OpenAI, headers: Mapping[str, str]) -> Source[Event]:
         return self._noted_source(open_stream(kwargs, client, headers))

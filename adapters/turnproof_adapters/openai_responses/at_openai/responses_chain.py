@@ -22,7 +22,7 @@ def is_about_what_is_gone(error: Exception, head: Head) -> bool:
 class ResponsesChain(Chain):
     """What a subclass receives goes through here, and the id of a response that was completed is remembered."""
 
-    def _noted(self, answer: Answer) -> Answer:
+    def _note_id_of(self, answer: Answer) -> Answer:
         self._note_id(answer.id)
         self._completed_id = answer.id if answer.status == "completed" else None
         return answer
@@ -35,5 +35,5 @@ class ResponsesChain(Chain):
             if event.response is not None:
                 self._note_id(event.response.id)
                 if event.type == "response.completed":
-                    self._noted(event.response)
+                    self._note_id_of(event.response)
             yield event

@@ -133,11 +133,11 @@ class Sockets:
     def stream(self, send: Send, receive: Callable[[Socket], Event]) -> Source[Event]:
         """The answer to a request as it comes, once its first event is there. Raises APIStatusError for a refusal."""
         try:
-            return self._asked(self._take(), send, receive)
+            return self._exchange(self._take(), send, receive)
         except openai.APIStatusError as error:
             if error.code != LIFE_IS_OVER:
                 raise
-        return self._asked(self._open(), send, receive)
+        return self._exchange(self._open(), send, receive)
 
     def close(self) -> None:
         """Close those that nobody uses, and every other one as soon as it is done."""
@@ -147,7 +147,7 @@ class Sockets:
         for socket in idle:
             socket.close()
 
-    def _asked(self, socket: Socket, send: Send, receive: Callable[[Socket], Event]) -> Source[Event]:
+    def _exchange(self, socket: Socket, send: Send, receive: Callable[[Socket], Event]) -> Source[Event]:
         try:
             with _as_os_errors():
                 send(socket)
@@ -182,11 +182,11 @@ class Sockets:
         socket.close()
 
     def _open(self) -> Socket:
-        made: list[_Wire] = []
+        wires: list[_Wire] = []
 
         def create(*args: Any, **options: Any) -> _Wire:
-            made.append(_Wire(*args, silence=self._settings.silence, **options))
-            return made[-1]
+            wires.append(_Wire(*args, silence=self._settings.silence, **options))
+            return wires[-1]
 
         base_url = str(self._client.base_url)
         options: Any = {
@@ -205,10 +205,10 @@ class Sockets:
             with _as_os_errors():
                 connection = self._client.responses.connect(websocket_connection_options=options).enter()
         except BaseException:
-            for wire in made:
+            for wire in wires:
                 wire.line.close()
             raise
-        return Socket(connection, made[-1])
+        return Socket(connection, wires[-1])
 
 
 class _Answer:
@@ -301,5 +301,5 @@ def _raise_refusal(event: Event) -> None:
         return
     error = _error_of(event)
     headers = error.get("headers") if isinstance(error, dict) else None
-    told = {str(name): str(value) for name, value in headers.items()} if isinstance(headers, dict) else {}
-    raise _status_error(event.status, told, error)
+    headers_by_name = {str(name): str(value) for name, value in headers.items()} if isinstance(headers, dict) else {}
+    raise _status_error(event.status, headers_by_name, error)

@@ -55,11 +55,11 @@ class OpenAIResponsesSocketChain(ResponsesChain, OpenAIResponsesOverSocket):
             self._lose_head()
             head = None
         chained: dict[str, Any] = {} if head is None else {"previous_response_id": head.id}
-        own = self._kwargs(prompt, held=0 if head is None else head.messages)
+        own = self._kwargs(prompt, stored_count=0 if head is None else head.messages)
         socket.connection.response.create(**thaw(own), **chained)
 
     def _ask(self, sockets: Sockets, send: Callable[[Socket], None]) -> Answer:
-        return self._noted(sockets.answer(send, receive_typed))
+        return self._note_id_of(sockets.answer(send, receive_typed))
 
     def _open(self, sockets: Sockets, send: Callable[[Socket], None]) -> Source[Event]:
         return self._noted_source(sockets.stream(send, receive_typed))

@@ -79,7 +79,7 @@ class _Measuring:
         for place, name in enumerate(self._plan.peers, 1):
             self._progress.stage("environments")
             self._progress(place, len(self._plan.peers), name)
-            with self._noted(name):
+            with self._note_failures(name):
                 peer = PeerProcess(name, self._binding.name)
                 running.callback(peer.close)
                 self.opening.peers[name] = peer
@@ -98,7 +98,7 @@ class _Measuring:
         with EmulatorServer() as emulator:
             for name in (*self.opening.own, *self.opening.peers):
                 for answer in answers:
-                    with self._noted(f"{name}, {'streamed' if answer.streamed else 'in one piece'}"):
+                    with self._note_failures(f"{name}, {'streamed' if answer.streamed else 'in one piece'}"):
                         responses = canned_responses(emulator, wire, open_at, answer)
                         urls[name, answer] = self._server.add(responses, wire.service.base_path)
         return urls
@@ -131,7 +131,7 @@ class _Measuring:
         for done, (figure, name) in enumerate(planned_figures, 1):
             self._progress(done, len(planned_figures), f"{figure}, {name}")
             if (url := urls.get((name, WHOLE))) is not None:
-                with self._noted(f"{figure}, {name}"):
+                with self._note_failures(f"{figure}, {name}"):
                     amount = memory.bytes_per_message(memory.Holding(self._spec, name, url, bare=figure == "held-bare"))
                     if amount is not None:
                         found[figure, name, memory.MESSAGES] = Series(amount, (amount,))
@@ -142,7 +142,7 @@ class _Measuring:
         for path in self.opening.paths:
             for messages in self._plan.messages:
                 if (url := urls.get((path, WHOLE))) is not None:
-                    with self._noted(f"counts, {path}, {counted(messages, 'message')}"):
+                    with self._note_failures(f"counts, {path}, {counted(messages, 'message')}"):
                         yield from counts(self._binding, path, messages, self._server, url, urls.get((path, SHORT)))
 
     def _open_callers(self, keys: Iterator[CallerKey], urls: _Urls, stack: ExitStack) -> list[Case]:
@@ -160,7 +160,7 @@ class _Measuring:
             kind, name, messages = caller_key
             if (url := urls.get((name, answer_to(kind)))) is None:
                 continue
-            with self._noted(f"{kind}, {name}, {counted(messages, 'message')}"):
+            with self._note_failures(f"{kind}, {name}, {counted(messages, 'message')}"):
                 if (caller := self.opening.open(caller_key, url)) is not None:
                     add(caller_key, caller, url)
                     if self.opening.is_floored(caller_key):
@@ -176,15 +176,15 @@ class _Measuring:
     def _allocated(self, cases: list[Case]) -> dict[Key, Series]:
         """What the turns of everybody in this process allocate."""
         found: dict[Key, Series] = {}
-        mine = [case for case in cases if case.name not in self.opening.peers]
-        turns = [case for case in mine if case.kind == "turn" and case.failure is None]
+        own_cases = [case for case in cases if case.name not in self.opening.peers]
+        turns = [case for case in own_cases if case.kind == "turn" and case.failure is None]
         self._progress.stage("allocations")
         gc.collect()
         # As for times: the collector has nothing to do with what all cases hold together.
         gc.freeze()
         for done, case in enumerate(turns, 1):
             self._progress(done, len(turns), str(case))
-            with self._noted(f"allocations, {case.name}, {counted(case.messages, 'message')}"):
+            with self._note_failures(f"allocations, {case.name}, {counted(case.messages, 'message')}"):
                 peak, left = allocations.peak(case.caller), allocations.blocks_left(case.caller)
                 found["peak", case.name, case.messages] = Series(peak, (peak,))
                 found["left", case.name, case.messages] = Series(left, (left,))
@@ -197,11 +197,11 @@ class _Measuring:
         self.problems.append(" ".join(message.replace(CANARY_KEY, "[key]").split()))
 
     def _close(self, name: str, caller: Caller) -> None:
-        with self._noted(f"closing {name}"):
+        with self._note_failures(f"closing {name}"):
             caller.close()
 
     @contextmanager
-    def _noted(self, what: str) -> Iterator[None]:
+    def _note_failures(self, what: str) -> Iterator[None]:
         try:
             yield
         except HarnessError:

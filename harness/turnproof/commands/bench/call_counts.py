@@ -20,7 +20,7 @@ class CallCounts:
 
     def __init__(self) -> None:
         self.calls: dict[str, int] = {}
-        self.taken = 0
+        self.reads = 0
         self._read: set[str] = set()
         self._inside = False
 
@@ -31,7 +31,7 @@ class CallCounts:
 
     def clear(self) -> None:
         """Begin to count anew."""
-        self.calls, self.taken = {}, 0
+        self.calls, self.reads = {}, 0
         self._read.clear()
 
     def messages(self, messages: Sequence[Message]) -> list[Message]:
@@ -96,17 +96,17 @@ class _WatchedList(list[Message]):
 
     def __iter__(self) -> Iterator[Message]:
         for message in super().__iter__():
-            self._watch.taken += 1
+            self._watch.reads += 1
             yield message
 
     def __reversed__(self) -> Iterator[Message]:
         for message in super().__reversed__():
-            self._watch.taken += 1
+            self._watch.reads += 1
             yield message
 
     def __getitem__(self, place: SupportsIndex | slice) -> Any:
         found = super().__getitem__(place)
-        self._watch.taken += len(found) if isinstance(found, list) else 1
+        self._watch.reads += len(found) if isinstance(found, list) else 1
         return found
 
     def __add__(self, other: Any) -> Any:
@@ -116,5 +116,5 @@ class _WatchedList(list[Message]):
         return other + self.copy()
 
     def copy(self) -> list[Message]:
-        self._watch.taken += len(self)
+        self._watch.reads += len(self)
         return super().copy()

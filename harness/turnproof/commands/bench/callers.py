@@ -56,11 +56,11 @@ def checked(caller: Caller, answer: Answer) -> None:
     if answer.streamed:
         pieces: list[str] = []
         caller.stream(pieces.append)
-        said = "".join(pieces)
+        text = "".join(pieces)
     else:
-        said = caller.ask()
-    if said != answer.text:
-        raise ProviderError(f"the server answered {answer.text!r:.60}, but the caller received {said!r:.60}")
+        text = caller.ask()
+    if text != answer.text:
+        raise ProviderError(f"the server answered {answer.text!r:.60}, but the caller received {text!r:.60}")
 
 
 class _PathCaller:

@@ -25,7 +25,7 @@ from ...errors import HarnessError
 _LIMIT = 30.0
 """Seconds in which the process has to answer: it starts a Python, and does nothing else."""
 
-_GONE = "the benchmark's server process has died, or does not answer"
+_SERVER_DIED = "the benchmark's server process has died, or does not answer"
 
 _BACKLOG = 2048
 """How many may want a connection at the same moment: more than a crowd of sessions."""
@@ -94,7 +94,7 @@ class CannedServer:
         try:
             self._line.send((what, of))
         except OSError as error:
-            raise HarnessError(_GONE) from error
+            raise HarnessError(_SERVER_DIED) from error
         return self._receive()
 
     def _receive(self) -> Any:
@@ -102,8 +102,8 @@ class CannedServer:
             if self._line.poll(_LIMIT):
                 return self._line.recv()
         except (EOFError, OSError) as error:
-            raise HarnessError(_GONE) from error
-        raise HarnessError(_GONE)
+            raise HarnessError(_SERVER_DIED) from error
+        raise HarnessError(_SERVER_DIED)
 
 
 def _number(url: str) -> int:

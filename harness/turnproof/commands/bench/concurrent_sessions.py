@@ -36,7 +36,7 @@ class ConcurrentSessions:
         """Start a thread for each, that waits for the others."""
         self._get_ready()
         self._gate.clear()
-        self._said: set[str] = set()
+        self._answers: set[str] = set()
         self._failures: list[Exception] = []
         self._threads = [threading.Thread(target=self._run_turn, args=(turn,), daemon=True) for turn in self._turns]
         for thread in self._threads:
@@ -50,9 +50,9 @@ class ConcurrentSessions:
         self._threads.clear()
         if self._failures:
             raise self._failures[0]
-        if len(self._said) != 1:
-            raise ProviderError(f"one server said one thing, and {len(self._said)} different ones were heard")
-        return self._said.pop()
+        if len(self._answers) != 1:
+            raise ProviderError(f"one server said one thing, and {len(self._answers)} different ones were heard")
+        return self._answers.pop()
 
     def stream(self, on_chunk: OnChunk) -> None:
         """The same. Nothing is streamed here."""
@@ -69,7 +69,7 @@ class ConcurrentSessions:
     def _run_turn(self, turn: Callable[[], str]) -> None:
         self._gate.wait()
         try:
-            self._said.add(turn())
+            self._answers.add(turn())
         except Exception as error:  # whatever somebody's adapter raises belongs to the one who asks
             self._failures.append(error)
 

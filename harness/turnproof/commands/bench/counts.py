@@ -64,7 +64,7 @@ class _Counting:
         finally:
             for provider in self._opened:
                 provider.shutdown()
-        calls, read, messages_taken = dict(self._watch.calls), self._watch.read, self._watch.taken
+        calls, read, messages_taken = dict(self._watch.calls), self._watch.read, self._watch.reads
         new = None if encoded is None or more is None else more - encoded
         return Count(operation, self._path, self._messages, calls, requests, read, messages_taken, new)
 

@@ -83,8 +83,8 @@ def _ratio(series_by_key: Mapping[Key, Series], numerator: Key, denominator: Key
     """One ratio; none where the other side was not measured, or came out as nothing in the noise."""
     if denominator not in series_by_key:
         return
-    mine, theirs = series_by_key[numerator], series_by_key[denominator]
-    quotients = [one / other for one, other in zip(mine.rounds, theirs.rounds, strict=True) if other > 0]
+    upper, theirs = series_by_key[numerator], series_by_key[denominator]
+    quotients = [one / other for one, other in zip(upper.rounds, theirs.rounds, strict=True) if other > 0]
     if theirs.best > 0 and quotients:
         yield Ratio(*numerator, denominator[1], denominator[2], *spread(quotients))
 

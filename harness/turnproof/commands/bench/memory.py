@@ -77,12 +77,12 @@ def bytes_per_message(holding: Holding, sessions: int = SESSIONS, messages: int 
 def _main(line: Connection, holding: Holding, sessions: int, messages: int) -> None:
     with contextlib.redirect_stdout(sys.stderr):
         try:
-            line.send(_grown(holding, sessions, messages))
+            line.send(_memory_growth(holding, sessions, messages))
         except Exception as error:  # whatever somebody's adapter raises is told where it is asked for
             line.send(f"{type(error).__name__}: {error}")
 
 
-def _grown(holding: Holding, sessions: int, messages: int) -> float | None:
+def _memory_growth(holding: Holding, sessions: int, messages: int) -> float | None:
     binding = resolve_binding(holding.spec)
     hold = _stateless if holding.caller == "stateless" else _plain
     return hold(binding, holding, sessions, messages)
@@ -104,10 +104,10 @@ def _stateless(binding: Binding, holding: Holding, sessions: int, messages: int)
     warm = session()
     before = _resident()
     sessions_alive = [session() for _ in range(sessions)]
-    grown = _resident() - before
+    growth = _resident() - before
     del warm
     provider.shutdown()
-    return grown / len(sessions_alive) / messages
+    return growth / len(sessions_alive) / messages
 
 
 def _plain(binding: Binding, holding: Holding, sessions: int, messages: int) -> float | None:
@@ -120,10 +120,10 @@ def _plain(binding: Binding, holding: Holding, sessions: int, messages: int) -> 
     warm = pickle.loads(packed)
     before = _resident()
     copies = [pickle.loads(packed) for _ in range(sessions)]
-    grown = _resident() - before
+    growth = _resident() - before
     del warm
     call.close()
-    return grown / len(copies) / messages
+    return growth / len(copies) / messages
 
 
 def _resident() -> int:

@@ -44,19 +44,19 @@ def draw(bench: Bench, report_file: Path) -> list[Path]:
     against the floor. Plots of an earlier run that this one has not are removed. Raises UsageError for a folder that
     cannot be written to.
     """
-    drawn = []
+    files = []
     try:
         for figure in (*get_args(TimeFigure), *get_args(SizeFigure)):
             file = report_file.parent / f"bench-{figure}.svg"
             rows = list(_rows(bench, figure))
             if len({row["messages"] for row in rows}) > 1:
                 file.write_text(_svg(figure, rows), "utf-8")
-                drawn.append(file)
+                files.append(file)
             else:
                 file.unlink(missing_ok=True)
     except OSError as error:
         raise UsageError(f"{error.filename}: cannot write the plot: {error.strerror}") from error
-    return drawn
+    return files
 
 
 def _rows(bench: Bench, figure: Figure) -> Iterator[dict[str, Any]]:

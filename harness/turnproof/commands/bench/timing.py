@@ -79,10 +79,10 @@ class Case:
             start = process_time_ns()
             self.caller.ask()
             return process_time_ns() - start, 0
-        heard = _FirstPiece()
+        first_piece = _FirstPiece()
         start = process_time_ns()
-        self.caller.stream(heard)
-        return process_time_ns() - start, heard.at - start
+        self.caller.stream(first_piece)
+        return process_time_ns() - start, first_piece.at - start
 
     def warm_up(self) -> None:
         """Two turns that do not count; the second one says how many there can be in a round. One is enough to say that

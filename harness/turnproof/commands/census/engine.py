@@ -27,7 +27,7 @@ from ...errors import ServiceError, UsageError
 from ...tokens import json_tokens
 from ...wire.cassettes.cost import DEFAULT_MAX_OUTPUT, price_of
 from ...wire.cassettes.recording_proxy import ProxyTarget
-from .observation import Observation, Said, read_observations
+from .observation import Observation, ShortAnswer, read_observations
 from .pairs import PlainRequest, RulePair, pairs_of, selected
 
 _MILLION: Final = 1_000_000
@@ -156,7 +156,7 @@ async def _ask_all(
     options: CensusOptions, wire: Dialect, target: ProxyTarget, pairs: Sequence[RulePair], out: Callable[[str], None]
 ) -> int:
     options.out.parent.mkdir(parents=True, exist_ok=True)
-    asked = 0
+    count = 0
     with options.out.open("ab") as file:
         async with target:
             for pair in pairs:
@@ -167,14 +167,14 @@ async def _ask_all(
                     )
                 file.write(msgspec.json.encode(found) + b"\n")
                 file.flush()
-                asked += 1
+                count += 1
                 out(one_line(f"{found.agreement}: {pair.id}: {found.illegal.status} {found.illegal.message:.100}"))
-    return asked
+    return count
 
 
 async def _ask(options: CensusOptions, wire: Dialect, target: ProxyTarget, pair: RulePair) -> Observation:
-    illegal = await _said(wire, target, pair.illegal)
-    legal = await _said(wire, target, pair.legal)
+    illegal = await _short_answer(wire, target, pair.illegal)
+    legal = await _short_answer(wire, target, pair.legal)
     return Observation(
         turnproof=__version__,
         dialect=options.dialect,
@@ -190,14 +190,14 @@ async def _ask(options: CensusOptions, wire: Dialect, target: ProxyTarget, pair:
     )
 
 
-async def _said(wire: Dialect, target: ProxyTarget, request: PlainRequest) -> Said:
+async def _short_answer(wire: Dialect, target: ProxyTarget, request: PlainRequest) -> ShortAnswer:
     try:
         answer = await target.forward(request.as_http())
         body = b"".join([chunk async for chunk in answer.chunks])
     except ServiceError as error:
-        return Said(0, "unreachable", mask(str(error), target.secrets)[:_LONGEST_MESSAGE])
+        return ShortAnswer(0, "unreachable", mask(str(error), target.secrets)[:_LONGEST_MESSAGE])
     read = wire.read_response(answer.status, answer.headers, body)
-    return Said(answer.status, read.error_kind or "", _scrubbed(read.error_message or "", target))
+    return ShortAnswer(answer.status, read.error_kind or "", _scrubbed(read.error_message or "", target))
 
 
 def _scrubbed(message: str, target: ProxyTarget) -> str:

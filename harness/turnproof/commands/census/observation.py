@@ -20,7 +20,7 @@ REFUSED = frozenset({400, 404, 405, 409, 410, 411, 413, 414, 415, 422})
 _LONGEST = 10_000_000
 
 
-class Said(msgspec.Struct, frozen=True):
+class ShortAnswer(msgspec.Struct, frozen=True):
     """An answer in short: the status, and of an error its kind and its words, without what is private."""
 
     status: int
@@ -49,8 +49,8 @@ class Observation(msgspec.Struct, frozen=True, kw_only=True):
     loopback: bool
     contributor: str
     model: str
-    illegal: Said
-    legal: Said
+    illegal: ShortAnswer
+    legal: ShortAnswer
 
     @property
     def agreement(self) -> Agreement:

@@ -97,11 +97,11 @@ def selected(name: str, patterns: tuple[str, ...]) -> tuple[RulePair, ...]:
     _, _, surface = name.partition("@")
     data = pairs_of(api_of(name))
     first = next((pair.surface for pair in data.pairs if pair.surface), "")
-    mine = [pair for pair in data.pairs if pair.surface == (surface or first)]
+    own_pairs = [pair for pair in data.pairs if pair.surface == (surface or first)]
     for pattern in patterns:
-        if not any(fnmatchcase(pair.rule, pattern) for pair in mine):
+        if not any(fnmatchcase(pair.rule, pattern) for pair in own_pairs):
             raise UsageError(f"no rule that can be asked matches {pattern!r} (list: turnproof census {name})")
-    return tuple(pair for pair in mine if not patterns or any(fnmatchcase(pair.rule, one) for one in patterns))
+    return tuple(pair for pair in own_pairs if not patterns or any(fnmatchcase(pair.rule, one) for one in patterns))
 
 
 def _has_pairs(name: str) -> bool:

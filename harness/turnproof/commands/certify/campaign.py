@@ -126,7 +126,7 @@ class Campaign:
             self._ended[spec.adapter, spec.key] = view
             look(spec, view)
 
-        self._runner.run_all(runs, store_run, self.stop, on_begin=lambda spec: self._progress.begun(self._name(spec)))
+        self._runner.run_all(runs, store_run, self.stop, on_begin=lambda spec: self._progress.started(self._name(spec)))
         return failed
 
     def _take_over(self, spec: RunSpec, look: Callable[[RunSpec, View], None]) -> bool:

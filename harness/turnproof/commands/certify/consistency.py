@@ -163,13 +163,15 @@ def nothing_is_missing(
     patterns = _patterns(run)
     scenarios = chosen_scenarios(suite_scenarios, base_patterns(patterns))
     for name, adapter in run.adapters.items():
-        mine = [line for line in run.results if line.adapter == name]
-        judged = {line.requirement for line in mine}
+        lines = [line for line in run.results if line.adapter == name]
+        judged = {line.requirement for line in lines}
         requirements = [one for one in suite.requirements if one.id in judged]
-        the_plan = _plan(adapter, suite, scenarios, requirements, mine, run.header.depth, patterns)
-        asked = {(item.requirement.id, item.path) for item in the_plan.items}
-        there = {(line.requirement, line.path) for line in mine}
-        yield from _mismatches(name, "verdict", (f"{id} [{path}]" for id, path in sorted(asked - there)), missing=True)
+        the_plan = _plan(adapter, suite, scenarios, requirements, lines, run.header.depth, patterns)
+        planned_pairs = {(item.requirement.id, item.path) for item in the_plan.items}
+        there = {(line.requirement, line.path) for line in lines}
+        yield from _mismatches(
+            name, "verdict", (f"{id} [{path}]" for id, path in sorted(planned_pairs - there)), missing=True
+        )
         adapter_views = views.get(name, ())
         planned = {str(spec.key) for spec in (*the_plan.runs, *second_runs(the_plan, name, adapter_views))}
         if run.header.depth == "full" and adapter.backend == "emulate":

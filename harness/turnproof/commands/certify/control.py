@@ -41,9 +41,9 @@ def certify_controls(
     runner.run_all(specs, lambda spec, transcript: transcripts.__setitem__((spec.adapter, spec.key), transcript))
     results = []
     for name in names:
-        mine = [transcripts[spec.adapter, spec.key] for spec in specs if spec.adapter == CONTROLS[name]]
-        evidence = {str(transcript.key): store.put(transcript) for transcript in mine}
-        results.append(judge_control(runner.subject(CONTROLS[name]), mine, evidence, suite))
+        own_transcripts = [transcripts[spec.adapter, spec.key] for spec in specs if spec.adapter == CONTROLS[name]]
+        evidence = {str(transcript.key): store.put(transcript) for transcript in own_transcripts}
+        results.append(judge_control(runner.subject(CONTROLS[name]), own_transcripts, evidence, suite))
     return tuple(results)
 
 
@@ -66,8 +66,8 @@ def missing_controls(controls: Sequence[ControlResult], dialects: Iterable[str])
         if name not in there:
             yield f"the control of {name} has to be there and is not: nothing says that the harness was right"
             continue
-        made = there[name].evidence.keys()
-        for key in sorted(planned[name] - made):
+        measured = there[name].evidence.keys()
+        for key in sorted(planned[name] - measured):
             yield f"the control of {name} {key}: this run has to be there and is not"
     yield from (f"there is no control of {name!r}" for name in there if name not in CONTROLS)
 

@@ -58,11 +58,11 @@ class Claimed:
                 found[scenario.name] = (scenario, lacking)
         return found
 
-    def missing(self, requirement: Requirement, ran: Collection[str]) -> tuple[str, ...]:
+    def missing(self, requirement: Requirement, scenarios_run: Collection[str]) -> tuple[str, ...]:
         """What the scenarios that could have shown the requirement need, and is not claimed: features and operations.
 
-        Nothing, where one that `ran` has all the features which the requirement speaks of: what was not seen there was
-        not left out for want of anything.
+        Nothing, where one that `scenarios_run` has all the features which the requirement speaks of: what was not
+        seen there was not left out for want of anything.
         """
         needed = {feature for feature in requirement.capability if not feature.startswith("wire:")} - set(ASSUMED)
         found: set[str] = set()
@@ -70,7 +70,7 @@ class Claimed:
             if not requirement.looks_at(scenario.name) or scenario.subject not in ("adapter", self.kind):
                 continue
             lacking = lacking_for(scenario, self.claims, self.operations)
-            if scenario.name in ran and needed and needed <= set(scenario.features):
+            if scenario.name in scenarios_run and needed and needed <= set(scenario.features):
                 return ()
             found.update(lacking)
         return tuple(sorted(found))
@@ -130,10 +130,10 @@ def decided_on(verdict: Verdict, views: Iterable[View]) -> DecidedOn:
     faults count as such, whatever else the service answered there."""
     if verdict.status in (Status.INCONCLUSIVE, Status.NOT_CLAIMED):
         return ""
-    mine = [view for view in views if view.live and view.digest in verdict.evidence]
-    if not mine:
+    own_views = [view for view in views if view.live and view.digest in verdict.evidence]
+    if not own_views:
         return ""
-    on_answers = any(any(one.served for one in view.exchanges) and not _made_faults(view) for view in mine)
+    on_answers = any(any(one.served for one in view.exchanges) and not _made_faults(view) for view in own_views)
     return "answers" if on_answers else "faults"
 
 
@@ -148,10 +148,10 @@ def _explained(
     runs = runs_of(requirement, path, views)
     if not verdict.compared_nothing:
         return msgspec.structs.replace(verdict, undecided=tuple(cut_runs(runs)))
-    ran = {view.key.scenario for view in views}
+    scenarios_run = {view.key.scenario for view in views}
     showing = subject.showing(requirement, path)
     if not showing:
-        if missing := subject.missing(requirement, ran):
+        if missing := subject.missing(requirement, scenarios_run):
             return not_claimed(f"no run shows it without what the {subject.kind} does not claim: {', '.join(missing)}")
         found = in_runs(runs, registry[requirement.id].callbacks, subject.claims, requirement.asks)
         return msgspec.structs.replace(verdict, undecided=tuple(found))
@@ -168,7 +168,7 @@ def _explained(
             subject.claims,
             requirement.asks,
         ),
-        *not_run(scenario for scenario in within if scenario.name not in ran),
+        *not_run(scenario for scenario in within if scenario.name not in scenarios_run),
         *claims_missing(lacking),
     )
     return msgspec.structs.replace(verdict, undecided=reasons)
@@ -205,7 +205,7 @@ def with_needed_calls(
 
 
 def _hides_calls(views: Sequence[View]) -> bool:
-    turns = [turn for view in views for turn in view.turns if turn.spoken]
+    turns = [turn for view in views for turn in view.turns if turn.has_user_message]
     return bool(turns) and not any(turn.calls for turn in turns)
 
 

@@ -67,8 +67,8 @@ def certify(options: CertifyOptions) -> int:
     backends = Backends(
         {spec: choose_backend(spec, subject, requested, options.cassettes) for spec, subject in subjects.items()}
     )
-    with ExitStack() as held, progress("certify") as tracker:
-        runner = held.enter_context(
+    with ExitStack() as stack, progress("certify") as tracker:
+        runner = stack.enter_context(
             run_place(
                 options.cluster,
                 subjects,
@@ -96,7 +96,7 @@ def certify(options: CertifyOptions) -> int:
         for spec, subject in subjects.items():
             backends.prepare(spec, subject, {run.scenario.name for run in the_plan.runs if run.adapter == spec})
             _check_cost(options, spec, subject, backends, the_plan)
-        held.enter_context(locked(options.out))  # only now: a mistake in usage leaves no folder behind
+        stack.enter_context(locked(options.out))  # only now: a mistake in usage leaves no folder behind
         store = EvidenceStore(options.out / "evidence")
         lines = [
             adapter_line(spec, subject, backends, (run.scenario for run in the_plan.runs if run.adapter == spec))

@@ -23,14 +23,14 @@ class KeptPlace(RunPlace):
     `emulation` is what answers, where it is asked what its service has issued.
     """
 
-    def __init__(self, place: RunPlace, kept: KeptRuns, emulation: Emulation | None = None) -> None:
+    def __init__(self, place: RunPlace, runs: KeptRuns, emulation: Emulation | None = None) -> None:
         self.taken_over = 0
         """Runs that an interrupted command had made."""
         self._place = place
-        self._kept = kept
+        self._runs = runs
         self._emulation = emulation
-        self._asked: Counter[str] = Counter()
-        self._made: set[str] = set()
+        self._run_counts: Counter[str] = Counter()
+        self._new_names: set[str] = set()
 
     def __enter__(self) -> Self:
         self._place.__enter__()
@@ -49,7 +49,7 @@ class KeptPlace(RunPlace):
 
     def has(self, spec: RunSpec) -> bool:
         """Whether the run that is asked for next is kept already."""
-        return self._kept.find(self._next_name(spec)) is not None
+        return self._runs.find(self._next_name(spec)) is not None
 
     def make_runs(self, specs: Iterable[RunSpec], progress: Progress) -> None:
         """All runs: `done` is called for those that are kept, and then for the others in the order they end."""
@@ -57,15 +57,15 @@ class KeptPlace(RunPlace):
         missing: list[RunSpec] = []
         for spec in specs:
             name = self._next_name(spec)
-            self._asked[run_name(spec)] += 1
-            transcript = self._kept.find(name)
+            self._run_counts[run_name(spec)] += 1
+            transcript = self._runs.find(name)
             if transcript is None:
                 names[id(spec)] = name
                 missing.append(spec)
                 continue
-            self.taken_over += name not in self._made
+            self.taken_over += name not in self._new_names
             if self._emulation is not None:
-                self._emulation.add_issued(spec, self._kept.issued(name))
+                self._emulation.add_issued(spec, self._runs.issued(name))
             progress.done(spec, transcript)
 
         def keep(spec: RunSpec, transcript: Transcript) -> None:
@@ -78,7 +78,7 @@ class KeptPlace(RunPlace):
     def prepare(self, specs: Iterable[RunSpec]) -> None:
         """Make runs that will be asked for, as far as they are not kept: many at a time go quicker."""
         names = {id(spec): (self._next_name(spec), spec) for spec in specs}
-        missing = [spec for name, spec in names.values() if self._kept.find(name) is None]
+        missing = [spec for name, spec in names.values() if self._runs.find(name) is None]
 
         def keep(spec: RunSpec, transcript: Transcript) -> None:
             self._keep(names[id(spec)][0], spec, transcript)
@@ -88,14 +88,14 @@ class KeptPlace(RunPlace):
 
     def _next_name(self, spec: RunSpec) -> str:
         first = run_name(spec)
-        number = self._asked[first]
+        number = self._run_counts[first]
         return run_name(spec, number) if number else first
 
     def _keep(self, name: str, spec: RunSpec, transcript: Transcript) -> None:
-        self._made.add(name)
+        self._new_names.add(name)
         if self._emulation is None:
-            self._kept.add(name, transcript)
+            self._runs.add(name, transcript)
             return
         issued = self._emulation.issued(spec)
         self._emulation.add_issued(spec, issued)
-        self._kept.add(name, transcript, issued)
+        self._runs.add(name, transcript, issued)

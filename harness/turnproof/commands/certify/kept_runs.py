@@ -61,8 +61,8 @@ class _Line(msgspec.Struct, frozen=True):
 def run_name(spec: RunSpec, number: int = 0) -> str:
     """The name of a run, by all that it follows from; with the `number` of times that it was asked for before."""
     scenario = msgspec.structs.replace(spec.scenario, file="")
-    asked = (spec.adapter, spec.mutant, spec.key, spec.flag, spec.watch, spec.issued, scenario, number)
-    return hashlib.sha256(canonical(asked)).hexdigest()
+    identity = (spec.adapter, spec.mutant, spec.key, spec.flag, spec.watch, spec.issued, scenario, number)
+    return hashlib.sha256(canonical(identity)).hexdigest()
 
 
 class KeptRuns:

@@ -149,8 +149,10 @@ class Judge:
         measured = [one for one in places if before[one].status is Status.HELD]
         if not measured:
             return "unmeasured"
-        mine = {key: view for key, view in mutant_views.items() if key.path == path}
-        if mutant.in_evidence and all(view.digest == self._bench.control[key].digest for key, view in mine.items()):
+        own_views = {key: view for key, view in mutant_views.items() if key.path == path}
+        if mutant.in_evidence and all(
+            view.digest == self._bench.control[key].digest for key, view in own_views.items()
+        ):
             return "equal"
         return "caught" if any(after[one].status is Status.VIOLATED for one in measured) else "missed"
 
@@ -182,8 +184,8 @@ class Judge:
             if why.status is Status.NOT_CLAIMED:
                 return Outcome.NOT_CLAIMED, why.message
             return Outcome.NO_CONTROL, f"for the control the requirement is {why.status}: {REGISTRY.message(why)}"
-        caught = next(path for path, how in paths.items() if how == "caught")
-        place = caught if verdicts[caught].status is Status.VIOLATED else "parity"
+        catching_path = next(path for path, how in paths.items() if how == "caught")
+        place = catching_path if verdicts[catching_path].status is Status.VIOLATED else "parity"
         return Outcome.CAUGHT, REGISTRY.message(after[mutant.caught_by, place])
 
     def _crash(self, mutant: Mutant, mutant_views: Mapping[RunKey, View], paths: Mapping[str, str]) -> str:

@@ -26,14 +26,14 @@ _STYLES = {Outcome.CAUGHT: "held", Outcome.NOT_CLAIMED: "not-claimed", Outcome.F
 
 def matrix_page(matrix: Matrix) -> str:
     """The page of one matrix."""
-    ran = [row for row in matrix.mutants if row.outcome is not Outcome.NOT_CLAIMED]
-    caught = [row for row in ran if row.outcome is Outcome.CAUGHT]
+    rows_run = [row for row in matrix.mutants if row.outcome is not Outcome.NOT_CLAIMED]
+    rows_caught = [row for row in rows_run if row.outcome is Outcome.CAUGHT]
     return template("mutants.html.j2").render(
         matrix=matrix,
-        ran=ran,
-        caught=caught,
-        picture=kill_picture(ran, list(matrix.requirements)),
-        others=_other_trips(caught),
+        ran=rows_run,
+        caught=rows_caught,
+        picture=kill_picture(rows_run, list(matrix.requirements)),
+        others=_other_trips(rows_caught),
         most=MOST_OTHERS,
         symbol=lambda row: _SYMBOLS.get(row.outcome, "✗"),
         style=lambda row: _STYLES.get(row.outcome, "violated"),
@@ -41,9 +41,9 @@ def matrix_page(matrix: Matrix) -> str:
     )
 
 
-def _other_trips(caught: Sequence[Row]) -> dict[int, int]:
+def _other_trips(rows: Sequence[Row]) -> dict[int, int]:
     """How many mutants trip how many requirements beside their own."""
-    counts = [len(row.trips) for row in caught]
+    counts = [len(row.trips) for row in rows]
     return {number: counts.count(number) for number in range(max(counts, default=-1) + 1)}
 
 

@@ -78,8 +78,8 @@ def mutants(options: MutantsOptions) -> int:
     trials = plan(options.adapter, subject, suite, suite_scenarios(suite), selection)
     with progress("mutants") as tracker, locked(options.out) if options.resume else nullcontext():
         runs = Runs(tracker)
-        kept = _kept_runs(options, suite, subject) if options.resume else None
-        runs.make(options, subject, trials, kept)
+        stored_runs = _kept_runs(options, suite, subject) if options.resume else None
+        runs.make(options, subject, trials, stored_runs)
     requirements = tuple(
         one for one in suite.requirements if one.concerns(subject.kind) and not one.lacks(subject.claims())
     )
@@ -110,8 +110,8 @@ def mutants(options: MutantsOptions) -> int:
     text = msgspec.json.format(canonical(matrix), indent=2).decode()
     write_whole(options.out / "mutants.json", text + "\n")
     write_whole(options.out / "mutants.html", matrix_page(matrix))
-    if kept is not None:
-        kept.remove()
+    if stored_runs is not None:
+        stored_runs.remove()
         print(f"resumed: {counted(runs.taken_over, 'run')} taken over", file=sys.stderr)
     if options.json:
         print(text)
@@ -120,13 +120,13 @@ def mutants(options: MutantsOptions) -> int:
     return matrix.exit_code
 
 
-KEPT = "mutants.kept"
+RUNS_FOLDER = "mutants.kept"
 """The folder of runs that `--resume` goes on with; it goes when the matrix is there."""
 
 
 def _kept_runs(options: MutantsOptions, suite: Suite, subject: Subject) -> KeptRuns:
     foreign = [name.partition(":")[0] for name in options.only if ":" in name]
-    return KeptRuns(options.out / KEPT, MadeWith.here(suite, [subject], options.seed, foreign))
+    return KeptRuns(options.out / RUNS_FOLDER, MadeWith.here(suite, [subject], options.seed, foreign))
 
 
 def select(only: Sequence[str]) -> dict[str, Mutant]:
@@ -162,12 +162,12 @@ def plan(
         named = [one for one in scenarios if any(fnmatchcase(one.name, glob) for glob in mutant.scenarios)]
         if not named:
             raise CatalogueError(f"mutant {name!r}: no scenario matches {' or '.join(mutant.scenarios)!r}")
-        mine = [one for one in named if not lacking_for(one, subject.claims(), subject.operations)] or named
+        fitting = [one for one in named if not lacking_for(one, subject.claims(), subject.operations)] or named
         on = [path for path in subject.paths if path in mutant.paths and path in requirement.paths]
-        if why := _misplaced(mutant, suite, subject.kind) or _unfit(mutant, requirement, subject, mine, on):
+        if why := _misplaced(mutant, suite, subject.kind) or _unfit(mutant, requirement, subject, fitting, on):
             trials.append(Trial(name, mutant, left_out=why))
             continue
-        specs = [RunSpec(spec, scenario, key, name) for scenario in mine for key in run_keys(subject, scenario, on)]
+        specs = [RunSpec(spec, scenario, key, name) for scenario in fitting for key in run_keys(subject, scenario, on)]
         trials.append(Trial(name, mutant, tuple(_first_mode(specs) if mutant.fails == "hangs" else specs)))
     return trials
 
@@ -252,9 +252,10 @@ class Runs:
     taken_over: int = 0
 
     def make(
-        self, options: MutantsOptions, subject: Subject, trials: Sequence[Trial], kept: KeptRuns | None = None
+        self, options: MutantsOptions, subject: Subject, trials: Sequence[Trial], stored_runs: KeptRuns | None = None
     ) -> None:
-        """Make every run of the trials, and of the control on all its paths where they take place; keep them in `kept`.
+        """Make every run of the trials, and of the control on all its paths where they take place; keep them in
+        `stored_runs`.
 
         Mutants that hang are run on this machine, wherever the others are.
         """
@@ -274,14 +275,14 @@ class Runs:
             on_workers=self.progress.workers,
             on_ready=report_dashboard,
         )
-        with self._keeping(place, kept) as found:
-            found.run_all((*control, *broken), self.add_run, on_begin=lambda spec: self.progress.begun(_name(spec)))
+        with self._keeping(place, stored_runs) as found:
+            found.run_all((*control, *broken), self.add_run, on_begin=lambda spec: self.progress.started(_name(spec)))
         if hanging:
-            self._make_hanging(options, hanging, kept)
+            self._make_hanging(options, hanging, stored_runs)
 
-    def _make_hanging(self, options: MutantsOptions, hanging: Sequence[RunSpec], kept: KeptRuns | None) -> None:
+    def _make_hanging(self, options: MutantsOptions, hanging: Sequence[RunSpec], stored_runs: KeptRuns | None) -> None:
         runner = Runner(jobs=1, seed=options.seed, time_limit=HANG_LIMIT)
-        with self._keeping(runner, kept) as place:
+        with self._keeping(runner, stored_runs) as place:
             # The short limit counts from a worker's second run on: only then is its SDK imported for sure. The
             # first is no control: on a busy machine it may be silent for that long without hanging.
             for spec in hanging:
@@ -290,13 +291,14 @@ class Runs:
                 self.add_run(spec, place.run(spec))
 
     @contextmanager
-    def _keeping(self, place: RunPlace, kept: KeptRuns | None) -> Iterator[RunPlace]:
-        """The place, opened. With `kept` it keeps each run that it makes, and makes none that is kept already."""
-        if kept is None:
+    def _keeping(self, place: RunPlace, stored_runs: KeptRuns | None) -> Iterator[RunPlace]:
+        """The place, opened. With `stored_runs` it keeps each run that it makes, and makes none that is kept
+        already."""
+        if stored_runs is None:
             with place as found:
                 yield found
             return
-        with KeptPlace(place, kept) as keeping:
+        with KeptPlace(place, stored_runs) as keeping:
             try:
                 yield keeping
             finally:

@@ -125,9 +125,9 @@ def plan(
     for spec, subject in subjects.items():
         paths = [p for p in PATHS if path in (None, p) and p in subject.paths]
         claims = subject.claims()
-        mine = [requirement for requirement in requirements if requirement.concerns(subject.kind)]
-        judged = [requirement for requirement in mine if not requirement.lacks(claims)]
-        for requirement in mine:
+        fitting = [requirement for requirement in requirements if requirement.concerns(subject.kind)]
+        judged = [requirement for requirement in fitting if not requirement.lacks(claims)]
+        for requirement in fitting:
             items += [Item(spec, requirement, p) for p in paths]
             if len(paths) == 2 and REGISTRY[requirement.id].aspect is not None:
                 items.append(Item(spec, requirement, "parity"))

@@ -23,8 +23,8 @@ class RequirementItems:
 
     def pytest_collection_modifyitems(self, session: pytest.Session, items: list[pytest.Item]) -> None:
         parent = RequirementNode.from_parent(session, name="turnproof")
-        mine = self.campaign.plan.items
-        items.extend(RequirementItem.from_parent(parent, name=item.id, item=item, plugin=self) for item in mine)
+        own_items = self.campaign.plan.items
+        items.extend(RequirementItem.from_parent(parent, name=item.id, item=item, plugin=self) for item in own_items)
 
     def measure(self) -> None:
         """Make the runs; what goes wrong here is ours, and stops the session."""

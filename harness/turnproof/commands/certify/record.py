@@ -88,7 +88,7 @@ def record(options: RecordOptions, out: Callable[[str], None] = print) -> int:
             if transcript.end.how != "completed":
                 unfinished.append(f"{spec.key}: {transcript.end.how}: {transcript.end.detail}")
 
-        runner.run_all(specs, report_run, on_begin=lambda spec: tracker.begun(str(spec.key)))
+        runner.run_all(specs, report_run, on_begin=lambda spec: tracker.started(str(spec.key)))
     secrets = [CANARY_KEY, *environment_secrets()]
     for scenario in scenarios:
         for cassette, path in recording.cassettes(root, scenario):

@@ -51,7 +51,7 @@ def earlier_runs(folder: Path, head: Header, adapters: Sequence[AdapterLine], st
     for run in runs:
         usable = {name for name, one in run.adapters.items() if now.get(name) == _measured_as(one)}
         for line in run.transcripts:
-            if line.adapter in usable and _kept(store, line.digest):
+            if line.adapter in usable and _keep_evidence(store, line.digest):
                 lines.setdefault((line.adapter, line.key), line)
     controls = _controls(runs[0], {api_of(one.dialect) for one in adapters}, store)
     return Earlier(
@@ -103,10 +103,14 @@ def _controls(run: Run, dialects: set[str], store: EvidenceStore) -> tuple[Contr
     if not dialects <= found.keys():
         return None
     needed = [one for one in run.header.controls if one.dialect in dialects]
-    return tuple(needed) if all(_kept(store, digest) for one in needed for digest in one.evidence.values()) else None
+    return (
+        tuple(needed)
+        if all(_keep_evidence(store, digest) for one in needed for digest in one.evidence.values())
+        else None
+    )
 
 
-def _kept(store: EvidenceStore, digest: str) -> bool:
+def _keep_evidence(store: EvidenceStore, digest: str) -> bool:
     try:
         store.keep(digest)
     except UsageError:

@@ -117,8 +117,8 @@ def _selected(only: Sequence[str]) -> list[str]:
 
 def _combinations(names: Sequence[str], count: int, seed: int) -> list[str]:
     """The names, and so many pairs and triples of them, drawn by the seed."""
-    drawn = random.Random(seed)
-    several = [drawn.sample(names, min(len(names), drawn.choice((2, 3)))) for _ in range(count)]
+    generator = random.Random(seed)
+    several = [generator.sample(names, min(len(names), generator.choice((2, 3)))) for _ in range(count)]
     return [*names, *dict.fromkeys("+".join(some) for some in several)]
 
 

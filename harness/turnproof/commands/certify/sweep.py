@@ -30,8 +30,8 @@ class Sweep:
         There is no second run of a point: on each path it is judged by itself, and the paths are not compared.
         """
         claims = subject.claims()
-        mine = {item.requirement for item in plan.items if item.adapter == spec}
-        judged = [requirement for requirement in mine if not requirement.lacks(claims)]
+        planned = {item.requirement for item in plan.items if item.adapter == spec}
+        judged = [requirement for requirement in planned if not requirement.lacks(claims)]
         for view in views if spec in self._specs else ():
             if view.key.repeat:
                 continue
@@ -45,7 +45,7 @@ class Sweep:
     def talk(self, views: Mapping[str, Sequence[View]]) -> list[str]:
         """What was to be swept and was not, a line each. `views` has all runs of each subject."""
         lines = [f"{spec}: not swept, since it was not emulated" for spec in views if spec not in self._specs]
-        swept = [(spec, view) for spec, mine in views.items() for view in mine if is_point(view.key.scenario)]
+        swept = [(spec, view) for spec, own_views in views.items() for view in own_views if is_point(view.key.scenario)]
         lines += [f"{spec}: {view.key} was not reached" for spec, view in swept if not _happened(view)]
         names = {view.key.scenario for _, view in swept}
         for pattern in filter(is_point, self._patterns):

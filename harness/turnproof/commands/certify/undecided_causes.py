@@ -30,8 +30,8 @@ _EVENTS: Final[Mapping[str, type[Event]]] = {
 
 def runs_of(requirement: Requirement, path: str, views: Iterable[View]) -> list[View]:
     """The runs that are judged by a requirement on a path, sorted: runs end in any order."""
-    mine = (view for view in views if path in (view.key.path, "parity") and view.key.repeat == 0)
-    return sorted((view for view in mine if requirement.looks_at(view.key.scenario)), key=lambda view: view.key)
+    own_views = (view for view in views if path in (view.key.path, "parity") and view.key.repeat == 0)
+    return sorted((view for view in own_views if requirement.looks_at(view.key.scenario)), key=lambda view: view.key)
 
 
 def in_runs(views: Sequence[View], callbacks: Sequence[str], claims: Capabilities, asks: Asked) -> Iterator[Undecided]:

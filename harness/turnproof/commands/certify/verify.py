@@ -80,9 +80,9 @@ def report_agrees(run: Run, store: EvidenceStore, folder: Path) -> list[str]:
     if not file.exists():
         return others
     try:
-        beside = read_certification(file)
+        stored_report = read_certification(file)
         report = msgspec.json.encode(certification(run, store))
-        if beside == msgspec.json.decode(report, type=Certification):
+        if stored_report == msgspec.json.decode(report, type=Certification):
             return others
         if run.earlier and _contains(msgspec.json.decode(report), msgspec.json.decode(read_regular(file))):
             return others

@@ -56,15 +56,15 @@ def main(argv: Sequence[str] | None = None) -> int:
         code = _run(words)
     if termination.came and code is Exit.INTERRUPTED:
         code = Exit.TERMINATED
-    lost = standard_streams.failure()
-    if lost is not None and not isinstance(lost, BrokenPipeError):
-        code = _fault(f"cannot write the output: {lost.strerror}")
-    if code is not None and not isinstance(lost, BrokenPipeError):
+    write_error = standard_streams.failure()
+    if write_error is not None and not isinstance(write_error, BrokenPipeError):
+        code = _fault(f"cannot write the output: {write_error.strerror}")
+    if code is not None and not isinstance(write_error, BrokenPipeError):
         standard_streams.write_line(f"exit {code}: {code.words}")
-        lost = standard_streams.failure()
+        write_error = standard_streams.failure()
     if argv is None:
         gc.freeze()  # the process ends: a last collection would walk all that the command has made
-    return int(Exit.READER_GONE if isinstance(lost, BrokenPipeError) else code or Exit.OK)
+    return int(Exit.READER_GONE if isinstance(write_error, BrokenPipeError) else code or Exit.OK)
 
 
 def _run(words: list[str]) -> Exit | None:

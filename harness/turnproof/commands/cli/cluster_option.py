@@ -19,14 +19,14 @@ def cluster_options(address: str | None, config: Config, jobs: int | None = None
     from ...errors import UsageError
 
     settings = config.settings.cluster
-    asked = settings.address if address is None else address
-    if not asked:
+    target = settings.address if address is None else address
+    if not target:
         return None
     if jobs is not None:
         raise UsageError("-j is for worker processes of this machine: with --cluster, leave it away")
     from ...run.cluster.connection import check_address
     from ...run.cluster.runner import ClusterOptions
 
-    check_address(asked)
+    check_address(target)
     folder = config.file.parent if config.file is not None else Path()
-    return ClusterOptions(asked, settings.share, tuple(folder / wheel for wheel in settings.wheels))
+    return ClusterOptions(target, settings.share, tuple(folder / wheel for wheel in settings.wheels))

@@ -41,15 +41,15 @@ def import_traffic(
     """
     from ..imports.engine import ImportOptions, prepare, show, write
 
-    made = prepare(ImportOptions(tuple(files), out, dialect, tuple(mask or ()), force))
-    show(made, typer.echo)
-    if not made.scenarios:
+    result = prepare(ImportOptions(tuple(files), out, dialect, tuple(mask or ()), force))
+    show(result, typer.echo)
+    if not result.scenarios:
         typer.echo("nothing to write: no conversation can be made into a scenario", err=True)
         return Exit.UNDECIDED
-    if not yes and not _agreed(len(made.scenarios), out):
+    if not yes and not _agreed(len(result.scenarios), out):
         typer.echo("nothing was written; --yes writes without asking", err=True)
         return Exit.FAULT
-    write(made)
+    write(result)
     typer.echo(f"written. Next: turnproof certify NAME --scenario {out}/")
     return Exit.OK
 

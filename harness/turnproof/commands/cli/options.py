@@ -64,11 +64,11 @@ CertificationJson = Annotated[bool, typer.Option("--json", help="Print certifica
 ViolationDetails = Annotated[bool, typer.Option("-v", "--verbose", help="Show the details of what is not held.")]
 
 
-def _checked_prices(given: tuple[float, float] | None) -> tuple[float, float] | None:
+def _checked_prices(prices: tuple[float, float] | None) -> tuple[float, float] | None:
     """Raise UsageError for a price that is no amount: no comparison would stop NaN, nor a negative price."""
-    if given is not None and not all(0 <= price < math.inf for price in given):
-        raise UsageError(f"--price takes two amounts in US dollars, in and out, got {given[0]!r} {given[1]!r}")
-    return given
+    if prices is not None and not all(0 <= price < math.inf for price in prices):
+        raise UsageError(f"--price takes two amounts in US dollars, in and out, got {prices[0]!r} {prices[1]!r}")
+    return prices
 
 
 Prices = Annotated[

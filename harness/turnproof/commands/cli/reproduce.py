@@ -41,18 +41,18 @@ def reproduce(
     from ..reproduce.found import UnreproducibleError
 
     try:
-        made = engine(folder, finding, adapter=adapter, scenarios=tuple(scenario or ()), path=path)
+        reproducer = engine(folder, finding, adapter=adapter, scenarios=tuple(scenario or ()), path=path)
     except UnreproducibleError as error:
         print(f"no reproducer: {error}", file=sys.stderr)
         return Exit.UNDECIDED
     if out is None:
-        sys.stdout.write(made.source)
+        sys.stdout.write(reproducer.source)
     else:
-        write_whole(out, made.source)
+        write_whole(out, reproducer.source)
         print(f"reproducer: {out}", file=sys.stderr)
-    print(made.trial.sentence, file=sys.stderr)
+    print(reproducer.trial.sentence, file=sys.stderr)
     if not check:
         return Exit.OK
-    checked = made.check()
-    print(f"in a clean environment with {', '.join(made.requirements)}: {checked.sentence}", file=sys.stderr)
+    checked = reproducer.check()
+    print(f"in a clean environment with {', '.join(reproducer.requirements)}: {checked.sentence}", file=sys.stderr)
     return Exit.OK if checked.shown else Exit.UNDECIDED

@@ -39,12 +39,12 @@ def compare(options: CompareOptions) -> ComparisonReport:
             write_comparison(report, options.out, stores)
         return report
     if options.out is not None:
-        with ExitStack() as held:
-            report = measure(options, options.out, held)
+        with ExitStack() as stack:
+            report = measure(options, options.out, stack)
             write_comparison(report, options.out, [EvidenceStore(options.out / "evidence")])
         return report
-    with tempfile.TemporaryDirectory(prefix="turnproof-compare-") as folder, ExitStack() as held:
-        return measure(options, Path(folder), held)
+    with tempfile.TemporaryDirectory(prefix="turnproof-compare-") as folder, ExitStack() as stack:
+        return measure(options, Path(folder), stack)
 
 
 def compare_adapter(

@@ -49,8 +49,8 @@ Views: TypeAlias = Mapping[tuple[str, RunKey], View]
 _MODES: tuple[Mode, ...] = ("stream", "batch")
 
 
-def measure(options: CompareOptions, out: Path, held: ExitStack) -> ComparisonReport:
-    """Compare one or two subjects; the run and its evidence are kept in `out`, whose lock `held` gets.
+def measure(options: CompareOptions, out: Path, stack: ExitStack) -> ComparisonReport:
+    """Compare one or two subjects; the run and its evidence are kept in `out`, whose lock `stack` gets.
 
     An interrupted comparison leaves the runs it had made, and re-raises KeyboardInterrupt.
     """
@@ -77,7 +77,7 @@ def measure(options: CompareOptions, out: Path, held: ExitStack) -> ComparisonRe
         files=user_files,
         sources=sources_of(suite, subjects.values()),
     )
-    held.enter_context(locked(out))  # only now: a mistake in usage leaves no folder behind
+    stack.enter_context(locked(out))  # only now: a mistake in usage leaves no folder behind
     store = EvidenceStore(out / "evidence")
     lines = [adapter_line(spec, subject, backends, scenarios) for spec, subject in labels.items()]
     earlier = earlier_runs(out, head, lines, store) if options.resume else Earlier()
@@ -180,9 +180,9 @@ def _measured(
 ) -> Views:
     """Make every run that the pairs need, once."""
     runs = tuple({(run.adapter, run.key): run for pair in pairs for run in pair.runs}.values())
-    with ExitStack() as held:
-        tracker = held.enter_context(progress("compare"))
-        runner = held.enter_context(
+    with ExitStack() as stack:
+        tracker = stack.enter_context(progress("compare"))
+        runner = stack.enter_context(
             run_place(
                 options.cluster,
                 subjects,

@@ -76,9 +76,9 @@ def _path(runner: Runner, spec: str, subject: Subject, path: Path) -> Iterator[D
         if found is None:
             yield ok(spec, name, summary(trip))
         else:
-            yield wrong(emulator.AREA if found.ours else spec, name, found.said, found.do)
+            yield wrong(emulator.AREA if found.ours else spec, name, found.observation, found.do)
     if leaked := next(filter(None, map(leak, every)), None):
-        yield wrong(spec, f"{path}, the key", leaked.said, leaked.do)
+        yield wrong(spec, f"{path}, the key", leaked.observation, leaked.do)
 
 
 def _trip(runner: Runner, spec: str, subject: Subject, path: Path, mode: Mode) -> Trip:

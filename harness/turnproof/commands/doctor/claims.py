@@ -97,14 +97,14 @@ def claims(runner: Runner, spec: str) -> Iterator[Diagnostic]:
     true, found = [], []
     for trial in _trials(subject, scenarios):
         transcript = runner.run(trial.spec(spec, subject))
-        counter, held = _judged(trial, transcript, suite, catalogue)
+        counter, is_held = _judged(trial, transcript, suite, catalogue)
         name = trial.probe.claim
         if trial.claimed and counter is not None:
             advice = _advice(spec, trial, counter.requirement)
             found.append(wrong(spec, f"claim {name}", f"it is claimed. {counter.words}", advice))
-        elif trial.claimed and held:
+        elif trial.claimed and is_held:
             true.append(name)
-        elif held and not trial.claimed:
+        elif is_held and not trial.claimed:
             advice = f"write Capabilities({name}=True) in the binding, so that it is certified"
             found.append(warning(spec, f"claim {name}", "it is not claimed, and works", advice))
     if true:
@@ -131,20 +131,20 @@ def _judged(
     trial: _Trial, transcript: Transcript, suite: Suite, catalogue: Mapping[str, Requirement]
 ) -> tuple[_Counter | None, bool]:
     """What speaks against the claim, and whether something speaks for it."""
-    asked = [catalogue[name] for name in trial.probe.requirements if name in catalogue]
+    requirements = [catalogue[name] for name in trial.probe.requirements if name in catalogue]
     first = trial.probe.requirements[0]
     if transcript.end.how != "completed":
         return _Counter(f"The run ended with {transcript.end.how}: {transcript.end.detail}", first), False
     if failed := _unexpected_failure(trial.scenario, transcript):
         return _Counter(f"The call raised {failed.error}: {failed.message}", first), False
     view = View(transcript, dialect_named(transcript.dialect), trial.scenario, "")
-    held = False
-    for requirement in asked:
+    is_held = False
+    for requirement in requirements:
         verdict = judge(requirement, transcript.key.path, [view], claims=trial.claims, registry=suite.registry)
         if verdict.status is Status.VIOLATED:
             return _Counter(message_of(verdict, suite.registry.templates), requirement.id), False
-        held = held or verdict.status is Status.HELD
-    return None, held
+        is_held = is_held or verdict.status is Status.HELD
+    return None, is_held
 
 
 def _unexpected_failure(scenario: Scenario, transcript: Transcript) -> Failed | None:

@@ -29,10 +29,10 @@ def emulator(runner: Runner, dialects: Iterable[str]) -> Iterator[Diagnostic]:
         for path in PATHS
         for mode in scenario.modes
     ]
-    made: dict[str, list[Transcript]] = {name: [] for name in names}
+    transcripts_by_dialect: dict[str, list[Transcript]] = {name: [] for name in names}
     of = {CONTROLS[name]: name for name in names}
-    runner.run_all(specs, lambda spec, transcript: made[of[spec.adapter]].append(transcript))
-    for name, transcripts in made.items():
+    runner.run_all(specs, lambda spec, transcript: transcripts_by_dialect[of[spec.adapter]].append(transcript))
+    for name, transcripts in transcripts_by_dialect.items():
         yield judge_emulator(name, scenario, transcripts)
 
 

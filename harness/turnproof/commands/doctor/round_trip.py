@@ -91,7 +91,7 @@ class Trip:
 class Trouble:
     """What was seen, and what to do. `ours`: it is no fault of the binding."""
 
-    said: str
+    observation: str
     do: str
     ours: bool = False
 
@@ -203,11 +203,11 @@ def _accepted(trip: Trip) -> Iterator[Trouble]:
     finding = next((one for one in request.findings if one.get("enforced")), None)
     if finding is not None:
         message += f": {finding['message']}" + (f" (at {finding['path']})" if finding["path"] != "$" else "")
-    if spoken := _other_dialects(trip, request):
-        message = f"{request.method} {request.path} is a request of {' or '.join(spoken)}, and the binding says "
+    if dialects_read := _other_dialects(trip, request):
+        message = f"{request.method} {request.path} is a request of {' or '.join(dialects_read)}, and the binding says "
         yield Trouble(
             f"{message}dialect={trip.transcript.dialect!r}",
-            f"write dialect={spoken[0]!r} in the binding, and a model of it",
+            f"write dialect={dialects_read[0]!r} in the binding, and a model of it",
         )
     elif response.status == 404:
         advice = (
@@ -290,12 +290,12 @@ def _streamed(trip: Trip) -> Iterator[Trouble]:
     """Whether what came was told while it came."""
     if not trip.streamed or not trip.shows_calls:
         return
-    heard = "".join(event.text for event in trip.transcript.of(Chunk))
-    if not heard:
+    text = "".join(event.text for event in trip.transcript.of(Chunk))
+    if not text:
         advice = "stream whenever on_chunk is given, and hand each text to it, or do not claim streaming"
         yield Trouble("on_chunk was never called", advice)
-    elif heard != ANSWER:
-        yield Trouble(f"on_chunk got {heard!r}, the model answered {ANSWER!r}", "hand each text on as it comes, once")
+    elif text != ANSWER:
+        yield Trouble(f"on_chunk got {text!r}, the model answered {ANSWER!r}", "hand each text on as it comes, once")
     if trip.tools and not trip.transcript.of(FunctionCallDetected):
         yield Trouble("on_function_call was never called", "call it once for each call, with its whole arguments")
 
@@ -324,13 +324,13 @@ def _other_dialects(trip: Trip, request: WireRequest) -> list[str]:
     own = dialect_named(trip.transcript.dialect)
     if read_call(own, request, world_of(own, ())) is not None:
         return []
-    behind = request.path.removeprefix(own.service.base_path)
+    path_below = request.path.removeprefix(own.service.base_path)
     found = []
     for name in dialect_names():
         other = dialect_named(name)
         if name == api_of(trip.transcript.dialect):
             continue
-        for path in (request.path, behind, other.service.base_path + behind):
+        for path in (request.path, path_below, other.service.base_path + path_below):
             moved = msgspec.structs.replace(request, path=path)
             if read_call(other, moved, world_of(other, ())) is not None:
                 found.append(name)

@@ -38,7 +38,7 @@ TIME_LIMIT: Final = 10.0
 """Seconds without a sign of life after which a run counts as hung. No scenario that is drawn keeps silent for long."""
 
 
-KEPT: Final = "explored.kept"
+RUNS_FOLDER: Final = "explored.kept"
 """The folder of runs that `--resume` goes on with; it goes when the exploration is over."""
 
 _AHEAD: Final = 24
@@ -61,8 +61,8 @@ def explore(options: ExploreOptions, progress: Telling | None = None) -> Explora
     judged = {one.id: one for one in found if options.only or one.level is Level.MUST}
     tracker = progress or Silence()
     interrupted = False
-    with ExitStack() as held:
-        runner = _place(options, subject, tracker, held)
+    with ExitStack() as stack:
+        runner = _place(options, subject, tracker, stack)
         bench = _bench(options, runner, subject, judged.values())
         control = _control(runner, subject, judged.values())
         ahead = 1 if options.cluster is None else _AHEAD
@@ -72,7 +72,7 @@ def explore(options: ExploreOptions, progress: Telling | None = None) -> Explora
         except KeyboardInterrupt:
             interrupted = True
     if options.resume and not interrupted:
-        shutil.rmtree(options.out / KEPT, ignore_errors=True)
+        shutil.rmtree(options.out / RUNS_FOLDER, ignore_errors=True)
     return Exploration(
         subject=options.subject,
         seed=options.seed,
@@ -85,7 +85,7 @@ def explore(options: ExploreOptions, progress: Telling | None = None) -> Explora
     )
 
 
-def _place(options: ExploreOptions, subject: Subject, tracker: Telling, held: ExitStack) -> RunPlace:
+def _place(options: ExploreOptions, subject: Subject, tracker: Telling, stack: ExitStack) -> RunPlace:
     """Where the runs are made. They are kept to be gone on with, and on a cluster to be made ahead."""
     place = run_place(
         options.cluster,
@@ -98,15 +98,15 @@ def _place(options: ExploreOptions, subject: Subject, tracker: Telling, held: Ex
         on_ready=report_dashboard,
     )
     if options.resume:
-        held.enter_context(locked(options.out))
-        folder = options.out / KEPT
+        stack.enter_context(locked(options.out))
+        folder = options.out / RUNS_FOLDER
     elif options.cluster is not None:
-        folder = Path(held.enter_context(tempfile.TemporaryDirectory(prefix="turnproof-explore-")))
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="turnproof-explore-")))
     else:
-        return held.enter_context(place)
+        return stack.enter_context(place)
     keeping = KeptPlace(place, KeptRuns(folder, MadeWith.here(load_suite(), [subject], 0)))
-    held.enter_context(keeping)
-    held.callback(_report_taken_over, keeping)
+    stack.enter_context(keeping)
+    stack.callback(_report_taken_over, keeping)
     return keeping
 
 

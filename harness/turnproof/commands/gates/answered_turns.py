@@ -30,7 +30,7 @@ _RAISED = closes(
 def turns_answered(view: View) -> RunReasons:
     """Each turn in which nothing was made to go wrong, and every request got its whole answer."""
     for turn in view.turns:
-        if not turn.spoken or not turn.normal or turn.ended is None:
+        if not turn.has_user_message or not turn.normal or turn.ended is None:
             continue
         turns = [
             one for one in view.exchanges if one.generates and not one.request.probe and one.request.turn == turn.index

@@ -173,8 +173,8 @@ def _declared(measured: Measured, criterion: Criterion) -> Decision:
         return decided([_NONE_DECLARED()])
     sound = measured.whole and not measured.astray and not any(one.problem for one in measured.comparisons)
     code = _NO_LONGER_THERE if sound else _NOT_SEEN_HERE
-    gone = stale(measured.declared, measured.comparisons)
-    reasons = [code(difference=one.name, because=one.reason) for one in gone]
+    stale_differences = stale(measured.declared, measured.comparisons)
+    reasons = [code(difference=one.name, because=one.reason) for one in stale_differences]
     return decided(reasons, [one.name for one in measured.declared])
 
 

@@ -11,7 +11,7 @@ from .codes import gate_templates
 from .decision import Acceptance, Decision, Reason, with_counts
 from .flag import FlagPlan
 from .measurement import Measured
-from .phases import GONE
+from .phases import FIRST_WITHOUT_FLAG
 
 _SHOWN = 20
 
@@ -63,7 +63,7 @@ class Wording:
         return words_of(reason.finding, self.templates)
 
     def _setting(self, reason: Reason) -> str:
-        if reason.setting is None or (reason.setting == "default" and self.phase >= GONE):
+        if reason.setting is None or (reason.setting == "default" and self.phase >= FIRST_WITHOUT_FLAG):
             return ""
         words = f"with {self.flag.words(reason.setting)}"
         if reason.setting != "default":

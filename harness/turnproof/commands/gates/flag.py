@@ -8,7 +8,7 @@ from ..._base.settings import GateSettings
 from ...errors import UsageError
 from ...provider import Path
 from ...subject import Flag, SessionBinding
-from .phases import GONE, Setting
+from .phases import FIRST_WITHOUT_FLAG, Setting
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class FlagPlan:
 
     def path(self, setting: Setting, phase: int) -> Path:
         """The path that a session has to take. From phase 4 on there is no other than the stateless one."""
-        if phase >= GONE:
+        if phase >= FIRST_WITHOUT_FLAG:
             return "stateless"
         if setting == "default":
             return "stateless" if phase >= self.flip_phase else "legacy"

@@ -62,7 +62,7 @@ _WORDS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class HistoryPair:
     """Both histories after one operation. `provider` is None where the session did not show it."""
 
     turn: TurnView
@@ -103,7 +103,7 @@ def histories_agree(view: View) -> RunReasons:
         yield Compared(operation)
 
 
-def _not_shown(view: View, snapshot: Held) -> Reason:
+def _not_shown(view: View, snapshot: HistoryPair) -> Reason:
     place, operation = snapshot.turn.at(Side.HISTORY, "session"), operation_of(snapshot)
     named_path = named_path_of(view)
     if named_path in (None, "legacy"):
@@ -111,7 +111,7 @@ def _not_shown(view: View, snapshot: Held) -> Reason:
     return _HIDDEN_THERE(place, operation=operation, observed=named_path)
 
 
-def snapshots(view: View) -> Iterator[Held]:
+def snapshots(view: View) -> Iterator[HistoryPair]:
     """What was held after each operation, in order."""
     for turn in view.turns:
         waiting: HistorySnapshot | None = None
@@ -120,16 +120,16 @@ def snapshots(view: View) -> Iterator[Held]:
                 continue
             if event.owner == "session":
                 if waiting is not None:
-                    yield Held(turn, waiting.after, waiting.messages, None)
+                    yield HistoryPair(turn, waiting.after, waiting.messages, None)
                 waiting = event
             elif waiting is not None:
-                yield Held(turn, waiting.after, waiting.messages, event.messages)
+                yield HistoryPair(turn, waiting.after, waiting.messages, event.messages)
                 waiting = None
         if waiting is not None:
-            yield Held(turn, waiting.after, waiting.messages, None)
+            yield HistoryPair(turn, waiting.after, waiting.messages, None)
 
 
-def operation_of(snapshot: Held) -> str:
+def operation_of(snapshot: HistoryPair) -> str:
     """The operation in words; of a turn also how it ended, and how many rounds of tools it had."""
     if snapshot.after != "turn":
         return _WORDS.get(snapshot.after, snapshot.after)

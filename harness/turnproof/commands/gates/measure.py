@@ -31,7 +31,7 @@ from ..certify.run_head import adapter_line, header
 from .flag import FlagPlan
 from .kept_gate import KeptGate
 from .options import GateOptions
-from .phases import GONE, WATCHING, Criterion, Setting
+from .phases import FIRST_WITHOUT_FLAG, WATCHING, Criterion, Setting
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class Candidate:
         """Its runs with this setting of the flag, each so many times. Everything is watched in the first alone."""
         path = self.flag.path(setting, phase)
         # What is run elsewhere in all modes is run here in one: which path is taken does not hang on that.
-        aside = "off" if phase >= GONE else "default"
+        aside = "off" if phase >= FIRST_WITHOUT_FLAG else "default"
         for scenario in self.scenarios:
             modes = [mode for mode in scenario.modes if mode == "batch" or self.subject.claims().streaming]
             for mode in modes[:1] if setting == aside else modes:
@@ -189,13 +189,13 @@ class Runs:
         """Make the runs that these criteria read. `files` closes what is opened here."""
         runs = cls()
         reading = [criterion for criterion in criteria if criterion.check != "existing-tests"]
-        asked = {setting for criterion in reading for setting in criterion.flag}
+        used_settings = {setting for criterion in reading for setting in criterion.flag}
         compared = any(criterion.check == "paths-agree" for criterion in reading)
         watched = {setting for criterion in reading if criterion.check in WATCHING for setting in criterion.flag}
         of_adapter = {setting for criterion in reading if criterion.of_adapter for setting in criterion.flag}
         phase = laboratory.options.phase
-        for group, place in (_PLACES if phase < GONE else _PLACES_WITHOUT_FLAG).items():
-            settings = [setting for setting in group if setting in asked]
+        for group, place in (_PLACES if phase < FIRST_WITHOUT_FLAG else _PLACES_WITHOUT_FLAG).items():
+            settings = [setting for setting in group if setting in used_settings]
             if not settings:
                 continue
             store = EvidenceStore(folder / place / "evidence")
@@ -205,7 +205,13 @@ class Runs:
             for spec, candidate in candidates.items():
                 for setting in settings:
                     times = 2 if compared and setting == "off" else 1
-                    watch: Watch = "nothing" if setting not in watched else "everything" if phase >= GONE else "session"
+                    watch: Watch = (
+                        "nothing"
+                        if setting not in watched
+                        else "everything"
+                        if phase >= FIRST_WITHOUT_FLAG
+                        else "session"
+                    )
                     views = laboratory.measure(candidate, setting, times, watch, writer, store)
                     runs.first[spec][setting] = [view for view in views if view.key.repeat == 0]
                     runs.again[spec] += [view for view in views if view.key.repeat]

@@ -65,7 +65,7 @@ WATCHING: frozenset[CheckName] = frozenset(
 )
 """The checks that read what is put down of providers in runs that are watched."""
 
-GONE = 4
+FIRST_WITHOUT_FLAG = 4
 """The phase from which on the flag, and the legacy path with it, are gone."""
 
 ON_THE_LEGACY_PATH = (1, 2)
@@ -187,8 +187,8 @@ def _problems(phases: Phases) -> Iterator[str]:
     yield from (f"criterion {id!r} is there twice" for id in _twice(ids))
     yield from (f"phase {number} is there twice" for number in _twice([phase.number for phase in phases.phase]))
     for phase in phases.phase:
-        if (phase.flag == "gone") != (phase.number >= GONE):
-            yield f"phase {phase.number}: the flag is gone from phase {GONE} on, and only there"
+        if (phase.flag == "gone") != (phase.number >= FIRST_WITHOUT_FLAG):
+            yield f"phase {phase.number}: the flag is gone from phase {FIRST_WITHOUT_FLAG} on, and only there"
         for id in (*phase.entry, *phase.exit):
             if id not in ids:
                 yield f"phase {phase.number} names the criterion {id!r}, which is not there{did_you_mean(id, ids)}"

@@ -139,14 +139,14 @@ def _operation(kind: type[Event], word: str) -> Callable[[View, TurnView], _Foun
 
 def _budget(view: View, turn: TurnView) -> _Found:
     """Turns in which nothing is cancelled, as far as nothing is too long, and what the budget asks outside of turns."""
-    if not turn.spoken or _is_about_a_cancel(view, turn):
+    if not turn.has_user_message or _is_about_a_cancel(view, turn):
         return 0, []
     return 1, _touches(turn.events[: _too_long_at(view, turn)], "turn", "context", "usage")
 
 
 def _cancelled(view: View, turn: TurnView) -> _Found:
     """Turns that are cancelled, and those right behind them: there a note would be said."""
-    return (1, _touches(turn.events, "turn")) if turn.spoken and _is_about_a_cancel(view, turn) else (0, [])
+    return (1, _touches(turn.events, "turn")) if turn.has_user_message and _is_about_a_cancel(view, turn) else (0, [])
 
 
 def _is_about_a_cancel(view: View, turn: TurnView) -> bool:

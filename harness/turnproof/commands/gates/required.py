@@ -34,9 +34,9 @@ def requirements_hold(measured: Measured, criterion: Criterion) -> Decision:
 def _judge(measured: Measured, requirement: str, setting: Setting, runs: Sequence[View]) -> Decision:
     path = measured.flag.path(setting, measured.phase)
     claims = measured.subject.claims()
-    asked = measured.suite.catalogue[requirement]
-    views = with_needed_calls(asked, runs, measured.subject.kind, measured.suite.registry)
-    verdict = judge(asked, path, views, claims=claims)
+    entry = measured.suite.catalogue[requirement]
+    views = with_needed_calls(entry, runs, measured.subject.kind, measured.suite.registry)
+    verdict = judge(entry, path, views, claims=claims)
     decision = accepted(measured, requirement, path, verdict)
     return replace(decision, reasons=tuple(replace(reason, setting=setting) for reason in decision.reasons))
 

@@ -51,8 +51,8 @@ def path_taken(view: View, expected: Path) -> RunReasons:
 def _first_call(view: View, path: str) -> Place:
     """The messages of the first call on a path."""
     first = next(one for one in view.transcript.of(CallBegan) if one.path == path and not one.probe)
-    mine = next((call for call in view.calls if call.began is first), None)
-    return mine.at(Side.HISTORY) if mine is not None else view.at(Side.PROCESS, turn=first.turn)
+    call_of_event = next((call for call in view.calls if call.began is first), None)
+    return call_of_event.at(Side.HISTORY) if call_of_event is not None else view.at(Side.PROCESS, turn=first.turn)
 
 
 def on_path(view: View, expected: Path) -> bool:

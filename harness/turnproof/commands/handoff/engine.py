@@ -48,7 +48,7 @@ from .legs import Stretch, history_after, part_of, places, stretches
 JOURNEY = "handoff/journey"
 """The conversation that moves unless another is asked for."""
 
-KEPT = "handoff.kept"
+RUNS_FOLDER = "handoff.kept"
 """The folder of runs that `--resume` goes on with; it goes when the matrix is there."""
 
 
@@ -104,7 +104,7 @@ def hand_over(options: HandoffOptions) -> Handoff:
         if begins != goes_to
     ]
     emulation = Emulation()
-    kept = None
+    stored_runs = None
     with locked(options.out) if options.out else nullcontext(), progress("handoff") as tracker:
         place: RunPlace = run_place(
             options.cluster,
@@ -120,16 +120,16 @@ def hand_over(options: HandoffOptions) -> Handoff:
             remove(options.out, "handoff.json", "handoff.md")
             store.drop_earlier()
         if options.resume and options.out is not None:
-            kept = KeptRuns(options.out / KEPT, MadeWith.here(suite, subjects.values(), options.seed))
-            place = KeptPlace(place, kept, emulation)
+            stored_runs = KeptRuns(options.out / RUNS_FOLDER, MadeWith.here(suite, subjects.values(), options.seed))
+            place = KeptPlace(place, stored_runs, emulation)
         with place as runner:
             travellers = _Travellers(runner, emulation, judge, scenario, specs, subjects, tracker)
             tracker.stage("runs")
             done = 0
             for step in range(_LEGS):
                 done = travellers.travel(step, journeys, done)
-    if kept is not None and isinstance(place, KeptPlace):
-        kept.remove()
+    if stored_runs is not None and isinstance(place, KeptPlace):
+        stored_runs.remove()
         print(f"resumed: {counted(place.taken_over, 'run')} taken over", file=sys.stderr)
     return Handoff(
         turnproof=__version__,
@@ -196,14 +196,14 @@ class _Travellers:
             self._arrived(step, spec, transcript, group)
 
         every = [spec for spec, _ in specs.values()]
-        self.runner.run_all(every, arrived, on_begin=lambda spec: self.tracker.begun(str(spec.key)))
+        self.runner.run_all(every, arrived, on_begin=lambda spec: self.tracker.started(str(spec.key)))
         return after
 
     def _spec(self, step: int, journey: _Journey) -> RunSpec:
         party = journey.party(step)
         stretch = self._stretch(step, journey)
-        met = "" if step == 0 else f"/{journey.goes_to.label}" if step == 2 else f"/{journey.begins.label}"
-        name = f"handoff/{self.scenario.name}/{journey.after}-{step + 1}-{party.label}{met}"
+        meeting = "" if step == 0 else f"/{journey.goes_to.label}" if step == 2 else f"/{journey.begins.label}"
+        name = f"handoff/{self.scenario.name}/{journey.after}-{step + 1}-{party.label}{meeting}"
         claims = self.subjects[party.adapter].claims()
         scenario = part_of(self.scenario, stretch, name, journey.history, claims)
         key = RunKey(scenario=name, path=party.path, mode="stream")

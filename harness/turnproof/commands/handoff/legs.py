@@ -59,10 +59,12 @@ def history_after(transcript: Transcript, mark: str) -> tuple[Message, ...]:
 
 
 def _without_thinking(turn: Turn) -> Turn:
-    return replace(turn, rounds=tuple(replace(each, parts=tuple(_spoken(each))) for each in turn.rounds))
+    return replace(
+        turn, rounds=tuple(replace(each, parts=tuple(_parts_without_thoughts(each))) for each in turn.rounds)
+    )
 
 
-def _spoken(answer: ScriptRound) -> Iterator[object]:
+def _parts_without_thoughts(answer: ScriptRound) -> Iterator[object]:
     return (part for part in answer.parts if not isinstance(part.part, Thought))
 
 

@@ -23,7 +23,7 @@ class Arrival:
     provider data counts as the receiver's own."""
 
     def __init__(self, history: Sequence[m.Message], call: Call, body: str, issuer: str, model: str) -> None:
-        self._held = atoms(history, root="$.messages")
+        self._atoms = atoms(history, root="$.messages")
         self._sent = atoms(with_held_pictures(call.messages, history), root="$.sent")
         self._body = body
         # Beside the text itself: an API may take one signature in several spellings.
@@ -32,7 +32,7 @@ class Arrival:
         }
         self._issuer = issuer
         self._model = model
-        self._said = "\n".join(atom.text for atom in self._sent if atom.kind == "text")
+        self._sent_text = "\n".join(atom.text for atom in self._sent if atom.kind == "text")
         self._above = "\n".join(part.text for part in call.system if isinstance(part, m.Text))
 
     def losses(self) -> tuple[Loss, ...]:
@@ -41,13 +41,13 @@ class Arrival:
 
     def signed(self) -> tuple[int, int]:
         """Parts with provider data of the receiver's own, and how many of them came back whole."""
-        own = [data for atom in self._held if (data := atom.part.provider_data) is not None and self._is_own(data)]
+        own = [data for atom in self._atoms if (data := atom.part.provider_data) is not None and self._is_own(data)]
         return len(own), sum(self._is_back(data) for data in own)
 
     def _losses(self) -> Iterator[Loss]:
         calls = [atom.part for atom in self._sent if isinstance(atom.part, m.FunctionCall)]
         results = [atom.part for atom in self._sent if isinstance(atom.part, m.ToolResult)]
-        for atom in self._held:
+        for atom in self._atoms:
             match atom.part:
                 case m.FunctionCall() as call:
                     if not calls:
@@ -63,7 +63,7 @@ class Arrival:
                         if result.is_error and not answer.is_error:
                             yield self._loss(atom, "told")
                 case m.Text(text=text):
-                    if text.strip() and text.strip() not in self._said and text.strip() not in self._above:
+                    if text.strip() and text.strip() not in self._sent_text and text.strip() not in self._above:
                         yield self._loss(atom, "left-out")
                 case m.Thought() as thought:
                     if fate := self._fate_of(thought):
@@ -71,7 +71,7 @@ class Arrival:
                     continue
                 case m.ExecutableCode(code=words) | m.CodeExecutionResult(output=words):
                     if not self._has_arrived(atom):
-                        yield self._loss(atom, "told" if words and words in self._said else "left-out")
+                        yield self._loss(atom, "told" if words and words in self._sent_text else "left-out")
                 case m.InlineData() | m.FileRef() | m.Opaque():
                     if not self._has_arrived(atom):
                         yield self._loss(atom, "left-out")
@@ -89,7 +89,7 @@ class Arrival:
         joined = "".join(atom.text for atom in thoughts)
         if thought.text and thought.text in joined:
             return None if data is None or back else "unsigned"
-        return "told" if thought.text and thought.text in self._said else "left-out"
+        return "told" if thought.text and thought.text in self._sent_text else "left-out"
 
     def _attached(self, atom: Atom, result: m.ToolResult) -> Iterator[Loss]:
         media = {media_key(each.part) for each in self._sent if isinstance(each.part, m.InlineData | m.FileRef)}

@@ -29,9 +29,9 @@ def remarks(conversation: Conversation) -> Iterator[str]:
 def _changed(before: ReadExchange, after: ReadExchange) -> Iterator[str]:
     if before.failed:
         return
-    held = [*before.call.messages, Message("model", before.answer.parts, "answer")]
+    known_messages = [*before.call.messages, Message("model", before.answer.parts, "answer")]
     call = after.call
-    said_since = call.messages[len(held) :]
-    for found in after.dialect.differences([*held, *said_since], None, call.tools, call, call.model or ""):
+    said_since = call.messages[len(known_messages) :]
+    for found in after.dialect.differences([*known_messages, *said_since], None, call.tools, call, call.model or ""):
         if found.violation and found.what in _ABOUT_ANSWERS:
             yield f"the client sent back something else than it was answered: {found.what} at {found.path}"

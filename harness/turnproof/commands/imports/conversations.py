@@ -55,11 +55,11 @@ def conversations(exchanges: Iterable[ReadExchange]) -> list[Conversation]:
     """The conversations, in the order in which they began. The newest one that an exchange can go on with is taken."""
     found: list[Conversation] = []
     for step in exchanges:
-        mine = next((one for one in reversed(found) if one.continues_with(step)), None)
-        if mine is None:
-            mine = Conversation()
-            found.append(mine)
-        mine.add(step)
+        conversation = next((one for one in reversed(found) if one.continues_with(step)), None)
+        if conversation is None:
+            conversation = Conversation()
+            found.append(conversation)
+        conversation.add(step)
     return found
 
 

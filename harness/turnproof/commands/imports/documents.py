@@ -87,17 +87,17 @@ def _add_system(draft: Draft, text: str) -> None:
 
 def _declared(draft: Draft, tools: Iterable[m.ToolSchema]) -> set[str]:
     """Declare the tools that a client runs; those of the service itself are no part of a scenario."""
-    mine = []
+    declarations = []
     for tool in tools:
         kind = tool.parameters.get("type", "object")
         if kind == "object" or isinstance(kind, list):
             entry = {"name": tool.name, "description": tool.description, "parameters": m.thaw(tool.parameters)}
-            mine.append({key: value for key, value in entry.items() if value})
+            declarations.append({key: value for key, value in entry.items() if value})
         else:
             draft.notes.append(f"the service's own tool {tool.name!r} is not declared")
-    if mine:
-        draft.data["tools"] = mine
-    return {tool["name"] for tool in mine}
+    if declarations:
+        draft.data["tools"] = declarations
+    return {tool["name"] for tool in declarations}
 
 
 class _Turns:
@@ -145,18 +145,18 @@ class _Turns:
     # -- the user ------------------------------------------------------------------------------------------------
 
     def _add_user(self, parts: Sequence[m.Part]) -> None:
-        said = [told for part in parts if (told := self._user_part(part)) is not None]
-        if not said:
+        user_parts = [user_part for part in parts if (user_part := self._user_part(part)) is not None]
+        if not user_parts:
             self._draft.notes.append("a message of the user in which a scenario can say nothing is left out")
             return
         if self._calls:
             self._answer_missing()
         if self._turns and not self._rounds:
-            self._turns[-1]["user"] += said  # two messages in a row are one turn
+            self._turns[-1]["user"] += user_parts  # two messages in a row are one turn
         elif self._turns and self._awaits_answer:
             raise NotAScenario("the user speaks between the results of tools and the answer to them")
         else:
-            self._turns.append({"user": said, "model": [], "results": {}})
+            self._turns.append({"user": user_parts, "model": [], "results": {}})
 
     def _user_part(self, part: m.Part) -> Any:
         match part:
@@ -214,18 +214,18 @@ class _Turns:
         self._calls = [part for part in parts if isinstance(part, m.FunctionCall)]
 
     def _answer(self, parts: Sequence[m.Part], brought_by: ReadExchange | None) -> Document:
-        told: Document = {"parts": self._answer_parts(parts)}
+        answer: Document = {"parts": self._answer_parts(parts)}
         if brought_by is None:
-            return told
-        told |= _ending(brought_by.answer)
+            return answer
+        answer |= _ending(brought_by.answer)
         if _asks_for_several(brought_by.call.settings):
             self._note("several answers were asked for at once, which no adapter does: the first one is emulated")
-            return told
+            return answer
         if "held-history" in brought_by.dialect.traits:
             self._note("answers that the service may store are emulated: what comes next depends on what is stored")
-            return told
-        told["recorded"] = self._recorded(brought_by)
-        return told
+            return answer
+        answer["recorded"] = self._recorded(brought_by)
+        return answer
 
     def _recorded(self, step: ReadExchange) -> Document:
         if step.call.stream != self._streams:
@@ -239,13 +239,13 @@ class _Turns:
         form: Document = {
             "body": body,
             "asked": asked_form(request.path, request.query),
-            "headers": _kept(step.recorded),
+            "headers": _response_headers(step.recorded),
         }
         form |= {"stream": True} if step.call.stream else {}
         return form | ({"status": step.recorded.status} if step.recorded.status != 200 else {})
 
     def _answer_parts(self, parts: Sequence[m.Part]) -> list[Any]:
-        return [told for part in parts if (told := self._answer_part(part)) is not None]
+        return [answer_part for part in parts if (answer_part := self._answer_part(part)) is not None]
 
     def _answer_part(self, part: m.Part) -> Any:
         match part:
@@ -254,9 +254,9 @@ class _Turns:
             case m.Thought(text=text):
                 return {"thinking": text} if text else {"redacted": "recorded"}
             case m.FunctionCall(id=id, name=name, args=args):
-                told = {"call": name, "args": m.thaw(args), "id": id}
-                told |= {"unknown": True} if name not in self._declared else {}
-                return {key: value for key, value in told.items() if value != ""}
+                call = {"call": name, "args": m.thaw(args), "id": id}
+                call |= {"unknown": True} if name not in self._declared else {}
+                return {key: value for key, value in call.items() if value != ""}
             case m.Opaque(dialect=dialect, data=data):
                 return {"block": {api_of(dialect): m.thaw(data)}}
             case m.ExecutableCode() | m.CodeExecutionResult() | m.InlineData() | m.FileRef():
@@ -285,8 +285,8 @@ class _Turns:
         if result.is_error:
             return {"error": str(result.result)}
         attached = [one for part in result.attachments if (one := self._user_part(part)) is not None]
-        told: Document = {"result": m.thaw(result.result)}
-        return told | ({"attachments": attached} if attached else {})
+        outcome: Document = {"result": m.thaw(result.result)}
+        return outcome | ({"attachments": attached} if attached else {})
 
     def _script(self, call: m.FunctionCall, outcome: Document) -> None:
         """Let the tool return this to a call with these arguments."""
@@ -333,5 +333,5 @@ def _asks_for_several(settings: Mapping[str, Any]) -> bool:
     return any(isinstance(value := settings.get(name), int) and value > 1 for name in ("n", "candidateCount"))
 
 
-def _kept(exchange: RecordedExchange) -> dict[str, str]:
+def _response_headers(exchange: RecordedExchange) -> dict[str, str]:
     return {name: value for name, value in exchange.response_headers.items() if name in _KEPT_HEADERS}

@@ -65,11 +65,11 @@ def prepare(options: ImportOptions) -> Import:
         traffic = read_traffic(file)
         scrubber = Scrubber(traffic, options.masks)
         drafts = list(_drafts(file, traffic, options.dialect, left_out))
-        for number, (draft, said) in enumerate(drafts, 1):
+        for number, (draft, draft_remarks) in enumerate(drafts, 1):
             name = _name(file) + (f"-{number}" if len(drafts) > 1 else "")
             path = options.out / f"{name}.yaml"
             try:
-                scenarios.append(_finished(path, draft, said, scrubber, file))
+                scenarios.append(_finished(path, draft, draft_remarks, scrubber, file))
             except ScenarioError as error:
                 left_out.append(f"{file}: a conversation is no scenario: {error}")
         masked += scrubber.found
@@ -77,30 +77,30 @@ def prepare(options: ImportOptions) -> Import:
     return Import(tuple(scenarios), tuple(left_out), +masked)
 
 
-def write(made: Import) -> None:
+def write(result: Import) -> None:
     """Write the scenarios. Raises UsageError where one cannot be written."""
-    for one in made.scenarios:
+    for one in result.scenarios:
         write_whole(one.path, one.text)
 
 
-def show(made: Import, out: Callable[[str], None]) -> None:
+def show(result: Import, out: Callable[[str], None]) -> None:
     """Print a preview: each scenario with its notes, the conversations that are left out, and how many secrets are
     masked."""
-    for one in made.scenarios:
+    for one in result.scenarios:
         data = one.draft.data
         origin = data.get("origin")
         where = f" of {origin['host']}, {origin.get('day', 'day unknown')}" if origin else ", from a trace"
         answers = f"{counted(one.draft.recorded, 'recorded answer')}{where}"
         out(one_line(f"{one.path}: {counted(len(data['turns']), 'turn')}, {answers}"))
-        for said in one.remarks:
-            out(one_line(f"  client: {said}"))
+        for remark in one.remarks:
+            out(one_line(f"  client: {remark}"))
         for note in one.draft.notes:
             out(one_line(f"  note: {note}"))
-    for line in made.left_out:
+    for line in result.left_out:
         out(one_line(f"left out: {line}"))
-    for kind, number in sorted(made.masked.items()):
+    for kind, number in sorted(result.masked.items()):
         out(f"masked: {kind}, {counted(number, 'time')}")
-    if not made.masked:
+    if not result.masked:
         out("masked: nothing that looks like a secret was found; texts of people are kept as they are")
 
 
@@ -128,11 +128,11 @@ def _drafts(
             left_out.append(f"{calls[0].where}: {reason}")
 
 
-def _finished(path: Path, draft: Draft, said: tuple[str, ...], scrubber: Scrubber, file: Path) -> Imported:
+def _finished(path: Path, draft: Draft, notes: tuple[str, ...], scrubber: Scrubber, file: Path) -> Imported:
     draft.data = scrubber.clean(draft.data)
     from_data(draft.data, f"{path.absolute().parent.name}/{path.stem}", str(path))
     comments = [f"Imported from {file.name}. Answers under 'recorded' are those of the real service.", *draft.notes]
-    return Imported(path, to_yaml(draft.data, map(scrubber.clean, comments)), draft, tuple(map(scrubber.clean, said)))
+    return Imported(path, to_yaml(draft.data, map(scrubber.clean, comments)), draft, tuple(map(scrubber.clean, notes)))
 
 
 def _name(file: Path) -> str:

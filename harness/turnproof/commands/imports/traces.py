@@ -12,7 +12,7 @@ def traced_conversations(calls: Iterable[TracedCall]) -> list[list[TracedCall]]:
     """The conversations, in the order in which they began: calls of which each holds what was said before it."""
     found: list[list[TracedCall]] = []
     for call in calls:
-        mine = next(
+        spans = next(
             (
                 one
                 for one in reversed(found)
@@ -20,8 +20,8 @@ def traced_conversations(calls: Iterable[TracedCall]) -> list[list[TracedCall]]:
             ),
             None,
         )
-        if mine is None:
-            mine = []
-            found.append(mine)
-        mine.append(call)
+        if spans is None:
+            spans = []
+            found.append(spans)
+        spans.append(call)
     return found

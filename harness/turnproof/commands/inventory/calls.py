@@ -12,8 +12,8 @@ from .facts import (
     NOTHING,
     Class,
     Code,
+    Contents,
     Degree,
-    Held,
     Input,
     Local,
     Mark,
@@ -192,7 +192,7 @@ class Calls(Expressions):
         for place in places(base):
             self.world.store(place, frozenset({Mark.CHAT}))
             self.touch("writes" if method.startswith("send") else "reads", place, line)
-        content = frozenset(Held(place, Degree.DERIVED) for place in places(base))
+        content = frozenset(Contents(place, Degree.DERIVED) for place in places(base))
         return content if "history" in method else NOTHING
 
     def _on_container(self, base: Value, method: str, arguments: list[Value], keywords: Keywords, line: int) -> Value:
@@ -291,7 +291,7 @@ class Calls(Expressions):
                     place = self.world.place(cls, attribute)
                     self.touch("writes", place, line)
                     self.world.store(place, value)
-                case Held(place, Degree.SAME) if not any(isinstance(one, Object | Class) for one in target):
+                case Contents(place, Degree.SAME) if not any(isinstance(one, Object | Class) for one in target):
                     self.touch("writes", place.below(attribute), line)
                     self.world.store(place.below(attribute), value)
                 case _:

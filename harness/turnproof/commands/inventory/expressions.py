@@ -14,9 +14,9 @@ from .facts import (
     NOTHING,
     Class,
     Code,
+    Contents,
     Degree,
     Fact,
-    Held,
     Input,
     Local,
     Mark,
@@ -210,7 +210,7 @@ class Expressions(ABC):
             self.changed(base, line)
         return joined(
             self.load(fact.place.below(name), line, quiet)
-            if isinstance(fact, Held) and fact.degree is Degree.SAME and not known and not self.provider_in(base)
+            if isinstance(fact, Contents) and fact.degree is Degree.SAME and not known and not self.provider_in(base)
             else self._attribute_value(fact, name, line, quiet)
             for fact in base
         )
@@ -226,7 +226,7 @@ class Expressions(ABC):
 
     def _is_other(self, cls: type) -> bool:
         own = (self.world.root, self.key.cls or self.world.root)
-        return self.world.is_provider_class(cls) and not any(issubclass(mine, cls) for mine in own)
+        return self.world.is_provider_class(cls) and not any(issubclass(own_class, cls) for own_class in own)
 
     def _attribute_value(self, fact: Fact, name: str, line: int, quiet: bool) -> Value:
         sources = self.world.sources
@@ -273,7 +273,7 @@ class Expressions(ABC):
         value = self.world.place_value(place, self.key)
         if place in self.world.providers or (is_provider_name(place.path) and self._may_be_provider(value)):
             value |= {Mark.PROVIDER}
-        return value | {Held(place, Degree.SAME)}
+        return value | {Contents(place, Degree.SAME)}
 
     def _may_be_provider(self, value: Value) -> bool:
         return not any(isinstance(fact, Object | Word) for fact in value)

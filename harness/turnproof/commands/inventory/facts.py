@@ -46,7 +46,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class Contents:
     """What a place holds, or a part of it."""
 
     place: Place
@@ -124,7 +124,7 @@ class Mark(Enum):
     """A container with weak references."""
 
 
-Fact: TypeAlias = Held | Input | Object | Class | Super | Code | Local | Module | Word | Mark
+Fact: TypeAlias = Contents | Input | Object | Class | Super | Code | Local | Module | Word | Mark
 Value: TypeAlias = frozenset[Fact]
 
 NOTHING: Value = frozenset()
@@ -147,12 +147,12 @@ def elements(value: Value) -> Value:
 
 def derived(value: Value) -> Value:
     """Something made of it."""
-    return frozenset(fact for fact in _lowered(value, Degree.DERIVED) if isinstance(fact, Held | Input))
+    return frozenset(fact for fact in _lowered(value, Degree.DERIVED) if isinstance(fact, Contents | Input))
 
 
 def places(value: Value) -> list[Place]:
     """The places whose very content it may be."""
-    return [fact.place for fact in value if isinstance(fact, Held) and fact.degree is Degree.SAME]
+    return [fact.place for fact in value if isinstance(fact, Contents) and fact.degree is Degree.SAME]
 
 
 def degree_of_input(value: Value) -> Degree | None:
@@ -167,7 +167,7 @@ def texts_of(value: Value) -> list[str]:
 
 def _lowered(value: Value, degree: Degree) -> Iterable[Fact]:
     for fact in value:
-        if isinstance(fact, Held | Input) and fact.degree > degree:
+        if isinstance(fact, Contents | Input) and fact.degree > degree:
             yield replace(fact, degree=degree)
         else:
             yield fact

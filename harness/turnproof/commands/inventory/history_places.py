@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from .facts import NOTHING, Degree, Held, Mark, Object, Place, Value, degree_of_input
+from .facts import NOTHING, Contents, Degree, Mark, Object, Place, Value, degree_of_input
 from .knowledge import World
 from .statements import is_history_getter
 from .vocabulary import is_history_name, makes_message
@@ -68,8 +68,8 @@ def _candidates(world: World, reached: set[type]) -> set[Place]:
 
 
 def _is_history(world: World, place: Place) -> bool:
-    value, grown = world.fields.get(place, NOTHING), world.grown.get(place, NOTHING)
-    if Mark.CHAT in value or (degree_of_input(value) or 0) >= Degree.COPY or degree_of_input(grown):
+    value, added = world.fields.get(place, NOTHING), world.additions.get(place, NOTHING)
+    if Mark.CHAT in value or (degree_of_input(value) or 0) >= Degree.COPY or degree_of_input(added):
         return True
     returned = _returned(world, place)
     if returned >= Degree.COPY:
@@ -85,10 +85,10 @@ def _returned(world: World, place: Place) -> int:
 
 
 def _copies(world: World, place: Place, places: set[Place]) -> bool:
-    both = (world.fields.get(place, NOTHING), world.grown.get(place, NOTHING))
+    both = (world.fields.get(place, NOTHING), world.additions.get(place, NOTHING))
     return any(_degree(value, places) >= Degree.COPY for value in both)
 
 
 def _degree(value: Value, places: Iterable[Place]) -> int:
     of = set(places)
-    return max((fact.degree for fact in value if isinstance(fact, Held) and fact.place in of), default=0)
+    return max((fact.degree for fact in value if isinstance(fact, Contents) and fact.place in of), default=0)

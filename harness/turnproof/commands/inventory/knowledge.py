@@ -10,7 +10,7 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeVar
 
-from .facts import NOTHING, Class, Code, Degree, Held, Mark, Object, Place, Value
+from .facts import NOTHING, Class, Code, Contents, Degree, Mark, Object, Place, Value
 from .model import TouchKind
 from .sources import Function, Sources, dotted
 from .vocabulary import OF_PROVIDERS_ALONE, PROVIDER_METHODS, STATELESS_METHOD, is_provider_name
@@ -61,7 +61,7 @@ class World:
 
     sources: Sources
     fields: dict[Place, Value] = field(default_factory=lambda: defaultdict(frozenset))
-    grown: dict[Place, Value] = field(default_factory=lambda: defaultdict(frozenset))
+    additions: dict[Place, Value] = field(default_factory=lambda: defaultdict(frozenset))
     parameters: dict[tuple[Key, str], Value] = field(default_factory=lambda: defaultdict(frozenset))
     returns: dict[Key, Value] = field(default_factory=lambda: defaultdict(frozenset))
     providers: set[Place] = field(default_factory=set)
@@ -99,7 +99,7 @@ class World:
 
     def grow(self, place: Place, value: Value) -> None:
         """What a place holds is given another element."""
-        _add(self.grown, place, value)
+        _add(self.additions, place, value)
         self.store(place, frozenset({Mark.CONTAINER, *_objects(value)}))
 
     def give(self, key: Key, parameter: str, value: Value) -> None:
@@ -120,7 +120,7 @@ class World:
 
     def is_chain_id(self, value: Value) -> None:
         """A request names what the service keeps by a value: where that is held, the conversation is held."""
-        self.chain_ids |= {fact.place for fact in value if isinstance(fact, Held) and fact.degree >= Degree.COPY}
+        self.chain_ids |= {fact.place for fact in value if isinstance(fact, Contents) and fact.degree >= Degree.COPY}
 
     def add_function(self, key: Key) -> None:
         """A function takes part."""
@@ -137,7 +137,7 @@ class World:
         _keep_objects(self.fields)
         _keep_objects(self.parameters)
         _keep_objects(self.returns)
-        self.grown.clear()
+        self.additions.clear()
         self.chain_ids.clear()
         self.declared.clear()
         self.read_again()

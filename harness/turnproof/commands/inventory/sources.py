@@ -241,8 +241,8 @@ def _is_named(node: ast.AST, name: str) -> bool:
 def _the_one(cls: type, found: list[ast.ClassDef]) -> ast.ClassDef:
     """Of definitions of one name, that which the class was made from: it has the lines of the class's functions."""
     lines = {value.__code__.co_firstlineno for value in vars(cls).values() if isinstance(value, FunctionType)}
-    mine = [node for node in found if any(node.lineno <= line <= (node.end_lineno or 0) for line in lines)]
-    return (mine or found)[-1]
+    within = [node for node in found if any(node.lineno <= line <= (node.end_lineno or 0) for line in lines)]
+    return (within or found)[-1]
 
 
 def _body(cls: type, node: ast.ClassDef, source: Source) -> Body:

@@ -53,9 +53,9 @@ class Reading(Calls):
         if isinstance(node.node, ast.Lambda):
             value = self.value(node.node.body)
         else:
-            mine, self._returned = self._returned, []
+            outer_returned, self._returned = self._returned, []
             self._run(node.node.body)
-            value, self._returned = joined(self._returned), mine
+            value, self._returned = joined(self._returned), outer_returned
         self._within.pop()
         self.env = outer
         return value

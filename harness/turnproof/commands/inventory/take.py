@@ -170,11 +170,11 @@ def _reached(world: World, own: dict[Key, list[Touch]], kinds: Sequence[TouchKin
 
 def _through(world: World, key: Key, own: dict[Key, list[Touch]], reached: dict[Key, set[_Doing]]) -> Iterator[Touch]:
     """What a method touches by calling others, where it does not do so itself."""
-    mine = {(touch.kind, touch.what) for touch in own[key]}
+    own_touches = {(touch.kind, touch.what) for touch in own[key]}
     for callee in world.call_value[key]:
         if callee.key == key:
             continue
-        for kind, what in reached[callee.key] - mine:
+        for kind, what in reached[callee.key] - own_touches:
             yield Touch(kind, _via(what, callee), callee.line, key.function.source.line(callee.line))
 
 

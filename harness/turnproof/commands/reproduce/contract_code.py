@@ -89,8 +89,8 @@ class ContractCode:
         endpoint = f"Endpoint(url, 'key', {call.model!r}, {options!r})"
         yield f"told, adapter = [], {self._attribute}.open_{call.path}({endpoint})"
         if call.earlier:
-            given = ", ".join(_earlier(one, call) for one in call.earlier)
-            yield f"for given, system, tools, more in [{given}]:"
+            histories = ", ".join(_earlier(one, call) for one in call.earlier)
+            yield f"for given, system, tools, more in [{histories}]:"
             yield "    with suppress(Exception):"
             yield "        answer = adapter.complete(given, system, tools, **more)"
             yield "        answer = await answer if hasattr(answer, '__await__') else answer"
@@ -158,11 +158,11 @@ def _legacy_method(call: ContractCall) -> str:
 
 def _earlier(call: ContractCall, last: ContractCall) -> str:
     """An earlier call as `messages, system, tools, options`; messages that the last one has too are a part of its."""
-    own, held = list(map(_source, call.messages)), list(map(_source, last.messages))
-    given = f"messages[:{len(own)}]" if held[: len(own)] == own else f"[{', '.join(own)}]"
+    own, last_messages = list(map(_source, call.messages)), list(map(_source, last.messages))
+    history_source = f"messages[:{len(own)}]" if last_messages[: len(own)] == own else f"[{', '.join(own)}]"
     more = {"response_schema": thaw(call.schema)} if call.schema is not None else {}
     options = f"{{**{more!r}, 'on_chunk': len}}" if call.streamed else repr(more)
-    return f"({given}, {call.system!r}, [{', '.join(map(_source, call.tools))}], {options})"
+    return f"({history_source}, {call.system!r}, [{', '.join(map(_source, call.tools))}], {options})"
 
 
 def _source(value: Any) -> str:
@@ -176,8 +176,8 @@ def _source(value: Any) -> str:
 
 def _fields(value: msgspec.Struct) -> Iterator[str]:
     for field in msgspec.structs.fields(value):
-        held: JSON = getattr(value, field.name)
+        field_value: JSON = getattr(value, field.name)
         if field.name == "message_id" and isinstance(value, Message):
             continue
-        if field.required or held != field.default:
-            yield f"{field.name}={_source(held)}"
+        if field.required or field_value != field.default:
+            yield f"{field.name}={_source(field_value)}"

@@ -94,11 +94,11 @@ def _reproduce(found: Found) -> Reproduction:
     def attempt(call: LibraryCall) -> tuple[str, Trial]:
         if not own_types:
             _demand_chunks(call)
-        asked, given = question, answers
+        narrowed, sent_answers = question, answers
         if question.others or (isinstance(call, ContractCall) and call.earlier):
-            asked, given = _with_earlier(question, found.transcript)
+            narrowed, sent_answers = _with_earlier(question, found.transcript)
         try:
-            source = file_source(story, asked, library.code(call), given, base_path)
+            source = file_source(story, narrowed, library.code(call), sent_answers, base_path)
         except ValueError as error:
             raise UnreproducibleError(f"the library cannot make this call: {error}") from error
         return source, _try_source(source, python, paths)
@@ -133,7 +133,7 @@ def _try_source(source: str, python: Path, paths: tuple[str, ...]) -> Trial:
 
 
 def _not_shown(trial: Trial, found: Found) -> str:
-    if trial.gone:
+    if trial.is_gone:
         return (
             f"the library alone does not show it in {found.finding.place.run} ({trial.sentence}): "
             "look at the adapter, or at its binding"
@@ -257,12 +257,12 @@ def _with_earlier(question: Question, transcript: Transcript) -> tuple[Question,
     numbers = {one.exchange: number for number, one in enumerate(requests)}
     if any(exchange not in numbers for exchange, _ in question.others):
         raise UnreproducibleError("it compares with a request that comes later")
-    asked = replace(
+    narrowed = replace(
         question,
         request=question.request + len(before),
         others=tuple((numbers[exchange], steps) for exchange, steps in question.others),
     )
-    return asked, answers_of(transcript, requests)
+    return narrowed, answers_of(transcript, requests)
 
 
 def _shorter_calls(call: LibraryCall, question: Question) -> Iterator[LibraryCall]:

@@ -97,22 +97,22 @@ def question_of(finding: Finding, transcript: Transcript, dialect: Dialect, *, o
         )
     if what == PATHS_DIFFER or any(other.run not in ("", place.run) for other in finding.related):
         raise UnreproducibleError("it compares two runs, and a file makes one call")
-    asked = _Asked(finding, transcript, dialect, own_types)
+    accused = _AccusedRun(finding, transcript, dialect, own_types)
     if finding.code == "errors/one-request-per-attempt/repeated" and place.call >= 0:
         count = len(exchanges_of(transcript, place.call, place.probe))
         return Question("requests", place.call, place.probe, count)
     found: Question | None = None
     match place.side:
         case Side.PROCESS if what == "outcome":
-            found = asked.outcome()
+            found = accused.outcome()
         case Side.REQUEST if place.call >= 0:
-            found = asked.request()
+            found = accused.request()
         case Side.RESPONSE if place.call >= 0:
-            found = asked.response()
+            found = accused.response()
         case Side.ERROR if place.call >= 0:
-            found = asked.error(place.call)
+            found = accused.error(place.call)
         case Side.CALLBACK if place.call >= 0:
-            found = asked.callback()
+            found = accused.callback()
     if found is None:
         raise UnreproducibleError(f"findings of this kind ({finding.code}, side {place.side}) show in no single call")
     if found.sight != "raised" and found.observed == finding.expected:
@@ -121,7 +121,7 @@ def question_of(finding: Finding, transcript: Transcript, dialect: Dialect, *, o
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _AccusedRun:
     """One finding in its run."""
 
     finding: Finding
@@ -201,8 +201,8 @@ class _Asked:
         first = 0
         if alone and (illegal or (not in_conversation and value == self.finding.observed)):
             first = ANY_MESSAGE
-        elif alone and (held := self._held_at()) is not None:
-            first = held
+        elif alone and (held_place := self._held_at()) is not None:
+            first = held_place
         return Question(
             "request",
             request.call,
@@ -224,9 +224,9 @@ class _Asked:
     def _is_given(self, call: int) -> bool:
         """Whether the call was given each text that is expected in its request."""
         began = next(one for one in self.transcript.of(CallBegan) if (one.call, one.probe) == (call, self.place.probe))
-        given = list(_texts(to_builtins([began.messages, began.system, began.tools, self.transcript.model])))
+        texts_given = list(_texts(to_builtins([began.messages, began.system, began.tools, self.transcript.model])))
         texts = [] if self.finding.expected is UNSET else list(_texts(self.finding.expected))
-        return all(any(text in one for one in given) for text in texts)
+        return all(any(text in one for one in texts_given) for text in texts)
 
     def _held_at(self) -> int | None:
         """The message of the history that the finding compares with."""
@@ -243,7 +243,7 @@ class _Asked:
         if self.finding.code.rpartition("/")[2] == "returned" and not self.place.pointer:
             return self._returned_wrongly(self.place.call, response)
         if self.own_types and any(other.side is Side.CALLBACK for other in self.finding.related):
-            return self._told(response)
+            return self._callbacks_question(response)
         steps = tokens(self.place.pointer or "")
         if self.own_types and steps[:1] not in (("usage",), ("finish_reason",), ("raw_finish",)):
             return self._in_answer(response)
@@ -307,27 +307,27 @@ class _Asked:
     def callback(self) -> Question | None:
         """The text that was handed on in pieces, or a call that was handed on and returned."""
         call, probe = self.place.call, self.place.probe
-        told = [one for one in self.transcript.events if isinstance(one, CALLBACKS)]
-        told = [one for one in told if (one.call, one.probe) == (call, probe)]
+        callbacks = [one for one in self.transcript.events if isinstance(one, CALLBACKS)]
+        callbacks = [one for one in callbacks if (one.call, one.probe) == (call, probe)]
         index = next(iter(tokens(self.place.pointer or "")), "")
-        at = told[int(index)] if index.isdecimal() and int(index) < len(told) else None
+        at = callbacks[int(index)] if index.isdecimal() and int(index) < len(callbacks) else None
         response = self._returned(call)
         if isinstance(at, FunctionCallDetected) and response is not None and at.function_call in response.calls:
             return Question("answer", call, probe, member_of(response, ("calls",)), ("calls",), whole=True)
         if not isinstance(at, Chunk) and self.own_types and response is not None:
-            return self._told(response)
+            return self._callbacks_question(response)
         if at is not None and not isinstance(at, Chunk):
             return None
-        text = "".join(one.text for one in told if isinstance(one, Chunk))
+        text = "".join(one.text for one in callbacks if isinstance(one, Chunk))
         return Question("answer", call, probe, text, ("chunks",), whole=True) if text else None
 
-    def _told(self, response: ProviderResponse) -> Question:
+    def _callbacks_question(self, response: ProviderResponse) -> Question:
         """All that the callbacks got and the answer behind it: one of both is wrong, or they do not agree."""
         call, probe = self.place.call, self.place.probe
         events = [one for one in self.transcript.events if isinstance(one, CALLBACKS)]
-        told = [_told(one) for one in events if (one.call, one.probe) == (call, probe)]
+        callback_rows = [_callback_row(one) for one in events if (one.call, one.probe) == (call, probe)]
         answer = [to_builtins(getattr(response, name)) for name in ANSWER_FIELDS]
-        return Question("answer", call, probe, [told, answer], ("told",), whole=True)
+        return Question("answer", call, probe, [callback_rows, answer], ("told",), whole=True)
 
     def outcome(self) -> Question | None:
         """A turn that ended otherwise than its script says: its last call raised, or returned what is no answer."""
@@ -354,7 +354,7 @@ class _Asked:
         return sorted(found, key=lambda one: one.exchange)
 
 
-def _told(event: Event) -> list[Any]:
+def _callback_row(event: Event) -> list[Any]:
     """What a callback got, as `[kind, value]`."""
     match event:
         case Chunk():

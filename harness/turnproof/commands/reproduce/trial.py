@@ -10,13 +10,13 @@ from pathlib import Path
 LIMIT = 60.0
 """Seconds that a file may take."""
 
-_DEFECT, _GONE = "DEFECT: ", "gone: "
+_DEFECT, _NO_DEFECT = "DEFECT: ", "gone: "
 
 
 @dataclass(frozen=True)
 class Trial:
-    """What a file said. `shown` says that it shows the defect, `gone` that it shows that there is none; neither is so
-    where the file could not be run to its end."""
+    """What a file said. `shown` says that it shows the defect, `is_gone` that it shows that there is none; neither
+    is so where the file could not be run to its end."""
 
     exit_code: int
     output: str
@@ -26,14 +26,14 @@ class Trial:
         return self.exit_code == 1 and any(line.startswith(_DEFECT) for line in self.output.splitlines())
 
     @property
-    def gone(self) -> bool:
-        return self.exit_code == 0 and any(line.startswith(_GONE) for line in self.output.splitlines())
+    def is_gone(self) -> bool:
+        return self.exit_code == 0 and any(line.startswith(_NO_DEFECT) for line in self.output.splitlines())
 
     @property
     def sentence(self) -> str:
         """The line with the result (`DEFECT: …` or `gone: …`); without one, the last line of the output."""
         lines = self.output.strip().splitlines() or ["nothing was written"]
-        return next((line for line in lines if line.startswith((_DEFECT, _GONE))), lines[-1])
+        return next((line for line in lines if line.startswith((_DEFECT, _NO_DEFECT))), lines[-1])
 
 
 def try_file(python: Path, file: Path, paths: tuple[str, ...]) -> Trial:
@@ -41,8 +41,8 @@ def try_file(python: Path, file: Path, paths: tuple[str, ...]) -> Trial:
 
     Whatever proxies and keys this process has in its environment, the file has none of them.
     """
-    kept = ("PATH", "HOME", "LANG", "SYSTEMROOT", "TMPDIR", "XDG_CACHE_HOME")
-    environment = {name: os.environ[name] for name in kept if name in os.environ}
+    variables = ("PATH", "HOME", "LANG", "SYSTEMROOT", "TMPDIR", "XDG_CACHE_HOME")
+    environment = {name: os.environ[name] for name in variables if name in os.environ}
     environment |= {"PYTHONPATH": os.pathsep.join(paths)} if paths else {}
     try:
         done = subprocess.run(

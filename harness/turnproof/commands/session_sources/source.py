@@ -117,7 +117,7 @@ KEY = "TURNPROOF_API_KEY"
 
 
 def endpoint_of(
-    name: str, spoken: str, model: str, base_url: str, options: Mapping[str, Any], *, needs_key: bool
+    name: str, dialect_name: str, model: str, base_url: str, options: Mapping[str, Any], *, needs_key: bool
 ) -> Endpoint:
     """Where the model is: as said, else as the environment says, else the service itself. So with the key.
 
@@ -125,5 +125,5 @@ def endpoint_of(
     """
     if "api_key" in options:
         raise UsageError(f"{name}: a key is no option: set {KEY} in the environment")
-    access = access_to(dialect(spoken), repr(name), base_url=base_url, key_variables=(KEY,), needs_key=needs_key)
+    access = access_to(dialect(dialect_name), repr(name), base_url=base_url, key_variables=(KEY,), needs_key=needs_key)
     return Endpoint(access.base_url, access.key, model, options)

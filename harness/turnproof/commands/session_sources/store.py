@@ -27,7 +27,7 @@ class StoreSource:
         self._wanted = options
         self._needs_key = needs_key
         self._provider: Any = None
-        self._kept: KeptSession | None = None
+        self._session: KeptSession | None = None
 
     @property
     def home(self) -> None:
@@ -42,7 +42,7 @@ class StoreSource:
     @property
     def session_id(self) -> str | None:
         """The session that is open."""
-        return self._kept.session_id if self._kept else None
+        return self._session.session_id if self._session else None
 
     def list_sessions(self, cwd: str | None) -> Sequence[SessionInfo]:
         """All pages."""
@@ -59,10 +59,10 @@ class StoreSource:
         stored = self._store.load(info.session_id).state.connection
         connection = _connection(spec, stored)
         session = Session(self._open_session(spec, connection), path=connection.path)
-        self._kept = self._store.resume(session, info.session_id)
+        self._session = self._store.resume(session, info.session_id)
         system = self._wanted.system
         if system is not None or connection != stored:
-            self._kept.change(lambda it: None if system is None else it.set_system(system), connection=connection)
+            self._session.change(lambda it: None if system is None else it.set_system(system), connection=connection)
         return session.history.messages
 
     def enter_last(self, cwd: str) -> str | None:
@@ -84,8 +84,8 @@ class StoreSource:
 
     def send(self, text: str, token: CancelToken, on_chunk: OnChunk) -> Answer:
         """A turn that is on the disk when this returns."""
-        assert self._kept is not None, "open a session before you send a prompt"
-        result = self._kept.send(text, cancel_token=token, on_chunk=on_chunk)
+        assert self._session is not None, "open a session before you send a prompt"
+        result = self._session.send(text, cancel_token=token, on_chunk=on_chunk)
         return Answer(result.text, result.outcome == "cancelled")
 
     def delete(self, info: SessionInfo) -> None:
@@ -95,9 +95,9 @@ class StoreSource:
     def close(self) -> None:
         """Store and release the session that is open."""
         try:
-            if self._kept is not None:
-                self._kept.close()
-                self._kept = None
+            if self._session is not None:
+                self._session.close()
+                self._session = None
         finally:
             if self._provider is not None:
                 getattr(self._provider, "shutdown", lambda: None)()
@@ -137,8 +137,8 @@ def _connection(spec: str, stored: Connection) -> Connection:
     """The adapter; with the model that the session had there, unless another one is named; on its path, if it can."""
     own, _, model = spec.partition("=")
     binding = resolve_binding(own)
-    kept = stored.model if stored.provider == binding.name else None
+    stored_model = stored.model if stored.provider == binding.name else None
     path = stored.path if binding.opener(stored.path) is not None else "stateless"
     if binding.opener(path) is None:
         path = "legacy"
-    return Connection(binding.name, model or kept or binding.model, path)
+    return Connection(binding.name, model or stored_model or binding.model, path)

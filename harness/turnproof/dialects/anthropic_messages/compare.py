@@ -22,8 +22,8 @@ class MessagesComparison(ThoughtsOfModels):
     calls_come_last = True
     models: Mapping[str, ModelFacts] = MODELS
 
-    def __init__(self, held: Sequence[Message], call: Call, model: str, names: NameMap) -> None:
-        super().__init__(held, call, model, names)
+    def __init__(self, history: Sequence[Message], call: Call, model: str, names: NameMap) -> None:
+        super().__init__(history, call, model, names)
         config = (call.body or {}).get("thinking")
         self._thinking = config.get("type") if isinstance(config, dict) else None
 

@@ -97,8 +97,8 @@ def _messages(messages: JSON, issuer: Issuer) -> tuple[Message, ...]:
         where = f"messages.{n}"
         if type(message) is not dict:
             _require(message, dict, where, "dictionary")
-        spoken = message.get("role")
-        role = _ROLES.get(spoken) if isinstance(spoken, str) else None
+        wire_role = message.get("role")
+        role = _ROLES.get(wire_role) if isinstance(wire_role, str) else None
         if role is None:
             allowed = "Input should be 'user', 'assistant' or 'system'"
             raise Malformed(f"{where}.role: {allowed}", f"$.{where}.role")

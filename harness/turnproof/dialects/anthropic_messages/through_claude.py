@@ -68,7 +68,7 @@ class ThroughClaude(AnthropicMessages):
             return super().render(as_generation(call), reply, usage, world, seed)
         return super().render_refusal(Refusal(rules.NOT_FOUND, 404, "not_found_error", "Not Found"), seed)
 
-    def without_program(self, call: Call, held: Sequence[ToolSchema] = ()) -> Call:
+    def without_program(self, call: Call, tools: Sequence[ToolSchema] = ()) -> Call:
         return _without_program(call)
 
     def speak(self, reply: Reply, tools: Sequence[ToolSchema], call: Call) -> Reply:

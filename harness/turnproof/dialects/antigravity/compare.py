@@ -23,13 +23,13 @@ from .models import MODELS, is_claude
 
 
 def differences(
-    held: Sequence[Message], system: Part | str | None, tools: Sequence[ToolSchema], call: Call, model: str
+    history: Sequence[Message], system: Part | str | None, tools: Sequence[ToolSchema], call: Call, model: str
 ) -> list[WireDifference]:
     """Where the request says something else than the session holds, the allowed differences aside."""
     if not is_claude(MODELS.get(call.model or "")):
-        return _GeminiComparison.differences(held, system, tools, call, model)
+        return _GeminiComparison.differences(history, system, tools, call, model)
     messages = tuple(Message(each.role, join_thoughts(each.parts), each.message_id) for each in call.messages)
-    return _ClaudeComparison.differences(held, system, tools, replace(call, messages=messages), model)
+    return _ClaudeComparison.differences(history, system, tools, replace(call, messages=messages), model)
 
 
 class _GeminiComparison(ContentsComparison):
@@ -40,8 +40,8 @@ class _GeminiComparison(ContentsComparison):
 class _ClaudeComparison(_GeminiComparison):
     """Signatures stand on thoughts. In a running tool loop all of them come back as they were, or none."""
 
-    def __init__(self, held: Sequence[Message], call: Call, model: str, names: NameMap) -> None:
-        super().__init__(held, call, model, names)
+    def __init__(self, history: Sequence[Message], call: Call, model: str, names: NameMap) -> None:
+        super().__init__(history, call, model, names)
         self._sends_thoughts = any(atom.kind == "thought" for atom in self.sent)
 
     def may_omit_thought(self, thought: Atom) -> bool:

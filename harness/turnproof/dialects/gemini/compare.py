@@ -28,11 +28,11 @@ class ContentsComparison(RequestComparison):
     joins_thoughts = True
     attaches_beside = True
 
-    def __init__(self, held: Sequence[Message], call: Call, model: str, names: NameMap) -> None:
-        super().__init__(held, call, bare_model(model), names)
+    def __init__(self, history: Sequence[Message], call: Call, model: str, names: NameMap) -> None:
+        super().__init__(history, call, bare_model(model), names)
         facts = self.models.get(call.model or "")
         self._features = facts.features if facts is not None else frozenset[str]()
-        self._signatures = {held_signature(part) for message in held for part in message.calls} - {None}
+        self._signatures = {held_signature(part) for message in history for part in message.calls} - {None}
 
     @classmethod
     def is_native(cls, tool: ToolSchema, call: Call) -> bool:

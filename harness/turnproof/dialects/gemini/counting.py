@@ -43,9 +43,9 @@ def managed_tokens(call: Call) -> int:
     """Tokens of the prompt that the named cache holds; 0 for a call that names none, or one that is gone."""
     if call.operation == "cache" or call.resource is None:
         return 0
-    held = len(call.system) + len(call.tools)
-    held += sum(len(message.parts) for message in call.messages[: call.managed_messages])
-    return sum(cell.tokens for cell in cells(call)[:held])
+    cell_count = len(call.system) + len(call.tools)
+    cell_count += sum(len(message.parts) for message in call.messages[: call.managed_messages])
+    return sum(cell.tokens for cell in cells(call)[:cell_count])
 
 
 @kept_for_the_latest
@@ -129,6 +129,6 @@ class GeminiCache(AutomaticCache):
 
     def account(self, call: Call, facts: ModelFacts, now: float) -> tuple[PromptUsage, Callable[[], None]]:
         """How the prompt is counted at `now`, and the function to call when the response has begun."""
-        if held := managed_tokens(call):
-            return PromptUsage(count(call) - held, cache_read=held), nothing_to_write
+        if cached_tokens := managed_tokens(call):
+            return PromptUsage(count(call) - cached_tokens, cache_read=cached_tokens), nothing_to_write
         return super().account(call, facts, now)

@@ -57,16 +57,16 @@ def generation_call(found: Address, body: Mapping[str, Any], world: World, *, ss
     content = body.get("generateContentRequest") or body
     model = found.model or ""
     managed = caches.find_cache(world, content.get("cachedContent"))
-    held = managed.body if managed else content
+    prompt_body = managed.body if managed else content
     pairing = Pairing()
-    before = _messages(held.get("contents", ()), model, pairing, "cached") if managed else []
+    before = _messages(prompt_body.get("contents", ()), model, pairing, "cached") if managed else []
     own = _messages(content.get("contents", ()), model, pairing, "contents")
     return GeminiCall(
         operation=found.operation,
         model=found.model,
         stream=found.verb == "streamGenerateContent",
-        system=_system(held, model),
-        tools=tuple(schemas(held.get("tools", ()))),
+        system=_system(prompt_body, model),
+        tools=tuple(schemas(prompt_body.get("tools", ()))),
         messages=(*before, *own),
         body=body,
         settings=_settings(content),
@@ -139,12 +139,12 @@ def _where(fault: Fault) -> str:
 
 
 def _settings(content: Mapping[str, Any]) -> dict[str, Any]:
-    beside = {key: value for key, value in content.items() if key not in _CONVERSATION}
-    return {**content.get("generationConfig", {}), **beside}
+    more_settings = {key: value for key, value in content.items() if key not in _CONVERSATION}
+    return {**content.get("generationConfig", {}), **more_settings}
 
 
-def _system(held: Mapping[str, Any], model: str) -> tuple[Part, ...]:
-    instruction = held.get("systemInstruction") or {}
+def _system(prompt_body: Mapping[str, Any], model: str) -> tuple[Part, ...]:
+    instruction = prompt_body.get("systemInstruction") or {}
     return tuple(part_of(part, model) for part in instruction.get("parts", ()))
 
 

@@ -116,9 +116,13 @@ def _file(wire: WirePart, data: m.ProviderData | None) -> m.Part | None:
 
 
 def _code(wire: WirePart, data: m.ProviderData | None) -> m.Part | None:
-    ran = _object(wire, "executableCode")
-    code = ran.get("code")
-    return m.ExecutableCode(str(ran.get("language", "")), code, provider_data=data) if isinstance(code, str) else None
+    code_part = _object(wire, "executableCode")
+    code = code_part.get("code")
+    return (
+        m.ExecutableCode(str(code_part.get("language", "")), code, provider_data=data)
+        if isinstance(code, str)
+        else None
+    )
 
 
 def _code_result(wire: WirePart, data: m.ProviderData | None) -> m.Part | None:

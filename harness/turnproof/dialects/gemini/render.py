@@ -100,11 +100,11 @@ class Answer:
         if self._blocked is not None:
             yield Chunk(self._prompt_blocked(), "end")
             return
-        spoken = 0
+        tokens_so_far = 0
         for n, each in enumerate(self._speech.parts):
             for part, tokens in self._pieces(each, n):
-                spoken += 0 if each.kind == "thinking" else tokens
-                usage = self._usage_so_far(spoken)
+                tokens_so_far += 0 if each.kind == "thinking" else tokens
+                usage = self._usage_so_far(tokens_so_far)
                 text = part.get("text", "") if each.kind == "text" else ""
                 yield Chunk(self._response({"content": self._content([part])}, usage), each.kind, text)
         closing: list[_Json] = [{"text": ""}] if self._closes_with_a_text() else []
@@ -174,7 +174,7 @@ class Answer:
                 return {"finishMessage": "Model generated function call(s)."}
         return {}
 
-    def _usage_so_far(self, spoken: int) -> _Json:
+    def _usage_so_far(self, tokens: int) -> _Json:
         """The metadata of a chunk before the last: on Vertex without figures, else with those so far, cumulative.
 
         Thoughts count from the first chunk after them. In one answer of three the prompt is counted short until the
@@ -187,5 +187,5 @@ class Answer:
         fresh = final.prompt - final.cached
         if seeded_number(self._seed, "recount") % 3 == 0:
             fresh = fresh * 2 // 3
-        candidates, thoughts = (0, 0) if not spoken else (min(spoken, final.candidates), final.thoughts)
+        candidates, thoughts = (0, 0) if not tokens else (min(tokens, final.candidates), final.thoughts)
         return Figures(final.cached + fresh, final.cached, candidates, thoughts).metadata(self._surface)

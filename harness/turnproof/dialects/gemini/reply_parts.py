@@ -38,7 +38,7 @@ from .writing import call_id
 
 Kind: TypeAlias = Literal["thinking", "text", "args"]
 
-_SPOKEN = (NAME, "scenario")
+_OWN_DIALECTS = (NAME, "scenario")
 """Dialects whose provider data a scripted part may carry: our own, and that of scenarios, which serve every dialect."""
 
 _LIMITS = (FinishReason.MAX_TOKENS, FinishReason.CONTEXT_LIMIT)
@@ -130,8 +130,8 @@ class Speaker:
                     yield SpokenPart(part, self.thought(part, n), "thinking", reply_part.pieces)
             case FunctionCall():
                 if _is_spoken(reply_part, reply):
-                    spoken = with_fields(part, name=spoken_name(part.name, self._call.tools, LEGAL_NAME))
-                    yield SpokenPart(spoken, {"functionCall": self._function_call(spoken, n)}, "args")
+                    named_part = with_fields(part, name=spoken_name(part.name, self._call.tools, LEGAL_NAME))
+                    yield SpokenPart(named_part, {"functionCall": self._function_call(named_part, n)}, "args")
             case ExecutableCode() | CodeExecutionResult():
                 yield SpokenPart(part, _code(part), "text")
             case Opaque() if (own := reply_part.own_block(NAME)) is not None:
@@ -171,7 +171,7 @@ def _code(part: ExecutableCode | CodeExecutionResult) -> dict[str, Any]:
 def scripted(part: Part) -> Mapping[str, Any]:
     """What a scripted part says of itself beside its text: its signature, what nobody may read of it."""
     data = part.provider_data
-    return data.data if data is not None and data.dialect in _SPOKEN else {}
+    return data.data if data is not None and data.dialect in _OWN_DIALECTS else {}
 
 
 def _thought(part: Part) -> str:

@@ -15,13 +15,13 @@ from ...messages import JSON, ToolResult
 from ..atoms import same_json
 from ..text_equality import leaves, parses_to
 
-Kept: TypeAlias = Literal["whole", "in other words", "lost"]
+Agreement: TypeAlias = Literal["whole", "in other words", "lost"]
 
 _encode = msgspec.json.Encoder().encode
 _TELLS_A_FAILURE = ("error", "fail", "success", "exception", "status")
 
 
-def agrees_with_result(held: ToolResult, sent: ToolResult) -> Kept:
+def agrees_with_result(held: ToolResult, sent: ToolResult) -> Agreement:
     """Whether the response (`sent.result`) says what the session holds."""
     response: dict[str, Any] = sent.result
     if same_json(held.result, response):
@@ -39,9 +39,9 @@ def agrees_with_result(held: ToolResult, sent: ToolResult) -> Kept:
     return "in other words" if wanted and all(leaf in text for leaf in wanted) else "lost"
 
 
-def fails_by_itself(held: ToolResult) -> bool:
+def fails_by_itself(result: ToolResult) -> bool:
     """Whether a good result is an object that has an `error` of its own, which then stands in the response."""
-    return not held.is_error and isinstance(held.result, Mapping) and held.result.get("error") is not None
+    return not result.is_error and isinstance(result.result, Mapping) and result.result.get("error") is not None
 
 
 def tells_a_failure(response: JSON) -> bool:

@@ -46,9 +46,11 @@ def issue(part: Part, thinking: str, model: str, seed: str, world: World) -> str
     Equal arguments give the same signature. It holds characters that the two base64 alphabets write differently.
     """
     named = f"{seed}\0{model}\0{thinking}\0{digest(part)}"
-    drawn = b"".join(blake2b(f"{named}\0{n}".encode(), digest_size=64).digest() for n in range(_SIGNED_BYTES // 64))
+    random_bytes = b"".join(
+        blake2b(f"{named}\0{n}".encode(), digest_size=64).digest() for n in range(_SIGNED_BYTES // 64)
+    )
     # A protobuf-like head, as on the real ones; 0xFB 0xFF is "+/" in one alphabet and "-_" in the other.
-    signature = b64encode(b"\x12\xbf\x01\xfb\xff\xfe" + drawn[: _SIGNED_BYTES - 6]).decode()
+    signature = b64encode(b"\x12\xbf\x01\xfb\xff\xfe" + random_bytes[: _SIGNED_BYTES - 6]).decode()
     world.issued[signature] = (digest(part), model)
     return signature
 

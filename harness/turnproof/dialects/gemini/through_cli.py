@@ -25,12 +25,12 @@ from .compare import ContentsComparison
 from .dialect import Gemini
 from .models import MODELS
 
-_ASKED = ("gemini-3.5-flash-lite", "gemini-3.8-flash")
+_SIDE_MODELS = ("gemini-3.5-flash-lite", "gemini-3.8-flash")
 """What the program asks beside the conversation, and in place of `gemini-3.5-flash`; no more is known of them."""
 
 
 _MODELS: Mapping[str, ModelFacts] = MappingProxyType(
-    {**MODELS, **{name: replace(MODELS["gemini-3.5-flash"], id=name) for name in _ASKED}}
+    {**MODELS, **{name: replace(MODELS["gemini-3.5-flash"], id=name) for name in _SIDE_MODELS}}
 )
 
 
@@ -63,8 +63,8 @@ class ThroughCli(Gemini):
             return super().render(as_generation(call), side_reply(schema), usage, world, seed)
         return super().render_extra(call, usage, world, seed)
 
-    def without_program(self, call: Call, held: Sequence[ToolSchema] = ()) -> Call:
-        return _without_program(call, held)
+    def without_program(self, call: Call, tools: Sequence[ToolSchema] = ()) -> Call:
+        return _without_program(call, tools)
 
     def speak(self, reply: Reply, tools: Sequence[ToolSchema], call: Call) -> Reply:
         """A scripted reply with its calls under the names that the program gave to the declared tools."""
@@ -82,9 +82,9 @@ _SEQUENCE = "wait_for_previous"
 """A parameter that the program gives to every tool, for itself: whether to wait for the calls before."""
 
 
-def _without_program(call: Call, held: Sequence[ToolSchema] = ()) -> Call:
+def _without_program(call: Call, tools: Sequence[ToolSchema] = ()) -> Call:
     """The call without what the program has put around it, its tools under the names that the caller knows them by."""
-    own = _own_names(call, held)
+    own = _own_names(call, tools)
     return replace(
         call,
         tools=tuple(
@@ -157,8 +157,8 @@ def _parameters(tool: ToolSchema) -> dict[str, Any]:
     return schema
 
 
-def _own_names(call: Call, held: Sequence[ToolSchema]) -> dict[str, str]:
-    return own_names(held, [tool for tool in call.tools if _SERVER.match(tool.name)], _fits)
+def _own_names(call: Call, tools: Sequence[ToolSchema]) -> dict[str, str]:
+    return own_names(tools, [tool for tool in call.tools if _SERVER.match(tool.name)], _fits)
 
 
 def _fits(own: str, name: str) -> bool:

@@ -65,8 +65,8 @@ def figures_of(reply: Reply, prompt: PromptUsage) -> Figures:
     cached = scripted.get("cache_read", prompt.cache_read)
     written = scripted.get("cache_write", prompt.cache_write_5m + prompt.cache_write_1h)
     thinking = sum(weight(each.part) for each in reply.parts if isinstance(each.part, Thought))
-    spoken = sum(weight(each.part) for each in reply.parts if not isinstance(each.part, Thought))
-    output = scripted.get("output", spoken + thinking)
+    visible_tokens = sum(weight(each.part) for each in reply.parts if not isinstance(each.part, Thought))
+    output = scripted.get("output", visible_tokens + thinking)
     thoughts = min(scripted.get("thinking", thinking), output)
     return Figures(scripted.get("fresh", prompt.fresh) + cached + written, cached, output - thoughts, thoughts)
 

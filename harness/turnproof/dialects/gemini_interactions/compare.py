@@ -37,5 +37,5 @@ class StepsComparison(SealedThoughts):
 
     def is_required(self, thought: Atom) -> bool:
         """Whether a call came behind this thought: it has no signature of its own, so the service wants the thought."""
-        behind = self.held[self.held.index(thought) + 1 :]
-        return any(isinstance(each.part, FunctionCall) for each in behind if each.message == thought.message)
+        following = self.held[self.held.index(thought) + 1 :]
+        return any(isinstance(each.part, FunctionCall) for each in following if each.message == thought.message)

@@ -21,9 +21,9 @@ def steps_of(value: JSON) -> tuple[Step, ...]:
         case None:
             return ()
         case str():
-            return (_said({"type": "text", "text": value}),)
+            return (_user_step({"type": "text", "text": value}),)
         case dict():
-            return (_said(value),)
+            return (_user_step(value),)
         case list():
             for n, each in enumerate(value):
                 if not isinstance(each, dict):
@@ -34,7 +34,7 @@ def steps_of(value: JSON) -> tuple[Step, ...]:
     raise Unreadable("", "a text, a content, or a list of contents or steps")
 
 
-def _said(content: Step) -> Step:
+def _user_step(content: Step) -> Step:
     return {"type": "user_input", "content": [content]}
 
 

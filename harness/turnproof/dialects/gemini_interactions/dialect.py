@@ -42,4 +42,4 @@ class GeminiInteractions(ModuleDialect):
     request_form = staticmethod(form_without_thoughts)
     comparison = StepsComparison
     observe = staticmethod(observed_answers.observe)
-    kept = staticmethod(kept_ids)
+    stored_ids = staticmethod(kept_ids)

@@ -37,16 +37,16 @@ def ended(
 ) -> dict[str, Any]:
     """An interaction with all that is known at its end; the last event of a stream has it without steps."""
     moment = timestamp(now)
-    told: dict[str, Any] = {"id": name, "status": status}
+    document: dict[str, Any] = {"id": name, "status": status}
     if usage is not None:
-        told["usage"] = dict(usage)
-    told |= {"created": moment, "updated": moment}
+        document["usage"] = dict(usage)
+    document |= {"created": moment, "updated": moment}
     if usage is not None:
-        told["service_tier"] = "standard"
+        document["service_tier"] = "standard"
     if status == FAILED:
-        told["errors"] = [_FAILURE]
+        document["errors"] = [_FAILURE]
     if steps is not None:
-        told["steps"] = list(steps)
+        document["steps"] = list(steps)
     if call.resource is not None:
-        told["previous_interaction_id"] = call.resource
-    return told | who(call, model)
+        document["previous_interaction_id"] = call.resource
+    return document | who(call, model)

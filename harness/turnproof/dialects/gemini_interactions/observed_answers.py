@@ -18,14 +18,18 @@ def observe(call: Call, status: int, headers: Mapping[str, str], body: bytes, wo
     if status != 200 or call.operation not in ("generate", "stored"):
         return
     own_call = InteractionsCall.from_call(call)
-    told = _interaction(headers, body)
+    interaction = _interaction(headers, body)
     if own_call.operation == "stored":
-        _observe_store(own_call, told, world)
-    elif told:
+        _observe_store(own_call, interaction, world)
+    elif interaction:
         remember(
-            told, own_call.steps[own_call.carried :], world, stored=own_call.stored, model=_issuer(told, call),
+            interaction,
+            own_call.steps[own_call.carried :],
+            world,
+            stored=own_call.stored,
+            model=_issuer(interaction, call),
             previous=kept_interaction(world, own_call.resource),
-        )  # fmt: skip
+        )
 
 
 def _interaction(headers: Mapping[str, str], body: bytes) -> dict[str, Any]:
@@ -37,16 +41,16 @@ def _interaction(headers: Mapping[str, str], body: bytes) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def _issuer(told: Mapping[str, Any], call: Call) -> str:
-    model = told.get("model")
+def _issuer(interaction: Mapping[str, Any], call: Call) -> str:
+    model = interaction.get("model")
     return model if isinstance(model, str) and model else call.model or ""
 
 
-def _observe_store(call: InteractionsCall, told: dict[str, Any], world: World) -> None:
+def _observe_store(call: InteractionsCall, interaction: dict[str, Any], world: World) -> None:
     """What an operation on the store tells: an interaction as it is now, or that it is gone."""
     if call.action == "delete":
         forget(world, str(call.resource))
-    elif told.get("object") == "interaction" and (kept := kept_interaction(world, call.resource)) is not None:
-        own = [step for step in steps_in(told) if step not in kept.asked]
-        kept.told = told | {"steps": own}
-        remember_signed(own, _issuer(told, call), world)
+    elif interaction.get("object") == "interaction" and (stored := kept_interaction(world, call.resource)) is not None:
+        own = [step for step in steps_in(interaction) if step not in stored.input_steps]
+        stored.current = interaction | {"steps": own}
+        remember_signed(own, _issuer(interaction, call), world)

@@ -24,7 +24,7 @@ from .writing import call_id
 
 Json = dict[str, Any]
 
-_SPOKEN = (NAME, "scenario")
+_OWN_DIALECTS = (NAME, "scenario")
 """Dialects whose provider data a scripted part may carry: our own, and that of scenarios, which serve every dialect."""
 
 
@@ -46,7 +46,7 @@ def spoken_steps(reply: Reply, call: InteractionsCall, model: str, seed: str) ->
 def _steps(reply_part: ReplyPart, n: int, call: InteractionsCall, model: str, seed: str) -> Iterator[SpokenStep]:
     part = reply_part.part
     data: Mapping[str, Any] = (
-        part.provider_data.data if part.provider_data and part.provider_data.dialect in _SPOKEN else {}
+        part.provider_data.data if part.provider_data and part.provider_data.dialect in _OWN_DIALECTS else {}
     )
     match part:
         case Text(text=text):

@@ -35,8 +35,8 @@ def _read_batch(status: int, body: bytes) -> WireAnswer:
     if status >= 400 or (isinstance(error, dict) and "steps" not in found):
         return WireAnswer(status, error_kind=_kind(error), error_message=_message(error))
     steps = found.get("steps")
-    told = [step for step in steps if isinstance(step, dict)] if isinstance(steps, list) else []
-    return _answer(status, found, told, broken=0, complete=True)
+    steps_read = [step for step in steps if isinstance(step, dict)] if isinstance(steps, list) else []
+    return _answer(status, found, steps_read, broken=0, complete=True)
 
 
 def _kind(error: JSON) -> str | None:
@@ -160,9 +160,9 @@ def _extend(opened: _Open, delta: Json) -> None:
 def _list(step: Json, name: str) -> list[Json]:
     """A list of objects in a step, made where there is none."""
     found = step.get(name)
-    kept = [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
-    step[name] = kept
-    return kept
+    objects = [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
+    step[name] = objects
+    return objects
 
 
 def read_events(body: bytes) -> Stream:
@@ -176,9 +176,9 @@ def read_events(body: bytes) -> Stream:
 
 def _read_stream(status: int, body: bytes) -> WireAnswer:
     stream = read_events(body)
-    told = stream.interaction if "usage" in stream.interaction else stream.interaction | {"usage": stream.usage}
+    interaction = stream.interaction if "usage" in stream.interaction else stream.interaction | {"usage": stream.usage}
     complete = stream.ended and not stream.damaged and stream.error is None
-    answer = _answer(status, told, stream.steps, broken=stream.broken, complete=complete)
+    answer = _answer(status, interaction, stream.steps, broken=stream.broken, complete=complete)
     if stream.error is None:
         return answer
     return replace(answer, error_kind=_kind(stream.error), error_message=_message(stream.error))

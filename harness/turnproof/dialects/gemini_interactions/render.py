@@ -31,7 +31,7 @@ def render(call: Call, reply: Reply, usage: PromptUsage, world: World, seed: str
         answer.keep(events)
         return Rendered(200, STREAM_HEADERS, events)
     answer.keep(())
-    return Rendered(200, JSON_HEADERS, (body_event(answer.told),))
+    return Rendered(200, JSON_HEADERS, (body_event(answer.first_answer),))
 
 
 class _Answer:
@@ -41,11 +41,11 @@ class _Answer:
         self._call, self._reply, self._world, self._seed = call, reply, world, seed
         self._figures = figures_of(reply, usage, image_tokens(call))
         self._status = status_of(reply.finish, reply.raw_finish)
-        self._spoken = spoken_steps(reply, call, self._model, seed)
+        self._steps = spoken_steps(reply, call, self._model, seed)
         self.name = interaction_id(seed)
         self._final = interaction.ended(
-            call, self.name, self._model, status=self._status, now=world.clock(), usage=self._figures.told(),
-            steps=[each.step for each in self._spoken if each.whole],
+            call, self.name, self._model, status=self._status, now=world.clock(), usage=self._figures.as_json(),
+            steps=[each.step for each in self._steps if each.whole],
         )  # fmt: skip
 
     @property
@@ -59,7 +59,7 @@ class _Answer:
         return self._call.background and not self._call.stream
 
     @property
-    def told(self) -> Json:
+    def first_answer(self) -> Json:
         """What is answered at once: an interaction in the background is only in progress."""
         if not self._goes_on:
             return self._final
@@ -72,40 +72,40 @@ class _Answer:
             self._final, call.steps[call.carried :], self._world, stored=call.stored, model=self._model,
             previous=kept_interaction(self._world, call.resource),
         )  # fmt: skip
-        kept = kept_interaction(self._world, self.name)
-        if kept is not None:
-            kept.events = events
-            if self._goes_on and kept.told is self._final:
-                kept.told, kept.final = self.told, self._final
+        stored = kept_interaction(self._world, self.name)
+        if stored is not None:
+            stored.events = events
+            if self._goes_on and stored.current is self._final:
+                stored.current, stored.final = self.first_answer, self._final
 
     def events(self) -> Iterator[tuple[str, Json, EventKind, str]]:
         """The events of a stream: name, data, kind, visible text."""
         opening = {"interaction": interaction.opened(self._call, self.name, self._model, IN_PROGRESS)}
-        yield "interaction.created", opening | _so_far(self._figures.begun(0, 0)), "start", ""
+        yield "interaction.created", opening | _so_far(self._figures.partial(0, 0)), "start", ""
         update = {"interaction_id": self.name, "status": IN_PROGRESS}
         yield "interaction.status_update", update, "start", ""
         output = thoughts = 0
-        for n, spoken in enumerate(self._spoken):
-            is_thought = isinstance(spoken.source.part, Thought)
-            thoughts += spoken.source.tokens if is_thought else 0
-            output += 0 if is_thought else spoken.source.tokens
-            yield "step.start", {"index": n, "step": _shell(spoken)}, "block_start", ""
-            deltas = list(_deltas(spoken, seeded_number(self._seed, "cut", n)))
+        for n, entry in enumerate(self._steps):
+            is_thought = isinstance(entry.source.part, Thought)
+            thoughts += entry.source.tokens if is_thought else 0
+            output += 0 if is_thought else entry.source.tokens
+            yield "step.start", {"index": n, "step": _shell(entry)}, "block_start", ""
+            deltas = list(_deltas(entry, seeded_number(self._seed, "cut", n)))
             for m, (delta, kind, text) in enumerate(deltas, 1):
                 data: Json = {"index": n, "delta": delta}
                 if m == len(deltas):
-                    data |= _so_far(self._figures.begun(output, thoughts))
+                    data |= _so_far(self._figures.partial(output, thoughts))
                 yield "step.delta", data, kind, text
-            if spoken.whole:
+            if entry.whole:
                 yield "step.stop", {"index": n}, "block_end", ""
-        told = {name: value for name, value in self._final.items() if name not in ("steps", "previous_interaction_id")}
+        final = {name: value for name, value in self._final.items() if name not in ("steps", "previous_interaction_id")}
         ends: EventKind = "error" if self._status == FAILED else "end"
-        yield "interaction.completed", {"interaction": told}, ends, ""
+        yield "interaction.completed", {"interaction": final}, ends, ""
 
 
 def _so_far(figures: Figures) -> Json:
     """The token usage that an event reports in addition to its content."""
-    return {"metadata": {"usage": figures.told()}}
+    return {"metadata": {"usage": figures.as_json()}}
 
 
 def _written(events: Iterator[tuple[str, Json, EventKind, str]], *, resumable: bool) -> Iterator[WireEvent]:
@@ -117,27 +117,27 @@ def _written(events: Iterator[tuple[str, Json, EventKind, str]], *, resumable: b
     yield DONE
 
 
-def _shell(spoken: SpokenStep) -> Json:
+def _shell(entry: SpokenStep) -> Json:
     """A step as it stands before anything has come of it."""
-    match spoken.step:
+    match entry.step:
         case {"type": "model_output" | "thought" as kind}:
             return {"type": kind}
         case {"type": "function_call"}:
-            return {**spoken.step, "arguments": {}}
-    return spoken.step
+            return {**entry.step, "arguments": {}}
+    return entry.step
 
 
-def _deltas(spoken: SpokenStep, draw: int) -> Iterator[tuple[Json, EventKind, str]]:
+def _deltas(entry: SpokenStep, draw: int) -> Iterator[tuple[Json, EventKind, str]]:
     """What comes between the beginning of a step and its end: delta, kind, visible text."""
-    part, step = spoken.source.part, spoken.step
+    part, step = entry.source.part, entry.step
     match part:
         case Text(text=text):
-            for piece in spoken.source.pieces or cut_text(text, draw):
+            for piece in entry.source.pieces or cut_text(text, draw):
                 yield {"text": piece, "type": "text"}, "text", piece
         case Thought(text=text):
-            for piece in (spoken.source.pieces or cut_text(text, draw)) if "summary" in step else ():
+            for piece in (entry.source.pieces or cut_text(text, draw)) if "summary" in step else ():
                 yield {"content": {"text": piece, "type": "text"}, "type": "thought_summary"}, "thinking", ""
             yield {"signature": step["signature"], "type": "thought_signature"}, "signature", ""
         case FunctionCall():
-            for piece in spoken.source.pieces or call_pieces(spoken.source, draw):
+            for piece in entry.source.pieces or call_pieces(entry.source, draw):
                 yield {"arguments": piece, "type": "arguments_delta"}, "args", ""

@@ -37,14 +37,14 @@ class IssuedCall:
 
 @dataclass(slots=True)
 class StoredInteraction:
-    """An interaction that can be asked for: `told` is what it is now, `asked` the steps of its own request.
+    """An interaction that can be asked for: `current` is what it is now, `input_steps` the steps of its own request.
 
     `previous` is the one that it went on from. `final` is what one in the background becomes, `events` are those of its
     stream, `since` is when it was made.
     """
 
-    told: Step
-    asked: tuple[Step, ...]
+    current: Step
+    input_steps: tuple[Step, ...]
     since: float
     previous: StoredInteraction | None = None
     final: Step | None = None
@@ -59,7 +59,7 @@ class StoredInteraction:
         while each is not None:
             newest_first.append(each)
             each = each.previous
-        return tuple(step for one in reversed(newest_first) for step in (*one.asked, *steps_in(one.told)))
+        return tuple(step for one in reversed(newest_first) for step in (*one.input_steps, *steps_in(one.current)))
 
 
 def kept_interaction(world: World, name: object) -> StoredInteraction | None:
@@ -92,20 +92,20 @@ def issued_call(world: World, call_id: object) -> IssuedCall | None:
 
 
 def remember(
-    told: Step,
-    asked: Sequence[Step],
+    interaction: Step,
+    input_steps: Sequence[Step],
     world: World,
     *,
     stored: bool,
     model: str,
     previous: StoredInteraction | None = None,
 ) -> None:
-    """Let the world know a whole interaction about the steps that were `asked`; `model` is who issued it."""
-    remember_signed(steps_in(told), model, world)
-    name = told.get("id")
+    """Let the world know a whole interaction about the steps that were `input_steps`; `model` is who issued it."""
+    remember_signed(steps_in(interaction), model, world)
+    name = interaction.get("id")
     # A retry gets the answer that its first request got: nothing of it is kept twice.
     if stored and isinstance(name, str) and name and name not in world.resources:
-        world.resources[name] = StoredInteraction(told, tuple(asked), world.clock(), previous)
+        world.resources[name] = StoredInteraction(interaction, tuple(input_steps), world.clock(), previous)
 
 
 def remember_signed(steps: Iterable[Step], model: str, world: World) -> None:
@@ -127,11 +127,11 @@ def steps_in(interaction: Step) -> list[dict[str, Any]]:
 
 def sign(text: str, model: str, seed: str) -> str:
     """A signature in the form of the real ones: standard base64. Equal arguments give the same."""
-    drawn = b"".join(
+    random_bytes = b"".join(
         blake2b(f"{seed}\0{model}\0{n}\0{text}".encode(), digest_size=64).digest() for n in range(_SIGNED_BYTES // 64)
     )
     # A head like that of the recorded ones; 0xFB 0xFF is "+/" in one alphabet and "-_" in the other.
-    return b64encode(b"\n\x8b\x02\x01\xfb\xff\xfe" + drawn[: _SIGNED_BYTES - 9]).decode()
+    return b64encode(b"\n\x8b\x02\x01\xfb\xff\xfe" + random_bytes[: _SIGNED_BYTES - 9]).decode()
 
 
 def digest(step: Step) -> str:

@@ -35,11 +35,11 @@ def render_stored(call: InteractionsCall, world: World, seed: str) -> Rendered:
             return _whole({})
         case "cancel":
             if found.final is not None:
-                found.told, found.final = {**found.told, "status": CANCELLED}, None
-            return _whole(found.told)
+                found.current, found.final = {**found.current, "status": CANCELLED}, None
+            return _whole(found.current)
     if call.stream and found.events:
-        found.told, found.final = found.final or found.told, None
-        return Rendered(200, STREAM_HEADERS, _behind(found.events, call.settings.get("last_event_id")))
+        found.current, found.final = found.final or found.current, None
+        return Rendered(200, STREAM_HEADERS, _events_after(found.events, call.settings.get("last_event_id")))
     return _whole(_with_input(_next_state(found), found, call))
 
 
@@ -50,20 +50,20 @@ def _whole(body: Mapping[str, Any]) -> Rendered:
 def _next_state(found: StoredInteraction) -> Step:
     """A stored interaction as it is now. One in the background makes progress each time it is asked for."""
     if found.final is not None and found.was_asked_for:
-        found.told, found.final = found.final, None
+        found.current, found.final = found.final, None
     found.was_asked_for = True
-    return found.told
+    return found.current
 
 
-def _with_input(told: Step, found: StoredInteraction, call: InteractionsCall) -> Step:
+def _with_input(interaction: Step, found: StoredInteraction, call: InteractionsCall) -> Step:
     """What the stored interaction has beside the answer: the steps that were asked with, in front of its own
     (documented), and the input where it is asked for."""
-    steps = told.get("steps")
-    whole = {**told, "steps": [*found.asked, *steps]} if isinstance(steps, list) else dict(told)
-    return whole | {"input": list(found.asked)} if call.settings.get("include_input") == "true" else whole
+    steps = interaction.get("steps")
+    whole = {**interaction, "steps": [*found.input_steps, *steps]} if isinstance(steps, list) else dict(interaction)
+    return whole | {"input": list(found.input_steps)} if call.settings.get("include_input") == "true" else whole
 
 
-def _behind(events: tuple[WireEvent, ...], last: object) -> tuple[WireEvent, ...]:
+def _events_after(events: tuple[WireEvent, ...], last: object) -> tuple[WireEvent, ...]:
     """The events that come behind the one with this id; all of them without one, or where nobody knows it."""
     if not isinstance(last, str) or not last:
         return events

@@ -25,7 +25,7 @@ class Figures:
     thoughts: int = 0
     images: int = 0
 
-    def told(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, Any]:
         """As the service writes it. A modality without tokens is left out."""
         images = min(self.images, self.prompt)
         by_modality = {"text": self.prompt - images, "image": images}
@@ -41,7 +41,7 @@ class Figures:
             "total_thought_tokens": self.thoughts,
         }
 
-    def begun(self, output: int, thoughts: int) -> Figures:
+    def partial(self, output: int, thoughts: int) -> Figures:
         """What is counted when this much has been said, and never more than in the end."""
         return Figures(self.prompt, self.cached, min(output, self.output), min(thoughts, self.thoughts), self.images)
 

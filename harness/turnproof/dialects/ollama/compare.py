@@ -53,12 +53,12 @@ ALLOWED: tuple[AllowedDifference, ...] = (
 
 
 def differences(
-    held: Sequence[Message], system: Part | str | None, tools: Sequence[ToolSchema], call: Call, model: str
+    history: Sequence[Message], system: Part | str | None, tools: Sequence[ToolSchema], call: Call, model: str
 ) -> list[WireDifference]:
     """Where the request says something else than the session holds, the allowed differences aside."""
     if OllamaCall.from_call(call).surface is Surface.NATIVE:
-        held = [_as_native(message) for message in held]
-    return OllamaComparison.differences(held, system, tools, call, model)
+        history = [_as_native(message) for message in history]
+    return OllamaComparison.differences(history, system, tools, call, model)
 
 
 def _as_native(message: Message) -> Message:

@@ -48,9 +48,9 @@ def render(call: OllamaCall, reply: Reply, usage: PromptUsage, world: World, see
 def loaded(call: OllamaCall, world: World) -> Rendered:
     """The answer to a request without a conversation, which only loads the model, or unloads it: never in lines."""
     body = {"model": call.model, "created_at": moment(world)} | _texts(call, "")
-    gone = (call.body or {}).get("keep_alive") in (0, "0", "0s")
+    unloads = (call.body or {}).get("keep_alive") in (0, "0", "0s")
     return Rendered(
-        200, JSON_HEADERS, (body_event(body | {"done": True, "done_reason": "unload" if gone else "load"}),)
+        200, JSON_HEADERS, (body_event(body | {"done": True, "done_reason": "unload" if unloads else "load"}),)
     )
 
 

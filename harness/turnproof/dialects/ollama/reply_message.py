@@ -42,5 +42,5 @@ def _calls(parts: Sequence[ReplyPart], seed: str, call_ids: bool) -> Iterator[Re
     for n, each in enumerate(parts):
         if not isinstance(each.part, FunctionCall) or each.broken:
             continue
-        made = f"call_{seeded_word(_LETTERS, 8, seed, 'call', n)}"
-        yield ReplyPart(with_fields(each.part, id=(each.part.id or made) if call_ids else ""))
+        call_id = f"call_{seeded_word(_LETTERS, 8, seed, 'call', n)}"
+        yield ReplyPart(with_fields(each.part, id=(each.part.id or call_id) if call_ids else ""))

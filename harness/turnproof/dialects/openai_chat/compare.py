@@ -29,8 +29,8 @@ class ChatComparison(ThoughtsAreOptional):
     attaches_beside = True
     flags_errors = False
 
-    def __init__(self, held: Sequence[Message], call: Call, model: str, names: NameMap) -> None:
-        super().__init__(held, call, model, names)
+    def __init__(self, history: Sequence[Message], call: Call, model: str, names: NameMap) -> None:
+        super().__init__(history, call, model, names)
         self._sent_messages = call.messages
 
     @classmethod

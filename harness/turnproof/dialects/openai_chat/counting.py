@@ -47,9 +47,9 @@ def _row(call: Call) -> Iterator[Cell]:
     explicit = marks_itself(call.settings.get("prompt_cache_options"))
     for tool in call.tools:
         yield tool_cell(tool, mark=None if explicit else "5m")
-    spoken = [("system", part) for part in call.system]
-    spoken += [(message.role, part) for message in call.messages for part in message.parts]
-    for role, part in spoken:
+    spoken_parts = [("system", part) for part in call.system]
+    spoken_parts += [(message.role, part) for message in call.messages for part in message.parts]
+    for role, part in spoken_parts:
         marked = part.cache is not None or not explicit
         yield Cell(_content(role, part), _weight(part), mark="5m" if marked else None)
 

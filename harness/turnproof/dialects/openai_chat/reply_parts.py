@@ -23,7 +23,7 @@ from .surface_table import SURFACE_TABLE
 from .surfaces import ChatCall
 from .writing import call_id
 
-_SPOKEN = (NAME, "scenario")
+_OWN_DIALECTS = (NAME, "scenario")
 """Dialects whose provider data a scripted part may carry: our own, and that of scenarios, which serve every dialect."""
 _SEALS = ("encrypted", "signature", "redacted")
 
@@ -108,7 +108,7 @@ def _custom_call(
 
 def _seal(part: Part) -> str | None:
     data = part.provider_data
-    hidden: Mapping[str, Any] = data.data if data is not None and data.dialect in _SPOKEN else {}
+    hidden: Mapping[str, Any] = data.data if data is not None and data.dialect in _OWN_DIALECTS else {}
     return _first(str(hidden[name]) for name in _SEALS if hidden.get(name))
 
 

@@ -51,8 +51,8 @@ def compacted(call: ResponsesCall, usage: PromptUsage, world: World, seed: str) 
     """The object that a compaction answers with. The world knows its encrypted item again."""
     facts = world.models.get(call.model or "")
     model = dated(facts) if facts else str(call.model)
-    asked = [item for item in call.items if kind_of(item) == "message" and item.get("role") == "user"]
-    output = [*stored_form(asked, seed), _sealed(call, model, seed)]
+    user_items = [item for item in call.items if kind_of(item) == "message" and item.get("role") == "user"]
+    output = [*stored_form(user_items, seed), _sealed(call, model, seed)]
     remember_items(output, world, stored=False)
     remember_encrypted(output, model, world)
     return {

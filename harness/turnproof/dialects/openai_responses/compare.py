@@ -25,8 +25,8 @@ class ItemsComparison(SealedThoughts):
     same_parameters = staticmethod(same_parameters)
     flags_errors = False
 
-    def __init__(self, held: Sequence[Message], call: Call, model: str, names: NameMap) -> None:
-        super().__init__(held, call, model, names)
+    def __init__(self, history: Sequence[Message], call: Call, model: str, names: NameMap) -> None:
+        super().__init__(history, call, model, names)
         named = [item for item in ResponsesCall.from_call(call).items if id_of(item) is not None]
         self._ids_sent = {(key, id_of(item)) for item in named for key in _keys(item)}
 

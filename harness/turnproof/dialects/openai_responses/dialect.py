@@ -52,4 +52,4 @@ class OpenAIResponses(ModuleDialect):
     request_form = staticmethod(form_without_thoughts)
     comparison = ItemsComparison
     observe = staticmethod(observed_answers.observe)
-    kept = staticmethod(kept_ids)
+    stored_ids = staticmethod(kept_ids)

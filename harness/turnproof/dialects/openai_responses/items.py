@@ -26,11 +26,11 @@ _TEXTS = {"input_text": "text", "output_text": "text", "text": "text", "refusal"
 class Unreadable(Exception):
     """A value has another JSON type than the field allows. `where` is the path below the item."""
 
-    def __init__(self, where: str, expected: str, got: JSON) -> None:
+    def __init__(self, where: str, expected: str, value: JSON) -> None:
         super().__init__(where)
         self.where = where
         self.expected = expected
-        self.got = got
+        self.value = value
 
 
 def kind_of(item: Item) -> str:

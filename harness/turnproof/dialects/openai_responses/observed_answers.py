@@ -58,14 +58,14 @@ def _observe_store(call: ResponsesCall, found: dict[str, Any], world: World) -> 
     elif found.get("object") == "response.compaction":
         remember_items(output_of(found), world, stored=False)
         remember_encrypted(output_of(found), call.model or "", world)
-    elif found.get("object") == "response" and (kept := kept_response(world, call.resource)) is not None:
-        kept.told = found
-        remember_items(output_of(found), world, stored=kept.stored)
+    elif found.get("object") == "response" and (stored := kept_response(world, call.resource)) is not None:
+        stored.current = found
+        remember_items(output_of(found), world, stored=stored.stored)
         remember_encrypted(output_of(found), _issuer(found, call), world)
     elif found.get("object") == "conversation" and call.action == "create":
         items = (call.body or {}).get("items") or []
         world.resources[str(found.get("id"))] = Conversation(str(found.get("id")), 0, items=list(items))
-    elif call.kept == "items" and call.action == "create":
+    elif call.stored_kind == "items" and call.action == "create":
         conversation = kept_conversation(world, call.resource)
         added = found.get("data")
         if conversation is not None and isinstance(added, list):

@@ -24,7 +24,7 @@ from .writing import call_id, item_id
 
 Json = dict[str, Any]
 
-_SPOKEN = (NAME, "scenario")
+_OWN_DIALECTS = (NAME, "scenario")
 """Dialects whose provider data a scripted part may carry: our own, and that of scenarios, which serve every dialect."""
 
 ENCRYPTED = "reasoning.encrypted_content"
@@ -42,21 +42,21 @@ def ending(reply: Reply) -> Ending:
 
 def items(reply: Reply, call: ResponsesCall, model: str, features: frozenset[str], seed: str) -> list[Json]:
     """The items of a response, complete; one a scripted part."""
-    made = [_item(part, n, reply, call, model, seed) for n, part in enumerate(reply.parts)]
+    output_items = [_item(part, n, reply, call, model, seed) for n, part in enumerate(reply.parts)]
     cut = ending(reply).status == "incomplete"
-    for n, item in enumerate(made):
-        last = n + 1 == len(made)
+    for n, item in enumerate(output_items):
+        last = n + 1 == len(output_items)
         if item["type"] == "message":
             item["status"] = "incomplete" if cut and last else "completed"
             if PHASES in features:
-                followed = any(each["type"] == "function_call" for each in made[n:])
+                followed = any(each["type"] == "function_call" for each in output_items[n:])
                 item["phase"] = "commentary" if followed else "final_answer"
-    return made
+    return output_items
 
 
 def _item(reply_part: ReplyPart, n: int, reply: Reply, call: ResponsesCall, model: str, seed: str) -> Json:
     part = reply_part.part
-    data = part.provider_data.data if part.provider_data and part.provider_data.dialect in _SPOKEN else {}
+    data = part.provider_data.data if part.provider_data and part.provider_data.dialect in _OWN_DIALECTS else {}
     match part:
         case Text():
             refused = reply.finish is FinishReason.REFUSAL

@@ -85,8 +85,8 @@ def _error(answer: Rendered) -> bytes:
     if not isinstance(error, dict):
         return _encode(body) + b"\n"
     waits = {name: answer.headers[name] for name in _OF_A_WAIT if name in answer.headers and _WAIT in answer.headers}
-    told = {**error, "headers": waits} if waits else error
-    return error_message(told, answer.status)
+    error_with_headers = {**error, "headers": waits} if waits else error
+    return error_message(error_with_headers, answer.status)
 
 
 def error_message(error: Mapping[str, Any], status: int) -> bytes:
@@ -96,5 +96,9 @@ def error_message(error: Mapping[str, Any], status: int) -> bytes:
 
 def _named(message: WireEvent, lane: str) -> WireEvent:
     """A message with the lane that it belongs to, if that has a name."""
-    told = json_of(message.data) if lane else None
-    return replace(message, data=_encode({**told, "stream_id": lane}) + b"\n") if isinstance(told, dict) else message
+    message_json = json_of(message.data) if lane else None
+    return (
+        replace(message, data=_encode({**message_json, "stream_id": lane}) + b"\n")
+        if isinstance(message_json, dict)
+        else message
+    )

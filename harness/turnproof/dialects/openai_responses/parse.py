@@ -60,7 +60,7 @@ def _call(request: HttpRequest, world: World) -> ResponsesCall:
     try:
         return _read(body, address, request, world)
     except Unreadable as error:
-        fault = wrong_type(error.where, error.expected, error.got)
+        fault = wrong_type(error.where, error.expected, error.value)
         kind = _code(address, fault.code)
         raise UnreadableRequest(Refusal(rules.MALFORMED_BODY, 400, kind, fault.message, f"$.{fault.path}")) from None
 
@@ -75,7 +75,7 @@ def _without_prompt(request: HttpRequest, address: Address) -> ResponsesCall:
         action=address.action,
         resource=address.resource,
         surface=address.surface,
-        kept=address.kept,
+        stored_kind=address.stored_kind,
         item=address.item,
     )
 
@@ -97,7 +97,7 @@ def _read(body: dict[str, Any], address: Address, request: HttpRequest, world: W
         _readable(item, n)
     start = conversation.count_instructions(items)
     messages = conversation.messages(items, model)
-    held = conversation.messages(carried, model)
+    earlier_messages = conversation.messages(carried, model)
     warms_up = socket is not None and body.get("generate") is False
     return ResponsesCall(
         "stored" if warms_up else address.operation,
@@ -110,7 +110,7 @@ def _read(body: dict[str, Any], address: Address, request: HttpRequest, world: W
         settings={key: value for key, value in body.items() if key not in _CONVERSATION},
         action="create" if warms_up else address.action,
         resource=body.get("previous_response_id") or conversation_id(body),
-        managed_messages=len(held),
+        managed_messages=len(earlier_messages),
         kept_answer=address.operation == "generate" and body.get("store") is not False,
         connection_holds=socket is not None,
         looked_up=tuple(id_of(item) or "" for item in sent if conversation.is_by_name(item)),
@@ -133,8 +133,8 @@ def _carried(body: dict[str, Any], socket: int | None, world: World) -> tuple[It
     """What the service holds in front of the items of a request."""
     if (previous := previous_response(world, body.get("previous_response_id"), socket)) is not None:
         return previous.context
-    held = kept_conversation(world, conversation_id(body))
-    return tuple(held.items) if held is not None else ()
+    conversation_in_store = kept_conversation(world, conversation_id(body))
+    return tuple(conversation_in_store.items) if conversation_in_store is not None else ()
 
 
 def _readable(item: Item, n: int) -> None:
@@ -142,7 +142,7 @@ def _readable(item: Item, n: int) -> None:
     try:
         parts_of(item, "")
     except Unreadable as error:
-        raise Unreadable(f"input[{n}].{error.where}", error.expected, error.got) from None
+        raise Unreadable(f"input[{n}].{error.where}", error.expected, error.value) from None
 
 
 def _code(address: Address, code: str) -> str:

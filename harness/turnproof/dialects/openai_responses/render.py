@@ -32,7 +32,7 @@ def render(call: Call, reply: Reply, usage: PromptUsage, world: World, seed: str
         return Rendered(200, headers, events)
     headers["content-type"] = "application/json"
     answer.keep(())
-    return Rendered(200, headers, (body_event(answer.told),))
+    return Rendered(200, headers, (body_event(answer.first_answer),))
 
 
 class _Unnumbered(NamedTuple):
@@ -51,14 +51,14 @@ class _Answer:
         model = dated(facts) if facts else call.model or next(iter(world.models), "")
         features = facts.features if facts else frozenset[str]()
         ending = output.ending(reply)
-        said: list[tuple[Json, ReplyPart | None]] = list(
+        items_and_parts: list[tuple[Json, ReplyPart | None]] = list(
             zip(output.items(reply, call, model, features, seed), reply.parts, strict=True)
         )
         if shorter := within_answer(call, usage, model, seed):
-            said.insert(0, (shorter, None))
-        items = [item for item, _ in said]
+            items_and_parts.insert(0, (shorter, None))
+        items = [item for item, _ in items_and_parts]
         self._call, self._world = call, world
-        self._seed, self._model, self._said = seed, model, said
+        self._seed, self._model, self._items = seed, model, items_and_parts
         name, created = item_id("resp", seed), int(world.clock())
         self._started_response = response_object.response(call, name, model, created=created, status="in_progress")
         self._queued = call.background and not call.stream
@@ -70,7 +70,7 @@ class _Answer:
             self.final["input_transformations"] = removed
 
     @property
-    def told(self) -> Json:
+    def first_answer(self) -> Json:
         """What is answered at once: a response in the background is only queued."""
         return self._started_response | {"status": "queued"} if self._queued else self.final
 
@@ -83,10 +83,10 @@ class _Answer:
             conversation=kept_conversation(world, call.conversation),
             socket=socket_of(world, call), lane=call.lane,
         )  # fmt: skip
-        kept = kept_response(world, self.final["id"])
-        if kept is not None and call.background:
-            kept.events = events
-            kept.told, kept.final = (self.told, self.final) if self._queued else (self.final, None)
+        stored = kept_response(world, self.final["id"])
+        if stored is not None and call.background:
+            stored.events = events
+            stored.current, stored.final = (self.first_answer, self.final) if self._queued else (self.final, None)
 
     def events(self) -> Iterator[WireEvent]:
         """The events, each with its place in the sequence."""
@@ -98,7 +98,7 @@ class _Answer:
     def _unnumbered_events(self) -> Iterator[_Unnumbered]:
         yield _Unnumbered("response.created", {"response": self._started_response}, "start")
         yield _Unnumbered("response.in_progress", {"response": self._started_response}, "start")
-        for n, (item, part) in enumerate(self._said):
+        for n, (item, part) in enumerate(self._items):
             yield _Unnumbered(
                 "response.output_item.added", {"output_index": n, "item": self._item_at_start(item)}, "block_start"
             )

@@ -85,8 +85,8 @@ def previous_response(world: World, response_id: object, socket: int | None) -> 
 
 def can_go_on_from(world: World, response_id: object, socket: int | None) -> bool:
     """Whether the service has that response now: it is stored, or the socket holds it."""
-    held = socket is not None and open_socket(world, socket).holds(response_id)
-    return held or stored_response(world, response_id) is not None
+    in_socket = socket is not None and open_socket(world, socket).holds(response_id)
+    return in_socket or stored_response(world, response_id) is not None
 
 
 def has_expired(world: World, response_id: object) -> bool:
@@ -112,9 +112,9 @@ def kept_ids(world: World) -> tuple[str, ...]:
 
 def seed_of_creation(world: World, seed: str) -> str:
     """The seed for what a request creates that is no answer: of two equal requests, each has ids of its own."""
-    made = world.resources.get(_CREATIONS, 0)
-    world.resources[_CREATIONS] = made + 1
-    return f"{seed}/{made}" if made else seed
+    count = world.resources.get(_CREATIONS, 0)
+    world.resources[_CREATIONS] = count + 1
+    return f"{seed}/{count}" if count else seed
 
 
 def forget(world: World, name: str) -> None:
@@ -124,10 +124,10 @@ def forget(world: World, name: str) -> None:
 
 def seal(text: str, model: str, seed: str) -> str:
     """Encrypted content for reasoning, in the form of the real one (`gAAAA…`). Equal arguments give the same."""
-    drawn = b"".join(
+    random_bytes = b"".join(
         blake2b(f"{seed}\0{model}\0{n}\0{text}".encode(), digest_size=64).digest() for n in range(_SEALED_BYTES // 64)
     )
-    return urlsafe_b64encode(b"\x80\x00\x00\x00\x00" + drawn[: _SEALED_BYTES - 5]).decode()
+    return urlsafe_b64encode(b"\x80\x00\x00\x00\x00" + random_bytes[: _SEALED_BYTES - 5]).decode()
 
 
 def digest(text: str) -> str:
@@ -137,7 +137,7 @@ def digest(text: str) -> str:
 
 def remember(
     response: Item,
-    asked: Sequence[Item],
+    input_items: Sequence[Item],
     world: World,
     *,
     stored: bool,
@@ -147,7 +147,7 @@ def remember(
     socket: Socket | None = None,
     lane: str = "",
 ) -> None:
-    """Let the world know a whole response to the items that were `asked` with; `model` is who issued it.
+    """Let the world know a whole response to the items that were `input_items` with; `model` is who issued it.
 
     It went on from the `previous` one, or from what the `conversation` holds, which then holds it too. The lane of the
     `socket` by which it was asked for holds it as well.
@@ -157,16 +157,18 @@ def remember(
     remember_encrypted(output, model, world)
     name = id_of(response)
     if socket is not None and name is not None and response.get("status") != "failed":
-        socket.hold(lane, name, StoredResponse(response, tuple(asked), world.clock(), previous, (), stored))
+        socket.hold(lane, name, StoredResponse(response, tuple(input_items), world.clock(), previous, (), stored))
     if name is None or not (stored or response.get("background") is True):
         return
     # A retry gets the answer that its first request got: nothing of it is kept twice.
     is_new = name not in world.resources
-    held = tuple(conversation.items) if conversation is not None and is_new else ()
+    earlier_items = tuple(conversation.items) if conversation is not None and is_new else ()
     if is_new or conversation is None:
-        world.resources[name] = StoredResponse(response, tuple(asked), world.clock(), previous, held, stored)
+        world.resources[name] = StoredResponse(
+            response, tuple(input_items), world.clock(), previous, earlier_items, stored
+        )
     if conversation is not None and is_new:
-        conversation.items += [*stored_form(asked, name), *complete_output(response)]
+        conversation.items += [*stored_form(input_items, name), *complete_output(response)]
 
 
 def remember_items(output: Sequence[Item], world: World, *, stored: bool) -> None:

@@ -26,17 +26,17 @@ def render_stored(call: ResponsesCall, usage: PromptUsage, world: World, seed: s
     """The answer to an operation on the store, which changes it."""
     if call.action == "compact":
         return _whole(compacted(call, usage, world, seed), seed)
-    if call.kept in ("response", "input_items"):
+    if call.stored_kind in ("response", "input_items"):
         found = kept_response(world, call.resource)
         if found is None:
             return render_refusal(unknown_response(call.resource), seed)
         return _of_response(call, found, world, seed)
-    if call.action == "create" and call.kept == "conversation":
+    if call.action == "create" and call.stored_kind == "conversation":
         return _whole(_created(call, world, seed), seed)
     conversation = kept_conversation(world, call.resource)
     if conversation is None:
         return render_refusal(unknown_conversation(call.resource), seed)
-    if call.kept == "conversation":
+    if call.stored_kind == "conversation":
         return _whole(_of_conversation(call, conversation, world), seed)
     return _of_items(call, conversation, world, seed)
 
@@ -61,21 +61,21 @@ def _whole(body: Mapping[str, Any], seed: str) -> Rendered:
 
 
 def _of_response(call: ResponsesCall, found: StoredResponse, world: World, seed: str) -> Rendered:
-    if call.kept == "input_items":
-        return _whole(page(stored_form(found.asked, str(id_of(found.told))), call.settings), seed)
+    if call.stored_kind == "input_items":
+        return _whole(page(stored_form(found.input_items, str(id_of(found.current))), call.settings), seed)
     match call.action:
         case "delete":
             forget(world, str(call.resource))
             return _whole({"id": call.resource, "object": "response", "deleted": True}, seed)
         case "cancel":
             if found.final is not None:
-                found.told = {**found.told, "status": "cancelled", "output": []}
+                found.current = {**found.current, "status": "cancelled", "output": []}
                 found.final = None
-            return _whole(found.told, seed)
+            return _whole(found.current, seed)
     if call.settings.get("stream") == "true" and found.events:
         after = call.settings.get("starting_after")
         start = int(after) + 1 if isinstance(after, str) and after.isdecimal() else 0
-        found.told, found.final = found.final or found.told, None
+        found.current, found.final = found.final or found.current, None
         headers = {"content-type": "text/event-stream; charset=utf-8", "x-request-id": request_id(seed)}
         return Rendered(200, headers, found.events[start:])
     return _whole(_next_state(found), seed)
@@ -84,11 +84,11 @@ def _of_response(call: ResponsesCall, found: StoredResponse, world: World, seed:
 def _next_state(found: StoredResponse) -> Item:
     """A stored response as it is now. One in the background makes progress each time it is asked for."""
     if found.final is not None:
-        if found.told.get("status") == "queued":
-            found.told = {**found.told, "status": "in_progress"}
+        if found.current.get("status") == "queued":
+            found.current = {**found.current, "status": "in_progress"}
         else:
-            found.told, found.final = found.final, None
-    return found.told
+            found.current, found.final = found.final, None
+    return found.current
 
 
 # -- conversations
@@ -99,10 +99,10 @@ def _created(call: ResponsesCall, world: World, seed: str) -> Json:
     created = Conversation(item_id("conv", seed), int(world.clock()), dict(body.get("metadata") or {}))
     created.items += stored_form(body.get("items") or (), seed)
     world.resources[created.id] = created
-    return _told(created)
+    return _conversation_json(created)
 
 
-def _told(conversation: Conversation) -> Json:
+def _conversation_json(conversation: Conversation) -> Json:
     return {
         "id": conversation.id,
         "object": "conversation",
@@ -118,7 +118,7 @@ def _of_conversation(call: ResponsesCall, found: Conversation, world: World) -> 
             return {"id": found.id, "object": "conversation.deleted", "deleted": True}
         case "update":
             found.metadata = dict((call.body or {}).get("metadata") or {})
-    return _told(found)
+    return _conversation_json(found)
 
 
 def _of_items(call: ResponsesCall, found: Conversation, world: World, seed: str) -> Rendered:
@@ -136,5 +136,5 @@ def _of_items(call: ResponsesCall, found: Conversation, world: World, seed: str)
         return render_refusal(refusal, seed)
     if call.action == "delete":
         found.items.remove(item)
-        return _whole(_told(found), seed)
+        return _whole(_conversation_json(found), seed)
     return _whole(item, seed)

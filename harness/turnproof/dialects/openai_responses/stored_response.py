@@ -15,18 +15,18 @@ COMPACTION = "compaction"
 
 @dataclass(slots=True)
 class StoredResponse:
-    """A response that can be asked for: `told` is what it is now, `asked` the items of its own request.
+    """A response that can be asked for: `current` is what it is now, `input_items` the items of its own request.
 
-    `previous` is the one that it went on from, `held` what a conversation held in front of it instead. One that is not
-    `stored` was made in the background, and can be asked for and not gone on from. `final` is what a response in the
-    background becomes, `events` are those of its stream, `since` is when it was made.
+    `previous` is the one that it went on from, `earlier_items` what a conversation held in front of it instead. One
+    that is not `stored` was made in the background, and can be asked for and not gone on from. `final` is what a
+    response in the background becomes, `events` are those of its stream, `since` is when it was made.
     """
 
-    told: Item
-    asked: tuple[Item, ...]
+    current: Item
+    input_items: tuple[Item, ...]
     since: float
     previous: StoredResponse | None = None
-    held: tuple[Item, ...] = ()
+    earlier_items: tuple[Item, ...] = ()
     stored: bool = True
     final: Item | None = None
     events: tuple[WireEvent, ...] = ()
@@ -40,12 +40,12 @@ class StoredResponse:
         while each is not None:
             newest_first.append(each)
             each = each.previous
-        found = list(newest_first[-1].held)
+        found = list(newest_first[-1].earlier_items)
         for one in reversed(newest_first):
-            output = list(complete_output(one.told))
+            output = list(complete_output(one.current))
             shortened = next((n for n, item in enumerate(output) if kind_of(item) == COMPACTION), None)
             if shortened is None:
-                found += (*one.asked, *output)
+                found += (*one.input_items, *output)
             else:
                 found = output[shortened:]
         return tuple(found)

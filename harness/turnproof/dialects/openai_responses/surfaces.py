@@ -16,7 +16,7 @@ from ..base import Action, HttpRequest, Operation
 from ..stored_calls import StoredCall
 
 Item: TypeAlias = Mapping[str, Any]
-Kept: TypeAlias = Literal["", "response", "input_items", "conversation", "items"]
+StoredKind: TypeAlias = Literal["", "response", "input_items", "conversation", "items"]
 """What an operation on the service's store is about: a response, what was asked for it, a conversation, its items."""
 
 
@@ -36,13 +36,13 @@ class ResponsesCall(StoredCall):
 
     Of a message on a WebSocket `socket` is the number of the socket and `lane` the lane that it names, if any.
 
-    Of an operation on the store, `kept` says what it is about, `resource` and `item` name it, and `settings` are the
-    parameters of the query.
+    Of an operation on the store, `stored_kind` says what it is about, `resource` and `item` name it, and `settings`
+    are the parameters of the query.
     """
 
     surface: Surface = Surface.OPENAI
     items: tuple[Item, ...] = ()
-    kept: Kept = ""
+    stored_kind: StoredKind = ""
     item: str = ""
     socket: int | None = None
     lane: str = ""
@@ -74,7 +74,7 @@ class Address:
     operation: Operation
     model: str | None = None
     action: Action = ""
-    kept: Kept = ""
+    stored_kind: StoredKind = ""
     resource: str | None = None
     item: str = ""
 
@@ -92,7 +92,7 @@ _ADDRESSES: tuple[tuple[str, Address], ...] = (
     ("/models", Address(Surface.COPILOT, "GET", "list_models")),
     (EXCHANGE, Address(Surface.COPILOT, "GET", "authenticate")),
 )
-_ON_THE_STORE: tuple[tuple[str, str, Action, Kept], ...] = (
+_ON_THE_STORE: tuple[tuple[str, str, Action, StoredKind], ...] = (
     ("/v1/responses/{resource}", "GET", "get", "response"),
     ("/v1/responses/{resource}", "DELETE", "delete", "response"),
     ("/v1/responses/{resource}/cancel", "POST", "cancel", "response"),
@@ -111,7 +111,7 @@ _ROWS: tuple[tuple[re.Pattern[str], Address], ...] = (
     *(
         (
             re.compile(path.replace("{", "(?P<").replace("}", ">[^/]+)")),
-            Address(Surface.OPENAI, method, "stored", action=action, kept=kept),
+            Address(Surface.OPENAI, method, "stored", action=action, stored_kind=kept),
         )
         for path, method, action, kept in _ON_THE_STORE
     ),

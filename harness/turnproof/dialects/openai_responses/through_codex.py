@@ -48,8 +48,8 @@ class ThroughCodex(OpenAIResponses):
             return super().render(as_generation(call), side_reply(), usage, world, seed)
         return super().render_extra(call, usage, world, seed)
 
-    def without_program(self, call: Call, held: Sequence[ToolSchema] = ()) -> Call:
-        return _without_program(call, held)
+    def without_program(self, call: Call, tools: Sequence[ToolSchema] = ()) -> Call:
+        return _without_program(call, tools)
 
     def speak(self, reply: Reply, tools: Sequence[ToolSchema], call: Call) -> Reply:
         """A scripted reply with its calls in the namespaces that the program gave to the declared tools."""
@@ -89,13 +89,13 @@ _AROUND = {
 _TIMED = re.compile(r"Wall time: [0-9.]+ seconds\nOutput:\n?(.*)", re.DOTALL)
 
 
-def _without_program(call: Call, held: Sequence[ToolSchema] = ()) -> Call:
+def _without_program(call: Call, tools: Sequence[ToolSchema] = ()) -> Call:
     """The call without what the program has put around it, its tools under the names that the caller knows them by."""
-    own = _own_names(call, held)
+    own = _own_names(call, tools)
     return replace(
         call,
         system=tuple(_without_program_texts(call.system, "system")),
-        tools=tuple(with_fields(tool, name=own.get(tool.name, tool.name)) for _, tool in _caller_tools(call, held)),
+        tools=tuple(with_fields(tool, name=own.get(tool.name, tool.name)) for _, tool in _caller_tools(call, tools)),
         messages=tuple(_conversation(call.messages, own)),
     )
 
@@ -135,7 +135,7 @@ _NUMBERED = re.compile(r"(.+)_[0-9a-f]{12}")
 _DEFERRED = re.compile(r"<tools>\nDeferred tool namespaces:(?:\n- .*)*?\n- (mcp__[^:\n]+)")
 
 
-def _caller_tools(call: Call, held: Sequence[ToolSchema] = ()) -> Iterator[tuple[str, ToolSchema]]:
+def _caller_tools(call: Call, tools: Sequence[ToolSchema] = ()) -> Iterator[tuple[str, ToolSchema]]:
     """The tools of the caller's servers, each with its namespace.
 
     A namespace may only be named, for the model to search it: its tools then stand in no request, and are taken for
@@ -147,7 +147,7 @@ def _caller_tools(call: Call, held: Sequence[ToolSchema] = ()) -> Iterator[tuple
             yield from ((entry["name"], _tool(each)) for each in (inside if isinstance(inside, list) else ()))
     for part in call.system:
         if isinstance(part, Text) and (found := _DEFERRED.match(part.text)):
-            yield from ((found[1], with_fields(tool, name=_wire_name(tool.name))) for tool in held)
+            yield from ((found[1], with_fields(tool, name=_wire_name(tool.name))) for tool in tools)
 
 
 def _is_of_the_caller(entry: Mapping[str, Any]) -> bool:
@@ -164,10 +164,10 @@ def _tool(entry: JSON) -> ToolSchema:
             return ToolSchema(str(entry), "", {})
 
 
-def _own_names(call: Call, held: Sequence[ToolSchema]) -> dict[str, str]:
+def _own_names(call: Call, tools: Sequence[ToolSchema]) -> dict[str, str]:
     """The declared names by those on the wire, also of tools that are no longer offered and were once called."""
-    once = {_wire_name(tool.name): tool.name for tool in held}
-    return once | own_names(held, [tool for _, tool in _caller_tools(call, held)], _fits)
+    once = {_wire_name(tool.name): tool.name for tool in tools}
+    return once | own_names(tools, [tool for _, tool in _caller_tools(call, tools)], _fits)
 
 
 def _wire_name(name: str) -> str:

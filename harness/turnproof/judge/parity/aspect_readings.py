@@ -129,7 +129,10 @@ class Reader:
                     "order": _order(call),
                     "text": "".join(call.chunks),
                     "thinking": "".join(call.thinking),
-                    "calls": [part_form(made, neutral=self._neutral) for made in self._in_order(call.function_calls)],
+                    "calls": [
+                        part_form(function_call, neutral=self._neutral)
+                        for function_call in self._in_order(call.function_calls)
+                    ],
                     "late": [late.kind for late in call.late],
                 }
                 if not self._neutral:
@@ -168,11 +171,11 @@ class Reader:
 
     def _histories(self) -> _Read:
         for turn in self._turns:
-            held: dict[str, dict[str, JSON]] = {}
+            copies_by_moment: dict[str, dict[str, JSON]] = {}
             for event in turn.events:
                 if isinstance(event, HistorySnapshot):
-                    held.setdefault(event.after, {})[event.owner] = self._history(event.messages)
-            for after, copies in held.items():
+                    copies_by_moment.setdefault(event.after, {})[event.owner] = self._history(event.messages)
+            for after, copies in copies_by_moment.items():
                 # The one that counts is the provider's where it keeps one, and the session's everywhere.
                 value = {"session": copies.get("session"), "kept": copies.get("provider", copies.get("session"))}
                 yield Place(turn=turn.index, after=after), self._aliased(value)
@@ -184,7 +187,7 @@ class Reader:
         """
         turns = {turn.index for turn in self._turns}
         sent: dict[int, Counter[str]] = {}
-        beside: dict[str, JSON] = {}
+        side_requests: dict[str, JSON] = {}
         for exchange in self._view.exchanges:
             request = exchange.request
             if request.probe or (self._neutral and not exchange.generates):
@@ -194,9 +197,9 @@ class Reader:
             if request.operation in ("generate", "cache"):
                 sent.setdefault(request.turn, Counter())[request.operation] += not exchange.outdated
             else:
-                beside[request.operation] = "sent"
-        if sent or beside:
-            yield Place(turn=-1), Reading({**sent.pop(-1, {}), **beside})
+                side_requests[request.operation] = "sent"
+        if sent or side_requests:
+            yield Place(turn=-1), Reading({**sent.pop(-1, {}), **side_requests})
         for turn, counts in sent.items():
             yield Place(turn=turn), Reading(dict(counts))
 
@@ -251,8 +254,8 @@ def _order(call: ProviderCall) -> list[str]:
                 kind = "text" if text.strip() else ""
             case Thinking(text=text):
                 kind = "thinking" if text else ""
-            case FunctionCallDetected(function_call=made):
-                kind = made.id
+            case FunctionCallDetected(function_call=function_call):
+                kind = function_call.id
             case UsageUpdate():
                 kind = ""
         if kind and kinds[-1:] != [kind]:

@@ -12,7 +12,7 @@ from .difference_case import SYSTEM, Case
 from .plain_forms import spoken_content
 
 # What `view.aliases` calls ids that an adapter made up, and those that stood on the wire.
-_MADE = re.compile(r"made-\d+\.\d+\.\d+")
+_MADE_UP_ID = re.compile(r"made-\d+\.\d+\.\d+")
 _CALL = re.compile(r"call-\d+\.\d+\.\d+")
 _ID_FIELDS = ("id", "call_id", "tool_use_id", "tool_call_id")
 _SEAL = re.compile(r"\.(provider_data|signature|thoughtSignature|thought_signature|encrypted_content)\b")
@@ -84,22 +84,24 @@ def _is_whole(case: Case) -> bool:
 def has_made_up_id(case: Case) -> bool:
     """The id that the service gave on one side, and on the other one of the adapter's own or none."""
     sides = [side for side in (case.left, case.right) if isinstance(side, str)]
-    made, is_call_id = (any(form.fullmatch(side) for side in sides) for form in (_MADE, _CALL))
+    is_made_up, is_call_id = (any(form.fullmatch(side) for side in sides) for form in (_MADE_UP_ID, _CALL))
     if not case.lacking:
-        return made and is_call_id
-    return case.path.rpartition(".")[2] in _ID_FIELDS and (made or is_call_id)
+        return is_made_up and is_call_id
+    return case.path.rpartition(".")[2] in _ID_FIELDS and (is_made_up or is_call_id)
 
 
 def is_foreign(case: Case) -> bool:
     """What another service issued, or an instruction between turns, in the copy of a provider with no form for it."""
     if case.one is None or case.other is None or not case.path.startswith("$.kept"):
         return False
-    held = case.one.value["session"]
-    if held != case.other.value["session"]:
+    session_messages = case.one.value["session"]
+    if session_messages != case.other.value["session"]:
         return False
     if case.place.after == "adopt" and isinstance(case.alone, dict) and case.alone.get("role") == "tool":
         return True  # made up for a call that nobody had answered
-    return any(_issued_elsewhere(side, case) or _is_instruction(side, held) for side in (case.left, case.right))
+    return any(
+        _issued_elsewhere(side, case) or _is_instruction(side, session_messages) for side in (case.left, case.right)
+    )
 
 
 def _issued_elsewhere(value: object, case: Case) -> bool:
@@ -109,10 +111,10 @@ def _issued_elsewhere(value: object, case: Case) -> bool:
     return isinstance(data, dict) and data["dialect"] != case.dialect
 
 
-def _is_instruction(value: object, held: Sequence[dict[str, object]]) -> bool:
+def _is_instruction(value: object, session_messages: Sequence[dict[str, object]]) -> bool:
     if not isinstance(value, dict) or "role" not in value:
         return False
-    return any(message["role"] == "system" and message["parts"] == value["parts"] for message in held)
+    return any(message["role"] == "system" and message["parts"] == value["parts"] for message in session_messages)
 
 
 def is_seal(case: Case) -> bool:
@@ -188,7 +190,9 @@ def is_spelling(case: Case) -> bool:
     if not case.lacking:
         return False
     parent, _, name = case.path.rpartition(".")
-    twins = (path.rpartition(".") for path, left, right in case.beside if (left, right) == (case.right, case.left))
+    twins = (
+        path.rpartition(".") for path, left, right in case.other_places if (left, right) == (case.right, case.left)
+    )
     return any(other == parent and _without_spelling(twin) == _without_spelling(name) for other, _, twin in twins)
 
 

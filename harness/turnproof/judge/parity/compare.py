@@ -118,7 +118,7 @@ class _Comparing:
             cancelled=cancelled,
             uncalled=uncalled,
             retried=retried,
-            beside=differ,
+            other_places=differ,
             dialect=api_of(self._dialect.name),
             storage_fields=self._dialect.storage_fields,
         )
@@ -142,8 +142,8 @@ class _Comparing:
         if what == "requests":
             one, other = (side["requests"].get(Place(turn=turn)) for side in (self._left, self._right))
             return bool(_value(one) == _value(other))
-        made = [sum(place.turn == turn for place in calls) for calls in self._calls]
-        return made[0] == made[1]
+        counts = [sum(place.turn == turn for place in calls) for calls in self._calls]
+        return counts[0] == counts[1]
 
     def _same_request(self, one: Reading, other: Reading) -> bool:
         """Whether each of the requests is a legal form of what the other says, as the dialect reads them.

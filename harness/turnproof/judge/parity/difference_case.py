@@ -25,7 +25,7 @@ class Case:
 
     `same_request` says that the dialect reads both requests as the same conversation, `cancelled` that a turn was
     cancelled here or before, `uncalled` that one of the sides made no such call, `retried` that both sent equally many
-    requests in this turn and made unequally many calls. `beside` are all places that differ in the two readings.
+    requests in this turn and made unequally many calls. `other_places` are all places that differ in the two readings.
     `dialect` is the tag of what the service itself issued, and `storage_fields` are the members of a body that name or
     order what it stores.
     """
@@ -41,7 +41,7 @@ class Case:
     cancelled: bool = False
     uncalled: bool = False
     retried: bool = False
-    beside: Sequence[tuple[str, object, object]] = ()
+    other_places: Sequence[tuple[str, object, object]] = ()
     dialect: str = ""
     storage_fields: frozenset[str] = frozenset()
 

@@ -13,7 +13,7 @@ from ...dialects.base import Call
 from ...messages import JSON, InlineData, Message, Part, Text, Thought, ToolResult, thaw, to_builtins
 
 _WRAPPERS = {"output", "result", "error"}
-_SAID = ("text", "call", "result", "inline", "file")
+_CONTENT_KINDS = ("text", "call", "result", "inline", "file")
 
 
 def part_form(part: Part, *, neutral: bool = False) -> JSON:
@@ -68,7 +68,7 @@ def join_parts(parts: Iterable[JSON]) -> list[JSON]:
 def spoken_content(messages: Sequence[JSON]) -> list[JSON]:
     """What a conversation in `history_form` says: texts, calls and results by role, without ids, seals and thoughts."""
     bare = [
-        {**message, "parts": [_bare(part) for part in message["parts"] if part["part"] in _SAID]}
+        {**message, "parts": [_bare(part) for part in message["parts"] if part["part"] in _CONTENT_KINDS]}
         for message in messages
     ]
     return join_neighbours(bare)

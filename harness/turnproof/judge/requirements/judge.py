@@ -47,14 +47,14 @@ def judge(
     if path not in requirement.paths:
         return not_claimed(f"it says nothing of the {path} path")
     check = registry[requirement.id]
-    mine = [view for view in views if view.key.path == path and view.key.repeat == 0]
+    own_views = [view for view in views if view.key.path == path and view.key.repeat == 0]
     # Sorted: runs end in any order, and the same evidence must give the same verdict.
-    mine = without_failed_services([view for view in mine if requirement.looks_at(view.key.scenario)])
-    mine.sort(key=_by_key)
+    own_views = without_failed_services([view for view in own_views if requirement.looks_at(view.key.scenario)])
+    own_views.sort(key=_by_key)
     asks = requirement.asks
-    verdict = combine([*_judge_single(check, asks, mine), *_judge_modes(check, asks, mine)])
+    verdict = combine([*_judge_single(check, asks, own_views), *_judge_modes(check, asks, own_views)])
     if verdict.asked is None:
-        verdict = msgspec.structs.replace(verdict, asked=sum(view.asked(asks) for view in mine))
+        verdict = msgspec.structs.replace(verdict, asked=sum(view.asked(asks) for view in own_views))
     return _with_evidence(requirement, verdict)
 
 
@@ -92,14 +92,14 @@ def _judge_modes(check: Check, asks: Asked, views: Sequence[View]) -> list[Verdi
 
 def _run(check: Check, function: Callable[..., Result], asks: Asked, *views: View) -> Verdict | None:
     try:
-        verdict = run_verdict(function(*views), _asked(asks, views))
+        verdict = run_verdict(function(*views), _count_asked(asks, views))
     except Exception as error:
         # A check that falls over says nothing of the adapter.
         raise HarnessError(f"the check of {check.id} failed on {views[0].key}: {error!r}") from error
     return None if verdict is None else _coded(check.id, verdict)
 
 
-def _asked(asks: Asked, views: Sequence[View]) -> int:
+def _count_asked(asks: Asked, views: Sequence[View]) -> int:
     """How often the subject was asked in runs that are compared: none at all, where one of them never did."""
     counts = [view.asked(asks) for view in views]
     return sum(counts) if all(counts) else 0
@@ -209,9 +209,9 @@ def _compare(
         findings = [_parity_finding(requirement, stateless, legacy, *place) for place in found]
         return _with_runs(failed(findings), *views)
     if excused:
-        asked = _asked(requirement.asks, views[:2])
-        verdict = held(*(f"declared difference {name}" for name in excused), asked=asked)
-        return msgspec.structs.replace(verdict, evidence=_digests(views)) if asked else None
+        count = _count_asked(requirement.asks, views[:2])
+        verdict = held(*(f"declared difference {name}" for name in excused), asked=count)
+        return msgspec.structs.replace(verdict, evidence=_digests(views)) if count else None
     if noise:
         lines = differences(theirs, repeated, names=("legacy", "legacy again"))
         return _with_runs(inconclusive("two legacy runs differ from each other", detail="\n".join(lines)), *views)
@@ -225,8 +225,8 @@ def _answered_apart(legacy: View) -> bool:
 
 def _agreed(requirement: Requirement, views: Sequence[View]) -> Verdict | None:
     """Both paths did the same; None where one of them was never asked."""
-    asked = _asked(requirement.asks, views[:2])
-    return _with_runs(held("both paths", asked=asked), *views) if asked else None
+    count = _count_asked(requirement.asks, views[:2])
+    return _with_runs(held("both paths", asked=count), *views) if count else None
 
 
 def _parity_finding(

@@ -63,11 +63,11 @@ def aliases_of(calls: Iterable[ProviderCall]) -> Aliases:
 
 def _add(aliases: Aliases, kind: str, call: ProviderCall, parts: Iterable[Part]) -> None:
     where = f"{call.began.turn}.{call.began.round}"
-    made = sealed = 0
+    number = sealed = 0
     for part in parts:
         if isinstance(part, FunctionCall):
-            aliases.add(part.id, f"{kind}-{where}.{made}")
-            made += 1
+            aliases.add(part.id, f"{kind}-{where}.{number}")
+            number += 1
         if part.provider_data is not None:
             for seal in part.provider_data.data.values():
                 if isinstance(seal, str) and seal:

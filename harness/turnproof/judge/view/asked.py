@@ -42,28 +42,28 @@ _STEPS: Final[tuple[type[t.Event], ...]] = (
 
 def count(transcript: t.Transcript, exchanges: Sequence[Exchange], what: Asked) -> int:
     """How often it happened in a run with these exchanges. What does not show its calls is counted by its requests."""
-    asked = [exchange for exchange in exchanges if exchange.generates]
+    generating = [exchange for exchange in exchanges if exchange.generates]
     match what:
         case "calls":
-            return len(transcript.of(t.CallBegan)) or len(asked)
+            return len(transcript.of(t.CallBegan)) or len(generating)
         case "requests":
-            return len(asked)
+            return len(generating)
         case "answers":
-            return _answers(transcript, asked)
+            return _answers(transcript, generating)
         case "callbacks":
-            calls = {(one.request.probe, one.request.call) for one in asked}
-            told = transcript.of(t.Chunk, t.Thinking, t.FunctionCallDetected, t.UsageUpdate)
-            return sum((event.probe, event.call) in calls for event in told)
+            calls = {(one.request.probe, one.request.call) for one in generating}
+            callbacks = transcript.of(t.Chunk, t.Thinking, t.FunctionCallDetected, t.UsageUpdate)
+            return sum((event.probe, event.call) in calls for event in callbacks)
         case "failures":
-            return sum(not exchange.clean for exchange in asked)
+            return sum(not exchange.clean for exchange in generating)
         case "helpers":
             return len(transcript.of(t.HelperCalled))
         case "steps":
             return len(transcript.of(*_STEPS))
 
 
-def _answers(transcript: t.Transcript, asked: Sequence[Exchange]) -> int:
-    answered = [exchange for exchange in asked if exchange.answered]
+def _answers(transcript: t.Transcript, requests: Sequence[Exchange]) -> int:
+    answered = [exchange for exchange in requests if exchange.answered]
     if not transcript.of(t.CallBegan):
         return len(answered)
     returned = {(event.probe, event.call) for event in transcript.of(t.Response)}

@@ -53,14 +53,14 @@ class DerivedCall(ProviderCall):
         shown = [Chunk(text=call.shown, turn=call.began.turn)] if call.shown else []
         super().__init__(call.began, call.exchanges, shown, (), call.ended, call.attempt, turn, key)
         self._view = view
-        self._asked = call.exchange
+        self._request = call.exchange
         self._held_at = call.held_at
         self._knows_messages = call.knows_messages
 
     @cached_property
     def where(self) -> str:
         """The place of the call, for messages."""
-        return f"turn {self.began.turn} round {self.began.round} (request {self._asked.number})"
+        return f"turn {self.began.turn} round {self.began.round} (request {self._request.number})"
 
     @property
     def knows_messages(self) -> bool:
@@ -88,10 +88,10 @@ class DerivedCall(ProviderCall):
 
 def derived(view: View, *, usage: bool = False) -> DerivedView:
     """The same run with the calls that can be derived, made once for each view."""
-    made = _DERIVED.setdefault(view, {})
-    if usage not in made:
-        made[usage] = DerivedView(view, usage=usage)
-    return made[usage]
+    views_by_usage = _DERIVED.setdefault(view, {})
+    if usage not in views_by_usage:
+        views_by_usage[usage] = DerivedView(view, usage=usage)
+    return views_by_usage[usage]
 
 
 class DerivedView(View):
@@ -112,13 +112,13 @@ class DerivedView(View):
         found: list[TurnView] = []
         number = 0
         for turn in super().turns:
-            held = _held_before(self.transcript.events, turn)
-            reading = _TurnReading(turn, held, self._exchanges_of(turn), self._in_force(turn), self.streamed)
+            messages_before = _held_before(self.transcript.events, turn)
+            reading = _TurnReading(turn, messages_before, self._exchanges_of(turn), self._in_force(turn), self.streamed)
             calls = list(reading.calls(number, usage=self._usage))
             number += len(calls)
-            mine = TurnView(turn.index, turn.script, turn.events, (), self.key, live=self.live)
-            mine.calls = tuple(DerivedCall(call, turn.script, mine, self.key) for call in calls)
-            found.append(mine)
+            own_turn = TurnView(turn.index, turn.script, turn.events, (), self.key, live=self.live)
+            own_turn.calls = tuple(DerivedCall(call, turn.script, own_turn, self.key) for call in calls)
+            found.append(own_turn)
         return tuple(found)
 
     def _exchanges_of(self, turn: TurnView) -> list[Exchange]:
@@ -156,13 +156,13 @@ class _Parts:
 
 def _held_before(events: Sequence[Event], turn: TurnView) -> tuple[m.Message, ...]:
     """What the session held when the user spoke, after whatever was done ahead of it."""
-    held: tuple[m.Message, ...] = ()
+    messages: tuple[m.Message, ...] = ()
     for event in events:
         if isinstance(event, TurnBegan) and event.turn == turn.index:
             break
         if isinstance(event, HistorySnapshot) and event.owner == "session":
-            held = event.messages
-    return held
+            messages = event.messages
+    return messages
 
 
 class _TurnReading:
@@ -178,9 +178,9 @@ class _TurnReading:
     ) -> None:
         self._turn = turn
         self._before = before
-        asked = [one for one in exchanges if one.generates]
+        generating = [one for one in exchanges if one.generates]
         # One that was asked again with a new token is no answer's.
-        self._exchanges = [one for one in asked if not one.outdated or one is asked[-1]]
+        self._exchanges = [one for one in generating if not one.outdated or one is generating[-1]]
         self._groups = _grouped(exchanges, self._exchanges)
         self._system, self._tools = in_force
         self._streamed = streamed
@@ -190,25 +190,28 @@ class _TurnReading:
         """The calls, counted from `number`. Where it cannot be told which message came of which answer, they have
         requests alone."""
         exchanges = self._exchanges
-        said, start = self._conversation() or ((), 0)
-        models = [n for n in range(start, len(said)) if said[n].role == "model"]
-        taken = self._answers(len(models)) if said and exchanges else None
-        known_from = self._known_from(exchanges, said) if taken is not None else len(exchanges)
-        if taken is None:
-            models, taken = [], frozenset()
-        gone = self._outcome == "error" and not models
-        held = {n: said[place] for n, place in zip(sorted(taken), models, strict=False)}
-        shown = self._shown(exchanges, held)
-        given = 0
+        held_messages, start = self._conversation() or ((), 0)
+        models = [n for n in range(start, len(held_messages)) if held_messages[n].role == "model"]
+        taken_answers = self._answers(len(models)) if held_messages and exchanges else None
+        known_from = self._known_from(exchanges, held_messages) if taken_answers is not None else len(exchanges)
+        if taken_answers is None:
+            models, taken_answers = [], frozenset()
+        is_taken_back = self._outcome == "error" and not models
+        answers_held = {n: held_messages[place] for n, place in zip(sorted(taken_answers), models, strict=False)}
+        shown = self._shown(exchanges, answers_held)
+        models_seen = 0
         attempts: dict[int, int] = defaultdict(int)
         for n, exchange in enumerate(exchanges):
-            place = models[given] if given < len(models) else None
-            message = said[place] if place is not None else None
+            place = models[models_seen] if models_seen < len(models) else None
+            message = held_messages[place] if place is not None else None
             known = n >= known_from
-            messages = said[:place] if known else _sent(exchange)
-            if gone and known:
+            messages = held_messages[:place] if known else _sent(exchange)
+            if is_taken_back and known:
                 # What the turn had brought is no longer held: the answers, and the results that were sent for them.
-                messages = (*said, *_forgotten_messages([exchanges[one] for one in sorted(taken) if one < n], exchange))
+                messages = (
+                    *held_messages,
+                    *_forgotten_messages([exchanges[one] for one in sorted(taken_answers) if one < n], exchange),
+                )
             rounds = _rounds(messages)
             began = CallBegan(
                 messages=messages,
@@ -220,11 +223,11 @@ class _TurnReading:
                 turn=self._turn.index,
                 call=number + n,
             )
-            ended = self._ended(exchange, message, n in taken, usage=usage)
+            ended = self._ended(exchange, message, n in taken_answers, usage=usage)
             held_at = place if isinstance(ended, Response) else None
             yield _Parts(began, exchange, self._groups[n], ended, attempts[rounds], shown[n], held_at, known)
             attempts[rounds] += 1
-            given += n in taken
+            models_seen += n in taken_answers
 
     def _answers(self, models: int) -> frozenset[int] | None:
         """The numbers of the exchanges that brought the messages of the model which are held; None where they cannot be
@@ -239,13 +242,13 @@ class _TurnReading:
         options = (clean | cut, clean, whole | cut, whole, clean | last, clean | cut | last, whole | last)
         return next((frozenset(found) for found in options if len(found) == models), None)
 
-    def _known_from(self, exchanges: Sequence[Exchange], said: Sequence[m.Message]) -> int:
+    def _known_from(self, exchanges: Sequence[Exchange], messages: Sequence[m.Message]) -> int:
         """The number of the first request that was made of the messages which are held after the turn.
 
         A session may make its history shorter while a turn runs, and what it held before is then gone: all of it, where
         the messages from before the turn are not held any longer; up to a refusal, where the prompt was too long.
         """
-        if not _says_the_same(self._before, said[: len(self._before)]):
+        if not _says_the_same(self._before, messages[: len(self._before)]):
             return len(exchanges)
         refused = (n for n, one in enumerate(exchanges, 1) if one.error_meaning == "context-limit")
         return max(refused, default=0)
@@ -265,20 +268,20 @@ class _TurnReading:
         return (after, users[-1]) if users else None
 
     def _ended(
-        self, exchange: Exchange, message: m.Message | None, taken: bool, *, usage: bool
+        self, exchange: Exchange, message: m.Message | None, is_taken: bool, *, usage: bool
     ) -> Response | Failed | None:
         """How the call for this exchange ended, as far as it shows."""
         last = exchange is self._exchanges[-1]
         if last and self._turn.failed is not None and self._outcome == "error":
             # An answer in other words than what was shown of a broken one may have been given up by the session itself.
             return None if self._begins_otherwise(exchange) else self._turn.failed
-        if self._turn.history is None or (taken and message is None):
+        if self._turn.history is None or (is_taken and message is None):
             return None
-        if not taken and (not last or exchange.clean or self._outcome == "error"):
+        if not is_taken and (not last or exchange.clean or self._outcome == "error"):
             return None
-        if not taken and self._outcome == "cancelled" and not exchange.held:
+        if not is_taken and self._outcome == "cancelled" and not exchange.held:
             return None  # the turn was cancelled while the session waited to ask again
-        figures = self._figures() if last and taken and _has_figures(exchange) else None
+        figures = self._figures() if last and is_taken and _has_figures(exchange) else None
         if usage and figures is None:
             return None
         finish = (
@@ -325,18 +328,18 @@ class _TurnReading:
         return pieces
 
 
-def _grouped(sent: Sequence[Exchange], asked: Sequence[Exchange]) -> list[tuple[Exchange, ...]]:
+def _grouped(sent: Sequence[Exchange], requests: Sequence[Exchange]) -> list[tuple[Exchange, ...]]:
     """For each request for an answer, what was sent since the one before; for the last one the rest as well."""
-    ends = [sent.index(one) + 1 for one in asked]
+    ends = [sent.index(one) + 1 for one in requests]
     return [tuple(sent[first:end]) for first, end in zip([0, *ends], [*ends[:-1], len(sent)], strict=False)]
 
 
-def _forgotten_messages(answers: Sequence[Exchange], asked: Exchange) -> Iterator[m.Message]:
+def _forgotten_messages(answers: Sequence[Exchange], next_request: Exchange) -> Iterator[m.Message]:
     """The messages that earlier answers of a turn became, as they stood on the wire when it was asked again.
 
     A result that the request lacks is there all the same: what was called had one.
     """
-    results = {result.call_id: result for message in _sent(asked) for result in message.results}
+    results = {result.call_id: result for message in _sent(next_request) for result in message.results}
     for exchange in answers:
         parts = exchange.answer.parts if exchange.answer is not None else ()
         calls = [part for part in parts if isinstance(part, m.FunctionCall)]

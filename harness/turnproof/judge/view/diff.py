@@ -37,10 +37,10 @@ def differences(a: JSON, b: JSON, *, names: tuple[str, str] = ("a", "b"), limit:
     """One line per place where two JSON values differ, at most `limit` of them; empty when they are equal."""
     if equal(a, b):
         return []
-    return told(walk(a, b), names=names, limit=limit)
+    return difference_lines(walk(a, b), names=names, limit=limit)
 
 
-def told(
+def difference_lines(
     places: Iterable[tuple[str, object, object]], *, names: tuple[str, str] = ("a", "b"), limit: int = 8
 ) -> list[str]:
     """Places that `walk` found, in words: one line each, and `...` for all beyond `limit`."""

@@ -23,10 +23,12 @@ def place_of_difference(view: View, other: View, spot: str, ours: object, theirs
     run does not say it in the same place. Where no document tells, it is the call or the turn as a whole.
     """
     whole_document, *candidates = _candidates(view, spot)
-    beside = [document_of(other, place) for place in _candidates(other, spot)[1:]]
+    other_documents = [document_of(other, place) for place in _candidates(other, spot)[1:]]
     wanted = _own(ours, theirs)
     for number, place in enumerate(candidates):
-        found = _leaf_paths(document_of(view, place), beside[number] if number < len(beside) else None, wanted)
+        found = _leaf_paths(
+            document_of(view, place), other_documents[number] if number < len(other_documents) else None, wanted
+        )
         if found:
             return replace(place, pointer=pointer(*common(found)))
     return whole_document
@@ -57,15 +59,15 @@ def _of_turn(turn: TurnView) -> Iterator[Place]:
 
 def _own(ours: object, theirs: object) -> list[Any]:
     """The values in a difference that only this side has."""
-    beside = [value for _, value in leaves(theirs)]
-    return [value for _, value in leaves(ours) if value not in beside and value not in (None, "")]
+    their_values = [value for _, value in leaves(theirs)]
+    return [value for _, value in leaves(ours) if value not in their_values and value not in (None, "")]
 
 
-def _leaf_paths(document: JSON, beside: JSON, wanted: Sequence[Any]) -> list[tuple[str | int, ...]]:
+def _leaf_paths(document: JSON, other: JSON, wanted: Sequence[Any]) -> list[tuple[str | int, ...]]:
     """The paths of the leaves that say one of the values, save for those of which the other document says the same."""
     if document is None:
         return []
-    same = dict(leaves(beside))
+    same = dict(leaves(other))
     return [
         path
         for path, value in leaves(document)

@@ -40,13 +40,13 @@ def history_document(events: Iterable[t.Event]) -> JSON:
 
     `operations` has what the session held after each operation, by the word that scenarios have for it.
     """
-    held: dict[str, JSON] = {}
+    histories: dict[str, JSON] = {}
     for event in events:
         if isinstance(event, t.HistorySnapshot):
-            held[event.owner] = _messages(event.messages)
+            histories[event.owner] = _messages(event.messages)
             if event.owner == "session" and event.after != "turn":
-                held.setdefault("operations", {})[event.after] = held[event.owner]
-    return held
+                histories.setdefault("operations", {})[event.after] = histories[event.owner]
+    return histories
 
 
 def process_events(events: Iterable[t.Event]) -> list[t.Event]:

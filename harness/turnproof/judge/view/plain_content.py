@@ -17,8 +17,8 @@ def plain(messages: Iterable[Message], *, thoughts: bool = False) -> JSON:
     """
     found = []
     for message in messages:
-        said = joined(message.parts) if message.role == "model" else message.parts
-        parts = [form for part in said if (form := _plain_part(part, thoughts)) is not None]
+        joined_parts = joined(message.parts) if message.role == "model" else message.parts
+        parts = [form for part in joined_parts if (form := _plain_part(part, thoughts)) is not None]
         if parts:
             found.append({"role": message.role, "parts": parts})
     return found

@@ -62,8 +62,8 @@ class Provenance:
         if len(numbers) < sum(isinstance(token, int) for token in path):
             return holder
         item = holder[: numbers[-1] + 1]
-        beside = ((*path[:-1], path[-1] + step) for step in (-1, 1))
-        shared = any((other := self._holder(one)) and other[: len(item)] == item for one in beside)
+        neighbours = ((*path[:-1], path[-1] + step) for step in (-1, 1))
+        shared = any((other := self._holder(one)) and other[: len(item)] == item for one in neighbours)
         return holder if shared else item
 
     def _holder(self, path: Path) -> Path | None:

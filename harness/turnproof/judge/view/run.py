@@ -39,7 +39,7 @@ class View:
         self.digest = digest
         self.key: t.RunKey = transcript.key
         """Scenario, path, mode and repeat."""
-        self._asked: dict[Asked, int] = {}
+        self._asked_counts: dict[Asked, int] = {}
 
     def at(self, side: Side, *tokens: str | int, **fields: Any) -> Place:
         """A place in this run, outside of any turn. `tokens` are those of the pointer (see `finding`)."""
@@ -75,12 +75,12 @@ class View:
             case t.CallBegan():
                 return self.at(Side.HISTORY, *tokens, **where)
             case t.Chunk() | t.Thinking() | t.FunctionCallDetected() | t.UsageUpdate():
-                mine = (one for one in self.transcript.events if isinstance(one, CALLBACKS))
-                mine = (one for one in mine if one.call == event.call and one.probe == event.probe)
-                number = next(n for n, one in enumerate(mine) if one is event)
+                own_callbacks = (one for one in self.transcript.events if isinstance(one, CALLBACKS))
+                own_callbacks = (one for one in own_callbacks if one.call == event.call and one.probe == event.probe)
+                number = next(n for n, one in enumerate(own_callbacks) if one is event)
                 return self.at(Side.CALLBACK, number, *tokens, **where)
-        beside = (one for one in self.transcript.events if one.turn == event.turn and one.probe == event.probe)
-        number = next(n for n, one in enumerate(process_events(beside)) if one is event)
+        turn_events = (one for one in self.transcript.events if one.turn == event.turn and one.probe == event.probe)
+        number = next(n for n, one in enumerate(process_events(turn_events)) if one is event)
         return self.at(Side.PROCESS, number, *tokens, turn=event.turn, probe=event.probe)
 
     @property
@@ -90,9 +90,9 @@ class View:
 
     def asked(self, what: Asked) -> int:
         """How often the subject was asked in this run: its calls, requests, answers, failures or steps."""
-        if what not in self._asked:
-            self._asked[what] = count(self.transcript, self.exchanges, what)
-        return self._asked[what]
+        if what not in self._asked_counts:
+            self._asked_counts[what] = count(self.transcript, self.exchanges, what)
+        return self._asked_counts[what]
 
     @cached_property
     def live(self) -> bool:
@@ -236,10 +236,10 @@ class View:
 
     def _is_beside(self, event: t.Event) -> bool:
         """Whether it is part of an exchange of a child that was under way beside others."""
-        return isinstance(event, t.WireRequest | t.WireResponse) and event.exchange in self._beside
+        return isinstance(event, t.WireRequest | t.WireResponse) and event.exchange in self._child_exchanges
 
     @cached_property
-    def _beside(self) -> frozenset[int]:
+    def _child_exchanges(self) -> frozenset[int]:
         return frozenset(one.exchange for one in self.transcript.of(t.WireRequest) if one.child is not None)
 
     @cached_property

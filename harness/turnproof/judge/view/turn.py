@@ -75,12 +75,12 @@ class TurnView:
         return self.at() if self.ended is None else self.at_event(self.ended, "outcome")
 
     @cached_property
-    def spoken(self) -> bool:
+    def has_user_message(self) -> bool:
         """Whether the user said something (a turn may consist of actions alone)."""
         return any(isinstance(event, t.TurnBegan) for event in self.events)
 
     @property
-    def said(self) -> str:
+    def user_text(self) -> str:
         """What the user said in words."""
         return "".join(part.text for part in (self.script.user if self.script else ()) if isinstance(part, Text))
 
@@ -118,14 +118,14 @@ class TurnView:
             return self.script.expect
         if self.failed is not None and self.failed.error == _NO_END:
             return None
-        asked = [exchange for call in self.calls for exchange in call.generated]
+        generating = [exchange for call in self.calls for exchange in call.generated]
         match self.script.expect:
             case "cancelled":
                 went_by_script = self.cancelled
             case "error":
-                went_by_script = any(not exchange.clean for exchange in asked)
+                went_by_script = any(not exchange.clean for exchange in generating)
             case "answer":
-                went_by_script = not any(one.denied_by_service or one.malformed_by_service for one in asked)
+                went_by_script = not any(one.denied_by_service or one.malformed_by_service for one in generating)
         return self.script.expect if went_by_script else None
 
     @property

@@ -45,13 +45,13 @@ class OtherDocuments:
         """Whether there is anything to tell."""
         return self != NOTHING
 
-    def caught(self) -> dict[str, list[str]]:
+    def caught_mutants(self) -> dict[str, list[str]]:
         """The mutants that each requirement has caught, over all matrices."""
         found: dict[str, list[str]] = {}
         for matrix in self.mutants:
             for requirement, standing in matrix.read.requirements.items():
-                mine = found.setdefault(requirement, [])
-                mine += [mutant for mutant in standing.caught if mutant not in mine]
+                mutants_of_requirement = found.setdefault(requirement, [])
+                mutants_of_requirement += [mutant for mutant in standing.caught if mutant not in mutants_of_requirement]
         return found
 
 
@@ -66,13 +66,13 @@ def read_other_documents(folder: Path) -> OtherDocuments:
         return tuple(_documents(folder, kind, name, page, problems))
 
     benches = documents(Bench, "bench.json")
-    drawn = [plot for bench in benches for plot in plots_of(folder, folder / bench.file, problems)]
+    plots = [plot for bench in benches for plot in plots_of(folder, folder / bench.file, problems)]
     return OtherDocuments(
         mutants=documents(Mutants, "mutants.json", "mutants.html"),
         benches=benches,
         gates=documents(Gate, "gate-*.json"),
         comparisons=documents(Comparison, "comparison.json", "compare.html"),
-        plots=tuple(drawn),
+        plots=tuple(plots),
         problems=tuple(problems),
     )
 
@@ -87,5 +87,7 @@ def _documents(
         except (OSError, msgspec.MsgspecError, UnicodeDecodeError) as error:
             problems.append(f"{place} is not shown: {error}")
             continue
-        beside = file.with_name(page) if page else None
-        yield FoundDocument(place, beside.relative_to(folder).as_posix() if beside and beside.is_file() else "", read)
+        page_file = file.with_name(page) if page else None
+        yield FoundDocument(
+            place, page_file.relative_to(folder).as_posix() if page_file and page_file.is_file() else "", read
+        )

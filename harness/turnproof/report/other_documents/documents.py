@@ -21,7 +21,7 @@ class MutantRow(msgspec.Struct, frozen=True):
     trips: tuple[str, ...] = ()
 
 
-class Caught(msgspec.Struct, frozen=True):
+class CaughtMutants(msgspec.Struct, frozen=True):
     """The mutants that a requirement caught, of those that name it."""
 
     caught: tuple[str, ...] = ()
@@ -34,7 +34,7 @@ class Mutants(msgspec.Struct, frozen=True):
     adapter: str
     model: str
     mutants: tuple[MutantRow, ...]
-    requirements: dict[str, Caught]
+    requirements: dict[str, CaughtMutants]
     median_others: float = 0
     only: tuple[str, ...] = ()
     control: dict[str, str] = {}

@@ -78,7 +78,7 @@ class Scenes:
             return Scene(id, key, "", (), {}, (problem,), (), None, {})
         lines = {path: found for path in PATHS if (found := self._side(line, path))}
         sources = {path: self._transcripts.of(str(found.key)) for path, found in lines.items()}
-        mine = {path: [one for one in places if one.run == str(found.key)] for path, found in lines.items()}
+        own_places = {path: [one for one in places if one.run == str(found.key)] for path, found in lines.items()}
         transcripts = {path: one.transcript for path, one in sources.items() if one.transcript is not None}
         turns = side_by_side(transcripts.get("stateless"), transcripts.get("legacy"))
         return Scene(
@@ -88,8 +88,8 @@ class Scenes:
             paths=tuple(lines),
             evidence={path: found.digest for path, found in lines.items()},
             problems=tuple(one.problem for one in sources.values() if one.problem),
-            turns=tuple(_turn(turn, mine) for turn in turns),
-            wire=_wire(sources, mine, line.key.path),
+            turns=tuple(_turn(turn, own_places) for turn in turns),
+            wire=_wire(sources, own_places, line.key.path),
             timelines=_timelines(transcripts),
         )
 
@@ -108,13 +108,13 @@ def _wire(sources: Mapping[Path, Source], places: Places, path: Path) -> Wire | 
 
 
 def _timelines(transcripts: Mapping[Path, Transcript]) -> dict[Path, Timeline]:
-    return {path: drawn for path, one in transcripts.items() if (drawn := timeline(one)) is not None}
+    return {path: picture for path, one in transcripts.items() if (picture := timeline(one)) is not None}
 
 
 def _turn(turn: TurnRows, places: Places) -> Turn:
     rows = tuple(_rows(turn, places))
-    mine = any(place.turn == turn.turn >= 0 for some in places.values() for place in some)
-    return Turn(turn.turn, turn.requests, turn.same, mine or any(row.here for row in rows), rows)
+    is_here = any(place.turn == turn.turn >= 0 for some in places.values() for place in some)
+    return Turn(turn.turn, turn.requests, turn.same, is_here or any(row.here for row in rows), rows)
 
 
 def _rows(turn: TurnRows, places: Places) -> Iterator[Row]:
@@ -122,8 +122,8 @@ def _rows(turn: TurnRows, places: Places) -> Iterator[Row]:
         here = tuple(
             path
             for path, some in places.items()
-            if (mine := row.left if path == "stateless" else row.right) is not None
-            and any(_is_at(mine, place) for place in some)
+            if (own_entry := row.left if path == "stateless" else row.right) is not None
+            and any(_is_at(own_entry, place) for place in some)
         )
         # Told once where both read alike, unless it is to be marked on one of them.
         yield Row(row.left, row.right, row.same and len(here) != 1, here)

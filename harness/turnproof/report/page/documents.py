@@ -101,8 +101,8 @@ def raws(finding: Finding, transcripts: Transcripts) -> Iterator[Raw]:
     number = own.exchange
     if number < 0 and own.call >= 0:
         events = source.transcript.of(WireRequest)
-        mine = [one.exchange for one in events if one.call == own.call and one.probe == own.probe]
-        number = mine[-1] if mine else -1
+        exchanges = [one.exchange for one in events if one.call == own.call and one.probe == own.probe]
+        number = exchanges[-1] if exchanges else -1
     places = [one for one in (own, *finding.related) if one.run == own.run and one.exchange == number]
     pointers = [one.pointer for one in places if one.side is Side.REQUEST and one.pointer]
     spans = [one.span for one in places if one.side is Side.STREAM and one.span is not None]

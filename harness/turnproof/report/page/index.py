@@ -45,14 +45,14 @@ class _Caching:
     runs: Sequence[RunEconomics]
 
 
-def index_html(run: Run, report: Certification, store: EvidenceStore, beside: OtherDocuments = NOTHING) -> str:
-    """The page of a run. `beside` is what else lies in its folder.
+def index_html(run: Run, report: Certification, store: EvidenceStore, other_documents: OtherDocuments = NOTHING) -> str:
+    """The page of a run. `other_documents` is what else lies in its folder.
 
     Evidence that is missing or damaged is said on the page, where its conversation would stand.
     """
     style, script = source("base.css") + source("kills.css") + source("page/page.css"), source("page/page.js")
     paths = tuple(sorted({line.path for line in run.results}, key=_path_order))
-    pages = groups(run, report, Cases(run, report, store), paths, beside.caught())
+    pages = groups(run, report, Cases(run, report, store), paths, other_documents.caught_mutants())
     return template("page/index.html.j2").render(
         run=run,
         report=report,
@@ -74,7 +74,7 @@ def index_html(run: Run, report: Certification, store: EvidenceStore, beside: Ot
             for adapter in run.adapters.values()
             if (found := report.adapters[adapter.name].cache)
         ],
-        beside=beside,
+        beside=other_documents,
         style=style,
         script=script,
         policy=content_policy(style, script),
@@ -110,7 +110,7 @@ def _headlines(pages: Sequence[Group]) -> dict[str, list[Page]]:
     found = [page for group in pages for page in group.pages if page.cases]
     found.sort(key=lambda page: page.line.level != "MUST")
     headlines = {_TITLES[status]: [page for page in found if page.status is status] for status in SHOWN}
-    return {title: mine for title, mine in headlines.items() if mine}
+    return {title: headline for title, headline in headlines.items() if headline}
 
 
 def _path_order(path: str) -> tuple[int, str]:

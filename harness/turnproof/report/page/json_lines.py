@@ -53,23 +53,23 @@ def json_lines(value: JSON) -> Iterator[JsonLine]:
     return _lines(value, "", 0, "", "", None)
 
 
-def frame(document: JSON, pointer: str, beside: object = None) -> Frame:
-    """The place with what stands around it. `beside` is what it is compared with: a long text is cut around the first
+def frame(document: JSON, pointer: str, other: object = None) -> Frame:
+    """The place with what stands around it. `other` is what it is compared with: a long text is cut around the first
     difference. What the pointer names and the document lacks is marked where it would stand."""
     way: list[str] = []
     found, rest = document, list(tokens(pointer))
     while rest and (item := _item(found, rest[0])) is not None:
         found = item[0]
         way.append(rest.pop(0))
-    lines = tuple(_frame(document, "", way, 0, "", "", beside))
+    lines = tuple(_frame(document, "", way, 0, "", "", other))
     return Frame(lines, "".join(f"/{_escaped(token)}" for token in rest))
 
 
 def _frame(
-    value: JSON, pointer: str, way: list[str], depth: int, before: str, after: str, beside: object
+    value: JSON, pointer: str, way: list[str], depth: int, before: str, after: str, other: object
 ) -> Iterator[JsonLine]:
     if not way:
-        lines = _lines(value, pointer, depth, before, after, beside)
+        lines = _lines(value, pointer, depth, before, after, other)
         for number, line in enumerate(islice(lines, JSON_LINES)):
             yield JsonLine(line.pointer, line.text, "within" if number and pointer else "" if number else "here")
         if next(lines, None) is not None:
@@ -85,7 +85,7 @@ def _frame(
     for number, (below, name, item) in enumerate(islice(items, first, end), first):
         comma = "," if number + 1 < len(value) else ""
         if number == at:
-            yield from _frame(item, below, way[1:], depth + 1, name, comma, beside)
+            yield from _frame(item, below, way[1:], depth + 1, name, comma, other)
         else:
             yield JsonLine(below, f"{margin}  {name}{one_line_of(item)}{comma}")
     if end < len(value):
@@ -93,10 +93,10 @@ def _frame(
     yield JsonLine(pointer, f"{margin}{'}' if isinstance(value, dict) else ']'}{after}")
 
 
-def _lines(value: JSON, pointer: str, depth: int, before: str, after: str, beside: object) -> Iterator[JsonLine]:
+def _lines(value: JSON, pointer: str, depth: int, before: str, after: str, other: object) -> Iterator[JsonLine]:
     margin = "  " * depth
     if not isinstance(value, dict | list | tuple) or not value or depth > JSON_DEPTH:
-        text = one_line_of(value) if isinstance(value, dict | list | tuple) else scalar(value, beside)
+        text = one_line_of(value) if isinstance(value, dict | list | tuple) else scalar(value, other)
         yield JsonLine(pointer, f"{margin}{before}{text}{after}")
         return
     opening, closing = "{}" if isinstance(value, dict) else "[]"
@@ -109,11 +109,11 @@ def _lines(value: JSON, pointer: str, depth: int, before: str, after: str, besid
     yield JsonLine(pointer, f"{margin}{closing}{after}")
 
 
-def scalar(value: JSON, beside: object = None) -> str:
-    """A text, a number or a word as JSON on one line; of a long text the part around where it differs from `beside`."""
+def scalar(value: JSON, other: object = None) -> str:
+    """A text, a number or a word as JSON on one line; of a long text the part around where it differs from `other`."""
     if not isinstance(value, str) or len(value) <= JSON_TEXT_CHARACTERS:
         return value_text(value)
-    at = first_difference(value, beside) if isinstance(beside, str) else 0
+    at = first_difference(value, other) if isinstance(other, str) else 0
     start = max(0, min(at - JSON_TEXT_CHARACTERS // 2, len(value) - JSON_TEXT_CHARACTERS))
     piece = value_text(value[start : start + JSON_TEXT_CHARACTERS])
     head, tail = ("… " if start else ""), (" …" if start + JSON_TEXT_CHARACTERS < len(value) else "")

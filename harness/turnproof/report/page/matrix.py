@@ -87,13 +87,13 @@ def _cell(found: AdapterReport, name: str, short: dict[str, str], *, complete: b
     profile = found.profiles.get(name)
     if profile is None or not _is_claimed(profile):
         return None
-    held, claimed = profile.must
+    count, claimed = profile.must
     every = max(profile.all, claimed)
-    more = f"{held} of {claimed} claimed MUSTs held, of {every} in all" if every > claimed else ""
-    words = [more or f"{held} of {claimed} MUSTs held", *(f"{path} {numbers}" for path, numbers in short.items())]
+    more = f"{count} of {claimed} claimed MUSTs held, of {every} in all" if every > claimed else ""
+    words = [more or f"{count} of {claimed} MUSTs held", *(f"{path} {numbers}" for path, numbers in short.items())]
     words += [f"{profile.unmeasured} MUSTs not measured"] if profile.unmeasured else []
     status = _of_profile(found, name, profile, complete=complete)
-    return Cell(status, held, claimed, every, tuple(short), ", ".join(words))
+    return Cell(status, count, claimed, every, tuple(short), ", ".join(words))
 
 
 def _is_claimed(profile: ProfileReport) -> bool:
@@ -135,17 +135,17 @@ def _paths_of(found: AdapterReport) -> set[str]:
 
 def _short(found: AdapterReport) -> dict[str, dict[str, str]]:
     """For each profile the paths on which MUSTs that are claimed are not held, with both numbers: `11/12`."""
-    held, claimed = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
+    held_counts, claimed = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
     for requirement in found.requirements.values():
         for path, status in requirement.paths.items():
             if requirement.level == "MUST" and status is not Status.NOT_CLAIMED:
                 claimed[requirement.profile, path] += 1
-                held[requirement.profile, path] += status is Status.HELD
+                held_counts[requirement.profile, path] += status is Status.HELD
     return {
         profile: {
-            path: f"{held[profile, path]}/{claimed[profile, path]}"
+            path: f"{held_counts[profile, path]}/{claimed[profile, path]}"
             for path in PATHS
-            if held[profile, path] < claimed[profile, path]
+            if held_counts[profile, path] < claimed[profile, path]
         }
         for profile in found.profiles
     }

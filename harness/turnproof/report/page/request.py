@@ -20,7 +20,7 @@ from .json_lines import JsonLine, json_lines, one_line_of
 
 
 @dataclass(frozen=True, slots=True)
-class Lost:
+class WireLoss:
     """One place where the wire is not what the session holds. `violation`: a loss or an invention."""
 
     what: str
@@ -52,7 +52,7 @@ class Wire:
 
     path: Path
     where: str
-    lost: tuple[Lost, ...]
+    lost: tuple[WireLoss, ...]
     refused: tuple[str, ...]
     lines: tuple[Line, ...]
 
@@ -93,8 +93,8 @@ def _wire(
     pointers |= {pointer_of(str(one.get("path", "$")), call.last.body) for one in refusals}
     lines: tuple[Line, ...] = ()
     if counterpart is not None and counterpart.last is not None:
-        mine, theirs = _tail(call), _tail(counterpart)
-        pair = (mine, theirs) if failing == "stateless" else (theirs, mine)
+        own_tail, theirs = _tail(call), _tail(counterpart)
+        pair = (own_tail, theirs) if failing == "stateless" else (theirs, own_tail)
         lines = tuple(_fold_lines(list(_lines(*pair, failing, pointers - {"", None}))))
     return Wire(
         path=failing,
@@ -107,12 +107,12 @@ def _wire(
     )
 
 
-def _wire_losses(transcript: Transcript, call: ProviderCall) -> Iterator[Lost]:
+def _wire_losses(transcript: Transcript, call: ProviderCall) -> Iterator[WireLoss]:
     if call.sent is None:
         return
     wire, began = dialect_named(transcript.dialect), call.began
     for one in wire.differences(began.messages, began.system, began.tools, call.sent, transcript.model):
-        yield Lost(one.what, one.path, _value(one.held), _value(one.sent), one.violation)
+        yield WireLoss(one.what, one.path, _value(one.held), _value(one.sent), one.violation)
 
 
 def _value(value: object) -> str:
@@ -129,13 +129,13 @@ def _tail(call: ProviderCall) -> list[JsonLine]:
 def _lines(
     left: Sequence[JsonLine], right: Sequence[JsonLine], failing: Path, pointers: set[str | None]
 ) -> Iterator[Line]:
-    begun: set[str | None] = set()  # a value ends with a line of its pointer, too
+    seen_pointers: set[str | None] = set()  # a value ends with a line of its pointer, too
 
     def line(kind: str, one: JsonLine | None, other: JsonLine | None) -> Line:
-        mine = one if failing == "stateless" else other
-        here = mine is not None and mine.pointer in pointers and mine.pointer not in begun
-        if here and mine is not None:
-            begun.add(mine.pointer)
+        own_line = one if failing == "stateless" else other
+        here = own_line is not None and own_line.pointer in pointers and own_line.pointer not in seen_pointers
+        if here and own_line is not None:
+            seen_pointers.add(own_line.pointer)
         return Line(kind, one.text if one else None, other.text if other else None, (failing,) if here else ())
 
     matcher = SequenceMatcher(None, [one.text for one in left], [one.text for one in right], autojunk=False)

@@ -75,7 +75,7 @@ class Group:
 
 
 def groups(
-    run: Run, report: Certification, cases: Cases, paths: Sequence[str], caught: Mapping[str, Sequence[str]]
+    run: Run, report: Certification, cases: Cases, paths: Sequence[str], caught_mutants: Mapping[str, Sequence[str]]
 ) -> tuple[Group, ...]:
     """All requirements that this run has a result for, by profile, those with the heaviest status first."""
     if report.broken:
@@ -83,7 +83,7 @@ def groups(
     lines: dict[str, list[ResultLine]] = {}
     for line in run.results:
         lines.setdefault(line.requirement, []).append(line)
-    maker = _Maker(run, report, cases, paths, caught)
+    maker = _Maker(run, report, cases, paths, caught_mutants)
     pages = [maker.page(one, lines[one.id]) for one in run.requirements.values() if one.id in lines]
     found = {page.line.profile for page in pages}
     order = [*(name for name in PROFILES if name in found), *sorted(found - set(PROFILES))]
@@ -91,8 +91,8 @@ def groups(
 
 
 def _of_profile(pages: Sequence[Page], profile: str) -> tuple[Page, ...]:
-    mine = [page for page in pages if page.line.profile == profile]
-    return tuple(sorted(mine, key=lambda page: WEIGHT.index(page.status)))
+    own_pages = [page for page in pages if page.line.profile == profile]
+    return tuple(sorted(own_pages, key=lambda page: WEIGHT.index(page.status)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,7 @@ class _Maker:
     report: Certification
     cases: Cases
     paths: Sequence[str]
-    caught: Mapping[str, Sequence[str]]
+    caught_mutants: Mapping[str, Sequence[str]]
 
     def page(self, requirement: RequirementLine, lines: Sequence[ResultLine]) -> Page:
         by_adapter: dict[str, list[ResultLine]] = {}
@@ -112,18 +112,18 @@ class _Maker:
         adapters = [one for one in self.run.adapters.values() if one.name in by_adapter]
         standings = tuple(self._standing(one, requirement, by_adapter[one.name]) for one in adapters)
         cases = [case for one in adapters if (case := self.cases.case(one, requirement, by_adapter[one.name]))]
-        held = next((line.verdict for line in lines if line.verdict.status is Status.HELD), None)
+        held_verdict = next((line.verdict for line in lines if line.verdict.status is Status.HELD), None)
         return Page(
             line=requirement,
             id=anchor(requirement.id),
             status=worst(one.status for one in standings),
             standings=standings,
             told=_standing_text(standings),
-            compared=held.compared[:REQUIREMENT_EXAMPLES] if held is not None else (),
-            evidence=held.evidence[:REQUIREMENT_EXAMPLES] if held is not None else (),
+            compared=held_verdict.compared[:REQUIREMENT_EXAMPLES] if held_verdict is not None else (),
+            evidence=held_verdict.evidence[:REQUIREMENT_EXAMPLES] if held_verdict is not None else (),
             reproduce=reproduce(self.run, adapters[0], requirement.id),
             cases=tuple(sorted(cases, key=lambda case: WEIGHT.index(case.status))),
-            caught=tuple(self.caught.get(requirement.id, ())),
+            caught=tuple(self.caught_mutants.get(requirement.id, ())),
             lacking=tuple(dict.fromkeys(_lacking(lines))),
         )
 

@@ -60,11 +60,11 @@ def _chain(raised: Raised, link: str) -> Iterator[Traceback]:
 
 
 def _frames(raised: Raised) -> Iterator[Frames]:
-    before, behind = raised.frames[: raised.omitted_at], raised.frames[raised.omitted_at :]
+    before, after = raised.frames[: raised.omitted_at], raised.frames[raised.omitted_at :]
     yield from _runs(before)
     if raised.frames_omitted:
         yield Frames(False, f"{counted(raised.frames_omitted, 'frame')} left out", ())
-    yield from _runs(behind)
+    yield from _runs(after)
 
 
 def _runs(frames: tuple[Frame, ...]) -> Iterator[Frames]:

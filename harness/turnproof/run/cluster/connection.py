@@ -90,19 +90,19 @@ class Cluster:
     def __init__(self, address: str) -> None:
         check_address(address)
         self.address = address
-        self._held = ExitStack()
+        self._stack = ExitStack()
         self._client: Any = None
         self._futures: dict[str, Any] = {}
 
     def __enter__(self) -> Cluster:
         check_installed()
-        with self._held:
+        with self._stack:
             self._connect()
-            self._held = self._held.pop_all()
+            self._stack = self._stack.pop_all()
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._held.close()
+        self._stack.close()
 
     @property
     def dashboard(self) -> str:
@@ -154,7 +154,7 @@ class Cluster:
             if isinstance(error, ModuleNotFoundError):
                 raise UsageError(f"a worker of the cluster has no turnproof: {error}") from error
             if self._client.status != "running":
-                raise HarnessError(self._gone()) from error
+                raise HarnessError(self._gone_message()) from error
             return _words(error)
         finally:
             future.release()
@@ -170,7 +170,7 @@ class Cluster:
         """Whether the scheduler is there."""
         return bool(self._client.status == "running")
 
-    def _gone(self) -> str:
+    def _gone_message(self) -> str:
         return f"the scheduler at {self.address} is gone; start it again, then go on with --resume"
 
     @contextmanager
@@ -181,7 +181,7 @@ class Cluster:
         except (OSError, RuntimeError, ValueError) as error:
             if self.is_connected:
                 raise
-            raise HarnessError(self._gone()) from error
+            raise HarnessError(self._gone_message()) from error
 
     def _connect(self) -> None:
         import dask
@@ -190,18 +190,18 @@ class Cluster:
         dask.config.set({"logging.distributed": "critical", "distributed.client.security-loader": None})
         from distributed import Client
 
-        held = self._held
-        held.enter_context(warnings.catch_warnings())
+        stack = self._stack
+        stack.enter_context(warnings.catch_warnings())
         warnings.simplefilter("ignore")
         local = _LOCAL.fullmatch(self.address)
         if local is None:
             self._look_for_scheduler()
-        scheduler: Any = held.enter_context(_local_cluster(int(local[1]))) if local else self.address
+        scheduler: Any = stack.enter_context(_local_cluster(int(local[1]))) if local else self.address
         try:
             self._client = Client(scheduler, timeout=CONNECT_LIMIT, set_as_default=False)
         except Exception as error:
             raise UsageError(self._nobody(_words(error))) from error
-        held.callback(self._client.close, timeout=2)
+        stack.callback(self._client.close, timeout=2)
         try:
             self._client.wait_for_workers(1, timeout=WORKERS_LIMIT)
         except Exception as error:

@@ -33,7 +33,7 @@ from ..emulation import Emulation
 from ..project_folder import set_project_folder
 from ..transcript import Transcript
 from .identity import Identity, differences
-from .jobs import Answer, Batch, Broken, Made, Ready, Setup, batch_of, encoded, setup_of
+from .jobs import Answer, Batch, Broken, FinishedRuns, Ready, Setup, batch_of, encoded, setup_of
 from .share import Share
 from .wheels import unpack
 
@@ -47,14 +47,14 @@ def main(descriptor: int) -> None:
     """Serve the line with this file descriptor until its other end is closed."""
     line = Connection(descriptor)
     messages: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
-    with ExitStack() as held:
-        listener = threading.Thread(target=_listen, args=(line, messages, held), name="turnproof-cluster", daemon=True)
+    with ExitStack() as stack:
+        listener = threading.Thread(target=_listen, args=(line, messages, stack), name="turnproof-cluster", daemon=True)
         listener.start()
         with contextlib.suppress(BrokenPipeError):  # nobody is there any more to hear it
-            _answer(line, messages, held)
+            _answer(line, messages, stack)
 
 
-def _answer(line: Connection, messages: queue.SimpleQueue[bytes | None], held: ExitStack) -> None:
+def _answer(line: Connection, messages: queue.SimpleQueue[bytes | None], stack: ExitStack) -> None:
     first = messages.get()
     if first is None:
         return
@@ -67,15 +67,15 @@ def _answer(line: Connection, messages: queue.SimpleQueue[bytes | None], held: E
         line.send_bytes(encoded(Broken(reason, usage=True)))
         return
     _take_place(setup)
-    found = _unpack(setup, held)
+    found = _unpack(setup, stack)
     prefork.prepare(setup.modules)
     found = found or _problems(setup)
     line.send_bytes(encoded(Ready(found)))
     if not found:
-        _serve(line, messages, held, setup)
+        _serve(line, messages, stack, setup)
 
 
-def _serve(line: Connection, messages: queue.SimpleQueue[bytes | None], held: ExitStack, setup: Setup) -> None:
+def _serve(line: Connection, messages: queue.SimpleQueue[bytes | None], stack: ExitStack, setup: Setup) -> None:
     starved: list[str] = []
     answers = _responders(setup)
     runner = Runner(
@@ -87,7 +87,7 @@ def _serve(line: Connection, messages: queue.SimpleQueue[bytes | None], held: Ex
         on_starved=starved.append,
         bindings={spec: _session_named(spec, name) for spec, name in setup.names.items()},
     )
-    held.enter_context(runner)
+    stack.enter_context(runner)
     share = Share(setup.share, setup.campaign)
     while (message := _next(messages)) is not None:
         line.send_bytes(encoded(_make(runner, share, answers, batch_of(message), starved)))
@@ -109,17 +109,17 @@ def _next(messages: queue.SimpleQueue[bytes | None]) -> bytes | None:
 
 def _make(runner: Runner, share: Share, answers: Responders, batch: Batch, starved: list[str]) -> Answer:
     """The runs of a batch, one after the other, in its order."""
-    made: list[Transcript] = []
+    transcripts: list[Transcript] = []
     try:
-        runner.run_all(batch.specs, lambda spec, transcript: made.append(transcript))
-        file, sha256 = share.write(made)
+        runner.run_all(batch.specs, lambda spec, transcript: transcripts.append(transcript))
+        file, sha256 = share.write(transcripts)
     except TurnproofError as error:
         return Broken(str(error), usage=isinstance(error, UsageError))
     except Exception as error:
         return Broken(f"{type(error).__name__}: {error}")
     issued = tuple(dict(answers.issued(spec)) for spec in batch.specs) if isinstance(answers, Emulation) else ()
     played = answers.take_played() if isinstance(answers, Backends) else Played()
-    return Made(file, sha256, played, issued, starved[0] if starved else "")
+    return FinishedRuns(file, sha256, played, issued, starved[0] if starved else "")
 
 
 def _take_place(setup: Setup) -> None:
@@ -128,9 +128,9 @@ def _take_place(setup: Setup) -> None:
     if Path(setup.project).is_dir():
         os.chdir(setup.project)
     set_project_folder(str(Path.cwd()))
-    kept = without_keys(os.environ)
+    allowed_names = without_keys(os.environ)
     unset = {name for name, value in setup.environment.items() if value is None}
-    for name in [name for name in os.environ if name not in kept or name in unset]:
+    for name in [name for name in os.environ if name not in allowed_names or name in unset]:
         del os.environ[name]
     os.environ.update({name: value for name, value in setup.environment.items() if value is not None})
 
@@ -176,7 +176,7 @@ def _responders(setup: Setup) -> Responders:
     return Backends(choices)
 
 
-def _listen(line: Connection, messages: queue.SimpleQueue[bytes | None], held: ExitStack) -> None:
+def _listen(line: Connection, messages: queue.SimpleQueue[bytes | None], stack: ExitStack) -> None:
     """Pass messages on. When the other end is closed or has died, this process ends with all that it has started."""
     try:
         while True:
@@ -185,5 +185,5 @@ def _listen(line: Connection, messages: queue.SimpleQueue[bytes | None], held: E
         messages.put(None)
         time.sleep(_END)  # time for the present run to end by itself; the process then ends, too
         threading.Timer(_END, os._exit, (1,)).start()
-        held.close()
+        stack.close()
         os._exit(1)

@@ -16,7 +16,7 @@ import sys
 import threading
 from multiprocessing.connection import Connection
 
-from .jobs import Lost, Ready, answer_of, encoded
+from .jobs import LostProcess, Ready, answer_of, encoded
 
 START_LIMIT = 120.0
 """Seconds that a process may take to import turnproof and to look what this machine has."""
@@ -46,7 +46,7 @@ def _with_host(setup: bytes, batch: bytes | None) -> bytes:
     try:
         host = _take(setup)
     except (EOFError, OSError) as error:
-        return encoded(Lost(f"the process for its runs did not start ({type(error).__name__}: {error})"))
+        return encoded(LostProcess(f"the process for its runs did not start ({type(error).__name__}: {error})"))
     if batch is None or host.differs:
         ready = host.ready
         _give_back(host)
@@ -55,7 +55,7 @@ def _with_host(setup: bytes, batch: bytes | None) -> bytes:
         answer = host.ask(batch)
     except (EOFError, OSError) as error:
         host.end()
-        return encoded(Lost(f"the process of its runs ended ({type(error).__name__})"))
+        return encoded(LostProcess(f"the process of its runs ended ({type(error).__name__})"))
     _give_back(host)
     return answer
 

@@ -65,7 +65,7 @@ class Ready(msgspec.Struct, frozen=True, tag="ready"):
     differences: tuple[str, ...] = ()
 
 
-class Made(msgspec.Struct, frozen=True, tag="made"):
+class FinishedRuns(msgspec.Struct, frozen=True, tag="made"):
     """The runs of a batch: their transcripts are in `file` of the share, which has this SHA-256.
 
     played:  what was replayed, which the command sums up at its end.
@@ -87,13 +87,13 @@ class Broken(msgspec.Struct, frozen=True, tag="broken"):
     usage: bool = False
 
 
-class Lost(msgspec.Struct, frozen=True, tag="lost"):
+class LostProcess(msgspec.Struct, frozen=True, tag="lost"):
     """The process that made the runs has ended before they were over. They have to be made again."""
 
     reason: str
 
 
-Answer = Ready | Made | Broken | Lost
+Answer = Ready | FinishedRuns | Broken | LostProcess
 
 _answers = msgspec.json.Decoder(Answer)
 _setups = msgspec.json.Decoder(Setup)

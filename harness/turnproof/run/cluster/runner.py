@@ -30,7 +30,7 @@ from ..project_folder import project_folder
 from ..transcript import Transcript
 from .connection import Cluster, is_on_this_machine
 from .identity import Identity, Needs
-from .jobs import Answers, Batch, Broken, Lost, Made, Ready, Setup, answer_of, encoded
+from .jobs import Answers, Batch, Broken, FinishedRuns, LostProcess, Ready, Setup, answer_of, encoded
 from .share import Share
 from .wheels import read_wheels, send
 
@@ -133,7 +133,7 @@ class ClusterRunner(RunPlace):
         self._environment = dict(environment or {})
         self._names_told_apart = dict(names or {})
         self._campaign = f"turnproof-{secrets.token_hex(8)}"
-        self._held = ExitStack()
+        self._stack = ExitStack()
         self._setup = b""
         self._share: Share | None = None
         self._names = itertools.count()
@@ -143,24 +143,24 @@ class ClusterRunner(RunPlace):
         self._looked = 0.0
 
     def __enter__(self) -> Self:
-        with ExitStack() as held:
-            held.enter_context(self._cluster)
-            place = self._options.share or held.enter_context(
+        with ExitStack() as stack:
+            stack.enter_context(self._cluster)
+            place = self._options.share or stack.enter_context(
                 tempfile.TemporaryDirectory(prefix="turnproof-share-", ignore_cleanup_errors=True)
             )
             self._share = Share(place, self._campaign)
-            held.callback(self._share.remove)
+            stack.callback(self._share.remove)
             self._setup = encoded(self._setup_of(place))
-            held.callback(self._cluster.forget, self._setup)
+            stack.callback(self._cluster.forget, self._setup)
             self._look()
             self._check_workers()
             self._on_ready(self._cluster.dashboard)
-            self._held = held.pop_all()
+            self._stack = stack.pop_all()
         return self
 
     def __exit__(self, *_: object) -> None:
         self._cluster.cancel()
-        self._held.close()
+        self._stack.close()
 
     def warm(self, modules: Iterable[str]) -> None:
         """Nothing is left to do: the workers have imported the modules when they were checked."""
@@ -191,11 +191,11 @@ class ClusterRunner(RunPlace):
                 except queue.Empty:
                     continue
                 batch = out.pop(name)
-                made = self._answer(name, batch)
-                if made is None:
+                answer = self._answer(name, batch)
+                if answer is None:
                     batches.again.append(batch)
                     continue
-                self._take_in(made, batch.specs, progress.done)
+                self._take_in(answer, batch.specs, progress.done)
         except BaseException:
             self._cluster.cancel()
             raise
@@ -205,18 +205,18 @@ class ClusterRunner(RunPlace):
         out[name] = batch
         self._cluster.submit(name, self._setup, encoded(Batch(name, batch.specs)), ended.put)
 
-    def _answer(self, name: str, batch: _Out) -> Made | None:
+    def _answer(self, name: str, batch: _Out) -> FinishedRuns | None:
         """The runs of a batch that has ended; None where its worker was lost, so that it has to go out again."""
         found = self._cluster.outcome(name)
-        answer = answer_of(found) if isinstance(found, bytes) else Lost(found)
+        answer = answer_of(found) if isinstance(found, bytes) else LostProcess(found)
         match answer:
-            case Made():
+            case FinishedRuns():
                 return answer
             case Ready():
                 raise UsageError(_refusal("a worker that has joined the cluster", answer.differences))
             case Broken():
                 raise (UsageError if answer.usage else HarnessError)(f"on a worker of the cluster: {answer.reason}")
-            case Lost():
+            case LostProcess():
                 batch.losses += 1
                 if batch.losses > MOST_LOSSES:
                     first, losses = batch.specs[0], counted(batch.losses, "time")
@@ -226,19 +226,21 @@ class ClusterRunner(RunPlace):
                     )
                 return None
 
-    def _take_in(self, made: Made, specs: tuple[RunSpec, ...], done: Callable[[RunSpec, Transcript], None]) -> None:
+    def _take_in(
+        self, finished: FinishedRuns, specs: tuple[RunSpec, ...], done: Callable[[RunSpec, Transcript], None]
+    ) -> None:
         assert self._share is not None
-        transcripts = self._share.read(made.file, made.sha256)
+        transcripts = self._share.read(finished.file, finished.sha256)
         if [one.key for one in transcripts] != [spec.key for spec in specs]:
             raise HarnessError(f"a worker of the cluster has sent other runs than {specs[0].key} and those behind it")
         if isinstance(self._responders, Backends):
-            self._responders.add_played(made.played)
+            self._responders.add_played(finished.played)
         if isinstance(self._responders, Emulation):
-            for spec, issued in zip(specs, made.issued, strict=True):
+            for spec, issued in zip(specs, finished.issued, strict=True):
                 self._responders.add_issued(spec, issued)
-        if made.starved and not self._starved:
+        if finished.starved and not self._starved:
             self._starved = True
-            self._on_starved(f"on a worker of the cluster, {made.starved}")
+            self._on_starved(f"on a worker of the cluster, {finished.starved}")
         for spec, transcript in zip(specs, transcripts, strict=True):
             done(spec, transcript)
 
@@ -276,7 +278,7 @@ class ClusterRunner(RunPlace):
                     pass
                 case Ready(differences=found):
                     raise UsageError(_refusal(f"the cluster's worker {worker}", found))
-                case Broken(reason=reason) | Lost(reason=reason):
+                case Broken(reason=reason) | LostProcess(reason=reason):
                     raise UsageError(f"the cluster's worker {worker} cannot make runs: {reason}")
 
     def _setup_of(self, place: str) -> Setup:

@@ -22,7 +22,7 @@ class AgentWatch:
         self._run = run
         self._changed = threading.Condition()
         self._labels: dict[str, str] = {}
-        self._told: list[AgentEvent] = []
+        self._events: list[AgentEvent] = []
         self._reported = 0
         self._late: list[tuple[int, list[AgentEvent]]] = []
 
@@ -32,20 +32,20 @@ class AgentWatch:
             return
         try:
             if after == "open":
-                now = self._connect(self._told)
+                now = self._connect(self._events)
             else:
                 self._settle()
                 with self._changed:
-                    at, mine = len(self._told), list[AgentEvent]()
-                    self._late.append((at, mine))
-                now = self._connect(mine)
+                    at, later_events = len(self._events), list[AgentEvent]()
+                    self._late.append((at, later_events))
+                now = self._connect(later_events)
         except Exception as error:
             self._run.refused("watch_agents", error)
             return
         with self._changed:
-            events = tuple(self._told[self._reported :])
+            events = tuple(self._events[self._reported :])
             self._reported += len(events)
-            differing = sum(self._told[at:] != told for at, told in self._late)
+            differing = sum(self._events[at:] != expected_events for at, expected_events in self._late)
         self._run.recorder.event(
             AgentsWatched(
                 after=after,
@@ -56,7 +56,7 @@ class AgentWatch:
             )
         )
 
-    def _connect(self, told: list[AgentEvent]) -> Sequence[AgentState]:
+    def _connect(self, events: list[AgentEvent]) -> Sequence[AgentState]:
         """Connect a watcher that adds each event to the list; the states of the agents when it connected."""
         watch = self._run.session.watch_agents
         assert watch is not None
@@ -65,7 +65,7 @@ class AgentWatch:
             if not isinstance(event, AgentEvent):
                 raise TypeError(f"watch_agents() reported a {type(event).__name__} instead of an AgentEvent")
             with self._changed:
-                told.append(event)
+                events.append(event)
                 self._changed.notify_all()
 
         states = watch(self._run.handle, take)
@@ -80,9 +80,9 @@ class AgentWatch:
             self._changed.wait_for(self._is_settled, SETTLED_WITHIN)
 
     def _is_settled(self) -> bool:
-        new = self._told[self._reported :]
+        new = self._events[self._reported :]
         is_over = any(event.kind == "completed" for event in new)
-        return is_over and all(len(self._told) - at == len(told) for at, told in self._late)
+        return is_over and all(len(self._events) - at == len(expected_events) for at, expected_events in self._late)
 
     def _label(self, agent: str) -> str:
         return self._labels.setdefault(agent, f"agent {len(self._labels)}")

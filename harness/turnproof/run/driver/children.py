@@ -31,7 +31,7 @@ class Children:
 
     def __init__(self, run: RunSession) -> None:
         self._run = run
-        self._beside: list[_BesideTurn] = []
+        self._concurrent_turns: list[_BesideTurn] = []
 
     def handle(self, number: int = 0) -> Any:
         """The child of that number."""
@@ -55,23 +55,25 @@ class Children:
         """A turn of each child. All of them ask before the first is answered, as far as the session has them do so."""
         for number in range(len(turns)):
             self.handle(number)
-        self._beside = [_BesideTurn(self._run, self.handle(number), number, turn) for number, turn in enumerate(turns)]
-        for one in self._beside:
+        self._concurrent_turns = [
+            _BesideTurn(self._run, self.handle(number), number, turn) for number, turn in enumerate(turns)
+        ]
+        for one in self._concurrent_turns:
             one.begin()
         self.end()
 
     def begin_outliving(self, turn: Turn) -> None:
         """A turn of the first child begins, which gets its answer when `end` is called."""
-        self._beside = [_BesideTurn(self._run, self.handle(), 0, turn)]
-        self._beside[0].begin()
+        self._concurrent_turns = [_BesideTurn(self._run, self.handle(), 0, turn)]
+        self._concurrent_turns[0].begin()
 
     def end(self) -> None:
         """The turns beside others come to their end, and are put down in the order of the children."""
-        begun, self._beside = self._beside, []
-        for one in begun:
+        turns, self._concurrent_turns = self._concurrent_turns, []
+        for one in turns:
             one.end()
         self._run.recorder.control.ask("children-are-over")
-        for one in begun:
+        for one in turns:
             self._run.recorder.event(one.ended)
 
     def turn_by_tool(self, turn: Turn, token: CancelToken) -> str:
@@ -79,8 +81,8 @@ class Children:
 
         Raises what the session raises, and `Cancelled` where the turn of the child was cancelled.
         """
-        self._beside = [_BesideTurn(self._run, self.handle(), 0, turn, token)]
-        return self._beside[0].run_in_tool()
+        self._concurrent_turns = [_BesideTurn(self._run, self.handle(), 0, turn, token)]
+        return self._concurrent_turns[0].run_in_tool()
 
 
 class _BesideTurn:
@@ -95,7 +97,7 @@ class _BesideTurn:
         self._token = token or CancelToken()
         self._thread: threading.Thread | None = None
         self._over = threading.Event()
-        self._asked = False
+        self._has_requested = False
 
     def begin(self) -> None:
         """Speak to the child, in a thread of its own, and wait until its request has come or it ended without one."""
@@ -104,9 +106,9 @@ class _BesideTurn:
         self._thread = threading.Thread(target=self._send_quietly, daemon=True, name=f"turnproof-child-{self._number}")
         self._thread.start()
         until = time.monotonic() + ASKING_LIMIT
-        while time.monotonic() < until and not self._asked:
-            self._asked = control.ask("child-has-asked", self._number)
-            if not self._asked and self._over.wait(_LOOK):
+        while time.monotonic() < until and not self._has_requested:
+            self._has_requested = control.ask("child-has-asked", self._number)
+            if not self._has_requested and self._over.wait(_LOOK):
                 break
 
     def end(self) -> None:
@@ -153,7 +155,7 @@ class _BesideTurn:
             self.ended = replace(
                 was,
                 outcome="cancelled" if cancelled else "error",
-                asked=self._asked,
+                asked=self._has_requested,
                 error=type(error).__name__,
                 message=text_of(error),
                 raised=run.recorder.raised(error),
@@ -161,7 +163,7 @@ class _BesideTurn:
             raise
         finally:
             in_child.reset(marked)
-        self.ended = replace(was, outcome=reply.outcome, text=reply.text, asked=self._asked)
+        self.ended = replace(was, outcome=reply.outcome, text=reply.text, asked=self._has_requested)
         return reply
 
 

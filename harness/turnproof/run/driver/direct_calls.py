@@ -79,11 +79,17 @@ def _broken(messages: list[Message]) -> Iterator[tuple[str, tuple[Message, ...]]
     at = next((n for n, one in enumerate(messages) if one.calls), None)
     if at is None or at + 1 >= len(messages) or not messages[at + 1].results:
         return
-    before, asked, told = messages[:at], messages[at], messages[at + 1]
-    behind = messages[at + 2 :]
-    closing = [] if behind else [Message.model("41 %."), Message.user(_LAST_WORDS)]
-    yield "call-without-result", (*before, asked, *(behind or closing[1:]))
-    yield "result-without-call", (*before, told, *behind, *closing)
-    yield "result-given-twice", (*before, asked, Message.tool(*told.results, *told.results), *behind, *closing)
-    if len(told.results) > 1:
-        yield "result-missing-among-others", (*before, asked, Message.tool(*told.results[1:]), *behind, *closing)
+    before, call_message, result_message = messages[:at], messages[at], messages[at + 1]
+    rest = messages[at + 2 :]
+    closing = [] if rest else [Message.model("41 %."), Message.user(_LAST_WORDS)]
+    yield "call-without-result", (*before, call_message, *(rest or closing[1:]))
+    yield "result-without-call", (*before, result_message, *rest, *closing)
+    yield (
+        "result-given-twice",
+        (*before, call_message, Message.tool(*result_message.results, *result_message.results), *rest, *closing),
+    )
+    if len(result_message.results) > 1:
+        yield (
+            "result-missing-among-others",
+            (*before, call_message, Message.tool(*result_message.results[1:]), *rest, *closing),
+        )

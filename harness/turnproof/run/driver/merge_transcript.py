@@ -63,7 +63,7 @@ class Gathering:
         self._insert_at = 0
         self._operation_at = 0
         self._call = -1
-        self._taken = 0
+        self._wire_count = 0
         self._turn = -1
         self._issued: list[bytes] = []
         self._keys = KeyMask(server_run.secrets)
@@ -107,9 +107,9 @@ class Gathering:
                 # What was asked since the last call belongs to none: a managed cache made in between, say. A client may
                 # have its answer before the server has noted that it wrote it, so the server is waited for here, too.
                 self._call = -1
-                self._events.extend(self._wire(asked := self._run.end_call(self._taken)))
+                self._events.extend(self._wire(call_exchanges := self._run.end_call(self._wire_count)))
                 self._run.begin_call()
-                self._since = self._taken = self._taken + len(asked)
+                self._since = self._wire_count = self._wire_count + len(call_exchanges)
                 self._call = payload[0]
                 self._insert_at = len(self._events)
                 self._called = payload[1], payload[0]
@@ -118,12 +118,12 @@ class Gathering:
                 if self._called in self._calls:
                     self._calls[self._called] = self._calls[self._called]._replace(until=self._elapsed())
                 exchanges = self._run.end_call(self._since)
-                self._taken = self._since + len(exchanges)
+                self._wire_count = self._since + len(exchanges)
                 self._events[self._insert_at : self._insert_at] = self._wire(exchanges)
             case "child-begins":
                 self._run.child_begins(payload[0], waits=payload[1])
             case "child-has-asked":
-                answer = self._run.children[payload].asked.is_set()
+                answer = self._run.children[payload].requested.is_set()
             case "child-may-be-answered":
                 self._run.children[payload].answered.set()
             case "child-is-over":
@@ -143,7 +143,7 @@ class Gathering:
     def waits_for_service(self, limit: float) -> bool:
         """Whether the real service has yet to answer, or has sent something within so many seconds: whoever is silent
         then does not hang."""
-        return self._run.awaited > 0 or time.monotonic() - self._run.heard < limit
+        return self._run.awaited > 0 or time.monotonic() - self._run.last_data_at < limit
 
     def place(self) -> str:
         """Where the run is, for people."""
@@ -151,7 +151,7 @@ class Gathering:
 
     def finish(self, end: RunEnded) -> tuple[Event, ...]:
         """All events, with exchanges that belong to no call (or to one that never returned) and leaks."""
-        rest = [*self._run.one_by_one[self._taken :], *self._untold_children()]
+        rest = [*self._run.one_by_one[self._wire_count :], *self._untold_children()]
         if rest:
             self._run.call_returned.set()
             self._events.extend(self._wire(rest))
@@ -160,8 +160,8 @@ class Gathering:
 
     def _untold_children(self) -> list[Exchange]:
         """The exchanges of children in a turn that came to no end."""
-        told = {event.exchange for event in self._events if isinstance(event, WireRequest)}
-        return [exchange for exchange in self._run.child_exchanges() if exchange.number not in told]
+        known_exchanges = {event.exchange for event in self._events if isinstance(event, WireRequest)}
+        return [exchange for exchange in self._run.child_exchanges() if exchange.number not in known_exchanges]
 
     def _elapsed(self) -> float:
         """Milliseconds since the run began."""
@@ -179,8 +179,8 @@ class Gathering:
     def _take_unclaimed(self) -> None:
         """What was asked in the operation that is over and belongs to no call, or to none that was shown."""
         in_call, self._call = self._call >= 0, -1
-        exchanges = self._run.end_call(self._taken)
-        self._taken += len(exchanges)
+        exchanges = self._run.end_call(self._wire_count)
+        self._wire_count += len(exchanges)
         at = len(self._events) if in_call else self._operation_at
         self._events[at:at] = self._wire(exchanges)
 

@@ -123,10 +123,10 @@ def _combined(name: str, mutants: Sequence[Mutant]) -> Mutant:
             provider = each(provider, path)
         return provider
 
-    def endpoint(given: Endpoint) -> Endpoint:
+    def endpoint(original: Endpoint) -> Endpoint:
         for one in reversed(mutants):
-            given = one.endpoint(given)
-        return given
+            original = one.endpoint(original)
+        return original
 
     return replace(
         mutants[0],

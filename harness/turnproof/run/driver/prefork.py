@@ -24,7 +24,7 @@ from ..._base.secrets import is_secret_name
 HANDED_OVER = "TURNPROOF_NURSERY"
 """The environment variable that tells a new fork server what to import, and from where. No worker sees it."""
 
-_asked = False
+_is_started = False
 _modules: frozenset[str] | None = None
 
 
@@ -33,10 +33,10 @@ def prepare(modules: Iterable[str]) -> None:
 
     Returns at once. What is wrong with a module, the first run that needs it says. A second call does nothing.
     """
-    global _asked, _modules
-    if _asked or sys.platform != "linux":
+    global _is_started, _modules
+    if _is_started or sys.platform != "linux":
         return
-    _asked = True
+    _is_started = True
     module_names = [*modules]
     forkserver.set_forkserver_preload([f"{__package__}.preload"])
     os.environ[HANDED_OVER] = json.dumps({"path": sys.path, "modules": module_names})

@@ -29,13 +29,13 @@ def _is_fork_server() -> bool:
 
 def _prepare() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to act on
-    told = os.environ.pop(HANDED_OVER, None)
-    if told is None:
+    value = os.environ.pop(HANDED_OVER, None)
+    if value is None:
         os._exit(1)  # multiprocessing starts another one where the first has ended: nobody has asked for that
     _let_go_of_the_terminal()
     signal.signal(signal.SIGALRM, _give_up_unless_starved)
     signal.alarm(IMPORT_LIMIT)
-    handed_over = json.loads(told)
+    handed_over = json.loads(value)
     sys.path[:] = handed_over["path"]
     gc.disable()  # what is imported is there to stay
     for name in (f"{__package__}.worker", *handed_over["modules"]):

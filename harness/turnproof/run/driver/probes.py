@@ -49,40 +49,40 @@ def run_probes(
     Of the legacy path there is no purity to probe: its providers hold the history.
     """
     path = job.key.path
-    mine = [call for call in calls if call.path == path]
+    own_calls = [call for call in calls if call.path == path]
     wanted = [probe for probe in job.scenario.probes if probe != "shutdown"]
     there = [probe for probe in wanted if probe in _ON_THE_LEGACY_PATH]
     probes = there if path == "legacy" else [probe for probe in wanted if probe != "other-model"]
     if job.key.mode == "stream" and "batch" in job.scenario.modes:
         probes = [probe for probe in probes if probe not in _IN_ONE_MODE]
-    if not probes or not mine:
+    if not probes or not own_calls:
         return
     for probe in probes:
         recorder.probe = probe
         recorder.control.ask("probe", probe)
         match probe:
             case "fresh":
-                for call in mine:
+                for call in own_calls:
                     _resend(open_provider(path), call, recorder)
             case "reversed":
                 provider = open_provider(path)
-                for call in reversed(mine):
+                for call in reversed(own_calls):
                     _resend(provider, call, recorder)
             case "threads":
-                _from_threads(open_provider(path), mine, recorder)
+                _from_threads(open_provider(path), own_calls, recorder)
             case "loops":
-                _from_loops(open_provider(path), mine, recorder)
+                _from_loops(open_provider(path), own_calls, recorder)
             case "cancelled":
-                for call in mine:
+                for call in own_calls:
                     _call_cancelled(open_provider(path), call, recorder)
             case "broken":
                 provider = open_provider(path)
-                for call in broken_histories(mine):
+                for call in broken_histories(own_calls):
                     _resend(provider, call, recorder)
             case "other-model":
-                _ask_two_models(open_provider(path), mine, recorder, other_model(dialect_name, job.model))
+                _ask_two_models(open_provider(path), own_calls, recorder, other_model(dialect_name, job.model))
             case "helpers":
-                call_helpers(open_provider(path), mine, recorder)
+                call_helpers(open_provider(path), own_calls, recorder)
     recorder.probe = ""
     recorder.control.ask("probe", "")
 
@@ -154,13 +154,13 @@ def _ask_two_models(provider: Any, calls: Sequence[CallBegan], recorder: Recorde
     first = next((call for call in calls if call.messages[-1].role == "user"), None)
     if connect is None or other is None or first is None or not _begins(provider, first, recorder):
         return
-    asked = first.messages[-1]
-    answer = _record(first, recorder, lambda: provider.send_message(asked.text))
+    question = first.messages[-1]
+    answer = _record(first, recorder, lambda: provider.send_message(question.text))
     if answer is None:
         return
     connect(other)
-    again = msgspec.structs.replace(first, messages=(*first.messages, Message("model", answer.parts), asked))
-    _record(again, recorder, lambda: provider.send_message(asked.text))
+    again = msgspec.structs.replace(first, messages=(*first.messages, Message("model", answer.parts), question))
+    _record(again, recorder, lambda: provider.send_message(question.text))
 
 
 def _record(call: CallBegan, recorder: Recorder, action: Callable[[], ProviderResponse]) -> ProviderResponse | None:

@@ -27,9 +27,9 @@ class ProviderWatch:
 
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder
-        self._given: list[Any] = []
+        self._providers: list[Any] = []
         self._plugins: list[Any] = []
-        self._noted: set[tuple[object, ...]] = set()
+        self._seen_places: set[tuple[object, ...]] = set()
 
     def hand_over(self, provider: Any, raw: Any = None, path: Path | None = None, refuses: str = "") -> Any:
         """The stand-in for a provider that the session is about to use; one that is watched already is one itself.
@@ -39,7 +39,7 @@ class ProviderWatch:
         if type(provider) is StandIn:
             return provider
         own = provider if raw is None else raw
-        self._given.append(own)
+        self._providers.append(own)
         self.note_provider(own, "given", path, refuses)
         return StandIn(provider, self.touched)
 
@@ -61,16 +61,16 @@ class ProviderWatch:
         if not recorder.doing or recorder.probe:
             return
         place = (recorder.turn, recorder.call, recorder.doing, name, kind)
-        if place not in self._noted:
-            self._noted.add(place)
+        if place not in self._seen_places:
+            self._seen_places.add(place)
             where: dict[str, Any] = {"turn": recorder.turn, "call": recorder.call}
             recorder.event(ProviderTouched(name=name, how=kind, during=recorder.doing, **where))
 
     def look(self, messages: Sequence[Message]) -> None:
         """The conversation is over: put down what each provider holds of these messages, and of the plugins."""
-        spoken = {message.message_id for message in messages}
-        for own in self._given:
-            self._recorder.event(holding(own, "conversation", spoken, plugins=self._plugins))
+        message_ids = {message.message_id for message in messages}
+        for own in self._providers:
+            self._recorder.event(holding(own, "conversation", message_ids, plugins=self._plugins))
 
 
 class StandIn:
@@ -82,12 +82,12 @@ class StandIn:
 
     @property  # type: ignore[misc]
     def __class__(self) -> type:
-        return type(behind(self))
+        return type(real_provider(self))
 
     def __getattribute__(self, name: str) -> Any:
         if name == "__class__" or (name.startswith("__") and name.endswith("__")):
             return object.__getattribute__(self, name)
-        provider, touched = behind(self), object.__getattribute__(self, "_StandIn__touched")
+        provider, touched = real_provider(self), object.__getattribute__(self, "_StandIn__touched")
         found = getattr(provider, name)
         if not callable(found):
             touched(name, "read")
@@ -104,13 +104,13 @@ class StandIn:
 
     def __setattr__(self, name: str, value: Any) -> None:
         object.__getattribute__(self, "_StandIn__touched")(name, "written")
-        setattr(behind(self), name, value)
+        setattr(real_provider(self), name, value)
 
     def __dir__(self) -> Collection[str]:
-        return dir(behind(self))
+        return dir(real_provider(self))
 
 
-def behind(provider: Any) -> Any:
+def real_provider(provider: Any) -> Any:
     """The provider that a stand-in stands for; any other object itself."""
     return object.__getattribute__(provider, "_StandIn__provider") if type(provider) is StandIn else provider
 

@@ -14,7 +14,7 @@ from ...messages import Message
 from ...provider import Binding, Endpoint, Path
 from .job import Job
 from .provider_surface import refusal
-from .provider_watch import ProviderWatch, behind
+from .provider_watch import ProviderWatch, real_provider
 from .recorder import Recorder
 from .tap import LegacyTap, StatelessTap, failed
 
@@ -42,7 +42,7 @@ class Providers:
         self.binding = binding
         self._watcher = watcher
         self._recorder = recorder
-        self._held = history
+        self._history = history
         self._caches = job.scenario.cache
         self._opened: list[Any] = []
         options = {**binding.options, **job.options}
@@ -88,8 +88,8 @@ class Providers:
         if self._watcher is not None:
             return raw
         if inspect.isclass(raw):
-            made = "return an object of it, made with the endpoint's base_url, api_key and model"
-            raise BindingError(f"{opener_name} returned the class {raw.__name__}: {made}")
+            what_to_do = "return an object of it, made with the endpoint's base_url, api_key and model"
+            raise BindingError(f"{opener_name} returned the class {raw.__name__}: {what_to_do}")
         if not callable(getattr(raw, needed, None)):
             kind = "None" if raw is None else f"an object of {type(raw).__name__}"
             advice = (
@@ -115,7 +115,7 @@ class Providers:
         else:
             if self._caches and self.binding.cache_plugin is not None:
                 provider.set_cache_plugin(self.binding.cache_plugin(provider))
-            tap = LegacyTap(provider, self._recorder, self._held)
+            tap = LegacyTap(provider, self._recorder, self._history)
         if self._watcher is None:
             return tap
         own = self.own(provider)
@@ -134,7 +134,7 @@ class Providers:
         watcher = self._watcher
         if watcher is None:
             return lambda tap: plugin(tap.provider)
-        return lambda tap: watcher.plugin(plugin(behind(tap).provider))
+        return lambda tap: watcher.plugin(plugin(real_provider(tap).provider))
 
     def close(self) -> None:
         """Shut all of them down; one that fails is recorded."""

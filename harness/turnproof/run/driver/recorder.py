@@ -50,7 +50,7 @@ class Recorder:
         self.call = -1
         self.probe = ""
         self.child = False
-        self._beside: frozenset[str] = frozenset()
+        self._child_texts: frozenset[str] = frozenset()
         self.doing = ""
         """What is being done with the session: `turn`, or an operation by the word that scenarios have for it."""
         self._cut: tuple[Event | None, Callable[[], object]] | None = None
@@ -112,14 +112,14 @@ class Recorder:
             self._tokens = max(self._tokens, tokens)
             self._seen.notify_all()
 
-    def children_beside(self, told: frozenset[str]) -> None:
+    def children_beside(self, texts: frozenset[str]) -> None:
         """Children that are told this go on beside others in this turn: what they call is not put down call by call."""
-        self._beside = told
+        self._child_texts = texts
 
     def is_beside(self, messages: Sequence[Message]) -> bool:
         """Whether a call with these messages is one of a child that goes on beside others."""
-        newest = next((one.text for one in reversed(messages) if one.role == "user"), "") if self._beside else ""
-        return any(told in newest for told in self._beside)
+        newest = next((one.text for one in reversed(messages) if one.role == "user"), "") if self._child_texts else ""
+        return any(text in newest for text in self._child_texts)
 
     def hear(self, text: str) -> None:
         """A piece of text has come, whoever gets to see it."""

@@ -116,8 +116,8 @@ def _shared(root: object) -> Iterator[Reached]:
 
 def _containers(names: Mapping[str, Any]) -> types.SimpleNamespace:
     """Those of some names that hold a container which may grow."""
-    grown = {key: value for key, value in names.items() if isinstance(value, list | dict | set | deque)}
-    return types.SimpleNamespace(**{key: value for key, value in grown.items() if not key.startswith("__")})
+    containers = {key: value for key, value in names.items() if isinstance(value, list | dict | set | deque)}
+    return types.SimpleNamespace(**{key: value for key, value in containers.items() if not key.startswith("__")})
 
 
 def _is_open(value: object) -> bool:

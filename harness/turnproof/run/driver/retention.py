@@ -46,26 +46,26 @@ class _CannotCallError(Exception):
 
 def ask(own: Any, binding: Binding, endpoint: Endpoint) -> list[ProviderAsked]:
     """Try everything, shutdown last. Whatever a method raises is what is told of it."""
-    behind = provider_behind(own)
-    return [_outcome(what, own, behind, binding.retained.get(what), endpoint) for what in RETAINED]
+    provider = provider_behind(own)
+    return [_outcome(what, own, provider, binding.retained.get(what), endpoint) for what in RETAINED]
 
 
 def provider_behind(own: Any) -> Any:
     """The provider that an object stands in front of: an attribute of it that can be called for an answer, as
     `complete()` or by the legacy methods. None where there is none."""
-    held = (value for _, value in attributes(own))
-    return next((one for one in held if has_method(one, "complete") or owns_history(one)), None)
+    values = (value for _, value in attributes(own))
+    return next((one for one in values if has_method(one, "complete") or owns_history(one)), None)
 
 
 def _outcome(
-    what: str, own: Any, behind: Any, own_test: Callable[[Any], object] | None, endpoint: Endpoint
+    what: str, own: Any, inner: Any, own_test: Callable[[Any], object] | None, endpoint: Endpoint
 ) -> ProviderAsked:
     names = METHODS[what]
-    target = own if any(has_method(own, name) for name in names) else behind
+    target = own if any(has_method(own, name) for name in names) else inner
     lacking = [name for name in names if not has_method(target, name)] if own_test is None else []
-    said = f"it has no {', '.join(f'{name}()' for name in lacking)}" if lacking else ""
+    lacking_text = f"it has no {', '.join(f'{name}()' for name in lacking)}" if lacking else ""
     if lacking and (what not in _IN_PARTS or len(lacking) == len(names)):
-        return ProviderAsked(what=what, outcome="none", said=said)
+        return ProviderAsked(what=what, outcome="none", said=lacking_text)
     tried = _Tried(target, endpoint, by_contract=target is own)
     try:
         problem = _by_binding(own, own_test) if own_test is not None else tried.call(what)
@@ -75,7 +75,7 @@ def _outcome(
         return ProviderAsked(what=what, outcome="fails", said=f"it raised {type(error).__name__}: {error}")
     finally:
         tried.user.release()
-    return ProviderAsked(what=what, outcome="fails" if problem else "works", said=problem or said)
+    return ProviderAsked(what=what, outcome="fails" if problem else "works", said=problem or lacking_text)
 
 
 def _by_binding(own: Any, own_test: Callable[[Any], object]) -> str:
@@ -141,8 +141,8 @@ class _Tried:
 
     def _count_tokens(self) -> str:
         first = next(iter(inspect.signature(self._own.count_tokens).parameters), "")
-        spoken: Any = "How dry is bed 3?"
-        found = self._call("count_tokens", [Message.user(spoken)] if first in ("messages", "history") else spoken)
+        question: Any = "How dry is bed 3?"
+        found = self._call("count_tokens", [Message.user(question)] if first in ("messages", "history") else question)
         return "" if _is_number(found) and found > 0 else f"it returned {found!r} for a message"
 
     def _context_limit(self) -> str:

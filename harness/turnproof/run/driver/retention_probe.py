@@ -47,15 +47,15 @@ def _call_and_look(providers: Providers, recorder: Recorder, streamed: bool) -> 
     provider: Any = providers.open("stateless")
     with _asking(recorder):
         try:
-            spoken = _complete(provider, _unheard if streamed else None)
+            answer = _complete(provider, _unheard if streamed else None)
         except Exception as error:
             message = f"a call with three messages raised {type(error).__name__}: {error}"
             recorder.event(ProviderAsked(what="complete", outcome="fails", said=message, probe=recorder.probe))
             return
-    found = holding(providers.own(provider), "call", spoken, texts=_MARKS)
+    found = holding(providers.own(provider), "call", answer, texts=_MARKS)
     if found.messages:
         gc.collect()  # what only waits to be freed is not held
-        found = holding(providers.own(provider), "call", spoken, texts=_MARKS)
+        found = holding(providers.own(provider), "call", answer, texts=_MARKS)
     recorder.event(found)
 
 

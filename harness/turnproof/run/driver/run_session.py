@@ -56,7 +56,7 @@ class RunSession:
         self.calls: list[CallBegan] = []
         self.handle: Any = None
         self.watcher = ProviderWatch(recorder) if job.watch != "nothing" else None
-        self.providers = Providers(job, subject.adapter, recorder, self._spoken, self.watcher)
+        self.providers = Providers(job, subject.adapter, recorder, self._current_history, self.watcher)
         self.tools = ScriptedTools(
             job.scenario.tools,
             recorder,
@@ -113,7 +113,7 @@ class RunSession:
 
         return RunSpans(self.recorder)
 
-    def _spoken(self) -> Sequence[Message]:
+    def _current_history(self) -> Sequence[Message]:
         """What is held by the session whose turn it is, this one or its child."""
         return self.session.history(self.child_handles[0]) if self.recorder.child else self.history()
 
@@ -231,13 +231,15 @@ class RunSession:
 
     def end_late_tool(self) -> None:
         """The turn is over: the tool that waited for that returns, and the session tells of it."""
-        late, told = self.tools.late, self.session.background
-        if late is None or told is None or not late.end():
+        late, background_results = self.tools.late, self.session.background
+        if late is None or background_results is None or not late.end():
             return
         results: tuple[ToolResult, ...] = ()
         try:
             until = time.monotonic() + TOLD_WITHIN
-            while not (results := tuple(told(self.handle))) and time.monotonic() < until and not late.waited:
+            while (
+                not (results := tuple(background_results(self.handle))) and time.monotonic() < until and not late.waited
+            ):
                 time.sleep(_LOOK)
         except Exception as error:
             self.refused("background", error)

@@ -301,7 +301,7 @@ class Runner(RunPlace):
         return ProcessSlot(self._time_limit, preload, self._limits, self._report_starved)
 
 
-_GONE = frozenset({"retired", "withdrawn"})
+_WITHDRAWN = frozenset({"retired", "withdrawn"})
 
 
 def _models(dialect: Dialect, model: str, context_tokens: int | None, origin: Origin | None) -> Any:
@@ -309,15 +309,15 @@ def _models(dialect: Dialect, model: str, context_tokens: int | None, origin: Or
     recording was there when it was made."""
     models = AnyModel(dialect.models)
     own = models[model]
-    changed = dataclasses.replace(own, features=own.features - _GONE) if origin is not None else own
+    changed = dataclasses.replace(own, features=own.features - _WITHDRAWN) if origin is not None else own
     if context_tokens is not None:
         changed = dataclasses.replace(changed, context_tokens=context_tokens)
     if changed == own:
         return models
-    mine = {model: changed, **dialect.models}
+    own_models = {model: changed, **dialect.models}
     for name, facts in dialect.models.items():
         if name == model or facts.id == model or facts.alias_of == model:
-            mine[name] = dataclasses.replace(
+            own_models[name] = dataclasses.replace(
                 facts, context_tokens=changed.context_tokens, features=facts.features & changed.features
             )
-    return AnyModel(mine)
+    return AnyModel(own_models)

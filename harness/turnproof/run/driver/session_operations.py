@@ -36,7 +36,7 @@ class SessionOperations:
         self._ground = AgentSandbox(run.job.ground)
         self._denied: tuple[str, ...] = ()
         self._wanted: dict[str, Any] = {}
-        self._beside: ConcurrentTurn | None = None
+        self._concurrent_turn: ConcurrentTurn | None = None
         self._steps: dict[str, Callable[[SessionStep], SessionStepped]] = {
             "open": self._open,
             "new": self._new,
@@ -72,23 +72,25 @@ class SessionOperations:
             self._run.refused("session_id", error)
             return
         known = tuple(name for name in _KNOWN if can.get(name) is True)
-        beside = tuple(sorted(name for name, value in can.items() if name not in _KNOWN or type(value) is not bool))
+        unknown_names = tuple(
+            sorted(name for name, value in can.items() if name not in _KNOWN or type(value) is not bool)
+        )
         self._ground.processes.look(CANARY_KEY)
         program, turn = self._program(), self._recorder.turn
-        event = SessionInForce(session=session, can=known, unknown=beside, program=program, turn=turn)
+        event = SessionInForce(session=session, can=known, unknown=unknown_names, program=program, turn=turn)
         self._recorder.event(event)
 
     def _send_concurrently(self, turn: Turn) -> None:
         """Ask for another turn from another thread. It may be refused at once, or wait for the one that runs."""
-        self._beside = ConcurrentTurn(self._run, turn.text)
-        self._beside.over.wait(AT_ONCE)
+        self._concurrent_turn = ConcurrentTurn(self._run, turn.text)
+        self._concurrent_turn.over.wait(AT_ONCE)
 
     def join(self) -> None:
         """Wait for the turn that was asked for beside the one that has ended, and record what came of it."""
-        beside, self._beside = self._beside, None
-        if beside is not None:
-            beside.over.wait(PATIENCE)
-            self._recorder.event(replace(beside.came_of_it, turn=self._recorder.turn))
+        turn, self._concurrent_turn = self._concurrent_turn, None
+        if turn is not None:
+            turn.over.wait(PATIENCE)
+            self._recorder.event(replace(turn.came_of_it, turn=self._recorder.turn))
 
     def kill(self, at: str) -> None:
         """End every process of the agent's, as the system does when it is out of memory."""

@@ -95,8 +95,8 @@ class StatelessTap(Tap):
         on_function_call: Callable[[FunctionCall], None] | None = None,
         on_thinking: Callable[[str], None] | None = None,
     ) -> ProviderResponse:
-        asked = (messages, system_instruction, tools)
-        call = partial(self.provider.complete, *asked, response_schema=response_schema, cancel_token=cancel_token)
+        arguments = (messages, system_instruction, tools)
+        call = partial(self.provider.complete, *arguments, response_schema=response_schema, cancel_token=cancel_token)
         if self.recorder.is_beside(messages):
             answer: ProviderResponse = call(
                 on_chunk=on_chunk,
@@ -133,7 +133,7 @@ class LegacyTap(Tap):
 
     def __init__(self, provider: Any, recorder: Recorder, history: Callable[[], Sequence[Message]]) -> None:
         super().__init__(provider, recorder)
-        self._held = history
+        self._history = history
         self._system: str | Text | None = None
         self._tools: Sequence[ToolSchema] | None = None
 
@@ -234,7 +234,7 @@ class LegacyTap(Tap):
         self.recorder.streamed = callbacks is not None
         used = callbacks or Callbacks(self.recorder, None, None, None, None)
         used._where = self.recorder.place
-        history = list(self._held())
+        history = list(self._history())
         if not (history and history[-1].role == new.role and history[-1].parts == new.parts):
             history.append(new)
         streamed = callbacks is not None

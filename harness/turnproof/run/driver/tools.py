@@ -84,7 +84,7 @@ class ScriptedTools:
         """Called while the first tool of a turn runs."""
         self._cut: Cut | None = None
         self._count = itertools.count()
-        self._ran: list[ToolRun] = []
+        self._tool_runs: list[ToolRun] = []
         self._reported: list[ToolRun] = []
         self._lock = threading.Lock()
         self._at_work = 0
@@ -125,11 +125,11 @@ class ScriptedTools:
         with self._lock:
             # A turn can end before its tools do: of an agent that was killed, or one that does not wait for them.
             self._over.wait_for(lambda: not self._at_work, PATIENCE)
-            ran, self._ran = sorted(self._ran, key=lambda event: (event.name, repr(event.args))), []
+            tool_runs, self._tool_runs = sorted(self._tool_runs, key=lambda event: (event.name, repr(event.args))), []
             reported, self._reported = self._reported, []
         order = {call.id: position for position, call in enumerate(self._recorder.last_calls)}
         # A session that calls `on_tool` does so for every result, with the id of its call: then its report is used.
-        for event in sorted(reported or ran, key=lambda event: order.get(event.call_id, len(order))):
+        for event in sorted(reported or tool_runs, key=lambda event: order.get(event.call_id, len(order))):
             self._recorder.event(event)
 
     def _recording(self, schema: ToolSchema) -> Any:
@@ -141,7 +141,9 @@ class ScriptedTools:
             outcome: Literal["ok", "error", "cancelled"] = "error"
             if self.late is not None and schema.name == self.late.name:
                 with self._lock:  # it runs, and nobody is to wait until it has
-                    self._ran.append(ToolRun(call_id="", name=schema.name, args=arguments, outcome="ok", turn=turn))
+                    self._tool_runs.append(
+                        ToolRun(call_id="", name=schema.name, args=arguments, outcome="ok", turn=turn)
+                    )
                 return running(args, token)
             with self._lock:
                 self._at_work += 1
@@ -155,7 +157,7 @@ class ScriptedTools:
             finally:
                 event = ToolRun(call_id="", name=schema.name, args=arguments, outcome=outcome, turn=turn)
                 with self._lock:
-                    self._ran.append(event)
+                    self._tool_runs.append(event)
                     self._at_work -= 1
                     self._over.notify_all()
 

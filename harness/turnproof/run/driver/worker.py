@@ -111,13 +111,15 @@ def execute(
         except BaseException as error:
             logging.getLogger(__name__).exception("the driver failed")
             ended = RunEnded(how="harness-fault", detail=_line(error), raised=recorder.raised(error))
-    printed, told = capture.stdout(), capture.stderr()
-    searched = (("stdout", printed), ("stderr", told), ("log", logs.getvalue()))
+    printed, stderr = capture.stdout(), capture.stderr()
+    searched = (("stdout", printed), ("stderr", stderr), ("log", logs.getvalue()))
     leaks = tuple(name for name, text in searched if secret_in(text, (CANARY_KEY,)))
-    return msgspec.structs.replace(ended, stdout=_kept(printed, secrets), stderr=_kept(told, secrets), leaks=leaks)
+    return msgspec.structs.replace(
+        ended, stdout=_masked_tail(printed, secrets), stderr=_masked_tail(stderr, secrets), leaks=leaks
+    )
 
 
-def _kept(text: str, secrets: tuple[str, ...]) -> str:
+def _masked_tail(text: str, secrets: tuple[str, ...]) -> str:
     return mask(text, secrets, begin=max(0, len(text) - 4000))
 
 

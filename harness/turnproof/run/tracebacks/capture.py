@@ -58,8 +58,8 @@ class _Capture:
         context = _attribute(error, "__context__", BaseException)
         members = _members(error)
         visible_context = context if cause is None and not hides else None
-        told_cause, told_context = self._behind(cause, above), self._behind(visible_context, above)
-        captured = [one for one in (self._behind(member, above) for member in members) if one is not None]
+        told_cause, told_context = self._capture_linked(cause, above), self._capture_linked(visible_context, above)
+        captured = [one for one in (self._capture_linked(member, above) for member in members) if one is not None]
         missing = (cause is not None and told_cause is None) + (visible_context is not None and told_context is None)
         frames, omitted = self._frames(error)
         kind = type(error)
@@ -78,7 +78,7 @@ class _Capture:
             exceptions_omitted=missing + len(members) - len(captured),
         )
 
-    def _behind(self, error: BaseException | None, above: tuple[BaseException, ...]) -> Raised | None:
+    def _capture_linked(self, error: BaseException | None, above: tuple[BaseException, ...]) -> Raised | None:
         if error is None or self._room <= 0 or len(above) >= DEPTH or any(error is one for one in above):
             return None
         return self.exception(error, above)

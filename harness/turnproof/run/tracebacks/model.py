@@ -85,6 +85,6 @@ class Raised(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     def every(self) -> Iterator[Raised]:
         """This exception, then those behind it: its cause or context, then its members, each with its own."""
         yield self
-        for behind in (self.cause, self.context, *self.exceptions):
-            if behind is not None:
-                yield from behind.every()
+        for linked in (self.cause, self.context, *self.exceptions):
+            if linked is not None:
+                yield from linked.every()

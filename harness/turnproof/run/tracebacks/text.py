@@ -28,9 +28,9 @@ def format_raised(raised: Raised, *, fold: bool = True) -> str:
 
 
 def _exception(raised: Raised, fold: bool) -> Iterator[str]:
-    for behind, words in ((raised.cause, _CAUSE), (raised.context, _CONTEXT)):
-        if behind is not None:
-            yield from (*_exception(behind, fold), "", words, "")
+    for linked, words in ((raised.cause, _CAUSE), (raised.context, _CONTEXT)):
+        if linked is not None:
+            yield from (*_exception(linked, fold), "", words, "")
     if raised.frames:
         yield "Traceback (most recent call last):"
         head, tail = raised.frames[: raised.omitted_at], raised.frames[raised.omitted_at :]

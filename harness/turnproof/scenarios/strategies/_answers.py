@@ -90,7 +90,7 @@ def _calling(draw: st.DrawFn, setting: Setting) -> Round:
 @st.composite
 def ending(draw: st.DrawFn, setting: Setting) -> Round:
     """An answer without a call, or with one that the output limit has cut."""
-    parts = draw(_spoken(setting))
+    parts = draw(_text_answer(setting))
     if draw(seldom(25)) and setting.tools:
         clipped = {"call": draw(_tool_of(setting)), "pieces": ['{"bed": "3', '", "n'], "broken": True}
         return {"parts": [*parts, clipped], "finish": "max_tokens"}
@@ -106,7 +106,7 @@ def ending(draw: st.DrawFn, setting: Setting) -> Round:
 
 @cache
 @st.composite
-def _spoken(draw: st.DrawFn, setting: Setting) -> list[Part]:
+def _text_answer(draw: st.DrawFn, setting: Setting) -> list[Part]:
     """What an answer without calls says: text, blanks, or nothing; thinking in front, and between two texts."""
     if setting.thinking:
         turns = range(draw(seldom(5)) + 1)

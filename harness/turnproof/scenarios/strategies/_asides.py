@@ -14,13 +14,13 @@ from ._texts import pieces, texts
 from ._weights import Setting, weighted
 
 # What a child is told and answers must not turn up in its parent's conversation, so nothing of it is drawn there.
-_TOLD: Final = st.sampled_from(("Count the pots.", "How many of the pots are cracked?", "Zähle die Töpfe."))
+_CHILD_TASKS: Final = st.sampled_from(("Count the pots.", "How many of the pots are cracked?", "Zähle die Töpfe."))
 _REPLIES: Final = st.sampled_from(
     ("There are twelve pots.", "None of them, it seems.", "Zwölf Töpfe\u2028\n🪴")
 ).flatmap(pieces)
 _MORE: Final = st.sampled_from(("And label the pots.", "Stop: the pots first.", "🪴 zuerst\r\n"))
 
-CHILD: Final = st.fixed_dictionaries({"user": _TOLD, "model": _REPLIES.map(lambda said: [[{"text": said}]])})
+CHILD: Final = st.fixed_dictionaries({"user": _CHILD_TASKS, "model": _REPLIES.map(lambda said: [[{"text": said}]])})
 """A turn of the session's child."""
 
 COMMAND: Final = st.fixed_dictionaries({"command": texts(2), "outcome": texts()})
@@ -61,5 +61,5 @@ def interjected(draw: st.DrawFn, setting: Setting, answers: Sequence[Round]) -> 
 
 def _clipped(answer: Round) -> bool:
     """Whether a limit has cut off a call, which nothing can follow."""
-    made = [part for part in parts_of(answer) if isinstance(part, dict) and "call" in part]
-    return len(made) > len(calls_of(answer))
+    calls = [part for part in parts_of(answer) if isinstance(part, dict) and "call" in part]
+    return len(calls) > len(calls_of(answer))

@@ -30,10 +30,10 @@ BLANKS: Final = st.sampled_from((" ", "\n", "\t \u3000", "\u200b"))
 @cache
 def texts(most: int = 4) -> st.SearchStrategy[str]:
     """A text that is not blank, of up to `most` fragments."""
-    return st.lists(_FRAGMENT, min_size=1, max_size=most).map("".join).map(_spoken)
+    return st.lists(_FRAGMENT, min_size=1, max_size=most).map("".join).map(_not_blank)
 
 
-def _spoken(text: str) -> str:
+def _not_blank(text: str) -> str:
     """No scenario says nothing by chance: what is blank for one API is not for another."""
     return text if any(letter.isalnum() for letter in text) else f"Yes{text}"
 

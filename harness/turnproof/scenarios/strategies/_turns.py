@@ -88,7 +88,7 @@ def _user(draw: st.DrawFn, setting: Setting) -> Any:
 @st.composite
 def scripted(draw: st.DrawFn, answers: Sequence[Round], *, attachments: bool) -> dict[str, Any]:
     """What the tools return that these answers call, by name."""
-    made: dict[str, list[dict[str, Any]]] = {}
+    args_by_tool: dict[str, list[dict[str, Any]]] = {}
     for call in chain.from_iterable(map(running, answers)):
-        made.setdefault(call["call"], []).append(call.get("args", {}))
-    return {name: draw(results(args, attachments=attachments)) for name, args in made.items()}
+        args_by_tool.setdefault(call["call"], []).append(call.get("args", {}))
+    return {name: draw(results(args, attachments=attachments)) for name, args in args_by_tool.items()}

@@ -50,9 +50,9 @@ def messages_of(turn: Turn) -> Iterator[Message]:
     if turn.interject is not None:
         yield Message("user", (Text(turn.interject.text),))
     for answer in turn.rounds:
-        said = Message("model", tuple(one.part for one in answer.parts))
-        yield said
-        for call in said.calls:
+        message = Message("model", tuple(one.part for one in answer.parts))
+        yield message
+        for call in message.calls:
             script = turn.results.get(call.name, ToolScript()).for_args(call.args)
             result = script.result if script.error is None else script.error
             yield Message("tool", (ToolResult(call.id, call.name, result, attachments=script.attachments),))

@@ -35,9 +35,9 @@ def typed_tool(
     Arguments that do not fit fail the call: the model is told what is wrong, and where.
     """
 
-    def call(given: dict[str, Any], token: CancelToken) -> JSON:
+    def call(raw_arguments: dict[str, Any], token: CancelToken) -> JSON:
         try:
-            read = msgspec.convert(given, arguments)
+            read = msgspec.convert(raw_arguments, arguments)
         except msgspec.ValidationError as error:
             raise UsageError(f"the arguments of {name} do not fit: {error}") from None
         return run(read, token)

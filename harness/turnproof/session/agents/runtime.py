@@ -77,7 +77,7 @@ class Runtime:
         self._lock = threading.Lock()
         self._shared: dict[tuple[str, str], StatelessProvider] = {}
         self._plugins: dict[tuple[int, SystemInstruction, tuple[str, ...]], CachePlugin] = {}
-        self._held: WeakKeyDictionary[Session, _Holding] = WeakKeyDictionary()
+        self._holdings: WeakKeyDictionary[Session, _Holding] = WeakKeyDictionary()
 
     def create_session(
         self,
@@ -121,7 +121,7 @@ class Runtime:
                 _shut_down(opened)
             raise
         with self._lock:
-            self._held[session] = _Holding(gate, None if shared else opened)
+            self._holdings[session] = _Holding(gate, None if shared else opened)
         return session
 
     def source(self, name: str | None = None) -> ProviderSource:
@@ -152,14 +152,14 @@ class Runtime:
         is harmless.
         """
         with self._lock:
-            held = self._held.pop(session, None)
-        if held is not None:
-            held.gate.close(timeout)
-            _shut_down(held.provider)
+            holding = self._holdings.pop(session, None)
+        if holding is not None:
+            holding.gate.close(timeout)
+            _shut_down(holding.provider)
 
     def close(self) -> None:
         """Release all sessions, and shut down the providers that they shared."""
-        for session in list(self._held):
+        for session in list(self._holdings):
             self.release(session)
         with self._lock:
             shared = list(self._shared.values())

@@ -70,7 +70,7 @@ class SharedState:
     def versions(self) -> dict[str, int]:
         """The keys that were set, in the order of their first time, with their versions."""
         with self._lock:
-            return {key: held.version for key, held in self._values.items()}
+            return {key: value.version for key, value in self._values.items()}
 
 
 class _Get(Arguments, frozen=True):
@@ -92,14 +92,14 @@ class _List(Arguments, frozen=True):
 def shared_state_tools(state: SharedState) -> tuple[Tool, ...]:
     """What a model reads and sets shared values with."""
 
-    def get(asked: _Get, token: CancelToken) -> JSON:
-        found = state.get(asked.key)
+    def get(arguments: _Get, token: CancelToken) -> JSON:
+        found = state.get(arguments.key)
         return {"value": found.value, "version": found.version}
 
-    def set_value(asked: _Set, token: CancelToken) -> JSON:
-        return {"version": state.set(asked.key, asked.value, version=asked.version)}
+    def set_value(arguments: _Set, token: CancelToken) -> JSON:
+        return {"version": state.set(arguments.key, arguments.value, version=arguments.version)}
 
-    def list_versions(asked: _List, token: CancelToken) -> JSON:
+    def list_versions(arguments: _List, token: CancelToken) -> JSON:
         return state.versions()
 
     return (

@@ -74,8 +74,8 @@ class Team:
         self._changed = threading.Condition()
         self._numbers = count(1)
         self._named: dict[str, Agent] = {}
-        given = [tool.schema.name for tool in runtime.tools_named(tools)]
-        self.lead = self._named[name] = self._agent(name, None, given, Origin(provider, path, model), system)
+        tool_names = [tool.schema.name for tool in runtime.tools_named(tools)]
+        self.lead = self._named[name] = self._agent(name, None, tool_names, Origin(provider, path, model), system)
 
     # What the application does
 
@@ -161,13 +161,13 @@ class Team:
         UsageError for names that are unknown, taken, or not the parent's to give, and what opening a provider raises.
         """
         self._check_room(parent, name)
-        given = [name_ for name_ in self.runtime.tools if name_ in parent.tools]
+        tool_names = [name_ for name_ in self.runtime.tools if name_ in parent.tools]
         if tools is not None:
-            given = [tool.schema.name for tool in self.runtime.tools_named(tools)]
-            if missing := sorted(set(given) - parent.tools):
+            tool_names = [tool.schema.name for tool in self.runtime.tools_named(tools)]
+            if missing := sorted(set(tool_names) - parent.tools):
                 raise UsageError(f"{parent.name!r} cannot give away what it has not: {', '.join(missing)}")
         name = name or self._free_name()
-        agent = self._agent(name, parent, given, parent.origin.but(provider, path, model), self._subagent_system)
+        agent = self._agent(name, parent, tool_names, parent.origin.but(provider, path, model), self._subagent_system)
         try:
             with self._changed:
                 self._check_room(parent, name)

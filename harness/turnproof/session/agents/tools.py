@@ -94,48 +94,48 @@ class _Status(Arguments, frozen=True):
 def subagent_tools(team: Subagents, parent: Agent) -> tuple[Tool, ...]:
     """What a model starts its subagents with, speaks to them, asks for their reports, and ends them."""
 
-    def spawn(asked: _Spawn, token: CancelToken) -> Any:
+    def spawn(arguments: _Spawn, token: CancelToken) -> Any:
         agent = team.spawn(
             parent,
-            asked.task,
-            name=asked.name,
-            tools=asked.tools,
-            provider=asked.provider,
-            path=asked.path,
-            model=asked.model,
+            arguments.task,
+            name=arguments.name,
+            tools=arguments.tools,
+            provider=arguments.provider,
+            path=arguments.path,
+            model=arguments.model,
             under=token,
         )
-        return started(agent, token, background=asked.background)
+        return started(agent, token, background=arguments.background)
 
-    def tell(asked: _Tell, token: CancelToken) -> Any:
-        agent = team.child(parent, asked.name)
-        agent.tell(asked.text, under=token)
-        return started(agent, token, background=asked.background)
+    def tell(arguments: _Tell, token: CancelToken) -> Any:
+        agent = team.child(parent, arguments.name)
+        agent.tell(arguments.text, under=token)
+        return started(agent, token, background=arguments.background)
 
     def started(agent: Agent, token: CancelToken, *, background: bool) -> Any:
         return {"agent": agent.name, "status": "started"} if background else waited_for(agent, token)
 
-    def result(asked: _Result, token: CancelToken) -> Any:
-        if asked.name is not None:
-            agent = team.child(parent, asked.name)
-            return waited_for(agent, token) if asked.wait else _outcome(agent)
+    def result(arguments: _Result, token: CancelToken) -> Any:
+        if arguments.name is not None:
+            agent = team.child(parent, arguments.name)
+            return waited_for(agent, token) if arguments.wait else _outcome(agent)
         agents = tuple(parent.children)
-        if asked.wait:
+        if arguments.wait:
             wait(lambda: any(map(_has_ended, agents)) or not any(agent.is_running for agent in agents), token)
         return [_outcome(agent).result for agent in agents if _has_ended(agent)]
 
-    def cancel(asked: _Named, token: CancelToken) -> Any:
-        agent = team.child(parent, asked.name)
+    def cancel(arguments: _Named, token: CancelToken) -> Any:
+        agent = team.child(parent, arguments.name)
         team.cancel(agent)
         return _outcome(agent)
 
-    def close(asked: _Named, token: CancelToken) -> Any:
-        agent = team.child(parent, asked.name)
+    def close(arguments: _Named, token: CancelToken) -> Any:
+        agent = team.child(parent, arguments.name)
         last = agent.take_reports()
         stopped = team.dismiss(agent)
         return {"agent": agent.name, "status": "closed" if stopped else "does not stop", "reports": _report_rows(last)}
 
-    def status(asked: _Status, token: CancelToken) -> JSON:
+    def status(arguments: _Status, token: CancelToken) -> JSON:
         return [
             {
                 "agent": agent.name,
@@ -189,11 +189,13 @@ def _has_ended(agent: Agent) -> bool:
 
 def _outcome(agent: Agent) -> ToolOutput:
     reports = agent.take_reports()
-    said: dict[str, Any] = {"agent": agent.name, "status": agent.status, "reports": _report_rows(reports)}
+    outcome: dict[str, Any] = {"agent": agent.name, "status": agent.status, "reports": _report_rows(reports)}
     if not reports:
-        said["note"] = "still at work: ask again later" if agent.is_running else "nothing new: all was reported before"
+        outcome["note"] = (
+            "still at work: ask again later" if agent.is_running else "nothing new: all was reported before"
+        )
     failed = bool(reports) and all(report.kind == "error" for report in reports)
-    return ToolOutput(said, is_error=failed)
+    return ToolOutput(outcome, is_error=failed)
 
 
 def _report_rows(reports: Sequence[Report]) -> list[dict[str, str]]:

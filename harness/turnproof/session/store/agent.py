@@ -75,14 +75,14 @@ class StoredAgent(SessionSourceBase):
         try:
             before = len(self._ledger.rows)
             result = self._client.send(content, **options)
-            spent = summed(row.usage for row in self._ledger.rows[before:])
+            usage = summed(row.usage for row in self._ledger.rows[before:])
         finally:
             # A client that was closed meanwhile tells none.
             self._session_id = self._client.session_id or self._session_id
             self._busy.release()
         finish = FinishReason.CANCELLED if result.outcome == "cancelled" else result.response.finish_reason
-        said = (Text(result.text),) if result.text else ()
-        return replace(result.response, parts=said, finish_reason=finish, usage=spent)
+        parts = (Text(result.text),) if result.text else ()
+        return replace(result.response, parts=parts, finish_reason=finish, usage=usage)
 
     def shutdown(self) -> None:
         """Stop what runs, write down what is not, and let go of the provider's connections."""

@@ -41,12 +41,12 @@ class Client(SessionSourceBase):
         self._moving = threading.Lock()
         if hot is not None:
             hot.clients.add(self)
-            self._session_id = hot.kept.session_id
+            self._session_id = hot.session.session_id
 
     @property
     def kept_session(self) -> KeptSession:
         """The session as it is kept, for looking at. Raises UsageError for a client that is on none."""
-        return self._attached_to.kept
+        return self._attached_to.session
 
     @property
     def messages(self) -> list[Message]:
@@ -63,13 +63,13 @@ class Client(SessionSourceBase):
             token.raise_if_cancelled()
         hot = self._attach()
         with hot.line.turn(token):
-            return hot.kept.send(content, **options)
+            return hot.session.send(content, **options)
 
     def change(self, action: Callable[[Session], T], *, connection: Connection | None = None) -> T:
         """Do something to the session between turns, as `KeptSession.change`."""
         hot = self._attach()
         with hot.line.turn():
-            return hot.kept.change(action, connection=connection)
+            return hot.session.change(action, connection=connection)
 
     def stop(self) -> bool:
         """Cancel the running turn, whoever asked for it. False if none is running."""
@@ -122,7 +122,7 @@ class Client(SessionSourceBase):
     def _fork(self, session_id: str) -> str:
         hot = self._attached_to
         with hot.line.turn():
-            hot.kept.save()
+            hot.session.save()
             copy = self._sessions.store.fork(session_id)
         try:
             self._load(copy)
@@ -137,14 +137,14 @@ class Client(SessionSourceBase):
             self._on = self._sessions.join(self, session_id)
             self._next = None
             return
-        if former.kept.session_id == session_id:
+        if former.session.session_id == session_id:
             return
         former.line.refuse_from_inside()
         joined = self._sessions.join(self, session_id)
         try:
             self._sessions.leave(self, former)
         except BaseException:
-            self._sessions.join(self, former.kept.session_id)
+            self._sessions.join(self, former.session.session_id)
             self._sessions.leave(self, joined)
             raise
         self._on = joined
@@ -152,7 +152,7 @@ class Client(SessionSourceBase):
     def _like_this(self) -> NextSession:
         if self._on is None:
             return self._next or NextSession()
-        state = self._on.kept.state
+        state = self._on.session.state
         return NextSession(state.connection, state.workspace)
 
     def _attach(self) -> LoadedSession:
@@ -160,7 +160,7 @@ class Client(SessionSourceBase):
         with self._moving:
             if self._on is None and self._next is not None:
                 self._on = self._sessions.begin(self, self._next)
-                self._session_id, self._next = self._on.kept.session_id, None
+                self._session_id, self._next = self._on.session.session_id, None
         return self._attached_to
 
     @property

@@ -162,24 +162,24 @@ class ConversationManager(Closeable):
         Raises what the provider raises; Cancelled if the token is set while the request waits for others; StoreError if
         the exchange cannot be logged, and then it is not in the conversation.
         """
-        held = self._conversation(conversation)
-        with held.line.turn(cancel_token):
+        conversation_log = self._conversation(conversation)
+        with conversation_log.line.turn(cancel_token):
             memory = self.registry.memory_of(model)
             if memory == "stateless":
-                self._collect_if_due(held)
-            return _exchange(held, self._complete, model, content, request_id or self._ids(), memory)
+                self._collect_if_due(conversation_log)
+            return _exchange(conversation_log, self._complete, model, content, request_id or self._ids(), memory)
 
     def feedback(self, conversation: str, content: str, *, request_id: str | None = None) -> None:
         """Log what the system itself has to say. No model is ever shown it."""
-        held = self._conversation(conversation)
-        with held.line.turn():
-            held.log({"type": "feedback", "content": content, "request_id": request_id or self._ids()})
+        conversation_log = self._conversation(conversation)
+        with conversation_log.line.turn():
+            conversation_log.log({"type": "feedback", "content": content, "request_id": request_id or self._ids()})
 
     def messages(self, conversation: str) -> list[Message]:
         """What a stateless provider would be sent with the next request, but for the new message."""
-        held = self._conversation(conversation)
-        with held.line.turn():
-            return list(held.transcript.messages)
+        conversation_log = self._conversation(conversation)
+        with conversation_log.line.turn():
+            return list(conversation_log.transcript.messages)
 
     def problems(self, conversation: str) -> tuple[Problem, ...]:
         """What was wrong with the lines of the file when it was opened."""
@@ -187,18 +187,18 @@ class ConversationManager(Closeable):
 
     def collect(self, conversation: str) -> GCResult:
         """Shorten a conversation now. Raises UsageError without a collector."""
-        held = self._conversation(conversation)
-        with held.line.turn():
+        conversation_log = self._conversation(conversation)
+        with conversation_log.line.turn():
             if self._collector is None:
                 raise UsageError("these conversations have no collector: pass collector=...")
-            return self._collected(held, self._collector, "manual")
+            return self._collected(conversation_log, self._collector, "manual")
 
     def close(self) -> None:
         """Let other processes have the conversations. The next request opens one again."""
         with self._lock:
-            held, self._open = list(self._open.values()), {}
+            open_logs, self._open = list(self._open.values()), {}
         with ExitStack() as closing:
-            for conversation in held:
+            for conversation in open_logs:
                 closing.callback(conversation.close)
 
     def _conversation(self, name: str) -> ConversationLog:
@@ -209,18 +209,18 @@ class ConversationManager(Closeable):
                 self._open[name] = ConversationLog(Place(self._files, paths, owner, self._now))
             return self._open[name]
 
-    def _collect_if_due(self, held: ConversationLog) -> None:
+    def _collect_if_due(self, conversation: ConversationLog) -> None:
         if self._collector is None:
             return
-        messages = held.transcript.messages
-        usage = ContextUsage(held.transcript.tokens, self._config.context_limit, len(turn_starts(messages)))
+        messages = conversation.transcript.messages
+        usage = ContextUsage(conversation.transcript.tokens, self._config.context_limit, len(turn_starts(messages)))
         if reason := self._collector.should_collect(usage, self._config):
-            self._collected(held, self._collector, reason)
+            self._collected(conversation, self._collector, reason)
 
-    def _collected(self, held: ConversationLog, collector: Collector, reason: Reason) -> GCResult:
-        result = collector.collect(held.transcript.messages, config=self._config, reason=reason)
+    def _collected(self, conversation: ConversationLog, collector: Collector, reason: Reason) -> GCResult:
+        result = collector.collect(conversation.transcript.messages, config=self._config, reason=reason)
         if result.changed:
-            held.replace(result.messages)
+            conversation.replace(result.messages)
         return result
 
     def _now(self) -> datetime:
@@ -228,19 +228,19 @@ class ConversationManager(Closeable):
 
 
 def _exchange(
-    held: ConversationLog, complete: Complete, model: str, content: str, request_id: str, memory: Memory
+    conversation: ConversationLog, complete: Complete, model: str, content: str, request_id: str, memory: Memory
 ) -> ConversationReply:
-    provider, asked_at = provider_of(model), held.now()
-    user = held.next_message(content)
-    session_id = held.transcript.session_ids.get(provider) if memory == "stateful" else None
-    before = () if memory == "stateful" else held.transcript.messages
+    provider, asked_at = provider_of(model), conversation.now()
+    user = conversation.next_message(content)
+    session_id = conversation.transcript.session_ids.get(provider) if memory == "stateful" else None
+    before = () if memory == "stateful" else conversation.transcript.messages
     try:
         reply = complete(ConversationRequest(model, (*before, user), session_id, request_id))
     except ResumeError:
         if session_id is not None:
             # Whatever id came with the error: it is none that anybody can go on with.
-            lost = {"type": "session_lost", "provider": provider, "request_id": request_id}
-            quietly("noting that a session is lost", lambda: held.log(lost))
+            loss = {"type": "session_lost", "provider": provider, "request_id": request_id}
+            quietly("noting that a session is lost", lambda: conversation.log(loss))
         raise
     usage = {"input_tokens": reply.usage.prompt_tokens, "output_tokens": reply.usage.output_tokens}
     answer = {"type": "claude", "result": reply.result, "request_id": request_id, "model": model, "usage": usage}
@@ -249,5 +249,5 @@ def _exchange(
     if reply.details:
         answer["details"] = reply.details
     # Both at once, and only now: of a request that failed nothing is to be found.
-    held.log({"type": "user", "timestamp": asked_at, "content": content, "request_id": request_id}, answer)
+    conversation.log({"type": "user", "timestamp": asked_at, "content": content, "request_id": request_id}, answer)
     return reply

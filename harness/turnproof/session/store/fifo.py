@@ -11,7 +11,7 @@ from contextvars import ContextVar
 from ...cancel import CancelToken
 from ...errors import UsageError
 
-_held: ContextVar[tuple[threading.Event, ...]] = ContextVar("held", default=())
+_tickets: ContextVar[tuple[threading.Event, ...]] = ContextVar("held", default=())
 """The tickets with which the caller, or whoever it works for, has been let in anywhere."""
 
 
@@ -34,9 +34,9 @@ class Fifo:
 
     def refuse_from_inside(self) -> None:
         """Raise UsageError if the caller works for whoever is inside."""
-        held = _held.get()
+        tickets = _tickets.get()
         with self._lock:
-            if self._line and any(ticket is self._line[0] for ticket in held):
+            if self._line and any(ticket is self._line[0] for ticket in tickets):
                 raise UsageError(f"{self._what} cannot be used from inside one of its own turns: return from it first")
 
     @contextmanager
@@ -59,11 +59,11 @@ class Fifo:
                 token.raise_if_cancelled()
             if not in_time:
                 raise TimeoutError(f"{self._what} was still busy after {timeout} seconds")
-            inside = _held.set((*_held.get(), ticket))
+            inside = _tickets.set((*_tickets.get(), ticket))
             try:
                 yield
             finally:
-                _held.reset(inside)
+                _tickets.reset(inside)
         finally:
             forget()
             self._leave(ticket)

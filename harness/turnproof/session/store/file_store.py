@@ -172,9 +172,9 @@ class FileStore:
             connection=replace(connection or Connection(), path=session.path),
             workspace=workspace,
         )
-        kept = self._kept_session(session, SessionLog.create(place, state))
+        stored_session = self._kept_session(session, SessionLog.create(place, state))
         self._prune(place.paths.session_id)
-        return kept
+        return stored_session
 
     def resume(self, session: Session, which: str | int) -> KeptSession:
         """Have a session go on where a stored one stopped: its history is replaced, on whichever path it is.
@@ -195,10 +195,10 @@ class FileStore:
     def _kept_session(self, session: Session, log: SessionLog) -> KeptSession:
         return KeptSession(session, log, Keeping(self._checkpoint_every, self._now))
 
-    def _prune(self, made: str) -> None:
+    def _prune(self, new_id: str) -> None:
         if self._max_sessions is None:
             return
-        others = [info.session_id for info in every_session(self) if info.session_id != made and not info.problem]
+        others = [info.session_id for info in every_session(self) if info.session_id != new_id and not info.problem]
         left = len(others) + 1
         for name in reversed(others):
             if left <= self._max_sessions:

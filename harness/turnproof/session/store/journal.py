@@ -82,8 +82,8 @@ def scan(data: bytes, file: str, *, foreign: bool = False) -> Scan:
             bad.append(Problem(file, f"record {seq} comes again, behind record {last}", number, offset))
             continue
         if seq and last and (missing := seq - last - 1) > len(bad):
-            lost = f"record {seq - 1} is" if missing == 1 else f"records {last + 1} to {seq - 1} are"
-            bad.append(Problem(file, f"{lost} missing before this one", number, offset))
+            records = f"record {seq - 1} is" if missing == 1 else f"records {last + 1} to {seq - 1} are"
+            bad.append(Problem(file, f"{records} missing before this one", number, offset))
         problems += bad
         bad.clear()
         last = seq or last
@@ -222,9 +222,9 @@ def _checksum(seq: int, body: bytes) -> int:
 
 def keep_beside(files: Files, path: Path, spoiled: bytes) -> None:
     """Write what is about to go from a file into one of its own, so that nothing is ever lost. Raises OSError."""
-    taken = set(files.names(path.parent))
+    names_there = set(files.names(path.parent))
     number = 1
-    while (name := f"{path.name}{SPOILED}{number}") in taken:
+    while (name := f"{path.name}{SPOILED}{number}") in names_there:
         number += 1
     handle = files.create(path.with_name(name))
     try:

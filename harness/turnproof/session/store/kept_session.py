@@ -44,7 +44,7 @@ class _RunningTurn:
     """The number of a turn, what was said to begin it, and what is noticed while it runs."""
 
     number: int
-    said: tuple[Part, ...]
+    content: tuple[Part, ...]
     first: Message | None = None
     inputs: list[UserInput] = field(default_factory=list)
 
@@ -103,9 +103,9 @@ class KeptSession(Closeable):
         Raises StoreError before anything is sent if nothing can be written. If the end of the turn cannot be written,
         the error has it as `result`: the session goes on from it, and it is written before anything else is.
         """
-        said = Message.user(*([content] if isinstance(content, str) else content)).parts
+        parts = Message.user(*([content] if isinstance(content, str) else content)).parts
         with self._alone():
-            return self._run_turn(said, lambda: self.session.send(content, **options))
+            return self._run_turn(parts, lambda: self.session.send(content, **options))
 
     def send_waiting(self, **options: Any) -> TurnResult | None:
         """A turn on what was said to the session and still waits; None if nothing does."""
@@ -174,10 +174,10 @@ class KeptSession(Closeable):
         finally:
             self._busy.release()
 
-    def _run_turn(self, said: tuple[Part, ...], run: Callable[[], T]) -> T:
+    def _run_turn(self, content: tuple[Part, ...], run: Callable[[], T]) -> T:
         self._log.flush()
-        turn = _RunningTurn(self._log.next_turn, said)
-        self._log.note(Began(at=self._keeping.now(), turn=turn.number, content=said))
+        turn = _RunningTurn(self._log.next_turn, content)
+        self._log.note(Began(at=self._keeping.now(), turn=turn.number, content=content))
         self._turn = turn
         try:
             result = run()
@@ -199,7 +199,7 @@ class KeptSession(Closeable):
     def _end(self, turn: _RunningTurn, result: TurnResult | None = None, *, error: str | None = None) -> None:
         new = self._stored.difference(self.session, self._connection, turn.first)
         added, user = new.added.messages, None
-        if result and turn.said and added and added[0].role == "user" and added[0].parts == turn.said:
+        if result and turn.content and added and added[0].role == "user" and added[0].parts == turn.content:
             user, added = added[0].message_id, added[1:]
         if result and new.changes.get("usage") == result.usage:
             del new.changes["usage"]
@@ -259,26 +259,26 @@ class KeptSession(Closeable):
 class _Notes(SessionObserver):
     """Notices what happens in a running turn, and which tools were at work, should the process die in it."""
 
-    def __init__(self, kept: KeptSession) -> None:
-        self._kept = kept
+    def __init__(self, stored_session: KeptSession) -> None:
+        self._stored_session = stored_session
 
     def on_turn_began(self, user: Message) -> None:
         """The message from which on everything is new."""
-        if turn := self._kept._turn:
+        if turn := self._stored_session._turn:
             turn.first = user
 
     def on_delivered(self, message: Message, sender: Sender) -> None:
         """What the user says in mid-turn is typed, too."""
-        if sender == "user" and (turn := self._kept._turn):
-            text = "".join(part.text for part in self._kept.session.typed(message) if isinstance(part, Text))
-            turn.inputs.append(UserInput(at=self._kept._keeping.now(), text=text))
+        if sender == "user" and (turn := self._stored_session._turn):
+            text = "".join(part.text for part in self._stored_session.session.typed(message) if isinstance(part, Text))
+            turn.inputs.append(UserInput(at=self._stored_session._keeping.now(), text=text))
 
     def on_tool_began(self, call: FunctionCall) -> None:
         """It may have an effect from now on."""
-        if self._kept._turn:
-            self._kept._log.note(Called(at=self._kept._keeping.now(), call=call))
+        if self._stored_session._turn:
+            self._stored_session._log.note(Called(at=self._stored_session._keeping.now(), call=call))
 
     def on_tool_ended(self, call: FunctionCall, result: ToolResult) -> None:
         """Its effect is complete, if it has one."""
-        if self._kept._turn:
-            self._kept._log.note(Returned(at=self._kept._keeping.now(), call_id=call.id))
+        if self._stored_session._turn:
+            self._stored_session._log.note(Returned(at=self._stored_session._keeping.now(), call_id=call.id))

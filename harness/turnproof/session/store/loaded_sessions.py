@@ -34,7 +34,7 @@ class SessionUser(Protocol):
 class LoadedSession:
     """A session in memory, the line in front of it, and who is attached."""
 
-    kept: KeptSession
+    session: KeptSession
     line: Fifo
     clients: set[SessionUser] = field(default_factory=set)
 
@@ -77,22 +77,22 @@ class LoadedSessions:
     ) -> LoadedSession:
         """A new session; the arguments are those of `FileStore.create`."""
         with self._lock:
-            kept = self.store.create(
+            stored_session = self.store.create(
                 self._open_session(),
                 session_id=session_id,
                 description=description,
                 connection=connection,
                 workspace=workspace,
             )
-            return self._add(kept)
+            return self._add(stored_session)
 
     def begin(self, client: SessionUser, following: NextSession) -> LoadedSession:
         """A new session with a first client."""
         with self._lock:
-            kept = self.store.create(
+            stored_session = self.store.create(
                 self._open_session(), connection=following.connection, workspace=following.workspace
             )
-            loaded = self._add(kept)
+            loaded = self._add(stored_session)
             loaded.clients.add(client)
             return loaded
 
@@ -115,10 +115,10 @@ class LoadedSessions:
                 return
         # Behind the turns that were asked for; and perhaps somebody has attached again by then.
         with loaded.line.turn(), self._lock:
-            if not loaded.clients and self._loaded.get(loaded.kept.session_id) is loaded:
-                loaded.kept.save()  # where that fails the session stays: what could not be stored is only here
-                del self._loaded[loaded.kept.session_id]
-                loaded.kept.close()
+            if not loaded.clients and self._loaded.get(loaded.session.session_id) is loaded:
+                loaded.session.save()  # where that fails the session stays: what could not be stored is only here
+                del self._loaded[loaded.session.session_id]
+                loaded.session.close()
 
     def delete(self, client: SessionUser, session_id: str) -> None:
         """Delete a session. Raises SessionBusyError while anybody but this client is on it."""
@@ -136,7 +136,7 @@ class LoadedSessions:
             if self._loaded.get(session_id) is loaded:
                 del self._loaded[session_id]
                 with suppress(StoreError):  # what cannot be stored is to go as well
-                    loaded.kept.close()
+                    loaded.session.close()
             self.store.delete(session_id)
             loaded.clients.clear()
 
@@ -144,8 +144,8 @@ class LoadedSessions:
         """Stop what runs, store every session and unload it. Raises what storing one raised."""
         _unload_all(self._lock, self._loaded, self._patience)
 
-    def _add(self, kept: KeptSession) -> LoadedSession:
-        loaded = self._loaded[kept.session_id] = LoadedSession(kept, Fifo(f"session {kept.session_id!r}"))
+    def _add(self, session: KeptSession) -> LoadedSession:
+        loaded = self._loaded[session.session_id] = LoadedSession(session, Fifo(f"session {session.session_id!r}"))
         return loaded
 
     def _stored(self, session_id: str) -> str:
@@ -162,7 +162,7 @@ def _unload_all(lock: threading.Lock, all_loaded: dict[str, LoadedSession], pati
         all_loaded.clear()
     with ExitStack() as closing:
         for loaded in leaving:
-            loaded.kept.stop()
+            loaded.session.stop()
             for client in loaded.clients:
                 client.forget()
             closing.callback(_unload, loaded, patience)
@@ -171,7 +171,7 @@ def _unload_all(lock: threading.Lock, all_loaded: dict[str, LoadedSession], pati
 def _unload(loaded: LoadedSession, patience: float) -> None:
     try:
         with loaded.line.turn(timeout=patience):
-            loaded.kept.close()
+            loaded.session.close()
     except TimeoutError:
         # Its provider does not listen. What was acknowledged is on the disk; this turn will be noted as interrupted.
-        _log.warning("session %r was left in the middle of a turn", loaded.kept.session_id)
+        _log.warning("session %r was left in the middle of a turn", loaded.session.session_id)

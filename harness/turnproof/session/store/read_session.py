@@ -84,7 +84,7 @@ class Found:
     """That of the log's last record."""
     state_size: int = 0
     """Bytes of the state file."""
-    behind: int = 0
+    unsaved_bytes: int = 0
     """Bytes of the log that the state file does not contain."""
 
 
@@ -112,8 +112,8 @@ def read_session(files: Files, paths: Paths, ids: MessageIds) -> Found:
             state, reason = _believed(file, log, paths)
             damaged = stored if reason and state is None else None
         if reason:
-            told = f"damaged, and built anew from the log: {reason}" if state is None else reason
-            problems.append(Problem(str(paths.state), told))
+            problem = f"damaged, and built anew from the log: {reason}" if state is None else reason
+            problems.append(Problem(str(paths.state), problem))
     folding, after = StateBuilder(state), state.log_seq if state else 0
     if log is not None:
         problems += log.problems
@@ -131,7 +131,7 @@ def read_session(files: Files, paths: Paths, ids: MessageIds) -> Found:
         state, mended = replace(state, messages=tuple(repair(state.messages, ids))), True
         problems.append(Problem(str(paths.log), "tool calls and results that had lost each other were paired again"))
     entries = log.entries if log is not None else ()
-    behind = sum(len(entry.body) for entry in entries if entry.seq > after)
+    unsaved_bytes = sum(len(entry.body) for entry in entries if entry.seq > after)
     return Found(
         state,
         tuple(problems),
@@ -141,7 +141,7 @@ def read_session(files: Files, paths: Paths, ids: MessageIds) -> Found:
         damaged,
         checksum_of(entries[-1]) if entries else "",
         len(stored or b""),
-        behind,
+        unsaved_bytes,
     )
 
 
@@ -162,9 +162,9 @@ def _believed(file: StateFile, log: Scan | None, paths: Paths) -> tuple[SessionS
         return file.state, ""
     if log.problems or log.last_seq < file.state.log_seq:
         return file.state, ""  # it may have what the log has lost, and the log's damage is told
-    told, upto = StateBuilder(), [entry for entry in log.entries if entry.seq <= file.state.log_seq]
-    _fold(told, dataclasses.replace(log, entries=tuple(upto)), 0, [], paths)
-    true = told.state(file.state.log_seq)
+    builder, entries_before = StateBuilder(), [entry for entry in log.entries if entry.seq <= file.state.log_seq]
+    _fold(builder, dataclasses.replace(log, entries=tuple(entries_before)), 0, [], paths)
+    true = builder.state(file.state.log_seq)
     same = all(getattr(true, name) == getattr(file.state, name) for name in _COMPARED)
     if same and dump_messages(true.messages) == dump_messages(file.state.messages):
         return file.state, ""

@@ -43,7 +43,7 @@ class SessionLog:
         self._release = release
         self._folding = folding
         self._journal = journal
-        self._owed: tuple[tuple[Record, bytes], ...] = ()
+        self._pending: tuple[tuple[Record, bytes], ...] = ()
         self._checkpoint_seq = -1
         self._checkpoint_at = 0
         self._state_size = 0
@@ -57,9 +57,9 @@ class SessionLog:
         no session where it cannot be written whole."""
         release = locked(place)
         try:
-            taken = place.files.names(place.paths.folder)
+            names_there = place.files.names(place.paths.folder)
             for path in (place.paths.state, place.paths.log):
-                if path.name in taken:
+                if path.name in names_there:
                     raise StoreError(f"{path}: there is a session {place.paths.session_id!r} already")
             try:
                 return cls._begin(place, release, state, ())
@@ -86,7 +86,7 @@ class SessionLog:
             journal = Journal.open(place.files, place.paths.log, found.log, seq=found.state.log_seq)
             log = cls(place, release, found.folding, journal, found.problems)
             journal.last_checksum = found.checksum
-            log._state_size, log._checkpoint_at = found.state_size, -found.behind
+            log._state_size, log._checkpoint_at = found.state_size, -found.unsaved_bytes
             if (state := found.state) and found.mended:
                 log.keep(Changed(at=state.updated_at, changes=Changes(history=state.messages, typed=state.typed)))
             if found.damaged is not None:
@@ -176,16 +176,16 @@ class SessionLog:
         Raises PayloadError for what JSON has no form for, and StoreError if it is not on the disk; in that case it is
         remembered, and written before anything else.
         """
-        self._owed = (*self._owed, (record, write_record(record)))
+        self._pending = (*self._pending, (record, write_record(record)))
         self.flush()
 
     def flush(self) -> None:
         """Write what earlier attempts could not. Raises StoreError."""
         self.refuse_copies()
-        if owed := self._owed:
-            self._journal.append([body for _, body in owed])
-            self._owed = ()
-            for record, _ in owed:
+        if pending := self._pending:
+            self._journal.append([body for _, body in pending])
+            self._pending = ()
+            for record, _ in pending:
                 self._folding.apply(record)
                 self._heading_changed |= _changes_heading(record)
 
@@ -208,8 +208,8 @@ class SessionLog:
         So all states together are no larger than twice the log, however long the session becomes. A small one costs
         nothing.
         """
-        grown = self._journal.appended - self._checkpoint_at
-        return self._heading_changed or self._state_size <= _SMALL or grown >= self._state_size
+        growth = self._journal.appended - self._checkpoint_at
+        return self._heading_changed or self._state_size <= _SMALL or growth >= self._state_size
 
     @property
     def is_copy(self) -> bool:

@@ -63,9 +63,9 @@ def _unsealed(data: bytes, file: str) -> StateFile:
             fields = None
         if not isinstance(fields, dict) or "crc" not in fields:
             raise
-    kept = {name: value for name, value in fields.items() if name not in ("crc", "record")}
+    fields_sealed = {name: value for name, value in fields.items() if name not in ("crc", "record")}
     return StateFile(
-        persistence.load(msgspec.json.encode(kept), file=file), problem="it was written by another program"
+        persistence.load(msgspec.json.encode(fields_sealed), file=file), problem="it was written by another program"
     )
 
 

@@ -137,12 +137,12 @@ class StateBuilder:
     def _change(self, changes: Changes | None) -> None:
         if changes is None:
             return
-        given = {name: value for name, value in asdict(changes).items() if value is not UNSET}
-        if (history := given.pop("history", None)) is not None:
+        changed_fields = {name: value for name, value in asdict(changes).items() if value is not UNSET}
+        if (history := changed_fields.pop("history", None)) is not None:
             self._messages = list(history)
-        if (typed := given.pop("typed", None)) is not None:
+        if (typed := changed_fields.pop("typed", None)) is not None:
             self._typed = {one.message_id: one for one in typed}
-        self._facts |= given
+        self._facts |= changed_fields
 
     def _note_call(self, started: StartedCall) -> None:
         if self._interrupted is not None:

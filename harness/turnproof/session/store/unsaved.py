@@ -47,7 +47,7 @@ class Stored:
         """
         messages, start = session.history.messages_ref, len(self._messages)
         changes: dict[str, Any] = {}
-        kept: list[Message] | None = None
+        replaced_history: list[Message] | None = None
         # By identity, and at the speed of a list's comparison: messages are equal only to themselves.
         if messages[:start] == self._messages and not (whole and len(messages) > start):
             added = session.state(start)
@@ -56,10 +56,10 @@ class Stored:
             every = session.state()
             added = replace(every, messages=every.messages[start:], typed=())
             changes |= {"history": every.messages[:start], "typed": every.typed}
-            kept = list(every.messages)
+            replaced_history = list(every.messages)
         facts = _facts(added) | {"connection": replace(connection, path=session.path)}
         changes |= {name: value for name, value in facts.items() if value != self._facts[name]}
-        return Difference(changes, added, facts, kept)
+        return Difference(changes, added, facts, replaced_history)
 
     def mark_stored(self, difference: Difference) -> None:
         """Count a difference as stored."""

@@ -74,7 +74,7 @@ class Recorder:
         attempts = self._exchanges.setdefault(key, [])
         if attempts and attempts[-1].response.status < 400 <= status:
             return
-        taken = Interaction(
+        interaction = Interaction(
             request=scrub_request(request, self._address, self._dialect.service),
             response=scrub_response(status, headers, body, self._dialect.service),
             turn=turn,
@@ -84,9 +84,9 @@ class Recorder:
             stream=call.stream,
             extra=extra,
         )
-        if attempts and (attempts[-1].response.status >= 400 or self._says(attempts[-1]) == self._says(taken)):
+        if attempts and (attempts[-1].response.status >= 400 or self._says(attempts[-1]) == self._says(interaction)):
             attempts.pop()
-        attempts.append(taken)
+        attempts.append(interaction)
 
     def _says(self, interaction: Interaction) -> list[object]:
         """The texts and calls of an answer, without what is drawn for each anew."""

@@ -25,7 +25,7 @@ class Player:
     def __init__(self, cassette: Cassette, dialect: Dialect) -> None:
         self._cassette = cassette
         self._dialect = dialect
-        self._asked = 0
+        self._request_count = 0
         self._played: set[int] = set()
         self._attempts: Counter[tuple[str, bool, Place]] = Counter()
         self._candidates: defaultdict[tuple[str, bool], list[int]] = defaultdict(list)
@@ -49,7 +49,7 @@ class Player:
         the other, the last one from then on.
         """
         place = (turn, round_) if turn >= 0 else None
-        self._asked += 1
+        self._request_count += 1
         form = canonical(self._dialect, call)
         candidates = self._candidates.get((digest_of(form), call.stream))
         if candidates is None:
@@ -60,7 +60,7 @@ class Player:
                 self._nearest(call, place),
                 adapter=self._cassette.adapter,
                 scenario=self._cassette.scenario,
-                number=self._asked,
+                number=self._request_count,
                 place=place,
             )
         index = self._choose(candidates, place)

@@ -54,8 +54,8 @@ def why_not_written(request: HttpRequest, call: Call, headers: Mapping[str, str]
     if call.operation in UNRECORDED:
         return "an exchange of credentials" if call.operation == "authenticate" else "no operation of the dialect"
     # A message on a socket has no type of its own: the dialect has read it as JSON.
-    asked = b"" if request.method == SOCKET_METHOD else request.body
-    for side, headers_of_side, data in (("request", request.headers, asked), ("response", headers, body)):
+    request_body = b"" if request.method == SOCKET_METHOD else request.body
+    for side, headers_of_side, data in (("request", request.headers, request_body), ("response", headers, body)):
         media_type = _media_type(headers_of_side)
         if data and media_type not in MEDIA_TYPES:
             return f"{side} body of type {media_type or 'unknown'!r}"

@@ -143,10 +143,10 @@ class Matcher:
         return known.get(recorded)
 
     def _difference(self, r1: Request, r2: Request) -> str:
-        mine = self._read(r1).form
+        own_form = self._read(r1).form
         if r2 not in self._forms:
             self._forms[r2] = self._form(r2, _body(r2))
-        found = first_difference(self._forms[r2], mine)
+        found = first_difference(self._forms[r2], own_form)
         assert found is not None, "equal forms have equal digests"
         path, *sides = found
         recorded, current = both_sides(*sides)

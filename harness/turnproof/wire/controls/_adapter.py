@@ -180,17 +180,17 @@ class LegacyControl:
     def __init__(self, api: Api, endpoint: Endpoint) -> None:
         self._api = api
         self._endpoint = endpoint
-        self._held: list[m.Message] = []
+        self._history: list[m.Message] = []
         self._system = ""
         self._tools: tuple[m.ToolSchema, ...] = ()
 
     def create_session(self, system_instruction: Any = None, tools: Any = None, history: Any = None) -> None:
         """Begin anew, with what was said elsewhere."""
-        self._system, self._tools, self._held = _text_of(system_instruction), tuple(tools or ()), list(history or ())
+        self._system, self._tools, self._history = _text_of(system_instruction), tuple(tools or ()), list(history or ())
 
     def get_history(self) -> list[m.Message]:
         """A copy of what was said."""
-        return list(self._held)
+        return list(self._history)
 
     def send_message(self, message: str, response_schema: Any = None, **options: Any) -> m.ProviderResponse:
         """Say a text."""
@@ -222,11 +222,11 @@ class LegacyControl:
         """Nothing stays open between calls."""
 
     def _send(self, message: m.Message, options: Mapping[str, Any]) -> m.ProviderResponse:
-        request = Request((*self._held, message), self._system, self._tools, options.get("on_chunk") is not None)
+        request = Request((*self._history, message), self._system, self._tools, options.get("on_chunk") is not None)
         response = ask(self._api, self._endpoint, request, options)
-        self._held.append(message)
+        self._history.append(message)
         if response.parts:
-            self._held.append(m.Message("model", response.parts))
+            self._history.append(m.Message("model", response.parts))
         return response
 
 

@@ -53,7 +53,7 @@ class Writer:
         self._streamed = is_streamed(rendered)
         self._response: web.StreamResponse | None = None
         self._room = self._length()
-        self._gathered = bytearray()
+        self._buffer = bytearray()
         self._packer: zlib._Compress | None = None
 
     def _length(self) -> int | None:
@@ -187,8 +187,8 @@ class Writer:
 
     async def _send_gathered(self) -> None:
         """Send what was gathered to go out in one write."""
-        data = bytes(self._gathered)
-        self._gathered.clear()
+        data = bytes(self._buffer)
+        self._buffer.clear()
         await self._send(data)
 
     async def _close_idle(self) -> None:
@@ -202,7 +202,7 @@ class Writer:
             return
         for piece in pieces(self._run.dialect, self._rendered, data, fault):
             if fault is not None and fault.kind == "merged" and self._streamed:
-                self._gathered += piece
+                self._buffer += piece
             else:
                 await self._send(piece)
         self._exchange.body += event.data
@@ -259,13 +259,13 @@ class Writer:
         returned = run.call_returned if child is None else child.over
         run.on_hold(Arrived(text, thinking, calls, tokens=seen.usage.total_tokens if seen.usage is not None else 0))
         async for _ in _until(run.hold_limit):
-            if self._gone():
+            if self._has_left():
                 exchange.released = "peer-closed"
                 raise ConnectionResetError
             if returned.is_set():
                 # An adapter that closes and returns may be seen to return first: what counts is that it closes.
                 async for _ in _until(GRACE):
-                    if self._gone():
+                    if self._has_left():
                         exchange.released = "peer-closed"
                         raise ConnectionResetError
                 exchange.released = "call-returned"
@@ -294,7 +294,7 @@ class Writer:
     async def _wait_until_received(self) -> None:
         """Wait, a while at most, until the client's machine has all that was written: a reset throws away the rest."""
         async for _ in _until(_DELIVERY):
-            if self._transport is None or self._gone() or not _on_its_way(self._transport):
+            if self._transport is None or self._has_left() or not _on_its_way(self._transport):
                 return
 
     def _reset(self) -> web.StreamResponse:
@@ -307,11 +307,11 @@ class Writer:
             self._transport.abort()
         return self._response or web.Response(status=500)
 
-    def _gone(self) -> bool:
+    def _has_left(self) -> bool:
         return self._transport is None or self._transport.is_closing() or self._request.transport is None
 
     def _check_peer(self) -> None:
-        if self._gone():
+        if self._has_left():
             raise ConnectionResetError
 
 

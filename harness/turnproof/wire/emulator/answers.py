@@ -55,15 +55,15 @@ async def answer_exchange(run: ServerRun, exchange: Exchange) -> Answer:
         if fault is None and run.filter is None:
             return Answer(answer, cut=cut)
         answer = await _whole(answer)  # what is made of it depends on all of it
-    exchange.stored = run.dialect.kept(run.world)
+    exchange.stored = run.dialect.stored_ids(run.world)
     exchange.answered, exchange.events = answer.status, answer.events
     return Answer(answer, fault, cut)
 
 
 def _child_of(run: ServerRun, turn: Turn | None) -> int | None:
     """The number of the child whose turn it is, where that goes on beside others."""
-    beside = run.turn.beside_parent if run.turn is not None and not run.probe else ()
-    return next((number for number, one in enumerate(beside) if one is turn), None)
+    children = run.turn.beside_parent if run.turn is not None and not run.probe else ()
+    return next((number for number, one in enumerate(children) if one is turn), None)
 
 
 async def _until_due(run: ServerRun, exchange: Exchange) -> None:
@@ -71,7 +71,7 @@ async def _until_due(run: ServerRun, exchange: Exchange) -> None:
     call = run.children.get(exchange.child) if exchange.child is not None else None
     if call is None:
         return
-    call.asked.set()
+    call.requested.set()
     until = time.monotonic() + CHILD_LIMIT
     while not call.answered.is_set():
         if time.monotonic() > until:

@@ -39,17 +39,17 @@ def _reply(call: Call) -> Reply:
     thoughts = (ReplyPart(Thought("They said something; I say it back.")),) if asks_for_thinking(call.settings) else ()
     tool = forced_tool(call.settings, call.tools)
     if tool is not None:
-        asked = FunctionCall("", tool.name, arguments_for(tool))
-        return Reply((*thoughts, ReplyPart(asked)), FinishReason.TOOL_USE)
-    text, finish, raw = _cut(_said(call), call)
+        tool_call = FunctionCall("", tool.name, arguments_for(tool))
+        return Reply((*thoughts, ReplyPart(tool_call)), FinishReason.TOOL_USE)
+    text, finish, raw = _cut(_echo(call), call)
     return Reply((*thoughts, ReplyPart(Text(text))) if text else thoughts, finish, raw)
 
 
-def _said(call: Call) -> str:
+def _echo(call: Call) -> str:
     last = next((m for m in reversed(call.messages) if m.role in ("user", "tool")), None)
-    said = last.text if last is not None else ""
+    text = last.text if last is not None else ""
     results = "; ".join(f"{r.name or r.call_id}: {r.result}" for r in (last.results if last else ()))
-    return f"You said: {said}" if said else f"The tools answered: {results}" if results else "Hello."
+    return f"You said: {text}" if text else f"The tools answered: {results}" if results else "Hello."
 
 
 def _cut(text: str, call: Call) -> tuple[str, FinishReason, str | None]:

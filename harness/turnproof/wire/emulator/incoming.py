@@ -89,11 +89,11 @@ class ServiceAnswer(Incoming):
         self._closed = False
 
     async def head(self) -> tuple[int, Mapping[str, str]]:
-        answer = await self._asked()
+        answer = await self._service_answer()
         return answer.status, answer.headers
 
     async def batches(self) -> AsyncIterator[Sequence[WireEvent]]:
-        answer = await self._asked()
+        answer = await self._service_answer()
         in_pieces = comes_in_pieces(answer.headers)
         waiting = b""
         async for chunk in self._chunks(answer):
@@ -129,7 +129,7 @@ class ServiceAnswer(Incoming):
             self._broken = True
             raise
 
-    async def _asked(self) -> ProxyAnswer:
+    async def _service_answer(self) -> ProxyAnswer:
         if self._answer is None:
             target = await self._connection.enter_async_context(self._target())
             self._answer = await target.forward(self._request)

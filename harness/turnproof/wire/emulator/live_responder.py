@@ -54,26 +54,26 @@ class LiveService:
     def look_at(self, dialect: Dialect, answer: Rendered) -> str:
         """What is wrong with the service by this answer to a request that had a key; empty where nothing is."""
         read = dialect.read_response(answer.status, answer.headers, _joined(answer))
-        said = f"status {answer.status}" + (f", {read.error_kind}" if read.error_kind else "")
-        said += f": {read.error_message}" if read.error_message else ""
-        said = mask(said, self.target().secrets)  # a service may repeat the key that it does not accept
+        refusal_text = f"status {answer.status}" + (f", {read.error_kind}" if read.error_kind else "")
+        refusal_text += f": {read.error_message}" if read.error_message else ""
+        refusal_text = mask(refusal_text, self.target().secrets)  # a service may repeat the key that it does not accept
         if answer.status in _KEY_REFUSED:
-            return self._close(f"the service does not accept the key ({said})")
-        if answer.status in _NO_MONEY or (answer.status == 429 and any(word in said for word in _QUOTA)):
-            return self._close(f"the quota is used up ({said}); `--failed` measures later what is left")
+            return self._close(f"the service does not accept the key ({refusal_text})")
+        if answer.status in _NO_MONEY or (answer.status == 429 and any(word in refusal_text for word in _QUOTA)):
+            return self._close(f"the quota is used up ({refusal_text}); `--failed` measures later what is left")
         if answer.status == 404 and not self.answered:
-            return self._close(f"the service has no model {self.model!r}, or another address ({said})")
-        if answer.status in REFUSALS and self.imitates and any(word in said.lower() for word in _LACKING):
-            return f"the service does not have what the request asks for ({said})"
-        if self.imitates and _TOO_LONG.search(said):
+            return self._close(f"the service has no model {self.model!r}, or another address ({refusal_text})")
+        if answer.status in REFUSALS and self.imitates and any(word in refusal_text.lower() for word in _LACKING):
+            return f"the service does not have what the request asks for ({refusal_text})"
+        if self.imitates and _TOO_LONG.search(refusal_text):
             meaning = dialect.error_meaning(answer.status, read.error_kind, read.error_message)
             if meaning != "context-limit":
-                return f"the service refuses a long prompt in other words than the API has ({said})"
+                return f"the service refuses a long prompt in other words than the API has ({refusal_text})"
         if answer.status != 200:
-            return "" if answer.status in REFUSALS else f"the service failed ({said})"
+            return "" if answer.status in REFUSALS else f"the service failed ({refusal_text})"
         self.answered += 1
         if read.error_kind is not None:
-            return f"the service failed within its answer ({said})"
+            return f"the service failed within its answer ({refusal_text})"
         return "" if read.complete else "the service ended its answer without an end"
 
     def _close(self, reason: str) -> str:

@@ -69,7 +69,7 @@ class PassingWriter(Writer):
         self._exchange.events = passed_on
         batches = self._incoming.batches()
         while (batch := await while_connected(self._request, self._run, _next(batches))) is not None:
-            self._run.heard = time.monotonic()
+            self._run.last_data_at = time.monotonic()
             for event in batch:
                 if place.is_before(event):
                     await self._hold()

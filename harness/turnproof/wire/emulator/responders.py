@@ -61,16 +61,16 @@ def rounds_since_user(call: Call, turn: Turn | None = None) -> int:
     text = turn.text if turn is not None else ""
     known = any(message.role == "user" and text in message.text for message in call.messages)
     rounds = 1 if call.messages and call.messages[-1].role == "model" else 0
-    spoken = 0
+    answers = 0
     interjected = turn.interject.text if turn is not None and turn.interject is not None else None
     for older, message in _newest_first(call):
         if message.role == "user" and (not known or text in message.text):
             break
         rounds += message.role == "tool"
-        spoken += message.role == "model" and not message.calls
+        answers += message.role == "model" and not message.calls
         if interjected is not None and message.role == "user" and interjected in message.text:
             rounds += older is None or older.role != "tool"
-    return rounds or spoken
+    return rounds or answers
 
 
 def due(call: Call, turn: Turn | None) -> Turn | None:
@@ -81,8 +81,8 @@ def due(call: Call, turn: Turn | None) -> Turn | None:
     others = tuple(one for one in (turn.child, turn.beside, *turn.children) if one is not None)
     for _, message in _newest_first(call) if others else ():
         # An agent may join what was said at once; the later words are the ones that it is to answer.
-        said = [(message.text.rfind(one.text), one) for one in (turn, *others)] if message.role == "user" else []
-        if found := [each for each in said if each[0] >= 0]:
+        places = [(message.text.rfind(one.text), one) for one in (turn, *others)] if message.role == "user" else []
+        if found := [each for each in places if each[0] >= 0]:
             return max(found, key=lambda each: each[0])[1]
     return turn
 
@@ -115,7 +115,7 @@ class ScriptResponder:
         self._known: dict[str, tuple[Reply, str]] = {}
         self._recorded: dict[str, RecordedAnswer] = {}
         self._round_limit = round_limit
-        self._asked: Counter[tuple[int, int]] = Counter()
+        self._request_counts: Counter[tuple[int, int]] = Counter()
         self._answered: Counter[str] = Counter()
 
     async def answer(self, run: ServerRun, exchange: Exchange, call: Call) -> Rendered:
@@ -173,8 +173,8 @@ class ScriptResponder:
     def _goes_in_circles(self, run: ServerRun, exchange: Exchange) -> bool:
         if not self._round_limit or run.probe:
             return False
-        self._asked[run.turn_index, exchange.round] += 1
-        return self._asked[run.turn_index, exchange.round] > self._round_limit
+        self._request_counts[run.turn_index, exchange.round] += 1
+        return self._request_counts[run.turn_index, exchange.round] > self._round_limit
 
     def _reply(self, run: ServerRun, exchange: Exchange, call: Call) -> tuple[Reply, str]:
         known_as = digest(run.dialect, call)
@@ -187,12 +187,12 @@ class ScriptResponder:
             return Reply((ReplyPart(Text(text)),), FinishReason.STOP), f"{run.seed}/{known_as}"
         whose = "" if turn is run.turn else f"child/{exchange.child}/" if exchange.child else "child/"
         seed = f"{run.seed}/{run.turn_index}/{whose}{exchange.round}"
-        scripted = turn.rounds[exchange.round].asked(self._answered[seed])
+        scripted = turn.rounds[exchange.round].answer_after(self._answered[seed])
         self._answered[seed] += 1
-        told = Reply(scripted.parts, scripted.finish, scripted.raw_finish, scripted.usage)
-        reply = run.dialect.speak(told, run.tools, call)
+        written_reply = Reply(scripted.parts, scripted.finish, scripted.raw_finish, scripted.usage)
+        reply = run.dialect.speak(written_reply, run.tools, call)
         recorded = scripted.recorded
-        if recorded is not None and reply == told and self._is_for(recorded, run.dialect, exchange, call):
+        if recorded is not None and reply == written_reply and self._is_for(recorded, run.dialect, exchange, call):
             # Tools that are declared under other names cannot be called by the recorded ones.
             self._recorded[known_as] = recorded
         self._known[known_as] = reply, seed

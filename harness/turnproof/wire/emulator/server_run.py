@@ -124,7 +124,7 @@ class Exchange:
 class ChildCall:
     """A child that is spoken to while others are under way: whether its request has come, may be answered, is over."""
 
-    asked: threading.Event = field(default_factory=threading.Event)
+    requested: threading.Event = field(default_factory=threading.Event)
     answered: threading.Event = field(default_factory=threading.Event)
     over: threading.Event = field(default_factory=threading.Event)
 
@@ -142,7 +142,7 @@ class ServerRun:
     `on_hold` is told when a stream is held for a cancel, with what has `Arrived`. `judges` is False where the real API
     answers: then our own findings are opinions. `secrets` are the real keys that nothing of the run may keep.
     `failure` says what went wrong in the server itself, if anything, and `service_fault` what did in the real service.
-    `awaited` counts the requests that wait for the service just now, and `heard` is when it last sent something
+    `awaited` counts the requests that wait for the service just now, and `last_data_at` is when it last sent something
     (monotonic clock). `patience` is how many seconds of silence the client takes, where the scenario limits them.
     `transports` are the connections that its requests came by, each with its number.
     """
@@ -161,7 +161,7 @@ class ServerRun:
     failure: str = ""
     service_fault: str = ""
     awaited: int = 0
-    heard: float = 0.0
+    last_data_at: float = 0.0
     patience: float | None = None
     probe: str = ""
     turn_index: int = -1
@@ -218,18 +218,18 @@ class ServerRun:
             call.answered.set()
             call.over.set()
         self.children.clear()
-        mine = [one for one in self.exchanges if one.child is not None and one.turn == self.turn_index]
-        for exchange in mine:
+        own_exchanges = [one for one in self.exchanges if one.child is not None and one.turn == self.turn_index]
+        for exchange in own_exchanges:
             exchange.done.wait(DONE_LIMIT)
-        return mine
+        return own_exchanges
 
     def end_call(self, since: int) -> list[Exchange]:
         """A provider call is over; its exchanges, once the server is done with them (or `DONE_LIMIT` seconds later)."""
         self.call_returned.set()
-        mine = self.one_by_one[since:]
-        for exchange in mine:
+        own_exchanges = self.one_by_one[since:]
+        for exchange in own_exchanges:
             exchange.done.wait(DONE_LIMIT)
-        return mine
+        return own_exchanges
 
     def open_connections(self, limit: float) -> int:
         """How many connections of its requests are open, as soon as none is or so many seconds later."""

@@ -90,19 +90,19 @@ class SocketFront:
     async def _write(self, exchange: Exchange, socket: web.WebSocketResponse) -> None:
         answer = await self._judge(exchange)
         assert not isinstance(answer.rendered, Incoming)
-        said = answer.rendered
-        shown = said
+        rendered = answer.rendered
+        shown = rendered
         if self._run.filter is not None and exchange.call is not None:
-            shown = self._run.filter.response(exchange.call, said)
+            shown = self._run.filter.response(exchange.call, rendered)
         messages = self._sockets.messages(shown, exchange.request)
         self._sockets.answered(messages, exchange.request, self._run.world)
         writer = SocketWriter(self._request, self._run, exchange, messages, socket, self._sockets)
         with contextlib.suppress(SocketGoesOn):
             await writer.write(answer.fault, answer.cut)
-        exchange.events = self._sockets.messages(said, exchange.request).events
-        if shown is not said and exchange.ended == "completed":
+        exchange.events = self._sockets.messages(rendered, exchange.request).events
+        if shown is not rendered and exchange.ended == "completed":
             exchange.body = bytearray(b"".join(event.data for event in exchange.events))
-            exchange.status, exchange.headers = said.status, dict(messages.headers)
+            exchange.status, exchange.headers = rendered.status, dict(messages.headers)
 
 
 def not_a_handshake() -> Rendered:

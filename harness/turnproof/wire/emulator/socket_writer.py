@@ -90,7 +90,7 @@ class SocketWriter(Writer):
             case "drip":
                 await self._write_frames(bytes([byte]) for byte in frame(message))
             case "merged":
-                self._gathered += frame(message)
+                self._buffer += frame(message)
             case _:
                 if kind == "comment":
                     await self._socket.ping(b"keep-alive")
@@ -103,10 +103,10 @@ class SocketWriter(Writer):
         return b"{" + self._blanks + message[1:-1] + self._blanks + b"}"
 
     async def _send_gathered(self) -> None:
-        gathered = bytes(self._gathered)
-        self._gathered.clear()
-        if gathered:
-            await self._write_frames(iter((gathered,)))
+        data = bytes(self._buffer)
+        self._buffer.clear()
+        if data:
+            await self._write_frames(iter((data,)))
 
     async def _before(self, fault: Fault, is_here: bool, event: WireEvent) -> None:
         if is_here and fault.kind == "truncate":
@@ -160,8 +160,8 @@ class SocketWriter(Writer):
         except RuntimeError:  # closed in between
             raise ConnectionResetError from None
 
-    def _gone(self) -> bool:
-        return self._socket.closed or super()._gone()
+    def _has_left(self) -> bool:
+        return self._socket.closed or super()._has_left()
 
 
 class SocketGoesOn(Exception):

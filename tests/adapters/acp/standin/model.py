@@ -25,9 +25,9 @@ KINDS = {401: "authentication_failed", 400: "invalid_request", 404: "model_not_f
 class Model:
     """The model for one turn, asked once or more."""
 
-    def __init__(self, session: Session, given: argparse.Namespace, *, dies: bool) -> None:
+    def __init__(self, session: Session, options: argparse.Namespace, *, dies: bool) -> None:
         self.session = session
-        self.given = given
+        self.options = options
         self.dies = dies
         self.usage = {"inputTokens": 0, "outputTokens": 0, "cachedReadTokens": 0, "cachedWriteTokens": 0}
         self.blocks: list[dict[str, Any]] = []
@@ -64,15 +64,15 @@ class Model:
             connection.close()
 
     def body(self) -> dict[str, Any]:
-        kept = {"cache_control": {"type": "ephemeral"}}
+        cache_mark = {"cache_control": {"type": "ephemeral"}}
         messages: list[dict[str, Any]] = []
-        for message in self.session.kept["messages"]:
+        for message in self.session.record["messages"]:
             if messages and messages[-1]["role"] == message["role"]:
                 messages[-1]["content"] += message["content"]
             else:
                 messages.append({"role": message["role"], "content": list(message["content"])})
-        messages[-1]["content"][-1] = {**messages[-1]["content"][-1], **kept}
-        own = [{"type": "text", "text": self.session.system, **kept}] if self.session.system.strip() else []
+        messages[-1]["content"][-1] = {**messages[-1]["content"][-1], **cache_mark}
+        own = [{"type": "text", "text": self.session.system, **cache_mark}] if self.session.system.strip() else []
         budget = int(os.environ.get("MAX_THINKING_TOKENS", "0"))
         billing = f"x-anthropic-billing-header: cc_version={VERSION}.bfd; cc_entrypoint=sdk-ts;"
         return {
@@ -80,7 +80,7 @@ class Model:
             "messages": messages,
             "system": [
                 text_block(billing),
-                {**text_block("You are a Claude agent, built on Anthropic's Claude Agent SDK."), **kept},
+                {**text_block("You are a Claude agent, built on Anthropic's Claude Agent SDK."), **cache_mark},
                 *own,
             ],
             "tools": [
@@ -141,10 +141,10 @@ class Model:
         match delta:
             case {"type": "text_delta", "text": text}:
                 block["text"] += text
-                if self.given.retell and not self._broke_off:
+                if self.options.retell and not self._broke_off:
                     self.session.show_text("agent_message_chunk", text, f"{number}-broken")
                     self._broke_off = True
-                if self.given.repeat:
+                if self.options.repeat:
                     self.session.show_text("agent_thought_chunk", text, number)
                 self.session.show_text("agent_message_chunk", text, number)
                 if self.dies:

@@ -18,9 +18,9 @@ class Stopped(Exception):
 class Session:
     """A session that is open. What it shows goes to the client at once."""
 
-    def __init__(self, wire: Wire, kept: dict[str, Any], system: str, servers: list[Served]) -> None:
+    def __init__(self, wire: Wire, record: dict[str, Any], system: str, servers: list[Served]) -> None:
         self.wire = wire
-        self.kept = kept
+        self.record = record
         self.system = system
         self.servers = servers
         self.cancelled = threading.Event()
@@ -58,17 +58,17 @@ class Session:
     # -- what it shows
 
     def update(self, kind: str, /, **update: Any) -> None:
-        params = {"sessionId": self.kept["sessionId"], "update": {"sessionUpdate": kind, **update}}
+        params = {"sessionId": self.record["sessionId"], "update": {"sessionUpdate": kind, **update}}
         self.wire.notify("session/update", params)
 
     def show_text(self, kind: str, text: str, number: str) -> None:
         self.update(kind, content=text_block(text), messageId=number)
 
-    def show_call(self, block: dict[str, Any], given: Any, kind: str = "tool_call") -> None:
+    def show_call(self, block: dict[str, Any], arguments: Any, kind: str = "tool_call") -> None:
         name = block["name"]
         state = {"status": "pending"} if kind == "tool_call" else {}
         meta = {"claudeCode": {"toolName": name}}
-        shown = {"toolCallId": block["id"], "rawInput": given, "title": name, "kind": "other", "content": []}
+        shown = {"toolCallId": block["id"], "rawInput": arguments, "title": name, "kind": "other", "content": []}
         self.update(kind, _meta=meta, **shown, **state)
 
     def show_result(self, block: dict[str, Any]) -> None:

@@ -13,11 +13,11 @@ from typing import Any
 class Served:
     """A server of tools."""
 
-    def __init__(self, told: dict[str, Any]) -> None:
-        own = {each["name"]: each["value"] for each in told["env"]}
-        self.name = told["name"]
+    def __init__(self, config: dict[str, Any]) -> None:
+        own = {each["name"]: each["value"] for each in config["env"]}
+        self.name = config["name"]
         self._process = subprocess.Popen(
-            [told["command"], *told["args"]],
+            [config["command"], *config["args"]],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env={**os.environ, **own},

@@ -31,19 +31,19 @@ class Turn:
             self.results = []
             for call in calls:
                 self.call(call)
-            self.session.kept["messages"].append({"role": "user", "content": self.results})
+            self.session.record["messages"].append({"role": "user", "content": self.results})
 
     def keep(self) -> None:
         if self.model.blocks:
-            self.session.kept["messages"].append({"role": "assistant", "content": list(self.model.blocks)})
+            self.session.record["messages"].append({"role": "assistant", "content": list(self.model.blocks)})
 
     def interrupted(self) -> None:
         """Leave the session so that it can be gone on with: what was said stays, and every call has a result."""
-        messages = self.session.kept["messages"]
+        messages = self.session.record["messages"]
         if messages[-1]["role"] == "user":
-            said = [block for block in self.model.blocks if block["type"] != "tool_use" and block.get(block["type"])]
-            if said:
-                messages.append({"role": "assistant", "content": said})
+            blocks = [block for block in self.model.blocks if block["type"] != "tool_use" and block.get(block["type"])]
+            if blocks:
+                messages.append({"role": "assistant", "content": blocks})
             messages.append({"role": "user", "content": [text_block(INTERRUPTED)]})
             return
         answered = {each["tool_use_id"] for each in self.results}
@@ -68,11 +68,11 @@ class Turn:
         server, name = found
         number = server.begin("tools/call", name=name, arguments=call["input"])
         self.session.on_cancel(lambda: server.drop(number))
-        given = server.wait(number)
+        response = server.wait(number)
         self.session.on_cancel(None)
         self.session.check()
-        assert given is not None
-        self.result(call, given["content"], is_error=given.get("isError", False))
+        assert response is not None
+        self.result(call, response["content"], is_error=response.get("isError", False))
 
     def permitted(self, call: dict[str, Any]) -> bool:
         options = [
@@ -81,16 +81,16 @@ class Turn:
             {"kind": "reject_once", "name": "Reject", "optionId": "reject"},
         ]
         shown = {"toolCallId": call["id"], "rawInput": call["input"], "title": call["name"], "kind": "other"}
-        asked = {"sessionId": self.session.kept["sessionId"], "toolCall": shown, "options": options}
-        answer = self.session.wire.ask("session/request_permission", asked)
+        params = {"sessionId": self.session.record["sessionId"], "toolCall": shown, "options": options}
+        answer = self.session.wire.ask("session/request_permission", params)
         self.session.check()
         if answer["outcome"]["outcome"] == "cancelled":
             raise Stopped
         return bool(answer["outcome"]["optionId"] == "allow")
 
     def result(self, call: dict[str, Any], content: list[Any], *, is_error: bool) -> None:
-        kept = {"type": "tool_result", "tool_use_id": call["id"], "content": [api_block(each) for each in content]}
+        block = {"type": "tool_result", "tool_use_id": call["id"], "content": [api_block(each) for each in content]}
         if is_error:
-            kept["is_error"] = True
-        self.results.append(kept)
-        self.session.show_result({**kept, "content": content})
+            block["is_error"] = True
+        self.results.append(block)
+        self.session.show_result({**block, "content": content})

@@ -24,7 +24,7 @@ class Wire:
     def __init__(self, *, garbage: bool) -> None:
         self._garbage = garbage
         self._lock = threading.Lock()
-        self._asked: dict[Any, queue.SimpleQueue[dict[str, Any]]] = {}
+        self._replies: dict[Any, queue.SimpleQueue[dict[str, Any]]] = {}
         self._questions = 0
 
     def requests(self) -> Iterator[dict[str, Any]]:
@@ -34,7 +34,7 @@ class Wire:
             if "method" in message:
                 yield message
             else:
-                self._asked[message["id"]].put(message.get("result") or {"outcome": {"outcome": "cancelled"}})
+                self._replies[message["id"]].put(message.get("result") or {"outcome": {"outcome": "cancelled"}})
 
     def notify(self, method: str, params: dict[str, Any]) -> None:
         self._write(method=method, params=params)
@@ -43,9 +43,9 @@ class Wire:
         """Ask the client, and wait for its answer."""
         self._questions += 1
         number = f"q{self._questions}"
-        self._asked[number] = queue.SimpleQueue()
+        self._replies[number] = queue.SimpleQueue()
         self._write(id=number, method=method, params=params)
-        return self._asked[number].get()
+        return self._replies[number].get()
 
     def answer(self, number: Any, find: Callable[[], Iterator[Any]]) -> None:
         """Answer a request with the first thing that `find` gives, and call what else it gives behind that."""

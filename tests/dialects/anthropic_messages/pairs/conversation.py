@@ -6,9 +6,9 @@ from typing import Any
 
 from ...requests import Json
 from ..builders import (
-    ASKED,
     FOREIGN_SIGNATURE,
     NEWEST,
+    OPENING,
     REDACTED,
     THINKING,
     TOOL,
@@ -26,7 +26,7 @@ from ..builders import (
     user,
 )
 
-_ANSWERED = (ASKED, assistant("Let me look.", call()), user(result()))
+_ANSWERED = (OPENING, assistant("Let me look.", call()), user(result()))
 _ORDER = (
     "When `thinking` is enabled, a final `assistant` message must start with a thinking block (preceeding the lastmost "
     "set of `tool_use` and `tool_result` blocks)."
@@ -52,60 +52,61 @@ def _turns() -> list[Pair]:
     found = {"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "content": []}
     return [
         Pair("no-messages", Ask(body() | {"messages": []}), "messages: at least one message is required", ask()),
-        Pair("empty-content", ask(user(), ASKED), f"messages.0: {empty}", ask(ASKED, assistant())),
+        Pair("empty-content", ask(user(), OPENING), f"messages.0: {empty}", ask(OPENING, assistant())),
         Pair("empty-text", ask(user(text(""))), f"messages: {nonempty}", ask(user(text("Hello")))),
         Pair("empty-text", ask(system=[text("")]), f"system: {nonempty}", ask(system=[text("Be brief.")]),
              variant="system"),
         Pair("blank-text", ask(user(text(" \n"))), f"messages: {nonblank}",
-             ask(ASKED, assistant(text(" "), text("41 %")), user("Thanks"))),
+             ask(OPENING, assistant(text(" "), text("41 %")), user("Thanks"))),
         Pair("blank-text", ask(system=[text(" ")]), f"system: {nonblank}", ask(system=[text("Be brief.")]),
              variant="system"),
         Pair(
             "system-role-unsupported",
-            ask(ASKED, system("Be brief.")),
+            ask(OPENING, system("Be brief.")),
             "role 'system' is not supported on this model",
-            ask(ASKED, system("Be brief."), model=NEWEST),
+            ask(OPENING, system("Be brief."), model=NEWEST),
         ),
         Pair(
             "system-role-follows",
-            ask(system("Be brief."), assistant("Yes."), ASKED, model=NEWEST),
+            ask(system("Be brief."), assistant("Yes."), OPENING, model=NEWEST),
             "messages.0: role 'system' must follow a 'user' message or an 'assistant' message ending in a server tool "
             "result",
-            ask(ASKED, system("Be brief."), assistant("Yes."), ASKED, model=NEWEST),
+            ask(OPENING, system("Be brief."), assistant("Yes."), OPENING, model=NEWEST),
             enforced=False,
         ),
-        Pair("system-role-precedes", ask(ASKED, system("Be brief."), ASKED, model=NEWEST),
+        Pair("system-role-precedes", ask(OPENING, system("Be brief."), OPENING, model=NEWEST),
              "messages.1: role 'system' must precede an 'assistant' message",
-             ask(ASKED, ASKED, system("Be brief."), model=NEWEST)),
-        Pair("server-tool-unanswered", ask(ASKED, assistant(search), ASKED, assistant("41 %"), user("Thanks")),
+             ask(OPENING, OPENING, system("Be brief."), model=NEWEST)),
+        Pair("server-tool-unanswered", ask(OPENING, assistant(search), OPENING, assistant("41 %"), user("Thanks")),
              "`web_search` tool use with id `srvtoolu_1` was found without a corresponding `web_search_tool_result` "
-             "block", ask(ASKED, assistant(search, found), ASKED, assistant("41 %"), user("Thanks")), enforced=False),
-        Pair("prefill-unsupported", ask(ASKED, assistant("Bed 3 is"), model=NEWEST),
+             "block", ask(OPENING, assistant(search, found), OPENING, assistant("41 %"), user("Thanks")),
+             enforced=False),
+        Pair("prefill-unsupported", ask(OPENING, assistant("Bed 3 is"), model=NEWEST),
              "This model does not support assistant message prefill. The conversation must end with a user message.",
-             ask(ASKED, assistant("Bed 3 is"))),
-        Pair("prefill-whitespace", ask(ASKED, assistant("Bed 3 is ")),
+             ask(OPENING, assistant("Bed 3 is"))),
+        Pair("prefill-whitespace", ask(OPENING, assistant("Bed 3 is ")),
              "messages: final assistant content cannot end with trailing whitespace",
-             ask(ASKED, assistant("Bed 3 is"))),
+             ask(OPENING, assistant("Bed 3 is"))),
     ]  # fmt: skip
 
 
 def _pairing() -> list[Pair]:
     return [
-        Pair("dangling-call", ask(ASKED, assistant(call()), ASKED), _dangling(2), loop(result())),
-        Pair("dangling-call", ask(ASKED, assistant(call("call_1"), call("call_2")), ASKED),
+        Pair("dangling-call", ask(OPENING, assistant(call()), OPENING), _dangling(2), loop(result())),
+        Pair("dangling-call", ask(OPENING, assistant(call("call_1"), call("call_2")), OPENING),
              _dangling(2, "call_1, call_2"),
-             ask(ASKED, assistant(call("call_1"), call("call_2")), user(result("call_2"), result("call_1"))),
+             ask(OPENING, assistant(call("call_1"), call("call_2")), user(result("call_2"), result("call_1"))),
              variant="parallel"),
-        Pair("dangling-call", ask(ASKED, assistant(call()), assistant(call("call_2")), user(result())),
+        Pair("dangling-call", ask(OPENING, assistant(call()), assistant(call("call_2")), user(result())),
              _dangling(3, "call_2"),
-             ask(ASKED, assistant(call()), assistant(call("call_2")), user(result()), user(result("call_2"))),
+             ask(OPENING, assistant(call()), assistant(call("call_2")), user(result()), user(result("call_2"))),
              variant="merged"),
-        Pair("dangling-call", ask(ASKED, assistant(call()), tools=[TOOL]), _dangling(2), loop(result()),
+        Pair("dangling-call", ask(OPENING, assistant(call()), tools=[TOOL]), _dangling(2), loop(result()),
              variant="last"),
-        Pair("dangling-last-without-tools", ask(ASKED, assistant(call())), _dangling(2), loop(result()),
+        Pair("dangling-last-without-tools", ask(OPENING, assistant(call())), _dangling(2), loop(result()),
              enforced=False),
-        Pair("text-after-call", ask(ASKED, assistant(call(), "Wait."), user(result())), _dangling(2),
-             ask(ASKED, assistant("Wait.", call()), user(result()))),
+        Pair("text-after-call", ask(OPENING, assistant(call(), "Wait."), user(result())), _dangling(2),
+             ask(OPENING, assistant("Wait.", call()), user(result()))),
         Pair("text-before-result", loop(text("Here:"), result()), _dangling(2), loop(result(), text("Here:"))),
         Pair(
             "orphan-result",
@@ -125,17 +126,17 @@ def _pairing() -> list[Pair]:
         Pair("duplicate-result", loop(result(), result()),
              "each tool_use must have a single result. Found multiple `tool_result` blocks with id: call_1",
              loop(result())),
-        Pair("duplicate-call-id", ask(ASKED, assistant(call(), call()), user(result())),
+        Pair("duplicate-call-id", ask(OPENING, assistant(call(), call()), user(result())),
              "messages.1.content.1: `tool_use` ids must be unique", ask(*_ANSWERED, assistant(call()), user(result()))),
     ]  # fmt: skip
 
 
 def _thinking_blocks() -> list[Pair]:
     def running(*blocks: Json, **more: Any) -> Ask:
-        return ask(ASKED, assistant(*blocks, call()), user(result()), tools=[TOOL], **(THINKING | more))
+        return ask(OPENING, assistant(*blocks, call()), user(result()), tools=[TOOL], **(THINKING | more))
 
     def earlier(block: Json) -> Ask:
-        return ask(ASKED, assistant(block, "41 %"), user("And 4?"), assistant("40 %"), user("Thanks"), **THINKING)
+        return ask(OPENING, assistant(block, "41 %"), user("And 4?"), assistant("40 %"), user("Thanks"), **THINKING)
 
     redacted = {"type": "redacted_thinking", "data": REDACTED}
     return [
@@ -143,9 +144,9 @@ def _thinking_blocks() -> list[Pair]:
              "messages.1.content.0.thinking: each thinking block must contain thinking", running(thinking())),
         Pair("missing-field", running(thinking(signature=None)),
              "messages.1.content.0.thinking.signature: Field required", running(thinking()), variant="signature"),
-        Pair("unsigned-while-off", ask(ASKED, assistant(thinking(signature=""), "41 %"), user("Thanks")),
+        Pair("unsigned-while-off", ask(OPENING, assistant(thinking(signature=""), "41 %"), user("Thanks")),
              "messages.1.content.0.thinking: each thinking block must contain thinking",
-             ask(ASKED, assistant(thinking(), "41 %"), user("Thanks")), enforced=False),
+             ask(OPENING, assistant(thinking(), "41 %"), user("Thanks")), enforced=False),
         Pair("invalid-signature", running(thinking(signature="Zm9yZWlnbg==")),
              "messages.1.content.0: Invalid `signature` in `thinking` block", running(thinking())),
         Pair("invalid-signature", earlier(thinking("Bed 4 needs it.")),

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from ...requests import Json
 from ..builders import (
-    ASKED,
     KEY,
     MODEL,
     NEWEST,
+    OPENING,
     TOOL,
     Ask,
     Pair,
@@ -124,7 +124,7 @@ def _shape() -> list[Pair]:
              ask(user(text("Hello"))), variant="block"),
         Pair("extra-field", ask(colour="green"), f"colour: {_EXTRA}", ask(), variant="unlisted", enforced=False),
         *_members(),
-        Pair("extra-field", ask({**ASKED, "name": "Ann"}), f"messages.0.name: {_EXTRA}", ask(), variant="message"),
+        Pair("extra-field", ask({**OPENING, "name": "Ann"}), f"messages.0.name: {_EXTRA}", ask(), variant="message"),
         Pair("extra-field", ask(tools=[TOOL | {"parameters": {}}]), f"tools.0.custom.parameters: {_EXTRA}",
              ask(tools=[TOOL | {"strict": True}]), variant="tool"),
         *[
@@ -159,13 +159,13 @@ def _shape() -> list[Pair]:
             ),
             variant="in-result",
         ),
-        Pair("call-id-pattern", ask(ASKED, assistant(call("call.1")), user(result("call.1"))),
+        Pair("call-id-pattern", ask(OPENING, assistant(call("call.1")), user(result("call.1"))),
              "messages.1.content.0.tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'",
-             ask(ASKED, assistant(call("call-1")), user(result("call-1")))),
+             ask(OPENING, assistant(call("call-1")), user(result("call-1")))),
         Pair("tool-name-pattern", ask(tools=[TOOL | {"name": "sensor.read"}]),
              "tools.0.custom.name: String should match pattern '^[a-zA-Z0-9_-]{1,128}$'", ask(tools=[TOOL])),
-        Pair("too-many-messages", ask(*[ASKED] * 100_001),
-             "messages: List should have at most 100000 items after validation, not 100001", ask(*[ASKED] * 1_000)),
+        Pair("too-many-messages", ask(*[OPENING] * 100_001),
+             "messages: List should have at most 100000 items after validation, not 100001", ask(*[OPENING] * 1_000)),
         *[
             Pair(
                 "removed-sampling",
@@ -176,13 +176,13 @@ def _shape() -> list[Pair]:
             )
             for name, value in {"temperature": 1, "top_p": 1, "top_k": 5}.items()
         ],
-        Pair("assistant-document", new_version(ASKED, assistant(_PDF), user("Thanks")),
+        Pair("assistant-document", new_version(OPENING, assistant(_PDF), user("Thanks")),
              "messages.1.content.0: document blocks are not permitted in assistant messages", new_version(user(_PDF))),
         Pair("user-citations", new_version(user(text("It says a.", citations=[_CITATION]))),
              "messages.0.content.0.text.citations: citations are not permitted in user text blocks",
              new_version(user(text("It says a.", citations=[])))),
         Pair("unknown-model", ask(model="claude-sonet-4-5"), "model: claude-sonet-4-5", ask(), 404, "not_found_error"),
-        Pair("unknown-model", Ask({"model": "claude-sonet-4-5", "messages": [ASKED]}, "/v1/messages/count_tokens"),
+        Pair("unknown-model", Ask({"model": "claude-sonet-4-5", "messages": [OPENING]}, "/v1/messages/count_tokens"),
              "model: claude-sonet-4-5", counted(), 404, "not_found_error", variant="count"),
         Pair("unknown-model", Ask(method="GET", path="/v1/models/claude-sonet-4-5"), "model: claude-sonet-4-5",
              Ask(method="GET", path=f"/v1/models/{MODEL}"), 404, "not_found_error", variant="get"),

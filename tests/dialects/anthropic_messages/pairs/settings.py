@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 from ...requests import Json
 from ..builders import (
-    ASKED,
     BEFORE_45,
     NEWEST,
+    OPENING,
     THINKING,
     TOOL,
     UNREACHABLE,
@@ -181,9 +181,9 @@ def _caching() -> list[Pair]:
         Pair("breakpoint-on-empty-text", ask(user(text("", **mark()))),
              "messages.0.content.0.text: cache_control cannot be set for empty text blocks",
              ask(user(text("Hello", **mark())))),
-        Pair("breakpoint-on-thinking", ask(ASKED, assistant(thinking() | mark(), "41 %"), user("Thanks")),
+        Pair("breakpoint-on-thinking", ask(OPENING, assistant(thinking() | mark(), "41 %"), user("Thanks")),
              f"messages.1.content.0.thinking.cache_control: {_EXTRA}",
-             ask(ASKED, assistant(thinking(), text("41 %", **mark())), user("Thanks"))),
+             ask(OPENING, assistant(thinking(), text("41 %", **mark())), user("Thanks"))),
         Pair("breakpoint-ttl-order", ask(user(a, b)), f"messages.0.content.1.cache_control.ttl: {late}",
              ask(user(b, a))),
         Pair("breakpoint-ttl-order", ask(user(b), system=[a]), f"messages.0.content.0.cache_control.ttl: {late}",

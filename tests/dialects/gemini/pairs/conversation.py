@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ..builders import (
-    ASKED,
     OLD,
+    OPENING,
     OTHER_CALLS_SIGNATURE,
     OTHER_MODELS_SIGNATURE,
     SIGNATURE_URL_SAFE,
@@ -36,14 +36,14 @@ def _turns() -> list[Pair]:
     unpaired = "has the id and name of no call of the function call turn."
     return [
         Pair("call-turn", ask(model(call()), user(response())), _CALL_TURN, loop(model(call()), user(response()))),
-        Pair("response-turn", ask(ASKED, user(response())), _RESPONSE_TURN, loop(model(call()), user(response()))),
+        Pair("response-turn", ask(OPENING, user(response())), _RESPONSE_TURN, loop(model(call()), user(response()))),
         Pair("response-turn", loop(model("41 %."), user(response())), _RESPONSE_TURN,
              loop(model("Let me look.", call()), user(response())), variant="after-text"),
         Pair("response-count", loop(model(call(), call(None)), user(response())), _COUNT,
              loop(model(call(), call(None)), user(response(), response()))),
         Pair("response-count", loop(model(call()), user(response()), user(response())), _COUNT,
              loop(model(call()), model(call(None)), user(response()), user(response())), variant="after-merging"),
-        Pair("last-is-model", ask(ASKED, model("It is")), _LAST, ask(ASKED, model("It is"), user("Go on."))),
+        Pair("last-is-model", ask(OPENING, model("It is")), _LAST, ask(OPENING, model("It is"), user("Go on."))),
         Pair("dangling-call", loop(model(call()), user("Never mind.")), _RESPONSE_TURN,
              loop(model(call()), user(response(), "Never mind.")), enforced=False),
         Pair("response-pairing", loop(model(call(id="a")), user(response(id="b"))),

@@ -36,18 +36,19 @@ _MESSAGES = "type.googleapis.com/google.ai.generativelanguage.v1beta"
 
 def _address() -> list[Pair]:
     missing: Json = {"status": 404, "kind": "NOT_FOUND"}
-    gone = "Requested entity was not found."
+    unknown = "Requested entity was not found."
     return [
-        Pair("not-found", Ask(body(), f"/v1beta/models/{MODEL}:predict"), gone, ask(), **missing),
-        Pair("not-found", replace(ask(), method="GET"), gone, ask(), **missing, variant="method"),
-        Pair("not-found", Ask({}, "/v1beta/cachedContents", "DELETE"), gone, Ask({}, "/v1beta/cachedContents", "GET"),
+        Pair("not-found", Ask(body(), f"/v1beta/models/{MODEL}:predict"), unknown, ask(), **missing),
+        Pair("not-found", replace(ask(), method="GET"), unknown, ask(), **missing, variant="method"),
+        Pair("not-found", Ask({}, "/v1beta/cachedContents", "DELETE"), unknown, Ask({}, "/v1beta/cachedContents",
+             "GET"),
              **missing, variant="cache"),
     ]  # fmt: skip
 
 
 def _keys() -> list[Pair]:
-    def with_headers(asked: Ask, **headers: str | None) -> Ask:
-        return replace(asked, headers={name.replace("_", "-"): value for name, value in headers.items()})
+    def with_headers(request: Ask, **headers: str | None) -> Ask:
+        return replace(request, headers={name.replace("_", "-"): value for name, value in headers.items()})
 
     token: Json = {"status": 401, "kind": "UNAUTHENTICATED"}
     return [
@@ -197,7 +198,7 @@ def _schemas() -> list[Pair]:
     ]  # fmt: skip
 
 
-def _asked() -> list[Pair]:
+def _target() -> list[Pair]:
     """Of whom, and what."""
     missing: Json = {"status": 404, "kind": "NOT_FOUND"}
     listing = "to see the list of available models and their supported methods."
@@ -252,4 +253,4 @@ def _asked() -> list[Pair]:
     ]  # fmt: skip
 
 
-PAIRS: tuple[Pair, ...] = (*_address(), *_keys(), *_reading(), *_schemas(), *_asked())
+PAIRS: tuple[Pair, ...] = (*_address(), *_keys(), *_reading(), *_schemas(), *_target())

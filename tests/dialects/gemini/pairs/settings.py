@@ -34,7 +34,7 @@ _ALONE = (
     "CachedContent can not be used with GenerateContent request setting system_instruction, tools or tool_config.\n\n"
     "Proposed fix: move those values to CachedContent from GenerateContent request."
 )
-_GONE = "CachedContent not found (or permission denied)"
+_NO_CACHE = "CachedContent not found (or permission denied)"
 
 
 def _settings() -> list[Pair]:
@@ -84,16 +84,16 @@ def _caching() -> list[Pair]:
         f"/v1beta1/{PROJECT}/cachedContents",
     )
     return [
-        Pair("cache-gone", cached(EXPIRED), _GONE, cached(), **denied),
-        Pair("cache-gone", cached(DELETED), _GONE, cached(), **denied, variant="deleted"),
-        Pair("cache-gone", cached("cachedContents/none"), _GONE, cached(), **denied, variant="unknown"),
-        Pair("cache-gone", vertex(cached(CACHE + "x")), _GONE, vertex(cached(VERTEX_CACHE)), **denied,
+        Pair("cache-gone", cached(EXPIRED), _NO_CACHE, cached(), **denied),
+        Pair("cache-gone", cached(DELETED), _NO_CACHE, cached(), **denied, variant="deleted"),
+        Pair("cache-gone", cached("cachedContents/none"), _NO_CACHE, cached(), **denied, variant="unknown"),
+        Pair("cache-gone", vertex(cached(CACHE + "x")), _NO_CACHE, vertex(cached(VERTEX_CACHE)), **denied,
              variant="vertex"),
         Pair("cache-gone", counted(generateContentRequest={"contents": [user("Hello")], "cachedContent": EXPIRED}),
-             _GONE, counted(generateContentRequest={"contents": [user("Hello")], "cachedContent": CACHE}), **denied,
+             _NO_CACHE, counted(generateContentRequest={"contents": [user("Hello")], "cachedContent": CACHE}), **denied,
              variant="count"),
         *(
-            Pair("cache-gone", on_cache(DELETED, method), _GONE, on_cache(CACHE, method), **denied, variant=method)
+            Pair("cache-gone", on_cache(DELETED, method), _NO_CACHE, on_cache(CACHE, method), **denied, variant=method)
             for method in ("GET", "PATCH", "DELETE")
         ),
         Pair("cache-and-settings", cached(systemInstruction=user("Be brief.")), _ALONE, cached()),
@@ -119,7 +119,7 @@ def _size() -> list[Pair]:
     )
     denied: Json = {"status": 403, "kind": "PERMISSION_DENIED"}
     inside = user(response(parts=[page]))
-    asked = [user("Look."), {"role": "model", "parts": [{"functionCall": {"name": "read_sensor"}}]}]
+    contents = [user("Look."), {"role": "model", "parts": [{"functionCall": {"name": "read_sensor"}}]}]
     return [
         Pair("too-many-tokens", ask(user("a" * 4 * 1_048_576)),
              "The input token count (1048577) exceeds the maximum number of tokens allowed (1048576).",
@@ -127,9 +127,9 @@ def _size() -> list[Pair]:
         Pair("unreachable-file", vertex(ask(user(page))), robots, vertex(ask(user(reachable))), variant="vertex"),
         Pair("unreachable-file", ask(user(page)),
              "You do not have permission to access the File gone or it may not exist.", ask(user(reachable)), **denied),
-        Pair("unreachable-file", at(OLD, ask(*asked, inside)),
+        Pair("unreachable-file", at(OLD, ask(*contents, inside)),
              "You do not have permission to access the File gone or it may not exist.",
-             at(OLD, ask(*asked, user(response(parts=[reachable])))), **denied, variant="in-a-response"),
+             at(OLD, ask(*contents, user(response(parts=[reachable])))), **denied, variant="in-a-response"),
     ]  # fmt: skip
 
 

@@ -8,9 +8,9 @@ from turnproof.dialects.openai_chat.surfaces import Surface
 
 from ...requests import Json
 from ..builders import (
-    ASKED,
     KEY,
     MODEL,
+    OPENING,
     Ask,
     Pair,
     ask,
@@ -149,7 +149,7 @@ def _at_ollama() -> list[Pair]:
         return ask(user([image(url)]), surface=ollama)
 
     def calling(arguments: str) -> Ask:
-        return ask(ASKED, assistant("", call(arguments=arguments)), result(), surface=ollama)
+        return ask(OPENING, assistant("", call(arguments=arguments)), result(), surface=ollama)
 
     return [
         Pair("ollama-unreadable-body", Ask(raw=b'{"model": ', surface=ollama),
@@ -157,12 +157,12 @@ def _at_ollama() -> list[Pair]:
         Pair("ollama-unreadable-body", ask(surface=ollama, messages="How moist?"),
              "json: cannot unmarshal string into Go struct field ChatCompletionRequest.messages of type []struct",
              legal, variant="type"),
-        Pair("ollama-missing-model", bare(messages=[ASKED]), "model is required", legal),
+        Pair("ollama-missing-model", bare(messages=[OPENING]), "model is required", legal),
         Pair("ollama-missing-messages", bare(model="qwen3"), "[] is too short - 'messages'", legal),
         Pair("ollama-missing-messages", bare(model="qwen3", messages=[]), "[] is too short - 'messages'", legal,
              variant="empty"),
         Pair("ollama-content", ask(user(None), surface=ollama), "invalid message content type: <nil>",
-             ask(ASKED, assistant(None, call()), result(), surface=ollama)),
+             ask(OPENING, assistant(None, call()), result(), surface=ollama)),
         Pair("ollama-content", ask(user({"text": "How moist?"}), surface=ollama),
              "invalid message content type: map[string]interface {}", ask(user("How moist?"), surface=ollama),
              variant="object"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from turnproof.dialects.openai_chat.surfaces import Surface
 
 from ...requests import Json
-from ..builders import ASKED, PNG, REASONER, TOOL, Pair, ask, assistant, call, image, result, system, tool, user
+from ..builders import OPENING, PNG, REASONER, TOOL, Pair, ask, assistant, call, image, result, system, tool, user
 
 PDF = "data:application/pdf;base64,JVBERi0="
 _CLOSED: Json = {
@@ -40,8 +40,8 @@ def _arguments() -> list[Pair]:
 
 
 def _described(description: str) -> Json:
-    made = tool()
-    return made | {"function": made["function"] | {"description": description}}
+    wire_tool = tool()
+    return wire_tool | {"function": wire_tool["function"] | {"description": description}}
 
 
 def _tools() -> list[Pair]:
@@ -118,12 +118,12 @@ def _sampling() -> list[Pair]:
     ]  # fmt: skip
 
 
-def _below(least: int, got: int, kind: str = "integer") -> str:
-    return f"{kind} below minimum value. Expected a value >= {least}, but got {got} instead."
+def _below(least: int, value: int, kind: str = "integer") -> str:
+    return f"{kind} below minimum value. Expected a value >= {least}, but got {value} instead."
 
 
-def _above(most: int, got: float, kind: str = "decimal") -> str:
-    return f"{kind} above maximum value. Expected a value <= {most}, but got {got:g} instead."
+def _above(most: int, value: float, kind: str = "decimal") -> str:
+    return f"{kind} above maximum value. Expected a value <= {most}, but got {value:g} instead."
 
 
 def _values() -> list[Pair]:
@@ -186,8 +186,8 @@ def _values() -> list[Pair]:
 def _members() -> list[Pair]:
     """Members that there are not, of what stands below the body."""
     unknown: Json = {"kind": "unknown_parameter"}
-    numbered = (ASKED, assistant(None, call() | {"index": 0}), result())
-    ordinary = (ASKED, assistant(None, call()), result())
+    numbered = (OPENING, assistant(None, call() | {"index": 0}), result())
+    ordinary = (OPENING, assistant(None, call()), result())
     marked: Json = {"type": "text", "text": "How moist is bed 3?", "cache_control": {"type": "ephemeral"}}
     unmarked: Json = {"type": "text", "text": "How moist is bed 3?"}
     with_data: Json = {"type": "file", "file": {"file_data": PDF, "filename": "a.pdf", "data": PDF}}
@@ -234,7 +234,7 @@ def _form() -> list[Pair]:
     return [
         Pair("json-word", ask(**wanted),
              "'messages' must contain the word 'json' in some form, to use 'response_format' of type 'json_object'.",
-             ask(system("Answer in JSON."), ASKED, **wanted), param="messages"),
+             ask(system("Answer in JSON."), OPENING, **wanted), param="messages"),
         Pair("strict-format", ask(**_format(_OPEN)),
              f"Invalid schema for response_format 'reading': In context=(), {_NOT_CLOSED}",
              ask(**_format(_OPEN, strict=False)), param="response_format"),

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from ..builders import (
-    ASKED,
     CLOSED,
     FLEETING,
     FLEETING_CALL,
     FLEETING_REASONING,
     OLD,
+    OPENING,
     RESPONSE,
     SEALED_BY_OTHER,
     SEALED_ELSEWHERE,
@@ -122,8 +122,8 @@ def _tools() -> tuple[Pair, ...]:
     )  # fmt: skip
 
 
-def _held() -> tuple[Pair, ...]:
-    gone = (
+def _items() -> tuple[Pair, ...]:
+    unknown = (
         "Item with id '{}' not found. Items are not persisted when `store` is set to false. Try again with `store` set "
         "to true, or remove this item from your input."
     )
@@ -136,16 +136,16 @@ def _held() -> tuple[Pair, ...]:
         ),
         Pair(
             "item-not-found", loop(reasoning(FLEETING_REASONING, None), FLEETING[1], output("call_f")),
-            gone.format(FLEETING_REASONING), loop(*FLEETING, output("call_f")), status=404, param="input",
+            unknown.format(FLEETING_REASONING), loop(*FLEETING, output("call_f")), status=404, param="input",
         ),
         Pair(
-            "item-not-found", loop({"type": "item_reference", "id": "msg_gone"}), gone.format("msg_gone"),
+            "item-not-found", loop({"type": "item_reference", "id": "msg_gone"}), unknown.format("msg_gone"),
             loop({"type": "item_reference", "id": "msg_stored"}), status=404, param="input", variant="reference",
         ),
         Pair(
-            "duplicate-item", ask(ASKED, assistant("41", id="msg_1"), user("Sure?"), assistant("Yes", id="msg_1")),
+            "duplicate-item", ask(OPENING, assistant("41", id="msg_1"), user("Sure?"), assistant("Yes", id="msg_1")),
             "Duplicate item found with id msg_1. Remove duplicate items from your input and try again.",
-            ask(ASKED, assistant("41", id="msg_1"), user("Sure?"), assistant("Yes", id="msg_2")), param="input",
+            ask(OPENING, assistant("41", id="msg_1"), user("Sure?"), assistant("Yes", id="msg_2")), param="input",
         ),
     )  # fmt: skip
 
@@ -173,7 +173,7 @@ def _pairing() -> tuple[Pair, ...]:
 
 
 def _thoughts() -> tuple[Pair, ...]:
-    lost = "Item '{}' of type 'function_call' was provided without its required 'reasoning' item: '{}'."
+    missing = "Item '{}' of type 'function_call' was provided without its required 'reasoning' item: '{}'."
     alone = "Item '{}' of type 'reasoning' was provided without its required following item."
     return (
         Pair(
@@ -198,12 +198,12 @@ def _thoughts() -> tuple[Pair, ...]:
             param="input", variant="follower-without-id",
         ),
         Pair(
-            "item-without-reasoning", loop(STORED[1], output("call_s")), lost.format(STORED_CALL, STORED_REASONING),
+            "item-without-reasoning", loop(STORED[1], output("call_s")), missing.format(STORED_CALL, STORED_REASONING),
             loop(call("call_s"), output("call_s")), param="input",
         ),
         Pair(
             "item-without-reasoning", loop(reasoning(None), STORED[1], output("call_s")),
-            lost.format(STORED_CALL, STORED_REASONING), loop(*STORED, output("call_s")),
+            missing.format(STORED_CALL, STORED_REASONING), loop(*STORED, output("call_s")),
             param="input", variant="reasoning-without-id",
         ),
         Pair(
@@ -217,7 +217,7 @@ def _thoughts() -> tuple[Pair, ...]:
         ),
         Pair(
             "unstored-item-without-reasoning", loop(FLEETING[1], output("call_f")),
-            lost.format(FLEETING_CALL, FLEETING_REASONING), loop(call("call_f"), output("call_f")), enforced=False,
+            missing.format(FLEETING_CALL, FLEETING_REASONING), loop(call("call_f"), output("call_f")), enforced=False,
         ),
     )  # fmt: skip
 
@@ -233,4 +233,4 @@ def _size() -> tuple[Pair, ...]:
     )  # fmt: skip
 
 
-PAIRS: tuple[Pair, ...] = (*_settings(), *_tools(), *_held(), *_pairing(), *_thoughts(), *_size())
+PAIRS: tuple[Pair, ...] = (*_settings(), *_tools(), *_items(), *_pairing(), *_thoughts(), *_size())

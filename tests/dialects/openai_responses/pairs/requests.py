@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from ..builders import (
-    ASKED,
     KEY,
     OLD,
+    OPENING,
     Ask,
     Pair,
     ask,
@@ -191,15 +191,15 @@ def _shape() -> tuple[Pair, ...]:
             ask({"role": "developer", "content": "41 %"}), kind="invalid_value", param="input[0]",
         ),
         Pair(
-            "assistant-content", ask(ASKED, {"role": "assistant", "content": [{"type": "input_text", "text": "41"}]}),
+            "assistant-content", ask(OPENING, {"role": "assistant", "content": [{"type": "input_text", "text": "41"}]}),
             "Invalid value: 'input_text'. Supported values are: 'output_text' and 'refusal'.",
-            ask(ASKED, assistant("41")), kind="invalid_value", param="input[1].content[0]",
+            ask(OPENING, assistant("41")), kind="invalid_value", param="input[1].content[0]",
         ),
         Pair(
-            "output-content", loop(call(), output(said=[{"type": "output_text", "text": "41 %"}])),
+            "output-content", loop(call(), output(value=[{"type": "output_text", "text": "41 %"}])),
             "Invalid value: 'output_text'. Supported values are: 'input_text', 'input_image', 'input_file', and "
             "'scoped_content'.",
-            loop(call(), output(said=[{"type": "input_text", "text": "41 %"}])),
+            loop(call(), output(value=[{"type": "input_text", "text": "41 %"}])),
             kind="invalid_value", param="input[2].output[0]",
         ),
     )  # fmt: skip
@@ -209,10 +209,10 @@ def _ids() -> tuple[Pair, ...]:
     long = "call_" + "x" * 60
     return (
         Pair(
-            "id-characters", ask(ASKED, assistant("41 %", id="")),
+            "id-characters", ask(OPENING, assistant("41 %", id="")),
             "Invalid 'input[1].id': ''. Expected an ID that contains letters, numbers, underscores, or dashes, but "
             "this value contained additional characters.",
-            ask(ASKED, assistant("41 %", id="msg_1")), kind="invalid_value", param="input[1].id",
+            ask(OPENING, assistant("41 %", id="msg_1")), kind="invalid_value", param="input[1].id",
         ),
         Pair(
             "id-prefix", loop(call(id="call_1"), output()),

@@ -55,11 +55,11 @@ class Cassettes(FolderPart):
         found["play first", "turnproof"], found["play last", "turnproof"] = _ends(plays)
         for name, ours in (("vcrpy", False), ("vcrpy, registered", True)):
             found["load", name] = _cpu(partial(_vcr, file, ours=ours))
-            tape = _vcr(file, ours=ours)
+            cassette = _vcr(file, ours=ours)
             # The registered matcher reads every recorded request when it first meets it: a cost of its own, once.
-            found["play opening", name] = _cpu(partial(_vcr_play, tape, self._interactions // 2))
-            found["play first", name] = _cpu(partial(_vcr_play, tape, 0))
-            found["play last", name] = _cpu(partial(_vcr_play, tape, last))
+            found["play opening", name] = _cpu(partial(_vcr_play, cassette, self._interactions // 2))
+            found["play first", name] = _cpu(partial(_vcr_play, cassette, 0))
+            found["play last", name] = _cpu(partial(_vcr_play, cassette, last))
         return found
 
 
@@ -91,7 +91,7 @@ def _vcr(path: Path, *, ours: bool) -> Any:
     )
 
 
-def _vcr_play(tape: Any, number: int) -> None:
+def _vcr_play(cassette: Any, number: int) -> None:
     """What vcrpy's HTTP stubs do for one request."""
     from vcr.request import Request  # type: ignore[import-untyped]
 
@@ -99,5 +99,5 @@ def _vcr_play(tape: Any, number: int) -> None:
     vcr_request = Request(
         http_request.method, f"{WIRE.default_host}{http_request.path}", http_request.body, dict(http_request.headers)
     )
-    assert tape.can_play_response_for(vcr_request)
-    tape.play_response(vcr_request)
+    assert cassette.can_play_response_for(vcr_request)
+    cassette.play_response(vcr_request)

@@ -61,8 +61,8 @@ class Certifying(FolderPart):
 
     def round(self) -> Mapping[Key, float]:
         """Milliseconds a verdict."""
-        ran = run(["-m", "turnproof", "certify", _ADAPTER, "--out", str(self.folder)])
-        found = {("check", f"turnproof certify {_ADAPTER}"): ran.wall / verdicts(self.folder) * 1e3}
+        process = run(["-m", "turnproof", "certify", _ADAPTER, "--out", str(self.folder)])
+        found = {("check", f"turnproof certify {_ADAPTER}"): process.wall / verdicts(self.folder) * 1e3}
         if self._python is not None:
             found["check", "langchain-tests"] = _standard_tests(self._python, self.folder)
         return found
@@ -74,11 +74,11 @@ def _standard_tests(python: Path, folder: Path) -> float:
     with EmulatorServer() as server:
         at = server.open_run(dialect(binding.dialect), Behaving())
         env = {"STANDARD_URL": at.base_url, "STANDARD_KEY": CANARY_KEY, "STANDARD_MODEL": binding.model}
-        ran = run(["-m", "pytest", *_PYTEST, str(_SUITE)], python=str(python), cwd=folder, env=env)
-    passed = re.search(r"(\d+) passed", ran.said)
+        process = run(["-m", "pytest", *_PYTEST, str(_SUITE)], python=str(python), cwd=folder, env=env)
+    passed = re.search(r"(\d+) passed", process.stdout)
     if passed is None:
-        raise ProviderError(f"langchain-tests passed nothing: {ran.said[-200:]!r}")
-    return ran.wall / int(passed[1]) * 1e3
+        raise ProviderError(f"langchain-tests passed nothing: {process.stdout[-200:]!r}")
+    return process.wall / int(passed[1]) * 1e3
 
 
 class Contexts(FolderPart):
@@ -92,7 +92,7 @@ class Contexts(FolderPart):
     def round(self) -> Mapping[Key, float]:
         """The number."""
         code = _COUNTED.replace("{adapter!r}", repr(_ADAPTER)).replace("{out!r}", repr(str(self.folder)))
-        output = run(["-c", code]).said
+        output = run(["-c", code]).stdout
         count = float(output.strip().splitlines()[-1])
         return {("TLS contexts", f"turnproof certify {_ADAPTER}"): count, ("TLS contexts", "an adapter"): 1.0}
 

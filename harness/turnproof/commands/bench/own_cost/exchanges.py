@@ -40,7 +40,7 @@ def parse_request(http_request: HttpRequest) -> Call:
 
 def write(path: Path, interactions: int) -> None:
     """A cassette of so many exchanges."""
-    tape = Recorder(
+    recorder = Recorder(
         adapter="bench", scenario="fixed", dialect=WIRE, model="claude-sonnet-4-6", recorded="emulated", day=_DAY
     )
     for number in range(interactions):
@@ -49,10 +49,10 @@ def write(path: Path, interactions: int) -> None:
         reply = Reply((ReplyPart(Text(f"Entry {number:06d}: {_SENTENCE}")),), FinishReason.STOP)
         rendered = WIRE.render(call, reply, PromptUsage(1500), _WORLD, str(number))
         chunks = [event.data for event in rendered.events]
-        tape.add(
+        recorder.add(
             http_request, call, status=rendered.status, headers=rendered.headers, chunks=chunks, turn=number, round_=0
         )
-    save(tape.cassette(), path)
+    save(recorder.cassette(), path)
 
 
 _DAY = date(2026, 1, 1)

@@ -50,4 +50,4 @@ class ImportedSdks:
         """The number."""
         imports = "import sys, turnproof.run.driver, turnproof.commands.cli"
         code = f"{imports}; print(sum(name in sys.modules for name in {_SDKS!r}))"
-        return {("SDKs imported", "turnproof"): float(run(["-c", code]).said), ("SDKs imported", "one"): 1.0}
+        return {("SDKs imported", "turnproof"): float(run(["-c", code]).stdout), ("SDKs imported", "one"): 1.0}

@@ -14,17 +14,17 @@ from ....errors import ProviderError
 
 
 @dataclass(frozen=True, slots=True)
-class Ran:
+class FinishedProcess:
     """What a process took, in seconds, and what it said on stdout."""
 
     cpu: float
     wall: float
-    said: str
+    stdout: str
 
 
 def run(
     words: Sequence[str], *, python: str = sys.executable, cwd: Path | None = None, env: Mapping[str, str] | None = None
-) -> Ran:
+) -> FinishedProcess:
     """A Python with these arguments. Raises ProviderError, with the end of what it said, for an exit code but 0."""
     start, before = time.perf_counter(), _children()
     done = subprocess.run(
@@ -33,7 +33,7 @@ def run(
     if done.returncode:
         output = " ".join((done.stderr or done.stdout).split())
         raise ProviderError(f"{' '.join(words[:3])} ended with exit code {done.returncode}: {output[-400:]}")
-    return Ran(_children() - before, time.perf_counter() - start, done.stdout)
+    return FinishedProcess(_children() - before, time.perf_counter() - start, done.stdout)
 
 
 def _children() -> float:

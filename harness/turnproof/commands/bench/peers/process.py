@@ -35,10 +35,10 @@ class PeerProcess:
             raise ProviderError(f"{peer} is not known to speak to what {adapter} speaks to")
         self.name, self.package = peer, package
         # Closed with the process.
-        self._said = tempfile.TemporaryFile("w+")  # noqa: SIM115
+        self._stderr = tempfile.TemporaryFile("w+")  # noqa: SIM115
         words = [str(python or python_with(package)), "-E", "-s", str(_WORKER), peer, adapter]
         self._process = subprocess.Popen(
-            words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._said, text=True, env=_environment()
+            words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._stderr, text=True, env=_environment()
         )
         self.versions: dict[str, str] = {
             name: version for name, version in self.ask({"do": "versions"})["versions"].items() if name in SHOWN
@@ -80,11 +80,11 @@ class PeerProcess:
         with suppress(OSError):
             self._process.stdin.close()
         self._process.stdout.close()
-        self._said.close()
+        self._stderr.close()
 
     def _died(self) -> ProviderError:
-        self._said.seek(0)
-        output = " ".join(self._said.read().split())
+        self._stderr.seek(0)
+        output = " ".join(self._stderr.read().split())
         return ProviderError(f"the process of {self.name} has died: {output[-300:] or 'it printed nothing'}")
 
 

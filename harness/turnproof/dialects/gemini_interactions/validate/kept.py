@@ -22,7 +22,7 @@ def check(context: Context) -> Iterator[Refusal]:
         found = kept_interaction(context.world, previous)
         if found is None:
             yield replace(unknown_interaction(previous), outdated=has_expired(context.world, previous))
-        elif (status := found.told.get("status")) in _UNFINISHED:
+        elif (status := found.current.get("status")) in _UNFINISHED:
             message = f"The interaction {previous} has the status {status!r}."
             yield refuse(rules.UNFINISHED_PREVIOUS, message, "previous_interaction_id")
     if context.call.background and not context.call.stored:

@@ -40,10 +40,10 @@ def _running(sent: Sequence[Placed]) -> Sequence[Placed]:
     return sent[start:]
 
 
-def _thought(context: Context, placed: Placed, behind: Sequence[Placed]) -> Iterator[Refusal]:
+def _thought(context: Context, placed: Placed, following: Sequence[Placed]) -> Iterator[Refusal]:
     signature = signature_of(placed.item)
     if signature is None:
-        if any(each.kind == "function_call" for each in behind) and context.has(SIGNS):
+        if any(each.kind == "function_call" for each in following) and context.has(SIGNS):
             yield refuse(rules.UNSIGNED_THOUGHT, _INVALID, placed.path)
         return
     issued = context.world.issued.get(signature)

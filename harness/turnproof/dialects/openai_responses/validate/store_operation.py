@@ -13,11 +13,11 @@ from ..surfaces import ResponsesCall
 
 def check(call: ResponsesCall, world: World) -> Iterator[Refusal]:
     """What is wrong with a request to read, change or delete what is stored."""
-    if call.kept in ("response", "input_items"):
+    if call.stored_kind in ("response", "input_items"):
         found = kept_response(world, call.resource)
         if found is None:
             yield unknown_response(call.resource)
-        elif call.action == "cancel" and found.told.get("background") is not True:
+        elif call.action == "cancel" and found.current.get("background") is not True:
             message = "Cannot cancel a synchronous response."
             yield Refusal(rules.NOT_IN_BACKGROUND, 400, "invalid_request_error", message)
     elif call.resource is not None and kept_conversation(world, call.resource) is None:

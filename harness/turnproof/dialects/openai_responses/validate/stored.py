@@ -42,8 +42,8 @@ def _history(context: Context) -> Iterator[Refusal]:
             message = f"Previous response with id '{previous}' not found."
             unknown = refuse(rules.PREVIOUS_RESPONSE, message, where, "previous_response_not_found")
             yield replace(unknown, outdated=has_expired(context.world, previous))
-        elif found.told.get("status") in _UNFINISHED:
-            message = f"Previous response with id '{previous}' has the status '{found.told['status']}'."
+        elif found.current.get("status") in _UNFINISHED:
+            message = f"Previous response with id '{previous}' has the status '{found.current['status']}'."
             yield refuse(rules.UNFINISHED_PREVIOUS, message, where)
         if conversation is not None:
             message = f"'{where}' cannot be used in conjunction with 'conversation'."
