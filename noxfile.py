@@ -194,6 +194,7 @@ def lint(session: nox.Session) -> None:
     session.run("ruff", "check")
     session.run("ruff", "format", "--check")
     session.run("python", "docs/prose_lint.py")
+    session.run("python", "docs/name_lint.py")
 
 
 @nox.session

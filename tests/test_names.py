@@ -1,0 +1,62 @@
+"""Names in the code: the list finds them wherever they are defined, and none is left."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def _load() -> ModuleType:
+    """The script; it stands beside the pages, and is in no package."""
+    spec = importlib.util.spec_from_file_location("name_lint", ROOT / "docs" / "name_lint.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["name_lint"] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+lint = _load()
+
+
+@pytest.mark.parametrize(
+    ("source", "names"),
+    [
+        ("def said(): ...", ["said"]),
+        ("async def _told(kept, *, given=1): ...", ["_told", "given", "kept"]),
+        ("lambda made: made", ["made"]),
+        ("for said, text in rows: print(said)", ["said", "text"]),
+        ("self._heard = 1", ["_heard"]),
+        ("SAID = 1", ["SAID"]),
+        ("match value:\n    case [gone, *rest]: ...", ["gone", "rest"]),
+        ("try: ...\nexcept OSError as caught: ...", ["caught"]),
+        ("class Row:\n    said: str\n    def f(self) -> None:\n        text: str = ''", ["f", "self", "text"]),
+        ("print(row.said, given=1)", []),
+    ],
+)
+def test_a_name_is_found_where_it_is_defined(source: str, names: list[str]) -> None:
+    assert sorted(name for _, name in lint.names_in(source)) == sorted(names)
+
+
+def test_a_listed_name_is_found_with_its_place_unless_it_is_allowed(tmp_path: Path) -> None:
+    (tmp_path / "code.py").write_text("text = 1\n_SAID = 2\nkept = 3\n")
+    rules = lint.NameRules(frozenset({"said", "kept"}), ["*.py"], frozenset({("code.py", "kept")}))
+    assert list(lint.find_names(rules, tmp_path)) == [
+        "code.py:2: '_SAID': name what the value is, or what the function does"
+    ]
+
+
+def test_no_listed_name_is_in_the_code_and_every_exception_is_used() -> None:
+    rules = lint.read_rules()
+    assert list(lint.find_names(rules)) == []
+    everything = lint.NameRules(rules.words, sorted({file for file, _ in rules.allowed}), frozenset())
+    found = {tuple(hit.split(": ")[:2]) for hit in lint.find_names(everything)}
+    used = {(place.rpartition(":")[0], name.strip("'_").lower()) for place, name in found}
+    assert rules.allowed <= used
