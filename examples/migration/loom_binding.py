@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from typing import Any
 
 from loom import Note, Outcome, Session, Tool
@@ -129,7 +128,15 @@ ANTHROPIC = Binding(
     retained=RETAINED,
     options={"kind": "anthropic"},
 )
-OPENAI = replace(ANTHROPIC, name="loom-openai", dialect="openai-chat", model="gpt-5-mini", options={"kind": "openai"})
+OPENAI = Binding(
+    name="loom-openai",
+    dialect="openai-chat",
+    model="gpt-5-mini",
+    capabilities=CAPABILITIES,
+    open_legacy=Legacy,
+    retained=RETAINED,
+    options={"kind": "openai"},
+)
 
 
 # -- the session --------------------------------------------------------------------------------------------------
