@@ -218,7 +218,7 @@ def exchanges_of(views: Sequence[View], call: SdkCall) -> Exchanges:
     """The requests of each run that the SDK can make again, with whole and right answers."""
     found: Exchanges = []
     for view in views:
-        mine = []
+        own_requests = []
         for exchange in view.exchanges:
             request, response = exchange.request, exchange.response
             if response is None or response.status != 200 or response.fault is not None:
@@ -229,9 +229,9 @@ def exchanges_of(views: Sequence[View], call: SdkCall) -> Exchanges:
                 and isinstance(request.body, dict)
             ):
                 kind = response.headers.get("content-type", "application/json")
-                mine.append((request.body, answer_bytes(kind, response.bytes_sent)))
-        if mine:
-            found.append(mine)
+                own_requests.append((request.body, answer_bytes(kind, response.bytes_sent)))
+        if own_requests:
+            found.append(own_requests)
     return found
 
 

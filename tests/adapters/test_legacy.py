@@ -46,7 +46,7 @@ WAYS: dict[str, tuple[Callable[[Turns], Callable[..., ProviderResponse]], tuple[
 
 @pytest.mark.parametrize("way", WAYS)
 def test_a_turn_is_given_everything(way: str) -> None:
-    turns, token, recorder = Turns(), CancelToken(), [lambda told, number=number: None for number in range(4)]
+    turns, token, recorder = Turns(), CancelToken(), [lambda event, number=number: None for number in range(4)]
     send, content, message = WAYS[way]
     streamed = way.endswith("streamed")
     callbacks = (

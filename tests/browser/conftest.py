@@ -64,7 +64,7 @@ def open_page(chromium: Any) -> Iterator[Open]:
         context.close()
     # The page itself, and the pictures that stand in it.
     assert [event for event in page_events if not event.startswith(("request: file:", "request: data:"))] == []
-    assert len([said for said in page_events if said.startswith("request: file:")]) == len(contexts)
+    assert len([event for event in page_events if event.startswith("request: file:")]) == len(contexts)
 
 
 @pytest.fixture(scope="session")

@@ -65,7 +65,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def resumed_campaigns(adapter: str, scenario: str, kills: int, seed: int) -> list[Resumed]:
     """Kill so many campaigns and go on with each; prints a row for each as it ends."""
     words = [sys.executable, "-m", "turnproof", "certify", adapter, "--scenario", scenario]
-    drawn = random.Random(seed)
+    generator = random.Random(seed)
     found: list[Resumed] = []
     with tempfile.TemporaryDirectory(prefix="turnproof-kills-") as name:
         folder = Path(name)
@@ -76,11 +76,13 @@ def resumed_campaigns(adapter: str, scenario: str, kills: int, seed: int) -> lis
         for number in range(1, kills + 1):
             out = folder / str(number)
             resuming = [*words, "--out", str(out), "--resume"]
-            over, kept = kill(resuming, out, drawn.randrange(len(digests)), drawn.uniform(0, 0.3))
+            over, kept_runs = kill(resuming, out, generator.randrange(len(digests)), generator.uniform(0, 0.3))
             talk = whole(resuming)
-            told = re.search(r"resumed: (\d+) runs? taken over", talk)
+            resumed = re.search(r"resumed: (\d+) runs? taken over", talk)
             now = outcome(out)
-            one = Resumed(number, over, kept, int(told[1]) if told else 0, now[0] == digests, now[1] == verdicts)
+            one = Resumed(
+                number, over, kept_runs, int(resumed[1]) if resumed else 0, now[0] == digests, now[1] == verdicts
+            )
             print(one.row(), flush=True)
             found.append(one)
     return found

@@ -53,7 +53,7 @@ def find_refusals(dialect: Dialect, sendable: Sendable, world: World) -> list[Re
 
 def judge_by(dialect: Dialect, world: Callable[[], World]) -> Callable[[Sendable], list[Refusal]]:
     """What a dialect refuses in a request, each time in a fresh world."""
-    return lambda asked: find_refusals(dialect, asked, world())
+    return lambda request: find_refusals(dialect, request, world())
 
 
 def message_of(refusal: Refusal) -> str:

@@ -53,7 +53,7 @@ def decide(folder: str, phases: list[int], wanted: list[Scenario]) -> None:
     os.chdir(folder)
     config = load_config(Path.cwd())
     for phase in phases:
-        gate(GateOptions(phase, depth="quick", out=Path("reports"), in_process=True, config=config), wanted)
+        gate(GateOptions(phase, out=Path("reports"), in_process=True, config=config), wanted)
 
 
 if __name__ == "__main__":

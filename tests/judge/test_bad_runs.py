@@ -98,7 +98,7 @@ BAD_FOLDERS: list[tuple[Callable[[Path], None], str]] = [
 
 @pytest.mark.parametrize("words", READERS, ids=lambda words: "-".join(words))
 @pytest.mark.parametrize(
-    ("make_folder", "message"), BAD_FOLDERS, ids=[made.__name__.strip("_") for made, _ in BAD_FOLDERS]
+    ("make_folder", "message"), BAD_FOLDERS, ids=[make_folder.__name__.strip("_") for make_folder, _ in BAD_FOLDERS]
 )
 def test_a_folder_that_is_no_run_is_said_in_one_line(
     folder: Path,

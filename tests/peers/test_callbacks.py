@@ -20,11 +20,11 @@ def test_a_cancel_between_two_pieces_closes_the_librarys_generator() -> None:
         finally:
             closed.append("closed")
 
-    heard: list[str] = []
+    received: list[str] = []
 
     async def call() -> None:
         async for piece in pieces(library()):
-            heard.append(piece)
+            received.append(piece)
             if task := asyncio.current_task():
                 task.cancel()
 
@@ -34,4 +34,4 @@ def test_a_cancel_between_two_pieces_closes_the_librarys_generator() -> None:
         assert closed == ["closed"]  # before the loop ends, which closes what is left
 
     asyncio.run(main())
-    assert heard == ["Monday: "]
+    assert received == ["Monday: "]

@@ -43,7 +43,7 @@ def test_a_denied_call_is_answered_with_the_reason_and_the_turn_goes_on(path: st
         reply(call()),
         reply("then not"),
         tools=[tool(run=never_run)],
-        approve=lambda asked, token: Approval(False, reason),
+        approve=lambda call, token: Approval(False, reason),
     )
     assert session.send("Hi").text == "then not"
     assert shape(session)[2] == ("tool", (ToolResult("c1", "look", text, is_error=True),))
@@ -55,7 +55,7 @@ def test_a_denial_concerns_its_own_call_alone(parallel: bool) -> None:
     box = ToolBox(
         [tool(run=lambda args, token: args["n"])],
         parallel=parallel,
-        approve=lambda asked, token: Approval(asked.args["n"] != 1, "odd"),
+        approve=lambda call, token: Approval(call.args["n"] != 1, "odd"),
     )
     results = box.run([call(id=f"c{n}", n=n) for n in range(3)], CancelToken())
     assert [(r.call_id, r.result) for r in results] == [("c0", 0), ("c1", "permission denied: odd"), ("c2", 2)]
@@ -84,9 +84,9 @@ def test_what_is_allowed_runs_while_the_next_question_is_still_open() -> None:
 @pytest.mark.parametrize(
     ("approve", "text"),
     [
-        (lambda asked, token: 1 / 0, "permission denied: nobody could be asked: ZeroDivisionError: division by zero"),
+        (lambda call, token: 1 / 0, "permission denied: nobody could be call: ZeroDivisionError: division by zero"),
         (
-            lambda asked, token: True,
+            lambda call, token: True,
             "permission denied: nobody could be asked: TypeError: approve() returned bool instead of an Approval",
         ),
     ],
@@ -119,7 +119,7 @@ def test_a_tool_that_was_allowed_sees_the_context_of_the_turn(parallel: bool) ->
 
     variable: ContextVar[str] = ContextVar("variable")
     variable.set("from the turn")
-    box = ToolBox([tool(run=lambda args, token: variable.get())], parallel=parallel, approve=lambda asked, token: YES)
+    box = ToolBox([tool(run=lambda args, token: variable.get())], parallel=parallel, approve=lambda call, token: YES)
     assert [r.result for r in box.run([call(id="a"), call(id="b")], CancelToken())] == ["from the turn"] * 2
 
 
@@ -256,8 +256,8 @@ def test_each_call_that_began_ends_once_whether_allowed_denied_or_cancelled(path
         parallel_tools=False,
         observers=[
             Watching(
-                on_tool_began=lambda asked: events.append(asked.id),
-                on_tool_ended=lambda asked, result: events.append((asked.id, result.result)),
+                on_tool_began=lambda call: events.append(call.id),
+                on_tool_ended=lambda call, result: events.append((call.id, result.result)),
             )
         ],
     )

@@ -142,8 +142,8 @@ def test_each_call_begins_and_ends_once_for_the_observers() -> None:
         sleep=slow.sleep,
         observers=[
             Watching(
-                on_tool_began=lambda asked: events.append(asked.id),
-                on_tool_ended=lambda asked, result: events.append(result.result["status"]),
+                on_tool_began=lambda call: events.append(call.id),
+                on_tool_ended=lambda call, result: events.append(result.result["status"]),
                 on_status=lambda status: events.append(status),
             )
         ],

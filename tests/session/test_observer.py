@@ -122,7 +122,7 @@ def test_each_tool_that_began_ends_once_also_when_the_turn_is_cancelled(parallel
     )
     assert session.send("Hi", cancel_token=token).outcome == "cancelled"
     began = [event[1] for event in diary.events if event[0] == "tool"]
-    ended = [told[1] for told in diary.events if told[0] == "result"]
+    ended = [entry[1] for entry in diary.events if entry[0] == "result"]
     assert began == ended == ["a", "b"]
 
 

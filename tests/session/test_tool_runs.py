@@ -200,7 +200,7 @@ def test_observers_are_told_of_each_result_in_call_order(parallel: bool) -> None
     box = ToolBox(
         [tool(run=lambda args, token: args["n"])],
         parallel=parallel,
-        observer=Watching(on_tool_ended=lambda asked, result: results.append((asked.id, result.result))),
+        observer=Watching(on_tool_ended=lambda call, result: results.append((call.id, result.result))),
     )
     box.run([call(id=f"c{n}", n=n) for n in range(5)], CancelToken())
     assert results == [(f"c{n}", n) for n in range(5)]
@@ -252,9 +252,7 @@ def test_a_cancel_between_two_tools_keeps_the_first_result_and_does_not_run_the_
         numbers.append(args["n"])
         return "ok"
 
-    box = ToolBox(
-        [tool(run=run)], parallel=False, observer=Watching(on_tool_ended=lambda asked, result: token.cancel())
-    )
+    box = ToolBox([tool(run=run)], parallel=False, observer=Watching(on_tool_ended=lambda call, result: token.cancel()))
     first, second = box.run([call(id="a", n=1), call(id="b", n=2)], token)
     assert (first.result, second.result, numbers) == ("ok", "cancelled", [1])
 

@@ -297,10 +297,10 @@ def test_a_refused_request_after_a_cancel_names_the_rule_and_its_place() -> None
 def test_a_session_that_knows_the_window_may_leave_out_the_cancelled_turn() -> None:
     requirement = suite().catalogue["cancellation/history-serves-the-next-turn"]
     shorter = next_body(lambda body: {**body, "messages": body["messages"][-1:]})(cancelled())
-    begun = spoilt(shorter, CallBegan, lambda event: replace(event, messages=event.messages[-1:]), 1)
-    assert judge(requirement, "stateless", [begun]).status is Status.VIOLATED
-    begun.scenario = replace(begun.scenario, options={"context_tokens": 300})
-    assert judge(requirement, "stateless", [begun]).status is Status.INCONCLUSIVE
+    shortened = spoilt(shorter, CallBegan, lambda event: replace(event, messages=event.messages[-1:]), 1)
+    assert judge(requirement, "stateless", [shortened]).status is Status.VIOLATED
+    shortened.scenario = replace(shortened.scenario, options={"context_tokens": 300})
+    assert judge(requirement, "stateless", [shortened]).status is Status.INCONCLUSIVE
     shorter.scenario = replace(shorter.scenario, options={"context_tokens": 300})
     assert judge(requirement, "stateless", [shorter]).status is Status.VIOLATED
 

@@ -116,9 +116,9 @@ def test_a_broken_answer_that_was_taken_for_whole_is_not_asked_again_by_the_next
     """Its last event alone was lost: the calls in it are run, and what follows goes on from them."""
     call, result = FunctionCall("c1", "read_sensor", {"bed": "3"}), ToolResult("c1", "read_sensor", "41 %")
     script = scripted(["I look."], ["It is moist."], user="Hi.", faults=(Fault("reset"),))
-    made = RunBuilder(script, name="faults/taken_for_whole").turn("Hi.").call("I look.", call, fault="reset")
-    made.add(Chunk(text="I look.", turn=0, call=0)).results(result)
-    view = uncalled(made.call("It is moist.").end().view())
+    builder = RunBuilder(script, name="faults/taken_for_whole").turn("Hi.").call("I look.", call, fault="reset")
+    builder.add(Chunk(text="I look.", turn=0, call=0)).results(result)
+    view = uncalled(builder.call("It is moist.").end().view())
     assert [bool(one.fault) for one in view.exchanges] == [True, False]
     assert status("recovery/other-words-are-not-joined", view) is Status.INCONCLUSIVE
 

@@ -179,7 +179,7 @@ def test_thinking_that_nobody_can_read_is_redacted(text: str, data: dict[str, st
 
 
 def test_neighbours_are_one_thought_where_the_wire_has_no_signature() -> None:
-    noted = ProviderData("gemini", "gemini-2.5-flash", {"thought": True, "of a call": "c2lnbmF0dXJl" * 9})
-    parts = (Thought("Two ", provider_data=noted), Thought(""), Thought("beds."), Text("Yes."), Thought("Three."))
+    own_data = ProviderData("gemini", "gemini-2.5-flash", {"thought": True, "of a call": "c2lnbmF0dXJl" * 9})
+    parts = (Thought("Two ", provider_data=own_data), Thought(""), Thought("beds."), Text("Yes."), Thought("Three."))
     assert [run_text(run) for run in thought_runs(parts, parts[2:])] == ["Two beds.", "Three."]
     assert [run_text(run) for run in thought_runs(parts, parts)] == ["Two ", "beds.", "Three."]

@@ -23,8 +23,8 @@ _FINISHES = {
 
 
 class Turn:
-    """Fed with the updates of one turn. `tool_calls` gives the calls that came to the tools so far: not every program shows
-    the arguments of a call."""
+    """Fed with the updates of one turn. `tool_calls` gives the calls that came to the tools so far: not every program
+    shows the arguments of a call."""
 
     def __init__(
         self,

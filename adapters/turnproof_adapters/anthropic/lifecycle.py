@@ -91,7 +91,7 @@ class AnthropicProvider(CachePluginHolder, TokenCounts, KeyChecks, ServiceProvid
     def _restorer(self, prompt: Prompt) -> Restore:
         """What brings a call back into the caller's terms."""
         own = restorer(partial(tool_names, prompt.messages, prompt.tools))
-        return lambda name, given: (own(name), given)
+        return lambda name, wire_input: (own(name), wire_input)
 
     def _settings(self) -> Settings:
         return Settings(self.service, self._require_model(), self._max_tokens, self._thinking)

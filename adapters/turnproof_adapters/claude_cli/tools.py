@@ -45,7 +45,7 @@ def wire_name(name: str) -> str:
 def restorer(messages: Sequence[Message], tools: Sequence[ToolSchema] | None) -> Restore:
     """What brings a call back into the caller's terms."""
     own = _NAMING.restorer(partial(tool_names, messages, tools))
-    return lambda name, given: (own(name.removeprefix(PREFIX)), given)
+    return lambda name, wire_input: (own(name.removeprefix(PREFIX)), wire_input)
 
 
 def answer_mcp_request(

@@ -18,7 +18,7 @@ from turnproof import messages as m
 from turnproof.cancel import CancelToken
 from turnproof.provider import Binding, Endpoint
 
-from .callbacks import notify, notify_at_end
+from .callbacks import notify, notify_at_end, pieces
 from .capabilities import COMMON_CAPABILITIES
 from .chat_messages import chat_call, chat_tool
 from .google_transport import http_options

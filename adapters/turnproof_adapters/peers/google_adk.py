@@ -46,26 +46,26 @@ class Adk:
             config=types.GenerateContentConfig(**config),
         )
         streamed = listeners.get("on_chunk") is not None
-        heard: list[Any] = []
+        responses: list[Any] = []
         try:
             with (listeners.get("cancel_token") or CancelToken()).interrupting():
                 async for response in pieces(self._model.generate_content_async(request, stream=streamed)):
-                    heard.append(response)
+                    responses.append(response)
                     if response.partial:
                         _tell(response, listeners)
-                return self._response(heard, listeners)
+                return self._response(responses, listeners)
         except Exception as error:
             if typed := passed_error(error):
                 raise typed from error
             raise
-        text = "".join(part.text or "" for one in heard if one.partial for part in _texts(one))
-        usage = token_usage(next((one.usage_metadata for one in reversed(heard) if one.usage_metadata), None))
+        text = "".join(part.text or "" for one in responses if one.partial for part in _texts(one))
+        usage = token_usage(next((one.usage_metadata for one in reversed(responses) if one.usage_metadata), None))
         return ProviderResponse((Text(text),) if text else (), usage, FinishReason.CANCELLED)
 
-    def _response(self, heard: Sequence[Any], listeners: Mapping[str, Any]) -> ProviderResponse:
-        if not heard:
+    def _response(self, responses: Sequence[Any], listeners: Mapping[str, Any]) -> ProviderResponse:
+        if not responses:
             return ProviderResponse()
-        *_, last = heard
+        *_, last = responses
         word = getattr(last.finish_reason, "value", last.finish_reason) or last.error_code
         word = getattr(word, "value", word)
         parts = tuple(self._messages.read(last.content))

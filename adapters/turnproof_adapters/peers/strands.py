@@ -14,7 +14,7 @@ from turnproof.cancel import CancelToken
 from turnproof.messages import FinishReason, Message, ProviderResponse, Text
 from turnproof.provider import Binding, Endpoint
 
-from .callbacks import notify, notify_at_end
+from .callbacks import notify, notify_at_end, pieces
 from .capabilities import COMMON_CAPABILITIES
 from .google_transport import http_options
 from .sdk_errors import typed_error

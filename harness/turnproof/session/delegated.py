@@ -29,18 +29,24 @@ def session_of(binding: AgentBinding) -> SessionBinding:
         open=partial(_open, binding),
         send=_send,
         send_parts=_send,
-        history=lambda spoken: spoken.agent.history,
+        history=lambda conversation: conversation.agent.history,
         adapter=adapter_of(binding),
-        usage=lambda spoken: spoken.usage,
-        session_id=lambda spoken: spoken.agent.session_id,
-        session_capabilities=lambda spoken: spoken.agent.session_capabilities,
-        new_session=lambda spoken: spoken.agent.new_session(),
+        usage=lambda conversation: conversation.usage,
+        session_id=lambda conversation: conversation.agent.session_id,
+        session_capabilities=lambda conversation: conversation.agent.session_capabilities,
+        new_session=lambda conversation: conversation.agent.new_session(),
         list_sessions=_every if can.can_list else None,
-        resume_session=(lambda spoken, session_id: spoken.agent.resume_session(session_id)) if can.can_load else None,
-        continue_last=(lambda spoken, cwd: spoken.agent.continue_last(cwd)) if can.can_continue_last else None,
-        fork_session=(lambda spoken: spoken.agent.fork_session()) if can.can_fork else None,
-        delete_session=(lambda spoken, session_id: spoken.agent.delete_session(session_id)) if can.can_delete else None,
-        close=lambda spoken: spoken.agent.shutdown(),
+        resume_session=(lambda conversation, session_id: conversation.agent.resume_session(session_id))
+        if can.can_load
+        else None,
+        continue_last=(lambda conversation, cwd: conversation.agent.continue_last(cwd))
+        if can.can_continue_last
+        else None,
+        fork_session=(lambda conversation: conversation.agent.fork_session()) if can.can_fork else None,
+        delete_session=(lambda conversation, session_id: conversation.agent.delete_session(session_id))
+        if can.can_delete
+        else None,
+        close=lambda conversation: conversation.agent.shutdown(),
         paths=("legacy",),
         message_ids=False,
         capabilities=binding.capabilities,

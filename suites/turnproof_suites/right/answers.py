@@ -59,7 +59,7 @@ class _ThoughtsAsTheyStreamed(Broken):
             return response
         return changed(response, parts=tuple(map(self._noted, _halved(response.parts, Thought))))
 
-    def _noted(self, part: Part) -> Part:
+    def _with_note(self, part: Part) -> Part:
         if isinstance(part, Thought) and part.provider_data is not None and not part.provider_data.data:
             return changed(part, provider_data=changed(part.provider_data, data={"thought": True}))
         return part

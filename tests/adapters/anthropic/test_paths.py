@@ -190,7 +190,7 @@ def test_a_call_in_a_stream_goes_by_the_name_that_it_is_given_back() -> None:
     source = Source(iter(events), lambda: None)
     own = {"wire_name": "own name"}
     caller = Caller(ANTHROPIC, KEY)
-    response = caller.call(never, lambda: source, lambda name, given: (own[name], given), STREAMED, None)
+    response = caller.call(never, lambda: source, lambda name, wire_input: (own[name], wire_input), STREAMED, None)
     assert response.calls == (call("a", "own name"),)
 
 

@@ -44,7 +44,7 @@ def wait_for_exit(pipe: Pipe) -> Pipe:
 
 
 def lines(pipe: Pipe) -> Iterator[Line]:
-    return pipe.lines(lambda number, asked: None)
+    return pipe.lines(lambda number, request: None)
 
 
 def begin(pipe: Pipe) -> None:

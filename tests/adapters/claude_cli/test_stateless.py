@@ -52,7 +52,9 @@ def test_the_wire_carries_the_conversation_and_nothing_is_lost_or_added(emulated
     chunks: list[str] = []
     with provider(emulated.run.base_url) as claude:
         on_chunk = chunks.append if streamed else None
-        history = conversation(emulated, lambda said: claude.complete(said, SYSTEM, [SENSOR], on_chunk=on_chunk))
+        history = conversation(
+            emulated, lambda messages: claude.complete(messages, SYSTEM, [SENSOR], on_chunk=on_chunk)
+        )
     assert [len(message.calls) for message in history] == [0, 2, 0, 0, 0, 0]
     assert [message.text for message in history if message.role == "model"] == [
         "Let me look.",
@@ -169,7 +171,7 @@ def test_thinking_goes_back_with_its_signature() -> None:
     with api(THINKING) as emulated:
         emulated.arm(0)
         with provider(emulated.run.base_url, thinking={"budget_tokens": 1024}) as claude:
-            history = conversation(emulated, lambda said: claude.complete(said, SYSTEM, [SENSOR]))
+            history = conversation(emulated, lambda messages: claude.complete(messages, SYSTEM, [SENSOR]))
         assert [part.text for message in history for part in message.parts if isinstance(part, Thought)] == [
             "Both have sensors.",
             "Dry enough.",

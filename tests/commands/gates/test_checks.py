@@ -171,7 +171,7 @@ def test_every_difference_of_a_conversation_is_in_the_detail() -> None:
     verdict = judged("2/paths-agree", [run("legacy")], [emptied(run("stateless"), "You keep bees.")])
     first, second = wording().message(verdict), wording().detail(verdict)
     assert {"You keep bees." in text for text in (first, second)} == {True, False}
-    assert {"41 %" in told for told in (first, second)} == {True, False}
+    assert {"41 %" in detail for detail in (first, second)} == {True, False}
     assert first.endswith("(and 1 more)")
 
 

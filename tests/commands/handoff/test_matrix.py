@@ -105,23 +105,23 @@ class Told(Silence):
 
 
 def test_progress_counts_the_runs_of_all_legs_and_knows_what_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
-    told = Told()
-    monkeypatch.setattr(engine, "progress", lambda command: told)
+    tracker = Told()
+    monkeypatch.setattr(engine, "progress", lambda command: tracker)
     matrix("FIRST", "SECOND")
-    assert told.counts == [(done, 6) for done in range(1, 7)]
+    assert tracker.counts == [(done, 6) for done in range(1, 7)]
 
 
 def test_progress_shows_the_workers_of_a_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
-    told = Told()
+    tracker = Told()
 
     def on_a_cluster(cluster: object, subjects: Any, *, on_workers: Any, **options: Any) -> RunPlace:
         on_workers(3)
         return run_place(None, subjects, on_workers=on_workers, **options)
 
-    monkeypatch.setattr(engine, "progress", lambda command: told)
+    monkeypatch.setattr(engine, "progress", lambda command: tracker)
     monkeypatch.setattr(engine, "run_place", on_a_cluster)
     matrix("FIRST", "SECOND")
-    assert told.cluster == [3]
+    assert tracker.cluster == [3]
 
 
 def test_evidence_of_every_leg_is_kept(tmp_path: Path) -> None:

@@ -46,4 +46,4 @@ def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable
 @pytest.fixture
 def take(module: Callable[..., type]) -> Take:
     """The inventory of a class, from its source."""
-    return lambda source, cls="Provider", **beside: InventoryFacts(take_inventory(module(source, cls, **beside)))
+    return lambda source, cls="Provider", **files: InventoryFacts(take_inventory(module(source, cls, **files)))

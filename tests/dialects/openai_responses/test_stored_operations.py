@@ -198,7 +198,9 @@ def test_equal_requests_create_conversations_and_items_of_their_own(running: Ser
     assert first.id != second.id
     for conversation in (first, second, second):
         running.client.conversations.items.create(conversation.id, items=items)
-    found = [item.id for kept in (first, second) for item in running.client.conversations.items.list(kept.id)]
+    found = [
+        item.id for conversation in (first, second) for item in running.client.conversations.items.list(conversation.id)
+    ]
     assert len(found) == len(set(found)) == 3
 
 

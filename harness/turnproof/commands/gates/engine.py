@@ -79,8 +79,8 @@ def gate(options: GateOptions, scenarios: Sequence[Scenario] | None = None) -> G
     with ExitStack() as files:
         files.enter_context(locked(folder))
         remove(options.out, f"{folder.name}.json", f"{folder.name}.md")
-        kept = _kept(options, suite, candidates, folder)
-        laboratory = GateRunner(options, suite, every, backends, _cluster(options, files), kept)
+        kept_gate = _kept_gate(options, suite, candidates, folder)
+        laboratory = GateRunner(options, suite, every, backends, _cluster(options, files), kept_gate)
         runs = Runs.make(laboratory, candidates, criteria, folder, files)
         reports = tuple(
             subject_report(
@@ -98,9 +98,9 @@ def gate(options: GateOptions, scenarios: Sequence[Scenario] | None = None) -> G
             writer.finish(exit_code(report.state), report.duration_s)
         write_whole(options.out / f"{folder.name}.json", gate_json(report))
         write_whole(options.out / f"{folder.name}.md", gate_md(report))
-        if kept is not None:
-            kept.remove()
-            print(f"resumed: {counted(kept.taken_over, 'run')} taken over", file=sys.stderr)
+        if kept_gate is not None:
+            kept_gate.remove()
+            print(f"resumed: {counted(kept_gate.taken_over, 'run')} taken over", file=sys.stderr)
     if options.update_baseline:
         record(report, baseline, options.baseline)
     for talk in backends.mismatches:
@@ -117,8 +117,10 @@ def _cluster(options: GateOptions, held: ExitStack) -> ClusterOptions | None:
     return replace(options.cluster, address=held.enter_context(standing(options.cluster.address)))
 
 
-def _kept(options: GateOptions, suite: Suite, candidates: Mapping[str, Candidate], folder: Path) -> KeptGate | None:
-    """Where runs are kept for a gate that may be interrupted; None where nobody has asked for that."""
+def _kept_gate(
+    options: GateOptions, suite: Suite, candidates: Mapping[str, Candidate], folder: Path
+) -> KeptGate | None:
+    """Where runs are kept_gate for a gate that may be interrupted; None where nobody has asked for that."""
     if not options.resume:
         return None
     subjects = [one.subject for one in candidates.values()]

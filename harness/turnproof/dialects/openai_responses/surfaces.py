@@ -111,9 +111,9 @@ _ROWS: tuple[tuple[re.Pattern[str], Address], ...] = (
     *(
         (
             re.compile(path.replace("{", "(?P<").replace("}", ">[^/]+)")),
-            Address(Surface.OPENAI, method, "stored", action=action, stored_kind=kept),
+            Address(Surface.OPENAI, method, "stored", action=action, stored_kind=kind),
         )
-        for path, method, action, kept in _ON_THE_STORE
+        for path, method, action, kind in _ON_THE_STORE
     ),
 )
 _WORDS = frozenset({"/v1/responses/input_tokens", "/v1/responses/compact"})

@@ -142,7 +142,7 @@ class Reader:
 
     def _in_order(self, calls: Sequence[FunctionCall]) -> list[FunctionCall]:
         """Calls in the order of the wire: that in which they were called back is told by itself."""
-        return sorted(calls, key=lambda made: str(self._view.aliases.within(made.id)))
+        return sorted(calls, key=lambda call: str(self._view.aliases.within(call.id)))
 
     def _usages(self) -> _Read:
         for call in self._calls:

@@ -25,7 +25,7 @@ SCHEMA: Final[dict[str, Any]] = {
 _BED: Final = st.fixed_dictionaries({"bed": texts(2), "dry": st.booleans()})
 
 STRUCTURED: Final[st.SearchStrategy[Round]] = (
-    _BED.map(lambda bed: json.dumps(bed, ensure_ascii=False)).flatmap(pieces).map(lambda said: [{"text": said}])
+    _BED.map(lambda bed: json.dumps(bed, ensure_ascii=False)).flatmap(pieces).map(lambda text: [{"text": text}])
 )
 """An answer that is JSON of that schema."""
 

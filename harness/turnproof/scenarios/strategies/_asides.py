@@ -20,7 +20,7 @@ _REPLIES: Final = st.sampled_from(
 ).flatmap(pieces)
 _MORE: Final = st.sampled_from(("And label the pots.", "Stop: the pots first.", "🪴 zuerst\r\n"))
 
-CHILD: Final = st.fixed_dictionaries({"user": _CHILD_TASKS, "model": _REPLIES.map(lambda said: [[{"text": said}]])})
+CHILD: Final = st.fixed_dictionaries({"user": _CHILD_TASKS, "model": _REPLIES.map(lambda text: [[{"text": text}]])})
 """A turn of the session's child."""
 
 COMMAND: Final = st.fixed_dictionaries({"command": texts(2), "outcome": texts()})
