@@ -84,7 +84,7 @@ def test_what_is_allowed_runs_while_the_next_question_is_still_open() -> None:
 @pytest.mark.parametrize(
     ("approve", "text"),
     [
-        (lambda call, token: 1 / 0, "permission denied: nobody could be call: ZeroDivisionError: division by zero"),
+        (lambda call, token: 1 / 0, "permission denied: nobody could be asked: ZeroDivisionError: division by zero"),
         (
             lambda call, token: True,
             "permission denied: nobody could be asked: TypeError: approve() returned bool instead of an Approval",

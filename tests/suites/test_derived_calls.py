@@ -61,7 +61,7 @@ def test_a_good_session_is_accused_of_nothing_by_its_derived_calls(case: Case) -
     assert judged(case, case.good()) in (Status.HELD, None)
 
 
-@pytest.mark.parametrize("case", CASES, ids=attrgetter("id", "said"))
+@pytest.mark.parametrize("case", CASES, ids=attrgetter("id", "message"))
 def test_what_is_wrong_outside_of_a_call_is_found_without_it(case: Case) -> None:
     good = case.good()
     bad = case.bad(good)

@@ -48,7 +48,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.id}/{case.said}")
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.id}/{case.message}")
 def test_a_broken_run_is_violated_and_the_good_one_is_held(case: Case) -> None:
     decide(case)
 

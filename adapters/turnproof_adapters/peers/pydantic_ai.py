@@ -59,15 +59,13 @@ def thinking(text: str, data: ours.ProviderData | None) -> m.ThinkingPart:
     return m.ThinkingPart(text, **own)
 
 
-def message(neutral_message: ours.Message) -> m.ModelMessage:
-    parts = [other(part) for part in neutral_message.parts]
-    if neutral_message.role == "system":
+def message(one: ours.Message) -> m.ModelMessage:
+    parts = [other(part) for part in one.parts]
+    if one.role == "system":
         parts = [m.SystemPromptPart(part.content) for part in parts]
-    if neutral_message.role == "user":
+    if one.role == "user":
         parts = [m.UserPromptPart([getattr(part, "content", part) for part in parts])]
-    return (
-        m.ModelResponse(parts, provider_name="anthropic") if neutral_message.role == "model" else m.ModelRequest(parts)
-    )
+    return m.ModelResponse(parts, provider_name="anthropic") if one.role == "model" else m.ModelRequest(parts)
 
 
 def response(answer: m.ModelResponse, cancelled: bool = False) -> ours.ProviderResponse:

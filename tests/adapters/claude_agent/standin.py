@@ -213,7 +213,7 @@ class Agent(one_answer.Program):  # type: ignore[misc]
         if "/cost" in str(line["message"]["content"]) and not line.get("text_not_typed"):
             super().result(False, "Estimated cost: $0.0000", "completed")
             return
-        if self.given.resume and self.store.unanswered:
+        if self.options.resume and self.store.unanswered:
             self.store.put({"role": "assistant", "model": "<synthetic>", "content": "No response requested."})
         self.store.unanswered = False
         self.store.put(line["message"], uuid=line.get("uuid") or str(uuid.uuid4()))
@@ -238,7 +238,7 @@ class Agent(one_answer.Program):  # type: ignore[misc]
             elif self.stop_reason in ("refusal", "max_tokens"):
                 deed = "max_output_tokens" if self.stop_reason == "max_tokens" else None
                 self.apologise("API Error: the safeguards stopped the response, or it was too long.", deed=deed)
-                self.result(True, self.said, "api_error")
+                self.result(True, self.error_text, "api_error")
                 return
             elif not calls:
                 self.result(False, "", "completed")

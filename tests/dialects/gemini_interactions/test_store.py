@@ -193,7 +193,7 @@ def test_an_observed_state_replaces_the_one_before() -> None:
     name = answer_body(at, ask(background=True))["id"]
     final = {"id": name, "object": "interaction", "status": "completed", "steps": [OPENING, {"type": "model_output"}]}
     DIALECT.observe(read_request(on(name), at), 200, {}, msgspec.json.encode(final), at)
-    assert at.resources[name].told["steps"] == [{"type": "model_output"}]
+    assert at.resources[name].current["steps"] == [{"type": "model_output"}]
 
 
 def test_a_long_chain_is_told_whole() -> None:
