@@ -336,7 +336,11 @@ def compressed_answers_are_read(view: View) -> Findings:
 
 
 def _disturbed_calls(view: View, *faults: str) -> Iterator[ProviderCall]:
+    """The calls with such an answer; a cancelled turn returns what had been heard of it until then."""
+    cancelled = {turn.index for turn in view.turns if turn.cancelled}
     for call in view.calls:
+        if call.began.turn in cancelled:
+            continue
         last = call.last
         if call.answer is not None and last is not None and last.response is not None and last.response.fault in faults:
             yield call

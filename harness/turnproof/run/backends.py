@@ -150,7 +150,7 @@ class Backends:
         if choice.folder is None:
             return ScriptResponder(ROUND_LIMIT, spec.scenario.origin)
         cassette = self._cassette(choice.folder, binding.name, spec.scenario.name, spec.key.path)
-        return CassetteResponder(Player(cassette, dialect))
+        return CassetteResponder(Player(cassette, dialect), imitates=_was_imitated(cassette, dialect))
 
     def _live(self, binding: Binding, spec: RunSpec, dialect: Dialect) -> Responder:
         """The real API. What the stateless path was answered the legacy path is answered too: a model draws its words
@@ -242,6 +242,12 @@ def live_service(binding: Binding, dialect: Dialect) -> LiveService:
     own_host = urlsplit(dialect.default_host).netloc
     imitates = live_target(binding, dialect).host != own_host
     return LiveService(lambda: live_target(binding, dialect), binding.model, imitates=imitates)
+
+
+def _was_imitated(cassette: Cassette, dialect: Dialect) -> bool:
+    """Whether what is recorded came from another place than the vendor's own."""
+    own_host = urlsplit(dialect.default_host).netloc
+    return any(urlsplit(one.request.uri).netloc != own_host for one in cassette.interactions)
 
 
 def live_target(binding: Binding, dialect: Dialect) -> ProxyTarget:

@@ -12,6 +12,7 @@ from foreign_service import ForeignService
 
 from turnproof.commands.certify.campaign import Campaign
 from turnproof.commands.certify.plan import plan, select
+from turnproof.commands.certify.record import RecordOptions, record
 from turnproof.commands.certify.scenarios import suite_scenarios
 from turnproof.judge.finding import Finding
 from turnproof.judge.requirements import load_suite
@@ -61,9 +62,32 @@ def certify_live(
     """Certify the adapter against the service."""
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     monkeypatch.setenv("OPENAI_BASE_URL", service.url)
+    return _certify(adapter, Choice("live"), folder, scenarios, only, path, time_limit)
+
+
+def certify_recorded(
+    service: ForeignService, monkeypatch: pytest.MonkeyPatch, folder: Path, *, scenarios: Sequence[str]
+) -> Measured:
+    """Record the adapter against the service, and certify it from what was recorded."""
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    monkeypatch.setenv("OPENAI_BASE_URL", service.url)
+    cassettes = folder / "cassettes"
+    record(RecordOptions(ADAPTER, only=tuple(scenarios), out=cassettes, live=True, jobs=1), lambda line: None)
+    return _certify(ADAPTER, Choice("replay", cassettes), folder, scenarios)
+
+
+def _certify(
+    adapter: str,
+    choice: Choice,
+    folder: Path,
+    scenarios: Sequence[str],
+    only: Sequence[str] = (),
+    path: str | None = None,
+    time_limit: float = 20.0,
+) -> Measured:
     suite = load_suite()
     subject = resolve_subject(adapter)
-    backends = Backends({adapter: Choice("live")})
+    backends = Backends({adapter: choice})
     every = suite_scenarios(suite)
     chosen = [one for one in every if one.name in scenarios]
     assert len(chosen) == len(scenarios)
@@ -72,7 +96,9 @@ def certify_live(
     with Runner(in_process=True, responders=backends, time_limit=time_limit) as runner:
         backends.prepare(adapter, subject, {one.name for one in chosen})
         store = EvidenceStore(folder / "evidence")
-        campaign = Campaign(the_plan, {adapter: subject}, runner, store, every, live=[adapter])
+        campaign = Campaign(
+            the_plan, {adapter: subject}, runner, store, every, live=[adapter] if choice.backend == "live" else []
+        )
         campaign.measure()
         verdicts: dict[tuple[str, str], Verdict] = {}
         for item in the_plan.items:

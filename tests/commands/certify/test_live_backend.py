@@ -20,7 +20,7 @@ from turnproof.wire.emulator import passing_writer
 from turnproof.wire.emulator.answer_writer import whole_calls
 from turnproof.wire.emulator.live_answers import LiveAnswers
 
-from .live_runs import certify_live, wait_until
+from .live_runs import certify_live, certify_recorded, wait_until
 
 TOOLS = "tools/one"
 REFUSED = "core/no-request-is-refused"
@@ -35,6 +35,17 @@ def test_a_right_adapter_is_accused_of_nothing_by_a_model_that_draws_anew(
     assert measured.accused() == {}
     assert measured.status("core/text-is-what-the-wire-carried") is Status.HELD
     assert measured.status(REFUSED) is Status.HELD
+
+
+def test_what_a_model_that_draws_anew_was_recorded_to_say_accuses_nobody(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    scenarios = ("basics/four_turns", "cancel/in_one_write", "cancel/in_text", "faults/overloaded", "tools/one")
+    with serving(ForeignService()) as service:
+        measured = certify_recorded(service, monkeypatch, tmp_path, scenarios=scenarios)
+    assert measured.accused() == {}
+    assert measured.status("core/text-is-what-the-wire-carried") is Status.HELD
+    assert all(view.live for view in measured.views if view.exchanges)
 
 
 def test_a_service_that_refuses_everything_is_never_a_reason_to_hold_anything(

@@ -96,8 +96,10 @@ class View:
 
     @cached_property
     def live(self) -> bool:
-        """Whether the real service answered."""
-        return self.transcript.backend == "live"
+        """Whether the real service answered, now or when its answers were recorded."""
+        return self.transcript.backend == "live" or any(
+            event.origin == "service" for event in self.transcript.of(t.WireResponse)
+        )
 
     @cached_property
     def finished(self) -> bool:

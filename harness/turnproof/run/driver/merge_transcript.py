@@ -24,8 +24,8 @@ from ...dialects.base import Evidence, Refusal
 from ...errors import HarnessError
 from ...messages import Text
 from ...scenarios.model import Scenario
-from ...wire.emulator.live_responder import REFUSALS
 from ...wire.emulator.server_run import CANARY_KEY, Arrived, Exchange, ServerRun
+from ...wire.emulator.service_failures import REFUSALS
 from ..transcript import CallBegan, Event, RunEnded, WireRequest, WireResponse
 from .interning import Shared
 from .key_mask import AUTH_HEADERS, KeyMask

@@ -26,6 +26,7 @@ from ...subject import SessionBinding, Subject
 from ...wire import emulator
 from ...wire.emulator import ROUND_LIMIT, Responder, ScriptResponder, ServerRun
 from ...wire.emulator.live_responder import LiveResponder
+from ...wire.emulator.responders import CassetteResponder
 from ...wire.emulator.server_run import CANARY_KEY
 from ..bindings import SubjectTable, subject_of
 from ..transcript import Event, RunEnded, Transcript
@@ -232,7 +233,10 @@ class Runner(RunPlace):
         server_run.world.issued.update(spec.issued)
         real = server_run.responder.secrets if isinstance(server_run.responder, LiveResponder) else ()
         server_run.secrets = (*environment_secrets(), *real)
-        server_run.judges = backend != "live"
+        responder = server_run.responder
+        server_run.judges = backend != "live" and not (
+            isinstance(responder, CassetteResponder) and responder.is_of_service
+        )
         server_run.patience = options.get("timeout")
         mutant = mutant_named(spec.mutant) if spec.mutant is not None else None
         if mutant is not None and not mutant.applies_to(spec.scenario.name, spec.key.path):

@@ -6,7 +6,6 @@ and ends what the run can show; it is never the adapter's.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -19,18 +18,14 @@ from .incoming import Incoming, KeptAnswer, ServiceAnswer
 from .live_answers import LiveAnswers
 from .provocation import with_wanted_answer
 from .server_run import Exchange, ServerRun
+from .service_failures import answer_in_words, service_failure
 
 if TYPE_CHECKING:
     from ..cassettes.recording_proxy import ProxyTarget
 
-REFUSALS = frozenset({400, 404, 405, 409, 410, 411, 413, 414, 415, 422})
-"""Statuses by which a service says that the request itself is wrong."""
-
 _FOREIGN_KEY = Rule("emulator/foreign-key", note="only the key of the run is replaced by the real one")
 _KEY_REFUSED = frozenset({401, 403})
 _NO_MONEY = frozenset({402})
-_TOO_LONG = re.compile(r"exceed\w* .*context")
-_LACKING = ("unsupported", "not supported", "does not support", "not implemented")
 _QUOTA = ("insufficient_quota", "credit balance", "exceeded your current quota", "billing")
 
 
@@ -53,9 +48,7 @@ class LiveService:
 
     def look_at(self, dialect: Dialect, answer: Rendered) -> str:
         """What is wrong with the service by this answer to a request that had a key; empty where nothing is."""
-        read = dialect.read_response(answer.status, answer.headers, _joined(answer))
-        refusal_text = f"status {answer.status}" + (f", {read.error_kind}" if read.error_kind else "")
-        refusal_text += f": {read.error_message}" if read.error_message else ""
+        refusal_text = answer_in_words(dialect, answer)
         refusal_text = mask(refusal_text, self.target().secrets)  # a service may repeat the key that it does not accept
         if answer.status in _KEY_REFUSED:
             return self._close(f"the service does not accept the key ({refusal_text})")
@@ -63,18 +56,9 @@ class LiveService:
             return self._close(f"the quota is used up ({refusal_text}); `--failed` measures later what is left")
         if answer.status == 404 and not self.answered:
             return self._close(f"the service has no model {self.model!r}, or another address ({refusal_text})")
-        if answer.status in REFUSALS and self.imitates and any(word in refusal_text.lower() for word in _LACKING):
-            return f"the service does not have what the request asks for ({refusal_text})"
-        if self.imitates and _TOO_LONG.search(refusal_text):
-            meaning = dialect.error_meaning(answer.status, read.error_kind, read.error_message)
-            if meaning != "context-limit":
-                return f"the service refuses a long prompt in other words than the API has ({refusal_text})"
-        if answer.status != 200:
-            return "" if answer.status in REFUSALS else f"the service failed ({refusal_text})"
-        self.answered += 1
-        if read.error_kind is not None:
-            return f"the service failed within its answer ({refusal_text})"
-        return "" if read.complete else "the service ended its answer without an end"
+        if answer.status == 200:
+            self.answered += 1
+        return service_failure(dialect, answer, refusal_text, imitates=self.imitates)
 
     def _close(self, reason: str) -> str:
         self.closed = self.closed or reason

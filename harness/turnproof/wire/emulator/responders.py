@@ -15,6 +15,7 @@ from ...scenarios.model import asked_form
 from ..cassettes.match import digest
 from ..cassettes.scrub import UNRECORDED
 from .server_run import Exchange, Responder, ServerRun
+from .service_failures import answer_in_words, service_failure
 
 if TYPE_CHECKING:
     from ...scenarios.model import Origin, Probe, RecordedAnswer, Turn
@@ -207,10 +208,16 @@ class CassetteResponder:
     """Answers from recorded exchanges, matched by digest; a miss is shown, and never taken for an answer.
 
     What a probe of `DIRECT` sends is answered by the script where it was not recorded.
+
+    The answers of a recording that was made live are the service's, which may have only imitated the API. A request
+    that such a recording has no answer to is one that the service did not answer: a model says another thing each
+    time, so the request shows nothing of the adapter.
     """
 
-    def __init__(self, player: Player) -> None:
+    def __init__(self, player: Player, *, imitates: bool = False) -> None:
         self.player = player
+        self._imitates = imitates
+        self.is_of_service = player.cassette.recorded == "live"
         self.mismatches: list[str] = []
         self._script = ScriptResponder()
 
@@ -222,12 +229,25 @@ class CassetteResponder:
         found = self.player.answer(call, -1 if run.probe else run.turn_index, exchange.round)
         if isinstance(found, Rendered):
             run.dialect.observe(call, found.status, found.headers, _joined(found), run.world)
+            if self.is_of_service:
+                self._judge_service(run, exchange, found)
             return found
         if run.probe in DIRECT:
             return await self._script.answer(run, exchange, call)
         self.mismatches.append(str(found))
+        if self.is_of_service:
+            run.service_fault = run.service_fault or f"the recording has no answer of the service here: {found}"
         exchange.fault = CASSETTE_MISMATCH
         return _notice("cassette_mismatch", str(found))
+
+    def _judge_service(self, run: ServerRun, exchange: Exchange, answer: Rendered) -> None:
+        exchange.origin = "service"
+        read = run.dialect.read_response(answer.status, answer.headers, _joined(answer))
+        if exchange.extra or (answer.status == 200 and not read.complete):
+            return  # where the recording was cut, the client had left
+        words = answer_in_words(run.dialect, answer)
+        failure = service_failure(run.dialect, answer, words, imitates=self._imitates)
+        run.service_fault = run.service_fault or failure
 
 
 def _notice(kind: str, message: str) -> Rendered:
