@@ -6,9 +6,9 @@ The certification is made as `turnproof certify ADAPTER --backend emulate` makes
 threads of this process and of all processes below it, so that other programs on the machine count for little.
 
 The floor is the SDK's own call, with the same requests and the answers that were recorded, against a server in another
-process that sends bytes. Nothing that drives an adapter through this SDK can take less. It is measured with one client
-for all requests, and with a new client for each run, as an application starts. Requests whose answer was a fault of
-the scenario or an error are left out, and reckoned at what the others take on average.
+process that sends bytes. An adapter that uses the SDK's typed calls cannot take less; one that goes below them may. It
+is measured with one client for all requests, and with a new client for each run, as an application starts. Requests
+whose answer was a fault of the scenario or an error are left out, and reckoned at what the others take on average.
 """
 
 from __future__ import annotations
