@@ -12,8 +12,8 @@ import pytest
 from turnproof._base.foreign_files import read_regular, refuse_links, unpack
 from turnproof.errors import UsageError
 from turnproof.judge.run_log import read_run
-from turnproof.report.kept_scenarios import keep_scenarios, kept_scenarios
 from turnproof.report.run_folders import read_certification
+from turnproof.report.scenario_copies import copy_scenarios, scenario_copies
 from turnproof.run.evidence import EvidenceStore
 
 DIGEST = "ab" * 32
@@ -75,20 +75,20 @@ def test_what_was_packed_is_unpacked() -> None:
 def test_the_scenarios_of_a_run_are_read_from_its_folder(tmp_path: Path) -> None:
     scenario_file, folder = tmp_path / "mine.yaml", tmp_path / "reports"
     scenario_file.write_text("title: one")
-    keep_scenarios(folder, [str(scenario_file)])
+    copy_scenarios(folder, [str(scenario_file)])
     scenario_file.unlink()
-    (copy,) = kept_scenarios(folder, [str(scenario_file)])
+    (copy,) = scenario_copies(folder, [str(scenario_file)])
     assert Path(copy).is_relative_to(folder)
     assert Path(copy).read_text() == "title: one"
-    keep_scenarios(folder, [])
+    copy_scenarios(folder, [])
     with pytest.raises(UsageError, match="is not in its folder"):
-        kept_scenarios(folder, [str(scenario_file)])
+        scenario_copies(folder, [str(scenario_file)])
 
 
 @pytest.mark.parametrize("named", ["/etc/passwd", "../../../etc/passwd", "/dev/zero", ".."])
 def test_a_path_of_a_run_leads_nowhere_else(tmp_path: Path, named: str) -> None:
     with pytest.raises(UsageError, match="scenarios/0"):
-        kept_scenarios(tmp_path, [named])
+        scenario_copies(tmp_path, [named])
 
 
 def test_a_kept_scenario_is_no_link_and_no_pipe(tmp_path: Path) -> None:
@@ -98,7 +98,7 @@ def test_a_kept_scenario_is_no_link_and_no_pipe(tmp_path: Path) -> None:
     os.mkfifo(place / "b.yaml")
     for name in ("a.yaml", "b.yaml"):
         with pytest.raises(UsageError, match=r"is no regular file|is a link"):
-            kept_scenarios(tmp_path, [name])
+            scenario_copies(tmp_path, [name])
     outside = tmp_path / "outside"
     outside.symlink_to("/etc")
     with pytest.raises(UsageError, match="is a link"):

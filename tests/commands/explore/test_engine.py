@@ -16,7 +16,7 @@ from turnproof.commands.certify.verify import verify_run
 from turnproof.commands.explore import Exploration, ExploreOptions, explore
 from turnproof.judge.run_log import read_run
 from turnproof.judge.verdict import Status
-from turnproof.report.kept_scenarios import kept_scenarios
+from turnproof.report.scenario_copies import scenario_copies
 from turnproof.run.evidence import EvidenceStore
 from turnproof.scenarios import load
 
@@ -52,5 +52,5 @@ def test_what_is_broken_is_found_made_small_and_seen_again_by_certify(requiremen
     run = read_run(tmp_path / "again" / "run.ndjson")
     assert Status.VIOLATED in {line.verdict.status for line in run.results}
     assert {line.requirement for line in run.results} == {requirement}
-    files = kept_scenarios(tmp_path / "again", run.header.files)
+    files = scenario_copies(tmp_path / "again", run.header.files)
     assert verify_run(run, EvidenceStore(tmp_path / "again" / "evidence"), files).problems == ()

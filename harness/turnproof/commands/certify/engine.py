@@ -27,8 +27,8 @@ from ...judge.run_log import AdapterLine, ControlResult, Header, RequirementLine
 from ...report import write_reports
 from ...report._inline_text import printable
 from ...report.begin_run import begin_run
-from ...report.kept_scenarios import keep_scenarios
 from ...report.progress import progress, report_dashboard
+from ...report.scenario_copies import copy_scenarios
 from ...run.backends import Backends, choose_backend
 from ...run.bindings import resolve_subject
 from ...run.driver.limits import limits_of
@@ -109,7 +109,7 @@ def certify(options: CertifyOptions) -> int:
             controls = certify_controls(runner, suite, (subject.dialect for subject in subjects.values()), store)
         set_aside(options.out, earlier)
         with begin_run(options.out, store, () if options.resume else (ASIDE,)) as writer:
-            keep_scenarios(options.out, files_among(options.scenarios))
+            copy_scenarios(options.out, files_among(options.scenarios))
             _write_head(writer, msgspec.structs.replace(head, controls=controls), suite, lines)
             campaign = Campaign(
                 the_plan,

@@ -39,11 +39,11 @@ from ...run.transcript import RunKey, Transcript
 from ...scenarios.model import Scenario
 from ...subject import Subject, SubjectKind
 from .decide import lacking_for, spelled
-from .kept_place import KeptPlace
-from .kept_runs import KeptRuns, MadeWith
 from .kill_matrix import Bench, Judge, Matrix, Outcome, Row, median_others, not_claimed_row, standings
 from .kill_matrix_reports import matrix_page, print_matrix
 from .options import MutantsOptions
+from .resumable_place import ResumablePlace
+from .run_store import MadeWith, RunStore
 from .scenarios import suite_scenarios
 
 HANG_LIMIT = 8.0
@@ -78,7 +78,7 @@ def mutants(options: MutantsOptions) -> int:
     trials = plan(options.adapter, subject, suite, suite_scenarios(suite), selection)
     with progress("mutants") as tracker, locked(options.out) if options.resume else nullcontext():
         runs = Runs(tracker)
-        stored_runs = _kept_runs(options, suite, subject) if options.resume else None
+        stored_runs = _run_store(options, suite, subject) if options.resume else None
         runs.make(options, subject, trials, stored_runs)
     requirements = tuple(
         one for one in suite.requirements if one.concerns(subject.kind) and not one.lacks(subject.claims())
@@ -124,9 +124,9 @@ RUNS_FOLDER = "mutants.kept"
 """The folder of runs that `--resume` goes on with; it goes when the matrix is there."""
 
 
-def _kept_runs(options: MutantsOptions, suite: Suite, subject: Subject) -> KeptRuns:
+def _run_store(options: MutantsOptions, suite: Suite, subject: Subject) -> RunStore:
     foreign = [name.partition(":")[0] for name in options.only if ":" in name]
-    return KeptRuns(options.out / RUNS_FOLDER, MadeWith.here(suite, [subject], options.seed, foreign))
+    return RunStore(options.out / RUNS_FOLDER, MadeWith.here(suite, [subject], options.seed, foreign))
 
 
 def select(only: Sequence[str]) -> dict[str, Mutant]:
@@ -252,7 +252,7 @@ class Runs:
     taken_over: int = 0
 
     def make(
-        self, options: MutantsOptions, subject: Subject, trials: Sequence[Trial], stored_runs: KeptRuns | None = None
+        self, options: MutantsOptions, subject: Subject, trials: Sequence[Trial], stored_runs: RunStore | None = None
     ) -> None:
         """Make every run of the trials, and of the control on all its paths where they take place; keep them in
         `stored_runs`.
@@ -280,25 +280,25 @@ class Runs:
         if hanging:
             self._make_hanging(options, hanging, stored_runs)
 
-    def _make_hanging(self, options: MutantsOptions, hanging: Sequence[RunSpec], stored_runs: KeptRuns | None) -> None:
+    def _make_hanging(self, options: MutantsOptions, hanging: Sequence[RunSpec], stored_runs: RunStore | None) -> None:
         runner = Runner(jobs=1, seed=options.seed, time_limit=HANG_LIMIT)
         with self._keeping(runner, stored_runs) as place:
             # The short limit counts from a worker's second run on: only then is its SDK imported for sure. The
             # first is no control: on a busy machine it may be silent for that long without hanging.
             for spec in hanging:
-                if not (isinstance(place, KeptPlace) and place.has(spec)):
+                if not (isinstance(place, ResumablePlace) and place.has(spec)):
                     runner.run(replace(spec, mutant=None))
                 self.add_run(spec, place.run(spec))
 
     @contextmanager
-    def _keeping(self, place: RunPlace, stored_runs: KeptRuns | None) -> Iterator[RunPlace]:
+    def _keeping(self, place: RunPlace, stored_runs: RunStore | None) -> Iterator[RunPlace]:
         """The place, opened. With `stored_runs` it keeps each run that it makes, and makes none that is kept
         already."""
         if stored_runs is None:
             with place as found:
                 yield found
             return
-        with KeptPlace(place, stored_runs) as keeping:
+        with ResumablePlace(place, stored_runs) as keeping:
             try:
                 yield keeping
             finally:

@@ -22,14 +22,14 @@ def verify(
     """
     from ..._base.foreign_files import refuse_links
     from ...report._inline_text import printable
-    from ...report.kept_scenarios import kept_scenarios
     from ...report.run_folders import run_in
+    from ...report.scenario_copies import scenario_copies
     from ...run.evidence import EvidenceStore
     from ..certify.verify import report_agrees, verify_run
 
     refuse_links(folder, "evidence")
     run, store = run_in(folder), EvidenceStore(folder / "evidence")
-    verification = verify_run(run, store, kept_scenarios(folder, run.header.files))
+    verification = verify_run(run, store, scenario_copies(folder, run.header.files))
     problems = [*verification.problems, *report_agrees(run, store, folder)]
     for problem in problems:
         typer.echo(printable(problem))

@@ -27,9 +27,9 @@ from ...run.places import run_place
 from ...scenarios.documents import Document
 from ...subject import Subject
 from ...wire.controls import CONTROLS
-from ..certify.kept_place import KeptPlace
-from ..certify.kept_runs import KeptRuns, MadeWith
 from ..certify.plan import select
+from ..certify.resumable_place import ResumablePlace
+from ..certify.run_store import MadeWith, RunStore
 from .exploration import ExploreOptions, Exploring
 from .report import Exploration
 from .trial import ScenarioTrial
@@ -104,13 +104,13 @@ def _place(options: ExploreOptions, subject: Subject, tracker: Telling, stack: E
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="turnproof-explore-")))
     else:
         return stack.enter_context(place)
-    keeping = KeptPlace(place, KeptRuns(folder, MadeWith.here(load_suite(), [subject], 0)))
+    keeping = ResumablePlace(place, RunStore(folder, MadeWith.here(load_suite(), [subject], 0)))
     stack.enter_context(keeping)
     stack.callback(_report_taken_over, keeping)
     return keeping
 
 
-def _report_taken_over(place: KeptPlace) -> None:
+def _report_taken_over(place: ResumablePlace) -> None:
     if place.taken_over:
         print(f"resumed: {counted(place.taken_over, 'run')} taken over", file=sys.stderr)
 

@@ -29,7 +29,7 @@ from ...run.transcript import RunKey, Transcript
 from ...scenarios import Scenario
 from ...subject import Subject
 from ..certify.decide import Claimed, decide
-from ..certify.kept_place import KeptPlace
+from ..certify.resumable_place import ResumablePlace
 
 _BAD = (Status.VIOLATED, Status.INCONCLUSIVE)
 
@@ -106,7 +106,7 @@ class ScenarioTrial:
 
     def prepare(self, scenarios: Iterable[Scenario]) -> None:
         """Make the first runs of these scenarios, where they are kept until they are asked for; else do nothing."""
-        if isinstance(self._runner, KeptPlace):
+        if isinstance(self._runner, ResumablePlace):
             self._runner.prepare(
                 RunSpec(self._spec, scenario, key) for scenario in scenarios for key in _keys(scenario, self._paths)
             )

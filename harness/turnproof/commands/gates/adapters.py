@@ -13,7 +13,7 @@ from .decision import Decision, Reason, decided
 from .measurement import Measured
 from .phases import Criterion
 from .provider_events import nothing_seen, providers_of, runs_of, short
-from .taken_path import on_path
+from .session_path import on_path
 
 _NO_STATELESS_PATH = closes(
     "complete-called/no-stateless-path",

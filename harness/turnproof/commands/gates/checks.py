@@ -26,8 +26,8 @@ from .provider_state import history_held, plugin_with_session, what_stays
 from .provider_use import provider_untouched
 from .removed import flag_gone, legacy_gone
 from .required import OWNS_ITS_HISTORY, requirements_hold
+from .session_path import path_taken
 from .source_checks import history_in_source, session_source
-from .taken_path import path_taken
 from .usage_after_reset import accounts_emptied
 
 Check: TypeAlias = Callable[[Measured, Criterion], Decision]

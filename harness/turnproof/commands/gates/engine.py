@@ -23,7 +23,7 @@ from ...run.cluster.connection import standing
 from ...run.cluster.runner import ClusterOptions
 from ...scenarios import Scenario
 from ...subject import Subject
-from ..certify.kept_runs import MadeWith
+from ..certify.run_store import MadeWith
 from ..certify.scenarios import chosen_scenarios, suite_scenarios
 from .baseline import Baseline, check_depth, read_baseline, record, regressions
 from .class_source import Source, configured
@@ -31,7 +31,7 @@ from .decide import subject_report
 from .exemptions import check_exemptions, names_of
 from .existing_tests import CommandRun, run_command
 from .flag import FlagPlan
-from .kept_gate import KeptGate
+from .gate_run_store import GateRunStore
 from .measure import Candidate, GateRunner, Runs
 from .measurement import Measured
 from .model import GateReport, State, SubjectReport, exit_code, exit_code_in, gate_json, gate_state
@@ -79,8 +79,8 @@ def gate(options: GateOptions, scenarios: Sequence[Scenario] | None = None) -> G
     with ExitStack() as files:
         files.enter_context(locked(folder))
         remove(options.out, f"{folder.name}.json", f"{folder.name}.md")
-        kept_gate = _kept_gate(options, suite, candidates, folder)
-        laboratory = GateRunner(options, suite, every, backends, _cluster(options, files), kept_gate)
+        run_store = _run_store(options, suite, candidates, folder)
+        laboratory = GateRunner(options, suite, every, backends, _cluster(options, files), run_store)
         runs = Runs.make(laboratory, candidates, criteria, folder, files)
         reports = tuple(
             subject_report(
@@ -98,9 +98,9 @@ def gate(options: GateOptions, scenarios: Sequence[Scenario] | None = None) -> G
             writer.finish(exit_code(report.state), report.duration_s)
         write_whole(options.out / f"{folder.name}.json", gate_json(report))
         write_whole(options.out / f"{folder.name}.md", gate_md(report))
-        if kept_gate is not None:
-            kept_gate.remove()
-            print(f"resumed: {counted(kept_gate.taken_over, 'run')} taken over", file=sys.stderr)
+        if run_store is not None:
+            run_store.remove()
+            print(f"resumed: {counted(run_store.taken_over, 'run')} taken over", file=sys.stderr)
     if options.update_baseline:
         record(report, baseline, options.baseline)
     for talk in backends.mismatches:
@@ -117,14 +117,14 @@ def _cluster(options: GateOptions, held: ExitStack) -> ClusterOptions | None:
     return replace(options.cluster, address=held.enter_context(standing(options.cluster.address)))
 
 
-def _kept_gate(
+def _run_store(
     options: GateOptions, suite: Suite, candidates: Mapping[str, Candidate], folder: Path
-) -> KeptGate | None:
-    """Where runs are kept_gate for a gate that may be interrupted; None where nobody has asked for that."""
+) -> GateRunStore | None:
+    """Where runs are stored for a gate that may be interrupted; None where nobody has asked for that."""
     if not options.resume:
         return None
     subjects = [one.subject for one in candidates.values()]
-    return KeptGate(options.out / f"{folder.name}.kept", MadeWith.here(suite, subjects, options.seed))
+    return GateRunStore(options.out / f"{folder.name}.kept", MadeWith.here(suite, subjects, options.seed))
 
 
 def _refuse_without_legacy_path(phase: int, subjects: Iterable[Subject]) -> None:

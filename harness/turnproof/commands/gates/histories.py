@@ -20,7 +20,7 @@ from ...run.transcript import CallBegan, Failed, HistorySnapshot, Refused
 from .codes import closes, leaves_undecided
 from .combined_runs import RunReasons
 from .decision import Reason
-from .taken_path import named_path_of
+from .session_path import named_path_of
 
 _DIFFERS = closes(
     "histories-agree/differs",

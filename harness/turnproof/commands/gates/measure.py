@@ -29,7 +29,7 @@ from ..certify.decide import lacking_for
 from ..certify.plan import Plan
 from ..certify.run_head import adapter_line, header
 from .flag import FlagPlan
-from .kept_gate import KeptGate
+from .gate_run_store import GateRunStore
 from .options import GateOptions
 from .phases import FIRST_WITHOUT_FLAG, WATCHING, Criterion, Setting
 
@@ -85,14 +85,14 @@ _FEW = 100
 
 @dataclass(frozen=True, slots=True)
 class GateRunner:
-    """Where the runs of a gate are made: on a `cluster`, if there is one. `kept` has those of an interrupted gate."""
+    """Where the runs of a gate are made: on a `cluster`, if there is one. `run_store` has an interrupted gate's."""
 
     options: GateOptions
     suite: Suite
     scenarios: Sequence[Scenario]
     backends: Backends
     cluster: ClusterOptions | None = None
-    kept: KeptGate | None = None
+    run_store: GateRunStore | None = None
 
     def head(self, candidates: Mapping[str, Candidate], writer: RunWriter) -> str:
         """Begin a file of runs; when that was."""
@@ -130,7 +130,7 @@ class GateRunner:
                 environment=environment,
                 names={candidate.spec: subject.name} if "@" in subject.name else {},
             )
-            runner = place if self.kept is None else self.kept.place(place, environment)
+            runner = place if self.run_store is None else self.run_store.place(place, environment)
             campaign = Campaign(
                 plan, {candidate.spec: subject}, runner, store, self.scenarios, writer, progress=tracker
             )

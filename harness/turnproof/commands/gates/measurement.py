@@ -18,7 +18,7 @@ from .class_source import Source
 from .existing_tests import CommandRun
 from .flag import FlagPlan
 from .phases import Setting
-from .taken_path import on_path
+from .session_path import on_path
 
 
 @dataclass(frozen=True)

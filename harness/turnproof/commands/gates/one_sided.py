@@ -17,7 +17,7 @@ from .codes import closes, leaves_undecided
 from .decision import Decision, Reason, decided
 from .measurement import Measured
 from .phases import Criterion, Setting
-from .taken_path import on_path
+from .session_path import on_path
 
 _SETTINGS: Mapping[Path, Setting] = {"stateless": "on", "legacy": "off"}
 _OTHER: Mapping[Path, Path] = {"stateless": "legacy", "legacy": "stateless"}

@@ -17,7 +17,7 @@ from .measurement import Measured
 from .path_differences import RUN_DIFFERS, comparison_reason, gating, not_compared
 from .phases import Criterion, Setting
 from .provider_events import nothing_seen, providers, runs_of, short
-from .taken_path import path_taken
+from .session_path import path_taken
 
 _METHOD = closes(
     "legacy-gone/method",

@@ -39,8 +39,8 @@ from ...run.transcript import RunKey, Transcript
 from ...scenarios.model import Scenario
 from ...subject import Subject
 from ..certify.decide import lacking_for
-from ..certify.kept_place import KeptPlace
-from ..certify.kept_runs import KeptRuns, MadeWith
+from ..certify.resumable_place import ResumablePlace
+from ..certify.run_store import MadeWith, RunStore
 from ..certify.scenarios import chosen_scenarios, suite_scenarios
 from .leg_verdicts import Judge
 from .legs import Stretch, history_after, part_of, places, stretches
@@ -120,15 +120,15 @@ def hand_over(options: HandoffOptions) -> Handoff:
             remove(options.out, "handoff.json", "handoff.md")
             store.drop_earlier()
         if options.resume and options.out is not None:
-            stored_runs = KeptRuns(options.out / RUNS_FOLDER, MadeWith.here(suite, subjects.values(), options.seed))
-            place = KeptPlace(place, stored_runs, emulation)
+            stored_runs = RunStore(options.out / RUNS_FOLDER, MadeWith.here(suite, subjects.values(), options.seed))
+            place = ResumablePlace(place, stored_runs, emulation)
         with place as runner:
             travellers = _Travellers(runner, emulation, judge, scenario, specs, subjects, tracker)
             tracker.stage("runs")
             done = 0
             for step in range(_LEGS):
                 done = travellers.travel(step, journeys, done)
-    if stored_runs is not None and isinstance(place, KeptPlace):
+    if stored_runs is not None and isinstance(place, ResumablePlace):
         stored_runs.remove()
         print(f"resumed: {counted(place.taken_over, 'run')} taken over", file=sys.stderr)
     return Handoff(

@@ -9,10 +9,10 @@ from .errors import ForkedSessionError, SessionBusyError, StoreError, StoreFullE
 from .file_store import FileStore, Loaded
 from .files import Files, Handle, LocalFiles
 from .journal import Problem
-from .kept_session import KeptSession
 from .manager import SessionManager
 from .providers import ProviderRegistry
 from .signals import exit_on_sigterm
+from .stored_session import KeptSession
 
 __all__ = [
     "Client",

@@ -14,8 +14,8 @@ from ...sessions import SessionCapabilities, SessionPage, SessionSourceBase
 from ..persistence import Connection
 from ..result import TurnResult
 from ..session import Session
-from .kept_session import KeptSession
 from .loaded_sessions import LoadedSession, LoadedSessions, NextSession
+from .stored_session import KeptSession
 
 T = TypeVar("T")
 

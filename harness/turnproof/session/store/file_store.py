@@ -24,10 +24,10 @@ from ..session import Session
 from .errors import SessionBusyError, StoreError, UnknownSessionError, reported
 from .files import Files, LocalFiles
 from .journal import Problem
-from .kept_session import Keeping, KeptSession
 from .locking import Place, this_process
 from .read_session import Paths, checked_id, is_id, read_session
 from .session_log import SessionLog, delete_files
+from .stored_session import Keeping, KeptSession
 from .summaries import read_summary
 
 

@@ -15,7 +15,7 @@ from ..session import Session
 from .errors import SessionBusyError, StoreError, UnknownSessionError
 from .fifo import Fifo
 from .file_store import FileStore
-from .kept_session import KeptSession
+from .stored_session import KeptSession
 
 _log = logging.getLogger(__name__)
 

@@ -13,7 +13,7 @@ from ...base_dialect import enforced_first, run_checks
 from ...gemini import DIALECT as GEMINI
 from .. import auth
 from ..addresses import InteractionsCall, is_of_gemini
-from . import kept, pairing, shape, signatures, size
+from . import pairing, shape, signatures, size, stored
 from .context import Context
 
 
@@ -27,7 +27,7 @@ def validate(request: HttpRequest, call: Call, world: World) -> list[Refusal]:
 def _refusals(request: HttpRequest, call: InteractionsCall, world: World) -> Iterator[Refusal]:
     yield from auth.refusals(request, world)
     if call.operation == "stored":
-        yield from kept.check_operation(call, world)
+        yield from stored.check_operation(call, world)
     else:
         yield from run_checks(_CHECKS, Context.from_request(request, call, world))
 
@@ -35,7 +35,7 @@ def _refusals(request: HttpRequest, call: InteractionsCall, world: World) -> Ite
 _CHECKS: tuple[Callable[[Context], Iterator[Refusal]], ...] = (
     size.model,
     shape.check,
-    kept.check,
+    stored.check,
     pairing.check,
     signatures.check,
     size.check,

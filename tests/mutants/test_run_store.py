@@ -10,8 +10,8 @@ from typing import Self
 import msgspec
 import pytest
 
-from turnproof.commands.certify.kept_place import KeptPlace
-from turnproof.commands.certify.kept_runs import KeptRuns, MadeWith, run_name
+from turnproof.commands.certify.resumable_place import ResumablePlace
+from turnproof.commands.certify.run_store import MadeWith, RunStore, run_name
 from turnproof.errors import UsageError
 from turnproof.judge.run_log import Environment
 from turnproof.run.driver import RunSpec
@@ -43,11 +43,11 @@ def transcript(of: RunSpec, detail: str = "") -> Transcript:
 
 
 def test_a_run_that_was_kept_is_found_by_whoever_comes_next(tmp_path: Path) -> None:
-    kept_runs = KeptRuns(tmp_path / "kept", WITH)
-    assert kept_runs.find(run_name(spec())) is None
+    run_store = RunStore(tmp_path / "kept", WITH)
+    assert run_store.find(run_name(spec())) is None
     for mutant in (None, "late", "early"):
-        kept_runs.add(run_name(spec(mutant)), transcript(spec(mutant), str(mutant)))
-    again = KeptRuns(tmp_path / "kept", WITH)
+        run_store.add(run_name(spec(mutant)), transcript(spec(mutant), str(mutant)))
+    again = RunStore(tmp_path / "kept", WITH)
     for mutant in (None, "late", "early"):
         found = again.find(run_name(spec(mutant)))
         assert found is not None
@@ -59,40 +59,40 @@ def test_a_run_that_was_kept_is_found_by_whoever_comes_next(tmp_path: Path) -> N
 
 
 def test_a_line_that_was_cut_is_measured_again(tmp_path: Path) -> None:
-    kept_runs = KeptRuns(tmp_path, WITH)
-    kept_runs.add(run_name(spec("a")), transcript(spec("a")))
-    kept_runs.add(run_name(spec("b")), transcript(spec("b")))
+    run_store = RunStore(tmp_path, WITH)
+    run_store.add(run_name(spec("a")), transcript(spec("a")))
+    run_store.add(run_name(spec("b")), transcript(spec("b")))
     log = tmp_path / "runs.ndjson"
     log.write_bytes(log.read_bytes()[:-5])
-    again = KeptRuns(tmp_path, WITH)
+    again = RunStore(tmp_path, WITH)
     assert again.find(run_name(spec("a"))) is not None
     assert again.find(run_name(spec("b"))) is None
     again.add(run_name(spec("b")), transcript(spec("b")))
-    assert KeptRuns(tmp_path, WITH).find(run_name(spec("b"))) is not None
+    assert RunStore(tmp_path, WITH).find(run_name(spec("b"))) is not None
 
 
 def test_damaged_evidence_is_measured_again(tmp_path: Path) -> None:
-    kept_runs = KeptRuns(tmp_path, WITH)
-    kept_runs.add(run_name(spec()), transcript(spec()))
+    run_store = RunStore(tmp_path, WITH)
+    run_store.add(run_name(spec()), transcript(spec()))
     next(tmp_path.glob("*.zlib")).write_bytes(b"damaged")
-    assert KeptRuns(tmp_path, WITH).find(run_name(spec())) is None
+    assert RunStore(tmp_path, WITH).find(run_name(spec())) is None
 
 
 @pytest.mark.parametrize(
     "changed", [{"sources": "other"}, {"seed": 1}, {"subjects": {"mine": "x"}}, {"turnproof": "2"}]
 )
 def test_runs_that_were_made_otherwise_are_refused(tmp_path: Path, changed: dict[str, object]) -> None:
-    KeptRuns(tmp_path, WITH).add(run_name(spec()), transcript(spec()))
+    RunStore(tmp_path, WITH).add(run_name(spec()), transcript(spec()))
     with pytest.raises(UsageError, match="were made with other sources"):
-        KeptRuns(tmp_path, msgspec.structs.replace(WITH, **changed))
+        RunStore(tmp_path, msgspec.structs.replace(WITH, **changed))
 
 
 def test_a_damaged_log_is_refused_with_what_to_do(tmp_path: Path) -> None:
-    KeptRuns(tmp_path, WITH)
+    RunStore(tmp_path, WITH)
     with (tmp_path / "runs.ndjson").open("ab") as file:
         file.write(b"{}\n")
     with pytest.raises(UsageError, match=r"remove .* to begin again"):
-        KeptRuns(tmp_path, WITH)
+        RunStore(tmp_path, WITH)
 
 
 class Place(RunPlace):
@@ -123,7 +123,7 @@ class Place(RunPlace):
 def made_in(folder: Path, *specs: RunSpec) -> tuple[list[str], int, int]:
     """What each run says, how many were taken over, and how many were made."""
     place, details = Place(), list[str]()
-    with KeptPlace(place, KeptRuns(folder, WITH)) as keeping:
+    with ResumablePlace(place, RunStore(folder, WITH)) as keeping:
         keeping.run_all(specs, lambda _, found: details.append(found.end.detail))
         details += [keeping.run(spec).end.detail for spec in specs]
     return details, keeping.taken_over, len(place.specs)
@@ -143,7 +143,7 @@ def test_a_part_is_taken_over_and_the_rest_is_made(tmp_path: Path) -> None:
 
 def test_what_is_made_ahead_is_asked_for_later_and_is_not_taken_over(tmp_path: Path) -> None:
     place = Place()
-    with KeptPlace(place, KeptRuns(tmp_path, WITH)) as keeping:
+    with ResumablePlace(place, RunStore(tmp_path, WITH)) as keeping:
         keeping.prepare([spec("a"), spec("b")])
         keeping.prepare([spec("a")])
         assert len(place.specs) == 2

@@ -16,7 +16,7 @@ from ..errors import UsageError
 FOLDER = "scenarios"
 
 
-def keep_scenarios(folder: Path, files: Sequence[str]) -> None:
+def copy_scenarios(folder: Path, files: Sequence[str]) -> None:
     """Copy the files into the folder of their run, in place of those that an earlier run kept."""
     with writing(folder / FOLDER):
         if (folder / FOLDER).exists():
@@ -25,7 +25,7 @@ def keep_scenarios(folder: Path, files: Sequence[str]) -> None:
         write_whole(_place(folder, number, file), Path(file).read_bytes())
 
 
-def kept_scenarios(folder: Path, files: Sequence[str]) -> tuple[str, ...]:
+def scenario_copies(folder: Path, files: Sequence[str]) -> tuple[str, ...]:
     """Where the folder of a run has its files. Raises UsageError for one that it lacks, or that is no regular file."""
     found = []
     for number, file in enumerate(files):

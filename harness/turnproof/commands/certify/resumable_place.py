@@ -13,17 +13,17 @@ from ...run.driver.run_place import Progress, RunPlace
 from ...run.emulation import Emulation
 from ...run.transcript import Transcript
 from ...subject import Subject
-from .kept_runs import KeptRuns, run_name
+from .run_store import RunStore, run_name
 
 
-class KeptPlace(RunPlace):
+class ResumablePlace(RunPlace):
     """Makes runs in another place and keeps them; what is kept already is not made.
 
     A run that is asked for a second time is another one: what may fail by chance is tried again, and not looked up.
     `emulation` is what answers, where it is asked what its service has issued.
     """
 
-    def __init__(self, place: RunPlace, runs: KeptRuns, emulation: Emulation | None = None) -> None:
+    def __init__(self, place: RunPlace, runs: RunStore, emulation: Emulation | None = None) -> None:
         self.taken_over = 0
         """Runs that an interrupted command had made."""
         self._place = place

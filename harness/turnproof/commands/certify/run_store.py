@@ -65,7 +65,7 @@ def run_name(spec: RunSpec, number: int = 0) -> str:
     return hashlib.sha256(canonical(identity)).hexdigest()
 
 
-class KeptRuns:
+class RunStore:
     """The runs in a folder, which is made if it is not there. Raises UsageError for one that was made otherwise."""
 
     def __init__(self, folder: Path, made_with: MadeWith) -> None:
