@@ -68,6 +68,14 @@ def open_ended(row: Iterable[Cell]) -> list[Cell]:
     return found
 
 
+def prompt_cells(row: Callable[[Call], Iterable[Cell]]) -> Callable[[Call], Sequence[Cell]]:
+    """The cells of a prompt in prefix order, which `row` makes of a call: made once for each prompt, not to be changed.
+
+    Each but the last ends a prefix that may be found again; no prompt is cached to its very end.
+    """
+    return kept_for_the_latest(lambda call: open_ended(one_by_one(row(call))))
+
+
 def in_steps(whole: int, read: int, step: int) -> PromptUsage:
     """The usage of a prompt at a service that finds prefixes of whole steps of tokens, and does not tell what it
     wrote."""

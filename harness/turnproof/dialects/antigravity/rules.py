@@ -28,6 +28,11 @@ ALL = _BOOK.all
 _rule = _BOOK.rule
 
 
+def _as_in_the_gemini_api(rule: Rule) -> Rule:
+    """A rule whose evidence is that of the API behind the gateway."""
+    return _rule(rule.id.partition("/")[2], *rule.sources, note=rule.note)
+
+
 # The token endpoint
 GRANT_TYPE = _rule("grant-type", page(_OAUTH, "unsupported_grant_type"))
 MISSING_PARAMETER = _rule("missing-parameter", page(_OAUTH, "invalid_request"))
@@ -122,21 +127,16 @@ RESPONSE_COUNT = _rule(
     thread("gemini-cli-extensions/conductor#62"),
 )
 LAST_IS_MODEL = _rule("last-is-model", *threads("decolua/9router#3816", "ssfun/CLIProxyAPI-Pro#46"))
-DANGLING_CALL = _rule("dangling-call", note="gemini.md §6: 2.5 and 3 often accept it")
+DANGLING_CALL = _as_in_the_gemini_api(gemini.DANGLING_CALL)
 RESPONSE_PAIRING = _rule("response-pairing", note="gemini.md §6: no refusal was seen")
 MISSING_SIGNATURE = _rule(
     "missing-signature",
     thread("lbjlaq/Antigravity-Manager#139", "Function call is missing a thought_signature in functionCall parts."),
     *earlier_threads("lbjlaq/Antigravity-Manager#3272"),
 )
-INVALID_SIGNATURE = _rule(
-    "invalid-signature",
-    thread(
-        "NoeFabris/opencode-antigravity-auth#368", "Unable to submit request because Thought signature is not valid"
-    ),
-)
-FOREIGN_MODEL_SIGNATURE = _rule("foreign-model-signature", note="not on the sheet: the same service, another model")
-MOVED_SIGNATURE = _rule("moved-signature", note="gemini.md §5: do not move it; no refusal was seen")
+INVALID_SIGNATURE = _as_in_the_gemini_api(gemini.INVALID_SIGNATURE)
+FOREIGN_MODEL_SIGNATURE = _as_in_the_gemini_api(gemini.FOREIGN_MODEL_SIGNATURE)
+MOVED_SIGNATURE = _as_in_the_gemini_api(gemini.MOVED_SIGNATURE)
 TOO_MANY_TOKENS = _rule(
     "too-many-tokens",
     thread(

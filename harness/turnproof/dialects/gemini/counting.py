@@ -12,7 +12,7 @@ least the documented minimum was part of an earlier prompt to the same model wit
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import msgspec
@@ -20,7 +20,7 @@ import msgspec
 from ...messages import FileRef, FunctionCall, InlineData, Part, Text, Thought, ToolResult, ToolSchema
 from ...tokens import DOCUMENT_TOKENS, IMAGE_TOKENS, bytes_tokens, json_tokens, text_tokens
 from ..base import Call, ModelFacts, PromptUsage
-from ..prefix_cache import AutomaticCache, Cell, kept_for_the_latest, nothing_to_write, one_by_one, open_ended
+from ..prefix_cache import AutomaticCache, Cell, nothing_to_write, prompt_cells
 from .models import IMPLICIT_CACHE
 from .parts import signature_of
 
@@ -48,16 +48,9 @@ def managed_tokens(call: Call) -> int:
     return sum(cell.tokens for cell in cells(call)[:cell_count])
 
 
-@kept_for_the_latest
-def cells(call: Call) -> Sequence[Cell]:
-    """The prompt's cells in prefix order, one for each system part, tool and part. Not to be changed.
-
-    Each but the last ends a prefix that may be found again; no prompt is cached to its very end.
-    """
-    return open_ended(one_by_one(_row(call)))
-
-
-def _row(call: Call) -> Iterator[Cell]:
+@prompt_cells
+def cells(call: Call) -> Iterator[Cell]:
+    """One for each system text, tool and part."""
     for part in call.system:
         yield _cell(part, b"system")
     for tool in call.tools:

@@ -6,7 +6,7 @@ it does so whenever a prefix of at least the documented minimum was part of an e
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import partial
 
 from ...messages import FileRef, InlineData, Part, Thought, ToolResult
@@ -14,7 +14,7 @@ from ...tokens import part_tokens
 from ..atoms import token_of
 from ..base import Call
 from ..neutral_cells import part_content, tool_cell
-from ..prefix_cache import AutomaticCache, Cell, kept_for_the_latest, one_by_one, open_ended
+from ..prefix_cache import AutomaticCache, Cell, prompt_cells
 from .models import IMPLICIT_CACHE
 
 _PART_TOKENS = 1
@@ -39,16 +39,9 @@ def _files(call: Call) -> Iterator[Part]:
                 yield from part.attachments
 
 
-@kept_for_the_latest
-def cells(call: Call) -> Sequence[Cell]:
-    """The prompt's cells in prefix order, one for each system text, tool and part. Not to be changed.
-
-    Each but the last ends a prefix that may be found again; no prompt is cached to its very end.
-    """
-    return open_ended(one_by_one(_row(call)))
-
-
-def _row(call: Call) -> Iterator[Cell]:
+@prompt_cells
+def cells(call: Call) -> Iterator[Cell]:
+    """One for each system text, tool and part."""
     for part in call.system:
         yield _cell(part, b"system")
     for tool in call.tools:

@@ -8,14 +8,14 @@ single tokens and says what was written.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 
 from ...messages import Part, Thought
 from ...tokens import part_tokens
 from ..atoms import token_of
 from ..base import Call, ModelFacts, PromptUsage
 from ..neutral_cells import part_content, tool_cell
-from ..prefix_cache import Cell, PrefixStore, in_steps, kept_for_the_latest, nothing_to_write, one_by_one, open_ended
+from ..prefix_cache import Cell, PrefixStore, in_steps, nothing_to_write, prompt_cells
 from .models import ONE_TOKEN_STEPS
 
 _PART_TOKENS = 2
@@ -26,16 +26,9 @@ def count(call: Call) -> int:
     return sum(cell.tokens for cell in cells(call))
 
 
-@kept_for_the_latest
-def cells(call: Call) -> Sequence[Cell]:
-    """The prompt's cells in prefix order, one for each tool, instruction and part. Not to be changed.
-
-    Each but the last ends a prefix that may be found again; no prompt is cached to its very end.
-    """
-    return open_ended(one_by_one(_row(call)))
-
-
-def _row(call: Call) -> Iterator[Cell]:
+@prompt_cells
+def cells(call: Call) -> Iterator[Cell]:
+    """One for each tool, instruction and part."""
     for tool in call.tools:
         yield tool_cell(tool)
     for part in call.system:
