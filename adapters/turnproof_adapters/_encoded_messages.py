@@ -8,7 +8,7 @@ long the history: an earlier request's beginning is recognised by the identity o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from threading import Lock
 from typing import Any, Generic, Protocol, Self, TypeVar
@@ -43,6 +43,16 @@ def _copy_texts(value: object) -> object:
     if isinstance(value, list | tuple):
         return [_copy_texts(each) for each in value]
     return value
+
+
+def request_body(opening: Mapping[str, Any], name: str, pieces: list[bytes], closing: Mapping[str, Any]) -> bytes:
+    """A request whose list `name` holds these encoded pieces, between the fields of `opening` and those of `closing`.
+    Uses `pieces` up."""
+    before = encode(opening)[:-1] + (b"," if opening else b"")
+    # The ends are put on before joining: the long run in the middle is copied once.
+    pieces[0] = b'%b"%b":[%b' % (before, name.encode(), pieces[0])
+    pieces[-1] += b"]," + encode(closing)[1:] if closing else b"]}"
+    return b",".join(pieces)
 
 
 class Row(Protocol):

@@ -1,4 +1,9 @@
-"""What every stateless path does alike: it takes the arguments of `complete()`, and keeps encodings with messages."""
+"""What every stateless path does alike: it takes the arguments of `complete()`, and keeps encodings with messages.
+
+Each message is encoded once and a request is joined from the pieces, so that no SDK works on it again.
+Answers are read by typed decoding. Nothing depends on earlier calls: the encodings kept beside messages can be dropped
+at any time.
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
 """The stateless path: the session owns the history, and a call costs what is new in it.
 
-Each message is encoded once and the request is joined from the pieces, then sent through the SDK's own `post`: address,
-authentication, headers and error types are the SDK's, its per-message work is not done. Answers are read by typed
-decoding. Nothing here depends on earlier calls; the encodings kept beside messages can be dropped at any time.
+Requests and answers are made as `_stateless` has it. They go through the SDK's own `post`: address, authentication,
+headers and error types are the SDK's.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from turnproof.messages import ProviderResponse
 from .. import _encoded_messages
 from .._answers import Listeners
 from .._calling import Prompt, Source
-from .._encoded_messages import encode
+from .._encoded_messages import encode, request_body
 from .._http import body_pieces
 from .._sse import payloads
 from .._stateless import EncodesOnce
@@ -55,13 +54,9 @@ class AnthropicStateless(EncodesOnce[Arrangement[bytes]], AnthropicProvider):
         arrangement = self._encoder.arranged(prompt.messages)
         think = settings.thinks_before(loop_lacks_thinking=arrangement.loop_lacks_thinking)
         fields = settings.kwargs(prompt, think=think)
-        before = encode({"max_tokens": fields.pop("max_tokens")})[:-1] + b',"messages":['
-        after = b"]," + encode({"model": fields.pop("model"), **({"stream": True} if stream else {}), **fields})[1:]
-        sent = arrangement.finish()
-        # The ends are put on before joining: the long run in the middle is copied once.
-        sent[0] = before + sent[0]
-        sent[-1] += after
-        return b",".join(sent)
+        opening = {"max_tokens": fields.pop("max_tokens")}
+        closing = {"model": fields.pop("model"), **({"stream": True} if stream else {}), **fields}
+        return request_body(opening, "messages", arrangement.finish(), closing)
 
     def _post(self, client: anthropic.Anthropic, body: bytes, *, stream: bool = False) -> httpx2.Response:
         return client.post(

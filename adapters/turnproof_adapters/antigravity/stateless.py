@@ -1,7 +1,6 @@
 """The stateless path: the session owns the history, and a call costs what is new in it.
 
-Each message is encoded once, and the request is joined from the pieces. Answers are read by typed decoding. Nothing
-here depends on earlier calls; the encodings kept beside messages can be dropped at any time.
+Requests and answers are made as `_stateless` has it.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from turnproof.messages import Message, ProviderResponse
 
 from .._answers import Listeners
 from .._calling import Prompt
-from .._encoded_messages import encode
+from .._encoded_messages import request_body
 from .._names import tool_names
 from .._stateless import EncodesOnce
 from ..google_genai.arrange import Arrangement
@@ -59,11 +58,7 @@ class AntigravityStateless(EncodesOnce[Arrangement[bytes]], AntigravityProvider)
         if arrangement.problem is not None:
             raise InvalidRequestError(f"the gateway does not answer this conversation: {arrangement.problem}")
         sent = arrangement.finish()
-        after = encode({**fields, "sessionId": session_id(sent[0])})
-        # The ends are put on before joining: the long run in the middle is copied once.
-        sent[0] = b'{"contents":[' + sent[0]
-        sent[-1] += b"]," + after[1:]
-        return b",".join(sent)
+        return request_body({}, "contents", sent, {**fields, "sessionId": session_id(sent[0])})
 
     def _post(
         self, gateway: Gateway, settings: Settings, request: bytes, token: CancelToken | None, *, stream: bool

@@ -1,8 +1,7 @@
 """The stateless path: the session owns the history, and a call costs what is new in it.
 
-Each message is encoded once, and the request is joined from the pieces and spliced into the SDK's own
-`generate_content` (see `splice`), whose answer is read by typed decoding. Nothing here depends on earlier calls; the
-encodings kept beside messages can be dropped at any time.
+Requests and answers are made as `_stateless` has it. A request is spliced into the SDK's own `generate_content` (see
+`splice`).
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from turnproof.messages import Message, ProviderResponse
 
 from .._answers import Listeners
 from .._calling import Prompt
-from .._encoded_messages import encode
+from .._encoded_messages import request_body
 from .._names import tool_names
 from .._stateless import EncodesOnce
 from .arrange import Arrangement, arrange_messages
@@ -61,10 +60,7 @@ class GoogleStateless(EncodesOnce[Arrangement[bytes]], CachingGoogleProvider):
         if not supported():
             return Plain(client, model, to, _askable(arrange_messages(messages, to), messages).finish(), fields)
         sent = _askable(self._encoder.arranged(messages), messages).finish()
-        # The ends are put on before joining: the long run in the middle is copied once.
-        sent[0] = b'{"contents":[' + sent[0]
-        sent[-1] += b"]," + encode(fields)[1:] if fields else b"]}"
-        return Spliced(client, model, to, b",".join(sent))
+        return Spliced(client, model, to, request_body({}, "contents", sent, fields))
 
 
 def _askable(arrangement: Arrangement[V], messages: Sequence[Message]) -> Arrangement[V]:

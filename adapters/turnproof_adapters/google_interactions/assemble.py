@@ -13,8 +13,9 @@ from typing import Any
 from turnproof.errors import ProviderError, TransportError
 from turnproof.messages import Part, ProviderResponse, TokenUsage
 
+from .._answer_items import OpenItem, parts_of_answer, refuse_unfinished
 from .._answers import Listeners, cancelled_response, highest_usage, stands_alone
-from .._characters import Joiner, whole_characters
+from .._characters import whole_characters
 from .._decoding import decode_arguments
 from . import parts as neutral
 from .wire import Event, Failure, Interaction, Usage, tokens
@@ -24,26 +25,14 @@ _PIECES = ("text", "thought_summary", "thought_signature", "arguments_delta")
 
 
 @dataclass(slots=True)
-class _Open:
-    """A step that is still growing: its shell from the opening event, and what came since."""
+class _Open(OpenItem):
+    """A step that is still growing."""
 
-    shell: dict[str, Any]
+    spoken_kinds = ("model_output", "thought")
+
     contents: list[dict[str, Any]] = field(default_factory=list)
     summary: list[str] = field(default_factory=list)
     signature: str = ""
-    arguments: list[str] = field(default_factory=list)
-    joiner: Joiner = field(default_factory=Joiner)
-
-    @property
-    def kind(self) -> str:
-        """Its type, as far as it says one."""
-        kind = self.shell.get("type")
-        return kind if isinstance(kind, str) else ""
-
-    @property
-    def is_words(self) -> bool:
-        """Whether it is shown as it grows, and makes sense without its end."""
-        return self.kind in ("model_output", "thought")
 
     def add_text(self, text: str) -> None:
         """A piece of text: it goes on with the text before it, where that was the last content."""
@@ -111,11 +100,7 @@ class Assembler:
     def response(self) -> ProviderResponse:
         """The finished answer. Raises TransportError if a call that was not cut is malformed or was never ended."""
         if self._interaction.status != "incomplete":
-            if self._malformed:
-                raise TransportError(f"the service sent {self._malformed[0]}")
-            for place, step in self._steps.items():
-                if isinstance(step, _Open) and not step.is_words:
-                    raise TransportError(f"the service did not end step {place!r:.40} of its answer")
+            refuse_unfinished(self._malformed, self._steps, "step")
         return to_response(self._interaction, self._usage, self._model, tuple(self._parts()))
 
     def cancelled(self) -> ProviderResponse:
@@ -222,13 +207,12 @@ def read_answer(
     if interaction.steps is None and not interaction.status:
         raise TransportError("the service sent no interaction", status=200)
     model = whole_characters(interaction.model or "")
-    parts: list[Part] = []
-    for step in interaction.steps or ():
-        try:
-            parts += neutral.parts(step, model, restore)
-        except ValueError:
-            if interaction.status != "incomplete":
-                raise TransportError(f"the service sent {neutral.unreadable(step)}") from None
+    parts = parts_of_answer(
+        interaction.steps or (),
+        lambda step: neutral.parts(step, model, restore),
+        neutral.unreadable,
+        cut_off=interaction.status == "incomplete",
+    )
     response = to_response(interaction, interaction.usage, model, tuple(parts))
     listeners.hear_answer(parts, response.usage)
     return response

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from base64 import b64decode
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any, TypeAlias
 
-from turnproof.errors import PayloadError
 from turnproof.messages import (
     JSON,
     FileRef,
@@ -20,6 +20,8 @@ from turnproof.messages import (
     Thought,
 )
 
+from .. import _answer_items
+from .._answer_items import parts_of_item
 from .._characters import whole_characters
 from .models import DIALECT
 
@@ -40,15 +42,9 @@ _MEDIA = ("image", "audio", "video", "document")
 
 
 def parts(step: Mapping[str, Any], model: str, restore: Restore) -> tuple[Part, ...]:
-    """The parts that a finished step is; one of an unknown type is kept as `Opaque`.
-
-    Raises ValueError for a call whose arguments are not an object, and for anything in a step that JSON cannot carry:
-    it must not be run, and cannot be sent back.
-    """
-    try:
-        return tuple(_parts(step, model, restore))
-    except PayloadError:
-        raise ValueError("a step holds what JSON cannot carry") from None
+    """The parts that a finished step is; one of an unknown type is kept as `Opaque`. Raises ValueError as
+    `parts_of_item` does."""
+    return parts_of_item(_parts(step, model, restore))
 
 
 def _parts(step: Mapping[str, Any], model: str, restore: Restore) -> Iterator[Part]:
@@ -95,11 +91,7 @@ def _objects(value: JSON) -> Iterator[Mapping[str, Any]]:
             yield each
 
 
-def unreadable(step: Mapping[str, Any]) -> str:
-    """What is wrong with a step that no part can be made of, for an error."""
-    if step.get("type") == "function_call":
-        return f"malformed arguments for a call of {step.get('name')!r:.80}"
-    return f"a step of type {step.get('type')!r:.80} that cannot be kept"
+unreadable = partial(_answer_items.unreadable, noun="a step")
 
 
 def _call(step: Mapping[str, Any], restore: Restore) -> FunctionCall:

@@ -1,10 +1,8 @@
 """The stateless path: the session owns the history, nothing is stored, and a call costs what is new in it.
 
-Each message is encoded once and the request is joined from the pieces. The SDK makes the call, with a stub for the
-input: the HTTP client that it was given puts the prepared body into the request, and hands over the open response, as
-`with_streaming_response` gives it. Address, authentication, headers and what a status means stay the SDK's. Answers are
-read by typed decoding. Nothing here depends on earlier calls; the encodings kept beside messages can be dropped at any
-time.
+Requests and answers are made as `_stateless` has it. The SDK makes the call, with a stub for the input: the HTTP client
+that it was given puts the prepared body into the request, and hands over the open response, as
+`with_streaming_response` gives it. Address, authentication, headers and what a status means stay the SDK's.
 """
 
 from __future__ import annotations
@@ -20,7 +18,7 @@ from turnproof.messages import ProviderResponse
 from .. import _encoded_messages
 from .._answers import Listeners
 from .._calling import Prompt, Source
-from .._encoded_messages import encode
+from .._encoded_messages import encode, request_body
 from .._errors import by_status
 from .._names import tool_names
 from .._stateless import EncodesOnce
@@ -49,12 +47,9 @@ class InteractionsStateless(EncodesOnce[Arrangement[bytes]], InteractionsProvide
         )
 
     def _body(self, prompt: Prompt, *, stream: bool) -> bytes:
-        head = encode({"model": self._require_model(), **({"stream": True} if stream else {})})
+        opening = {"model": self._require_model(), **({"stream": True} if stream else {})}
         steps = self._encoder.arranged(prompt.messages).finish()
-        # The ends are put on before joining: the long run in the middle is copied once.
-        steps[0] = head[:-1] + b',"input":[' + steps[0]
-        steps[-1] += b"]," + encode(self._settings().fields(prompt, store=False))[1:]
-        return b",".join(steps)
+        return request_body(opening, "input", steps, self._settings().fields(prompt, store=False))
 
     def _ask(self, client: genai.Client, body: bytes) -> Interaction:
         return reading.batch(self._response(client, body, stream=False), decode_interaction)

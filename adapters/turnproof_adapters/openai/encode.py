@@ -9,7 +9,7 @@ from typing import Any
 from turnproof.provider import SystemInstruction
 
 from .. import _encoded_messages
-from .._encoded_messages import encode
+from .._encoded_messages import encode, request_body
 from . import convert
 from .arrange import Arrangement
 from .request import Settings
@@ -39,8 +39,5 @@ def body(
     sent = arranged.finish()
     if (first := convert.system(system, settings.service)) is not None:
         sent.insert(0, encode(first))
-    # The ends are put on before joining: the long run in the middle is copied once.
     opening = {"model": settings.model, **({"stream": True} if stream else {})}
-    sent[0] = encode(opening)[:-1] + b',"messages":[' + sent[0]
-    sent[-1] += b"]," + encode(fields)[1:] if fields else b"]}"
-    return b",".join(sent)
+    return request_body(opening, "messages", sent, fields)

@@ -1,8 +1,7 @@
 """The stateless path: the session owns the history, and a call costs what is new in it.
 
-Each message is encoded once and the request is joined from the pieces, then sent through the SDK's own `post`: address,
-authentication, headers and error types are the SDK's, its per-message work is not done. Answers are read by typed
-decoding. Nothing here depends on earlier calls; the encodings kept beside messages can be dropped at any time.
+Requests and answers are made as `_stateless` has it. They go through the SDK's own `post`: address, authentication,
+headers and error types are the SDK's.
 """
 
 from __future__ import annotations

@@ -15,8 +15,9 @@ from typing import Any
 from turnproof.errors import ProviderError, TransportError
 from turnproof.messages import Part, ProviderResponse, Text, Thought
 
+from .._answer_items import OpenItem, parts_of_answer, refuse_unfinished, unreadable
 from .._answers import Listeners, cancelled_response, stands_alone
-from .._characters import Joiner, whole_characters
+from .._characters import whole_characters
 from ..openai.wire import Failure
 from . import parts as neutral
 from .wire import Answer, Event, tokens
@@ -33,25 +34,13 @@ _ENDS = ("response.completed", "response.incomplete", "response.failed")
 
 
 @dataclass(slots=True)
-class _Open:
-    """An item that is still growing: its shell from the opening event, and the blocks of words that came since."""
+class _Open(OpenItem):
+    """An item that is still growing, with the blocks of words that came since its opening event."""
 
-    shell: dict[str, Any]
+    spoken_kinds = ("message", "reasoning")
+
     blocks: dict[tuple[str, int], list[str]] = field(default_factory=dict)
     pieces: list[str] = field(default_factory=list)
-    arguments: list[str] = field(default_factory=list)
-    joiner: Joiner = field(default_factory=Joiner)
-
-    @property
-    def kind(self) -> str:
-        """Its type, as far as it says one."""
-        kind = self.shell.get("type")
-        return kind if isinstance(kind, str) else ""
-
-    @property
-    def is_words(self) -> bool:
-        """Whether it is shown as it grows, and makes sense without its end."""
-        return self.kind in ("message", "reasoning")
 
     def in_its_words(self, item: dict[str, Any]) -> dict[str, Any]:
         """An item with the words that were heard of it, in place of its own."""
@@ -112,11 +101,7 @@ class Assembler:
     def response(self) -> ProviderResponse:
         """The finished answer. Raises TransportError if a call that was not cut is malformed or was never ended."""
         if self._answer.status != "incomplete":
-            if self._malformed:
-                raise TransportError(f"the service sent {self._malformed[0]}")
-            for place, item in self._items.items():
-                if isinstance(item, _Open) and not item.is_words:
-                    raise TransportError(f"the service did not end item {place!r:.40} of its answer")
+            refuse_unfinished(self._malformed, self._items)
         return to_response(self._answer, self._model, tuple(self._parts()))
 
     def cancelled(self) -> ProviderResponse:
@@ -181,7 +166,7 @@ class Assembler:
                 words = _words(parts)
         except ValueError:
             self._items[place] = ()
-            self._malformed.append(neutral.unreadable(item))
+            self._malformed.append(unreadable(item))
             return
         self._items[place] = parts
         if opened.is_words:
@@ -229,13 +214,12 @@ def read_answer(
     if answer.output is None or not (answer.output or answer.status):
         raise TransportError("the service sent no output", status=200)
     model = whole_characters(answer.model or "")
-    parts: list[Part] = []
-    for item in answer.output:
-        try:
-            parts += neutral.parts(item, model, restore)
-        except ValueError:
-            if answer.status != "incomplete":
-                raise TransportError(f"the service sent {neutral.unreadable(item)}") from None
+    parts = parts_of_answer(
+        answer.output,
+        lambda item: neutral.parts(item, model, restore),
+        unreadable,
+        cut_off=answer.status == "incomplete",
+    )
     response = to_response(answer, model, tuple(parts))
     listeners.hear_answer(parts, response.usage)
     return response

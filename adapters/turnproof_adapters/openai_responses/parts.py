@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeAlias
 
-from turnproof.errors import PayloadError
 from turnproof.messages import JSON, FinishReason, FunctionCall, Opaque, Part, ProviderData, Text, Thought
 
+from .._answer_items import parts_of_item
 from .._characters import whole_characters
 from .._decoding import decode_arguments
 from .models import DIALECT
@@ -30,15 +30,9 @@ _OPEN = ("in_progress", "incomplete")
 
 
 def parts(item: Mapping[str, Any], model: str, restore: Restore) -> tuple[Part, ...]:
-    """The parts that a finished item is; an item of an unknown type is kept as `Opaque`.
-
-    Raises ValueError for a call whose arguments are not an object, and for anything in an item that JSON cannot carry:
-    it must not be run, and cannot be sent back.
-    """
-    try:
-        return tuple(_parts(item, model, restore))
-    except PayloadError:
-        raise ValueError("an item holds what JSON cannot carry") from None
+    """The parts that a finished item is; an item of an unknown type is kept as `Opaque`. Raises ValueError as
+    `parts_of_item` does."""
+    return parts_of_item(_parts(item, model, restore))
 
 
 def _parts(item: Mapping[str, Any], model: str, restore: Restore) -> Iterator[Part]:
@@ -91,13 +85,6 @@ def _texts(blocks: JSON) -> Iterator[str]:
 def is_refusal(part: Part) -> bool:
     """Whether the model declines in this part of one of our answers."""
     return isinstance(part, Text) and part.provider_data is not None and bool(part.provider_data.data.get("refusal"))
-
-
-def unreadable(item: Mapping[str, Any]) -> str:
-    """What is wrong with an item that no part can be made of, for an error."""
-    if item.get("type") == "function_call":
-        return f"malformed arguments for a call of {item.get('name')!r:.80}"
-    return f"an item of type {item.get('type')!r:.80} that cannot be kept"
 
 
 def _call(item: Mapping[str, Any], model: str, restore: Restore) -> FunctionCall:

@@ -1,8 +1,7 @@
 """The stateless path: the session owns the history, and a call costs what is new in it.
 
-Each message is encoded once and the request is joined from the pieces, then sent through the SDK's own `post`: address,
-authentication, headers and error types are the SDK's, its per-message work is not done. Answers are read by typed
-decoding. Nothing here depends on earlier calls; the encodings kept beside messages can be dropped at any time.
+Requests and answers are made as `_stateless` has it. They go through the SDK's own `post`: address, authentication,
+headers and error types are the SDK's.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from turnproof.messages import ProviderResponse
 from .. import _encoded_messages
 from .._answers import Listeners
 from .._calling import Prompt, Source
-from .._encoded_messages import encode
+from .._encoded_messages import encode, request_body
 from .._http import body_pieces
 from .._names import tool_names
 from .._sse import payloads
@@ -56,12 +55,8 @@ class ResponsesStateless(EncodesOnce[Arrangement[bytes]], ResponsesProvider):
     def _joined(self, around: Mapping[str, Any], prompt: Prompt) -> bytes:
         """A request with these fields beside those of the prompt."""
         fields = self._settings().kwargs(prompt)
-        head = encode({"model": fields.pop("model"), **around})
-        items = self._encoder.arranged(prompt.messages).finish()
-        # The ends are put on before joining: the long run in the middle is copied once.
-        items[0] = head[:-1] + b',"input":[' + items[0]
-        items[-1] += b"]," + encode(fields)[1:]
-        return b",".join(items)
+        opening = {"model": fields.pop("model"), **around}
+        return request_body(opening, "input", self._encoder.arranged(prompt.messages).finish(), fields)
 
     def _ask(self, body: bytes, client: openai.OpenAI, headers: Mapping[str, str]) -> Answer:
         return decode_answer(post(client, PATH, body, headers, self._timeouts, stream=False).content)

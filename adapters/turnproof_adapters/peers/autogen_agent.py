@@ -25,25 +25,17 @@ from pydantic import BaseModel
 
 from turnproof import messages
 from turnproof.cancel import CancelToken
-from turnproof.provider import Binding, Capabilities, Endpoint
+from turnproof.provider import Binding, Endpoint
 from turnproof.subject import SessionBinding, SessionReply, SessionSetup, SessionTurn
 from turnproof.subject import Tool as OurTool
 
 from .agent_history import up_to_turn
+from .capabilities import AGENT_CAPABILITIES
 from .result_texts import output_text
 from .sdk_errors import raised_as, typed_error
 
 DIALECT, MODEL = "anthropic-messages", "claude-sonnet-4-6"
-CLAIMS = Capabilities(
-    streaming=True,
-    tools=True,
-    parallel_tools=True,
-    cancel=True,
-    typed_errors=True,
-    retries=False,
-    result_cutting=False,
-    part_order=False,
-)
+CLAIMS = replace(AGENT_CAPABILITIES, images=False, documents=False, part_order=False)
 WIRE = Binding("autogen-wire", DIALECT, MODEL, CLAIMS, package="autogen-agentchat")
 ITERATIONS = 50
 """Rounds of tools that a turn may take."""

@@ -4,8 +4,23 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from turnproof.provider import Capabilities
+
 from .. import _open_provider
 
 COMMON_CAPABILITIES = replace(
     _open_provider.COMMON_CAPABILITIES, lifecycle=False, serialisers=False, images=True, documents=True
 )
+
+AGENT_CAPABILITIES = Capabilities(
+    streaming=True,
+    tools=True,
+    parallel_tools=True,
+    images=True,
+    documents=True,
+    cancel=True,
+    typed_errors=True,
+    retries=False,
+    result_cutting=False,
+)
+"""The same of agents, whose requests and errors are their library's."""

@@ -23,29 +23,19 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from turnproof import messages
 from turnproof.cancel import CancelToken
-from turnproof.provider import Binding, Capabilities
+from turnproof.provider import Binding
 from turnproof.subject import SessionBinding, SessionReply, SessionSetup, SessionTurn, Tool
 
 from . import event_loop
 from .agent_history import joined_results, up_to_turn
+from .capabilities import AGENT_CAPABILITIES
 from .langchain import _typed
 from .langchain_messages import LangChainMessages
 from .result_texts import output_text
 from .sdk_errors import raised_as
 
 DIALECT, MODEL = "anthropic-messages", "claude-sonnet-4-6"
-CLAIMS = Capabilities(
-    streaming=True,
-    tools=True,
-    parallel_tools=True,
-    images=True,
-    documents=True,
-    cancel=True,
-    typed_errors=True,
-    retries=False,
-    result_cutting=False,
-)
-WIRE = Binding("langgraph-wire", DIALECT, MODEL, CLAIMS, package="langgraph")
+WIRE = Binding("langgraph-wire", DIALECT, MODEL, AGENT_CAPABILITIES, package="langgraph")
 THREAD: Any = {"configurable": {"thread_id": "conversation"}, "recursion_limit": 200}
 
 
@@ -187,6 +177,6 @@ SESSION = SessionBinding(
     save=lambda conversation: json.dumps(library.messages_to_dict(conversation.held())),
     load=load,
     spawn=lambda parent: Conversation(parent.setup),
-    capabilities=CLAIMS,
+    capabilities=AGENT_CAPABILITIES,
     package="langgraph",
 )

@@ -19,24 +19,14 @@ from pydantic_ai.models import Model
 from turnproof import errors
 from turnproof import messages as ours
 from turnproof.cancel import CancelToken
-from turnproof.provider import Binding, Capabilities, Endpoint
+from turnproof.provider import Binding, Endpoint
 from turnproof.subject import SessionBinding, SessionReply, SessionSetup, SessionTurn, ToolOutput
 from turnproof.subject import Tool as OurTool
 
+from .capabilities import AGENT_CAPABILITIES
 from .pydantic_ai import DIALECT, MODEL, open_model, other, typed
 
-CLAIMS = Capabilities(
-    streaming=True,
-    tools=True,
-    parallel_tools=True,
-    images=True,
-    documents=True,
-    cancel=True,
-    typed_errors=True,
-    retries=False,
-    result_cutting=False,
-)
-WIRE = Binding("pydantic-ai-wire", DIALECT, MODEL, CLAIMS, package="pydantic-ai-slim")
+WIRE = Binding("pydantic-ai-wire", DIALECT, MODEL, AGENT_CAPABILITIES, package="pydantic-ai-slim")
 
 
 class Conversation:
@@ -192,7 +182,7 @@ SESSION = SessionBinding(
     load=load,
     spawn=lambda parent: type(parent)(parent.setup),
     close=Conversation.close,
-    capabilities=CLAIMS,
+    capabilities=AGENT_CAPABILITIES,
     package="pydantic-ai-slim",
 )
 

@@ -21,7 +21,8 @@ from turnproof import messages as ours
 from turnproof.provider import Binding, Endpoint
 from turnproof.subject import SessionBinding, SessionSetup
 
-from .pydantic_ai_agent import CLAIMS, SESSION, Conversation, neutral, result
+from .capabilities import AGENT_CAPABILITIES
+from .pydantic_ai_agent import SESSION, Conversation, neutral, result
 
 DIALECT, MODEL = "openai-responses", "gpt-5-mini"
 
@@ -74,11 +75,11 @@ def load_into(kind: type[Whole]) -> Callable[[SessionSetup, str], Whole]:
     return load
 
 
-WIRE = Binding("pydantic-ai-responses-wire", DIALECT, MODEL, CLAIMS, package="pydantic-ai-slim")
+WIRE = Binding("pydantic-ai-responses-wire", DIALECT, MODEL, AGENT_CAPABILITIES, package="pydantic-ai-slim")
 WHOLE: SessionBinding = replace(
     SESSION, name="pydantic-ai-responses-whole", adapter=WIRE, open=Whole, load=load_into(Whole), history=Whole.history
 )
-CHAIN_CLAIMS = replace(CLAIMS, chain=True)
+CHAIN_CLAIMS = replace(AGENT_CAPABILITIES, chain=True)
 CHAIN: SessionBinding = replace(
     WHOLE,
     name="pydantic-ai-responses-chain",
