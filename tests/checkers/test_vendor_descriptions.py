@@ -18,6 +18,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 from dialects.descriptions import description, schema_faults
+from dialects.gemini_interactions.described import EVENTS as INTERACTION_EVENTS
 
 import turnproof_cassettes
 from turnproof.commands.census.pairs import pairs_of
@@ -103,16 +104,6 @@ def _events_of_responses() -> dict[str, str]:
     return found
 
 
-_INTERACTIONS = {
-    "interaction.created": "InteractionCreatedEvent",
-    "interaction.status_update": "InteractionStatusUpdate",
-    "step.start": "StepStart",
-    "step.delta": "StepDelta",
-    "step.stop": "StepStop",
-    "interaction.completed": "InteractionCompletedEvent",
-    "error": "ErrorEvent",
-}
-
 _UNKNOWN_WORD = "a scenario has the service end with a word that nobody knows, on purpose"
 
 DESCRIBED = (
@@ -151,7 +142,7 @@ DESCRIBED = (
         "google_interactions",
         "google_interactions",
         "Interaction",
-        lambda event: _INTERACTIONS[event["event_type"]],
+        lambda event: INTERACTION_EVENTS[event["event_type"]],
         "Error",
         {"'sundown'": _UNKNOWN_WORD},
     ),

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
 
 from hypothesis import strategies as st
 
-from turnproof.dialects.base import Call, PromptUsage, Rendered, Reply, ReplyPart, WireAnswer
+from turnproof.dialects.base import Call, PromptUsage, Rendered, Reply, ReplyPart, WireAnswer, World
 from turnproof.dialects.contract import Dialect, PrefixCache
 from turnproof.messages import FinishReason, FunctionCall, InlineData, Part, Text, Thought, ToolSchema
 
@@ -61,6 +61,27 @@ def data(rendered: Rendered) -> bytes:
 def read_back(dialect: Dialect, rendered: Rendered) -> WireAnswer:
     """What the dialect reads in an answer of its own."""
     return dialect.read_response(rendered.status, rendered.headers, data(rendered))
+
+
+class Render(Protocol):
+    """Makes the answer with a reply: to a call of its own, where a test gives none."""
+
+    def __call__(
+        self, script: Reply, call: Call | None = None, *, stream: bool = False, seed: str = "s", at: World | None = None
+    ) -> Rendered: ...
+
+
+def renderer(
+    dialect: Dialect, new_call: Callable[[bool], Call], world: Callable[[], World], usage: PromptUsage
+) -> Render:
+    """What renders the answers of a dialect; `new_call` makes a call, streamed or not."""
+
+    def render(
+        script: Reply, call: Call | None = None, *, stream: bool = False, seed: str = "s", at: World | None = None
+    ) -> Rendered:
+        return dialect.render(call or new_call(stream), script, usage, at or world(), seed)
+
+    return render
 
 
 def body_of(rendered: Rendered) -> Json:

@@ -60,6 +60,33 @@ class Case:
     allows: str = ""
 
 
+def right_cases_of_items(
+    user_item: Callable[..., Json], model_item: Callable[[str], Json], call: Json, result: Json
+) -> tuple[Case, ...]:
+    """Right conversations with an API whose requests are lists of typed items; `call` and `result` are those of
+    `HELD_LOOP`."""
+    asked, thanks = user_item("How moist is bed 3?"), user_item("Thanks")
+    loop = (asked, model_item("Let me look."), call, result)
+    return (
+        Case("plain", [OPENING, model("41 %"), THANKS], [asked, model_item("41 %"), thanks]),
+        Case("loop", HELD_LOOP, loop),
+        Case("merged-users", [OPENING, THANKS], [user_item("How moist is bed 3?", "Thanks")], allows="merged-roles"),
+        Case(
+            "results-first",
+            [*HELD_LOOP[:2], user("While you look:"), HELD_LOOP[2]],
+            [*loop, user_item("While you look:")],
+            allows="results-first",
+        ),
+        Case("joined-texts", [user("Hello", "there")], [user_item("Hello\n\nthere")], allows="joined-text"),
+        Case(
+            "blank-texts",
+            [user("Hello", ""), model(" \n", CALL), m.Message.tool(RESULT)],
+            [user_item("Hello"), call, result],
+            allows="blank-text",
+        ),
+    )
+
+
 def find_by(
     dialect: Dialect, model: str, request: Callable[[Case], Sendable], world: Callable[[], World]
 ) -> Callable[[Case], list[WireDifference]]:

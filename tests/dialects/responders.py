@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Self
 
 import httpx2
@@ -13,6 +16,7 @@ from turnproof.scenarios.model import Fault, Turn
 from turnproof.wire.emulator import EmulatorServer, Exchange, ServerRun
 
 from .answers import reply
+from .requests import Sendable
 
 
 class FixedAnswer:
@@ -88,3 +92,21 @@ def open_run_in(world: World, server: EmulatorServer, dialect: Dialect) -> Serve
     run.world.resources.update(world.resources)
     run.world.unreachable_urls = world.unreachable_urls
     return run
+
+
+@dataclass(frozen=True)
+class HttpService:
+    """A server that knows the world of a test, and a client of it without any SDK."""
+
+    http: httpx2.Client
+    run: ServerRun
+
+    def send(self, sendable: Sendable) -> httpx2.Response:
+        return send_request(self.http, self.run, sendable.request())
+
+
+@contextmanager
+def http_service(world: World, dialect: Dialect) -> Iterator[HttpService]:
+    """A service in this world, on a server of its own."""
+    with EmulatorServer() as server, httpx2.Client(timeout=60) as http:
+        yield HttpService(http, open_run_in(world, server, dialect))

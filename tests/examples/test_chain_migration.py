@@ -6,16 +6,16 @@ Real processes in copies of the example. The commands are those of the page.
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
-import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from .migration_copies import copies_after, patch, run
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(900)]
 
@@ -33,32 +33,21 @@ CHANGES = (
 """The patches of each phase, in order."""
 
 
-def run(folder: Path, *words: str, **variables: str) -> subprocess.CompletedProcess[str]:
-    environment = {key: value for key, value in os.environ.items() if not key.startswith("LOOM_")} | variables
-    return subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True, timeout=850, check=False)
-
-
-def patch(folder: Path, name: str, *options: str) -> None:
-    done = run(folder, "git", "apply", *options, f"changes/{name}.patch")
-    assert done.returncode == 0, done.stderr
+def patch_of(change: str) -> Path:
+    return EXAMPLE / "changes" / f"{change}.patch"
 
 
 @pytest.fixture(scope="module")
 def projects(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     """The example by itself, and after the changes of each phase."""
-    folders = [tmp_path_factory.mktemp("chain") / str(phase) for phase in range(len(CHANGES) + 1)]
-    shutil.copytree(EXAMPLE, folders[0], ignore=shutil.ignore_patterns("__pycache__", "reports"))
-    for before, after, changes in zip(folders, folders[1:], CHANGES, strict=False):
-        shutil.copytree(before, after)
-        for change in changes:
-            patch(after, change)
-    return folders
+    changes = [[patch_of(change) for change in phase] for phase in CHANGES]
+    return copies_after(changes, EXAMPLE, tmp_path_factory.mktemp("chain"))
 
 
 @pytest.fixture(scope="module")
 def gates(projects: list[Path]) -> Mapping[int, dict[str, Any]]:
     """What the gate of each phase says after its changes."""
-    done = run(projects[0], sys.executable, str(GATING), *map(str, projects))
+    done = run(projects[0], sys.executable, str(GATING), *map(str, projects), timeout=850)
     assert done.returncode == 0, done.stderr
     phases = range(1, len(CHANGES) + 1)
     return {
@@ -84,7 +73,7 @@ def test_without_the_change_of_the_provider_the_gate_is_closed(
 ) -> None:
     folder = tmp_path / "loom"
     shutil.copytree(projects[phase], folder)
-    patch(folder, missing, "-R")
+    patch(folder, patch_of(missing), "-R")
     done = run(folder, sys.executable, "-m", "turnproof", "gate", "--phase", str(phase), "--scenario", "tools/one")
     assert done.returncode == 1, done.stdout
     assert f"closed {criterion}" in done.stdout
@@ -108,7 +97,7 @@ def test_taken_back_in_the_opposite_order_the_changes_leave_what_was_there(
     shutil.copytree(projects[-1], folder)
     for phase in range(len(CHANGES), 0, -1):
         for change in reversed(CHANGES[phase - 1]):
-            patch(folder, change, "-R")
+            patch(folder, patch_of(change), "-R")
         assert sources(folder) == sources(projects[phase - 1])
 
 

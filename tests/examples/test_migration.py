@@ -6,16 +6,15 @@ Real processes in a copy of the example: what a gate says of a project must not 
 from __future__ import annotations
 
 import json
-import os
 import re
-import shutil
-import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from .migration_copies import copies_after, run
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(600)]
 
@@ -51,21 +50,10 @@ Gates = Mapping[tuple[int, int], dict[str, Any]]
 """What the gates said: by the number of changes made, and by phase."""
 
 
-def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    environment = {key: value for key, value in os.environ.items() if not key.startswith("LOOM_")}
-    return subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True, timeout=550, check=False)
-
-
 @pytest.fixture(scope="module")
 def projects(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     """The example by itself, and after each of the changes."""
-    folders = [tmp_path_factory.mktemp("migration") / str(number) for number in range(len(CHANGES) + 1)]
-    shutil.copytree(EXAMPLE, folders[0], ignore=shutil.ignore_patterns("__pycache__", "reports"))
-    for before, after, change in zip(folders, folders[1:], CHANGES, strict=False):
-        shutil.copytree(before, after)
-        done = run(after, "git", "apply", str(change))
-        assert done.returncode == 0, done.stderr
-    return folders
+    return copies_after([[change] for change in CHANGES], EXAMPLE, tmp_path_factory.mktemp("migration"))
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from turnproof.messages import Message, ProviderData, Text, Thought
+from turnproof.messages import Message, ProviderData, Thought
 from turnproof_adapters.google_genai.names import wire_name
 from turnproof_adapters.google_interactions.binding import BINDING
 from turnproof_adapters.google_interactions.legacy import InteractionsChain
@@ -14,9 +14,11 @@ from turnproof_adapters.google_interactions.models import model as facts_of
 from turnproof_adapters.google_interactions.stateless import InteractionsStateless
 from turnproof_adapters.google_interactions.steps import Arrangement, row
 
-from ..contract.adapter_kit import AdapterKit, CancelMoment, KeyCheck, Opener, Path, RequestRecorder
+from ..contract import typed_items
+from ..contract.adapter_kit import KeyCheck, Opener, Path, RequestRecorder
 from ..contract.neutral import call as call
 from ..contract.neutral import result as result
+from ..contract.typed_items import ItemsKit
 from ..contract.wire_parts import Ending, WireCall, WirePart, WireText, WireThinking
 
 OURS = "gemini-interactions"
@@ -49,14 +51,7 @@ def thought(words: str = "", signature: str = SIGNATURE, model: str = MODEL, dia
 
 def arranged(*messages: Message, model: str = MODEL) -> list[Json]:
     """A conversation as the steps that both paths make of it."""
-    arrangement: Arrangement[Json] = Arrangement(_as_it_is)
-    for message in messages:
-        arrangement.add(row(message, _as_it_is, model))
-    return arrangement.finish()
-
-
-def _as_it_is(step: Json) -> Json:
-    return step
+    return typed_items.arranged(Arrangement(typed_items.as_it_is), row, *messages, model=model)
 
 
 # -- on the wire
@@ -147,7 +142,7 @@ class Capture(RequestRecorder):
 _STATUS: Mapping[Ending, str] = {"stop": "completed", "calls": "requires_action", "limit": "incomplete"}
 
 
-class Kit(AdapterKit):
+class Kit(ItemsKit):
     model = MODEL
     key = KEY
     binding = BINDING
@@ -156,7 +151,11 @@ class Kit(AdapterKit):
     facts_of = staticmethod(facts_of)
     models = (MODEL, "gemini-2.5-pro", "gemini-2.0-flash", "a-model-of-tomorrow")
     settings = ({"max_tokens": 99}, {"thinking": {"level": "low"}, "max_tokens": 99})
-    messages_place = ("input",)
+    started = staticmethod(started)
+    says = staticmethod(says)
+    thinks = staticmethod(thinks)
+    calls = staticmethod(calls)
+    thought_ends_with = 2
     arguments_are_text = False
     optional_last_events = 1
     key_check = KeyCheck(
@@ -182,7 +181,7 @@ class Kit(AdapterKit):
         return interaction(*map(_wire_step, parts), status=_STATUS[ending])
 
     def stream(self, *parts: WirePart, ending: Ending = "stop") -> list[bytes]:
-        runs = (_wire_events(place, part) for place, part in enumerate(parts))
+        runs = (self.wire_events(place, part) for place, part in enumerate(parts))
         return stream(*runs, status=_STATUS[ending])
 
     def overloaded_event(self, message: str) -> bytes:
@@ -190,18 +189,6 @@ class Kit(AdapterKit):
 
     def broken_event(self, data: bytes) -> bytes:
         return b"event: step.delta\ndata: %b\n\n" % data
-
-    def cancel_moments(self) -> Mapping[str, CancelMoment]:
-        thought_of, words, called = thinks(0, "hm"), says(1, "so ", "far"), calls(2, "a", "rm", '{"path": "/', '"}')
-        return {
-            "before-anything": CancelMoment([]),
-            "after-the-head": CancelMoment([started()]),
-            "in-thinking": CancelMoment([started(), *thought_of[:-2]]),
-            "in-text": CancelMoment([started(), *words[:-1]], (Text,), "so far"),
-            "in-arguments": CancelMoment([started(), *words, *called[:-1]], (Text,), "so far"),
-            "after-a-call": CancelMoment([started(), *words, *called], (Text,), "so far"),
-            "after-thinking": CancelMoment([started(), *thought_of, *words[:-1]], (Thought, Text), "so far"),
-        }
 
 
 def _wire_step(part: WirePart) -> Json:
@@ -212,16 +199,6 @@ def _wire_step(part: WirePart) -> Json:
             return thinking(part.text)
         case WireCall():
             return function_call(part.call_id, part.name, **json.loads(part.json))
-
-
-def _wire_events(place: int, part: WirePart) -> list[bytes]:
-    match part:
-        case WireText():
-            return says(place, *part.pieces)
-        case WireThinking():
-            return thinks(place, *part.pieces)
-        case WireCall():
-            return calls(place, part.call_id, part.name, *part.arguments)
 
 
 KIT = Kit()

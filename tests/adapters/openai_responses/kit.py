@@ -24,11 +24,13 @@ from turnproof_adapters.openai_responses.models import model as facts_of
 from turnproof_adapters.openai_responses.names import wire_name
 from turnproof_adapters.openai_responses.stateless import ResponsesStateless
 
-from ..contract.adapter_kit import AdapterKit, CancelMoment, Path, RequestRecorder
+from ..contract import typed_items
+from ..contract.adapter_kit import Path, RequestRecorder
 from ..contract.neutral import STREAMED as STREAMED
 from ..contract.neutral import call as call
 from ..contract.neutral import result as result
 from ..contract.neutral import unheard as unheard
+from ..contract.typed_items import ItemsKit
 from ..contract.wire_parts import Ending, WireCall, WirePart, WireText, WireThinking
 
 OURS = "openai-responses"
@@ -102,14 +104,7 @@ def own_text(words: str, **data: Any) -> Text:
 
 def arranged(*messages: Message, model: str = MODEL) -> list[Json]:
     """A conversation as the items that both paths make of it."""
-    arrangement: Arrangement[Json] = Arrangement(_as_it_is)
-    for message in messages:
-        arrangement.add(row(message, _as_it_is, model))
-    return arrangement.finish()
-
-
-def _as_it_is(item: Json) -> Json:
-    return item
+    return typed_items.arranged(Arrangement(typed_items.as_it_is), row, *messages, model=model)
 
 
 # -- on the wire
@@ -265,7 +260,7 @@ BATCH: dict[str, Way4] = {"stateless": _whole, "legacy": _legacy_whole}
 STREAM: dict[str, Way4] = {"stateless": _streamed, "legacy": _legacy_streamed}
 
 
-class Kit(AdapterKit):
+class Kit(ItemsKit):
     name = "openai_responses"
     reported_model = DATED
     model = MODEL
@@ -275,7 +270,10 @@ class Kit(AdapterKit):
     facts_of = staticmethod(facts_of)
     models = (MODEL, DATED, "gpt-4.1", "a-model-of-tomorrow")
     settings = ({"max_tokens": 99}, {"thinking": {"effort": "low"}, "max_tokens": 99})
-    messages_place = ("input",)
+    started = staticmethod(started)
+    says = staticmethod(says)
+    thinks = staticmethod(thinks)
+    calls = staticmethod(calls)
     ignored_events = (event("response.something_new", value=1), b": keep-alive\n\n")
     exempt = frozenset({("legacy", "retry-times")})
 
@@ -288,24 +286,13 @@ class Kit(AdapterKit):
         return answer(*map(_wire_item, parts), **_ending(ending))
 
     def stream(self, *parts: WirePart, ending: Ending = "stop") -> list[bytes]:
-        return stream(*(_wire_events(place, part) for place, part in enumerate(parts)), **_ending(ending))
+        return stream(*(self.wire_events(place, part) for place, part in enumerate(parts)), **_ending(ending))
 
     def overloaded_event(self, message: str) -> bytes:
         return event("error", code="server_error", message=message, param=None)
 
     def broken_event(self, data: bytes) -> bytes:
         return b"event: response.output_text.delta\ndata: %b\n\n" % data
-
-    def cancel_moments(self) -> Mapping[str, CancelMoment]:
-        thinking, words, called = thinks(0, "hm"), says(1, "so ", "far"), calls(2, "a", "rm", '{"path": "/', '"}')
-        return {
-            "before-anything": CancelMoment([]),
-            "after-the-head": CancelMoment([started()]),
-            "in-thinking": CancelMoment([started(), *thinking[:-1]]),
-            "in-text": CancelMoment([started(), *words[:-1]], (Text,), "so far"),
-            "in-arguments": CancelMoment([started(), *words, *called[:-1]], (Text,), "so far"),
-            "after-a-call": CancelMoment([started(), *words, *called], (Text,), "so far"),
-        } | {"after-thinking": CancelMoment([started(), *thinking, *words[:-1]], (Thought, Text), "so far")}
 
 
 def _wire_item(part: WirePart) -> Json:
@@ -316,16 +303,6 @@ def _wire_item(part: WirePart) -> Json:
             return reasoning(part.text)
         case WireCall():
             return function_call(part.call_id, part.name, part.json)
-
-
-def _wire_events(place: int, part: WirePart) -> list[bytes]:
-    match part:
-        case WireText():
-            return says(place, *part.pieces)
-        case WireThinking():
-            return thinks(place, *part.pieces)
-        case WireCall():
-            return calls(place, part.call_id, part.name, *part.arguments)
 
 
 def _ending(ending: Ending) -> Json:

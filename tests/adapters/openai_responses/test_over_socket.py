@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -41,20 +42,25 @@ def run(server: EmulatorServer) -> ServerRun:
     return server.open_run(dialect("openai-responses"), EchoResponder(), keys=frozenset({KEY}))
 
 
-@pytest.fixture
-def legacy(run: ServerRun) -> Iterator[Any]:
-    assert WEBSOCKET.open_legacy is not None
-    provider = WEBSOCKET.open_legacy(Endpoint(run.base_url, KEY, MODEL))
+@contextmanager
+def opened(path: Callable[[Endpoint], Any] | None, run: ServerRun) -> Iterator[Any]:
+    """A provider of one path, shut down behind the test."""
+    assert path is not None
+    provider = path(Endpoint(run.base_url, KEY, MODEL))
     yield provider
     provider.shutdown()
+
+
+@pytest.fixture
+def legacy(run: ServerRun) -> Iterator[Any]:
+    with opened(WEBSOCKET.open_legacy, run) as provider:
+        yield provider
 
 
 @pytest.fixture
 def stateless(run: ServerRun) -> Iterator[Any]:
-    assert WEBSOCKET.open_stateless is not None
-    provider = WEBSOCKET.open_stateless(Endpoint(run.base_url, KEY, MODEL))
-    yield provider
-    provider.shutdown()
+    with opened(WEBSOCKET.open_stateless, run) as provider:
+        yield provider
 
 
 def fail(run: ServerRun, *faults: Fault) -> None:

@@ -21,6 +21,7 @@ from ..differences import (
     code_run,
     find_by,
     model,
+    right_cases_of_items,
     user,
 )
 from ..requests import Json
@@ -56,14 +57,7 @@ def answered(tool_result: ToolResult) -> tuple[Message, ...]:
 
 
 RIGHT: tuple[Case, ...] = (
-    Case("plain", [OPENING, model("41 %"), THANKS], [WIRE_ASKED, model_step("41 %"), WIRE_THANKS]),
-    Case("loop", HELD_LOOP, WIRE_LOOP),
-    Case("merged-users", [OPENING, THANKS], [user_step("How moist is bed 3?", "Thanks")], allows="merged-roles"),
-    Case("results-first", [*HELD_LOOP[:2], user("While you look:"), HELD_LOOP[2]],
-         [*WIRE_LOOP, user_step("While you look:")], allows="results-first"),
-    Case("joined-texts", [user("Hello", "there")], [user_step("Hello\n\nthere")], allows="joined-text"),
-    Case("blank-texts", [user("Hello", ""), model(" \n", CALL), Message.tool(RESULT)],
-         [user_step("Hello"), call(), result()], allows="blank-text"),
+    *right_cases_of_items(user_step, model_step, call(), result()),
     Case("rewritten-name", [OPENING, model(FunctionCall("c", "garden/read", {})),
                             Message.tool(ToolResult("c", "garden/read", "1"))],
          [WIRE_ASKED, {**call("c", "garden_read"), "arguments": {}}, result("c", "1")],

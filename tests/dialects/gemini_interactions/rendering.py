@@ -6,12 +6,12 @@ import json
 from functools import partial
 from typing import Any
 
-from turnproof.dialects.base import Call, PromptUsage, Rendered, Reply, World
+from turnproof.dialects.base import PromptUsage, Rendered, World
 from turnproof.dialects.gemini_interactions import DIALECT
 from turnproof.dialects.gemini_interactions.addresses import InteractionsCall
 from turnproof.messages import Opaque, Text
 
-from ..answers import COMMON, read_back, reply
+from ..answers import COMMON, read_back, renderer, reply
 from ..requests import Json
 from .builders import OPENING, Ask, ask, function, world
 
@@ -31,13 +31,7 @@ def read_request(request: Ask, at: World | None = None) -> InteractionsCall:
     return read
 
 
-def render(
-    script: Reply, call: Call | None = None, *, stream: bool = False, seed: str = "s", at: World | None = None
-) -> Rendered:
-    """The answer with this reply."""
-    return DIALECT.render(call or new_call(stream=stream), script, PROMPT, at or world(), seed)
-
-
+render = renderer(DIALECT, lambda stream: new_call(stream=stream), world, PROMPT)
 read = partial(read_back, DIALECT)
 
 

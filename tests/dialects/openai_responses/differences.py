@@ -21,6 +21,7 @@ from ..differences import (
     code_run,
     find_by,
     model,
+    right_cases_of_items,
     user,
 )
 from ..requests import Json
@@ -68,14 +69,7 @@ STRICT = opened(
 )  # fmt: skip
 
 RIGHT: tuple[Case, ...] = (
-    Case("plain", [OPENING, model("41 %"), THANKS], [WIRE_ASKED, assistant("41 %"), WIRE_THANKS]),
-    Case("loop", HELD_LOOP, WIRE_LOOP),
-    Case("merged-users", [OPENING, THANKS], [user_item("How moist is bed 3?", "Thanks")], allows="merged-roles"),
-    Case("outputs-first", [*HELD_LOOP[:2], user("While you look:"), HELD_LOOP[2]],
-         [*WIRE_LOOP, user_item("While you look:")], allows="results-first"),
-    Case("joined-texts", [user("Hello", "there")], [user_item("Hello\n\nthere")], allows="joined-text"),
-    Case("blank-texts", [user("Hello", ""), model(" \n", CALL), Message.tool(RESULT)],
-         [user_item("Hello"), call(), output()], allows="blank-text"),
+    *right_cases_of_items(user_item, assistant, call(), output()),
     Case("empty-model-message", [OPENING, model(), THANKS], [WIRE_ASKED, WIRE_THANKS], allows="blank-text"),
     Case("rewritten-name", [OPENING, model(FunctionCall("c", "garden.read", {})),
                             Message.tool(ToolResult("c", "garden.read", "1"))],

@@ -6,13 +6,13 @@ import json
 from functools import partial
 from typing import Any
 
-from turnproof.dialects.base import Call, PromptUsage, Rendered, Reply, World
+from turnproof.dialects.base import PromptUsage, Rendered, World
 from turnproof.dialects.openai_responses import DIALECT
 from turnproof.dialects.openai_responses.output import ENCRYPTED
 from turnproof.dialects.openai_responses.surfaces import ResponsesCall
 from turnproof.messages import FinishReason, Opaque, Text
 
-from ..answers import CLIPPED, COMMON, data, read_back, reply
+from ..answers import CLIPPED, COMMON, data, read_back, renderer, reply
 from ..requests import Json
 from .builders import OPENING, ask, function, world
 
@@ -29,13 +29,7 @@ def new_call(*, stream: bool = False, at: World | None = None, **body: Any) -> R
     return read
 
 
-def render(
-    script: Reply, call: Call | None = None, *, stream: bool = False, seed: str = "s", at: World | None = None
-) -> Rendered:
-    """The answer with this reply."""
-    return DIALECT.render(call or new_call(stream=stream), script, PROMPT, at or world(), seed)
-
-
+render = renderer(DIALECT, lambda stream: new_call(stream=stream), world, PROMPT)
 read = partial(read_back, DIALECT)
 
 

@@ -17,28 +17,20 @@ from turnproof.scenarios.model import Fault
 from turnproof.wire.emulator import EmulatorServer
 
 from ..answers import LOOK, reply
-from ..responders import ScriptedService
 from .builders import CLOSED, MODEL
+from .client_service import ClientService
 from .rendering import REPLIES
 
 openai: Any = pytest.importorskip("openai")
 
 
-class Service(ScriptedService):
-    """A running server, what it says, and a client of it."""
-
-    def __init__(self, server: EmulatorServer) -> None:
-        super().__init__(server, DIALECT)
-        self.client = openai.OpenAI(base_url=self.run.base_url, api_key="key", max_retries=0)
-
-
 @pytest.fixture(scope="module")
-def running(server: EmulatorServer) -> Service:
-    return Service(server)
+def running(server: EmulatorServer) -> ClientService:
+    return ClientService(server)
 
 
 @pytest.fixture
-def service(running: Service) -> Service:
+def service(running: ClientService) -> ClientService:
     return running.renew()
 
 
@@ -82,7 +74,7 @@ def ours(parts: tuple[Part, ...]) -> list[tuple[Any, ...]]:
 
 
 @pytest.mark.parametrize("name", REPLIES)
-def test_the_client_reads_a_batch_answer_as_we_do(name: str, service: Service) -> None:
+def test_the_client_reads_a_batch_answer_as_we_do(name: str, service: ClientService) -> None:
     service.responder.reply = REPLIES[name]
     response = service.client.responses.create(**ASK)
     answer = service.answer()
@@ -97,7 +89,7 @@ def test_the_client_reads_a_batch_answer_as_we_do(name: str, service: Service) -
 
 
 @pytest.mark.parametrize("name", REPLIES)
-def test_the_client_reads_a_stream_as_we_do(name: str, service: Service) -> None:
+def test_the_client_reads_a_stream_as_we_do(name: str, service: ClientService) -> None:
     service.responder.reply = REPLIES[name]
     events = list(service.client.responses.create(**ASK, stream=True))
     answer = service.answer()
@@ -112,7 +104,7 @@ def test_the_client_reads_a_stream_as_we_do(name: str, service: Service) -> None
 
 
 @pytest.mark.parametrize("name", [name for name in REPLIES if name not in ("searched", "unknown-finish")])
-def test_every_event_has_the_type_that_the_client_knows_for_it(name: str, service: Service) -> None:
+def test_every_event_has_the_type_that_the_client_knows_for_it(name: str, service: ClientService) -> None:
     service.responder.reply = REPLIES[name]
     for event in service.client.responses.create(**ASK, stream=True):
         known = type(event).__name__
@@ -121,7 +113,7 @@ def test_every_event_has_the_type_that_the_client_knows_for_it(name: str, servic
         type(event).model_validate(event.model_dump(mode="json", by_alias=True, warnings=False))
 
 
-def test_the_accumulator_of_the_client_takes_our_streams(service: Service) -> None:
+def test_the_accumulator_of_the_client_takes_our_streams(service: ClientService) -> None:
     service.responder.reply = reply(*LOOK)
     with service.client.responses.stream(**ASK) as stream:
         for _ in stream:
@@ -130,7 +122,7 @@ def test_the_accumulator_of_the_client_takes_our_streams(service: Service) -> No
     assert in_neutral_form(response) == ours(service.answer().parts)
 
 
-def test_a_loop_sent_back_item_by_item_is_accepted(service: Service) -> None:
+def test_a_loop_sent_back_item_by_item_is_accepted(service: ClientService) -> None:
     service.responder.reply = reply(*LOOK)
     first = service.client.responses.create(**ASK, store=False, include=["reasoning.encrypted_content"])
     outputs = [
@@ -144,7 +136,7 @@ def test_a_loop_sent_back_item_by_item_is_accepted(service: Service) -> None:
     assert service.run.exchanges[-1].findings == []
 
 
-def test_the_service_goes_on_from_a_response_that_it_keeps(service: Service) -> None:
+def test_the_service_goes_on_from_a_response_that_it_keeps(service: ClientService) -> None:
     service.responder.reply = reply(*LOOK[2:])
     first = service.client.responses.create(**ASK)
     with pytest.raises(openai.BadRequestError, match="No tool output found for function call"):
@@ -156,7 +148,7 @@ def test_the_service_goes_on_from_a_response_that_it_keeps(service: Service) -> 
     )
 
 
-def test_reasoning_from_the_opening_event_is_not_the_one_to_send_back(service: Service) -> None:
+def test_reasoning_from_the_opening_event_is_not_the_one_to_send_back(service: ClientService) -> None:
     service.responder.reply = reply(*LOOK[:2])
     events = list(service.client.responses.create(**ASK, include=["reasoning.encrypted_content"], stream=True))
     opened = next(each.item for each in events if each.type == "response.output_item.added")
@@ -167,14 +159,14 @@ def test_reasoning_from_the_opening_event_is_not_the_one_to_send_back(service: S
     assert raised.value.code == "invalid_encrypted_content"
 
 
-def test_tokens_and_models_are_what_the_client_expects(service: Service) -> None:
+def test_tokens_and_models_are_what_the_client_expects(service: ClientService) -> None:
     assert service.client.responses.input_tokens.count(model=MODEL, input="Hello").input_tokens == 36
     assert MODEL in {model.id for model in service.client.models.list()}
     assert service.client.models.retrieve(MODEL).id == MODEL
 
 
 @pytest.mark.parametrize("spelling", sorted(DIALECT.spellings))
-def test_the_client_takes_every_spelling_of_a_stream(spelling: Any, service: Service) -> None:
+def test_the_client_takes_every_spelling_of_a_stream(spelling: Any, service: ClientService) -> None:
     service.responder.reply = reply(*LOOK)
     service.fault(Fault(kind="respelled", spelling=spelling))
     events = list(service.client.responses.create(**ASK, stream=True))
@@ -182,7 +174,7 @@ def test_the_client_takes_every_spelling_of_a_stream(spelling: Any, service: Ser
     assert in_neutral_form(events[-1].response) == ours(service.answer().parts)
 
 
-def test_the_client_reads_over_noise(service: Service) -> None:
+def test_the_client_reads_over_noise(service: ClientService) -> None:
     service.responder.reply = REPLIES["text"]
     service.fault(Fault(kind="comment"))
     events = list(service.client.responses.create(**ASK, stream=True))
@@ -198,7 +190,9 @@ def test_the_client_reads_over_noise(service: Service) -> None:
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("stream", [False, True])
-def test_the_client_raises_its_class_for_each_status(status: int, raised: str, stream: bool, service: Service) -> None:
+def test_the_client_raises_its_class_for_each_status(
+    status: int, raised: str, stream: bool, service: ClientService
+) -> None:
     kind, message = DIALECT.error_kind(status)
     service.responder.reply = Refusal(rules.RATE_LIMIT, status, kind, message)
     with pytest.raises(getattr(openai, raised)) as error:
@@ -208,7 +202,7 @@ def test_the_client_raises_its_class_for_each_status(status: int, raised: str, s
     assert error.value.request_id is not None
 
 
-def test_an_error_event_reaches_the_caller_as_an_event(service: Service) -> None:
+def test_an_error_event_reaches_the_caller_as_an_event(service: ClientService) -> None:
     service.responder.reply = REPLIES["text"]
     service.fault(Fault(kind="error-event", status=503))
     events = list(service.client.responses.create(**ASK, stream=True))

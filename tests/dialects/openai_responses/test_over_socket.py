@@ -23,6 +23,7 @@ from turnproof.wire.emulator import EmulatorServer
 from ..answers import LOOK, reply
 from ..responders import ScriptedService
 from .builders import KEY, MODEL, OPENING, user, world
+from .client_service import ClientService
 from .rendering import PROMPT
 
 openai: Any = pytest.importorskip("openai")
@@ -264,17 +265,9 @@ def test_a_chain_of_a_socket_is_read_back_from_the_traces_of_a_run() -> None:
     assert [one.text for one in found.messages] == ["How moist is bed 3?", "41 %", "And bed 4?", "41 %", "Thanks"]
 
 
-class Service(ScriptedService):
-    """A running server, and the official client of it."""
-
-    def __init__(self, server: EmulatorServer) -> None:
-        super().__init__(server, DIALECT)
-        self.client = openai.OpenAI(base_url=self.run.base_url, api_key="key", max_retries=0)
-
-
 @pytest.fixture
-def service(server: EmulatorServer) -> Service:
-    return Service(server)
+def service(server: EmulatorServer) -> ClientService:
+    return ClientService(server)
 
 
 def until_end(connection: Any) -> Any:
@@ -285,7 +278,7 @@ def until_end(connection: Any) -> Any:
     return None
 
 
-def test_the_official_client_goes_on_from_response_to_response(service: Service) -> None:
+def test_the_official_client_goes_on_from_response_to_response(service: ClientService) -> None:
     service.responder.reply = reply(*LOOK[:2])
     with service.client.responses.connect() as connection:
         connection.response.create(model=MODEL, input="How moist is bed 3?", store=False)
@@ -302,7 +295,7 @@ def test_the_official_client_goes_on_from_response_to_response(service: Service)
     assert service.answer().parts[-1] == LOOK[1]
 
 
-def test_the_official_client_gets_a_refusal_as_an_error_and_goes_on(service: Service) -> None:
+def test_the_official_client_gets_a_refusal_as_an_error_and_goes_on(service: ClientService) -> None:
     service.responder.reply = reply(Text("Yes."))
     with service.client.responses.connect() as connection:
         connection.response.create(model=MODEL, input="Hi", store=False, previous_response_id="resp_of_nobody")
@@ -312,7 +305,7 @@ def test_the_official_client_gets_a_refusal_as_an_error_and_goes_on(service: Ser
         assert until_end(connection).response.output_text == "Yes."
 
 
-def test_the_lanes_of_the_official_client_have_a_conversation_each(service: Service) -> None:
+def test_the_lanes_of_the_official_client_have_a_conversation_each(service: ClientService) -> None:
     from openai.lib.responses_websocket import ResponsesWebSocketLimits, ResponsesWebSocketSession
 
     service.responder.reply = reply(Text("Yes."))
@@ -352,7 +345,7 @@ def test_the_official_client_with_a_wrong_key_gets_no_socket(foreign: Any) -> No
     assert json.loads(failure.value.response.body)["error"]["code"] == "invalid_api_key"
 
 
-def test_a_call_in_a_socket_has_the_same_parts_as_one_of_http(service: Service) -> None:
+def test_a_call_in_a_socket_has_the_same_parts_as_one_of_http(service: ClientService) -> None:
     service.responder.reply = reply(*LOOK)
     with service.client.responses.connect() as connection:
         connection.response.create(model=MODEL, input="Hi", store=False, tools=[])

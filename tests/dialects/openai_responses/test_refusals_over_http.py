@@ -7,7 +7,6 @@ sees.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any
 
@@ -15,10 +14,9 @@ import httpx2
 import pytest
 
 from turnproof.dialects.openai_responses import DIALECT
-from turnproof.wire.emulator import EmulatorServer, ServerRun
 
-from ..responders import open_run_in, send_request
-from .builders import KEY, Ask, Pair, ask, world
+from ..responders import HttpService, http_service
+from .builders import KEY, Pair, ask, world
 from .pairs import PAIRS
 
 ENFORCED = [pair for pair in PAIRS if pair.enforced]
@@ -26,26 +24,14 @@ SENDABLE = [pair for pair in ENFORCED if pair.illegal.raw is None and pair.illeg
 """What the official client can be made to say at OpenAI's own door."""
 
 
-@dataclass
-class Service:
-    """A server that knows the world of the pairs."""
-
-    http: httpx2.Client
-    run: ServerRun
-
-    def send(self, sendable: Ask) -> httpx2.Response:
-        return send_request(self.http, self.run, sendable.request())
-
-
 @pytest.fixture(scope="module")
-def service() -> Iterator[Service]:
-    with EmulatorServer() as server, httpx2.Client(timeout=60) as http:
-        run = open_run_in(world(), server, DIALECT)
-        yield Service(http, run)
+def service() -> Iterator[HttpService]:
+    with http_service(world(), DIALECT) as service:
+        yield service
 
 
 @pytest.mark.parametrize("pair", PAIRS, ids=attrgetter("id"))
-def test_the_server_refuses_the_illegal_request_and_not_its_neighbour(pair: Pair, service: Service) -> None:
+def test_the_server_refuses_the_illegal_request_and_not_its_neighbour(pair: Pair, service: HttpService) -> None:
     refused = service.send(pair.illegal)
     if not pair.enforced and pair.rule not in ("malformed-json", "method-not-allowed"):
         assert refused.status_code == 200
@@ -57,7 +43,7 @@ def test_the_server_refuses_the_illegal_request_and_not_its_neighbour(pair: Pair
 
 
 @pytest.mark.parametrize("pair", SENDABLE, ids=attrgetter("id"))
-def test_the_official_client_raises_the_refusal(pair: Pair, service: Service) -> None:
+def test_the_official_client_raises_the_refusal(pair: Pair, service: HttpService) -> None:
     openai: Any = pytest.importorskip("openai")
     request = pair.illegal.request()
     client = openai.OpenAI(
@@ -76,13 +62,13 @@ def test_the_official_client_raises_the_refusal(pair: Pair, service: Service) ->
     assert error.request_id
 
 
-def test_a_stream_is_refused_before_it_begins(service: Service) -> None:
+def test_a_stream_is_refused_before_it_begins(service: HttpService) -> None:
     refused = service.send(ask(model="gpt-9", stream=True))
     assert refused.headers["content-type"] == "application/json"
     assert refused.json()["error"]["code"] == "model_not_found"
 
 
-def test_what_was_cached_is_counted_on_the_second_request(service: Service) -> None:
+def test_what_was_cached_is_counted_on_the_second_request(service: HttpService) -> None:
     long = ask(*([{"role": "user", "content": f"{n} moist soil " * 200} for n in range(12)]), store=False)
     first, second = (service.send(long).json()["usage"]["input_tokens_details"]["cached_tokens"] for _ in range(2))
     assert first == 0

@@ -14,19 +14,15 @@ from turnproof.messages import Text
 from turnproof.wire.emulator import EmulatorServer
 
 from ..answers import reply
-from ..responders import ScriptedService
 from .builders import MODEL, Ask, output, world
+from .client_service import ClientService
 from .rendering import PROMPT, REPLIES, final, new_call, render
 
 openai: Any = pytest.importorskip("openai")
 
 
-class Service(ScriptedService):
-    """A running server, what it says, and a client of it."""
-
-    def __init__(self, server: EmulatorServer) -> None:
-        super().__init__(server, DIALECT)
-        self.client = openai.OpenAI(base_url=self.run.base_url, api_key="key", max_retries=0)
+class Service(ClientService):
+    """A service whose next answers a test says."""
 
     def say(self, script: Reply) -> None:
         """Let this be the next answers."""
