@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from abc import abstractmethod
 
 from turnproof.errors import Cancelled, ProviderError
 from turnproof.messages import ProviderResponse
@@ -17,8 +18,9 @@ _SCENARIOS = ("faults/*", "finish/*")
 class _OtherErrors(Broken):
     """Raises another error in place of the adapter's; cancels stay."""
 
-    def raise_other(self, error: ProviderError) -> None:
-        """Raise the other error."""
+    @abstractmethod
+    def other(self, error: ProviderError) -> ProviderError:
+        """The error that is raised in place of this one."""
 
     def call(self, inputs: CallInputs, proceed: Proceed) -> ProviderResponse:
         try:
@@ -26,45 +28,42 @@ class _OtherErrors(Broken):
         except Cancelled:
             raise
         except ProviderError as error:
-            self.raise_other(error)
-            raise
+            other = self.other(error)
+        # Behind the block: in it, the other error would have the adapter's as its context.
+        raise other
 
 
 @right("errors-of-own-classes", "errors", scenarios=_SCENARIOS, capability=("typed_errors",))
 class _ErrorsOfOwnClasses(_OtherErrors):
     """Failures are errors of the adapter's own classes, each below the one of the contract that fits."""
 
-    def raise_other(self, error: ProviderError) -> None:
+    def other(self, error: ProviderError) -> ProviderError:
         own: ProviderError = copy.copy(error)
         own.__class__ = type(f"Greenhouse{type(error).__name__}", (type(error),), {})
-        raise own from error
+        own.__cause__ = error
+        return own
 
 
 @right("errors-in-own-words", "errors", scenarios=_SCENARIOS, seen_in=LITELLM_ERRORS, capability=("typed_errors",))
 class _ErrorsInOwnWords(_OtherErrors):
     """An error's words begin with its class and the service's name; the service's own words follow."""
 
-    def raise_other(self, error: ProviderError) -> None:
+    def other(self, error: ProviderError) -> ProviderError:
         own: ProviderError = copy.copy(error)
         own.args = (f"{type(error).__name__}: GreenhouseException - {error}", *error.args[1:])
-        raise own from error
+        own.__cause__ = error
+        return own
 
 
 @right("errors-without-cause", "errors", scenarios=_SCENARIOS, capability=("typed_errors",), in_evidence=False)
-class _ErrorsWithoutCause(Broken):
+class _ErrorsWithoutCause(_OtherErrors):
     """An error has no cause: what an SDK raised is not shown."""
 
-    def call(self, inputs: CallInputs, proceed: Proceed) -> ProviderResponse:
-        try:
-            return super().call(inputs, proceed)
-        except Cancelled:
-            raise
-        except ProviderError as error:
-            own = copy.copy(error)
+    def other(self, error: ProviderError) -> ProviderError:
+        own = copy.copy(error)
         # A package that pickles tracebacks has copies keep the cause, for the whole process.
         own.__cause__ = own.__context__ = None
-        # Behind the block: in it, the error would have the other one as its context.
-        raise own
+        return own
 
 
 @right(
