@@ -33,6 +33,11 @@ def word(value: JSON) -> str | None:
     return value if isinstance(value, str) else None
 
 
+def message_of(error: JSON) -> str | None:
+    """What an error says, as an object with its message or as that message alone."""
+    return word(error.get("message")) if isinstance(error, dict) else word(error)
+
+
 def number(thing: Mapping[str, Any], name: str) -> int:
     """A member that counts something; 0 where it is missing, no integer, or more than there can be of anything."""
     value = thing.get(name)

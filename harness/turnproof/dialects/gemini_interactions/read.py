@@ -12,7 +12,7 @@ from typing import Any
 
 from ...messages import JSON, FunctionCall, Part
 from ..base import WireAnswer
-from ..lenient_reading import event_documents, json_of, not_json, read_batch_or_stream, word
+from ..lenient_reading import event_documents, json_of, message_of, not_json, read_batch_or_stream, word
 from .finishes import FAILED, OPEN, neutral
 from .steps import kind_of, read_step
 from .usage import usage_of
@@ -33,7 +33,7 @@ def _read_batch(status: int, body: bytes) -> WireAnswer:
         return not_json(status, body)
     error = found.get("error")
     if status >= 400 or (isinstance(error, dict) and "steps" not in found):
-        return WireAnswer(status, error_kind=_kind(error), error_message=_message(error))
+        return WireAnswer(status, error_kind=_kind(error), error_message=message_of(error))
     steps = found.get("steps")
     steps_read = [step for step in steps if isinstance(step, dict)] if isinstance(steps, list) else []
     return _answer(status, found, steps_read, broken=0, complete=True)
@@ -42,10 +42,6 @@ def _read_batch(status: int, body: bytes) -> WireAnswer:
 def _kind(error: JSON) -> str | None:
     """The code of an error, a word; that of the Gemini API at the same host has a number there, and a status."""
     return (word(error.get("code")) or word(error.get("status"))) if isinstance(error, dict) else None
-
-
-def _message(error: JSON) -> str | None:
-    return word(error.get("message")) if isinstance(error, dict) else word(error)
 
 
 def _answer(status: int, interaction: Json, steps: list[Json], *, broken: int, complete: bool) -> WireAnswer:
@@ -65,7 +61,7 @@ def _answer(status: int, interaction: Json, steps: list[Json], *, broken: int, c
         complete=complete and error is None,
         broken_calls=broken,
         error_kind=_kind(error),
-        error_message=_message(error),
+        error_message=message_of(error),
         names=(name,) if (name := word(interaction.get("id"))) else (),
         model=model or None,
     )
@@ -181,4 +177,4 @@ def _read_stream(status: int, body: bytes) -> WireAnswer:
     answer = _answer(status, interaction, stream.steps, broken=stream.broken, complete=complete)
     if stream.error is None:
         return answer
-    return replace(answer, error_kind=_kind(stream.error), error_message=_message(stream.error))
+    return replace(answer, error_kind=_kind(stream.error), error_message=message_of(stream.error))

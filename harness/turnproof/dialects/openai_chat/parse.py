@@ -6,6 +6,7 @@ missing, a value of the wrong type. A missing or wrong key is named before any o
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from ...messages import JSON, ToolSchema
@@ -138,10 +139,7 @@ class _Body:
                     self._expect(function.get(field, ""), _STRING, f"{where}[{n}].function.{field}")
 
     def _tools(self, tools: JSON) -> list[ToolSchema]:
-        if tools is None:
-            return []
-        self._expect(tools, _ARRAY, "tools")
-        return [self._tool(tool, f"tools[{n}]") for n, tool in enumerate(tools)]
+        return self._schemas(tools, "tools", self._tool)
 
     def _tool(self, tool: JSON, where: str) -> ToolSchema:
         self._expect(tool, _OBJECT, where)
@@ -151,10 +149,14 @@ class _Body:
         return self._schema(tool.get("function"), f"{where}.function")
 
     def _functions(self, functions: JSON) -> list[ToolSchema]:
-        if functions is None:
+        return self._schemas(functions, "functions", self._schema)
+
+    def _schemas(self, value: JSON, name: str, read: Callable[[JSON, str], ToolSchema]) -> list[ToolSchema]:
+        """The declarations in a list of the body, each as `read` reads it; none where there is no list."""
+        if value is None:
             return []
-        self._expect(functions, _ARRAY, "functions")
-        return [self._schema(function, f"functions[{n}]") for n, function in enumerate(functions)]
+        self._expect(value, _ARRAY, name)
+        return [read(each, f"{name}[{n}]") for n, each in enumerate(value)]
 
     def _schema(self, function: JSON, where: str) -> ToolSchema:
         self._expect(function, _OBJECT, where)

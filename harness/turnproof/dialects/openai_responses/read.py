@@ -13,7 +13,7 @@ from typing import Any
 
 from ...messages import JSON, FunctionCall, Part, TokenUsage
 from ..base import WireAnswer
-from ..lenient_reading import json_of, not_json, number, read_safely, wait, word
+from ..lenient_reading import json_of, message_of, not_json, number, read_safely, wait, word
 from .finishes import Ending, neutral
 from .framing import documents, error_headers, is_refusal_on_socket, is_stream
 from .items import arguments_of, id_of, is_refusal, kind_of, read_item
@@ -37,7 +37,7 @@ def _read_batch(status: int, body: bytes) -> WireAnswer:
         return not_json(status, body)
     error = found.get("error")
     if status >= 400 or (isinstance(error, dict) and "output" not in found):
-        return WireAnswer(status, error_kind=_kind(error), error_message=_message(error))
+        return WireAnswer(status, error_kind=_kind(error), error_message=message_of(error))
     if found.get("object") == "response.input_tokens":
         counted = number(found, "input_tokens")
         return WireAnswer(status, usage=TokenUsage(prompt_tokens=counted, total_tokens=counted))
@@ -49,10 +49,6 @@ def _read_batch(status: int, body: bytes) -> WireAnswer:
 def _kind(error: JSON) -> str | None:
     """The code of an error, or else its type."""
     return (word(error.get("code")) or word(error.get("type"))) if isinstance(error, dict) else None
-
-
-def _message(error: JSON) -> str | None:
-    return word(error.get("message")) if isinstance(error, dict) else word(error)
 
 
 def _answer(status: int, response: Json, items: list[Json], *, complete: bool) -> WireAnswer:
@@ -78,7 +74,7 @@ def _answer(status: int, response: Json, items: list[Json], *, complete: bool) -
         complete=complete and not isinstance(error, dict),
         broken_calls=len(broken),
         error_kind=_kind(error),
-        error_message=_message(error),
+        error_message=message_of(error),
         names=tuple(name for name in map(id_of, (response, *items)) if name is not None),
         model=model or None,
     )
@@ -194,7 +190,7 @@ def _read_stream(status: int, headers: Mapping[str, str], body: bytes) -> WireAn
     answer = _answer(status, stream.response, items, complete=complete)
     if stream.error is None:
         return answer
-    return replace(answer, error_kind=_kind(stream.error), error_message=_message(stream.error))
+    return replace(answer, error_kind=_kind(stream.error), error_message=message_of(stream.error))
 
 
 def _as_told_last(item: Json, last: list[Json]) -> Json:
