@@ -53,6 +53,12 @@ def group(name: str) -> list[str]:
     return nox.project.dependency_groups(PYPROJECT, name)
 
 
+def run_from_tests(session: nox.Session, module: str) -> None:
+    """Run a command that the tests hold, with everything that the tests need."""
+    session.install("-e", ".[all]", *CASSETTES, *group("test"))
+    session.run("python", "-m", module, *session.posargs)
+
+
 @nox.session
 def certify(session: nox.Session) -> None:
     """Certify adapters (`nox -s certify -- anthropic --depth full`); reports go to `reports/`."""
@@ -169,15 +175,13 @@ def kill(session: nox.Session) -> None:
 @nox.session
 def cluster(session: nox.Session) -> None:
     """Make 2,000 mixed runs on a cluster whose workers are killed all the while (`nox -s cluster -- --runs 300`)."""
-    session.install("-e", ".[all]", *CASSETTES, *group("test"))
-    session.run("python", "-m", "tests.run.cluster.lost_workers", *session.posargs)
+    run_from_tests(session, "tests.run.cluster.lost_workers")
 
 
 @nox.session
 def resume(session: nox.Session) -> None:
     """Kill 20 certifications at random moments and go on with each: they come to what an unbroken one comes to."""
-    session.install("-e", ".[all]", *CASSETTES, *group("test"))
-    session.run("python", "-m", "tests.commands.resume_table", *session.posargs)
+    run_from_tests(session, "tests.commands.resume_table")
 
 
 @nox.session
@@ -277,8 +281,7 @@ def mutants(session: nox.Session) -> None:
 @nox.session
 def mutation(session: nox.Session) -> None:
     """Change adapters by a mutation tool and show what nothing notices (`nox -s mutation -- --sample 20`)."""
-    session.install("-e", ".[all]", *CASSETTES, *group("test"))
-    session.run("python", "-m", "tests.mutation", *session.posargs)
+    run_from_tests(session, "tests.mutation")
 
 
 @nox.session
@@ -515,8 +518,7 @@ def closed(session: nox.Session) -> None:
 
     `nox -s closed -- openai`: what is decided of both, and which broken adapters are found in both.
     """
-    session.install("-e", ".[all]", *CASSETTES, *group("test"))
-    session.run("python", "-m", "tests.closed", *session.posargs)
+    run_from_tests(session, "tests.closed")
 
 
 @nox.session

@@ -65,10 +65,10 @@ def right_cases_of_items(
 ) -> tuple[Case, ...]:
     """Right conversations with an API whose requests are lists of typed items; `call` and `result` are those of
     `HELD_LOOP`."""
-    asked, thanks = user_item("How moist is bed 3?"), user_item("Thanks")
-    loop = (asked, model_item("Let me look."), call, result)
+    question, thanks = user_item("How moist is bed 3?"), user_item("Thanks")
+    loop = (question, model_item("Let me look."), call, result)
     return (
-        Case("plain", [OPENING, model("41 %"), THANKS], [asked, model_item("41 %"), thanks]),
+        Case("plain", [OPENING, model("41 %"), THANKS], [question, model_item("41 %"), thanks]),
         Case("loop", HELD_LOOP, loop),
         Case("merged-users", [OPENING, THANKS], [user_item("How moist is bed 3?", "Thanks")], allows="merged-roles"),
         Case(

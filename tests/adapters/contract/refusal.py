@@ -28,6 +28,13 @@ class Refusal:
         return httpx2.Response(self.status, headers=dict(self.headers), **content)
 
 
+def refused_waiting(
+    id: str, status: int, body: Any, expected: type[ProviderError], facts: Mapping[str, Any] | None = None
+) -> Refusal:
+    """A refusal with `retry-after: 7`, of which only these facts count."""
+    return Refusal(id, status, body, expected, facts or {}, {"retry-after": "7"})
+
+
 def refused(
     id: str,
     status: int,

@@ -6,13 +6,7 @@ from typing import Any
 
 from turnproof import errors
 
-from ..contract.refusal import Refusal
-
-
-def refused(
-    id: str, status: int, body: Any, expected: type[errors.ProviderError], facts: dict[str, Any] | None = None
-) -> Refusal:
-    return Refusal(id, status, body, expected, facts or {}, {"retry-after": "7"})
+from ..contract.refusal import refused_waiting as refused
 
 
 def error(code: str, message: str) -> dict[str, Any]:
