@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from hypothesis import strategies as st
@@ -61,6 +62,42 @@ def data(rendered: Rendered) -> bytes:
 def read_back(dialect: Dialect, rendered: Rendered) -> WireAnswer:
     """What the dialect reads in an answer of its own."""
     return dialect.read_response(rendered.status, rendered.headers, data(rendered))
+
+
+@dataclass(frozen=True)
+class AnswerKit:
+    """How one dialect answers, for what every dialect's answers must do alike.
+
+    `new_call` makes the call of a form: `whole` is an answer in one piece, `streams` come event by event. `made_up_id`
+    is what the id of a call looks like that the script leaves out, and `raw_finish` how calls end. `shows` says which
+    parts of `LOOK` go out. `optional_events` end a stream that is complete without them. `issues` says whether the
+    service would know anything of an answer again, and `stores` whether it keeps the answer.
+    """
+
+    dialect: Dialect
+    new_call: Callable[[str], Call]
+    world: Callable[[], World]
+    prompt: PromptUsage
+    made_up_id: str
+    raw_finish: str
+    replies: Mapping[str, Reply]
+    whole: str = "whole"
+    streams: tuple[str, ...] = ("stream",)
+    shows: tuple[type[Part], ...] = (Thought, Text, FunctionCall)
+    optional_events: int = 0
+    issues: bool = True
+    stores: bool = False
+
+    @property
+    def forms(self) -> tuple[str, ...]:
+        return (self.whole, *self.streams)
+
+    def render(self, script: Reply, form: str, *, seed: str = "s", at: World | None = None) -> Rendered:
+        """The answer with this reply."""
+        return self.dialect.render(self.new_call(form), script, self.prompt, at or self.world(), seed)
+
+    def read(self, rendered: Rendered) -> WireAnswer:
+        return read_back(self.dialect, rendered)
 
 
 class Render(Protocol):

@@ -5,17 +5,15 @@ from __future__ import annotations
 import json
 from base64 import b64decode
 from dataclasses import replace
-from functools import partial
 from operator import itemgetter
 
 import pytest
 
 from turnproof.dialects.antigravity import DIALECT
-from turnproof.dialects.antigravity.call import AntigravityCall
-from turnproof.dialects.base import PromptUsage, Rendered, Reply, World
+from turnproof.dialects.base import Rendered
 from turnproof.messages import FinishReason, FunctionCall, ProviderData, Text, Thought, ToolSchema
 
-from ..answers import chunks, data, read_back, reply
+from ..answers import chunks, data, reply
 from ..gemini.builders import model, user
 from ..requests import Json
 from .builders import (
@@ -25,37 +23,17 @@ from .builders import (
     OLD,
     OPENING,
     SENSOR,
-    Ask,
     ask,
     call,
-    envelope,
     judged,
     read,
     response,
     thought,
     world,
 )
+from .rendering import FORMS, LOOK, new_call, render, understood
 
 SEEDS = [str(n) for n in range(12)]
-PROMPT = PromptUsage(31, cache_read=20)
-LOOK = (Thought("Bed 3 needs the sensor."), Text("Let me look. 🌱"), FunctionCall("", "read_sensor", {"bed": "3"}))
-
-
-def new_call(form: str = "batch", name: str = CLAUDE, *, thoughts: bool = True) -> AntigravityCall:
-    """A call as it is read: in one piece, as a stream of events, or as a stream of one array."""
-    config = {"thinkingConfig": {"includeThoughts": thoughts}}
-    body = envelope(
-        {"contents": [OPENING], "tools": [{"functionDeclarations": [SENSOR]}], "generationConfig": config}, name
-    )
-    verb = "generateContent" if form == "batch" else "streamGenerateContent"
-    return read(Ask(body, f"/v1internal:{verb}", query={"alt": "sse"} if form == "sse" else {}))
-
-
-def render(script: Reply, to: AntigravityCall, *, seed: str = "s", at: World | None = None) -> Rendered:
-    return DIALECT.render(to, script, PROMPT, at or world(), seed)
-
-
-understood = partial(read_back, DIALECT)
 
 
 def bodies(rendered: Rendered) -> list[Json]:
@@ -64,9 +42,6 @@ def bodies(rendered: Rendered) -> list[Json]:
 
 def wire_parts(rendered: Rendered) -> list[Json]:
     return [part for each in bodies(rendered) for part in each["candidates"][0]["content"].get("parts", ())]
-
-
-FORMS = ("batch", "sse", "array")
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -91,12 +66,6 @@ def test_batch_and_stream_say_the_same(form: str, name: str) -> None:
     ]
     assert (answer.usage, answer.finish, answer.raw_finish) == (whole.usage, whole.finish, whole.raw_finish)
     assert answer.finish is FinishReason.TOOL_USE
-
-
-def test_equal_seeds_give_equal_bytes() -> None:
-    script = reply(*LOOK, finish=FinishReason.TOOL_USE)
-    once, again, other = (data(render(script, new_call("sse"), seed=seed)) for seed in ("s", "s", "t"))
-    assert once == again != other
 
 
 # -- Claude

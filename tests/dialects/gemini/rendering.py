@@ -7,9 +7,9 @@ from functools import partial
 from turnproof.dialects.base import PromptUsage, Rendered, Reply, ReplyPart, World
 from turnproof.dialects.gemini import DIALECT
 from turnproof.dialects.gemini.surfaces import GeminiCall, Surface
-from turnproof.messages import Text, Thought, ToolSchema
+from turnproof.messages import FinishReason, Text, Thought, ToolSchema
 
-from ..answers import chunks, read_back, reply
+from ..answers import LOOK, AnswerKit, chunks, read_back, reply
 from ..requests import Json
 from .builders import MODEL, world
 
@@ -53,3 +53,15 @@ def signatures(rendered: Rendered) -> list[str | None]:
 
 
 SHORT_REPLY = reply(Thought("Hm."), ReplyPart(Text("41 %"), ("41", " %")))
+
+ANSWERS = AnswerKit(
+    DIALECT,
+    new_call,
+    world,
+    PROMPT,
+    made_up_id=".{8}",
+    raw_finish="STOP",
+    replies={"calls": reply(*LOOK, finish=FinishReason.TOOL_USE)},
+    whole="batch",
+    streams=("sse", "array"),
+)

@@ -68,18 +68,6 @@ def joined_thoughts(parts: list[Part]) -> list[Part]:
     ]
 
 
-@examples(80)
-@given(st.sampled_from(FORMS), st.integers(0, 4000), st.binary(max_size=8))
-def test_no_cut_and_no_garbage_makes_reading_raise(form: str, cut: int, garbage: bytes) -> None:
-    rendered = render(reply(*LOOK), new_call(form))
-    whole = data(rendered)
-    DIALECT.read_response(200, rendered.headers, whole[:cut] + garbage + whole[cut:])
-    answer = DIALECT.read_response(200, rendered.headers, whole[:cut])
-    assert answer.complete is (cut >= len(whole))
-    events = DIALECT.split_stream(rendered.headers, whole[:cut])
-    assert b"".join(event.data for event in events) == whole[:cut]
-
-
 @pytest.mark.parametrize("form", ["sse", "array"])
 def test_a_stream_cut_before_its_last_chunk_lacks_only_the_finish_and_the_last_figures(form: str) -> None:
     for script in (SHORT_REPLY, reply(*LOOK)):

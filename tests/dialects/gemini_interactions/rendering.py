@@ -11,7 +11,7 @@ from turnproof.dialects.gemini_interactions import DIALECT
 from turnproof.dialects.gemini_interactions.addresses import InteractionsCall
 from turnproof.messages import Opaque, Text
 
-from ..answers import COMMON, read_back, renderer, reply
+from ..answers import COMMON, AnswerKit, read_back, renderer, reply
 from ..requests import Json
 from .builders import OPENING, Ask, ask, function, world
 
@@ -50,3 +50,15 @@ REPLIES = {
     "searched": reply(SEARCHED, Text("41 %")),
 }
 """Every kind of answer that there is."""
+
+ANSWERS = AnswerKit(
+    DIALECT,
+    lambda form: new_call(stream=form == "stream"),
+    world,
+    PROMPT,
+    made_up_id=".{8}",
+    raw_finish="requires_action",
+    replies=REPLIES,
+    stores=True,
+    optional_events=1,
+)

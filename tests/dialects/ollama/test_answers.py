@@ -10,30 +10,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from properties import examples
 
-from turnproof.dialects.base import Call, PromptUsage, Rendered, Reply, ReplyPart
+from turnproof.dialects.base import Call, PromptUsage, Rendered, ReplyPart
 from turnproof.dialects.ollama import DIALECT, Ollama
-from turnproof.errors import HarnessError
-from turnproof.messages import FinishReason, FunctionCall, InlineData, Text, Thought, TokenUsage
+from turnproof.messages import FinishReason, FunctionCall, Text, Thought, TokenUsage
 
 from .. import answers
-from ..answers import CALLS, body_of, data, payloads, read_back
-from ..anthropic_messages.builders import TOOL, Ask
+from ..answers import CALLS, body_of, data, payloads
+from ..anthropic_messages.builders import Ask
 from ..requests import Json
-from .refusals import FUNCTION, MODEL, chat, door, generate, shown, world
+from .refusals import MODEL, chat, door, generate, shown, world
+from .rendering import STREAMS, WHOLES, read, render
 
 reply = partial(answers.reply, finish=FinishReason.TOOL_USE)
-PROMPT = PromptUsage(198)
-STREAMS = {"chat": chat(tools=[FUNCTION]), "messages": door(stream=True, tools=[TOOL])}
-WHOLES = {"chat": chat(stream=False, tools=[FUNCTION]), "messages": door(tools=[TOOL])}
-
-
-def render(script: Reply, sendable: Ask, *, seed: str = "s", wire: Ollama | None = None) -> Rendered:
-    call = DIALECT.parse(sendable.request(), world())
-    assert isinstance(call, Call), call
-    return (wire or DIALECT).render(call, script, PROMPT, world(), seed)
-
-
-read = partial(read_back, DIALECT)
 
 
 def lines(rendered: Rendered) -> list[Json]:
@@ -61,22 +49,6 @@ def test_batch_and_stream_say_the_same(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", STREAMS)
-def test_equal_seeds_give_equal_bytes_and_another_seed_gives_others(name: str) -> None:
-    first, again, other = (data(render(reply(*CALLS), STREAMS[name], seed=seed)) for seed in "sst")
-    assert first == again != other
-
-
-@pytest.mark.parametrize("name", STREAMS)
-def test_every_cut_of_a_stream_is_read_as_incomplete(name: str) -> None:
-    rendered = render(reply(*CALLS), STREAMS[name])
-    assert DIALECT.split_stream(rendered.headers, data(rendered)) == rendered.events
-    for cut in range(len(rendered.events)):
-        body = b"".join(event.data for event in rendered.events[:cut])
-        assert not DIALECT.read_response(200, rendered.headers, body).complete
-    assert not DIALECT.read_response(200, rendered.headers, data(rendered)[:-2]).complete
-
-
-@pytest.mark.parametrize("name", STREAMS)
 def test_a_message_holds_thinking_then_text_then_calls(name: str) -> None:
     script = reply(Text("One. "), CALLS[2], Thought("Hm."), Text("Two."))
     assert [type(part) for part in read(render(script, STREAMS[name])).parts] == [Thought, Text, FunctionCall]
@@ -95,11 +67,6 @@ def test_scripted_ids_and_figures_are_kept(sendable: Ask) -> None:
     answer = read(render(reply(FunctionCall("c", "water"), usage={"fresh": 5, "cache_read": 2, "output": 3}), sendable))
     assert answer.parts == (FunctionCall("c", "water"),)
     assert answer.usage == TokenUsage(7, 3, 10)
-
-
-def test_what_the_server_has_no_field_for_is_a_fault_of_the_script() -> None:
-    with pytest.raises(HarnessError, match="ollama cannot answer with a part of type InlineData"):
-        render(reply(InlineData("image/png", b"png")), chat())
 
 
 @given(st.lists(st.text(min_size=1), min_size=1, max_size=4))

@@ -11,30 +11,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from properties import examples
 
-from turnproof.dialects.base import PromptUsage, Rendered, Reply, ReplyPart, WireAnswer
-from turnproof.dialects.openai_chat import DIALECT, SURFACES
-from turnproof.dialects.openai_chat.surfaces import ChatCall, Surface
+from turnproof.dialects.base import Rendered, Reply, ReplyPart, WireAnswer
+from turnproof.dialects.openai_chat import DIALECT
+from turnproof.dialects.openai_chat.surfaces import Surface
 from turnproof.dialects.sse import respelled
 from turnproof.errors import HarnessError
 from turnproof.messages import FinishReason, FunctionCall, Opaque, Part, ProviderData, Text, Thought, TokenUsage
 
 from ..answers import IMAGE, TOOLS, VALUES, data, reply
-from .builders import MODELS, world
+from .rendering import FIGURES, read, rendered
 
 BOTH = (FunctionCall("call_a", "read_sensor", {"bed": "3"}), FunctionCall("call_b", "water", {"litres": 2}))
-FIGURES: dict[str, Any] = {"stream_options": {"include_usage": True}}
-
-
-def rendered(
-    script: Reply, surface: Surface = Surface.OPENAI, *, stream: bool = False, seed: str = "seed", **settings: Any
-) -> Rendered:
-    model = settings.pop("model", MODELS[surface])
-    call = ChatCall("generate", model, stream, tools=TOOLS, settings=settings, surface=surface)
-    return SURFACES[surface].render(call, script, PromptUsage(70, cache_read=128), world(), seed)
-
-
-def read(answer: Rendered) -> WireAnswer:
-    return DIALECT.read_response(answer.status, answer.headers, data(answer))
 
 
 def body(answer: Rendered) -> Any:

@@ -12,7 +12,7 @@ from turnproof.dialects.openai_responses.output import ENCRYPTED
 from turnproof.dialects.openai_responses.surfaces import ResponsesCall
 from turnproof.messages import FinishReason, Opaque, Text
 
-from ..answers import CLIPPED, COMMON, data, read_back, renderer, reply
+from ..answers import CLIPPED, COMMON, AnswerKit, data, read_back, renderer, reply
 from ..requests import Json
 from .builders import OPENING, ask, function, world
 
@@ -59,3 +59,14 @@ REPLIES = {
     "searched": reply(SEARCHED, Text("41 %")),
 }
 """Every kind of answer that there is."""
+
+ANSWERS = AnswerKit(
+    DIALECT,
+    lambda form: new_call(stream=form == "stream"),
+    world,
+    PROMPT,
+    made_up_id="call_.+",
+    raw_finish="completed",
+    replies=REPLIES,
+    stores=True,
+)

@@ -19,7 +19,7 @@ from turnproof.dialects.openai_responses.output import ENCRYPTED
 from turnproof.dialects.openai_responses.store import issued_item, kept_ids, stored_response
 from turnproof.dialects.openai_responses.surfaces import Surface
 from turnproof.errors import HarnessError
-from turnproof.messages import FinishReason, FunctionCall, InlineData, ProviderData, Text, Thought, TokenUsage
+from turnproof.messages import FinishReason, FunctionCall, ProviderData, Text, Thought, TokenUsage
 
 from ..answers import LOOK, data, reply
 from .builders import KEY, MODEL, OPENING, SEALED_BY_OTHER, Ask, assistant, output, reasoning, world
@@ -28,26 +28,9 @@ from .rendering import DATED, PROMPT, REPLIES, final, new_call, payloads, read, 
 NAME = "openai-responses"
 
 
-@pytest.mark.parametrize("stream", [False, True])
-def test_what_was_scripted_is_read_back(stream: bool) -> None:
-    answer = read(render(reply(*LOOK, finish=FinishReason.TOOL_USE), stream=stream))
-    thought, text_part, first, empty = answer.parts
-    assert isinstance(thought, Thought)
-    assert thought.text == "Bed 3 needs the sensor."
-    assert isinstance(text_part, Text)
-    assert text_part.text == "Let me look at bed 3. 🌱"
-    assert isinstance(first, FunctionCall)
-    assert (first.name, first.args) == ("read_sensor", {"bed": "3", "unit": "°C", "leaf": "🍃"})
-    assert first.id.startswith("call_")
-    assert isinstance(empty, FunctionCall)
-    assert (empty.id, empty.args) == ("call_9", {})
-    assert (answer.finish, answer.raw_finish, answer.complete) == (FinishReason.TOOL_USE, "completed", True)
-
-
 @pytest.mark.parametrize("name", REPLIES)
-def test_batch_and_stream_say_the_same(name: str) -> None:
+def test_a_stream_ends_with_the_response_of_a_batch_answer(name: str) -> None:
     batch, stream = (render(REPLIES[name], stream=stream) for stream in (False, True))
-    assert read(batch) == read(stream)
     assert final(batch) == final(stream) | {"completed_at": final(batch)["completed_at"]}
 
 
@@ -69,11 +52,6 @@ def test_each_ending_is_told_in_the_words_of_the_api(name: str, finish: FinishRe
 def test_a_finish_without_a_status_must_be_given_in_the_apis_words() -> None:
     with pytest.raises(HarnessError, match="give raw_finish"):
         render(reply(Text("a"), finish=FinishReason.UNKNOWN))
-
-
-def test_a_part_that_no_item_can_say_is_our_own_fault() -> None:
-    with pytest.raises(HarnessError, match="cannot answer with a part of type InlineData"):
-        render(reply(InlineData("image/png", b"png")))
 
 
 def test_the_events_come_in_the_recorded_order() -> None:
@@ -235,11 +213,6 @@ def test_the_response_repeats_what_was_asked() -> None:
     assert (response["instructions"], response["max_output_tokens"], response["store"]) == ("Be brief.", 64, False)
     assert response["tools"][0]["name"] == "read_sensor"
     assert (response["object"], response["model"], response["created_at"]) == ("response", DATED, 1_700_000_000)
-
-
-def test_equal_requests_get_equal_bytes_and_another_seed_gets_others() -> None:
-    first, again, other = (data(render(reply(*LOOK), stream=True, seed=seed)) for seed in ("s", "s", "t"))
-    assert first == again != other
 
 
 def test_ids_have_the_recorded_form_and_share_their_beginning() -> None:

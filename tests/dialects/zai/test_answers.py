@@ -9,27 +9,19 @@ from typing import Any
 import msgspec
 import pytest
 
-from turnproof.dialects.base import Call, PromptUsage, Rendered, Reply, World
+from turnproof.dialects.base import Call, PromptUsage, Rendered
 from turnproof.dialects.zai import DIALECT
-from turnproof.messages import FinishReason, FunctionCall, Text, Thought, ToolSchema
+from turnproof.messages import FinishReason, FunctionCall, Text, Thought
 
 from .. import answers
-from ..answers import CALLS, data, read_back
+from ..answers import CALLS, data
 from ..anthropic_messages.builders import OPENING, assistant, mark, text, thinking, user
 from ..requests import Json
 from .refusals import MODEL, ask, world
+from .rendering import read, render
 
 SIGNING, PLAIN = "glm-4.7", "glm-4.6"
 reply = partial(answers.reply, finish=FinishReason.TOOL_USE)
-PROMPT = PromptUsage(31, cache_read=1520)
-
-
-def render(script: Reply, *, stream: bool, model: str = MODEL, seed: str = "s", at: World | None = None) -> Rendered:
-    call = Call("generate", model, stream, tools=(ToolSchema("read_sensor"), ToolSchema("water")), body={})
-    return DIALECT.render(call, script, PROMPT, at or world(), seed)
-
-
-read = partial(read_back, DIALECT)
 
 
 def payload(rendered: Rendered, kind: str) -> Json:
@@ -70,12 +62,6 @@ def test_what_was_scripted_is_read_back_as_of_this_service(stream: bool) -> None
     assert (answer.finish, answer.complete) == (FinishReason.TOOL_USE, True)
 
 
-def test_batch_and_stream_say_the_same_and_equal_seeds_give_equal_bytes() -> None:
-    assert read(render(reply(*CALLS), stream=False)) == read(render(reply(*CALLS), stream=True))
-    first, again, other = (data(render(reply(*CALLS), stream=True, seed=seed)) for seed in "sst")
-    assert first == again != other
-
-
 def test_some_models_sign_their_thinking_and_others_do_not() -> None:
     at = world()
     for stream in (False, True):
@@ -97,14 +83,6 @@ def test_nothing_is_padded_and_a_ping_follows_the_start() -> None:
     rendered = render(reply(*CALLS), stream=True)
     assert [event.kind for event in rendered.events[:2]] == ["start", "ping"]
     assert not any(b" }\n" in event.data for event in rendered.events)
-
-
-def test_every_cut_of_a_stream_is_read_as_incomplete() -> None:
-    rendered = render(reply(*CALLS), stream=True)
-    assert DIALECT.split_stream(rendered.headers, data(rendered)) == rendered.events
-    for cut in range(len(rendered.events)):
-        body = b"".join(event.data for event in rendered.events[:cut])
-        assert not DIALECT.read_response(200, rendered.headers, body).complete
 
 
 def test_a_full_window_ends_an_answer_under_status_200() -> None:
