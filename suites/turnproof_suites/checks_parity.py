@@ -10,7 +10,7 @@ from turnproof.judge.finding import Compared, Finding, Place, Side
 from turnproof.judge.requirements import Findings, check, finding, findings_or_compared
 from turnproof.judge.view import TurnView, View
 from turnproof.judge.view.diff import equal
-from turnproof.messages import JSON, Message
+from turnproof.messages import JSON, FinishReason, Message
 
 from .reading import in_two_roles, part_row, place_in_row, plain, value_differences
 
@@ -34,10 +34,23 @@ def same_outcome_of_each_turn(view: View) -> Findings:
             continue
         if turn.ended.outcome == turn.expected:
             yield Compared("outcomes of turns")
-        else:
+        elif not _is_cut_unknowingly(view, turn):
             related = [turn.at(Side.ERROR)] if turn.failed is not None else []
             place = turn.at_event(turn.ended, "outcome")
             yield _OUTCOME(place, expected=turn.expected, observed=turn.ended.outcome, related=related)
+
+
+def _is_cut_unknowingly(view: View, turn: TurnView) -> bool:
+    """Whether arguments that the output limit cut became an error where nobody could know of the limit.
+
+    Arguments that are no JSON are an error; an adapter without finish reasons cannot tell a cut call from such a one.
+    """
+    last = turn.calls[-1] if turn.calls else None
+    if last is None or last.answer is None or last.failed is None or not last.failed.typed:
+        return False
+    reasons = {call.response.finish_reason for call in view.calls if call.response is not None}
+    is_cut = last.answer.broken_calls and last.answer.finish is FinishReason.MAX_TOKENS
+    return bool(is_cut) and reasons == {FinishReason.UNKNOWN}
 
 
 def _outcomes(view: View) -> JSON:

@@ -11,7 +11,7 @@ from turnproof.judge.requirements import FindingCode, Findings, check, compare_m
 from turnproof.judge.view import Aliases, Callback, ProviderCall, View
 from turnproof.judge.view.diff import ABSENT, Steps, walk_steps
 from turnproof.messages import JSON, FinishReason, FunctionCall, Part, Text, Thought
-from turnproof.run.transcript import Chunk, FunctionCallDetected, LateCallback, Thinking
+from turnproof.run.transcript import Chunk, FunctionCallDetected, LateCallback, Thinking, WireResponse
 
 from .phrases import EXCEPTION
 from .reading import AnsweredCall, answered_calls, by_place, calls_in, run_text, spoken_as, spoken_text, thought_runs
@@ -336,24 +336,31 @@ def compressed_answers_are_read(view: View) -> Findings:
 
 
 def _disturbed_calls(view: View, *faults: str) -> Iterator[ProviderCall]:
-    """The calls with such an answer; a cancelled turn returns what had been heard of it until then."""
+    """The calls with such an answer that had all of it, or that gave it up with an exception: whether the server had
+    written the rest before the client left is a matter of moments. A cancelled turn returns what had been heard of an
+    answer until then."""
     cancelled = {turn.index for turn in view.turns if turn.cancelled}
     for call in view.calls:
         if call.began.turn in cancelled:
             continue
-        last = call.last
-        if call.answer is not None and last is not None and last.response is not None and last.response.fault in faults:
+        response = call.last.response if call.last is not None else None
+        if response is None or response.fault not in faults:
+            continue
+        if call.answer is not None or (call.failed is not None and _left_an_answer(response)):
             yield call
 
 
+def _left_an_answer(response: WireResponse) -> bool:
+    return response.status == 200 and response.ended == "cut-by-peer" and not response.held
+
+
 def _changed_response(call: ProviderCall, how: str, raised: FindingCode, changed: FindingCode) -> Findings:
-    wire = call.answer
-    assert wire is not None
     if call.failed is not None:
         place = call.at(Side.ERROR, "error")
         yield raised(place, observed=call.failed.message, related=(call.at_answer(),), error=call.failed.error)
         return
-    if call.response is None:
+    wire = call.answer
+    if wire is None or call.response is None:
         return
     one = AnsweredCall(call, wire, call.response)
     sent: dict[str, JSON] = {"text": spoken_text(wire.parts)}

@@ -35,6 +35,15 @@ def raised(view: View) -> View:
     )
 
 
+def left_in_the_middle(view: View) -> View:
+    """The client closed before the server had written the end of the first answer."""
+    return spoilt(
+        view,
+        WireResponse,
+        lambda event: replace(event, ended="cut-by-peer", written=1, body=event.body.partition("\n\n")[0] + "\n\n"),
+    )
+
+
 SEARCH = Opaque("anthropic-messages", "server_tool_use", {"type": "server_tool_use", "id": "srvtoolu_1"})
 CITED = Text("12 mm.", provider_data=ProviderData("anthropic-messages", "", {"citations": [{"cited_text": "12 mm"}]}))
 
@@ -305,6 +314,14 @@ STREAMING = [
     Case(
         "streaming/keep-alives-change-nothing",
         lambda: disturbed("comment"),
+        lambda view: raised(left_in_the_middle(view)),
+        "keep-alives",
+        "raised",
+        "/error",
+    ),
+    Case(
+        "streaming/keep-alives-change-nothing",
+        lambda: disturbed("comment"),
         lambda view: spoilt(view, Response, response_with(parts=(Text("Größe"), read(bed="4")))),
         "with any keep-alives",
         "changed",
@@ -370,6 +387,12 @@ def test_a_blank_thought_that_carries_nothing_is_none_in_either_mode() -> None:
     assert modes(stream, blank) is Status.HELD
     telling = spoilt(batch, Response, response_with(parts=(Thought("Hm."), *answer.parts)), 1)
     assert modes(stream, telling) is Status.VIOLATED
+
+
+def test_an_answer_that_the_client_left_and_returned_in_part_says_nothing_of_keep_alives() -> None:
+    view = left_in_the_middle(disturbed("comment"))
+    verdict = judge(suite().catalogue["streaming/keep-alives-change-nothing"], "stateless", [view])
+    assert verdict.status is Status.INCONCLUSIVE
 
 
 def test_modes_are_not_compared_where_the_wire_itself_differed() -> None:

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import pytest
 from msgspec.structs import replace
 
+from turnproof.dialects.base import ReplyPart
 from turnproof.judge.verdict import Status
-from turnproof.messages import Message
+from turnproof.judge.view import View
+from turnproof.messages import FinishReason, Message
 from turnproof.run.transcript import (
     HistorySnapshot,
+    Response,
     TurnEnded,
     WireRequest,
 )
 
-from .build import spoilt
+from .build import RunBuilder, error, response_with, scripted, spoilt
 from .cases import Case, good_runs_hold, status
-from .conversations import plain
+from .conversations import READ, plain, read
 
 CASES = [
     Case(
@@ -49,3 +53,28 @@ test_a_good_run_holds_and_a_spoilt_one_is_found = good_runs_hold(CASES)
 def test_a_stateless_history_that_lacks_the_answer_is_found() -> None:
     view = spoilt(plain(), HistorySnapshot, lambda event: replace(event, messages=(Message.user("How is bed 3?"),)))
     assert status("parity/same-history-after-each-turn", view) is Status.VIOLATED
+
+
+def cut_in_a_call(finish: FinishReason = FinishReason.UNKNOWN, raised: str = "TransportError") -> View:
+    """The output limit cuts a call, which becomes an error; the next turn's answer has this finish reason."""
+    cut = ReplyPart(read(), ('{"bed": "3", ', '"lit'), broken=True)
+    turns = (scripted([cut], user="Read!"), scripted(["Yes."], user="Sure?"))
+    builder = RunBuilder(*turns, tools=(READ,)).turn("Read!").call(cut, finish=FinishReason.MAX_TOKENS).end()
+    view = builder.turn("Sure?").call("Yes.").end().view()
+    failed = error(raised, typed=raised != "ValueError")
+    view = spoilt(view, Response, response_with(finish_reason=finish), 1)
+    view = spoilt(view, Response, lambda event: replace(failed, turn=event.turn, call=event.call))
+    return spoilt(view, TurnEnded, lambda event: replace(event, outcome="error"))
+
+
+def test_a_cut_call_may_be_an_error_where_no_finish_reason_tells_of_the_limit() -> None:
+    assert status("parity/same-outcome-of-each-turn", cut_in_a_call()) is Status.HELD
+
+
+@pytest.mark.parametrize(
+    "view",
+    [cut_in_a_call(FinishReason.STOP), cut_in_a_call(raised="ValueError")],
+    ids=["an adapter that tells reasons", "an error without a type"],
+)
+def test_any_other_error_in_place_of_a_cut_answer_is_found(view: View) -> None:
+    assert status("parity/same-outcome-of-each-turn", view) is Status.VIOLATED
