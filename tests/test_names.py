@@ -2,28 +2,12 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 from pathlib import Path
-from types import ModuleType
 
 import pytest
+from scripts import load_script
 
-ROOT = Path(__file__).resolve().parents[1]
-
-
-def _load() -> ModuleType:
-    """The script; it stands beside the pages, and is in no package."""
-    spec = importlib.util.spec_from_file_location("name_lint", ROOT / "docs" / "name_lint.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["name_lint"] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-lint = _load()
+lint = load_script("docs/name_lint.py")
 
 
 @pytest.mark.parametrize(

@@ -2,28 +2,10 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
-from pathlib import Path
-from types import ModuleType
-
 import pytest
+from scripts import ROOT, load_script
 
-ROOT = Path(__file__).resolve().parents[1]
-
-
-def _load() -> ModuleType:
-    """The script; it stands beside the pages, and is in no package."""
-    spec = importlib.util.spec_from_file_location("prose_lint", ROOT / "docs" / "prose_lint.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["prose_lint"] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-lint = _load()
+lint = load_script("docs/prose_lint.py")
 VOCABULARY = lint.read_vocabulary()
 
 

@@ -9,15 +9,15 @@ from typing import Any
 
 from msgspec import UNSET
 
-from turnproof.judge.finding import Finding, Place, Side
+from turnproof.judge.finding import Finding, Place
 from turnproof.judge.requirements import FindingCode
 from turnproof.judge.view import Exchange, TurnView, View
 from turnproof.messages import Message
 from turnproof.run.transcript import SessionInForce, SessionStepped, TurnBegan
 from turnproof.scenarios.model import NOBODY, PROJECT, SessionStep
 
-from .quoted_texts import Quote, at_messages, at_text, sent_messages, texts_of
-from .reading import once_per_view, spoken_text
+from .quoted_texts import Quote, answer_quotes, at_messages, at_text, sent_messages, texts_of
+from .reading import once_per_view
 from .steps import Step, steps
 from .words import user_words, without_blanks
 
@@ -117,12 +117,7 @@ class AgentTurn:
     @property
     def answers(self) -> list[Quote]:
         """The same, each with the place where the wire carried it."""
-        quotes = (
-            Quote(spoken_text(one.answer.parts), one.at(Side.STREAM))
-            for one in self.answered_requests
-            if one.answer is not None
-        )
-        return [quote for quote in quotes if quote.text]
+        return answer_quotes(self.answered_requests)
 
     @cached_property
     def request_messages(self) -> tuple[Message, ...]:

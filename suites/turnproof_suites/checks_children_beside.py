@@ -13,7 +13,7 @@ from turnproof.run.transcript import ChildEnded, Refused
 from turnproof.scenarios.model import Turn
 
 from .phrases import AMONG_THE_MESSAGES, SENT_TEXTS
-from .quoted_texts import Quote, at_messages, at_text, sent_messages
+from .quoted_texts import Quote, answer_quotes, at_messages, at_text, sent_messages
 from .reading import spoken_text
 from .steps import steps
 from .words import strings_in, without_blanks
@@ -57,12 +57,7 @@ class BesideTurn:
     @property
     def quotes(self) -> list[Quote]:
         """What the child was told, and answered."""
-        answers = (
-            Quote(spoken_text(one.answer.parts), one.at(Side.STREAM))
-            for one in self.exchanges
-            if one.answer is not None
-        )
-        return [Quote(self.task, self.at_task), *(quote for quote in answers if quote.text)]
+        return [Quote(self.task, self.at_task), *answer_quotes(self.exchanges)]
 
 
 def beside_turns(view: View) -> Iterator[BesideTurn]:

@@ -11,8 +11,7 @@ from turnproof.messages import Message, ToolResult
 
 from .checks_children_beside import beside_turns
 from .phrases import AMONG_THE_MESSAGES, ERROR_AND_MESSAGE, SENT_TEXTS
-from .quoted_texts import Quote, at_messages, at_text, sent_messages
-from .reading import spoken_text
+from .quoted_texts import Quote, answer_quotes, at_messages, at_text, sent_messages
 from .steps import Step, operations_done
 from .words import strings_in
 
@@ -198,10 +197,7 @@ def _child_quotes(step: Step) -> list[Quote]:
     if not step.generated:
         return []
     task = Quote(_child_task(step), at_text(step.generated[0], _child_task(step)))
-    answers = (
-        Quote(spoken_text(one.answer.parts), one.at(Side.STREAM)) for one in step.answers if one.answer is not None
-    )
-    return [task, *(quote for quote in answers if quote.text)]
+    return [task, *answer_quotes(step.answers)]
 
 
 def _parent_quotes(step: Step) -> Iterator[Quote]:

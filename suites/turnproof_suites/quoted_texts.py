@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from turnproof.judge.finding import Place
+from turnproof.judge.finding import Place, Side
 from turnproof.judge.view import Exchange
 from turnproof.messages import Message, Text, ToolResult
 
@@ -30,6 +30,12 @@ class Quote:
 def sent_messages(exchange: Exchange | None) -> tuple[Message, ...]:
     """The messages of a request; none where it cannot be read."""
     return tuple(exchange.call.messages) if exchange is not None and exchange.call is not None else ()
+
+
+def answer_quotes(exchanges: Iterable[Exchange]) -> list[Quote]:
+    """The visible text of each answer that has some, with the place where the wire carried it."""
+    quotes = (Quote(spoken_text(one.answer.parts), one.at(Side.STREAM)) for one in exchanges if one.answer is not None)
+    return [quote for quote in quotes if quote.text]
 
 
 def texts_of(messages: Iterable[Message]) -> list[str]:

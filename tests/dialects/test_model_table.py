@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 from importlib.metadata import version
 from pathlib import Path
 from types import ModuleType
 
 import pytest
+from scripts import load_script
 
 from turnproof.dialects import api_of, dialect
 from turnproof.run.bindings import binding_names, resolve_binding
@@ -19,12 +19,7 @@ ROOT = Path(__file__).parents[2]
 @pytest.fixture
 def build() -> ModuleType:
     """The script that writes the table; it is in no package."""
-    spec = importlib.util.spec_from_file_location("models_build", ROOT / "models" / "build.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return load_script("models/build.py")
 
 
 def test_table_is_reproduced_from_the_kept_sources(build: ModuleType) -> None:

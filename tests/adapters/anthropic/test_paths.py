@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import httpx2
 import pytest
 
-from turnproof.cache import Prepared
 from turnproof.cancel import CancelToken
 from turnproof.errors import OverloadedError, TransportError
 from turnproof.messages import FinishReason, Message, Opaque, Text, TokenUsage, ToolSchema
-from turnproof.provider import SystemInstruction
 from turnproof_adapters._answers import Listeners
 from turnproof_adapters._calling import Prompt, Source
 from turnproof_adapters.anthropic.calling import Caller
@@ -54,40 +52,6 @@ def test_a_new_conversation_has_used_nothing_yet() -> None:
     assert provider.get_token_usage() == usage != TokenUsage()
     provider.create_session()
     assert provider.get_token_usage() == TokenUsage()
-
-
-class PluginArguments(Exception):
-    """What a plugin was given, thrown out of the call."""
-
-
-class Asking:
-    """Tells what it was asked, instead of answering."""
-
-    def prepare(
-        self,
-        messages: Sequence[Message],
-        system: SystemInstruction = None,
-        tools: Sequence[ToolSchema] | None = None,
-        *,
-        cancel_token: CancelToken | None = None,
-    ) -> Prepared:
-        raise PluginArguments([message.text for message in messages], system, list(tools or ()), cancel_token)
-
-
-def test_a_cache_plugin_is_given_the_whole_call() -> None:
-    token = CancelToken()
-    pure, stateful = stateless(URL), legacy(URL)
-    stateful.create_session("rules", TOOLS, [HI])
-    calls: list[Callable[[], object]] = [
-        lambda: pure.complete([HI, Message.user("so?")], "rules", TOOLS, cancel_token=token),
-        lambda: stateful.send_message("so?", cancel_token=token),
-    ]
-    for provider, call_it in zip((pure, stateful), calls, strict=True):
-        provider.set_cache_plugin(Asking())  # type: ignore[arg-type]
-        with pytest.raises(PluginArguments) as arguments:
-            call_it()
-        assert arguments.value.args == (["hi", "so?"], "rules", TOOLS, token)
-    assert len(stateful.get_history()) == 1
 
 
 @pytest.mark.parametrize("streamed", [False, True], ids=["batch", "stream"])

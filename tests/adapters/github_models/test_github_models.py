@@ -330,19 +330,6 @@ def test_a_key_may_stand_in_the_environment(name: str, monkeypatch: pytest.Monke
     assert capture.requests[0].headers["authorization"] == "Bearer ghp_env"
 
 
-def test_a_provider_is_connected_until_it_is_shut_down() -> None:
-    provider, stateful = stateless(transport=Capture().transport), legacy(transport=Capture().transport)
-    assert provider.is_connected
-    for each in (provider, stateful):
-        each.shutdown()
-        each.shutdown()
-        assert not each.is_connected
-    with pytest.raises(errors.UsageError, match="not open"):
-        provider.complete([HI])
-    with pytest.raises(errors.UsageError, match="not open"):
-        stateful.send_message("hi")
-
-
 def test_what_can_be_asked_of_a_provider() -> None:
     provider = stateless(transport=Capture().transport)
     assert provider.get_context_limit() == 1_047_576
@@ -356,14 +343,3 @@ def test_what_can_be_asked_of_a_provider() -> None:
     thinks.set_thinking_config({"effort": "high"})
     thinks.complete([HI])
     assert capture.body["reasoning_effort"] == "high"
-
-
-def test_a_model_has_to_be_chosen() -> None:
-    from turnproof_adapters.github_models.stateless import GitHubModelsStateless
-
-    provider = GitHubModelsStateless()
-    provider.initialize({"api_key": KEY})
-    assert not provider.is_connected
-    with pytest.raises(errors.UsageError, match="connect"):
-        provider.complete([HI])
-    provider.shutdown()

@@ -8,10 +8,8 @@ from typing import Any
 import openai
 import pytest
 
-from turnproof.cache import Prepared
-from turnproof.cancel import CancelToken
 from turnproof.errors import AuthenticationError
-from turnproof.messages import Message, ToolSchema
+from turnproof.messages import Message
 from turnproof_adapters.openai.binding import BINDING
 from turnproof_adapters.openai.legacy import OpenAILegacy
 from turnproof_adapters.openai.models import model, same_model
@@ -132,33 +130,6 @@ def test_the_key_may_come_from_the_environment_and_nowhere_else(monkeypatch: pyt
         "Bearer sk-of-the-environment",
         f"Bearer {KEY}",
     ]
-
-
-class PluginArguments(Exception):
-    """What a plugin was given, thrown out of the call."""
-
-
-class Asking:
-    """Tells what it was asked, instead of answering."""
-
-    def prepare(self, messages: Any, system: Any = None, tools: Any = None, *, cancel_token: Any = None) -> Prepared:
-        raise PluginArguments([message.text for message in messages], system, list(tools or ()), cancel_token)
-
-
-def test_a_cache_plugin_is_given_the_whole_call() -> None:
-    token, tools = CancelToken(), [ToolSchema("a")]
-    pure, stateful = stateless(URL), legacy(URL)
-    stateful.create_session("rules", tools, HI)
-    calls: tuple[tuple[Any, Any], ...] = (
-        (pure, lambda: pure.complete([*HI, Message.user("so?")], "rules", tools, cancel_token=token)),
-        (stateful, lambda: stateful.send_message("so?", cancel_token=token)),
-    )
-    for provider, call in calls:
-        provider.set_cache_plugin(Asking())
-        with pytest.raises(PluginArguments) as arguments:
-            call()
-        assert arguments.value.args == (["hi", "so?"], "rules", tools, token)
-    assert len(stateful.get_history()) == 1
 
 
 def test_the_binding_names_its_sdk_and_its_difference() -> None:
