@@ -15,20 +15,17 @@ import json
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from time import process_time
 from typing import Any
 
 import httpx2
 from bench_history import conversation
+from unlimited_model import unlimited_provider
 
-from turnproof.dialects import dialect
 from turnproof.messages import FunctionCall, Message, ToolResult, ToolSchema
 from turnproof.provider import Binding, Endpoint, Path
 from turnproof.session import Session, Tool
 from turnproof.wire.emulator import EmulatorServer
-from turnproof.wire.emulator.echo import EchoResponder
-from turnproof.wire.emulator.server_run import CANARY_KEY
 from turnproof_adapters.anthropic.binding import BINDING as ANTHROPIC
 from turnproof_adapters.google_genai.binding import BINDING as GOOGLE
 
@@ -65,19 +62,10 @@ def one_result(megabytes: int) -> list[Message]:
 
 def turns(server: EmulatorServer, binding: Binding, path: Path, history: Sequence[Message]) -> list[float]:
     """Seconds of a first and a second turn on the history, in a model without limits."""
-    spoken_dialect = dialect(binding.dialect)
-    boundless = {name: replace(facts, context_tokens=10**9) for name, facts in spoken_dialect.models.items()}
-    run = server.open_run(spoken_dialect, EchoResponder(), models=boundless)
-    opener = binding.opener(path)
-    assert opener is not None
-    provider = opener(Endpoint(run.base_url, CANARY_KEY, binding.model, {}))
-    session = Session(provider, path=path, tools=[LOOK])
-    session.reset(history)
-    try:
+    with unlimited_provider(server, binding, path) as (provider, _):
+        session = Session(provider, path=path, tools=[LOOK])
+        session.reset(history)
         return [timed(lambda: session.send("And?")) for _ in range(2)]
-    finally:
-        provider.shutdown()
-        server.close_run(run)
 
 
 # -- what is read ---------------------------------------------------------------------------------------------

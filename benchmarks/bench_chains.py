@@ -15,17 +15,16 @@ import argparse
 import sys
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from time import thread_time
 
-from turnproof.dialects import dialect
+from unlimited_model import unlimited_provider
+
 from turnproof.messages import TokenUsage
-from turnproof.provider import Binding, Endpoint, Path
+from turnproof.provider import Binding, Path
 from turnproof.session import Session
 from turnproof.wire.cassettes.cost import Price, price_of
 from turnproof.wire.emulator import EmulatorServer
-from turnproof.wire.emulator.echo import EchoResponder
-from turnproof.wire.emulator.server_run import CANARY_KEY
 from turnproof_adapters.google_interactions.binding import BINDING as INTERACTIONS
 from turnproof_adapters.openai_responses.binding import BINDING as RESPONSES
 
@@ -58,23 +57,12 @@ def said_in(turn: int, words: int) -> str:
 
 def conversation(server: EmulatorServer, binding: Binding, path: Path, turns: int, words: int) -> Cost:
     """One conversation from its first turn to its last, with a model of unlimited context."""
-    spoken_dialect = dialect(binding.dialect)
-    unlimited = {name: replace(facts, context_tokens=10**9) for name, facts in spoken_dialect.models.items()}
-    run = server.open_run(spoken_dialect, EchoResponder(), models=unlimited)
-    opener = binding.opener(path)
-    assert opener is not None
-    provider = opener(Endpoint(run.base_url, CANARY_KEY, binding.model, {}))
-    session = Session(provider, path=path, system=SYSTEM)
-    usages: list[TokenUsage] = []
-    before = thread_time()
-    try:
-        for turn in range(turns):
-            usages.append(session.send(said_in(turn, words)).usage)
-    finally:
+    with unlimited_provider(server, binding, path) as (provider, run):
+        session = Session(provider, path=path, system=SYSTEM)
+        before = thread_time()
+        usages: list[TokenUsage] = [session.send(said_in(turn, words)).usage for turn in range(turns)]
         seconds = thread_time() - before
-        provider.shutdown()
         sent = sum(len(exchange.request.body) for exchange in run.exchanges)
-        server.close_run(run)
     cached = sum(usage.cache_read_tokens for usage in usages)
     prompts = sum(usage.prompt_tokens for usage in usages)
     output = sum(usage.output_tokens for usage in usages)

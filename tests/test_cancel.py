@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
+from collections.abc import Callable, Coroutine
+from typing import Any
 
 import pytest
 
@@ -157,18 +159,23 @@ def test_cancelling_from_another_thread_interrupts_the_task_which_then_goes_on()
     assert asyncio.run(call()) == "what had arrived"
 
 
+async def ends_cancelled(call: Callable[[], Coroutine[Any, Any, None]], *before: Callable[[], object]) -> bool:
+    """Whether a running task ends as cancelled when it is cancelled, after what comes `before` that."""
+    task = asyncio.create_task(call())
+    for interruption in before:
+        await asyncio.sleep(0)
+        interruption()
+    await asyncio.sleep(0)
+    task.cancel()
+    return isinstance((await asyncio.gather(task, return_exceptions=True))[0], asyncio.CancelledError)
+
+
 def test_a_task_that_is_cancelled_for_another_reason_ends() -> None:
     async def call() -> None:
         with CancelToken().interrupting():
             await asyncio.Event().wait()
 
-    async def cancelled() -> bool:
-        task = asyncio.create_task(call())
-        await asyncio.sleep(0)
-        task.cancel()
-        return isinstance((await asyncio.gather(task, return_exceptions=True))[0], asyncio.CancelledError)
-
-    assert asyncio.run(cancelled())
+    assert asyncio.run(ends_cancelled(call))
 
 
 def test_a_task_that_is_cancelled_for_both_reasons_ends() -> None:
@@ -178,15 +185,7 @@ def test_a_task_that_is_cancelled_for_both_reasons_ends() -> None:
         with token.interrupting():
             await asyncio.Event().wait()
 
-    async def cancelled() -> bool:
-        task = asyncio.create_task(call())
-        await asyncio.sleep(0)
-        token.cancel()
-        await asyncio.sleep(0)
-        task.cancel()
-        return isinstance((await asyncio.gather(task, return_exceptions=True))[0], asyncio.CancelledError)
-
-    assert asyncio.run(cancelled())
+    assert asyncio.run(ends_cancelled(call, token.cancel))
 
 
 def test_a_token_that_is_set_already_lets_no_coroutine_begin() -> None:

@@ -110,6 +110,13 @@ def test_a_part_that_the_api_cannot_answer_with_is_our_mistake(kit: AnswerKit) -
         kit.render(reply(IMAGE), kit.whole)
 
 
+# Ollama's server takes any word for an ending.
+@pytest.mark.parametrize("kit", [kit for kit in KITS if kit not in ollama.ANSWERS], ids=lambda kit: kit.dialect.name)
+def test_an_ending_that_the_api_has_no_word_for_is_our_mistake(kit: AnswerKit) -> None:
+    with pytest.raises(HarnessError, match="give raw_finish"):
+        kit.render(reply(Text("a"), finish=FinishReason.UNKNOWN), kit.whole)
+
+
 @each_form
 def test_observing_an_answer_teaches_what_rendering_it_issued(kit: AnswerKit, form: str) -> None:
     at, elsewhere = kit.world(), kit.world()

@@ -176,6 +176,11 @@ def call_or_refusal(
     return next((each for each in identity if each.enforced), refusal)
 
 
+def unreadable_body(reason: str | None) -> str:
+    """Words for a body that `call_or_refusal` finds unreadable, where the API's own are not known."""
+    return "The request body is nested too deeply." if reason is None else f"The request body cannot be read: {reason}"
+
+
 def with_method(found: Iterable[_Address], method: str, *, nowhere: Refusal, wrong_method: Refusal) -> _Address:
     """The one of the addresses of a path that takes this method. Raises `UnreadableRequest` where there is none."""
     refusal = nowhere

@@ -11,7 +11,7 @@ from typing import Any
 
 from ...messages import JSON, Text, ToolSchema
 from ..base import Call, HttpRequest, Refusal, World
-from ..base_dialect import UnreadableRequest, call_or_refusal, json_object, with_method
+from ..base_dialect import UnreadableRequest, call_or_refusal, json_object, unreadable_body, with_method
 from ..gemini import DIALECT as GEMINI
 from . import auth, conversation, rules
 from .addresses import Address, InteractionsCall, addresses_of, is_of_gemini
@@ -36,12 +36,6 @@ def parse(request: HttpRequest, world: World) -> Call | Refusal:
     if is_of_gemini(request):
         return GEMINI.parse(request, world)
     return call_or_refusal(partial(_call, request, world), _unreadable, auth.refusals(request, world))
-
-
-def _unreadable(reason: str | None) -> Refusal:
-    if reason is None:
-        return _malformed("The request body is nested too deeply.")
-    return _malformed(f"The request body cannot be read: {reason}")
 
 
 def _call(request: HttpRequest, world: World) -> InteractionsCall:
@@ -121,6 +115,10 @@ def _address(request: HttpRequest) -> Address:
     nowhere = Refusal(rules.NOT_FOUND, 404, "not_found", f"The requested URL {path} was not found on this server.")
     wrong_method = Refusal(rules.METHOD_NOT_ALLOWED, 405, "invalid_request", f"{path} takes no {method}.")
     return with_method(addresses_of(request), method, nowhere=nowhere, wrong_method=wrong_method)
+
+
+def _unreadable(reason: str | None) -> Refusal:
+    return _malformed(unreadable_body(reason))
 
 
 def _malformed(message: str) -> Refusal:

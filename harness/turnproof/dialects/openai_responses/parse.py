@@ -13,7 +13,7 @@ from typing import Any
 
 from ...messages import JSON, Part, Text, ToolSchema
 from ..base import SOCKET_METHOD, Call, HttpRequest, Refusal, World
-from ..base_dialect import UnreadableRequest, call_or_refusal, json_object, with_method
+from ..base_dialect import UnreadableRequest, call_or_refusal, json_object, unreadable_body, with_method
 from ..openai_values import wrong_type
 from . import auth, conversation, fields, over_socket, rules
 from .errors import COPILOT_BAD_REQUEST
@@ -33,12 +33,6 @@ _OBJECTS = ("reasoning", "text", "metadata", "stream_options")
 def parse(request: HttpRequest, world: World) -> Call | Refusal:
     """The request as a `ResponsesCall`, or the first refusal the API would give for something that is none."""
     return call_or_refusal(partial(_call, request, world), _unreadable, auth.refusals(request, world))
-
-
-def _unreadable(reason: str | None) -> Refusal:
-    if reason is None:
-        return _malformed("The request body is nested too deeply.")
-    return _malformed(f"The request body cannot be read: {reason}")
 
 
 def _call(request: HttpRequest, world: World) -> ResponsesCall:
@@ -158,6 +152,10 @@ def _address(request: HttpRequest) -> Address:
     if method == SOCKET_METHOD:
         found = [replace(one, method=SOCKET_METHOD) for one in found if one.operation == "generate"]
     return with_method(found, method, nowhere=nowhere, wrong_method=wrong_method)
+
+
+def _unreadable(reason: str | None) -> Refusal:
+    return _malformed(unreadable_body(reason))
 
 
 def _malformed(message: str) -> Refusal:
