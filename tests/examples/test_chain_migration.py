@@ -121,7 +121,7 @@ with EmulatorServer() as server:
     assert session.send("One") == "You said: One"
     assert session.send("Two") == "You said: Two"
     body = run.exchanges[-1].call.body
-    print(len(run.dialect.kept(run.world)), "chained" if "previous_response_id" in body else "whole")
+    print(len(run.dialect.stored_ids(run.world)), "chained" if "previous_response_id" in body else "whole")
     assert len(session.history) == 4
 """
 """A conversation of two turns: how many answers the service keeps, and what the last request was."""
