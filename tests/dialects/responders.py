@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 import httpx2
+import pytest
 
 from turnproof.dialects.base import Call, HttpRequest, PromptUsage, Refusal, Rendered, Reply, WireAnswer, World
 from turnproof.dialects.contract import Dialect
@@ -71,6 +72,21 @@ class ScriptedService:
         # The client may have read the last byte before the server has written it down.
         assert last.done.wait(60)
         return self.run.dialect.read_response(last.status, last.headers, bytes(last.body))
+
+
+def service_fixtures(kind: Callable[[EmulatorServer], ScriptedService]) -> tuple[Any, Any]:
+    """The fixtures `running` and `service`: a service of this kind for a module, and the same for one test, in which
+    nothing goes wrong, is issued or is stored yet."""
+
+    @pytest.fixture(scope="module")
+    def running(server: EmulatorServer) -> ScriptedService:
+        return kind(server)
+
+    @pytest.fixture
+    def service(running: ScriptedService) -> ScriptedService:
+        return running.renew()
+
+    return running, service
 
 
 def send_request(client: httpx2.Client, run: ServerRun, request: HttpRequest) -> httpx2.Response:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import groupby
 
@@ -35,6 +35,9 @@ class GeminiInteractionsWire(ItemsWire):
     result_id_key = "call_id"
     head_key = "previous_interaction_id"
     other_model = "gemini-2.5-flash"
+    thought_type = "thought"
+    seal_key = "signature"
+    kinds = _KINDS
 
     def is_request_for(self, request: HttpRequest) -> bool:
         return request.method == "POST" and request.path.endswith("/interactions")
@@ -62,12 +65,6 @@ class GeminiInteractionsWire(ItemsWire):
         found: list[Json] = message["blocks"]
         return found
 
-    def kind(self, block: Json) -> BlockKind:
-        """A thought that is summed up counts as thinking, any other as encrypted."""
-        if block.get("type") == "thought":
-            return "thinking" if block.get("summary") else "redacted"
-        return _KINDS.get(block.get("type", ""), "other")
-
     def text_block(self, text: str) -> Json:
         return {"type": "text", "text": text}
 
@@ -91,15 +88,8 @@ class GeminiInteractionsWire(ItemsWire):
     def is_error(self, result: Json) -> bool:
         return result.get("is_error") is True
 
-    def strip_signature(self, block: Json) -> None:
-        block.pop("signature", None)
-
     def drop_thinking(self, message: Json) -> None:
         message["blocks"] = [block for block in message["blocks"] if self.kind(block) != "thinking"]
-
-    def edit_thinking(self, block: Json, edit: Callable[[str], str]) -> None:
-        """What was thought is what is signed; the summary is about it."""
-        block["signature"] = edit(block["signature"])
 
     def replayed_names(self, body: Json) -> Iterator[tuple[Json, str]]:
         for block in (*self.of_kind(body, "call"), *self.of_kind(body, "result")):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import groupby
 
 from turnproof.dialects.base import SOCKET_METHOD, HttpRequest, WireEvent
@@ -45,6 +45,10 @@ class OpenAIResponsesWire(OpenAIWire, ItemsWire):
     result_id_key = "call_id"
     head_key = "previous_response_id"
     other_model = "gpt-5-codex"
+    thought_type = "reasoning"
+    seal_key = "encrypted_content"
+    kinds = _KINDS
+    default_type = "message"
 
     def is_request_for(self, request: HttpRequest) -> bool:
         return request.method in ("POST", SOCKET_METHOD) and request.path.endswith("/responses")
@@ -67,12 +71,6 @@ class OpenAIResponsesWire(OpenAIWire, ItemsWire):
         items = [item for message in body["messages"] for item in _from_blocks(message)]
         return _without(body, "messages", "front") | {"input": [*body["front"], *items]}
 
-    def kind(self, block: Json) -> BlockKind:
-        """Reasoning that is summed up counts as thinking, any other as encrypted."""
-        if block.get("type") == "reasoning":
-            return "thinking" if block.get("summary") else "redacted"
-        return _KINDS.get(block.get("type", "message"), "other")
-
     def text_block(self, text: str) -> Json:
         return {"type": "input_text", "text": text}
 
@@ -86,13 +84,6 @@ class OpenAIResponsesWire(OpenAIWire, ItemsWire):
 
     def is_error(self, result: Json) -> bool:
         return is_error_text(result["output"])
-
-    def strip_signature(self, block: Json) -> None:
-        block.pop("encrypted_content", None)
-
-    def edit_thinking(self, block: Json, edit: Callable[[str], str]) -> None:
-        """What was thought is what is encrypted; the summary is about it."""
-        block["encrypted_content"] = edit(block["encrypted_content"])
 
     def replayed_names(self, body: Json) -> Iterator[tuple[Json, str]]:
         for call in self.of_kind(body, "call"):

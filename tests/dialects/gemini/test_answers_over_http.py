@@ -22,7 +22,7 @@ from turnproof.scenarios.model import Fault
 from turnproof.wire.emulator import EmulatorServer
 
 from ..answers import LOOK, reply
-from ..responders import ScriptedService
+from ..responders import ScriptedService, service_fixtures
 from .builders import MODEL, OLD
 from .rendering import SHORT_REPLY
 
@@ -60,15 +60,7 @@ class Service(ScriptedService):
         }
 
 
-@pytest.fixture(scope="module")
-def running(server: EmulatorServer) -> Service:
-    return Service(server)
-
-
-@pytest.fixture
-def service(running: Service) -> Service:
-    running.fault()
-    return running
+running, service = service_fixtures(Service)
 
 
 ASK: Any = {"contents": "How moist is bed 3?", "config": {"thinking_config": {"include_thoughts": True}}}

@@ -19,7 +19,7 @@ from turnproof.scenarios.model import Fault
 from turnproof.wire.emulator import EmulatorServer
 
 from ..answers import LOOK, reply
-from ..responders import ScriptedService
+from ..responders import ScriptedService, service_fixtures
 from .builders import MODEL, SCHEMA
 from .described import event_faults, faults
 from .rendering import REPLIES, events, render
@@ -41,14 +41,7 @@ class Service(ScriptedService):
         self.client = genai.Client(vertexai=False, api_key="key", http_options=options)
 
 
-@pytest.fixture(scope="module")
-def running(server: EmulatorServer) -> Service:
-    return Service(server)
-
-
-@pytest.fixture
-def service(running: Service) -> Service:
-    return running.renew()
+running, service = service_fixtures(Service)
 
 
 ASK: Any = {

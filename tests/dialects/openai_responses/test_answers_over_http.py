@@ -14,9 +14,9 @@ from turnproof.dialects.base import Refusal
 from turnproof.dialects.openai_responses import DIALECT, rules
 from turnproof.messages import FunctionCall, Part, Text, Thought
 from turnproof.scenarios.model import Fault
-from turnproof.wire.emulator import EmulatorServer
 
 from ..answers import LOOK, reply
+from ..responders import service_fixtures
 from .builders import CLOSED, MODEL
 from .client_service import ClientService
 from .rendering import REPLIES
@@ -24,14 +24,7 @@ from .rendering import REPLIES
 openai: Any = pytest.importorskip("openai")
 
 
-@pytest.fixture(scope="module")
-def running(server: EmulatorServer) -> ClientService:
-    return ClientService(server)
-
-
-@pytest.fixture
-def service(running: ClientService) -> ClientService:
-    return running.renew()
+running, service = service_fixtures(ClientService)
 
 
 ASK: Any = {
