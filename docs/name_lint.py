@@ -35,12 +35,12 @@ def read_rules(path: Path = VOCABULARY) -> NameRules:
 
 
 def names_in(source: str) -> Iterator[tuple[int, str]]:
-    """The line and the name of each function, parameter, variable and attribute that a source defines."""
+    """The line and the name of each function, class, parameter, variable and attribute that a source defines."""
     tree = ast.parse(source)
     fields = {id(field.target) for field in _fields(tree)}
     for node in ast.walk(tree):
         match node:
-            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
                 yield node.lineno, name
             case ast.arg(arg=name):
                 yield node.lineno, name
@@ -59,7 +59,7 @@ def _fields(tree: ast.AST) -> Iterator[ast.AnnAssign]:
 
 
 def find_names(rules: NameRules, root: Path = ROOT) -> Iterator[str]:
-    """A line for each name that is to be another one: `FILE:LINE: NAME`."""
+    """A line for each listed name: `FILE:LINE: NAME`."""
     files = sorted({file for glob in rules.files for file in root.glob(glob)})
     for file in files:
         place = file.relative_to(root).as_posix()

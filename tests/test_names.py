@@ -19,9 +19,10 @@ lint = load_script("docs/name_lint.py")
         ("for said, text in rows: print(said)", ["said", "text"]),
         ("self._heard = 1", ["_heard"]),
         ("SAID = 1", ["SAID"]),
+        ("class Told: ...", ["Told"]),
         ("match value:\n    case [gone, *rest]: ...", ["gone", "rest"]),
         ("try: ...\nexcept OSError as caught: ...", ["caught"]),
-        ("class Row:\n    said: str\n    def f(self) -> None:\n        text: str = ''", ["f", "self", "text"]),
+        ("class Row:\n    said: str\n    def f(self) -> None:\n        text: str = ''", ["Row", "f", "self", "text"]),
         ("print(row.said, given=1)", []),
     ],
 )

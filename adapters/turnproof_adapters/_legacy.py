@@ -26,7 +26,7 @@ class LegacySends(ABC):
     def _turn(
         self, message: Message, response_schema: Schema | None, listeners: Listeners, token: CancelToken | None
     ) -> ProviderResponse:
-        """Have `message` answered, streaming if `listeners.on_chunk` is there, and record what came of it."""
+        """Send `message`, as a stream where there is a `listeners.on_chunk`, and record the answer in the history."""
 
     def send_message(
         self, message: str, response_schema: Schema | None = None, *, cancel_token: CancelToken | None = None

@@ -23,7 +23,7 @@ from .reading import (
     read_requests,
     system_text,
 )
-from .words import times_users_say, times_users_say_besides, user_words, without_blanks
+from .words import times_users_say, times_users_say_without_notes, user_words, without_blanks
 
 _DIFFERENCES: Mapping[str, FindingCode] = {
     "lost-text": finding(
@@ -209,7 +209,7 @@ def new_message_goes_out_once(view: View) -> Findings:
         instructed = without_blanks(instructions).count(without_blanks([last.text]))
         if found > wanted + instructed:
             session_words = user_words(request.session_messages)
-            found = max(wanted, times_users_say_besides(request.wire.messages, last.text, session_words))
+            found = max(wanted, times_users_say_without_notes(request.wire.messages, last.text, session_words))
         if wanted <= found <= wanted + instructed:
             yield Compared("new messages")
             continue

@@ -329,7 +329,10 @@ def thought_runs(parts: Iterable[Part], wire: Iterable[Part]) -> tuple[tuple[Tho
         if not isinstance(part, Thought):
             is_open = False
         elif telling_thoughts((part,)):
-            runs[len(runs) - is_open :] = [(*runs[-1], part) if is_open else (part,)]
+            if is_open:
+                runs[-1] = (*runs[-1], part)
+            else:
+                runs.append((part,))
             is_open = joins
     return tuple(runs)
 

@@ -12,7 +12,14 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from turnproof.messages import JSON, Message, Text
 
-__all__ = ["strings_in", "times_users_say", "times_users_say_besides", "user_words", "users_say", "without_blanks"]
+__all__ = [
+    "strings_in",
+    "times_users_say",
+    "times_users_say_without_notes",
+    "user_words",
+    "users_say",
+    "without_blanks",
+]
 
 
 def without_blanks(texts: Iterable[str]) -> str:
@@ -37,7 +44,7 @@ def times_users_say(messages: Iterable[Message], text: str) -> int:
     return user_words(messages).count(without_blanks([text]))
 
 
-def times_users_say_besides(messages: Iterable[Message], text: str, session_words: str) -> int:
+def times_users_say_without_notes(messages: Iterable[Message], text: str, session_words: str) -> int:
     """How often users say a text, without what stands in words that are the adapter's own.
 
     A text of a request whose words are not among the session's (`user_words` of it) is the adapter's own, such as a

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from turnproof.messages import Message, Text
-from turnproof_suites.words import times_users_say, times_users_say_besides, user_words, users_say
+from turnproof_suites.words import times_users_say, times_users_say_without_notes, user_words, users_say
 
 TEXT = "I sowed tomatoes in bed 1."
 
@@ -54,4 +54,4 @@ def test_a_text_is_counted_each_time() -> None:
 )
 def test_a_short_text_within_the_words_of_an_adapters_own_note_does_not_count(sent: list[str], times: int) -> None:
     session_words = user_words([Message.user("Yes."), Message.user("s")])
-    assert times_users_say_besides([Message.user(*sent)], "s", session_words) == times
+    assert times_users_say_without_notes([Message.user(*sent)], "s", session_words) == times

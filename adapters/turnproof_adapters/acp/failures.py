@@ -63,7 +63,7 @@ _TOO_LONG = re.compile(
 
 
 def typed_error(error: RequestError, earlier_text: str, scrub: Callable[[str], str]) -> ProviderError:
-    """The error that an answer tells of. `earlier_text` is what was said in an answer's place before it."""
+    """The typed error for a refused request. `earlier_text` is what the agent sent in place of an answer."""
     words = _words(error)
     if earlier_text and not any(earlier_text in word for word in words):
         words.append(earlier_text)

@@ -17,7 +17,8 @@ _TOO_LONG = re.compile(r"prompt is too long(?:.*?~?(?P<requested>\d+) tokens \(l
 
 
 def typed_error(result: Result, message: Assistant | None, secret: str) -> ProviderError:
-    """The error that a result tells of. `message` is what came in an answer's place before it. `secret` never shows."""
+    """The typed error for a failed result. `message` is what the program sent in place of an answer. `secret` is
+    masked."""
     text = hide_secret(
         "; ".join(result.errors or ()) or result.result or result.terminal_reason or result.subtype, secret
     )

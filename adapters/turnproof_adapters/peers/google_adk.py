@@ -66,8 +66,8 @@ class Adk:
         if not responses:
             return ProviderResponse()
         *_, last = responses
-        word = getattr(last.finish_reason, "value", last.finish_reason) or last.error_code
-        word = getattr(word, "value", word)
+        reported = last.finish_reason or last.error_code
+        word = getattr(reported, "value", reported)  # an enumeration's, or a text of its own
         parts = tuple(self._messages.read(last.content))
         reason = FinishReason(FINISH.get(word or "", "unknown"))
         if reason == FinishReason.STOP and any(isinstance(part, FunctionCall) for part in parts):

@@ -120,7 +120,7 @@ def _split_import(statement: Match[str]) -> str:
     by_module: dict[str, list[str]] = {}
     for name in filter(None, (each.strip() for each in names.strip("()").split(","))):
         by_module.setdefault(moved.get(name.split()[0], module), []).append(name)
-    if list(by_module) == [module]:
+    if list(by_module) == [module] or "#" in names:  # what a comment is about cannot be known
         return statement[0]
     return "\n".join(f"{indent}from {new} import {', '.join(its_names)}" for new, its_names in by_module.items())
 

@@ -374,6 +374,11 @@ class Rendered:
     headers: Mapping[str, str]
     events: tuple[WireEvent, ...]
 
+    @property
+    def body(self) -> bytes:
+        """The bytes of all events."""
+        return b"".join(event.data for event in self.events)
+
 
 @dataclass(frozen=True, slots=True)
 class PromptUsage:

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
+from itertools import chain, groupby
 
 import msgspec
 from msgspec.structs import replace
@@ -165,15 +166,33 @@ class Comparison:
         return regions
 
     def _aligned(self, ours: list[Atom], theirs: list[Atom]) -> list[tuple[list[Atom], list[Atom]]]:
+        """Where rows that begin and end differently part. Texts are first compared in runs of neighbours: a piece of
+        one may look like another text of the conversation."""
         regions = []
-        matcher = SequenceMatcher(None, [a.key for a in ours], [a.key for a in theirs], autojunk=False)
-        for tag, a, b, c, d in matcher.get_opcodes():
+        runs, their_runs = list(_runs(ours)), list(_runs(theirs))
+        for tag, a, b, c, d in _opcodes([_run_key(run) for run in runs], [_run_key(run) for run in their_runs]):
+            if tag == "equal":
+                for held, sent in zip(runs[a:b], their_runs[c:d], strict=True):
+                    self._match_runs(held, sent)
+            else:
+                regions += self._aligned_atoms([*chain(*runs[a:b])], [*chain(*their_runs[c:d])])
+        return regions
+
+    def _aligned_atoms(self, ours: list[Atom], theirs: list[Atom]) -> list[tuple[list[Atom], list[Atom]]]:
+        regions = []
+        for tag, a, b, c, d in _opcodes([atom.key for atom in ours], [atom.key for atom in theirs]):
             if tag == "equal":
                 for held, sent in zip(ours[a:b], theirs[c:d], strict=True):
                     self._match(held, sent)
             else:
                 regions.append((ours[a:b], theirs[c:d]))
         return regions
+
+    def _match_runs(self, held: list[Atom], sent: list[Atom]) -> None:
+        if len(held) == len(sent) == 1:
+            self._match(held[0], sent[0])
+        else:
+            self._join(held, sent)
 
     # -- where the rows part
 
@@ -481,6 +500,24 @@ class Comparison:
     def report(self, what: str, path: str, held: JSON, sent: JSON, *, violation: bool) -> None:
         """One difference."""
         self.found.append(WireDifference(what, path, held, sent, violation))
+
+
+def _opcodes(ours: Sequence[Hashable], theirs: Sequence[Hashable]) -> Sequence[tuple[str, int, int, int, int]]:
+    return SequenceMatcher(None, ours, theirs, autojunk=False).get_opcodes()
+
+
+def _runs(row: Iterable[Atom]) -> Iterator[list[Atom]]:
+    """Neighbouring texts of one side together; anything else alone."""
+    for side, atoms_of_side in groupby(row, lambda atom: atom.side if atom.kind == "text" else None):
+        if side is not None:
+            yield list(atoms_of_side)
+        else:
+            yield from ([atom] for atom in atoms_of_side)
+
+
+def _run_key(run: Sequence[Atom]) -> Hashable:
+    first = run[0]
+    return (first.kind, first.side, "".join(atom.text for atom in run)) if first.kind == "text" else first.key
 
 
 def _calls(row: Sequence[Atom]) -> list[FunctionCall]:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
 from ..messages import JSON, Message, Part, Text, ToolSchema, thaw
@@ -140,5 +139,18 @@ def _loses_parameters(held: JSON, sent: JSON) -> bool:
 def _demands_more(held: JSON, sent: JSON) -> bool:
     """Whether the model has to fill in a parameter that it could leave out, and cannot say null."""
     demanded = names_in(sent.get("required")) - names_in(held.get("required"))
-    parameters = thaw(sent.get("properties"))
-    return any("null" not in json.dumps(parameters[name]) for name in demanded if name in names_in(parameters))
+    parameters = sent.get("properties")
+    return any(not _may_be_null(parameters[name]) for name in demanded & names_in(parameters))
+
+
+def _may_be_null(schema: JSON) -> bool:
+    """Whether null fits a schema; also where a reference or a part of it leaves that open."""
+    if not isinstance(schema, Mapping) or schema.get("nullable") is True:
+        return True
+    branches = schema.get("anyOf", schema.get("oneOf"))
+    if isinstance(branches, list | tuple):
+        return any(map(_may_be_null, branches))
+    if "enum" in schema:
+        return None in schema["enum"]
+    kinds = schema.get("type")
+    return kinds is None or "null" in (kinds if isinstance(kinds, list | tuple) else (kinds,))

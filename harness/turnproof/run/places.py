@@ -35,7 +35,7 @@ def run_place(
 ) -> RunPlace:
     """The place for the runs of these subjects, which are known by how they are asked for.
 
-    `names` are those of sessions that are told apart by more than their own name. `environment` are variables that the
+    `names` are names for sessions that share the name of their binding, by spec. `environment` are variables that the
     runs find with these values (None: not set) on a cluster; on this machine they find what the caller has set.
 
     Raises UsageError for a cluster that cannot be used for them, as far as that is seen before it is connected to.

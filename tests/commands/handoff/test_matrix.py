@@ -85,8 +85,8 @@ def test_both_paths_of_one_adapter_are_a_pair() -> None:
     assert found.exit_code is Exit.OK
 
 
-class Told(Silence):
-    """A progress that notes what it is told."""
+class RecordedProgress(Silence):
+    """A progress that records the counts and workers that it is called with."""
 
     def __init__(self) -> None:
         self.counts: list[tuple[int, int]] = []
@@ -105,14 +105,14 @@ class Told(Silence):
 
 
 def test_progress_counts_the_runs_of_all_legs_and_knows_what_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
-    tracker = Told()
+    tracker = RecordedProgress()
     monkeypatch.setattr(engine, "progress", lambda command: tracker)
     matrix("FIRST", "SECOND")
     assert tracker.counts == [(done, 6) for done in range(1, 7)]
 
 
 def test_progress_shows_the_workers_of_a_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
-    tracker = Told()
+    tracker = RecordedProgress()
 
     def on_a_cluster(cluster: object, subjects: Any, *, on_workers: Any, **options: Any) -> RunPlace:
         on_workers(3)

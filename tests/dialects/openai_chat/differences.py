@@ -69,6 +69,14 @@ _CLOSED: Json = {
 }  # fmt: skip
 _BED: Json = {"type": "object", "properties": {"bed": {"type": "string"}}}
 _NULLABLE: Json = {"type": "object", "properties": {"bed": {"type": "string", "nullable": True}}}
+
+
+def _annulled(**more: list[str]) -> Json:
+    bed = {"type": "string", "description": "The bed; never null, or the order is annulled."}
+    return {"type": "object", "properties": {"bed": bed}, **more}
+
+
+_ANNULLED = ToolSchema("read_sensor", SENSOR.description, _annulled())
 _ATTACHED = ToolResult("call_1", "read_sensor", "See the picture.", attachments=(PICTURE,))
 _PYTHON, _GAVE = code_run("print(41)", "41\n", outcome="OK", by=ProviderData("gemini", "g", {}))
 
@@ -198,6 +206,8 @@ WRONG: tuple[Case, ...] = (
     Case("invented-tool", [OPENING], [WIRE_ASKED], ("tools",), wire={"tools": [wire_tool()]}),
     Case("parameter-demanded", [OPENING], [WIRE_ASKED], ("tools",), tools=[SENSOR],
          wire={"tools": [wire_tool(parameters=_BED | {"required": ["bed"]})]}),
+    Case("parameter-demanded-that-speaks-of-null", [OPENING], [WIRE_ASKED], ("tools",), tools=[_ANNULLED],
+         wire={"tools": [wire_tool(parameters=_annulled(required=["bed"]))]}),
     Case("lost-parameter", [OPENING], [WIRE_ASKED], ("tools",), tools=[SENSOR],
          wire={"tools": [wire_tool(parameters={"type": "object", "properties": {}})]}),
     Case("long-text-beside-an-attachment", [OPENING, model(CALL), Message.tool(_ATTACHED)],

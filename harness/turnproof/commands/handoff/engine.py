@@ -177,8 +177,8 @@ class _Travellers:
     def travel(self, step: int, journeys: Sequence[_Journey], before: int) -> int:
         """The next leg of every journey that is not over. Those that have begun alike make their first leg once.
 
-        `before` are the runs of earlier legs; the answer is how many there are after these. What is told as left is for
-        all legs, as if no journey ended early.
+        `before` is the number of runs in earlier legs; returns it with those of this leg. The progress counts the runs
+        of all legs, as if no journey ended early.
         """
         waiting: dict[object, list[_Journey]] = {}
         for journey in journeys:

@@ -80,7 +80,7 @@ def _messages(answer: Rendered) -> Iterator[WireEvent]:
 
 def _error(answer: Rendered) -> bytes:
     """The body of an answer of HTTP as a message: of a refusal the documented error, with its status."""
-    body = json_of(b"".join(event.data for event in answer.events))
+    body = json_of(answer.body)
     error = body.get("error") if isinstance(body, dict) else None
     if not isinstance(error, dict):
         return _encode(body) + b"\n"

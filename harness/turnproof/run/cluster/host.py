@@ -136,8 +136,8 @@ def _take_place(setup: Setup) -> None:
 
 
 def _unpack(setup: Setup, held: ExitStack) -> tuple[str, ...]:
-    """Make the modules of the project and of the wheels importable, until `held` is closed; what keeps this machine
-    from it, a line each. A wheel comes before what is installed."""
+    """Make the modules of the wheels importable until the stack is closed; what keeps this machine from it, a line
+    each. A wheel comes before what is installed."""
     here = str(Path.cwd())
     if here not in sys.path:
         sys.path.insert(0, here)

@@ -31,7 +31,7 @@ class Setup(msgspec.Struct, frozen=True):
     identity: what the machine of the command has; a worker that has something else makes no run.
     wheels:   packages that are unpacked for these runs.
     environment: variables that the runs find with these values; None: not set.
-    names:    the names of sessions that the command tells apart by more than their own, by how they are asked for.
+    names:    names for sessions that share the name of their binding, by spec.
     """
 
     campaign: str

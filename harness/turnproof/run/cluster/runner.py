@@ -89,8 +89,8 @@ class ClusterRunner(RunPlace):
     """Runs scenarios on a cluster.
 
     `subjects` are those that are run, by the names that specs have for them; `mutants` those that are not of a suite.
-    `environment` are variables that the runs find with these values (None: not set), and `names` those of sessions
-    that are told apart by more than their own name. `on_workers` is called with the number of workers whenever it
+    `environment` are variables that the runs find with these values (None: not set). `names` are names for sessions
+    that share the name of their binding, by spec. `on_workers` is called with the number of workers whenever it
     changes, and `on_ready` once, with the address of the cluster's dashboard.
     """
 

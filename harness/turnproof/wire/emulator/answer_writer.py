@@ -411,8 +411,7 @@ def locate(dialect: Dialect, rendered: Rendered, index: int, after: str | None) 
 
 def whole_calls(dialect: Dialect, rendered: Rendered) -> int:
     """How many calls of an answer that may go on are whole by now."""
-    body = b"".join(event.data for event in rendered.events)
-    read = dialect.read_response(rendered.status, rendered.headers, body)
+    read = dialect.read_response(rendered.status, rendered.headers, rendered.body)
     return sum(isinstance(part, FunctionCall) for part in read.parts)
 
 

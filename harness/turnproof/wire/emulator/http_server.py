@@ -262,7 +262,7 @@ class EmulatorServer:
         shown = run.filter.response(exchange.call, rendered)
         response = await Writer(request, run, exchange, shown).write(answer.fault, answer.cut)
         if shown is not rendered and exchange.ended == "completed":
-            exchange.body = bytearray(b"".join(event.data for event in rendered.events))
+            exchange.body = bytearray(rendered.body)
             exchange.status, exchange.headers = rendered.status, dict(rendered.headers)
         return response
 

@@ -48,7 +48,8 @@ class LiveService:
 
     def look_at(self, dialect: Dialect, answer: Rendered) -> str:
         """What is wrong with the service by this answer to a request that had a key; empty where nothing is."""
-        refusal_text = answer_in_words(dialect, answer)
+        read = dialect.read_response(answer.status, answer.headers, answer.body)
+        refusal_text = answer_in_words(answer.status, read)
         refusal_text = mask(refusal_text, self.target().secrets)  # a service may repeat the key that it does not accept
         if answer.status in _KEY_REFUSED:
             return self._close(f"the service does not accept the key ({refusal_text})")
@@ -58,7 +59,7 @@ class LiveService:
             return self._close(f"the service has no model {self.model!r}, or another address ({refusal_text})")
         if answer.status == 200:
             self.answered += 1
-        return service_failure(dialect, answer, refusal_text, imitates=self.imitates)
+        return service_failure(dialect, answer.status, read, refusal_text, imitates=self.imitates)
 
     def _close(self, reason: str) -> str:
         self.closed = self.closed or reason
@@ -119,7 +120,7 @@ class LiveResponder:
 
     def _note(self, run: ServerRun, exchange: Exchange, call: Call, answer: Rendered, ended: bool) -> None:
         """Judge the service by what came, and remember what may be given again."""
-        run.dialect.observe(call, answer.status, answer.headers, _joined(answer), run.world)
+        run.dialect.observe(call, answer.status, answer.headers, answer.body, run.world)
         if exchange.extra:
             return
         fault = self._service.look_at(run.dialect, answer) if ended else ""
@@ -127,7 +128,3 @@ class LiveResponder:
             run.service_fault = run.service_fault or fault
         elif not run.probe or ended:
             self._answers.add(run.dialect, call, (exchange.turn, exchange.round), answer)
-
-
-def _joined(answer: Rendered) -> bytes:
-    return b"".join(event.data for event in answer.events)

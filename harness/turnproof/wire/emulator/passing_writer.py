@@ -159,7 +159,7 @@ async def while_connected(request: web.Request, run: ServerRun, coming: Awaitabl
     try:
         while not (await asyncio.wait({waiting}, timeout=_LOOK))[0]:
             if request.transport is None or request.transport.is_closing():
-                # Half of it: the client's clock began before ours, on a busy machine by far.
+                # Half of it: the client's clock started before ours, and long before it on a busy machine.
                 if run.patience is not None and time.monotonic() - began >= run.patience / 2:
                     run.service_fault = run.service_fault or (
                         f"the service was slower than the client's time limit of {run.patience:g} s"

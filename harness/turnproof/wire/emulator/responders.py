@@ -228,7 +228,7 @@ class CassetteResponder:
         exchange.prompt_tokens = run.dialect.count(call)
         found = self.player.answer(call, -1 if run.probe else run.turn_index, exchange.round)
         if isinstance(found, Rendered):
-            run.dialect.observe(call, found.status, found.headers, _joined(found), run.world)
+            run.dialect.observe(call, found.status, found.headers, found.body, run.world)
             if self.is_of_service:
                 self._judge_service(run, exchange, found)
             return found
@@ -242,11 +242,11 @@ class CassetteResponder:
 
     def _judge_service(self, run: ServerRun, exchange: Exchange, answer: Rendered) -> None:
         exchange.origin = "service"
-        read = run.dialect.read_response(answer.status, answer.headers, _joined(answer))
+        read = run.dialect.read_response(answer.status, answer.headers, answer.body)
         if exchange.extra or (answer.status == 200 and not read.complete):
             return  # where the recording was cut, the client had left
-        words = answer_in_words(run.dialect, answer)
-        failure = service_failure(run.dialect, answer, words, imitates=self._imitates)
+        words = answer_in_words(answer.status, read)
+        failure = service_failure(run.dialect, answer.status, read, words, imitates=self._imitates)
         run.service_fault = run.service_fault or failure
 
 
@@ -254,7 +254,3 @@ def _notice(kind: str, message: str) -> Rendered:
     """What turnproof itself has to say, in an answer that no API gives."""
     body = msgspec.json.encode({"type": "error", "error": {"type": kind, "message": message}})
     return Rendered(MISMATCH_STATUS, {"content-type": "application/json"}, (WireEvent(body, "body"),))
-
-
-def _joined(rendered: Rendered) -> bytes:
-    return b"".join(event.data for event in rendered.events)
