@@ -47,6 +47,8 @@ def turn_survives_a_passing_fault(view: View) -> Findings:
             continue
         if turn.ended.outcome == "error" and _other_words(turn):
             continue  # the user has been shown text that this answer does not begin with: it cannot be gone on with
+        if turn.ended.outcome == "error" and _failed_before_the_fault(turn):
+            continue
         if turn.ended.outcome == "answer":
             yield Compared("turns with a passing fault")
         else:
@@ -58,6 +60,13 @@ def turn_survives_a_passing_fault(view: View) -> Findings:
                 faults=", ".join(sorted({fault.kind for fault in turn.script.faults})),
                 failure=failure(turn),
             )
+
+
+def _failed_before_the_fault(turn: TurnView) -> bool:
+    """Whether a request that breaks a rule of the API ended the turn, and the fault had not come."""
+    exchanges = [exchange for call in turn.calls for exchange in call.exchanges]
+    came = any(each.response is None or each.response.fault is not None for each in exchanges)
+    return bool(exchanges) and bool(exchanges[-1].refusals) and not came
 
 
 def _other_words(turn: TurnView) -> bool:

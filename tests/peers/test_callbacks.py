@@ -35,3 +35,30 @@ def test_a_cancel_between_two_pieces_closes_the_librarys_generator() -> None:
 
     asyncio.run(main())
     assert received == ["Monday: "]
+
+
+def test_a_stream_of_a_library_or_an_sdk_that_is_left_is_closed() -> None:
+    closed: list[str] = []
+
+    class Stream:
+        def __aiter__(self) -> Stream:
+            return self
+
+        async def __anext__(self) -> str:
+            return "bed 3"
+
+        async def close(self) -> None:
+            closed.append("close")
+
+    class Wrapper(Stream):
+        async def aclose(self) -> None:
+            closed.append("aclose")
+
+    async def leave(stream: Stream) -> None:
+        leaving = pieces(stream)
+        assert await anext(leaving) == "bed 3"
+        await leaving.aclose()  # type: ignore[attr-defined]
+
+    asyncio.run(leave(Stream()))
+    asyncio.run(leave(Wrapper()))
+    assert closed == ["close", "aclose"]

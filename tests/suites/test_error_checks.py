@@ -496,3 +496,18 @@ def test_a_service_that_advises_another_attempt_is_believed() -> None:
 
     assert status("errors/lasting-failures-are-not-retryable", again) is Status.VIOLATED
     assert status("errors/lasting-failures-are-not-retryable", advised(again, "true")) is Status.INCONCLUSIVE
+
+
+@pytest.mark.parametrize(
+    ("fault", "expected"),
+    [(None, Status.INCONCLUSIVE), ("compressed", Status.VIOLATED)],
+    ids=["before the fault came", "behind the fault"],
+)
+def test_a_refused_request_is_no_want_of_recovery_where_the_fault_had_not_come(
+    fault: str | None, expected: Status
+) -> None:
+    rule = {"rule": "anthropic-messages/empty-text", "evidence": "ISSUE", "status": 400, "path": "$", "enforced": True}
+    builder = RunBuilder(scripted(["Dry."], user="Bed 3?", faults=(Fault("compressed"),))).turn("Bed 3?")
+    builder.call("Dry.", fault=fault, returns=False).failed(error("InvalidRequestError"))
+    view = spoilt(builder.end("error").view(), WireRequest, lambda event: replace(event, findings=(rule,)))
+    assert status("recovery/turn-survives-a-passing-fault", view) is expected

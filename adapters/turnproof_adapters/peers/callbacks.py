@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterable, AsyncIterator, Iterable, Mapping
 from typing import Any
 
 from turnproof.messages import Part, ProviderResponse, Text, Thought
@@ -17,15 +17,16 @@ def notify(callbacks: Mapping[str, Any], name: str, news: Any) -> None:
 
 async def pieces(stream: AsyncIterable[Any]) -> AsyncIterator[Any]:
     """The pieces of a streamed answer. Between two of them a cancel in a callback takes effect, also where the next has
-    arrived already and reading it waits for nothing. The library's generator is closed then, and not when it is
-    collected, so that the connection is closed before the call returns."""
+    arrived already and reading it waits for nothing. The library's stream is closed then, if there is a way to, and not
+    when it is collected, so that the connection is closed before the call returns."""
     try:
         async for piece in stream:
             yield piece
             await asyncio.sleep(0)
     finally:
-        if isinstance(stream, AsyncGenerator):
-            await stream.aclose()
+        # A generator and some libraries' streams have `aclose()`, the streams of SDKs a `close()` to be awaited.
+        if close := getattr(stream, "aclose", None) or getattr(stream, "close", None):
+            await close()
 
 
 def notify_at_end(callbacks: Mapping[str, Any], response: ProviderResponse) -> ProviderResponse:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -80,10 +81,12 @@ def _usage(meta: Mapping[str, Any]) -> Any:
     return meta.get("usage")
 
 
-def _tell(chunk: Any, chunks: list[Any], listeners: Mapping[str, Any]) -> None:
+async def _tell(chunk: Any, chunks: list[Any], listeners: Mapping[str, Any]) -> None:
+    """The library prefers coroutines for callbacks. In this one a cancel takes effect before the next chunk."""
     chunks.append(chunk)
     notify(listeners, "on_chunk", chunk.content)
     notify(listeners, "on_thinking", chunk.reasoning.reasoning_text if chunk.reasoning else None)
+    await asyncio.sleep(0)
 
 
 def _tool(tool: ToolSchema) -> Tool:
