@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import Any, ClassVar, Literal, Protocol, TypeAlias
 
-from turnproof.dialects.base import HttpRequest, WireEvent
+from turnproof.dialects.base import HttpRequest, Rendered, WireEvent
 from turnproof.messages import FinishReason
 
 Json: TypeAlias = dict[str, Any]
@@ -17,8 +17,10 @@ class Wire(Protocol):
     """Access to one dialect's JSON. All of it works in place on parsed bodies.
 
     Methods for requests take a body in the form of `to_messages`: its messages hold blocks, whatever the dialect has in
-    their place.
+    their place. `system_key` is the name of the system text, where a service remembers what it was told.
     """
+
+    system_key: ClassVar[str] = ""
 
     def is_request_for(self, request: HttpRequest) -> bool:
         """Whether this is a request for an answer in this dialect."""
@@ -124,6 +126,10 @@ class Wire(Protocol):
     def let_store(self, body: Json) -> None:
         """Leave it to the service whether it stores the answer, which it then does."""
         return
+
+    def without_what_is_gone(self, refused: Rendered) -> Rendered:
+        """A refusal without what tells that the service does not keep the answer which a request goes on from."""
+        return refused
 
     def answer_id(self, document: Json) -> str | None:
         """The id of an answer, where this part of it has one."""

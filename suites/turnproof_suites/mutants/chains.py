@@ -11,6 +11,7 @@ from ._chain import BrokenChain
 from ._mutant import suite_mutant
 from ._rewriting import Rewriting, keep_only
 from ._wire import Json, Wire
+from .settings import output_limits
 
 
 class NewestAnswerWins(BrokenChain):
@@ -214,10 +215,11 @@ class ForgottenChainLosesTheHistory(OnlyTheLastMessage):
 class ForgottenChainIsNotNoticed(Rewriting):
     """The code that says that an answer is not kept is not known."""
 
-    def change_document(self, wire: Wire, document: Json) -> None:
-        error = document.get("error")
-        if isinstance(error, dict) and error.get("code") == "previous_response_not_found":
-            error["code"] = "invalid_request_error"
+    def response(self, call: Call, rendered: Rendered) -> Rendered:
+        """A refusal that does not say what is gone."""
+        if self._wire is not None and rendered.status >= 400:
+            rendered = self._wire.without_what_is_gone(rendered)
+        return super().response(call, rendered)
 
 
 # -- what a request says
@@ -247,36 +249,42 @@ class SettingsInTheFirstRequestAlone(BrokenChain):
 
     def change_chain(self, wire: Wire, body: Json, head: str | None) -> None:
         if head is not None:
-            body.pop("max_output_tokens", None)
+            for place, name in tuple(output_limits(body)):
+                del place[name]
 
 
 class FirstKept(Rewriting):
     """A member of the first request's body is used in every later one."""
 
-    member = ""
-
     def __init__(self) -> None:
         super().__init__()
         self._first: Any = None
 
+    def member(self, wire: Wire) -> str:
+        """Its name."""
+        raise NotImplementedError
+
     def change_request(self, wire: Wire, body: Json) -> None:
-        self._first = self._first or body.get(self.member)
+        member = self.member(wire)
+        self._first = self._first or body.get(member)
         if self._first is not None:
-            body[self.member] = self._first
+            body[member] = self._first
 
 
 @suite_mutant("first-instructions-kept")
 class FirstInstructionsKept(FirstKept):
     """The instructions with which a conversation began are those of all its requests."""
 
-    member = "instructions"
+    def member(self, wire: Wire) -> str:
+        return wire.system_key
 
 
 @suite_mutant("first-tools-kept")
 class FirstToolsKept(FirstKept):
     """The tools with which a conversation began are those of all its requests."""
 
-    member = "tools"
+    def member(self, wire: Wire) -> str:
+        return "tools"
 
 
 # -- where nothing is stored

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator
 
 from ._broken import Broken
 from ._mutant import suite_mutant
@@ -31,12 +31,15 @@ class LimitReplaced(Rewriting):
     """The limit of the output is the adapter's own, whatever was set."""
 
     def change_request(self, wire: Wire, body: Json) -> None:
-        for place in self._places(body):
-            place.update((name, 4096) for name in _LIMITS if name in place)
+        for place, name in output_limits(body):
+            place[name] = 4096
 
-    def _places(self, body: Json) -> list[dict[str, Any]]:
-        content = body.get("request", body)
-        return [content, content.get("generationConfig", {}), content.get("options", {})]
+
+def output_limits(body: Json) -> Iterator[tuple[Json, str]]:
+    """Every limit of the output that a request sets, in whichever API: the object that has it, and its name there."""
+    content = body.get("request", body)
+    for place in (content, *(content.get(name, {}) for name in ("generationConfig", "generation_config", "options"))):
+        yield from ((place, name) for name in _LIMITS if name in place)
 
 
 @suite_mutant("connections-left-open")

@@ -8,7 +8,7 @@ from itertools import groupby
 
 import msgspec
 
-from turnproof.dialects.base import HttpRequest, WireEvent
+from turnproof.dialects.base import HttpRequest, Rendered, WireEvent
 from turnproof.messages import FinishReason
 
 from ._items import ItemsWire
@@ -34,6 +34,7 @@ class GeminiInteractionsWire(ItemsWire):
     call_id_key = "id"
     result_id_key = "call_id"
     head_key = "previous_interaction_id"
+    system_key = "system_instruction"
     other_model = "gemini-2.5-flash"
     thought_type = "thought"
     seal_key = "signature"
@@ -97,7 +98,7 @@ class GeminiInteractionsWire(ItemsWire):
                 yield block, "name"
 
     def drop_system(self, body: Json) -> None:
-        body.pop("system_instruction", None)
+        body.pop(self.system_key, None)
 
     def drop_tools(self, body: Json) -> None:
         body.pop("tools", None)
@@ -141,6 +142,10 @@ class GeminiInteractionsWire(ItemsWire):
         document["delta"]["text"] = text
 
     # What the service stores
+
+    def without_what_is_gone(self, refused: Rendered) -> Rendered:
+        """The status alone tells it."""
+        return replace(refused, status=400) if refused.status in (403, 404) else refused
 
     def answer_id(self, document: Json) -> str | None:
         return _interaction(document).get("id")

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import groupby
 
-from turnproof.dialects.base import SOCKET_METHOD, HttpRequest, WireEvent
+from turnproof.dialects.base import SOCKET_METHOD, HttpRequest, Rendered, WireEvent
 from turnproof.messages import FinishReason
 
 from ._events import named_event
@@ -44,6 +45,7 @@ class OpenAIResponsesWire(OpenAIWire, ItemsWire):
     call_id_key = "call_id"
     result_id_key = "call_id"
     head_key = "previous_response_id"
+    system_key = "instructions"
     other_model = "gpt-5-codex"
     thought_type = "reasoning"
     seal_key = "encrypted_content"
@@ -90,7 +92,7 @@ class OpenAIResponsesWire(OpenAIWire, ItemsWire):
             yield call, "name"
 
     def drop_system(self, body: Json) -> None:
-        body.pop("instructions", None)
+        body.pop(self.system_key, None)
         body["front"] = []
 
     def drop_thinking_setting(self, body: Json) -> None:
@@ -100,6 +102,12 @@ class OpenAIResponsesWire(OpenAIWire, ItemsWire):
         return ((body.get("text") or {}).get("format") or {}).get("type") == "json_schema"
 
     # What the service stores
+
+    def without_what_is_gone(self, refused: Rendered) -> Rendered:
+        """The code tells it."""
+        code, other_code = b"previous_response_not_found", b"invalid_request_error"
+        events = tuple(replace(event, data=event.data.replace(code, other_code)) for event in refused.events)
+        return replace(refused, events=events)
 
     def answer_id(self, document: Json) -> str | None:
         return _response(document).get("id")
