@@ -18,8 +18,20 @@ import msgspec
 from .agents import Tool, ToolOutput
 from .cancel import CancelToken
 from .dialects import dialect
-from .messages import FunctionCall, Message, Part, TokenUsage, ToolResult
-from .provider import PATHS, Binding, Capabilities, Difference, Endpoint, JSONSchema, OnChunk, Path
+from .messages import FunctionCall, Message, Part, ProviderResponse, TokenUsage, ToolResult
+from .provider import (
+    PATHS,
+    Binding,
+    Capabilities,
+    Difference,
+    Endpoint,
+    JSONSchema,
+    OnChunk,
+    OnFunctionCall,
+    OnThinking,
+    OnUsage,
+    Path,
+)
 from .sessions import SessionCapabilities, SessionInfo
 
 if TYPE_CHECKING:
@@ -112,7 +124,8 @@ class SessionSetup:
     sleep:          waits so many seconds, or until the token is set; True if it was set. Time is not real in a run.
     random, ids:    the only sources of randomness and of message ids.
     on_tool:        to be told of each tool result, in call order. May be left alone: a tool tells that it ran, too.
-    on_retry:       to be told of each wait before it: the number of the attempt that follows, seconds, the reason.
+    on_retry:       to be told of each wait before it: the number of the attempt that follows, seconds, and the error
+                    that is the reason. A session with `reports_retries` calls it each time.
     enrichers:      change each text that the user says, once, before it is sent, in order of their priority. There are
                     none for a session without `enrichment`.
     tracer_provider: where a session that has `spans` gets its tracers from, in place of the global one. It is the same
@@ -156,20 +169,32 @@ class SessionTurn:
     """The options of one turn. It is streamed if `on_chunk` is given, and stops when the token is set.
 
     `on_taken_back` is given if the user interface can remove text that was shown. The session calls it with that text.
+
+    `on_thinking`, `on_function_call` and `on_usage_update` are for what a session shows beside text while a turn
+    streams: thoughts piece by piece, each whole tool call before its tool runs, and the figures of the answer that is
+    on its way. They are called in the model's order, and never for an answer that another one has followed.
     """
 
     cancel_token: CancelToken
     on_chunk: OnChunk | None = None
     response_schema: JSONSchema | None = None
     on_taken_back: Callable[[str], None] | None = None
+    on_thinking: OnThinking | None = None
+    on_function_call: OnFunctionCall | None = None
+    on_usage_update: OnUsage | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class SessionReply:
-    """How a turn ended that did not fail. `text` ends with the visible text of the model's last answer."""
+    """How a turn ended that did not fail. `text` ends with the visible text of the model's last answer.
+
+    `response` is that answer, where the session gives more of it than text: its parts, finish reason, usage, model and
+    structured output. All of it is then judged; what the session does not know is better left out with all the rest.
+    """
 
     text: str
     outcome: Literal["answer", "cancelled"] = "answer"
+    response: ProviderResponse | None = None
 
 
 KeptOperation: TypeAlias = Literal[
@@ -206,6 +231,10 @@ Operation: TypeAlias = Literal[
     "children_at_once",
     "enrichment",
     "takes_back",
+    "shows_thinking",
+    "shows_calls",
+    "shows_usage",
+    "reports_retries",
     "background",
     "watch_agents",
     KeptOperation,
@@ -218,7 +247,18 @@ OF_KEPT_SESSIONS: frozenset[KeptOperation] = frozenset(get_args(KeptOperation))
 """Those of them that take sessions which outlive their process: who has none of those lacks none of these."""
 
 FACTS: frozenset[Operation] = frozenset(
-    {"message_ids", "other_path", "spans", "children_at_once", "enrichment", "takes_back"}
+    {
+        "message_ids",
+        "other_path",
+        "spans",
+        "children_at_once",
+        "enrichment",
+        "takes_back",
+        "shows_thinking",
+        "shows_calls",
+        "shows_usage",
+        "reports_retries",
+    }
 )
 """Those of them that are no functions, but say something of what the functions do."""
 
@@ -250,7 +290,8 @@ class SessionBinding:
                 user's message that has text. Raises for an index that no turn has.
     collect:    makes the history shorter now, down to the setup's `keep_turns` turns.
     save, load: the session as text, and a new session that goes on from it. `load` raises for text that is damaged.
-    swap:       goes on with another provider, opened by the setup's `open_provider` for the session's path.
+    swap:       goes on with another provider, opened by the setup's `open_provider` for the session's path. A session
+                that opens its own is given None, and opens another one.
     usage:      what the provider last reported.
     accounting: its account of the turns so far, an entry for each, in order. Gates look at how many there are.
     context:    tokens of the model's context that the conversation takes, by the session's own account: what the next
@@ -279,6 +320,10 @@ class SessionBinding:
     enrichment: whether it has the setup's `enrichers` change what the user says.
     takes_back: whether it goes on where an answer broke and came in other words when it was asked for again. It tells
                 the turn's `on_taken_back`, before it shows anything of the new answer; without that the turn fails.
+    shows_thinking, shows_calls, shows_usage: whether it calls the turn's `on_thinking`, `on_function_call` and
+                `on_usage_update`. They are given to a session that opens its own provider.
+    reports_retries: whether it calls the setup's `on_retry` for each request that it makes again, with the error of the
+                request before.
     capabilities: what is claimed with this session; None: all that the adapter claims.
     declared:   intended differences between its paths.
     flag:       its migration switch.
@@ -327,6 +372,10 @@ class SessionBinding:
     children_at_once: bool = False
     enrichment: bool = False
     takes_back: bool = False
+    shows_thinking: bool = False
+    shows_calls: bool = False
+    shows_usage: bool = False
+    reports_retries: bool = False
     capabilities: Capabilities | None = None
     declared: Sequence[Difference] = ()
     flag: Flag = Flag()

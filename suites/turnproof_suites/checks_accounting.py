@@ -149,7 +149,7 @@ _UPDATE_FELL = finding(
 )
 
 
-@check("accounting/updates-never-fall", needs="calls", callbacks=("on_usage_update",))
+@check("accounting/updates-never-fall", shows=("shows_usage",), callbacks=("on_usage_update",))
 def updates_never_fall(view: View) -> Findings:
     """Updates are cumulative: no figure of a later one is lower, unless the service's own figures fell."""
     for call in view.calls:
@@ -177,7 +177,9 @@ _BELOW_LAST_UPDATE = finding(
 )
 
 
-@check("accounting/response-has-the-last-update", needs="calls", callbacks=("on_usage_update",))
+@check(
+    "accounting/response-has-the-last-update", needs="answer", shows=("shows_usage",), callbacks=("on_usage_update",)
+)
 def response_has_the_last_update(view: View) -> Findings:
     """What was reported on the way is not taken back at the end, unless the service itself takes it back."""
     for call in view.calls:
@@ -222,12 +224,12 @@ _ZEROS = finding(
 )
 
 
-@check("accounting/updates-are-told", needs="calls")
+@check("accounting/updates-are-told", shows=("shows_usage",))
 def updates_are_told(view: View) -> Findings:
     """While an answer streams, or at its end: once at least, with what the wire has."""
     for one in answered_calls(view):
         wire = one.wire.usage
-        if not one.call.began.streamed or wire is None or not wire.total_tokens:
+        if not one.call.began.streamed or wire is None or not wire.total_tokens or not one.call.knows_callbacks:
             continue
         updates = usage_updates(one.call)
         if not updates:

@@ -15,7 +15,7 @@ from turnproof.judge.requirements import FindingCode, Findings, check, finding
 from turnproof.judge.view import ProviderCall, View
 from turnproof.judge.view.diff import ABSENT, Steps, equal, present, walk_steps
 from turnproof.messages import JSON, FinishReason, FunctionCall, Part
-from turnproof.run.transcript import FunctionCallDetected
+from turnproof.run.transcript import FunctionCallDetected, ToolRun
 
 from .phrases import EXCEPTION
 from .reading import AnsweredCall, answered_calls, by_place, calls_in, calls_made, issued_ids
@@ -291,7 +291,7 @@ def _not_run(
     view: View, call: ProviderCall, what: str, returned: FindingCode, complete: Sequence[FunctionCall]
 ) -> Findings:
     """The same of a session that shows no calls. It may hold such a call, and tell the model what is wrong with it; its
-    tool runs no more often in the turn than the model has called it in full."""
+    tool runs no more often in the turn than the model has called it in full, and a reply does not have the call."""
     turn = next(one for one in view.turns if one.index == call.began.turn)
     answers = [one.answer for one in turn.calls if one is not call and one.answer is not None]
     called = Counter(
@@ -299,13 +299,20 @@ def _not_run(
     )
     own_names = call.session_names
     allowed = Counter({own_names.get(name, name): times for name, times in called.items()})
-    extra = []
+    extra: list[ToolRun | FunctionCall] = []
     for run in turn.tool_runs:
         allowed[run.name] -= 1
         if allowed[run.name] < 0 and run.outcome != "unknown":
             extra.append(run)
-    for run in extra:
-        yield returned(turn.at_event(run, "args"), observed=run.args, related=(call.at_answer(),), tool=run.name)
+            yield returned(turn.at_event(run, "args"), observed=run.args, related=(call.at_answer(),), tool=run.name)
+    answer = turn.ended.answer if turn.ended is not None and call is turn.calls[-1] else None
+    parts = answer.parts if answer is not None else ()
+    whole = {id(ours) for ours, _ in pair_calls(calls_in(parts), complete)}
+    for number, part in enumerate(parts):
+        if isinstance(part, FunctionCall) and id(part) not in whole and turn.ended is not None:
+            extra.append(part)
+            place = turn.at_event(turn.ended, "answer", "parts", number)
+            yield returned(place, observed=part.args, related=(call.at_answer(),), tool=part.name)
     if not extra:
         yield Compared(what)
 

@@ -116,7 +116,7 @@ _THINKING_LOST = finding(
 )
 
 
-@check("cancellation/thinking-is-kept", needs="calls")
+@check("cancellation/thinking-is-kept", needs="answer")
 def thinking_is_kept(view: View) -> Findings:
     """What was cut itself may be left out: without its signature it can never be sent back."""
     for call, exchange in _cuts(view):
@@ -142,7 +142,7 @@ _PIECE_AFTERWARDS = finding(
 )
 
 
-@check("cancellation/no-piece-after-the-cancel", needs="calls")
+@check("cancellation/no-piece-after-the-cancel")
 def no_piece_after_the_cancel(view: View) -> Findings:
     """Where the application sets the token in the callback itself, while more has arrived already.
 
@@ -153,12 +153,12 @@ def no_piece_after_the_cancel(view: View) -> Findings:
             continue
         at = next(n for n, event in enumerate(turn.events) if isinstance(event, Cancelled))
         for call, exchange in _cuts(view):
-            if call.began.turn != turn.index or not call.chunks:
+            if call.began.turn != turn.index or not call.chunks or not call.knows_callbacks:
                 continue
-            before, late = (
-                [event for event in events if isinstance(event, Chunk) and event.call == call.index]
-                for events in (turn.events[:at], turn.events[at:])
-            )
+            own_chunks = [event for event in call.callbacks if isinstance(event, Chunk)]
+            later = {id(event) for event in turn.events[at:]}
+            before = [event for event in own_chunks if id(event) not in later]
+            late = [event for event in own_chunks if id(event) in later]
             late = late[_finishing(before, late, exchange) :]
             for event in late:
                 yield _PIECE_AFTERWARDS(call.at_callback(event, "text"), observed=event.text)
@@ -183,7 +183,7 @@ _CALL_LEFT = finding(
 )
 
 
-@check("cancellation/no-calls-are-left-behind", needs="calls")
+@check("cancellation/no-calls-are-left-behind", needs="answer")
 def no_calls_are_left_behind(view: View) -> Findings:
     """A cancelled response has no call, complete or not: nobody would answer it."""
     for call, _ in _cuts(view):
@@ -204,12 +204,14 @@ _HALF_CALL = finding(
 )
 
 
-@check("cancellation/half-calls-are-not-announced", needs="calls")
+@check("cancellation/half-calls-are-not-announced", shows=("shows_calls",))
 def half_calls_are_not_announced(view: View) -> Findings:
     """A call that the cancel cut in two was never complete, so nobody hears of it."""
     for call, exchange in _cuts(view):
         answer = exchange.answer
         if answer is None or not answer.broken_calls:
+            continue
+        if not call.knows_callbacks:
             continue
         announced = [event for event in call.callbacks if isinstance(event, FunctionCallDetected)]
         pairs = pair_calls([event.function_call for event in announced], calls_in(answer.parts))
@@ -238,7 +240,7 @@ _PROMPT_LOST = finding(
 )
 
 
-@check("cancellation/usage-is-kept", needs="calls")
+@check("cancellation/usage-is-kept", needs="answer")
 def usage_is_kept(view: View) -> Findings:
     """The last good figures; the prompt was paid for."""
     for call, exchange in _cuts(view):

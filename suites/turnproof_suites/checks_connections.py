@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
 from turnproof.dialects.base import SOCKET_METHOD
 from turnproof.judge.finding import Compared, Side
 from turnproof.judge.requirements import Findings, check, finding
 from turnproof.judge.view import Exchange, ProviderCall, View
+from turnproof.run.transcript import Retried, WireRequest
 
 _ELSEWHERE = finding(
     "core/requests-go-to-the-address/elsewhere",
@@ -23,9 +24,12 @@ _OTHER_PATH = finding(
 )
 
 
-@check("core/requests-go-to-the-address", needs="calls")
+@check("core/requests-go-to-the-address")
 def requests_go_to_the_address(view: View) -> Findings:
     """The whole of it: a gateway is a path on a host that serves others, too."""
+    if not view.shows_calls:
+        yield from _turns_at_the_address(view)
+        return
     for call in view.calls:
         unknown = [exchange for exchange in call.exchanges if _is_unknown(exchange)]
         if call.generated:
@@ -39,6 +43,23 @@ def requests_go_to_the_address(view: View) -> Findings:
             yield _ELSEWHERE(
                 call.at(Side.ERROR, "status"), observed=failed.error, status=failed.status, message=failed.message
             )
+
+
+def _turns_at_the_address(view: View) -> Findings:
+    """The same of a session that shows no calls: what it sent in a turn, and how that turn failed."""
+    for turn in view.turns:
+        sent = view.exchanges_in(turn.events)
+        unknown = [exchange for exchange in sent if _is_unknown(exchange)]
+        if any(exchange.generates for exchange in sent):
+            yield Compared("turns whose requests came")
+        elif unknown:
+            yield _OTHER_PATH(
+                unknown[0].at(pointer=None), observed=f"{unknown[0].request.method} {unknown[0].request.path}"
+            )
+        elif turn.failed is not None and turn.failed.status is not None and not sent:
+            failed = turn.failed
+            place = turn.at(Side.ERROR, "status")
+            yield _ELSEWHERE(place, observed=failed.error, status=failed.status, message=failed.message)
 
 
 def _is_unknown(exchange: Exchange) -> bool:
@@ -117,9 +138,12 @@ _FAILED_AT_ONCE = finding(
 )
 
 
-@check("errors/closed-idle-connections-fail-no-call", needs="calls")
+@check("errors/closed-idle-connections-fail-no-call")
 def closed_idle_connections_fail_no_call(view: View) -> Findings:
     """The request by which it is found out can be sent again: the service has read nothing of it."""
+    if not view.shows_calls:
+        yield from _turns_behind_a_closed_connection(view)
+        return
     for before, call in view.pairs():
         if before.last is None or not _closed_behind(before):
             continue
@@ -132,6 +156,25 @@ def closed_idle_connections_fail_no_call(view: View) -> Findings:
                 failed,
                 related=(before.last.at(Side.STREAM),),
             )
+
+
+def _turns_behind_a_closed_connection(view: View) -> Findings:
+    """The same of a session that shows no calls: what went wrong in a turn before it sent anything."""
+    for before, turn in pairwise(view.turns):
+        if not before.calls or not _closed_behind(before.calls[-1]) or before.calls[-1].last is None:
+            continue
+        events = list(takewhile(lambda event: not isinstance(event, WireRequest), turn.events))
+        waits = (event for event in events if isinstance(event, Retried) and event.failure is not None)
+        retried = next(waits, None)
+        sent = len(events) < len(turn.events)
+        related = (before.calls[-1].last.at(Side.STREAM),)
+        if retried is not None and retried.failure is not None:
+            place = turn.at_event(retried, "failure", "error")
+            yield _FAILED_AT_ONCE.of_error(place, retried.failure, related=related)
+        elif turn.failed is not None and not sent:
+            yield _FAILED_AT_ONCE.of_error(turn.at(Side.ERROR, "error"), turn.failed, related=related)
+        elif turn.failed is None and sent:
+            yield Compared("turns behind a closed connection")
 
 
 def _closed_behind(call: ProviderCall) -> bool:

@@ -52,7 +52,7 @@ _MODEL_CHANGED = finding(
 )
 
 
-@check("core/answering-model-is-named", needs="calls")
+@check("core/answering-model-is-named", needs="answer")
 def answering_model_is_named(view: View) -> Findings:
     """As the API names it, which is often a dated version of the one that was requested."""
     for one in answered_calls(view):
@@ -117,7 +117,7 @@ _FINISH_WRONG = finding(
 
 @check(
     "core/finish-reason-says-why",
-    needs="calls",
+    needs="answer",
     aspect=lambda view: by_place(view, ((one.call, str(one.response.finish_reason)) for one in answered_calls(view))),
 )
 def finish_reason_says_why(view: View) -> Findings:
@@ -147,7 +147,7 @@ _WORD_CHANGED = finding(
 )
 
 
-@check("core/providers-own-finish-word-is-kept", needs="calls")
+@check("core/providers-own-finish-word-is-kept", needs="answer")
 def providers_own_finish_word_is_kept(view: View) -> Findings:
     """`raw_finish` is the word on the wire. A number is no word: a client hands it on, or names it."""
     for one in answered_calls(view):

@@ -6,6 +6,7 @@ from turnproof.judge.finding import Compared, Side
 from turnproof.judge.requirements import Findings, check, finding
 from turnproof.judge.verdict import inconclusive
 from turnproof.judge.view import View
+from turnproof.run.transcript import Refused
 
 _NOT_OPENED = finding(
     "core/turns-come-to-an-end/not-opened",
@@ -102,10 +103,14 @@ _RAISED_OUTSIDE = finding(
 )
 
 
-@check("core/shutdown-does-not-fail", needs="calls")
+@check("core/shutdown-does-not-fail")
 def shutdown_does_not_fail(view: View) -> Findings:
     """Calls that only tidy up, or only look, do not raise."""
     for stray in view.strays:
         yield _RAISED_OUTSIDE(view.at_event(stray, "error"), observed=stray.message, error=stray.error)
-    if not view.strays:
+    # Of a session that opened its provider itself, its own `close` is all that shuts one down.
+    refused = [event for event in view.transcript.of(Refused) if event.operation == "close"]
+    for event in refused:
+        yield _RAISED_OUTSIDE(view.at_event(event, "error"), observed=event.message, error=event.error)
+    if not view.strays and not refused:
         yield Compared("shutdown")

@@ -28,7 +28,7 @@ def _broken_calls(view: View) -> Iterator[ProviderCall]:
     return (call for call in view.probes.get("broken", ()) if call.failed is not None or call.response is not None)
 
 
-@check("errors/broken-histories-raise-provider-errors", needs="calls")
+@check("errors/broken-histories-raise-provider-errors", shows=("adopt",))
 def broken_histories_raise_provider_errors(view: View) -> Findings:
     """Whoever breaks it, the session gets an answer or the error that it can handle."""
     for call in _broken_calls(view):
@@ -51,7 +51,7 @@ PAIRS = ("call-without-result", "result-without-call", "result-given-twice", "re
 """What is broken in the pairs of calls and results; what else a probe breaks is no matter of tools."""
 
 
-@check("tools/broken-pairs-are-not-sent", needs="calls")
+@check("tools/broken-pairs-are-not-sent", shows=("adopt",))
 def broken_pairs_are_not_sent(view: View) -> Findings:
     """Mended in the request, or refused by the adapter itself."""
     for call in _broken_calls(view):

@@ -288,7 +288,7 @@ _MORE_REQUESTS = finding(
 )
 
 
-@check("errors/one-request-per-attempt", needs="calls")
+@check("errors/one-request-per-attempt", shows=("reports_retries",))
 def one_request_per_attempt(view: View) -> Findings:
     """The session retries. Retries of the SDK underneath would multiply with its own.
 

@@ -21,7 +21,7 @@ _OUTCOME = finding(
 )
 
 
-@check("parity/same-outcome-of-each-turn", needs="calls", aspect=lambda view: _outcomes(view))
+@check("parity/same-outcome-of-each-turn", shows=("path",), aspect=lambda view: _outcomes(view))
 def same_outcome_of_each_turn(view: View) -> Findings:
     """An answer where an answer was scripted, an error where nothing else could come, a cancelled turn where it was.
 
@@ -66,7 +66,7 @@ _COUNT = finding(
 )
 
 
-@check("parity/same-number-of-requests", needs="calls", aspect=lambda view: _rounds(view))
+@check("parity/same-number-of-requests", shows=("path",), aspect=lambda view: _rounds(view))
 def same_number_of_requests(view: View) -> Findings:
     """One request for each answer: an undisturbed turn asks for every round once."""
     for turn in view.turns:
@@ -74,10 +74,10 @@ def same_number_of_requests(view: View) -> Findings:
             continue
         rounds = [call.began.round for call in turn.calls if not call.lost_cache]
         sent = sum(len(call.generated) for call in turn.calls if not call.lost_cache)
-        if rounds == list(range(len(rounds))) and sent == len(rounds):
+        if rounds == list(range(len(rounds))) and sent == len(rounds) and (rounds or view.shows_calls):
             yield Compared("requests of turns")
         else:
-            expected = len(set(rounds))
+            expected = len(set(rounds)) or 1  # nobody has an answer without a request
             yield _COUNT(_at_odd_call(turn), expected=expected, observed=sent, rounds=rounds)
 
 
@@ -92,7 +92,7 @@ def _at_odd_call(turn: TurnView) -> Place:
 
 def _is_special(turn: TurnView) -> bool:
     """A paused answer is continued where the path can, and a prompt that was too long is sent again, shorter."""
-    return any(call.paused or (call.failed is not None and not call.lost_cache) for call in turn.calls)
+    return any(call.paused or (call.came_to_nothing and not call.lost_cache) for call in turn.calls)
 
 
 def _comparable(view: View) -> Iterator[TurnView]:
@@ -118,7 +118,7 @@ _ANSWER_MISSING = finding(
 )
 
 
-@check("parity/same-history-after-each-turn", needs="calls", aspect=lambda view: _histories(view))
+@check("parity/same-history-after-each-turn", shows=("path",), aspect=lambda view: _histories(view))
 def same_history_after_each_turn(view: View) -> Findings:
     """What was said stands in the history, in both copies where there are two."""
     for turn in view.turns:

@@ -58,13 +58,13 @@ _REVERSED = (
 )
 
 
-@check("core/a-fresh-object-sends-the-same", needs="calls")
+@check("core/a-fresh-object-sends-the-same", shows=("adopt",))
 def a_fresh_object_sends_the_same(view: View) -> Findings:
     """Each call again, on an object of its own."""
     yield from _probe_findings(view, "fresh", "on a fresh object", *_FRESH)
 
 
-@check("core/order-of-conversations-does-not-matter", needs="calls")
+@check("core/order-of-conversations-does-not-matter", shows=("adopt",))
 def order_of_conversations_does_not_matter(view: View) -> Findings:
     """All calls again, last one first, on one object."""
     yield from _probe_findings(view, "reversed", "after the calls that had come later", *_REVERSED)
@@ -178,7 +178,7 @@ _THREAD_CHANGED = finding(
 )
 
 
-@check("core/threads-are-not-mixed", needs="calls")
+@check("core/threads-are-not-mixed", shows=("adopt", "spawn", "children_at_once"))
 def threads_are_not_mixed(view: View) -> Findings:
     """All calls at once through one object: the same requests, and to each call its own answer."""
     ended = view.probe_responses("threads")

@@ -62,12 +62,12 @@ _AT_ONCE = finding(
 )
 
 
-@check("streaming/text-is-passed-on-in-pieces", needs="calls")
+@check("streaming/text-is-passed-on-in-pieces")
 def text_is_passed_on_in_pieces(view: View) -> Findings:
     """Not necessarily as they came, but not all at once either."""
     for one in answered_calls(view):
         last = one.call.last
-        if not one.call.began.streamed or last is None:
+        if not one.call.began.streamed or last is None or not one.call.knows_callbacks:
             continue
         pieces = sum(1 for event in last.events if event.kind == "text" and event.text.strip())
         if pieces < 3:
@@ -88,7 +88,7 @@ _LATE = finding(
 )
 
 
-@check("streaming/no-callback-after-the-return", needs="calls")
+@check("streaming/no-callback-after-the-return")
 def no_callback_after_the_return(view: View) -> Findings:
     """Once the call has returned, its callbacks are silent."""
     for call in view.calls:
@@ -123,11 +123,13 @@ _ANNOUNCED_OTHERWISE = finding(
 )
 
 
-@check("streaming/calls-are-announced-once", needs="calls")
+@check("streaming/calls-are-announced-once", shows=("shows_calls",))
 def calls_are_announced_once(view: View) -> Findings:
     """`on_function_call` gets exactly the calls that the response has, with complete arguments."""
     for call in view.calls:
-        if not call.began.streamed or call.response is None:
+        if not call.began.streamed or call.response is None or not call.knows_callbacks:
+            continue
+        if not view.shows_calls and not _runs_calls(call):
             continue
         announced, returned = call.function_calls, call.response.calls
         if call.last is not None and call.last.held:
@@ -137,6 +139,11 @@ def calls_are_announced_once(view: View) -> Findings:
             continue
         wrong = list(_announced_otherwise(call, announced, returned))
         yield from findings_or_compared(wrong, "announced calls")
+
+
+def _runs_calls(call: ProviderCall) -> bool:
+    """Whether the answer ended in a way in which a session runs its calls. Of any other it may hold none of them."""
+    return call.answer is not None and call.answer.finish in (FinishReason.TOOL_USE, FinishReason.STOP)
 
 
 def _announced_otherwise(
@@ -184,14 +191,14 @@ _CALLED_BACK_OTHERWISE = finding(
 
 @check(
     "streaming/callbacks-follow-the-models-order",
-    needs="calls",
+    shows=("shows_calls",),
     aspect=lambda view: by_place(view, _orders(view)),
     callbacks=("on_chunk", "on_function_call"),
 )
 def callbacks_follow_the_models_order(view: View) -> Findings:
     """Thinking, text and calls are called back in the order in which the model produced them."""
     for one in answered_calls(view):
-        if not one.call.began.streamed:
+        if not one.call.began.streamed or not one.call.knows_callbacks:
             continue
         events = _first_of_each(_callback_kinds(one.call))
         observed = [kind for kind, _ in events]

@@ -74,7 +74,7 @@ _OUTPUT_CHANGED = finding(
 
 @check(
     "structured/output-is-parsed",
-    needs="calls",
+    needs="answer",
     aspect=lambda view: by_place(
         view,
         ((one.call, one.response.structured_output) for one in answered_calls(view) if one.call.began.response_schema),

@@ -290,13 +290,13 @@ _NOT_PASSED_ON = finding(
 )
 
 
-@check("thinking/is-passed-on", needs="calls")
+@check("thinking/is-passed-on", shows=("shows_thinking",))
 def is_passed_on(view: View) -> Findings:
     """`on_thinking` gets all of it, in one piece or more."""
     for one in answered_calls(view):
         thoughts = thoughts_in(one.wire.parts)
         sent = "".join(thought.text for thought in thoughts)
-        if not one.call.began.streamed or not sent:
+        if not one.call.began.streamed or not sent or not one.call.knows_callbacks:
             continue
         observed = "".join(one.call.thinking)
         if observed == sent:

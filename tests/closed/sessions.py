@@ -10,17 +10,26 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from turnproof.foreign import normalise
-from turnproof.provider import Binding
+from turnproof.foreign import normalise, normalise_legacy
+from turnproof.provider import Binding, Endpoint, Path
 from turnproof.run.driver.mutation import Mutant, all_mutants
-from turnproof.session.binding import REFERENCE, load_session, open_session
+from turnproof.session.binding import REFERENCE, OpenedSession, load_session, open_session
 from turnproof.session.session import Session
 from turnproof.subject import SessionBinding, SessionSetup
 from turnproof_adapters.anthropic.binding import BINDING as ANTHROPIC
 from turnproof_adapters.google_genai.binding import BINDING as GOOGLE_GENAI
 from turnproof_adapters.openai.binding import BINDING as OPENAI
 
-Wrap = Callable[[Any], Any]
+Wrap = Callable[[Any, Path], Any]
+Change = Callable[[Endpoint], Endpoint]
+
+
+def _unchanged(provider: Any, path: Path) -> Any:
+    return provider
+
+
+def _same(endpoint: Endpoint) -> Endpoint:
+    return endpoint
 
 
 class Client:
@@ -33,20 +42,30 @@ class Client:
         return getattr(self.provider, name)
 
 
-def closed(adapter: Binding, wrap: Wrap = lambda provider: provider) -> SessionBinding:
-    """The reference session with this adapter as its own client, which `wrap` may change."""
-    opener = adapter.open_stateless
-    assert opener is not None, f"{adapter.name} has a stateless path"
+def closed(adapter: Binding, wrap: Wrap = _unchanged, endpoint: Change = _same) -> SessionBinding:
+    """The reference session with this adapter as its own client, on both paths.
+
+    `wrap` may change the client, and `endpoint` what it is opened with.
+    """
 
     def own(setup: SessionSetup) -> SessionSetup:
-        def open_client(path: str) -> Client:
-            raw = opener(setup.endpoint)
-            return Client(wrap(normalise(raw, signature=adapter.signature, errors=adapter.errors)))
+        def open_client(path: Path) -> Client:
+            opener = adapter.opener(path)
+            assert opener is not None, f"{adapter.name} has a {path} path"
+            raw = opener(endpoint(setup.endpoint))
+            if path == "stateless":
+                return Client(wrap(normalise(raw, signature=adapter.signature, errors=adapter.errors), path))
+            return Client(wrap(normalise_legacy(raw, errors=adapter.errors), path))
 
         return replace(setup, open_provider=open_client)
 
     def load(setup: SessionSetup, saved: str) -> Session:
         return load_session(own(setup), saved)
+
+    def swap(session: OpenedSession, _: object) -> None:
+        before: Any = session.provider
+        session.swap(session.setup.open_provider(session.path))
+        before.shutdown()
 
     return replace(
         REFERENCE,
@@ -54,11 +73,8 @@ def closed(adapter: Binding, wrap: Wrap = lambda provider: provider) -> SessionB
         adapter=replace(adapter, open_stateless=None, open_legacy=None),
         open=lambda setup: open_session(own(setup)),
         load=load,
-        swap=None,
-        provider_history=None,
+        swap=swap,
         close=lambda session: session.provider.shutdown(),
-        other_path=False,
-        paths=("stateless",),
     )
 
 
@@ -71,11 +87,8 @@ ADAPTERS = {binding.name: binding for binding in (ANTHROPIC, OPENAI, GOOGLE_GENA
 
 def broken_inside(mutant: Mutant, adapter: Binding) -> Mutant:
     """The same defect in a session's own client, where nobody can look."""
-    wrap = mutant.wrap
-    session = mutant.session if wrap is None else lambda _: closed(adapter, lambda own: wrap(own, "stateless"))
-    return replace(
-        mutant, seam="session", wrap=None, session=session or (lambda binding: binding), paths=("stateless",)
-    )
+    broken = closed(adapter, mutant.wrap or _unchanged, mutant.endpoint)
+    return replace(mutant, seam="session", wrap=None, endpoint=_same, session=lambda _: broken)
 
 
 def mutants_inside(adapter: Binding) -> dict[str, Mutant]:

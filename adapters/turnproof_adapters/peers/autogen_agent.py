@@ -135,6 +135,8 @@ class Conversation:
             async for event in self._agents[turn.on_chunk is not None].on_messages_stream([message], token):
                 if isinstance(event, ModelClientStreamingChunkEvent) and turn.on_chunk:
                     turn.on_chunk(event.content)
+                    if turn.cancel_token.is_cancelled:
+                        await asyncio.sleep(0)  # the next pieces may be there already: the cancel arrives in a wait
                 elif isinstance(event, Response):
                     return SessionReply(str(getattr(event.chat_message, "content", "")))
         finally:

@@ -107,6 +107,8 @@ class Conversation:
         async for piece, _ in self.agent.astream(graph_input, THREAD, stream_mode="messages"):
             if isinstance(piece, library.AIMessageChunk) and piece.text:
                 turn.on_chunk(str(piece.text))
+                if turn.cancel_token.is_cancelled:
+                    await asyncio.sleep(0)  # the next pieces may be there already: the cancel arrives in a wait
         return str(self.library_messages()[-1].text)
 
     # -- the conversation

@@ -139,6 +139,8 @@ class Conversation:
                     pieces.append(event.data.delta)
                     if self._turn.on_chunk:
                         self._turn.on_chunk(event.data.delta)
+                if self._turn.cancel_token.is_cancelled:
+                    result.cancel()  # at once: what is in the queue already is dropped
         if self._turn.cancel_token.is_cancelled and result.final_output is None:
             return SessionReply("".join(pieces), "cancelled")
         self._note(result)

@@ -114,18 +114,18 @@ def load_session(setup: SessionSetup, saved: str) -> OpenedSession:
 
 def send(session: Session, content: str | Sequence[Part], turn: SessionTurn) -> SessionReply:
     """One turn. A streamed one asks the provider for every callback there is."""
-    streamed = turn.on_chunk is not None
+    ignored = _ignore if turn.on_chunk is not None else None
     result = session.send(
         content,
         cancel_token=turn.cancel_token,
         on_chunk=turn.on_chunk,
-        on_usage_update=_ignore if streamed else None,
-        on_function_call=_ignore if streamed else None,
-        on_thinking=_ignore if streamed else None,
+        on_usage_update=turn.on_usage_update or ignored,
+        on_function_call=turn.on_function_call or ignored,
+        on_thinking=turn.on_thinking or ignored,
         on_taken_back=turn.on_taken_back,
         response_schema=turn.response_schema,
     )
-    return SessionReply(result.text, result.outcome)
+    return SessionReply(result.text, result.outcome, result.response)
 
 
 def configure(session: Session, system: str | None, tools: Sequence[Tool]) -> None:
@@ -184,4 +184,8 @@ REFERENCE = SessionBinding(
     children_at_once=True,
     enrichment=True,
     takes_back=True,
+    shows_thinking=True,
+    shows_calls=True,
+    shows_usage=True,
+    reports_retries=True,
 )

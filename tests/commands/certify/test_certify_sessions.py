@@ -106,13 +106,14 @@ def test_what_only_a_call_itself_would_show_is_not_claimed(foreign: Certified) -
     assert others.pop("core/connections-are-reused") == "violated"  # the framework opens one for each request
     assert {name for name, status in others.items() if status not in ("held", "not-claimed")} == set()
     unseen = "the session does not show its provider calls"
-    for name in (
-        "core/finish-reason-says-why",
-        "errors/one-request-per-attempt",
-        "streaming/no-callback-after-the-return",
-        "parity/same-number-of-requests",
+    for name, what_lacks in (
+        ("core/arguments-are-left-alone", ""),
+        ("core/finish-reason-says-why", ", and its replies have no response"),
+        ("errors/one-request-per-attempt", ", and does not claim reports_retries"),
+        ("streaming/calls-are-announced-once", ", and does not claim shows_calls"),
+        ("parity/same-number-of-requests", ", and does not claim path()"),
     ):
-        assert foreign.status(name) == ("not-claimed", unseen)
+        assert foreign.status(name) == ("not-claimed", unseen + what_lacks)
 
 
 def test_what_can_be_seen_without_calls_is_judged(foreign: Certified) -> None:
@@ -126,6 +127,8 @@ def test_what_can_be_seen_without_calls_is_judged(foreign: Certified) -> None:
         "tools/arguments-keep-their-values",
         "cancellation/connection-is-closed",
         "cancellation/partial-text-is-kept",
+        "streaming/text-is-passed-on-in-pieces",
+        "streaming/no-callback-after-the-return",
         "accounting/output-is-what-the-wire-says",
         "errors/failures-are-typed",
         "gc/pairs-stay-whole",

@@ -33,12 +33,20 @@ def test_a_session_that_shows_its_calls_is_judged_as_an_adapter_is() -> None:
 
 
 @pytest.mark.parametrize("path", ["stateless", "parity"])
-def test_a_session_that_shows_none_does_not_claim_what_they_would_show(path: str) -> None:
-    verdict = decide(requirement("core/finish-reason-says-why"), path, [uncalled(plain())], claimed())
-    assert (verdict.status, verdict.message) == (
-        Status.NOT_CLAIMED,
-        "the session does not show its provider calls",
-    )
+@pytest.mark.parametrize(
+    ("name", "what_lacks"),
+    [
+        ("core/arguments-are-left-alone", ""),
+        ("core/finish-reason-says-why", ", and its replies have no response"),
+        ("streaming/calls-are-announced-once", ", and does not claim shows_calls"),
+        ("core/order-of-conversations-does-not-matter", ", and does not claim adopt()"),
+        ("core/threads-are-not-mixed", ", and does not claim adopt(), spawn(), children_at_once"),
+    ],
+)
+def test_a_session_that_shows_none_does_not_claim_what_they_would_show(path: str, name: str, what_lacks: str) -> None:
+    verdict = decide(requirement(name), path, [uncalled(plain())], claimed(operations=("usage",)))
+    expected = (Status.NOT_CLAIMED, f"the session does not show its provider calls{what_lacks}")
+    assert (verdict.status, verdict.message) == expected
 
 
 def test_an_adapter_without_a_call_is_no_session_that_hides_them() -> None:

@@ -25,7 +25,7 @@ def test_an_ack_does_not_overtake_a_cancel() -> None:
             ours.send(("ack", "yes"))
             assert control.ask("arm", 0) == "yes"
             assert [thread.name for thread in threading.enumerate()].count("turnproof-cancel") == number
-            assert ours.recv() == ([], "arm", 0)
+            assert ours.recv() == ([], [], "arm", 0)
     finally:
         over.set()
 

@@ -236,8 +236,9 @@ def test_a_session_that_opens_its_own_provider_shows_the_wire_and_no_calls() -> 
     transcript = run(FOREIGN, talk(build_turn("one"), build_turn("two")))
     assert transcript.of(t.CallBegan) == []
     assert kinds(transcript) == [
-        *["TurnBegan", "WireRequest", "WireResponse", "TurnEnded", "UsageReport", "HistorySnapshot"] * 2,
-        "RunEnded",
+        *["TurnBegan", "WireRequest", "WireResponse", "Chunk", "Chunk"],
+        *["TurnEnded", "UsageReport", "HistorySnapshot", "TurnBegan", "WireRequest", "WireResponse", "Chunk", "Chunk"],
+        *["TurnEnded", "UsageReport", "HistorySnapshot", "RunEnded"],
     ]
     assert {event.call for event in transcript.of(t.WireRequest)} == {-1}
     assert [event.turn for event in transcript.of(t.WireRequest)] == [0, 1]

@@ -13,6 +13,7 @@ from ...judge.undecided_words import why_not_claimed
 from ...judge.verdict import Status, Verdict, inconclusive, not_claimed
 from ...judge.view import View, derived
 from ...provider import ASSUMED, Capabilities, Difference
+from ...run.transcript import TurnEnded
 from ...scenarios import Scenario
 from ...subject import FACTS, OPERATIONS, Subject, SubjectKind
 from .undecided_causes import claims_missing, cut_runs, in_runs, not_run, runs_of
@@ -103,7 +104,7 @@ def decide(
     subject claims, the requirement is not claimed either; the verdict names what is missing. Nor is what a session
     cannot do, or does not show. Whatever else could not be decided says what would have decided it.
     """
-    every = with_needed_calls(requirement, list(views), subject.kind, registry)
+    every = with_needed_calls(requirement, list(views), subject.kind, subject.operations, registry)
     live = any(view.live for view in every)
     if live and not requirement.live:
         return not_claimed("the emulator alone can decide it: what is asked of a real service shows nothing about it")
@@ -180,10 +181,21 @@ def _out_of_sight(requirement: Requirement, views: Sequence[View], subject: Clai
         return "the agent owns the history, and the requirement is about another owner"
     if lacking := [operation for operation in requirement.operations if operation not in subject.operations]:
         return f"the {subject.kind} lacks {', '.join(map(spelled, lacking))}"
-    on_calls = requirement.subject == "adapter" and registry[requirement.id].needs != "wire"
-    if subject.kind != "adapter" and on_calls and _hides_calls(views):
+    check = registry[requirement.id]
+    on_calls = requirement.subject == "adapter" and check.needs != "wire"
+    is_derived = not all(view.shows_calls for view in views)
+    if subject.kind != "adapter" and on_calls and not is_derived and _hides_calls(views):
         return f"the {subject.kind} does not show its provider calls"
+    if is_derived:
+        if lacking := [spelled(one) for one in check.shows if one not in subject.operations]:
+            return f"the session does not show its provider calls, and does not claim {', '.join(lacking)}"
+        if check.needs == "answer" and not _gives_answers(views):
+            return "the session does not show its provider calls, and its replies have no response"
     return ""
+
+
+def _gives_answers(views: Sequence[View]) -> bool:
+    return any(event.answer is not None for view in views for event in view.transcript.of(TurnEnded))
 
 
 def _of_a_session(verdict: Verdict) -> Verdict:
@@ -195,13 +207,20 @@ def _of_a_session(verdict: Verdict) -> Verdict:
 
 
 def with_needed_calls(
-    requirement: Requirement, views: Sequence[View], kind: SubjectKind, registry: Registry
+    requirement: Requirement,
+    views: Sequence[View],
+    kind: SubjectKind,
+    operations: Collection[str],
+    registry: Registry,
 ) -> Sequence[View]:
     """The runs; of a session that does not show its provider calls with derived ones, where these will do."""
     needs = registry[requirement.id].needs
-    if kind != "session" or requirement.subject != "adapter" or needs not in ("history", "usage"):
+    if kind != "session" or requirement.subject != "adapter" or needs == "wire" or needs == "calls":
         return views
-    return [derived(view, usage=needs == "usage") for view in views] if _hides_calls(views) else views
+    if not _hides_calls(views):
+        return views
+    reports_retries = "reports_retries" in operations
+    return [derived(view, needs, reports_retries=reports_retries) for view in views]
 
 
 def _hides_calls(views: Sequence[View]) -> bool:

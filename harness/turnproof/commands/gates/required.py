@@ -35,7 +35,8 @@ def _judge(measured: Measured, requirement: str, setting: Setting, runs: Sequenc
     path = measured.flag.path(setting, measured.phase)
     claims = measured.subject.claims()
     entry = measured.suite.catalogue[requirement]
-    views = with_needed_calls(entry, runs, measured.subject.kind, measured.suite.registry)
+    subject = measured.subject
+    views = with_needed_calls(entry, runs, subject.kind, subject.operations, measured.suite.registry)
     verdict = judge(entry, path, views, claims=claims)
     decision = accepted(measured, requirement, path, verdict)
     return replace(decision, reasons=tuple(replace(reason, setting=setting) for reason in decision.reasons))

@@ -47,7 +47,11 @@ ModesFunction: TypeAlias = Callable[[View, View], Result]
 Aspect: TypeAlias = Callable[[View], JSON]
 Callback: TypeAlias = Literal["on_chunk", "on_thinking", "on_function_call", "on_usage_update"]
 
-Needs: TypeAlias = Literal["wire", "history", "usage", "calls"]
+Needs: TypeAlias = Literal["wire", "history", "usage", "answer", "calls"]
+
+Shows: TypeAlias = Literal[
+    "shows_thinking", "shows_calls", "shows_usage", "reports_retries", "adopt", "spawn", "children_at_once", "path"
+]
 
 _CODE = re.compile(r"[a-z]+/[a-z0-9-]+/[a-z0-9]+(-[a-z0-9]+)*")
 
@@ -67,8 +71,11 @@ class Check:
     - `wire`: what every session shows
     - `history`: the calls that can be derived from the wire and from what the session holds (`judge/view/derived.py`)
     - `usage`: the same, and the usage that the session tells after a turn
-    - `calls`: the calls themselves, with their callbacks, finish reasons and errors; such a session is not judged
-    `callbacks` names those of the provider contract (`on_usage_update`) without which there is nothing to compare.
+    - `answer`: the same, and the last answer of a turn as the session gives it to its user
+    - `calls`: the calls themselves, and what only an adapter's own door shows; such a session is not judged
+
+    `shows` names what such a session has to claim as well. `callbacks` names those of the provider contract
+    (`on_usage_update`) without which there is nothing to compare.
     """
 
     id: str
@@ -78,6 +85,7 @@ class Check:
     unfinished: bool = False
     needs: Needs = "history"
     callbacks: tuple[Callback, ...] = ()
+    shows: tuple[Shows, ...] = ()
 
 
 class RaisedError(Protocol):
@@ -181,6 +189,7 @@ class Registry:
         unfinished: bool = False,
         needs: Needs = "history",
         callbacks: tuple[Callback, ...] = (),
+        shows: tuple[Shows, ...] = (),
     ) -> Callable[[_CheckT], _CheckT]:
         """Register a check of single runs. Raises CatalogueError when the id has one already."""
 
@@ -196,6 +205,7 @@ class Registry:
                 unfinished=unfinished,
                 needs=needs,
                 callbacks=callbacks,
+                shows=shows,
             )
             return function
 

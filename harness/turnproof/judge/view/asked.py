@@ -45,7 +45,7 @@ def count(transcript: t.Transcript, exchanges: Sequence[Exchange], what: Asked) 
     generating = [exchange for exchange in exchanges if exchange.generates]
     match what:
         case "calls":
-            return len(transcript.of(t.CallBegan)) or len(generating)
+            return len(transcript.of(t.CallBegan)) if _shows_calls(transcript) else len(generating)
         case "requests":
             return len(generating)
         case "answers":
@@ -62,9 +62,14 @@ def count(transcript: t.Transcript, exchanges: Sequence[Exchange], what: Asked) 
             return len(transcript.of(*_STEPS))
 
 
+def _shows_calls(transcript: t.Transcript) -> bool:
+    """Whether provider calls were seen. A probe of a session that shows none tells what was said again, on no path."""
+    return any(began.path is not None for began in transcript.of(t.CallBegan))
+
+
 def _answers(transcript: t.Transcript, requests: Sequence[Exchange]) -> int:
     answered = [exchange for exchange in requests if exchange.answered]
-    if not transcript.of(t.CallBegan):
+    if not _shows_calls(transcript):
         return len(answered)
     returned = {(event.probe, event.call) for event in transcript.of(t.Response)}
     # The exchanges of calls that a probe makes at once belong to none of them.

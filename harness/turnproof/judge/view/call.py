@@ -114,7 +114,7 @@ class ProviderCall:
     @property
     def lost_cache(self) -> bool:
         """Whether the call came to nothing because the managed cache that it named was gone."""
-        return self.failed is not None and self.last is not None and self.last.error_meaning == "cache-expired"
+        return self.came_to_nothing and self.last is not None and self.last.error_meaning == "cache-expired"
 
     @property
     def place(self) -> str:
@@ -140,6 +140,11 @@ class ProviderCall:
     @property
     def knows_messages(self) -> bool:
         """Whether `began.messages` are what the session held; if not, they are what the request says."""
+        return True
+
+    @property
+    def knows_callbacks(self) -> bool:
+        """Whether `callbacks` are all that there were, as they came."""
         return True
 
     @property

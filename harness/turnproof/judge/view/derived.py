@@ -10,10 +10,10 @@ answer on the wire, and nothing is said of the rest.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal, TypeAlias
 from weakref import WeakKeyDictionary
 
 import msgspec
@@ -25,18 +25,21 @@ from ...run.transcript import (
     Event,
     Failed,
     HistorySnapshot,
+    LateCallback,
     Response,
-    RunKey,
+    Retried,
     TakenBack,
+    ToolRun,
     TurnBegan,
     TurnEnded,
     UsageReport,
 )
 from ...scenarios.model import Turn
 from ..finding import Place, Side
-from .call import ProviderCall
+from .call import Callback, ProviderCall
 from .exchange import Exchange
 from .run import View
+from .shown_callbacks import events_of, failure_of, shown_callbacks
 from .turn import TurnView
 
 
@@ -45,17 +48,19 @@ class DerivedCall(ProviderCall):
 
     `response` has the parts of the message that the session holds for the answer. Its finish reason says no more than
     whether the turn was cancelled, and its usage is known of a turn's last answer alone, where the session tells it.
-    `failed` is what the turn failed with. `chunks` is the text that the user was shown, in one piece. There are no
-    other callbacks, since nobody called back.
+    `failed` is what the turn failed with, or what the session gave as its reason to ask again. `callbacks` is what the
+    user was shown; where the session is late with it, the text alone, in one piece.
     """
 
-    def __init__(self, call: _Parts, turn: Turn | None, view: TurnView, key: RunKey) -> None:
-        shown = [Chunk(text=call.shown, turn=call.began.turn)] if call.shown else []
-        super().__init__(call.began, call.exchanges, shown, (), call.ended, call.attempt, turn, key)
+    def __init__(self, call: _Parts, turn: Turn | None, view: TurnView, run: View) -> None:
+        super().__init__(call.began, call.exchanges, call.callbacks, call.late, call.ended, call.attempt, turn, run.key)
         self._view = view
+        self._run = run
         self._request = call.exchange
         self._held_at = call.held_at
         self._knows_messages = call.knows_messages
+        self._knows_callbacks = call.knows_callbacks
+        self._retried = call.retried
 
     @cached_property
     def where(self) -> str:
@@ -68,43 +73,75 @@ class DerivedCall(ProviderCall):
         return self._knows_messages
 
     @property
+    def knows_callbacks(self) -> bool:
+        """Whether it is known what was shown of this answer, and in which pieces."""
+        return self._knows_callbacks
+
+    @property
     def came_to_nothing(self) -> bool:
         """Whether the session had to ask again: it made no message of the answer."""
         return self.response is None and not self.clean
 
     def at(self, side: Side, *tokens: str | int, **fields: Any) -> Place:
         """The place in what is held after the turn, or in how it ended, that shows what a call would have shown."""
+        ended = self._view.ended
         match side:
+            case Side.RESPONSE if ended is not None and ended.answer is not None and self.response is ended.answer:
+                return self._view.at_event(ended, "answer", *tokens)
             case Side.RESPONSE if tokens[:1] == ("parts",) and self._held_at is not None:
                 return self._view.at(Side.HISTORY, "session", self._held_at, *tokens)
             case Side.HISTORY:
                 return self._view.at(Side.HISTORY, "session", *tokens)
+            case Side.ERROR if self._retried is not None:
+                return self._view.at_event(self._retried, "failure", *tokens)
             case Side.ERROR if self._view.failed is not None:
                 return self._view.at(Side.ERROR, *tokens)
             case Side.CALLBACK if self._view.ended is not None:
                 return self._view.at_event(self._view.ended, "shown")
         return self._view.at_end()
 
+    def at_callback(self, callback: Callback, *tokens: str | int) -> Place:
+        """What the user was shown, or a part of it."""
+        return self._run.at_event(callback, *tokens) if self._knows_callbacks else self.at(Side.CALLBACK)
 
-def derived(view: View, *, usage: bool = False) -> DerivedView:
+
+class _SaidAgain(ProviderCall):
+    """The call by which a turn began that was said again; `index` is that of the turn's own first call."""
+
+    def __init__(self, call: ProviderCall, index: int) -> None:
+        self.__dict__.update(call.__dict__)
+        self._index = index
+
+    @property
+    def index(self) -> int:
+        return self._index
+
+
+Known: TypeAlias = Literal["history", "usage", "answer"]
+"""What has to be known of a response: the message that the session holds for it, its usage too, or all of it."""
+
+
+def derived(view: View, known: Known = "history", *, reports_retries: bool = False) -> DerivedView:
     """The same run with the calls that can be derived, made once for each view."""
-    views_by_usage = _DERIVED.setdefault(view, {})
-    if usage not in views_by_usage:
-        views_by_usage[usage] = DerivedView(view, usage=usage)
-    return views_by_usage[usage]
+    views = _DERIVED.setdefault(view, {})
+    if (known, reports_retries) not in views:
+        views[known, reports_retries] = DerivedView(view, known, reports_retries=reports_retries)
+    return views[known, reports_retries]
 
 
 class DerivedView(View):
     """A run of a session that does not show its provider calls, with the calls that can be derived.
 
-    With `usage`, only calls whose usage the session has told have a response.
+    Only calls of which as much is `known` have a response. Of a session that `reports_retries` a request that came
+    again without a report is none of its own doing: both are of one call.
     """
 
     shows_calls = False
 
-    def __init__(self, view: View, *, usage: bool = False) -> None:
+    def __init__(self, view: View, known: Known = "history", *, reports_retries: bool = False) -> None:
         super().__init__(view.transcript, view.dialect, view.scenario, view.digest)
-        self._usage = usage
+        self._known = known
+        self._reports_retries = reports_retries
 
     @cached_property
     def turns(self) -> tuple[TurnView, ...]:
@@ -113,13 +150,33 @@ class DerivedView(View):
         number = 0
         for turn in super().turns:
             messages_before = _held_before(self.transcript.events, turn)
-            reading = _TurnReading(turn, messages_before, self._exchanges_of(turn), self._in_force(turn), self.streamed)
-            calls = list(reading.calls(number, usage=self._usage))
+            exchanges = self._exchanges_of(turn)
+            repeated = _repeated_unawares(turn.events, exchanges) if self._reports_retries else frozenset()
+            reading = _TurnReading(turn, messages_before, exchanges, repeated, self._in_force(turn), self.streamed)
+            calls = list(reading.calls(number, self._known))
             number += len(calls)
             own_turn = TurnView(turn.index, turn.script, turn.events, (), self.key, live=self.live)
-            own_turn.calls = tuple(DerivedCall(call, turn.script, own_turn, self.key) for call in calls)
+            own_turn.calls = tuple(DerivedCall(call, turn.script, own_turn, self) for call in calls)
             found.append(own_turn)
         return tuple(found)
+
+    @cached_property
+    def probes(self) -> dict[str, tuple[ProviderCall, ...]]:
+        """What was said again, as the first call of the turn in which it had been said."""
+        first = self._first_calls
+        return {
+            probe: tuple(_SaidAgain(call, first.get(call.index, call.index)) for call in calls)
+            for probe, calls in super().probes.items()
+        }
+
+    def probe_responses(self, probe: str) -> dict[int, Response | Failed]:
+        """How each of them ended, by the index of the first call of its turn."""
+        first = self._first_calls
+        return {first.get(turn, turn): ended for turn, ended in super().probe_responses(probe).items()}
+
+    @cached_property
+    def _first_calls(self) -> dict[int, int]:
+        return {turn.index: turn.calls[0].index for turn in self.turns if turn.calls}
 
     def _exchanges_of(self, turn: TurnView) -> list[Exchange]:
         """What was sent while the turn ran: what was sent ahead of it is a child's, and what tidies up behind it no
@@ -137,7 +194,7 @@ class DerivedView(View):
         return texts[-1] if texts else self.scenario.system, self.tools_in(turn.index, first)
 
 
-_DERIVED: WeakKeyDictionary[View, dict[bool, DerivedView]] = WeakKeyDictionary()
+_DERIVED: WeakKeyDictionary[View, dict[tuple[Known, bool], DerivedView]] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,9 +206,12 @@ class _Parts:
     exchanges: tuple[Exchange, ...]
     ended: Response | Failed | None
     attempt: int
-    shown: str
+    callbacks: Sequence[Callback]
+    late: Sequence[LateCallback]
     held_at: int | None
     knows_messages: bool
+    knows_callbacks: bool
+    retried: Retried | None
 
 
 def _held_before(events: Sequence[Event], turn: TurnView) -> tuple[m.Message, ...]:
@@ -173,6 +233,7 @@ class _TurnReading:
         turn: TurnView,
         before: tuple[m.Message, ...],
         exchanges: Sequence[Exchange],
+        repeated: Collection[int],
         in_force: tuple[str | None, tuple[m.ToolSchema, ...]],
         streamed: bool,
     ) -> None:
@@ -180,13 +241,17 @@ class _TurnReading:
         self._before = before
         generating = [one for one in exchanges if one.generates]
         # One that was asked again with a new token is no answer's.
-        self._exchanges = [one for one in generating if not one.outdated or one is generating[-1]]
+        asked_again = (one for one in generating if one.outdated or one.number in repeated)
+        others = {one.number for one in asked_again if one is not generating[-1]}
+        self._exchanges = [one for one in generating if one.number not in others]
+        self._events = events_of(turn.events, self._exchanges)
         self._groups = _grouped(exchanges, self._exchanges)
         self._system, self._tools = in_force
         self._streamed = streamed
         self._outcome = turn.ended.outcome if turn.ended is not None else "error"
+        self._tells_messages = True
 
-    def calls(self, number: int, *, usage: bool) -> Iterator[_Parts]:
+    def calls(self, number: int, known_of_responses: Known) -> Iterator[_Parts]:
         """The calls, counted from `number`. Where it cannot be told which message came of which answer, they have
         requests alone."""
         exchanges = self._exchanges
@@ -194,11 +259,13 @@ class _TurnReading:
         models = [n for n in range(start, len(held_messages)) if held_messages[n].role == "model"]
         taken_answers = self._answers(len(models)) if held_messages and exchanges else None
         known_from = self._known_from(exchanges, held_messages) if taken_answers is not None else len(exchanges)
+        self._tells_messages = taken_answers is not None
         if taken_answers is None:
             models, taken_answers = [], frozenset()
         is_taken_back = self._outcome == "error" and not models
         answers_held = {n: held_messages[place] for n, place in zip(sorted(taken_answers), models, strict=False)}
         shown = self._shown(exchanges, answers_held)
+        callbacks = shown_callbacks(self._events, exchanges, answers_held)
         models_seen = 0
         attempts: dict[int, int] = defaultdict(int)
         for n, exchange in enumerate(exchanges):
@@ -210,7 +277,7 @@ class _TurnReading:
                 # What the turn had brought is no longer held: the answers, and the results that were sent for them.
                 messages = (
                     *held_messages,
-                    *_forgotten_messages([exchanges[one] for one in sorted(taken_answers) if one < n], exchange),
+                    *self._forgotten_messages([exchanges[one] for one in sorted(taken_answers) if one < n], exchange),
                 )
             rounds = _rounds(messages)
             began = CallBegan(
@@ -223,11 +290,45 @@ class _TurnReading:
                 turn=self._turn.index,
                 call=number + n,
             )
-            ended = self._ended(exchange, message, n in taken_answers, usage=usage)
+            ended = self._ended(n, message, n in taken_answers, known_of_responses)
             held_at = place if isinstance(ended, Response) else None
-            yield _Parts(began, exchange, self._groups[n], ended, attempts[rounds], shown[n], held_at, known)
+            retried = failure_of(self._events[n])
+            is_last = exchange is exchanges[-1]
+            own_callbacks = callbacks[n] if callbacks is not None and _text_of(callbacks[n]) == shown[n] else None
+            yield _Parts(
+                began,
+                exchange,
+                self._groups[n],
+                ended,
+                attempts[rounds],
+                own_callbacks if own_callbacks is not None else _in_one_piece(shown[n], self._turn.index),
+                [event for event in self._turn.events if isinstance(event, LateCallback)] if is_last else (),
+                held_at,
+                known,
+                own_callbacks is not None,
+                retried if retried is not None and ended is retried.failure else None,
+            )
             attempts[rounds] += 1
             models_seen += n in taken_answers
+
+    def _forgotten_messages(self, answers: Sequence[Exchange], next_request: Exchange) -> Iterator[m.Message]:
+        """The messages that earlier answers of a turn became, as they stood on the wire when it was asked again.
+
+        A result that the request lacks is there all the same: what was called had one.
+        """
+        results = {result.call_id: result for message in _sent(next_request) for result in message.results}
+        for exchange in answers:
+            parts = exchange.answer.parts if exchange.answer is not None else ()
+            calls = [part for part in parts if isinstance(part, m.FunctionCall)]
+            yield m.Message.model(*parts)
+            if calls:
+                yield m.Message.tool(*(results.get(call.id) or self._result_of(call) for call in calls))
+
+    def _result_of(self, call: m.FunctionCall) -> m.ToolResult:
+        """The result of a call that was not sent: an error where each run of its tool in the turn ended in one."""
+        runs = [event for event in self._turn.events if isinstance(event, ToolRun) and event.name == call.name]
+        failed = bool(runs) and all(event.outcome in ("error", "unknown") for event in runs)
+        return m.ToolResult(call.id, call.name, None, is_error=failed)
 
     def _answers(self, models: int) -> frozenset[int] | None:
         """The numbers of the exchanges that brought the messages of the model which are held; None where they cannot be
@@ -267,14 +368,21 @@ class _TurnReading:
         users = [n for n, message in enumerate(after) if message.role == "user" and message.text == new.text]
         return (after, users[-1]) if users else None
 
-    def _ended(
-        self, exchange: Exchange, message: m.Message | None, is_taken: bool, *, usage: bool
-    ) -> Response | Failed | None:
-        """How the call for this exchange ended, as far as it shows."""
+    def _ended(self, number: int, message: m.Message | None, is_taken: bool, known: Known) -> Response | Failed | None:
+        """How the call for the exchange of this number ended, as far as it shows."""
+        exchange = self._exchanges[number]
         last = exchange is self._exchanges[-1]
         if last and self._turn.failed is not None and self._outcome == "error":
             # An answer in other words than what was shown of a broken one may have been given up by the session itself.
             return None if self._begins_otherwise(exchange) else self._turn.failed
+        retried = failure_of(self._events[number])
+        if retried is not None and not is_taken:
+            return retried.failure
+        answer = self._turn.ended.answer if self._turn.ended is not None else None
+        if known == "answer":
+            return Response(response=answer, turn=self._turn.index) if last and answer is not None else None
+        if answer is not None and last and not self._tells_messages:
+            return Response(response=answer, turn=self._turn.index)
         if self._turn.history is None or (is_taken and message is None):
             return None
         if not is_taken and (not last or exchange.clean or self._outcome == "error"):
@@ -282,7 +390,7 @@ class _TurnReading:
         if not is_taken and self._outcome == "cancelled" and not exchange.held:
             return None  # the turn was cancelled while the session waited to ask again
         figures = self._figures() if last and is_taken and _has_figures(exchange) else None
-        if usage and figures is None:
+        if known == "usage" and figures is None:
             return None
         finish = (
             m.FinishReason.CANCELLED
@@ -328,24 +436,29 @@ class _TurnReading:
         return pieces
 
 
+def _text_of(callbacks: Sequence[Callback]) -> str:
+    return "".join(event.text for event in callbacks if isinstance(event, Chunk))
+
+
+def _in_one_piece(text: str, turn: int) -> list[Callback]:
+    return [Chunk(text=text, turn=turn)] if text else []
+
+
+def _repeated_unawares(events: Sequence[Event], exchanges: Sequence[Exchange]) -> frozenset[int]:
+    """The numbers of the exchanges whose request came again, the same, without a word of the session about it."""
+    generating = [one for one in exchanges if one.generates]
+    between = events_of(events, generating)
+    return frozenset(
+        one.number
+        for one, other, after in zip(generating, generating[1:], between, strict=False)
+        if one.request.digest == other.request.digest and not any(isinstance(event, Retried) for event in after)
+    )
+
+
 def _grouped(sent: Sequence[Exchange], requests: Sequence[Exchange]) -> list[tuple[Exchange, ...]]:
     """For each request for an answer, what was sent since the one before; for the last one the rest as well."""
     ends = [sent.index(one) + 1 for one in requests]
     return [tuple(sent[first:end]) for first, end in zip([0, *ends], [*ends[:-1], len(sent)], strict=False)]
-
-
-def _forgotten_messages(answers: Sequence[Exchange], next_request: Exchange) -> Iterator[m.Message]:
-    """The messages that earlier answers of a turn became, as they stood on the wire when it was asked again.
-
-    A result that the request lacks is there all the same: what was called had one.
-    """
-    results = {result.call_id: result for message in _sent(next_request) for result in message.results}
-    for exchange in answers:
-        parts = exchange.answer.parts if exchange.answer is not None else ()
-        calls = [part for part in parts if isinstance(part, m.FunctionCall)]
-        yield m.Message.model(*parts)
-        if calls:
-            yield m.Message.tool(*(results.get(call.id, m.ToolResult(call.id, call.name, None)) for call in calls))
 
 
 def _has_figures(exchange: Exchange) -> bool:

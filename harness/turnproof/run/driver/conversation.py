@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Literal
 
 from ...cancel import CancelToken
 from ...errors import Cancelled as CancelledError
-from ...messages import Part, Text
+from ...messages import Part, ProviderResponse, Text
 from ...scenarios.model import Cut, Turn
 from ...subject import SessionReply, SessionTurn, Subject
-from ..transcript import Cancelled, Event, Interjected, TakenBack, TurnBegan, TurnEnded
+from ..transcript import Cancelled, Event, Interjected, TurnBegan, TurnEnded
 from .agent_watch import AgentWatch
 from .children import Children
 from .job import Job
@@ -19,7 +20,9 @@ from .parent_channel import ControlLost
 from .recorder import Recorder
 from .run_session import RunSession
 from .session_operations import SessionOperations
-from .tap import failed
+from .session_probes import SessionProbes
+from .shown_turn import ShownTurn
+from .tap import failed, plain_response
 
 
 class Run(RunSession):
@@ -33,6 +36,7 @@ class Run(RunSession):
         self.children = Children(self)
         self._operations = Operations(self, self.children)
         self.agent_watch = AgentWatch(self)
+        self.probes = SessionProbes(self)
 
     def open(self) -> None:
         """Open the session, and begin to watch its agents where the scenario has that."""
@@ -58,6 +62,7 @@ class Run(RunSession):
         if not turn.user:
             self.snapshot("actions")
             return
+        self.probes.note(index, turn)
         recorder.event(TurnBegan(text=turn.text, turn=index))
         if turn.cancel is not None and turn.cancel.at == "before-start":
             recorder.cancel()
@@ -120,24 +125,17 @@ class Run(RunSession):
 
     def _send(self, turn: Turn, token: CancelToken) -> TurnEnded:
         recorder = self.recorder
-        pieces: list[str] = []
-
-        def show(text: str) -> None:
-            pieces.append(text)
-            recorder.show(text)
-
-        def take_back(text: str) -> None:
-            recorder.event(TakenBack(text=text, turn=recorder.turn))
-            shown = "".join(pieces)
-            if shown.endswith(text):
-                pieces[:] = [shown.removesuffix(text)]
-
+        shown = ShownTurn(recorder)
         recorder.streamed = self.job.key.mode == "stream"
+        alone = recorder.streamed and recorder.session_alone
         session_turn = SessionTurn(
             token,
-            show if recorder.streamed else None,
+            shown.show if recorder.streamed else None,
             turn.response_schema,
-            take_back if recorder.streamed and turn.take_back else None,
+            shown.take_back if recorder.streamed and turn.take_back else None,
+            shown.think if alone else None,
+            shown.announce if alone else None,
+            shown.count if alone else None,
         )
         recorder.control.ask("operation-begins")
         recorder.doing = "turn"
@@ -150,11 +148,14 @@ class Run(RunSession):
             recorder.control.ask("operation-ended")
             recorder.event(failed("turn", error, recorder.raised(error), turn=recorder.turn))
             how: Literal["cancelled", "error"] = "cancelled" if isinstance(error, CancelledError) else "error"
-            return TurnEnded(outcome=how, shown="".join(pieces), turn=recorder.turn)
+            return TurnEnded(outcome=how, shown=shown.text, turn=recorder.turn)
         finally:
             recorder.doing = ""
+            shown.close()
         recorder.control.ask("operation-ended")
-        return TurnEnded(outcome=reply.outcome, shown="".join(pieces), text=reply.text, turn=recorder.turn)
+        return TurnEnded(
+            outcome=reply.outcome, shown=shown.text, text=reply.text, answer=reply.response, turn=recorder.turn
+        )
 
     def _send_content(self, content: Sequence[Part], turn: SessionTurn) -> SessionReply:
         match content:
@@ -166,6 +167,12 @@ class Run(RunSession):
                 raise TypeError(f"session {self.session.name!r} has no send_parts")
         if not isinstance(reply, SessionReply):
             raise TypeError(f"the session returned {type(reply).__name__}, not a SessionReply")
+        if not isinstance(reply.response, ProviderResponse | None):
+            kind = type(reply.response).__name__
+            raise TypeError(f"the session's reply has {kind} as its `response`, not a ProviderResponse")
+        # Where a provider call shows the answer, that is what counts.
+        shown = reply.response if self.recorder.session_alone else None
+        reply = replace(reply, response=None if shown is None else plain_response(shown))
         if self.keeping is not None:
             self.keeping.join()
         return reply

@@ -37,6 +37,7 @@ def drive(job: Job, subject: Subject, recorder: Recorder) -> RunEnded:
             run.turn(index, turn)
         recorder.turn = -1
         run_probes(job, recorder, run.calls, run.providers.open, subject.adapter.dialect)
+        run.probes.run_all()
         run.look()
     finally:
         run.close()

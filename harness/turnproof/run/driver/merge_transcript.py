@@ -1,7 +1,8 @@
 """Putting the two sides of a run into one list: what the adapter's side reports, and what the server saw.
 
 The server's exchanges of a call are placed right after the call began, before the callbacks, because callbacks
-follow from what was on the wire; no clock decides the order.
+follow from what was on the wire; no clock decides the order. Where a session shows no calls, an exchange is placed
+where its request came: what the session shows of an answer comes after that request, and before the next one.
 """
 
 from __future__ import annotations
@@ -59,6 +60,7 @@ class Gathering:
         self._run = server_run
         self._scenario = scenario
         self._events: list[Event] = []
+        self._moments: list[float] = []
         self._since = 0
         self._insert_at = 0
         self._operation_at = 0
@@ -86,9 +88,10 @@ class Gathering:
         self._conn = conn
         self._run.on_hold = hold
 
-    def note(self, events: Sequence[Event]) -> None:
-        """Events of the run, in order."""
+    def note(self, events: Sequence[Event], moments: Sequence[float]) -> None:
+        """Events of the run, in order, with their moments by the monotonic clock, which all processes share."""
         self._events.extend(map(self._shared.event, events))
+        self._moments.extend(moments)
 
     def add_message(self, kind: str, payload: Any) -> None:
         """One message of the run."""
@@ -100,7 +103,7 @@ class Gathering:
             case "operation-begins":
                 self._run.begin_call()
                 self._call = -1
-                self._operation_at = len(self._events)
+                self._operation_at, self._moments = len(self._events), []
             case "operation-ended":
                 self._take_unclaimed()
             case "call-begins":
@@ -130,7 +133,9 @@ class Gathering:
                 self._run.child_is_over(payload)
             case "children-are-over":
                 self._call = -1
-                self._events.extend(self._wire(self._run.child_exchanges()))
+                wire = self._wire(self._run.child_exchanges())
+                self._events.extend(wire)
+                self._moments.extend(time.monotonic() for _ in wire)
             case "probe":
                 self._run.probe = payload
             case "shut-down":
@@ -181,8 +186,14 @@ class Gathering:
         in_call, self._call = self._call >= 0, -1
         exchanges = self._run.end_call(self._wire_count)
         self._wire_count += len(exchanges)
-        at = len(self._events) if in_call else self._operation_at
-        self._events[at:at] = self._wire(exchanges)
+        if in_call:
+            self._events.extend(self._wire(exchanges))
+            return
+        for exchange in exchanges:
+            since = sum(moment < exchange.began for moment in self._moments)
+            at = self._operation_at + since
+            self._events[at:at] = wire = self._wire([exchange])
+            self._moments[since:since] = [exchange.began for _ in wire]
 
     def _text_before(self) -> int:
         """Characters of text in the answers of this turn that had been written whole, ahead of the one on its way."""

@@ -133,7 +133,8 @@ class Operations:
         return saved
 
     def _swap(self) -> None:
-        provider = self._run.providers.tapped(self._run.path)
+        providers, path = self._run.providers, self._run.path
+        provider = providers.tapped(path) if providers.has_path(path) else None
         self._needed("swap")(self._run.handle, provider)
         self._recorder.event(Swapped(name=self._run.subject.adapter.name, **self._place))
 

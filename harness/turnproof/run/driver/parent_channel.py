@@ -11,6 +11,7 @@ import queue
 import select
 import sys
 import threading
+import time
 from collections.abc import Callable
 from multiprocessing.connection import Connection
 from typing import Any
@@ -49,6 +50,7 @@ class Control:
         self._conn = conn
         self._send_lock = threading.Lock()
         self._waiting: list[Event] = []
+        self._moments: list[float] = []
         self._acks: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self.on_cancel: Callable[[Arrived], None] | None = None
         self.next_job: queue.SimpleQueue[Any] = queue.SimpleQueue()
@@ -56,9 +58,11 @@ class Control:
         self._thread.start()
 
     def event(self, event: Event) -> None:
-        """Record an event. It travels with the next message: a write for each would cost more than the run itself."""
+        """Record an event, and when it was. It travels with the next message: a write for each would cost more than the
+        run itself."""
         with self._send_lock:
             self._waiting.append(event)
+            self._moments.append(time.monotonic())
 
     def ask(self, kind: str, payload: object = None) -> Any:
         """Tell the parent something and wait for its answer."""
@@ -75,8 +79,9 @@ class Control:
     def _send(self, kind: str, payload: object) -> None:
         with self._send_lock:
             events, self._waiting = self._waiting, []
+            moments, self._moments = self._moments, []
             # All of it is data, for which `send` would set up a pickler that can hand over sockets and locks as well.
-            self._conn.send_bytes(pickle.dumps((events, kind, payload)))
+            self._conn.send_bytes(pickle.dumps((events, moments, kind, payload)))
 
     def _read(self) -> None:
         while True:

@@ -108,6 +108,7 @@ class Providers:
 
     def tapped(self, path: Path) -> Any:
         """A fresh one whose calls are recorded. On the legacy path it has its cache plugin, if the scenario caches."""
+        self._recorder.session_alone = False
         provider = self.open(path)
         tap: StatelessTap | LegacyTap
         if path == "stateless":

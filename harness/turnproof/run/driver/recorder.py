@@ -59,6 +59,8 @@ class Recorder:
         self._seen = threading.Condition()
         self._text = self._thinking = self._calls = self._tokens = self._shown = 0
         self._in_call = False
+        self.session_alone = False
+        """Whether a session is judged that was handed no provider, so that nothing else shows what it shows."""
         self.streamed = False
         self.last_calls: tuple[FunctionCall, ...] = ()
         self.on_begin: Callable[[CallBegan], None] = lambda began: None
@@ -174,6 +176,14 @@ class Recorder:
         )
 
 
+def checked(name: str, value: object, kind: type) -> None:
+    """Raise ContractError where a callback got a value of another type: told to its caller, whose fault it is, since
+    anything else than data would spoil the evidence."""
+    if not isinstance(value, kind):
+        kinds = f"{'None' if value is None else type(value).__name__} instead of {kind.__name__}"
+        raise ContractError(f"{name} was called with {kinds}: {_CALLBACK_VALUES[name]}")
+
+
 class Callbacks:
     """Recording versions of the four callbacks of one call. After `close()` they report themselves as late."""
 
@@ -208,10 +218,7 @@ class Callbacks:
             if not self._open:
                 self._recorder.event(LateCallback(kind=record.__name__.strip("_"), **self._where))
                 return
-            if not isinstance(value, kind):
-                # Told to the adapter, whose fault it is: anything else than data would spoil the evidence.
-                kinds = f"{'None' if value is None else type(value).__name__} instead of {kind.__name__}"
-                raise ContractError(f"{name} was called with {kinds}: {_CALLBACK_VALUES[name]}")
+            checked(name, value, kind)
             record(value)
             try:
                 inner(value)

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal
 
 from ...cancel import CancelToken
+from ...errors import ProviderError
 from ...messages import Message, ToolResult
 from ...provider import Path
 from ...scenarios.model import Cut
@@ -19,6 +20,7 @@ from ..transcript import (
     Accounts,
     CallBegan,
     ContextReport,
+    Failed,
     HistorySnapshot,
     Refused,
     Retried,
@@ -53,6 +55,7 @@ class RunSession:
         self.subject = subject
         self.session = subject.session
         self.recorder = recorder
+        recorder.session_alone = subject.kind == "session"
         self.calls: list[CallBegan] = []
         self.handle: Any = None
         self.watcher = ProviderWatch(recorder) if job.watch != "nothing" else None
@@ -71,6 +74,7 @@ class RunSession:
         self._more_setup: Callable[[], dict[str, Any]] = dict
         self._attempt = 0
         self._retry_error = ""
+        self._retry_failure: Failed | None = None
         self._spans = self._watched()
         recorder.on_begin = self._call_begins
 
@@ -121,6 +125,11 @@ class RunSession:
     def streams(self) -> bool:
         """Whether answers are asked for as streams."""
         return self.job.key.mode == "stream"
+
+    @property
+    def system(self) -> str | None:
+        """The system text in force."""
+        return self._system
 
     @property
     def path(self) -> Path:
@@ -260,13 +269,18 @@ class RunSession:
         if seconds == BACKGROUND_AFTER and token is not None:
             return token.wait(seconds)
         turn = self.recorder.turn
-        self.recorder.event(Retried(attempt=self._attempt, delay=float(seconds), error=self._retry_error, turn=turn))
+        failure, self._retry_failure = self._retry_failure, None
+        self.recorder.event(
+            Retried(attempt=self._attempt, delay=float(seconds), error=self._retry_error, failure=failure, turn=turn)
+        )
         if self._cut is not None and self._cut.at == "backoff" and self._attempt - 1 == self._cut.index:
             self.recorder.cancel()
         return token is not None and token.is_cancelled
 
     def _retried(self, attempt: int, delay: float, error: BaseException) -> None:
         self._attempt, self._retry_error = attempt, type(error).__name__
+        if self.recorder.session_alone and isinstance(error, ProviderError):
+            self._retry_failure = failed("call", error, self.recorder.raised(error), turn=self.recorder.turn)
 
     def close(self) -> None:
         """Let go of the session and of every provider that was opened."""

@@ -55,8 +55,7 @@ class Tap:
             response = action()
             if not isinstance(response, ProviderResponse):
                 raise no_answer(response, "complete" if began.path == "stateless" else "send_message")
-            plain = msgspec.structs.replace(response, raw=None, structured_output=_plain(response.structured_output))
-            _decoder.decode(canonical(plain))  # what could not be read again must not get into the evidence
+            plain = plain_response(response)
         except BaseException as error:
             callbacks.close()
             self.recorder.end()
@@ -240,6 +239,13 @@ class LegacyTap(Tap):
         streamed = callbacks is not None
         began = _began(self.recorder, "legacy", history, self._system, self._tools, streamed, response_schema)
         return self._run(began, used, {"arguments": watched}, lambda: action(used))
+
+
+def plain_response(response: ProviderResponse) -> ProviderResponse:
+    """A response as the evidence has it. Raises for one that could not be read again."""
+    plain = msgspec.structs.replace(response, raw=None, structured_output=_plain(response.structured_output))
+    _decoder.decode(canonical(plain))
+    return plain
 
 
 def _comes_from(error: BaseException, callback_error: BaseException | None) -> bool:

@@ -82,8 +82,8 @@ class WorkerSlot(ABC):
                         continue
                     self._discard()
                     return RunEnded(how="hung", detail=f"no sign of life for {limit:g} s, {gathering.place()}")
-                events, kind, payload = conn.recv()
-                gathering.note(events)
+                events, moments, kind, payload = conn.recv()
+                gathering.note(events, moments)
                 limit = self._time_limit
                 if kind == "done":
                     self._opened.add(job.adapter)

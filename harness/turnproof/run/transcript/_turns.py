@@ -26,10 +26,11 @@ class TurnBegan(BaseEvent, frozen=True, kw_only=True, omit_defaults=True, tag="t
 class CallBegan(BaseEvent, frozen=True, kw_only=True, omit_defaults=True, tag="call_began"):
     """The session hands these messages, system text and tools to the adapter. `round` counts tool-result rounds.
 
-    `path` is that of the provider which is called. `child`: a child of the session calls it, which has a conversation
-    of its own. `broken` names what a probe has broken in the history on purpose. `at_ms` is when the call began, in
-    milliseconds since the run did, and `ms` how long it took; None where nobody measured it, or the call never came to
-    its end. No time is in any digest.
+    `path` is that of the provider which is called; None where a probe says something again to a session that shows no
+    calls, which then holds all messages but the last one. `child`: a child of the session calls it, which has a
+    conversation of its own. `broken` names what a probe has broken in the history on purpose. `at_ms` is when the call
+    began, in milliseconds since the run did, and `ms` how long it took; None where nobody measured it, or the call
+    never came to its end. No time is in any digest.
     """
 
     messages: tuple[Message, ...]
@@ -142,11 +143,15 @@ class ToolWentOn(BaseEvent, frozen=True, kw_only=True, omit_defaults=True, tag="
 
 
 class Retried(BaseEvent, frozen=True, kw_only=True, omit_defaults=True, tag="retried"):
-    """The session slept `delay` seconds (virtual time) before attempt `attempt`, because of `error`."""
+    """The session slept `delay` seconds (virtual time) before attempt `attempt`, because of `error`.
+
+    `failure` is that error with all that it says, where no provider call shows it.
+    """
 
     attempt: int
     delay: float
     error: str
+    failure: Failed | None = None
 
 
 class HistorySnapshot(BaseEvent, frozen=True, kw_only=True, omit_defaults=True, tag="history"):
@@ -199,11 +204,15 @@ class TakenBack(BaseEvent, frozen=True, kw_only=True, omit_defaults=True, tag="t
 
 
 class TurnEnded(BaseEvent, frozen=True, kw_only=True, omit_defaults=True, tag="turn_ended"):
-    """A scenario turn is over. `shown` is the text the user saw, without what was taken back."""
+    """A scenario turn is over. `shown` is the text the user saw, without what was taken back.
+
+    `answer` is the model's last answer as the session gave it to its user, where no provider call shows it.
+    """
 
     outcome: Literal["answer", "error", "cancelled"]
     shown: str = ""
     text: str = ""
+    answer: ProviderResponse | None = None
 
 
 class RunEnded(BaseEvent, frozen=True, kw_only=True, omit_defaults=True, tag="run_ended"):
