@@ -30,6 +30,7 @@ from .pairs import PAIRS
 
 WITHOUT_PAIR: Mapping[str, str] = {
     "rate-limit": "it depends on what else the project sends: `error_kind(429)` and the faults of the emulator",
+    "resume-position": "it is about a stream that was sent before: `test_store.py`",
 }
 """Rules that no request can break by itself, with the reason."""
 
@@ -59,7 +60,7 @@ ACCEPTED: tuple[Accepted[Ask], ...] = (
 judge = judge_by(DIALECT, world)
 
 REFUSALS: RefusalKit[Ask] = RefusalKit(
-    DIALECT, rules.ALL, PAIRS, WITHOUT_PAIR, judge, ACCEPTED,
+    DIALECT, rules.ALL, PAIRS, WITHOUT_PAIR, judge, ACCEPTED, inferred_without_pair=frozenset({"resume-position"}),
     several=(loop(thought(""), call(), messages=[]), (True, False, False)),
     wrong_key=Ask(raw=b"{", headers={"x-goog-api-key": "wrong"}), bad_key=rules.BAD_KEY,
     kinds={400: "invalid_request", 403: "permission_denied", 418: "invalid_request", 429: "too_many_requests",

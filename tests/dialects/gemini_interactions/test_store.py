@@ -10,12 +10,12 @@ import pytest
 
 from turnproof.dialects.base import PromptUsage, Rendered, World
 from turnproof.dialects.gemini_interactions import DIALECT
-from turnproof.dialects.gemini_interactions.store import KEPT_SECONDS
+from turnproof.dialects.gemini_interactions.store import KEPT_SECONDS, kept_interaction, remember
 from turnproof.messages import Text
 
 from ..answers import body_of, reply
 from ..requests import Json
-from .builders import OPENING, Ask, ask, on, user, world
+from .builders import MODEL, OPENING, Ask, ask, model, on, user, world
 from .rendering import events, read, read_request
 
 THANKS = user("Thanks")
@@ -169,6 +169,25 @@ def test_a_stream_is_taken_up_again_behind_the_event_that_came_last() -> None:
     assert store_operation(at, name, stream="true", last_event_id=sent[-1]["event_id"]).events == rendered.events[-1:]
 
 
+def test_a_stream_that_is_taken_up_behind_an_event_that_it_does_not_have_is_logged() -> None:
+    at = world()
+    sent = events(answer(at, ask(background=True, stream=True)))
+    name, last = sent[0]["interaction"]["id"], sent[-1]["event_id"]
+    assert refusals(at, on(name, stream="true", last_event_id=last)) == []
+    for unknown in ("evt_none", f"evt_{len(sent)}", "-1"):
+        assert refusals(at, on(name, stream="true", last_event_id=unknown)) == ["resume-position"]
+
+
+def test_going_on_from_what_was_cancelled_is_logged() -> None:
+    at = world()
+    name = answer_body(at, ask(background=True))["id"]
+    store_operation(at, f"{name}/cancel", "POST")
+    request = ask(THANKS, previous_interaction_id=name)
+    [refusal] = DIALECT.validate(request.request(), read_request(request, at), at)
+    assert (refusal.rule.id, refusal.rule.enforced) == ("gemini-interactions/unfinished-previous", False)
+    assert refusal.message == f"The interaction {name} has the status 'cancelled'."
+
+
 def test_a_stream_that_nobody_can_take_up_has_no_ids() -> None:
     assert not any("event_id" in each for each in events(answer(world(), ask(stream=True))))
 
@@ -202,3 +221,17 @@ def test_a_long_chain_is_told_whole() -> None:
     for n in range(1, 300):
         name = answer_body(at, ask(user(str(n)), previous_interaction_id=name), seed=str(n))["id"]
     assert len(said_in(at, ask(THANKS, previous_interaction_id=name))) == 601
+
+
+def test_a_chain_of_ten_thousand_is_read_whole_and_keeps_nothing_twice() -> None:
+    at = world()
+    name = None
+    for number in range(10_000):
+        interaction = {"id": f"v1_{number}", "status": "completed", "steps": [model("On.")]}
+        previous = kept_interaction(at, name)
+        remember(interaction, (user(str(number)),), at, stored=True, model=MODEL, previous=previous)
+        name = interaction["id"]
+    found = kept_interaction(at, name)
+    assert found is not None
+    assert len(found.context) == 20_000
+    assert found.context[0] == user("0")

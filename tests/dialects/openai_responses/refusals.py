@@ -30,6 +30,7 @@ from .pairs import PAIRS
 WITHOUT_PAIR: Mapping[str, str] = {
     "rate-limit": "it depends on what else the organisation sends: `error_kind(429)` and the faults of the emulator",
     "response-not-found": "only logged, and yet there is nothing to answer with: `test_stored_operations.py`",
+    "resume-position": "it is about a stream that was sent before: `test_stored_operations.py`",
     **dict.fromkeys(
         ("socket-life", "lane-name", "lane-limit", "socket-message", "http-field-on-a-socket"),
         "it is about a WebSocket, which a table of requests does not open: `test_over_socket.py`",
@@ -83,7 +84,7 @@ judge = judge_by(DIALECT, world)
 REFUSALS: RefusalKit[Ask] = RefusalKit(
     DIALECT, rules.ALL, PAIRS, WITHOUT_PAIR, judge, ACCEPTED,
     inferred_without_pair=frozenset(
-        {"response-not-found", "socket-message", "http-field-on-a-socket"}
+        {"response-not-found", "resume-position", "socket-message", "http-field-on-a-socket"}
     ),
     several=(ask(OPENING, output(), call(), tools=[function("a.b"), function("r" * 65)]), (True, False, False)),
     wrong_key=Ask(raw=b"{", headers={"authorization": "Bearer wrong"}), bad_key=rules.BAD_KEY,

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from turnproof.dialects.base import Call, Reply
-from turnproof.dialects.openai_responses import DIALECT
+from turnproof.dialects.openai_responses import DIALECT, rules
 from turnproof.dialects.openai_responses.store import KEPT_SECONDS, remember, stored_response
 from turnproof.messages import Text
 from turnproof.wire.emulator import EmulatorServer
@@ -52,6 +52,13 @@ def refusal_message(question: Any, *, status: int = 404) -> str:
         question()
     assert raised.value.status_code == status
     return str(raised.value.body["message"])
+
+
+def logged_rules(running: Service) -> list[str]:
+    """The rules that the last request breaks, none of which is enforced."""
+    findings = running.run.exchanges[-1].findings
+    assert not any(each.enforced for each in findings)
+    return [each.rule.id for each in findings]
 
 
 # -- responses
@@ -128,6 +135,49 @@ def test_a_stream_in_the_background_is_taken_up_where_it_was_left(running: Servi
     assert [event.to_dict(mode="json") for event in rest] == events[3:]
 
 
+def test_a_stream_that_is_taken_up_at_a_number_that_it_does_not_have_is_logged(running: Service) -> None:
+    running.say(REPLIES["text"])
+    stream = running.client.responses.create(model=MODEL, input="Hello", background=True, stream=True)
+    events = [event.to_dict(mode="json") for event in stream]
+    name, unknown = events[0]["response"]["id"], [rules.RESUMED_ELSEWHERE.id]
+    for after, rest, logged in (
+        (len(events) - 1, [], []), (len(events), [], unknown), (10_000, [], unknown), (-1, events, unknown),
+    ):  # fmt: skip
+        taken_up = running.client.responses.retrieve(name, stream=True, starting_after=after)
+        assert [event.to_dict(mode="json") for event in taken_up] == rest
+        assert logged_rules(running) == logged
+
+
+@pytest.mark.parametrize("status", ["queued", "in_progress", "cancelled"])
+def test_going_on_from_a_response_that_is_not_finished_is_logged(running: Service, status: str) -> None:
+    created = running.create("Later.", background=True)
+    if status == "in_progress":
+        running.client.responses.retrieve(created.id)
+    elif status == "cancelled":
+        running.client.responses.cancel(created.id)
+    running.create(previous_response_id=created.id)
+    assert logged_rules(running) == [rules.UNFINISHED_PREVIOUS.id]
+    assert running.run.exchanges[-1].findings[0].message.endswith(f"has the status '{status}'.")
+
+
+@pytest.mark.parametrize("method", ["GET", "DELETE"])
+def test_time_alone_is_at_fault_for_a_response_that_has_expired(method: str) -> None:
+    now = [0.0]
+    at = world()
+    at.clock = lambda: now[0]
+    name = final(render(REPLIES["text"], new_call(at=at), at=at))["id"]
+    now[0] = KEPT_SECONDS
+
+    def outdated(sendable: Ask) -> list[bool]:
+        call = DIALECT.parse(sendable.request(), at)
+        assert isinstance(call, Call)
+        return [each.outdated for each in DIALECT.validate(sendable.request(), call, at)]
+
+    assert outdated(Ask(path=f"/v1/responses/{name}", method=method)) == [True]
+    assert outdated(Ask(path="/v1/responses/resp_never", method=method)) == [False]
+    assert outdated(Ask({"model": MODEL, "input": "On.", "previous_response_id": name})) == [True]
+
+
 def test_a_response_is_kept_for_thirty_days() -> None:
     now = [0.0]
     at = world()
@@ -166,6 +216,15 @@ def test_a_conversation_is_compacted_and_gone_on_with(running: Service) -> None:
     assert [item.content[0].text for item in compaction.output[:2]] == ["Say one.", "Say two."]
     items = [item.to_dict(mode="json", warnings=False) for item in compaction.output]
     assert running.create("On.", input=[*items, {"role": "user", "content": "And now?"}]).output_text == "On."
+
+
+def test_there_is_nothing_to_compact_without_an_input_or_behind_an_unknown_response(running: Service) -> None:
+    def compact(**body: Any) -> str:
+        return refusal_message(lambda: running.client.responses.compact(model=MODEL, **body), status=400)
+
+    assert "must be provided" in compact()
+    assert "must be provided" in compact(input=[])
+    assert compact(previous_response_id="resp_gone") == "Previous response with id 'resp_gone' not found."
 
 
 # -- conversations

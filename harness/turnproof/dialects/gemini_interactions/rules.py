@@ -78,6 +78,9 @@ BACKGROUND_UNSTORED = _documented(
 )
 NOT_IN_BACKGROUND = _documented("cancel-of-foreground", "only an interaction in the background can be cancelled")
 RESUMED_WITHOUT_STREAM = _documented("resume-without-stream", "`last_event_id` can only be used with `stream`")
+RESUMED_ELSEWHERE = _rule(
+    "resume-position", note="nobody was seen taking up a stream behind an event that the stream does not have"
+)
 
 # The conversation
 UNSIGNED_THOUGHT = _rule(

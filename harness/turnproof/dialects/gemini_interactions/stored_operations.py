@@ -63,10 +63,17 @@ def _with_input(interaction: Step, found: StoredInteraction, call: InteractionsC
     return whole | {"input": list(found.input_steps)} if call.settings.get("include_input") == "true" else whole
 
 
+def has_event(events: tuple[WireEvent, ...], event_id: object) -> bool:
+    """Whether a stream has an event with this id."""
+    return _place(events, event_id) is not None
+
+
 def _events_after(events: tuple[WireEvent, ...], last: object) -> tuple[WireEvent, ...]:
     """The events that come behind the one with this id; all of them without one, or where nobody knows it."""
-    if not isinstance(last, str) or not last:
-        return events
-    mark = f'"event_id":"{last}"'.encode()
-    at = next((n for n, event in enumerate(events) if mark in event.data), -1)
-    return events[at + 1 :]
+    at = _place(events, last)
+    return events if at is None else events[at + 1 :]
+
+
+def _place(events: tuple[WireEvent, ...], event_id: object) -> int | None:
+    mark = f'"event_id":"{event_id}"'.encode()
+    return next((n for n, event in enumerate(events) if mark in event.data), None)

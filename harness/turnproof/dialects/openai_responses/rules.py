@@ -175,6 +175,9 @@ NOT_IN_BACKGROUND = _rule(
 UNFINISHED_PREVIOUS = _rule(
     "unfinished-previous-response", note="nobody was seen going on from a response that failed or is not finished"
 )
+RESUMED_ELSEWHERE = _rule(
+    "resume-position", note="nobody was seen taking up a stream behind an event that the stream does not have"
+)
 ITEM_NOT_FOUND = _rule(
     "item-not-found", *earlier_threads("openai/openai-agents-python#1756", "vercel/ai#7543", "earendil-works/pi#5059")
 )

@@ -95,7 +95,13 @@ def has_expired(world: World, response_id: object) -> bool:
     found = world.resources.get(response_id) if isinstance(response_id, str) else None
     if not isinstance(found, StoredResponse) or not found.stored:
         return was_held(world, response_id)
-    return kept_response(world, response_id) is None
+    return has_run_out(world, response_id)
+
+
+def has_run_out(world: World, response_id: object) -> bool:
+    """Whether time alone ended that this response can be asked for."""
+    found = world.resources.get(response_id) if isinstance(response_id, str) else None
+    return isinstance(found, StoredResponse) and kept_response(world, response_id) is None
 
 
 def kept_conversation(world: World, conversation_id: object) -> Conversation | None:

@@ -9,7 +9,7 @@ from ...base import Refusal, World
 from .. import rules
 from ..addresses import InteractionsCall
 from ..store import has_expired, kept_interaction
-from ..stored_operations import unknown_interaction
+from ..stored_operations import has_event, unknown_interaction
 from .context import Context, refuse
 
 _UNFINISHED = frozenset({"queued", "in_progress", "failed", "cancelled"})
@@ -39,3 +39,6 @@ def check_operation(call: InteractionsCall, world: World) -> Iterator[Refusal]:
         yield refuse(rules.NOT_IN_BACKGROUND, message)
     elif call.settings.get("last_event_id") and not call.stream:
         yield refuse(rules.RESUMED_WITHOUT_STREAM, "`last_event_id` requires `stream`.", "last_event_id")
+    elif (last := call.settings.get("last_event_id")) and found.events and not has_event(found.events, last):
+        message = f"The stream of {call.resource} has no event with the id {last!r}."
+        yield refuse(rules.RESUMED_ELSEWHERE, message, "last_event_id")
