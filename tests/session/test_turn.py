@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 import pytest
@@ -465,6 +466,49 @@ def test_a_tool_cannot_start_a_turn_or_change_the_session_it_runs_in(path: str) 
     session, _ = open_session(path, reply(call()), reply("done"), tools=[tool(run=run)])
     assert session.send("Hi").text == "done"
     assert len(refused) == 4
+
+
+def test_sessions_whose_tools_call_each_other_are_told_that_they_would_wait_for_themselves(path: str) -> None:
+    errors_seen: list[str] = []
+
+    def ask_parent(args: dict[str, Any], token: CancelToken) -> Any:
+        try:
+            return parent.send("And you?").text
+        except errors.UsageError as error:
+            errors_seen.append(str(error))
+            raise
+
+    parent, _ = open_session(
+        path, reply(call()), reply("done"), tools=[tool(run=lambda args, token: child.send("You?").text)]
+    )
+    child, _ = open_session(path, reply(call()), reply("I am a child"), tools=[tool(run=ask_parent)])
+    assert parent.send("Hi").text == "done"
+    (word,) = errors_seen
+    assert word == (
+        "a turn of this session is running, and it waits for the tool, callback or child that makes this call: return "
+        "from there first, or use another session"
+    )
+    (result,) = [part for message in parent.history.messages for part in message.parts if isinstance(part, ToolResult)]
+    assert (result.result, result.is_error) == ("I am a child", False)
+
+
+def test_a_session_that_is_busy_elsewhere_is_told_to_be_waited_for(path: str) -> None:
+    refused: list[str] = []
+
+    def run(args: dict[str, Any], token: CancelToken) -> Any:
+        def send() -> None:
+            with pytest.raises(errors.UsageError) as refusal:
+                session.send("me too")
+            refused.append(str(refusal.value))
+
+        thread = threading.Thread(target=send)
+        thread.start()
+        thread.join()
+        return "ok"
+
+    session, _ = open_session(path, reply(call()), reply("done"), tools=[tool(run=run)])
+    session.send("Hi")
+    assert refused == ["a turn of this session is running: wait for it, or stop() it first"]
 
 
 def test_a_history_from_elsewhere_is_made_sound_before_it_is_sent_and_stays_so(path: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 
 from ..cancel import CancelToken
 from ..errors import UsageError
@@ -13,6 +14,9 @@ from .history import SessionHistory
 from .observer import SessionObserver
 from .result import TurnResult
 from .retry import Sleep
+
+_GUARDS_IN_USE: ContextVar[tuple[TurnGuard, ...]] = ContextVar("turnproof_guards_in_use", default=())
+"""The guards of the sessions that wait for the code that runs here. Tools run in a copy of their turn's context."""
 
 
 class TurnGuard:
@@ -41,10 +45,17 @@ class TurnGuard:
         """Keep everything else out. Raises UsageError where something runs already."""
         # Not blocking: a tool or a callback that came back in here would wait for itself for ever.
         if not self._busy.acquire(blocking=False):
+            if self in _GUARDS_IN_USE.get():
+                raise UsageError(
+                    "a turn of this session is running, and it waits for the tool, callback or child that makes this "
+                    "call: return from there first, or use another session"
+                )
             raise UsageError("a turn of this session is running: wait for it, or stop() it first")
+        before = _GUARDS_IN_USE.set((*_GUARDS_IN_USE.get(), self))
         try:
             yield
         finally:
+            _GUARDS_IN_USE.reset(before)
             self._busy.release()
 
     @contextmanager

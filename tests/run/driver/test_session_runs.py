@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -135,10 +136,31 @@ def test_a_list_that_was_emptied_is_filled_again_before_the_next_turn() -> None:
     assert snapshot_texts(transcript, "turn")[-1] == ["one", "Yes.", "two", "Yes."]
 
 
-def test_a_history_of_something_else_than_messages_is_refused() -> None:
-    transcript = run(on_toy(history=lambda session: ["Hi"]), talk(build_turn("one")))
+NO_MESSAGE = (
+    "history() has a {} at index {} instead of a Message: the binding has to translate what its session holds into "
+    "turnproof.messages.Message"
+)
+NO_LIST = "history() returned {} instead of a list of Messages"
+
+
+@pytest.mark.parametrize(
+    ("history", "message"),
+    [
+        (lambda session: ["Hi"], NO_MESSAGE.format("str", 0)),
+        (lambda session: [Message.user("Hi"), {"role": "assistant"}], NO_MESSAGE.format("dict", 1)),
+        (lambda session: [SimpleNamespace(role="user")], NO_MESSAGE.format("SimpleNamespace", 0)),
+        (lambda session: {"messages": []}, NO_LIST.format("dict")),
+        (lambda session: "user: Hi", NO_LIST.format("str")),
+        (lambda session: None, NO_LIST.format("NoneType")),
+        # It could be read once only, and would be empty for whoever asks next.
+        (lambda session: iter(session.history.messages), NO_LIST.format("list_iterator")),
+    ],
+    ids=["texts", "dicts", "objects", "state", "text", "nothing", "iterator"],
+)
+def test_a_history_in_the_form_of_another_framework_is_refused_by_name(history: Any, message: str) -> None:
+    transcript = run(on_toy(history=history), talk(build_turn("one")))
     assert transcript.of(t.HistorySnapshot) == []
-    assert "history() has a str at index 0" in transcript.of(t.Refused)[0].message
+    assert {(one.operation, one.message) for one in transcript.of(t.Refused)} == {("history", message)}
 
 
 def test_a_save_that_is_no_text_is_refused() -> None:

@@ -16,7 +16,7 @@ from ...provider import ASSUMED, Capabilities, Difference
 from ...run.transcript import TurnEnded
 from ...scenarios import Scenario
 from ...subject import FACTS, OPERATIONS, Subject, SubjectKind
-from .undecided_causes import claims_missing, cut_runs, in_runs, not_run, runs_of
+from .undecided_causes import claims_missing, cut_runs, in_runs, not_run, runs_of, unread_history
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +121,7 @@ def decide(
         verdict = _of_a_session(verdict)
     if verdict.status is not Status.INCONCLUSIVE:
         return verdict
-    if verdict.compared_nothing and is_derived:
+    if verdict.compared_nothing and is_derived and not any(map(unread_history, every)):
         return not_claimed(f"the {subject.kind} does not show its provider calls")
     return _explained(verdict, requirement, path, every, subject, registry)
 

@@ -14,7 +14,7 @@ from ...judge.requirements import Requirement
 from ...judge.undecided import Obstacle, Undecided
 from ...judge.view import Asked, ProviderCall, TurnView, View, broken_rule
 from ...provider import Capabilities
-from ...run.transcript import Chunk, Event, Failed, FunctionCallDetected, Thinking, UsageUpdate
+from ...run.transcript import Chunk, Event, Failed, FunctionCallDetected, Refused, Thinking, UsageUpdate
 from ...scenarios import Scenario
 
 MOST: Final = 20
@@ -36,6 +36,7 @@ def runs_of(requirement: Requirement, path: str, views: Iterable[View]) -> list[
 
 def in_runs(views: Sequence[View], callbacks: Sequence[str], claims: Capabilities, asks: Asked) -> Iterator[Undecided]:
     """What kept these runs from showing anything. `asks` is what has to happen before a run shows something."""
+    yield from _unread_histories(views)
     yield from _raised(views, claims)
     yield from _refused(views)
     yield from cut_runs(views)
@@ -87,6 +88,22 @@ def claims_missing(lacking: Mapping[str, Sequence[str]]) -> Iterator[Undecided]:
         by_need.setdefault(tuple(sorted(lacks)), []).append(name)
     for lacks in sorted(by_need, key=lambda names: (len(names), names)):
         yield Undecided(kind=Obstacle.CLAIM_MISSING, scenarios=tuple(by_need[lacks]), lacks=lacks)
+
+
+def unread_history(view: View) -> Refused | None:
+    """The first time that the session's `history` raised, or returned something else than messages."""
+    return next((one for one in view.transcript.of(Refused) if one.operation == "history"), None)
+
+
+def _unread_histories(views: Iterable[View]) -> Iterator[Undecided]:
+    """What a session did not say of its history: those of one text together."""
+    found: dict[tuple[str, str], list[tuple[View, Refused]]] = {}
+    for view in views:
+        if (refused := unread_history(view)) is not None:
+            found.setdefault((refused.error, refused.message), []).append((view, refused))
+    for (error, message), cases in list(found.items())[:MOST]:
+        runs, raised = _keys(view for view, _ in cases), cases[0][1].raised
+        yield Undecided(kind=Obstacle.CALL_RAISED, runs=runs, error=error, message=message, raised=raised)
 
 
 def _raised(views: Iterable[View], claims: Capabilities) -> Iterator[Undecided]:
@@ -147,7 +164,7 @@ def _refusals(call: ProviderCall) -> list[BrokenRule]:
 
 def _is_troubled(view: View, claims: Capabilities) -> bool:
     refused = any(_refusals(call) for turn in _answered_turns(view) for call in turn.calls)
-    return refused or any(True for _ in _unexpected(view, claims))
+    return refused or unread_history(view) is not None or any(True for _ in _unexpected(view, claims))
 
 
 def _has_callback(view: View, callback: str) -> bool:

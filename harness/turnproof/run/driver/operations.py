@@ -121,7 +121,7 @@ class Operations:
         saved = self._saved()
         self._recorder.event(Saved(data=saved, **self._place))
         handle = self._needed("load")(self._run.setup(), saved[: len(saved) // 2])
-        messages = tuple(self._session.history(handle))
+        messages = tuple(self._run.history_of(handle))
         self._recorder.event(Loaded(messages=messages, damaged=True, **self._place))
 
     def _saved(self) -> str:

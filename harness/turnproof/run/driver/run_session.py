@@ -119,7 +119,7 @@ class RunSession:
 
     def _current_history(self) -> Sequence[Message]:
         """What is held by the session whose turn it is, this one or its child."""
-        return self.session.history(self.child_handles[0]) if self.recorder.child else self.history()
+        return self.history_of(self.child_handles[0] if self.recorder.child else self.handle)
 
     @property
     def streams(self) -> bool:
@@ -137,11 +137,20 @@ class RunSession:
         return self.session.path(self.handle) if self.session.path is not None else self.job.key.path
 
     def history(self) -> Sequence[Message]:
-        """The messages that the session holds. Raises TypeError for anything that is no message."""
-        messages = self.session.history(self.handle)
+        """The messages that the session holds, as it hands them out. Raises TypeError for anything else."""
+        return self.history_of(self.handle)
+
+    def history_of(self, handle: Any) -> Sequence[Message]:
+        """The same of the session behind another handle."""
+        messages = self.session.history(handle)
+        if not isinstance(messages, Sequence) or isinstance(messages, str | bytes):
+            raise TypeError(f"history() returned {type(messages).__name__} instead of a list of Messages")
         for index, message in enumerate(messages):
             if not isinstance(message, Message):
-                raise TypeError(f"history() has a {type(message).__name__} at index {index} instead of a Message")
+                raise TypeError(
+                    f"history() has a {type(message).__name__} at index {index} instead of a Message: the binding has "
+                    "to translate what its session holds into turnproof.messages.Message"
+                )
         return messages
 
     def snapshot(self, after: str) -> None:
