@@ -109,6 +109,12 @@ class Conversation:
 
     # -- the conversation
 
+    def stop(self) -> None:
+        self._turn.cancel_token.cancel()
+
+    def spawn(self) -> Conversation:
+        return type(self)(self.setup)
+
     def stored(self) -> AgentSession | None:
         found = self.database.get_session(session_id=ID, session_type=SessionType.AGENT)
         return found if isinstance(found, AgentSession) else None
@@ -184,13 +190,13 @@ SESSION = SessionBinding(
     send_parts=send_parts,
     history=Conversation.history,
     message_ids=False,
-    stop=lambda conversation: conversation._turn.cancel_token.cancel(),
+    stop=Conversation.stop,
     configure=Conversation.configure,
     reset=Conversation.reset,
     revert=Conversation.revert,
     save=Conversation.save,
     load=load,
-    spawn=lambda parent: Conversation(parent.setup),
+    spawn=Conversation.spawn,
     capabilities=CLAIMS,
     package="agno",
 )

@@ -143,6 +143,12 @@ class Conversation:
             forget()
         raise RuntimeError("the agent ended without a response")
 
+    def stop(self) -> None:
+        self.turn.cancel_token.cancel()
+
+    def spawn(self) -> Conversation:
+        return type(self)(self.setup)
+
     def close(self) -> None:
         self._runner.run(self._client.close())
         self._runner.close()
@@ -160,6 +166,12 @@ class Conversation:
         await self.context.clear()
         for message in library_messages:
             await self.context.add_message(message)
+
+    def history(self) -> list[messages.Message]:
+        return list(neutral(self.library_messages()))
+
+    def reset(self) -> None:
+        self.hold(())
 
     def revert(self, turn: int) -> None:
         self.hold(up_to_turn(self.library_messages(), turn, lambda message: isinstance(message, UserMessage)))
@@ -216,15 +228,15 @@ SESSION = SessionBinding(
     adapter=WIRE,
     open=Conversation,
     send=Conversation.send,
-    history=lambda conversation: list(neutral(conversation.held())),
+    history=Conversation.history,
     message_ids=False,
-    stop=lambda conversation: conversation.turn.cancel_token.cancel(),
+    stop=Conversation.stop,
     configure=Conversation.configure,
-    reset=lambda conversation: conversation.hold(()),
+    reset=Conversation.reset,
     revert=Conversation.revert,
     save=Conversation.save,
     load=load,
-    spawn=lambda parent: Conversation(parent.setup),
+    spawn=Conversation.spawn,
     close=Conversation.close,
     capabilities=CLAIMS,
     package="autogen-agentchat",

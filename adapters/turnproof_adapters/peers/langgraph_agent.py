@@ -113,6 +113,12 @@ class Conversation:
 
     # -- the conversation
 
+    def stop(self) -> None:
+        self._turn.cancel_token.cancel()
+
+    def spawn(self) -> Conversation:
+        return type(self)(self.setup)
+
     def library_messages(self) -> list[Any]:
         return list(self.agent.get_state(THREAD).values.get("messages", ()))
 
@@ -120,6 +126,12 @@ class Conversation:
         self._saver.delete_thread(THREAD["configurable"]["thread_id"])
         if library_messages:
             self.agent.update_state(THREAD, {"messages": list(library_messages)}, as_node="model")
+
+    def reset(self) -> None:
+        self.hold(())
+
+    def save(self) -> str:
+        return json.dumps(library.messages_to_dict(self.library_messages()))
 
     def history(self) -> list[messages.Message]:
         return list(joined_results(self._neutral(self.library_messages())))
@@ -172,13 +184,13 @@ SESSION = SessionBinding(
     send_parts=send_parts,
     history=Conversation.history,
     message_ids=False,
-    stop=lambda conversation: conversation._turn.cancel_token.cancel(),
+    stop=Conversation.stop,
     configure=Conversation.configure,
-    reset=lambda conversation: conversation.hold(()),
+    reset=Conversation.reset,
     revert=Conversation.revert,
-    save=lambda conversation: json.dumps(library.messages_to_dict(conversation.held())),
+    save=Conversation.save,
     load=load,
-    spawn=lambda parent: Conversation(parent.setup),
+    spawn=Conversation.spawn,
     capabilities=AGENT_CAPABILITIES,
     package="langgraph",
 )

@@ -159,6 +159,12 @@ class Conversation:
         finally:
             forget()
 
+    def stop(self) -> None:
+        self._turn.cancel_token.cancel()
+
+    def spawn(self) -> Conversation:
+        return type(self)(self.setup)
+
     def close(self) -> None:
         self._runner.run(self._client.close())
         self._runner.close()
@@ -172,6 +178,15 @@ class Conversation:
     def replace(self, items: Sequence[Any]) -> None:
         self._runner.run(self.items.clear_session())
         self._runner.run(self.items.add_items(list(items)))
+
+    def history(self) -> list[messages.Message]:
+        return neutral(self.stored_items())
+
+    def reset(self) -> None:
+        self.replace(())
+
+    def save(self) -> str:
+        return json.dumps(self.stored_items())
 
     def revert(self, turn: int) -> None:
         items = self.stored_items()
@@ -248,15 +263,15 @@ SESSION = SessionBinding(
     adapter=WIRE,
     open=Conversation,
     send=Conversation.send,
-    history=lambda conversation: neutral(conversation.held()),
+    history=Conversation.history,
     message_ids=False,
-    stop=lambda conversation: conversation._turn.cancel_token.cancel(),
+    stop=Conversation.stop,
     configure=Conversation.configure,
-    reset=lambda conversation: conversation.replace(()),
+    reset=Conversation.reset,
     revert=Conversation.revert,
-    save=lambda conversation: json.dumps(conversation.held()),
+    save=Conversation.save,
     load=load,
-    spawn=lambda parent: type(parent)(parent.setup),
+    spawn=Conversation.spawn,
     close=Conversation.close,
     capabilities=CLAIMS,
     package="openai-agents",

@@ -66,6 +66,9 @@ class InChain(Stored):
             raise ValueError("a chain can only begin with a conversation by sending it")
         self.runs.clear()
 
+    def save(self) -> str:
+        return json.dumps(self.runs)
+
     def revert(self, turn: int) -> None:
         if turn >= len(self.runs):
             raise IndexError(f"there is no turn {turn}")
@@ -100,7 +103,7 @@ CHAIN: SessionBinding = replace(
     adapter=STORED_WIRE,
     open=InChain,
     revert=InChain.revert,
-    save=lambda conversation: json.dumps(conversation.runs),
+    save=InChain.save,
     load=load_chain,
     capabilities=STORED_CLAIMS,
 )

@@ -102,6 +102,15 @@ class Conversation:
             raise IndexError(f"there is no turn {turn}")
         del self.messages[(*starts, len(self.messages))[turn + 1] :]
 
+    def spawn(self) -> Conversation:
+        return type(self)(self.setup)
+
+    def reset(self) -> None:
+        self.messages.clear()
+
+    def save(self) -> str:
+        return m.ModelMessagesTypeAdapter.dump_json(self.messages).decode()
+
     def close(self) -> None:
         self._runner.run(self._close())
         self._runner.close()
@@ -176,11 +185,11 @@ SESSION = SessionBinding(
     history=Conversation.history,
     message_ids=False,
     configure=Conversation.configure,
-    reset=lambda conversation: conversation.messages.clear(),
+    reset=Conversation.reset,
     revert=Conversation.revert,
-    save=lambda conversation: m.ModelMessagesTypeAdapter.dump_json(conversation.messages).decode(),
+    save=Conversation.save,
     load=load,
-    spawn=lambda parent: type(parent)(parent.setup),
+    spawn=Conversation.spawn,
     close=Conversation.close,
     capabilities=AGENT_CAPABILITIES,
     package="pydantic-ai-slim",

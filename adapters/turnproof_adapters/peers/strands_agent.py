@@ -98,6 +98,15 @@ class Conversation:
         text = "".join(block.get("text", "") for block in result.message["content"])
         return SessionReply(text, "cancelled" if result.stop_reason == "cancelled" else "answer")
 
+    def stop(self) -> None:
+        self.agent.cancel()
+
+    def spawn(self) -> Conversation:
+        return type(self)(self.setup)
+
+    def reset(self) -> None:
+        self.messages.clear()
+
     def close(self) -> None:
         self._runner.close()
 
@@ -198,13 +207,13 @@ SESSION = SessionBinding(
     send_parts=lambda conversation, parts, turn: conversation.send(part_of(conversation, parts), turn),
     history=Conversation.history,
     message_ids=False,
-    stop=lambda conversation: conversation.agent.cancel(),
+    stop=Conversation.stop,
     configure=Conversation.configure,
-    reset=lambda conversation: conversation.messages.clear(),
+    reset=Conversation.reset,
     revert=Conversation.revert,
     save=saved,
     load=load,
-    spawn=lambda parent: Conversation(parent.setup),
+    spawn=Conversation.spawn,
     close=Conversation.close,
     capabilities=CLAIMS,
     package="strands-agents",

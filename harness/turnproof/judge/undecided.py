@@ -13,6 +13,7 @@ from .finding import BrokenRule
 class Obstacle(StrEnum):
     """What stood in the way of a verdict, in the order in which it is told."""
 
+    OPERATION_RAISED = "operation-raised"
     CALL_RAISED = "call-raised"
     REQUEST_REFUSED = "request-refused"
     RUN_CUT = "run-cut"
@@ -28,6 +29,8 @@ class Undecided(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     What else is set follows from `kind`:
 
+    - `operation-raised`: a session was asked about itself by `operation` (`history`), which raised in these `runs`; the
+      exception as in `call-raised`
     - `call-raised`: a provider call, or a turn, raised what no script asked for, in these `runs`: the exception as
       `error` with its `message`, and `raised` with its frames where they are known
     - `request-refused`: the API refused a request by `rule`, in these `runs`
@@ -47,6 +50,7 @@ class Undecided(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     runs: tuple[str, ...] = ()
     lacks: tuple[str, ...] = ()
     depth: str = ""
+    operation: str = ""
     how: str = ""
     detail: str = ""
     callback: str = ""

@@ -27,11 +27,10 @@ _NEVER: Final[Mapping[str, str]] = {
 def why_undecided(reason: Undecided) -> str:
     """What stood in the way, in a sentence without its full stop."""
     match reason.kind:
+        case Obstacle.OPERATION_RAISED:
+            return f"the session's {reason.operation}() raised {_exception(reason)}, in {_some(reason.runs)}"
         case Obstacle.CALL_RAISED:
-            what = f"{reason.error}: {one_line(reason.message)}" if reason.message else reason.error
-            frame = reason.raised.own_frame if reason.raised is not None else None
-            where = f" at {frame.location}" if frame is not None else ""
-            return f"a call raised {what}{where}, in {_some(reason.runs)}"
+            return f"a call raised {_exception(reason)}, in {_some(reason.runs)}"
         case Obstacle.REQUEST_REFUSED:
             rule = reason.rule
             api_words = f" ({one_line(rule.message)})" if rule is not None and rule.message else ""
@@ -59,6 +58,8 @@ def why_undecided(reason: Undecided) -> str:
 def what_to_do(reason: Undecided) -> str:
     """What would remove it: an imperative sentence without its full stop."""
     match reason.kind:
+        case Obstacle.OPERATION_RAISED:
+            return f"mend {reason.operation}() in the binding first: what it returns is what the requirement looks at"
         case Obstacle.CALL_RAISED:
             return "mend the call first; what the requirement asks for comes behind it"
         case Obstacle.REQUEST_REFUSED:
@@ -91,6 +92,13 @@ def why_not_claimed(reasons: Sequence[Undecided], kind: str) -> str:
     every = [name for reason in reasons for name in reason.scenarios]
     ways = list(dict.fromkeys(" and ".join(reason.lacks) for reason in reasons))
     return f"{_showing(every)} what the {kind} does not claim: {', or '.join(ways)}"
+
+
+def _exception(reason: Undecided) -> str:
+    """What was raised, and where."""
+    what = f"{reason.error}: {one_line(reason.message)}" if reason.message else reason.error
+    frame = reason.raised.own_frame if reason.raised is not None else None
+    return what + (f" at {frame.location}" if frame is not None else "")
 
 
 def _of_scenarios(names: Sequence[str]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +14,8 @@ import pytest
 from run.driver.foreign_session import FOREIGN, Handle
 
 from turnproof.messages import Message, Text
+from turnproof.run.places import run_place
+from turnproof.subject import Tool
 
 from .test_certify_sessions import certified
 
@@ -43,9 +46,24 @@ def in_capitals(handle: Handle) -> list[Message]:
     ]
 
 
+class Waiting(Handle):
+    """Waits behind each tool for something that nobody does."""
+
+    def running(self, tool: Tool) -> Any:
+        run = super().running(tool)
+
+        def run_and_wait(arguments: dict[str, Any]) -> None:
+            run(arguments)
+            threading.Event().wait()
+
+        return run_and_wait
+
+
 LIVE = replace(FOREIGN, name="live", open=Live, history=Live.history)
 CAPITALS = replace(FOREIGN, name="capitals", history=in_capitals)
 DICTS = replace(FOREIGN, name="dicts", history=lambda handle: [{"role": "user"}])  # type: ignore[list-item]
+RENAMED = replace(FOREIGN, name="renamed", history=lambda handle: handle.held())
+WAITING = replace(FOREIGN, name="waiting", open=Waiting)
 OWN_CHILD = replace(FOREIGN, name="own-child", spawn=lambda handle: handle)
 BLANK_COPY = replace(FOREIGN, name="blank-copy", load=lambda setup, saved: Handle(setup))
 
@@ -108,3 +126,25 @@ def test_a_history_in_the_form_of_another_framework_is_the_reason_why_nothing_is
     report_text = json.dumps(verdict)
     assert "history() has a dict at index 0 instead of a Message: the binding has to translate" in report_text
     assert "nothing to compare" not in report_text
+
+
+def test_a_history_that_raises_is_named_with_the_line_that_raised(tmp_path: Path) -> None:
+    found = certified(tmp_path, "commands.certify.test_lying_sessions:RENAMED", scenarios=("basics/plain",))
+    for requirement in ("history/what-was-said-is-held", "core/wire-is-what-the-session-holds"):
+        status, message = found.status(requirement)
+        assert status == "inconclusive"
+        assert message.startswith(
+            "the session's history() raised AttributeError: 'Handle' object has no attribute 'held' at "
+        )
+
+
+def test_a_session_that_waits_for_ever_behind_a_tool_hangs_by_its_own_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert run_place.__kwdefaults__ is not None
+    monkeypatch.setitem(run_place.__kwdefaults__, "time_limit", 1.5)
+    found = certified(tmp_path, "commands.certify.test_lying_sessions:WAITING", scenarios=("tools/one",))
+    status, message = found.status("core/turns-come-to-an-end")
+    assert status == "violated"
+    assert message.startswith("The session hung.")
+    assert "no sign of life for 1.5 s, in turn 0 (and" in message

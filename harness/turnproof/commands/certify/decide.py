@@ -16,7 +16,7 @@ from ...provider import ASSUMED, Capabilities, Difference
 from ...run.transcript import TurnEnded
 from ...scenarios import Scenario
 from ...subject import FACTS, OPERATIONS, Subject, SubjectKind
-from .undecided_causes import claims_missing, cut_runs, in_runs, not_run, runs_of, unread_history
+from .undecided_causes import claims_missing, cut_runs, in_runs, not_run, raised_about_itself, runs_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,11 +117,11 @@ def decide(
     if verdict.status is Status.HELD and live and not any(one.served for view in every for one in view.exchanges):
         verdict = inconclusive("the real service answered no request: there was nothing to keep the requirement with")
     is_derived = not all(view.shows_calls for view in every)
-    if is_derived and verdict.findings:
+    if verdict.findings and (is_derived or (subject.kind == "session" and _hides_calls(every))):
         verdict = _of_a_session(verdict)
     if verdict.status is not Status.INCONCLUSIVE:
         return verdict
-    if verdict.compared_nothing and is_derived and not any(map(unread_history, every)):
+    if verdict.compared_nothing and is_derived and not any(raised_about_itself(every)):
         return not_claimed(f"the {subject.kind} does not show its provider calls")
     return _explained(verdict, requirement, path, every, subject, registry)
 
@@ -154,7 +154,9 @@ def _explained(
     if not showing:
         if missing := subject.missing(requirement, scenarios_run):
             return not_claimed(f"no run shows it without what the {subject.kind} does not claim: {', '.join(missing)}")
-        found = in_runs(runs, registry[requirement.id].callbacks, subject.claims, requirement.asks)
+        found = in_runs(
+            runs, registry[requirement.id].callbacks, subject.claims, requirement.asks, requirement.operations
+        )
         return msgspec.structs.replace(verdict, undecided=tuple(found))
     lacking = {name: lacks for name, (_, lacks) in showing.items() if lacks}
     if len(lacking) == len(showing):
@@ -168,6 +170,7 @@ def _explained(
             registry[requirement.id].callbacks,
             subject.claims,
             requirement.asks,
+            requirement.operations,
         ),
         *not_run(scenario for scenario in within if scenario.name not in scenarios_run),
         *claims_missing(lacking),

@@ -6,7 +6,7 @@ not need.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from ...judge.finding import BrokenRule
@@ -34,9 +34,21 @@ def runs_of(requirement: Requirement, path: str, views: Iterable[View]) -> list[
     return sorted((view for view in own_views if requirement.looks_at(view.key.scenario)), key=lambda view: view.key)
 
 
-def in_runs(views: Sequence[View], callbacks: Sequence[str], claims: Capabilities, asks: Asked) -> Iterator[Undecided]:
-    """What kept these runs from showing anything. `asks` is what has to happen before a run shows something."""
-    yield from _unread_histories(views)
+_ABOUT_ITSELF: Final = frozenset({"history", "usage", "context", "accounting", "session_id"})
+"""What a session is asked about itself, and has an answer to whatever a script says."""
+
+
+def in_runs(
+    views: Sequence[View],
+    callbacks: Sequence[str],
+    claims: Capabilities,
+    asks: Asked,
+    operations: Collection[str] = (),
+) -> Iterator[Undecided]:
+    """What kept these runs from showing anything. `asks` is what has to happen before a run shows something, and
+    `operations` is what the requirement is about of a session, beside its history."""
+    about = _ABOUT_ITSELF & {"history", *operations}
+    yield from raised_about_itself(views, about)
     yield from _raised(views, claims)
     yield from _refused(views)
     yield from cut_runs(views)
@@ -47,7 +59,7 @@ def in_runs(views: Sequence[View], callbacks: Sequence[str], claims: Capabilitie
         Undecided(kind=Obstacle.CALLBACK_NEVER_CAME, callback=name, scenarios=names) for name in silent if names
     )
     if not silent:
-        troubled = {str(view.key) for view in views if _is_troubled(view, claims)}
+        troubled = {str(view.key) for view in views if _is_troubled(view, claims) or any(_refusals_of(view, about))}
         calm = [view for view in finished if str(view.key) not in troubled]
         never = dict.fromkeys(view.key.scenario for view in calm if not view.asked(asks))
         shown = dict.fromkeys(view.key.scenario for view in calm if view.asked(asks))
@@ -55,6 +67,24 @@ def in_runs(views: Sequence[View], callbacks: Sequence[str], claims: Capabilitie
             yield Undecided(kind=Obstacle.NEVER_ASKED, scenarios=tuple(never), counts=asks)
         if shown:
             yield Undecided(kind=Obstacle.NOTHING_SHOWN, scenarios=tuple(shown))
+
+
+def raised_about_itself(views: Iterable[View], about: Collection[str] = ("history",)) -> Iterator[Undecided]:
+    """What a session raised when it was asked about itself: those of one operation and one class together."""
+    found: dict[tuple[str, str], list[tuple[View, Refused]]] = {}
+    for view in views:
+        for event in _refusals_of(view, about):
+            found.setdefault((event.operation, event.error), []).append((view, event))
+    for (operation, error), cases in list(found.items())[:MOST]:
+        first, runs = cases[0][1], _keys(view for view, _ in cases)
+        kind = Obstacle.OPERATION_RAISED
+        yield Undecided(
+            kind=kind, runs=runs, operation=operation, error=error, message=first.message, raised=first.raised
+        )
+
+
+def _refusals_of(view: View, about: Collection[str]) -> Iterator[Refused]:
+    return (event for event in view.transcript.of(Refused) if event.operation in about)
 
 
 def cut_runs(views: Iterable[View]) -> Iterator[Undecided]:
@@ -88,22 +118,6 @@ def claims_missing(lacking: Mapping[str, Sequence[str]]) -> Iterator[Undecided]:
         by_need.setdefault(tuple(sorted(lacks)), []).append(name)
     for lacks in sorted(by_need, key=lambda names: (len(names), names)):
         yield Undecided(kind=Obstacle.CLAIM_MISSING, scenarios=tuple(by_need[lacks]), lacks=lacks)
-
-
-def unread_history(view: View) -> Refused | None:
-    """The first time that the session's `history` raised, or returned something else than messages."""
-    return next((one for one in view.transcript.of(Refused) if one.operation == "history"), None)
-
-
-def _unread_histories(views: Iterable[View]) -> Iterator[Undecided]:
-    """What a session did not say of its history: those of one text together."""
-    found: dict[tuple[str, str], list[tuple[View, Refused]]] = {}
-    for view in views:
-        if (refused := unread_history(view)) is not None:
-            found.setdefault((refused.error, refused.message), []).append((view, refused))
-    for (error, message), cases in list(found.items())[:MOST]:
-        runs, raised = _keys(view for view, _ in cases), cases[0][1].raised
-        yield Undecided(kind=Obstacle.CALL_RAISED, runs=runs, error=error, message=message, raised=raised)
 
 
 def _raised(views: Iterable[View], claims: Capabilities) -> Iterator[Undecided]:
@@ -164,7 +178,7 @@ def _refusals(call: ProviderCall) -> list[BrokenRule]:
 
 def _is_troubled(view: View, claims: Capabilities) -> bool:
     refused = any(_refusals(call) for turn in _answered_turns(view) for call in turn.calls)
-    return refused or unread_history(view) is not None or any(True for _ in _unexpected(view, claims))
+    return refused or any(True for _ in _unexpected(view, claims))
 
 
 def _has_callback(view: View, callback: str) -> bool:

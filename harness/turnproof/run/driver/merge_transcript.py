@@ -152,7 +152,8 @@ class Gathering:
 
     def place(self) -> str:
         """Where the run is, for people."""
-        return f"in turn {self._turn}, provider call {self._call}"
+        turn = f"in turn {self._turn}" if self._turn >= 0 else "before the first turn"
+        return turn + (f", provider call {self._call}" if self._call >= 0 else "")
 
     def finish(self, end: RunEnded) -> tuple[Event, ...]:
         """All events, with exchanges that belong to no call (or to one that never returned) and leaks."""
