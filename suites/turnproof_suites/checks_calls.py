@@ -158,7 +158,7 @@ def no_arguments_are_an_empty_object(view: View) -> Findings:
             continue
         for function_call in (each for each in calls_in(wire.parts) if not each.args):
             if call.failed is not None:
-                if not _only_declared_tools(call, wire.parts):
+                if wire.broken_calls or not _only_declared_tools(call, wire.parts):
                     continue  # that may be what it was raised for
                 yield _NO_ARGUMENTS_RAISED(
                     call.at(Side.ERROR, "error"),

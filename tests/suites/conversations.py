@@ -50,17 +50,21 @@ def tools(**how: object) -> View:
     return builder.turn("Sure?").call("Yes.").end().view()
 
 
-def no_arguments() -> View:
-    """A call without arguments."""
-    builder = RunBuilder(scripted([m.FunctionCall(id="toolu_1", name="forecast")]), tools=(m.ToolSchema("forecast"),))
-    return builder.turn("Rain?").call(m.FunctionCall(id="toolu_1", name="forecast")).end().view()
+CUT_CALL = ReplyPart(read(), ('{"bed": "3", ', '"lit'), broken=True)
+"""A call that breaks off inside its arguments."""
+
+
+def no_arguments(*others: ReplyPart) -> View:
+    """A call without arguments, before others."""
+    forecast = m.FunctionCall(id="toolu_1", name="forecast")
+    builder = RunBuilder(scripted([forecast, *others]), tools=(m.ToolSchema("forecast"), READ))
+    return builder.turn("Rain?").call(forecast, *others).end().view()
 
 
 def broken(finish: m.FinishReason, mode: str = "stream") -> View:
     """An answer whose call breaks off inside its arguments; in one piece, it is returned with what was complete."""
-    cut = ReplyPart(read(), ('{"bed": "3", ', '"lit'), broken=True)
-    builder = RunBuilder(scripted(["Well.", cut]), tools=(READ,), mode=mode)
-    return builder.turn("Read!").call("Well.", cut, finish=finish).end().view()
+    builder = RunBuilder(scripted(["Well.", CUT_CALL]), tools=(READ,), mode=mode)
+    return builder.turn("Read!").call("Well.", CUT_CALL, finish=finish).end().view()
 
 
 def odd_names() -> View:
@@ -184,10 +188,11 @@ def resent_results() -> View:
     return builder.call(THREE).end().view()
 
 
-def disturbed(fault: str) -> View:
+def disturbed(fault: str, cut: ReplyPart | None = None) -> View:
     """A stream whose bytes arrive in an awkward way."""
-    builder = RunBuilder(scripted(["Größe ☀", read()]), tools=(READ,))
-    return builder.turn("Hi.").call("Größe ☀", read(), fault=fault).end().view()
+    call = read() if cut is None else cut
+    builder = RunBuilder(scripted(["Größe ☀", call]), tools=(READ,))
+    return builder.turn("Hi.").call("Größe ☀", call, fault=fault).end().view()
 
 
 def thinking(**how: object) -> View:

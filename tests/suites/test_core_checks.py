@@ -16,7 +16,7 @@ from turnproof.run.transcript import Chunk, FunctionCallDetected, LateCallback, 
 
 from .build import RunBuilder, body_with, error, response_with, scripted, spoilt
 from .cases import Case, good_runs_hold, suite
-from .conversations import THREE, answered_turns, disturbed, plain, probed, read, tools
+from .conversations import CUT_CALL, THREE, answered_turns, disturbed, no_arguments, plain, probed, read, tools
 
 
 def ended(**fields: object) -> object:
@@ -392,6 +392,21 @@ def test_a_blank_thought_that_carries_nothing_is_none_in_either_mode() -> None:
 def test_an_answer_that_the_client_left_and_returned_in_part_says_nothing_of_keep_alives() -> None:
     view = left_in_the_middle(disturbed("comment"))
     verdict = judge(suite().catalogue["streaming/keep-alives-change-nothing"], "stateless", [view])
+    assert verdict.status is Status.INCONCLUSIVE
+
+
+@pytest.mark.parametrize(
+    ("requirement", "view"),
+    [
+        ("streaming/spelling-changes-nothing", lambda: disturbed("respelled", CUT_CALL)),
+        ("streaming/characters-survive-the-cut", lambda: disturbed("split", CUT_CALL)),
+        ("tools/no-arguments-are-an-empty-object", lambda: no_arguments(CUT_CALL)),
+    ],
+)
+def test_a_call_whose_arguments_are_no_json_is_a_reason_to_raise_however_its_answer_came(
+    requirement: str, view: Callable[[], View]
+) -> None:
+    verdict = judge(suite().catalogue[requirement], "stateless", [raised(view())])
     assert verdict.status is Status.INCONCLUSIVE
 
 
