@@ -353,12 +353,14 @@ def _disturbed_calls(view: View, *faults: str) -> Iterator[ProviderCall]:
         response = call.last.response if call.last is not None else None
         if response is None or response.fault not in faults:
             continue
-        if call.answer is not None or (call.failed is not None and _left_an_answer(response)):
+        if call.answer is not None or (call.failed is not None and _left_a_good_answer(call, response)):
             yield call
 
 
-def _left_an_answer(response: WireResponse) -> bool:
-    return response.status == 200 and response.ended == "cut-by-peer" and not response.held
+def _left_a_good_answer(call: ProviderCall, response: WireResponse) -> bool:
+    """Whether the client left an answer that its script makes good; what a real service drew may be a reason to."""
+    is_scripted = call.last is not None and not call.last.of_service
+    return is_scripted and response.status == 200 and response.ended == "cut-by-peer" and not response.held
 
 
 def _changed_response(call: ProviderCall, how: str, raised: FindingCode, changed: FindingCode) -> Findings:

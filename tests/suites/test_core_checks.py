@@ -410,6 +410,15 @@ def test_a_call_whose_arguments_are_no_json_is_a_reason_to_raise_however_its_ans
     assert verdict.status is Status.INCONCLUSIVE
 
 
+def test_an_answer_of_a_real_service_that_was_given_up_accuses_nobody() -> None:
+    """Nobody knows what it was given up for, or what would have come."""
+    view = raised(left_in_the_middle(disturbed("comment")))
+    of_service = spoilt(view, WireResponse, lambda event: replace(event, origin="service"))
+    requirement = suite().catalogue["streaming/keep-alives-change-nothing"]
+    assert judge(requirement, "stateless", [view]).status is Status.VIOLATED
+    assert judge(requirement, "stateless", [of_service]).status is Status.INCONCLUSIVE
+
+
 def test_modes_are_not_compared_where_the_wire_itself_differed() -> None:
     stream, batch = plain(), RunBuilder(scripted(["No."]), mode="batch").turn("How?").call("No.").end().view()
     assert modes(stream, batch) is Status.INCONCLUSIVE
