@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from run.driver.foreign_session import FOREIGN, Handle
@@ -105,6 +106,23 @@ def test_a_session_that_reports_no_tools_is_seen_to_run_them_by_its_requests() -
         assert [one.said for one in binding(runner, "foreign") if one.state is State.WRONG] == []
         (wrong,) = [one for one in binding(runner, "unheard") if one.state is State.WRONG]
     assert wrong.said == "the tool was never run"
+
+
+@pytest.mark.parametrize(
+    ("history", "words"),
+    [
+        (lambda handle: handle.held(), "history() raised AttributeError: 'Handle' object has no attribute 'held' at "),
+        (
+            lambda handle: [{"role": "user"}],
+            "history() raised TypeError: history() has a dict at index 0 instead",
+        ),
+        (lambda handle: (), "history() has no messages after a turn"),
+    ],
+)
+def test_a_session_that_cannot_say_what_it_holds_is_wrong(history: Callable[[Any], Any], words: str) -> None:
+    with Runner(in_process=True, bindings={"lost": replace(FOREIGN, history=history)}) as runner:
+        (wrong,) = [one for one in binding(runner, "lost") if one.state is State.WRONG]
+    assert wrong.said.startswith(words)
 
 
 def without_result(tool: Tool) -> Tool:

@@ -1,8 +1,8 @@
 """One round trip through an adapter, and what it says of the binding, in words.
 
 A question, a tool call (where the adapter claims tools), its result, an answer. The rules are asked in the order in
-which a request travels: opened, sent, arrived, accepted, read, handed back. The first that something offends is told,
-since all that follow would only be its echo.
+which a request travels: opened, sent, arrived, accepted, read, handed back, and held. The first that something offends
+is told, since all that follow would only be its echo.
 """
 
 from __future__ import annotations
@@ -27,6 +27,8 @@ from ...run.transcript import (
     Chunk,
     Failed,
     FunctionCallDetected,
+    HistorySnapshot,
+    Refused,
     Response,
     ToolRun,
     Transcript,
@@ -300,6 +302,21 @@ def _streamed(trip: Trip) -> Iterator[Trouble]:
         yield Trouble("on_function_call was never called", "call it once for each call, with its whole arguments")
 
 
+def _told_of_itself(trip: Trip) -> Iterator[Trouble]:
+    """Whether a session says what it holds, and whatever else it is asked about itself."""
+    for event in trip.transcript.of(Refused):
+        frame = event.raised.own_frame if event.raised is not None else None
+        where = f" at {frame.location}" if frame is not None else ""
+        yield Trouble(
+            f"{event.operation}() raised {event.error}: {event.message}{where}",
+            "mend it in the binding: what it returns is what the session is judged by",
+        )
+    snapshots = [event for event in trip.transcript.of(HistorySnapshot) if event.owner == "session"]
+    if snapshots and not snapshots[-1].messages:
+        advice = "return the messages that the session holds, the oldest first, each as a turnproof.messages.Message"
+        yield Trouble("history() has no messages after a turn", advice)
+
+
 _RULES: tuple[Callable[[Trip], Iterator[Trouble]], ...] = (
     _opening_troubles,
     _addressed,
@@ -308,6 +325,7 @@ _RULES: tuple[Callable[[Trip], Iterator[Trouble]], ...] = (
     _asked_model,
     _read,
     _streamed,
+    _told_of_itself,
 )
 
 
