@@ -140,9 +140,9 @@ class SessionProbes:
         """Say the last message, and return what the session made of the answer."""
         session, chunks = self._run.session, list[str]()
         turn = SessionTurn(CancelToken(), chunks.append if began.streamed else None, began.response_schema)
-        before = len(tuple(session.history(handle)))
+        before = len(self._run.history_of(handle))
         session.send(handle, began.messages[-1].text, turn)
-        new = tuple(session.history(handle))[before:]
+        new = self._run.history_of(handle)[before:]
         return ProviderResponse(next((message.parts for message in new if message.role == "model"), ()))
 
     def _at_once(self) -> None:
