@@ -40,6 +40,7 @@ RELATIONS: Mapping[str, tuple[str, ...]] = {
         "turnproof.dialects.atoms:same_json",
         "turnproof.dialects.text_equality:parses_to",
     ),
+    "thoughts without a signature, in one part or several": ("turnproof_suites.reading:thought_runs",),
     "signatures, whatever key they are kept under": ("turnproof.dialects.atoms:tokens_of",),
     "media, inline or by reference": ("turnproof.dialects.atoms:media_key",),
     "instructions, in the system text or between messages": (
