@@ -18,7 +18,8 @@ class LibraryCall:
     """One call of a model: the conversation as the adapter got it, and how the answer was asked for.
 
     `options` are those of the endpoint (`thinking`, `max_tokens`), as the adapter got them. `wanted` names the member
-    of the answer that is looked at (see `LibraryCode`): the code need return no other one.
+    of the answer that is looked at (see `LibraryCode`): the code need return no other one. `chunks` are only wanted of
+    streamed calls.
     """
 
     model: str

@@ -207,6 +207,19 @@ KeptOperation: TypeAlias = Literal[
     "delete_session",
 ]
 
+Fact: TypeAlias = Literal[
+    "message_ids",
+    "other_path",
+    "spans",
+    "children_at_once",
+    "enrichment",
+    "takes_back",
+    "shows_thinking",
+    "shows_calls",
+    "shows_usage",
+    "reports_retries",
+]
+
 Operation: TypeAlias = Literal[
     "send_parts",
     "stop",
@@ -225,16 +238,7 @@ Operation: TypeAlias = Literal[
     "provider_history",
     "path",
     "spawn",
-    "message_ids",
-    "other_path",
-    "spans",
-    "children_at_once",
-    "enrichment",
-    "takes_back",
-    "shows_thinking",
-    "shows_calls",
-    "shows_usage",
-    "reports_retries",
+    Fact,
     "background",
     "watch_agents",
     KeptOperation,
@@ -246,20 +250,7 @@ OPERATIONS: tuple[Operation, ...] = get_args(Operation)
 OF_KEPT_SESSIONS: frozenset[KeptOperation] = frozenset(get_args(KeptOperation))
 """Those of them that take sessions which outlive their process: who has none of those lacks none of these."""
 
-FACTS: frozenset[Operation] = frozenset(
-    {
-        "message_ids",
-        "other_path",
-        "spans",
-        "children_at_once",
-        "enrichment",
-        "takes_back",
-        "shows_thinking",
-        "shows_calls",
-        "shows_usage",
-        "reports_retries",
-    }
-)
+FACTS: frozenset[Fact] = frozenset(get_args(Fact))
 """Those of them that are no functions, but say something of what the functions do."""
 
 

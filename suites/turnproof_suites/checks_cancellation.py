@@ -209,9 +209,7 @@ def half_calls_are_not_announced(view: View) -> Findings:
     """A call that the cancel cut in two was never complete, so nobody hears of it."""
     for call, exchange in _cuts(view):
         answer = exchange.answer
-        if answer is None or not answer.broken_calls:
-            continue
-        if not call.knows_callbacks:
+        if answer is None or not answer.broken_calls or not call.knows_callbacks:
             continue
         announced = [event for event in call.callbacks if isinstance(event, FunctionCallDetected)]
         pairs = pair_calls([event.function_call for event in announced], calls_in(answer.parts))

@@ -38,9 +38,7 @@ class AdkCalls:
         self.packages: Sequence[str] = PACKAGES[dialect]
 
     def code(self, call: LibraryCall) -> LibraryCode:
-        """The source of one call. Raises ValueError for chunks of an answer in one piece."""
-        if call.wanted == "chunks" and not call.streamed:
-            raise ValueError("an answer in one piece has no chunks")
+        """The source of one call."""
         messages = [f"Content(**{one!r})" for one in AdkMessages(self._dialect, call.model).write(call.messages)]
         imports = (
             "from google.adk.models import LlmRequest",

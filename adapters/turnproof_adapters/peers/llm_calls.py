@@ -54,9 +54,7 @@ class LlmCalls:
         self.packages: Sequence[str] = PACKAGES[dialect]
 
     def code(self, call: LibraryCall) -> LibraryCode:
-        """The source of one call. Raises ValueError for chunks of an answer in one piece."""
-        if call.wanted == "chunks" and not call.streamed:
-            raise ValueError("an answer in one piece has no chunks")
+        """The source of one call."""
         written = LlmMessages(self._dialect, call.model).write(call.messages, call.system)
         messages = [f"llm.Message.from_dict({message!r})" for message in written]
         return LibraryCode(("import llm", *IMPORTS[self._dialect]), messages, list(self._body(call)))

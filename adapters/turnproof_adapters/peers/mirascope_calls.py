@@ -45,9 +45,7 @@ class MirascopeCalls:
         self.packages: Sequence[str] = ("mirascope", "anthropic" if dialect == "anthropic-messages" else "openai")
 
     def code(self, call: LibraryCall) -> LibraryCode:
-        """The source of one call. Raises ValueError for chunks of an answer in one piece."""
-        if call.wanted == "chunks" and not call.streamed:
-            raise ValueError("an answer in one piece has no chunks")
+        """The source of one call."""
         written = MirascopeMessages(self._dialect, call.model)
         messages = [repr(message) for message in written.write(call.messages, call.system)]
         module, provider = PROVIDERS[self._dialect]

@@ -105,9 +105,7 @@ class MirascopeMessages:
 def tool_parameters(tool: messages.ToolSchema) -> dict[str, Any]:
     """The arguments of the library's `ToolParameterSchema`, which has a place for some keys of a schema alone."""
     schema = messages.thaw(tool.parameters)
-    return {
-        name: schema[name] for name in ("properties", "required", "additionalProperties", "$defs") if name in schema
-    }
+    return {name: schema[name] for name in PARAMETER_KEYS if name in schema}
 
 
 def raw_model_and_finish(answer: Any) -> tuple[str | None, str | None]:

@@ -7,6 +7,7 @@ from typing import Final
 
 from .._base.counts import counted
 from .._base.printable import one_line
+from ..run.tracebacks import at_own_frame
 from .undecided import Obstacle, Undecided
 
 _NAMED: Final = 3
@@ -97,8 +98,7 @@ def why_not_claimed(reasons: Sequence[Undecided], kind: str) -> str:
 def _exception(reason: Undecided) -> str:
     """What was raised, and where."""
     what = f"{reason.error}: {one_line(reason.message)}" if reason.message else reason.error
-    frame = reason.raised.own_frame if reason.raised is not None else None
-    return what + (f" at {frame.location}" if frame is not None else "")
+    return what + at_own_frame(reason.raised)
 
 
 def _of_scenarios(names: Sequence[str]) -> str:

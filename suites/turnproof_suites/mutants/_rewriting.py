@@ -9,7 +9,7 @@ changed keeps its bytes.
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -34,6 +34,9 @@ WIRES: tuple[Wire, ...] = (
     OpenAIResponsesWire(),
 )
 """The dialects that rewriting proxies can read. A request of another one passes through, and its mutant never ran."""
+
+_LIMITS = ("max_tokens", "max_completion_tokens", "max_output_tokens", "maxOutputTokens", "num_predict")
+"""What APIs call a limit of the output."""
 
 
 class Rewriting:
@@ -103,3 +106,10 @@ def blocks_of_kind(wire: Wire, blocks: Sequence[Json], kind: BlockKind) -> list[
 def keep_only(items: list[Any], keep: Any) -> None:
     """Drop from a list, in place, everything that `keep` does not hold for."""
     items[:] = [item for item in items if keep(item)]
+
+
+def output_limits(body: Json) -> Iterator[tuple[Json, str]]:
+    """Every limit of the output that a request sets, in whichever API: the object that has it, and its name there."""
+    content = body.get("request", body)
+    for place in (content, *(content.get(name, {}) for name in ("generationConfig", "generation_config", "options"))):
+        yield from ((place, name) for name in _LIMITS if name in place)

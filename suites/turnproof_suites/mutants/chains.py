@@ -9,9 +9,8 @@ from turnproof.dialects.base import Call, HttpRequest, Rendered
 
 from ._chain import BrokenChain
 from ._mutant import suite_mutant
-from ._rewriting import Rewriting, keep_only
+from ._rewriting import Rewriting, keep_only, output_limits
 from ._wire import Json, Wire
-from .settings import output_limits
 
 
 class NewestAnswerWins(BrokenChain):
@@ -260,12 +259,8 @@ class FirstKept(Rewriting):
         super().__init__()
         self._first: Any = None
 
-    def member(self, wire: Wire) -> str:
-        """Its name."""
-        raise NotImplementedError
-
-    def change_request(self, wire: Wire, body: Json) -> None:
-        member = self.member(wire)
+    def keep(self, member: str, body: Json) -> None:
+        """Put in place what the first request had under this name."""
         self._first = self._first or body.get(member)
         if self._first is not None:
             body[member] = self._first
@@ -275,16 +270,16 @@ class FirstKept(Rewriting):
 class FirstInstructionsKept(FirstKept):
     """The instructions with which a conversation began are those of all its requests."""
 
-    def member(self, wire: Wire) -> str:
-        return wire.system_key
+    def change_request(self, wire: Wire, body: Json) -> None:
+        self.keep(wire.system_key, body)
 
 
 @suite_mutant("first-tools-kept")
 class FirstToolsKept(FirstKept):
     """The tools with which a conversation began are those of all its requests."""
 
-    def member(self, wire: Wire) -> str:
-        return "tools"
+    def change_request(self, wire: Wire, body: Json) -> None:
+        self.keep("tools", body)
 
 
 # -- where nothing is stored

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ._broken import Broken
 from ._mutant import suite_mutant
-from ._rewriting import Rewriting
+from ._rewriting import Rewriting, output_limits
 from ._wire import Json, Wire
-
-_LIMITS = ("max_tokens", "max_completion_tokens", "max_output_tokens", "maxOutputTokens", "num_predict")
 
 
 @suite_mutant("setting-of-its-own")
@@ -33,13 +29,6 @@ class LimitReplaced(Rewriting):
     def change_request(self, wire: Wire, body: Json) -> None:
         for place, name in output_limits(body):
             place[name] = 4096
-
-
-def output_limits(body: Json) -> Iterator[tuple[Json, str]]:
-    """Every limit of the output that a request sets, in whichever API: the object that has it, and its name there."""
-    content = body.get("request", body)
-    for place in (content, *(content.get(name, {}) for name in ("generationConfig", "generation_config", "options"))):
-        yield from ((place, name) for name in _LIMITS if name in place)
 
 
 @suite_mutant("connections-left-open")

@@ -28,14 +28,14 @@ _EVENTS: Final[Mapping[str, type[Event]]] = {
 }
 
 
+_ABOUT_ITSELF: Final = frozenset({"history", "usage", "context", "accounting", "session_id"})
+"""What a session is asked about itself, and has an answer to whatever a script says."""
+
+
 def runs_of(requirement: Requirement, path: str, views: Iterable[View]) -> list[View]:
     """The runs that are judged by a requirement on a path, sorted: runs end in any order."""
     own_views = (view for view in views if path in (view.key.path, "parity") and view.key.repeat == 0)
     return sorted((view for view in own_views if requirement.looks_at(view.key.scenario)), key=lambda view: view.key)
-
-
-_ABOUT_ITSELF: Final = frozenset({"history", "usage", "context", "accounting", "session_id"})
-"""What a session is asked about itself, and has an answer to whatever a script says."""
 
 
 def in_runs(
@@ -76,10 +76,14 @@ def raised_about_itself(views: Iterable[View], about: Collection[str] = ("histor
         for event in _refusals_of(view, about):
             found.setdefault((event.operation, event.error), []).append((view, event))
     for (operation, error), cases in list(found.items())[:MOST]:
-        first, runs = cases[0][1], _keys(view for view, _ in cases)
-        kind = Obstacle.OPERATION_RAISED
+        first = cases[0][1]
         yield Undecided(
-            kind=kind, runs=runs, operation=operation, error=error, message=first.message, raised=first.raised
+            kind=Obstacle.OPERATION_RAISED,
+            runs=_keys(view for view, _ in cases),
+            operation=operation,
+            error=error,
+            message=first.message,
+            raised=first.raised,
         )
 
 

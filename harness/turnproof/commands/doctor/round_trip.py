@@ -1,8 +1,8 @@
 """One round trip through an adapter, and what it says of the binding, in words.
 
 A question, a tool call (where the adapter claims tools), its result, an answer. The rules are asked in the order in
-which a request travels: opened, sent, arrived, accepted, read, handed back, and held. The first that something offends
-is told, since all that follow would only be its echo.
+which a request travels: opened, sent, arrived, accepted, read, handed back, and held. Only the first problem is
+reported, because it often causes the ones after it.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from ...errors import BindingError, ContractError, PayloadError
 from ...judge.view.exchange import read_call, world_of
 from ...messages import FunctionCall, Text
 from ...provider import LEGACY_METHODS, Capabilities, Path
+from ...run.tracebacks import at_own_frame
 from ...run.transcript import (
     CallBegan,
     Chunk,
@@ -305,10 +306,8 @@ def _streamed(trip: Trip) -> Iterator[Trouble]:
 def _told_of_itself(trip: Trip) -> Iterator[Trouble]:
     """Whether a session says what it holds, and whatever else it is asked about itself."""
     for event in trip.transcript.of(Refused):
-        frame = event.raised.own_frame if event.raised is not None else None
-        where = f" at {frame.location}" if frame is not None else ""
         yield Trouble(
-            f"{event.operation}() raised {event.error}: {event.message}{where}",
+            f"{event.operation}() raised {event.error}: {event.message}{at_own_frame(event.raised)}",
             "mend it in the binding: what it returns is what the session is judged by",
         )
     snapshots = [event for event in trip.transcript.of(HistorySnapshot) if event.owner == "session"]

@@ -109,7 +109,9 @@ class _SaidAgain(ProviderCall):
     """The call by which a turn began that was said again; `index` is that of the turn's own first call."""
 
     def __init__(self, call: ProviderCall, index: int) -> None:
-        self.__dict__.update(call.__dict__)
+        super().__init__(
+            call.began, call.exchanges, call.callbacks, call.late, call._ended, call.attempt, call._turn, call._key
+        )
         self._index = index
 
     @property

@@ -114,14 +114,11 @@ class SessionProbes:
                     self._close(handle)
 
     def _say_again(self, handle: Any, prompt: _Prompt, began: CallBegan) -> None:
-        """Take the conversation up where it stood, and say the same. Who refuses to take it up is asked nothing."""
+        """Take the conversation up where it stood, and say the same. A session that refuses it is asked nothing."""
         session, recorder = self._run.session, self._recorder
-        assert session.adopt is not None
         if session.configure is not None:
             session.configure(handle, began.system, prompt.tools)
-        try:
-            session.adopt(handle, began.messages[:-1])
-        except Exception:
+        if not self._has_adopted(handle, began):
             return
         self._run.tools.begin(prompt.turn)
         where: dict[str, Any] = {"call": began.call, "probe": recorder.probe}
@@ -136,6 +133,16 @@ class SessionProbes:
         recorder.control.ask("call-ended")
         recorder.event(Response(response=answer, **where))
 
+    def _has_adopted(self, handle: Any, began: CallBegan) -> bool:
+        """Bring a session to where the conversation stood; False where it refuses, which is then on record."""
+        assert self._run.session.adopt is not None
+        try:
+            self._run.session.adopt(handle, began.messages[:-1])
+        except Exception as error:
+            self._run.refused("adopt", error)
+            return False
+        return True
+
     def _send(self, handle: Any, began: CallBegan) -> ProviderResponse:
         """Say the last message, and return what the session made of the answer."""
         session, chunks = self._run.session, list[str]()
@@ -146,19 +153,18 @@ class SessionProbes:
         return ProviderResponse(next((message.parts for message in new if message.role == "model"), ()))
 
     def _at_once(self) -> None:
-        """Children of one session, on its provider, are spoken to at the same time. Which request is whose is told by
-        its bytes alone."""
+        """Speak to several children of one session at the same time, over the one provider that they share. Only the
+        bytes of a request show which child sent it."""
         session, recorder = self._run.session, self._recorder
         assert session.spawn is not None
-        assert session.adopt is not None
         if any(len(prompt.turn.rounds) > 1 for prompt in self._prompts):
             return  # what tools return is scripted for one turn at a time
         parent = session.open(self._run.setup())
         children = [session.spawn(parent) for _ in self._prompts]
         try:
-            for child, prompt in zip(children, self._prompts, strict=True):
-                session.adopt(child, prompt.began.messages[:-1])
-            self._speak_to(children)
+            pairs = zip(children, self._prompts, strict=True)
+            if all(self._has_adopted(child, prompt.began) for child, prompt in pairs):
+                self._speak_to(children)
         finally:
             for handle in (*children, parent):
                 self._close(handle)

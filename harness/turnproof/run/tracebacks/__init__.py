@@ -7,7 +7,7 @@ project lies. `own_frame` is where in its own code the subject raised it; `forma
 from .capture import capture, text_of
 from .frame_owners import Owners, package_of
 from .model import Frame, Owner, Raised, Root
-from .text import format_frame, format_raised
+from .text import at_own_frame, format_frame, format_raised
 
 __all__ = [
     "Frame",
@@ -15,6 +15,7 @@ __all__ = [
     "Owners",
     "Raised",
     "Root",
+    "at_own_frame",
     "capture",
     "format_frame",
     "format_raised",

@@ -18,6 +18,13 @@ def format_frame(frame: Frame) -> str:
     return printable(f"{place} in {frame.function}" + (f": {frame.source}" if frame.source else ""))
 
 
+def at_own_frame(raised: Raised | None) -> str:
+    """Where the subject's own code raised it, to stand behind the exception in a sentence: ` at adapters/mine.py:12`.
+    Empty where that is not known."""
+    frame = raised.own_frame if raised is not None else None
+    return f" at {frame.location}" if frame is not None else ""
+
+
 def format_raised(raised: Raised, *, fold: bool = True) -> str:
     """The whole traceback, what is behind the exception first, as Python prints it. No newline at its end.
 
