@@ -63,7 +63,7 @@ def test_lines_arrive_as_they_were_written_and_no_key_is_asked_for(server: Emula
     run = opened(server)
     status, headers, body = posted(run)
     assert (status, headers["content-type"]) == (200, "application/x-ndjson")
-    assert body == bytes(run.exchanges[0].body)
+    assert body == bytes(run.end_call(0)[0].body)
     answer = NATIVE.read_response(status, headers, body)
     assert (answer.parts[:2], answer.complete) == (LOOK[:2], True)
     assert read(opened(server), stream=False) == answer

@@ -115,7 +115,7 @@ def test_the_requests_of_the_adapter_and_their_answers_are_as_described(
         legacy.send_message_streaming(text, chunks.append) if streamed else legacy.send_message(text)
     stateless.shutdown()
     legacy.shutdown()
-    generate_exchanges = [one for one in run.exchanges if one.operation == "generate"]
+    generate_exchanges = [one for one in run.end_call(0) if one.operation == "generate"]
     assert len(generate_exchanges) == 3
     for one in generate_exchanges:
         over_socket = one.request.method == SOCKET_METHOD
