@@ -186,6 +186,35 @@ def test_googles_chat_differs_from_the_stateless_path_in_form_alone() -> None:
     assert all(found.form for found in differences)
 
 
+_UNANSWERED = """
+title: "An adopted call that nobody answered, and an instruction behind it"
+modes: [batch]
+tools: [{name: read sensor}]
+given:
+- {user: "Yes.", model: [[{call: read sensor}]], unanswered: true}
+- {system: "From now on, name them by their plants."}
+turns:
+- {before: [new-provider], user: "Yes.", model: [["Yes."]]}
+- {user: Count the pots., model: [["Two."]]}
+"""
+
+
+def test_a_result_made_up_for_an_adopted_call_is_foreign_history_after_every_operation(tmp_path: Path) -> None:
+    scenario = tmp_path / "unanswered.yaml"
+    scenario.write_text(_UNANSWERED, "utf-8")
+    report = compare_adapter("google_genai", scenarios=[str(scenario)], in_process=True)
+    assert report.exit_code == Exit.OK
+    made_up = [
+        found
+        for one in report.scenarios
+        for found in one.differences
+        if isinstance(found.right, dict) and found.right.get("role") == "tool"
+    ]
+    assert {(found.name, found.place.after) for found in made_up} == {("foreign-history", "adopt")}
+    later = {place.after for found in made_up for place in found.also}
+    assert "new-provider" in later
+
+
 def test_adapters_of_two_apis_are_compared_in_neutral_form() -> None:
     options = CompareOptions(
         ("anthropic", "google_genai"),

@@ -28,6 +28,12 @@ def _beside_a_thought(messages: list[Message]) -> list[Message]:
     return [messages[0], Message("model", (thought, *messages[1].parts)), *messages[2:]]
 
 
+def _with_made_up_result(messages: list[Message]) -> list[Message]:
+    """A second result for a call that the session has answered."""
+    results = messages[2]
+    return [*messages[:3], Message("tool", results.parts), *messages[3:]]
+
+
 @dataclass(frozen=True)
 class Case:
     """What is changed on the legacy path, and what has to be found: name, aspect and path of each difference."""
@@ -200,6 +206,8 @@ CASES = [
          {("history-kept-by-the-sdk", "history"): "$.kept[1].parts[1].id"}, nth=nth_snapshot(0, "provider")),
     Case("a thought from elsewhere", plain, t.HistorySnapshot, replace_messages(_beside_a_thought),
          {("foreign-history", "history"): "$.kept[1].parts[0]"}, nth=nth_snapshot(0, "provider")),
+    Case("a result made up for a call that has one", tools, t.HistorySnapshot, replace_messages(_with_made_up_result),
+         {("histories-differ", "history"): "$.kept[3]"}, nth=nth_snapshot(0, "provider")),
     Case("a history that lost its end", plain, t.HistorySnapshot, replace_messages(lambda messages: messages[:-1]),
          {("histories-differ", "history"): "$.kept[1]"}, nth=nth_snapshot(0, "provider")),
     Case("a cancelled turn that is gone", cancelled, t.HistorySnapshot, replace_messages(lambda messages: []),

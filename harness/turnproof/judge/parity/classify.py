@@ -97,8 +97,8 @@ def is_foreign(case: Case) -> bool:
     session_messages = case.one.value["session"]
     if session_messages != case.other.value["session"]:
         return False
-    if case.place.after == "adopt" and isinstance(case.alone, dict) and case.alone.get("role") == "tool":
-        return True  # made up for a call that nobody had answered
+    if _is_made_up_result(case.alone, session_messages):
+        return True
     return any(
         _issued_elsewhere(side, case) or _is_instruction(side, session_messages) for side in (case.left, case.right)
     )
@@ -109,6 +109,21 @@ def _issued_elsewhere(value: object, case: Case) -> bool:
         return False
     data = value if case.path.endswith(".provider_data") else value.get("provider_data")
     return isinstance(data, dict) and data["dialect"] != case.dialect
+
+
+def _is_made_up_result(value: object, session_messages: Sequence[dict[str, object]]) -> bool:
+    """Whether these are results of calls that the session itself holds unanswered, as only an adopted history does."""
+    if not isinstance(value, dict) or value.get("role") != "tool":
+        return False
+    parts = [part for message in session_messages for part in _parts(message)]
+    unanswered = {part.get("id") for part in parts if part.get("part") == "call"}
+    unanswered -= {part.get("call_id") for part in parts if part.get("part") == "result"}
+    return all(part.get("call_id") in unanswered for part in _parts(value))
+
+
+def _parts(message: dict[str, object]) -> list[dict[str, object]]:
+    parts = message["parts"]
+    return parts if isinstance(parts, list) else []
 
 
 def _is_instruction(value: object, session_messages: Sequence[dict[str, object]]) -> bool:
