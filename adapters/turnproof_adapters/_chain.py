@@ -3,20 +3,21 @@
 A request names the answer that it goes on from and has only what is new since. A list mirrors what the service holds,
 and `get_history()` returns it; where the chain cannot be continued, the conversation is sent again from that list. The
 head of the chain is the last answer that was completed: never one that failed, was blank, cut off or cancelled. It is
-dropped when another model is used, when a new conversation begins, and when the service has forgotten it.
+dropped when another model or key is used, when a new conversation begins, and when the service has forgotten it.
 """
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from turnproof.cancel import CancelToken
 from turnproof.chains import ChainPolicy, ChainState
 from turnproof.errors import ChainLostError
 from turnproof.messages import FinishReason, Message, ProviderResponse, Text, ToolSchema
+from turnproof.provider import ProviderBase
 
 from ._answers import Listeners
 from ._legacy import OwnHistory, Schema
@@ -33,7 +34,7 @@ class Head:
     messages: int
 
 
-class Chain(OwnHistory):
+class Chain(OwnHistory, ProviderBase):
     """A conversation that the service keeps. One object holds one conversation and serves one thread at a time.
 
     A subclass asks `_head_for` what a request continues, tells `_note_id` the id of each answer as it begins, and sets
@@ -52,6 +53,11 @@ class Chain(OwnHistory):
         self._cost = 0
         self._stored_ids: dict[str, None] = {}
         self._left_ids: dict[str, None] = {}
+
+    def initialize(self, config: Mapping[str, Any]) -> None:
+        """Take the settings. The chain ends: with another key the service does not know its answers."""
+        super().initialize(config)
+        self.end_chain()
 
     # What a session decides
 

@@ -106,6 +106,7 @@ def open_run_in(world: World, server: EmulatorServer, dialect: Dialect) -> Serve
     run = server.open_run(dialect, FixedAnswer(), keys=world.keys)
     run.world.issued.update(world.issued)
     run.world.resources.update(world.resources)
+    run.world.owned.update(world.owned)
     run.world.unreachable_urls = world.unreachable_urls
     return run
 

@@ -90,7 +90,7 @@ def test_no_rule_is_enforced_without_a_named_address(kit: RefusalKit[Any]) -> No
     assert [rule.id for rule in kit.rules if rule.enforced and not rule.sources] == []
     for source in (each for rule in kit.rules for each in rule.sources):
         assert source.address.startswith("https://")
-        assert date.fromisoformat(source.day) <= date(2026, 11, 28)
+        assert date.fromisoformat(source.day) <= date(2026, 11, 29)
 
 
 @each_kit

@@ -362,6 +362,44 @@ def test_a_subagent_that_is_released_takes_its_chain_with_it(opened: Callable[..
         assert stored.kept_ids == before
 
 
+@KINDS
+def test_two_sessions_over_one_provider_each_go_on_with_their_own_conversation(
+    opened: Callable[..., Stored], kind: ChainKind
+) -> None:
+    stored = opened(kind, ChainPolicy())
+    other = Session(stored.opened[0], path="legacy", system="Be long.", chain=stored.policy)
+    conversations = {stored.session: ["One", "Yes.", "Two", "Yes."], other: list[str]()}
+    for session, text in (
+        (other, "Three"), (stored.session, "Four"), (stored.session, "Five"), (other, "Six"), (other, "Seven"),
+    ):  # fmt: skip
+        stored.answers()
+        session.send(text)
+        call = stored.service.run.exchanges[-1].call
+        assert call is not None
+        assert [message.text for message in call.messages] == [*conversations[session], text]
+        assert [part.text for part in call.system if isinstance(part, Text)] == [
+            "Be long." if session is other else "Be brief."
+        ]
+        conversations[session] += [text, "Yes."]
+    for session, texts in conversations.items():
+        assert [message.text for message in session.history.messages] == texts
+    assert [kind.head in body for body in stored.bodies[2:]] == [False, False, True, False, True]
+
+
+@KINDS
+def test_a_head_of_another_key_is_forgotten_and_nothing_of_the_conversation_lost(
+    opened: Callable[..., Stored], kind: ChainKind
+) -> None:
+    stored = opened(kind, ChainPolicy())
+    provider = stored.opened[0]
+    provider.initialize({"api_key": "another key", "base_url": stored.service.run.base_url})
+    provider.connect(kind.models[0])
+    requests = len(stored.bodies)
+    assert stored.next_request() == "all"
+    assert len(stored.bodies) == requests + 1, "no request names the answer of the other key"
+    assert stored.next_request() == "new"
+
+
 def test_a_provider_that_cannot_be_told_to_store_nothing_is_refused() -> None:
     with pytest.raises(UsageError, match="set_chain_policy"):
         Session(FakeLegacy(), path="legacy", chain=ChainPolicy(store=False))

@@ -262,7 +262,8 @@ class World:
 
     `issued` maps a signature (or encrypted block) to the digest of what it signs and the model that issued it.
     `unreachable_urls` are URLs the service cannot fetch. `resources` holds what callers have created and can name
-    (managed caches), in the dialect's own form. `clock` returns seconds; tests move it.
+    (managed caches), in the dialect's own form. `clock` returns seconds; tests move it. `owners` numbers the keys by
+    which requests came, `owned` says whose a name is, and `owner` is who sees this world (`owners.py`).
     """
 
     keys: frozenset[str]
@@ -272,6 +273,9 @@ class World:
     unreachable_urls: frozenset[str] = frozenset()
     resources: dict[str, Any] = field(default_factory=dict)
     any_key: bool = False
+    owners: dict[str, int] = field(default_factory=dict, repr=False)
+    owned: dict[str, int] = field(default_factory=dict)
+    owner: int = 0
 
     @classmethod
     def with_any_key(cls, models: Mapping[str, ModelFacts]) -> Self:

@@ -10,9 +10,10 @@ from .base import Call
 @dataclass(frozen=True, slots=True)
 class StoredCall(Call):
     """A call to such a service. Of what it goes on from, the first `carried` pieces of the conversation were not in the
-    request: the service holds them."""
+    request: the service holds them. `owner` is the number of who asks (`owners.py`)."""
 
     carried: int = 0
+    owner: int = 0
 
     @property
     def stored(self) -> bool:

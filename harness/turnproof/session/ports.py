@@ -11,6 +11,7 @@ import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
+from weakref import WeakValueDictionary
 
 from ..cancel import CancelToken
 from ..chains import ChainedProvider, ChainPolicy, ChainState
@@ -124,12 +125,18 @@ class StatelessPort:
         return _checked(response, "complete")
 
 
+_HOLDERS: WeakValueDictionary[int, LegacyPort] = WeakValueDictionary()
+"""Whose conversation each provider holds, by the provider's `id()`. A port keeps its provider alive, so the id of a
+provider that is gone stands here for nobody."""
+
+
 class LegacyPort:
     """Keeps a provider that owns its history in step with the session's.
 
     It remembers which messages the provider has. As long as the session's history goes on from there, only the
     new message is sent; after anything else (rollback, collection, load, calls that were not recorded, another
-    system text or tool set) the provider gets a new session with the session's history.
+    system text or tool set, another session that has used the provider in between) the provider gets a new session with
+    the session's history.
 
     Beyond the contract two things are used where a provider offers them: a `send_message_with_parts_streaming`
     method, and a `cancel_token` argument of the methods that do not stream. A `ChainedProvider` follows the chain's
@@ -174,10 +181,12 @@ class LegacyPort:
 
     def sync(self, messages: Sequence[Message], context: Context) -> None:
         """Create a new session in the provider unless it holds this conversation already."""
-        if context == self._context and self._goes_on(messages):
+        is_held = _HOLDERS.get(id(self._provider)) is self
+        if is_held and context == self._context and self._goes_on(messages):
             self._messages, self._answer = list(messages), ()
             return
         self._context = None
+        _HOLDERS[id(self._provider)] = self
         self._provider.create_session(context.system, list(context.tools) or None, history=list(messages) or None)
         self._context, self._messages, self._answer = context, list(messages), ()
         self._delete_left()

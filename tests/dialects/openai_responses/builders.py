@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from turnproof.dialects.base import World
@@ -16,7 +16,8 @@ from ..requests import Json
 KEY, SESSION = "key-of-the-pairs", "tid=session-of-the-pairs"
 MODEL, OLD, OTHER = "gpt-5", "gpt-4.1", "o3"
 SEALED, SEALED_ELSEWHERE, SEALED_BY_OTHER = "gAAAAABsealed==", "gAAAAABfar==", "gAAAAABother=="
-"""Encrypted content: issued here to this model, issued nowhere, issued here to another model."""
+SEALED_FOR_OTHERS = "gAAAAABtheirs=="
+"""Encrypted content: issued here to this model, issued nowhere, issued here to another model, and to another owner."""
 
 
 def user(*content: str | Json) -> Json:
@@ -59,8 +60,8 @@ FLEETING = (reasoning(FLEETING_REASONING), call("call_f", id=FLEETING_CALL))
 
 def world() -> World:
     """The world of the pairs: one key, all models, a stored response of reasoning and a call, another one of an answer,
-    one that was not stored, one in the background, one that failed, a conversation, the reasoning of another model, and
-    two session tokens of Copilot, of which one is over."""
+    one that was not stored, one in the background, one that failed, a conversation, the reasoning of another model, a
+    stored response of another owner, and two session tokens of Copilot, of which one is over."""
     found = World(keys=frozenset({KEY}), models=DIALECT.models, clock=lambda: 1_700_000_000.0)
     remember({"id": RESPONSE, "output": list(STORED)}, (OPENING,), found, stored=True, model=MODEL)
     answer = assistant("41 %", id=STORED_ANSWER)
@@ -68,6 +69,9 @@ def world() -> World:
     remember({"id": "resp_fleeting", "output": list(FLEETING)}, (OPENING,), found, stored=False, model=MODEL)
     elsewhere = reasoning("rs_other", SEALED_BY_OTHER)
     remember({"id": "resp_other", "output": [elsewhere]}, (OPENING,), found, stored=False, model=OTHER)
+    theirs = reasoning("rs_theirs", SEALED_FOR_OTHERS)
+    others = replace(found, owner=1)
+    remember({"id": "resp_theirs", "output": [theirs]}, (OPENING,), others, stored=True, model=MODEL)
     for name, more in ((BACKGROUND, {"background": True}), (FAILED, {"status": "failed"})):
         remember({"id": name, "output": [], **more}, (OPENING,), found, stored=True, model=MODEL)
     found.resources[CONVERSATION] = Conversation(CONVERSATION, 1_700_000_000)

@@ -92,9 +92,9 @@ def test_a_fork_goes_on_from_the_same_response_without_the_other_branch(running:
     root = running.create("Root.", input="Begin.")
     running.create("Left.", input="To the left.", previous_response_id=root.id)
     right = running.create("Right.", input="To the right.", previous_response_id=root.id)
-    request = Ask({"model": MODEL, "input": "On.", "previous_response_id": right.id}).request()
-    call = DIALECT.parse(request, running.run.world)
-    assert isinstance(call, Call)
+    running.create(input="On.", previous_response_id=right.id)
+    call = running.run.exchanges[-1].call
+    assert call is not None
     assert [message.text for message in call.messages] == ["Begin.", "Root.", "To the right.", "Right.", "On."]
 
 

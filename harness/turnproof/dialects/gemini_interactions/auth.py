@@ -13,11 +13,16 @@ _UNREGISTERED = (
 )
 
 
-def refusals(request: HttpRequest, world: World) -> Iterator[Refusal]:
-    """What is wrong with the caller's identity; a request without fault in it gives nothing."""
+def key_of(request: HttpRequest) -> str:
+    """The key or access token that a request has; empty where it has none."""
     scheme, _, token = request.headers.get("authorization", "").partition(" ")
     bearer = token.strip() if scheme.lower() == "bearer" else ""
-    key = request.headers.get("x-goog-api-key") or request.query.get("key") or bearer
+    return request.headers.get("x-goog-api-key") or request.query.get("key") or bearer
+
+
+def refusals(request: HttpRequest, world: World) -> Iterator[Refusal]:
+    """What is wrong with the caller's identity; a request without fault in it gives nothing."""
+    key = key_of(request)
     if not key:
         yield Refusal(rules.MISSING_KEY, 403, "permission_denied", _UNREGISTERED, "x-goog-api-key")
     elif not world.any_key and key not in world.keys:

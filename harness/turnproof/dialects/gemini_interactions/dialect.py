@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from ..base import Service
-from ..base_dialect import ModuleDialect
+from ..owners import StoringDialect
 from ..request_form import form_without_thoughts
 from ..wanted_answer import ask_interactions_for
 from . import api, observed_answers
+from .auth import key_of
 from .compare import StepsComparison
 from .store import kept_ids
 
 
-class GeminiInteractions(ModuleDialect):
+class GeminiInteractions(StoringDialect):
     """`gemini-interactions`: `POST /v1beta/interactions`, batch and SSE, what the service keeps, and the model list."""
 
     api = api
@@ -41,5 +42,6 @@ class GeminiInteractions(ModuleDialect):
     ask_for = staticmethod(ask_interactions_for)
     request_form = staticmethod(form_without_thoughts)
     comparison = StepsComparison
-    observe = staticmethod(observed_answers.observe)
+    key_of = staticmethod(key_of)
+    observed = staticmethod(observed_answers.observe)
     stored_ids = staticmethod(kept_ids)

@@ -2,7 +2,8 @@
 
 An interaction is stored unless the request has `store: false`; a later request cannot name one that was not stored. It
 is kept for one day by `World.clock`, the shortest time of the service (the free tier's), since a client cannot find out
-its tier. A deleted interaction cannot be named any more; an interaction that continued it keeps the whole conversation.
+its tier. It belongs to who asked for it: to another owner it is unknown. A deleted interaction cannot be named any
+more; an interaction that continued it keeps the whole conversation.
 
 Signatures are recognised by their bytes (`World.issued`). Each call is recognised by its id together with the signature
 in front of it, whether the interaction was stored or not.
@@ -17,6 +18,7 @@ from hashlib import blake2b
 from typing import Any
 
 from ..base import WireEvent, World
+from ..owners import claim, own_resource
 from .addresses import Step
 from .steps import kind_of, signature_of
 
@@ -64,19 +66,22 @@ class StoredInteraction:
 
 def kept_interaction(world: World, name: object) -> StoredInteraction | None:
     """The interaction that is kept under this id."""
-    found = world.resources.get(name) if isinstance(name, str) else None
-    is_kept = isinstance(found, StoredInteraction) and world.clock() - found.since < KEPT_SECONDS
-    return found if is_kept else None
+    found = own_resource(world, name)
+    return found if isinstance(found, StoredInteraction) and _is_kept(found, world) else None
 
 
 def kept_ids(world: World) -> tuple[str, ...]:
-    """The ids of all interactions that can be asked for, in the order in which they were made."""
-    return tuple(name for name in world.resources if kept_interaction(world, name) is not None)
+    """The ids of all interactions that their owners can ask for, in the order in which they were made."""
+    return tuple(name for name, resource in world.resources.items() if _is_kept(resource, world))
+
+
+def _is_kept(resource: object, world: World) -> bool:
+    return isinstance(resource, StoredInteraction) and world.clock() - resource.since < KEPT_SECONDS
 
 
 def has_expired(world: World, name: object) -> bool:
     """Whether a request could go on from this interaction until time alone ended that."""
-    found = world.resources.get(name) if isinstance(name, str) else None
+    found = own_resource(world, name)
     return isinstance(found, StoredInteraction) and kept_interaction(world, name) is None
 
 
@@ -106,6 +111,7 @@ def remember(
     # A retry gets the answer that its first request got: nothing of it is kept twice.
     if stored and isinstance(name, str) and name and name not in world.resources:
         world.resources[name] = StoredInteraction(interaction, tuple(input_steps), world.clock(), previous)
+        claim(world, name)
 
 
 def remember_signed(steps: Iterable[Step], model: str, world: World) -> None:

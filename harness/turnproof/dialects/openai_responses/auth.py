@@ -10,6 +10,13 @@ from . import rules
 from .surfaces import EXCHANGE, Surface, surface_of
 
 
+def key_of(request: HttpRequest) -> str:
+    """The key of whoever owns what a request creates. A session token of Copilot does not tell whose it is."""
+    scheme, _, token = request.headers.get("authorization", "").partition(" ")
+    is_key = surface_of(request) is not Surface.COPILOT and scheme.lower() == "bearer"
+    return token.strip() if is_key else ""
+
+
 def refusals(request: HttpRequest, world: World) -> Iterator[Refusal]:
     """What is wrong with the caller's identity; a request without fault in it gives nothing."""
     scheme, _, token = request.headers.get("authorization", "").partition(" ")

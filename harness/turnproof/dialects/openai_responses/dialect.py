@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from ..base import Service
-from ..base_dialect import ModuleDialect
+from ..owners import StoringDialect
 from ..request_form import form_without_thoughts
 from ..wanted_answer import ask_responses_for
 from . import api, observed_answers, over_socket
+from .auth import key_of
 from .compare import ItemsComparison
 from .store import kept_ids
 
 
-class OpenAIResponses(ModuleDialect):
+class OpenAIResponses(StoringDialect):
     """`openai-responses`: `POST /v1/responses`, its token count and the model list, batch and SSE; Copilot's too."""
 
     api = api
@@ -53,5 +54,6 @@ class OpenAIResponses(ModuleDialect):
     ask_for = staticmethod(ask_responses_for)
     request_form = staticmethod(form_without_thoughts)
     comparison = ItemsComparison
-    observe = staticmethod(observed_answers.observe)
+    key_of = staticmethod(key_of)
+    observed = staticmethod(observed_answers.observe)
     stored_ids = staticmethod(kept_ids)

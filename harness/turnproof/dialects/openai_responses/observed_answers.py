@@ -12,6 +12,7 @@ from .socket_memory import socket_of
 from .store import (
     Conversation,
     forget,
+    keep_conversation,
     kept_conversation,
     kept_response,
     previous_response,
@@ -64,7 +65,7 @@ def _observe_store(call: ResponsesCall, found: dict[str, Any], world: World) -> 
         remember_encrypted(output_of(found), _issuer(found, call), world)
     elif found.get("object") == "conversation" and call.action == "create":
         items = (call.body or {}).get("items") or []
-        world.resources[str(found.get("id"))] = Conversation(str(found.get("id")), 0, items=list(items))
+        keep_conversation(world, Conversation(str(found.get("id")), 0, items=list(items)))
     elif call.stored_kind == "items" and call.action == "create":
         conversation = kept_conversation(world, call.resource)
         added = found.get("data")

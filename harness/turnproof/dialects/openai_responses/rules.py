@@ -13,6 +13,7 @@ from ..rulebook import Rulebook, client_code, earlier_threads, interface, page, 
 NAME = "openai-responses"
 
 _TODAY = "2026-11-28"
+_READ = "2026-11-29"
 _CLIENT = "https://github.com/openai/openai-python/blob/main/src/openai"
 _PYDANTIC_AI = "https://github.com/pydantic/pydantic-ai/blob"
 _RUBY_LLM = "https://github.com/crmne/ruby_llm/blob/fb5a49bf04da/spec/fixtures/vcr_cassettes"
@@ -206,7 +207,9 @@ OUTPUT_BEFORE_CALL = _rule("output-before-call", note="nobody was seen sending a
 
 # Reasoning
 ENCRYPTED_CONTENT = _rule(
-    "encrypted-content", *earlier_threads("openai/codex#8145", "smallmain/vscode-unify-chat-provider#178")
+    "encrypted-content",
+    *earlier_threads("openai/codex#8145", "smallmain/vscode-unify-chat-provider#178"),
+    thread("openai/codex#13724", "Encrypted content organization_id did not match the target organization.", day=_READ),
 )
 LOST_FOLLOWER = _rule(
     "reasoning-without-follower",

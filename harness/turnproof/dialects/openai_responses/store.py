@@ -5,6 +5,8 @@ A response is stored unless the request says `store: false`; then nobody can nam
 were given together is known of every response all the same, so that what is only inferred about unstored ones can be
 logged. Encrypted content is known again by its bytes: `World.issued` has its digest and the model that issued it.
 
+What is kept belongs to who asked for it: another owner cannot name it, and cannot send back what was encrypted for it.
+
 A stored response is kept for thirty days on the world's clock, a conversation until it is deleted. A deleted response
 is gone for who names it; a response that went on from it keeps what led to it.
 """
@@ -19,6 +21,7 @@ from typing import Any
 
 from ..base import World
 from ..catalogue import same_model
+from ..owners import claim, is_own, own_resource
 from .items import id_of, kind_of
 from .models import MODELS
 from .socket_memory import Socket, open_socket, was_held
@@ -58,15 +61,14 @@ class Conversation:
 
 def issued_item(world: World, item_id: object) -> IssuedItem | None:
     """The item that was given under this id; None for one that was not given here."""
-    found = world.resources.get(item_id) if isinstance(item_id, str) else None
+    found = own_resource(world, item_id)
     return found if isinstance(found, IssuedItem) else None
 
 
 def kept_response(world: World, response_id: object) -> StoredResponse | None:
     """The response that can be asked for under this id."""
-    found = world.resources.get(response_id) if isinstance(response_id, str) else None
-    is_kept = isinstance(found, StoredResponse) and world.clock() - found.since < KEPT_SECONDS
-    return found if is_kept else None
+    found = own_resource(world, response_id)
+    return found if isinstance(found, StoredResponse) and _is_kept(found, world) else None
 
 
 def stored_response(world: World, response_id: object) -> StoredResponse | None:
@@ -92,28 +94,33 @@ def can_go_on_from(world: World, response_id: object, socket: int | None) -> boo
 def has_expired(world: World, response_id: object) -> bool:
     """Whether a request could go on from this response until the service's own rules ended that: its time was over, or
     the socket that held it has dropped it or is another one."""
-    found = world.resources.get(response_id) if isinstance(response_id, str) else None
+    found = own_resource(world, response_id)
     if not isinstance(found, StoredResponse) or not found.stored:
-        return was_held(world, response_id)
+        return was_held(world, response_id) and is_own(world, str(response_id))
     return has_run_out(world, response_id)
 
 
 def has_run_out(world: World, response_id: object) -> bool:
     """Whether time alone ended that this response can be asked for."""
-    found = world.resources.get(response_id) if isinstance(response_id, str) else None
+    found = own_resource(world, response_id)
     return isinstance(found, StoredResponse) and kept_response(world, response_id) is None
 
 
 def kept_conversation(world: World, conversation_id: object) -> Conversation | None:
     """The conversation that is kept under this id."""
-    found = world.resources.get(conversation_id) if isinstance(conversation_id, str) else None
+    found = own_resource(world, conversation_id)
     return found if isinstance(found, Conversation) else None
 
 
 def kept_ids(world: World) -> tuple[str, ...]:
-    """The ids of all responses and conversations that can be asked for, in the order in which they were made."""
-    named = (name for name in world.resources if kept_response(world, name) or kept_conversation(world, name))
-    return tuple(named)
+    """The ids of what owners can ask for, responses and conversations, in the order in which these were made."""
+    return tuple(name for name, resource in world.resources.items() if _is_kept(resource, world))
+
+
+def _is_kept(resource: object, world: World) -> bool:
+    return isinstance(resource, Conversation) or (
+        isinstance(resource, StoredResponse) and world.clock() - resource.since < KEPT_SECONDS
+    )
 
 
 def seed_of_creation(world: World, seed: str) -> str:
@@ -121,6 +128,12 @@ def seed_of_creation(world: World, seed: str) -> str:
     count = world.resources.get(_CREATIONS, 0)
     world.resources[_CREATIONS] = count + 1
     return f"{seed}/{count}" if count else seed
+
+
+def keep_conversation(world: World, conversation: Conversation) -> None:
+    """Keep a new conversation."""
+    world.resources[conversation.id] = conversation
+    claim(world, conversation.id)
 
 
 def forget(world: World, name: str) -> None:
@@ -162,6 +175,8 @@ def remember(
     remember_items(output, world, stored=stored)
     remember_encrypted(output, model, world)
     name = id_of(response)
+    if name is not None:
+        claim(world, name)
     if socket is not None and name is not None and response.get("status") != "failed":
         socket.hold(lane, name, StoredResponse(response, tuple(input_items), world.clock(), previous, (), stored))
     if name is None or not (stored or response.get("background") is True):
@@ -182,6 +197,7 @@ def remember_items(output: Sequence[Item], world: World, *, stored: bool) -> Non
     for before, item, after in zip((None, *output), output, (*output[1:], None), strict=False):
         if (name := id_of(item)) is not None:
             world.resources[name] = IssuedItem(item, stored, _id(before, "reasoning"), _follower(item, after))
+            claim(world, name)
 
 
 def remember_encrypted(items: Iterable[Item], model: str, world: World) -> None:
@@ -190,6 +206,7 @@ def remember_encrypted(items: Iterable[Item], model: str, world: World) -> None:
         token = item.get("encrypted_content")
         if isinstance(token, str) and token:
             world.issued[token] = (digest(_summary(item)), model)
+            claim(world, token)
 
 
 def withheld(items: Iterable[Item], model: str, world: World) -> list[dict[str, str]]:

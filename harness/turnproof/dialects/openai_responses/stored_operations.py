@@ -13,7 +13,7 @@ from . import rules
 from .compaction import compacted
 from .errors import render_refusal
 from .items import id_of
-from .store import Conversation, forget, kept_conversation, kept_response, seed_of_creation
+from .store import Conversation, forget, keep_conversation, kept_conversation, kept_response, seed_of_creation
 from .stored_items import page, stored_form
 from .stored_response import StoredResponse
 from .surfaces import Item, ResponsesCall
@@ -98,7 +98,7 @@ def _created(call: ResponsesCall, world: World, seed: str) -> Json:
     body, seed = call.body or {}, seed_of_creation(world, seed)
     created = Conversation(item_id("conv", seed), int(world.clock()), dict(body.get("metadata") or {}))
     created.items += stored_form(body.get("items") or (), seed)
-    world.resources[created.id] = created
+    keep_conversation(world, created)
     return _conversation_json(created)
 
 

@@ -12,6 +12,7 @@ from ..builders import (
     RESPONSE,
     SEALED_BY_OTHER,
     SEALED_ELSEWHERE,
+    SEALED_FOR_OTHERS,
     STORED,
     STORED_CALL,
     STORED_REASONING,
@@ -187,6 +188,12 @@ def _thoughts() -> tuple[Pair, ...]:
             "The encrypted content gAAA...ar== could not be verified. Reason: Encrypted content could not be decrypted "
             "or parsed.",
             loop(reasoning(None), assistant("41 %")), kind="invalid_encrypted_content", variant="without-id",
+        ),
+        Pair(
+            "encrypted-content", loop(reasoning("rs_1", SEALED_FOR_OTHERS), assistant("41 %")),
+            "The encrypted content for item rs_1 could not be verified. Reason: Encrypted content organization_id did "
+            "not match the target organization.",
+            loop(reasoning("rs_1"), assistant("41 %")), kind="invalid_encrypted_content", variant="of-another-owner",
         ),
         Pair(
             "reasoning-without-follower", loop(STORED[0], user("Thanks")), alone.format(STORED_REASONING),

@@ -24,6 +24,11 @@ PAIRS: tuple[Pair, ...] = (
         ask(THANKS, conversation={"id": CONVERSATION}), status=404, enforced=False,
     ),
     Pair(
+        "previous-response", ask(THANKS, previous_response_id="resp_theirs"),
+        "Previous response with id 'resp_theirs' not found.", ask(THANKS, previous_response_id="resp_answer"),
+        kind="previous_response_not_found", param="previous_response_id", variant="of-another-owner",
+    ),
+    Pair(
         "unfinished-previous-response", ask(THANKS, previous_response_id=FAILED),
         f"Previous response with id '{FAILED}' has the status 'failed'.",
         ask(THANKS, previous_response_id="resp_answer"), enforced=False,

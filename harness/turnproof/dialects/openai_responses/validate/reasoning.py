@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from ...base import Refusal
 from ...catalogue import same_model
 from ...judged_request import Placed
+from ...owners import is_own
 from .. import rules
 from ..conversation import role_of
 from ..items import id_of
@@ -18,7 +19,8 @@ from ..models import MODELS
 from ..store import issued_item
 from .context import Context, refuse
 
-_REASON = "Reason: Encrypted content could not be decrypted or parsed."
+_UNKNOWN = "Encrypted content could not be decrypted or parsed."
+_ANOTHER_OWNER = "Encrypted content organization_id did not match the target organization."
 _SHOWN = 4
 """Characters that the service shows of either end of encrypted content."""
 
@@ -39,9 +41,10 @@ def _encrypted(context: Context, placed: Placed) -> Iterator[Refusal]:
     if not isinstance(token, str) or not token:
         return
     issued = context.world.issued.get(token)
-    if issued is None:
+    if issued is None or not is_own(context.world, token):
+        reason = _UNKNOWN if issued is None else _ANOTHER_OWNER
         named = f"for item {placed.id}" if placed.id else f"{token[:_SHOWN]}...{token[-_SHOWN:]}"
-        message = f"The encrypted content {named} could not be verified. {_REASON}"
+        message = f"The encrypted content {named} could not be verified. Reason: {reason}"
         yield refuse(rules.ENCRYPTED_CONTENT, message, "$", "invalid_encrypted_content")
     elif context.call.model is not None and not same_model(MODELS, issued[1], context.call.model):
         message = f"The reasoning of {placed.path} was issued by {issued[1]}; the model will not see it."
