@@ -170,6 +170,24 @@ def test_usage_is_known_of_the_last_answer_of_a_turn_that_tells_it() -> None:
     assert all(call.response is not None for call in derived(view_with_report).calls)
 
 
+def test_the_answer_to_a_request_behind_the_cancel_is_nobodys() -> None:
+    """A session that looks at its token between the pieces of an answer alone asks once more, and shows nothing."""
+    view = closed(tools())
+    events: list[t.Event] = []
+    for event in view.transcript.events:
+        if isinstance(event, t.WireRequest) and event.turn == 0 and "tool_result" in str(event.body):
+            events.append(t.Cancelled(at="during-tool", turn=0))
+        if isinstance(event, t.TurnEnded) and event.turn == 0:
+            event = replace(event, outcome="cancelled", shown="")
+        events.append(event)
+    found = derived(View(replace(view.transcript, events=tuple(events)), view.dialect, view.scenario))
+    first_call, late_call, *_ = found.calls
+    assert (first_call.response and first_call.response.finish_reason) is FinishReason.UNKNOWN
+    assert (late_call.response and late_call.response.finish_reason) is FinishReason.CANCELLED
+    verdict = judge(suite().catalogue["streaming/text-is-passed-on-in-pieces"], "stateless", [found])
+    assert verdict.status is not Status.VIOLATED
+
+
 @pytest.mark.parametrize(
     ("finish", "requirement"),
     [

@@ -441,12 +441,12 @@ class Comparison:
         expected = self._answered.get(id(held), held.call_id)
         if sent.call_id != expected:
             self.report("pairing", f"{atom.path}.call_id", expected, sent.call_id, violation=True)
-        if held.is_error and not self.flags_errors:
-            sent = self._failure_text(held, sent)
-        elif held.is_error and not sent.is_error:
+        if self.flags_errors and held.is_error and not sent.is_error:
             self.report("lost-error-flag", f"{atom.path}.is_error", True, False, violation=True)
         elif sent.is_error and not held.is_error:
             self.report("invented", f"{atom.path}.is_error", False, True, violation=True)
+        elif held.is_error:
+            sent = self._failure_text(held, sent)
         self._result_value(atom, held.result, sent.result)
         self._attachments(atom, held, sent)
 

@@ -179,7 +179,27 @@ class Places(Plain):  # type: ignore[misc]
         return response
 
 
+class TestRunners(Plain):  # type: ignore[misc]
+    """Prints by what it could know that a test runs."""
+
+    def complete(self, *args: Any, **kwargs: Any) -> ProviderResponse:
+        print([name for name in os.environ if "PYTEST" in name], "pytest" in sys.modules)
+        response: ProviderResponse = super().complete(*args, **kwargs)
+        return response
+
+
+class BriefThread(Plain):  # type: ignore[misc]
+    """Its thread ends soon after the call."""
+
+    def complete(self, *args: Any, **kwargs: Any) -> ProviderResponse:
+        threading.Thread(target=time.sleep, args=(0.2,), daemon=True).start()
+        response: ProviderResponse = super().complete(*args, **kwargs)
+        return response
+
+
 PLACES = _binding("places", Places)
+TEST_RUNNERS = _binding("test-runners", TestRunners)
+BRIEF_THREAD = _binding("brief-thread", BriefThread)
 KEYS = _binding("keys", Keys)
 INNOCENT = _binding("innocent", Plain)
 

@@ -108,6 +108,15 @@ def test_a_run_with_threads_left_is_the_last_of_its_worker(place: Runner) -> Non
     assert talk(place, "THREADS").end.threads_left == 40
 
 
+def test_a_thread_that_is_about_to_end_is_not_left(place: Runner) -> None:
+    assert talk(place, "BRIEF_THREAD").end.threads_left == 0
+
+
+def test_a_subject_cannot_tell_that_it_is_tested(place: Runner) -> None:
+    assert "PYTEST_CURRENT_TEST" in os.environ
+    assert talk(place, "TEST_RUNNERS").end.stdout.splitlines()[0] == "[] False"
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="Linux alone keeps limits")
 def test_memory_beyond_the_limit_is_refused_in_the_process() -> None:
     with Runner(jobs=1, limits=Limits(memory=512 * 1024 * 1024)) as runner:

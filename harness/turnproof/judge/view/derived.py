@@ -13,6 +13,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import takewhile
 from typing import Any, Literal, TypeAlias
 from weakref import WeakKeyDictionary
 
@@ -21,6 +22,7 @@ import msgspec
 from ... import messages as m
 from ...run.transcript import (
     CallBegan,
+    Cancelled,
     Chunk,
     Event,
     Failed,
@@ -396,11 +398,16 @@ class _TurnReading:
             return None
         finish = (
             m.FinishReason.CANCELLED
-            if exchange.held and (not last or self._outcome == "cancelled")
+            if (exchange.held or self._is_asked_too_late(exchange)) and (not last or self._outcome == "cancelled")
             else m.FinishReason.UNKNOWN
         )
         parts = message.parts if message is not None else ()
         return Response(response=m.ProviderResponse(parts, figures or m.TokenUsage(), finish), turn=self._turn.index)
+
+    def _is_asked_too_late(self, exchange: Exchange) -> bool:
+        """Whether the turn was cancelled before this request was sent: its answer is nobody's, however whole it is."""
+        before = takewhile(lambda event: event is not exchange.request, self._turn.events)
+        return any(isinstance(event, Cancelled) for event in before)
 
     def _begins_otherwise(self, last: Exchange) -> bool:
         """Whether the last answer is whole, and says something else than the broken one that it was asked for again."""

@@ -28,7 +28,7 @@ from ..bindings import resolve_subject
 from ..driver import Runner, prefork
 from ..driver.limits import Limits
 from ..driver.runner import Emulated, Responders
-from ..driver.worker_pool import without_keys
+from ..driver.worker_pool import subject_environment
 from ..emulation import Emulation
 from ..project_folder import set_project_folder
 from ..transcript import Transcript
@@ -128,7 +128,7 @@ def _take_place(setup: Setup) -> None:
     if Path(setup.project).is_dir():
         os.chdir(setup.project)
     set_project_folder(str(Path.cwd()))
-    allowed_names = without_keys(os.environ)
+    allowed_names = subject_environment(os.environ)
     unset = {name for name, value in setup.environment.items() if value is None}
     for name in [name for name in os.environ if name not in allowed_names or name in unset]:
         del os.environ[name]

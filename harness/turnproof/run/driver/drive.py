@@ -7,6 +7,8 @@ virtual: they are recorded, not waited for.
 from __future__ import annotations
 
 import threading
+import time
+from collections.abc import Set
 
 from ...errors import HarnessError
 from ...subject import Subject
@@ -18,11 +20,14 @@ from .parent_channel import ControlLost
 from .probes import run_probes
 from .recorder import Recorder
 
+_THREADS_MAY_TAKE = 0.5
+"""Seconds in which threads of a run may end that are about to: the one that cancelled it, a client's that closes."""
+
 
 def drive(job: Job, subject: Subject, recorder: Recorder) -> RunEnded:
     """Run the whole scenario. Whatever the subject does ends up in the events, never as an exception here."""
     run = Run(job, subject, recorder)
-    threads_before = threading.active_count()
+    threads_before = frozenset(threading.enumerate())
     try:
         run.open()
     except ControlLost:
@@ -43,5 +48,15 @@ def drive(job: Job, subject: Subject, recorder: Recorder) -> RunEnded:
         run.close()
     if "shutdown" in job.scenario.probes:
         recorder.control.ask("shut-down")
-    threads_left = max(0, threading.active_count() - threads_before)
-    return RunEnded(how="completed", threads_left=threads_left, opened=recorder.opened)
+    return RunEnded(how="completed", threads_left=_threads_left(threads_before), opened=recorder.opened)
+
+
+def _threads_left(before: Set[threading.Thread]) -> int:
+    """How many threads this run has started that do not end."""
+    over = time.monotonic() + _THREADS_MAY_TAKE
+    started = [thread for thread in threading.enumerate() if thread not in before]
+    for thread in started:
+        # A thread that was not started from Python cannot be waited for.
+        if not isinstance(thread, threading._DummyThread):
+            thread.join(max(0.0, over - time.monotonic()))
+    return sum(thread.is_alive() for thread in started)

@@ -42,9 +42,14 @@ KEPT_WORKERS = 3
 """Subjects of a place whose workers are kept for later runs: an exploration has two that take turns."""
 
 
-def without_keys(environment: Mapping[str, str]) -> dict[str, str]:
-    """The variables without those that hold the key of a service."""
-    return {name: value for name, value in environment.items() if name not in service_keys()}
+def subject_environment(environment: Mapping[str, str]) -> dict[str, str]:
+    """The variables that a subject may see: none that holds the key of a service, and none by which pytest says that a
+    test runs. Some libraries work otherwise in tests, and it is what they do for their users that is judged."""
+    return {
+        name: value
+        for name, value in environment.items()
+        if name not in service_keys() and not name.startswith("PYTEST_")
+    }
 
 
 @cache
@@ -179,7 +184,7 @@ class ProcessSlot(WorkerSlot):
         folder = WorkerFolder()
         place = worker.Place(
             import_path=tuple(os.path.abspath(one) for one in sys.path),  # noqa: PTH100 (`""` is the current folder)
-            environment=without_keys(os.environ),
+            environment=subject_environment(os.environ),
             preload=self._preload,
             work=folder.work,
             temporary=folder.temporary,
