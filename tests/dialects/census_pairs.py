@@ -13,6 +13,7 @@ import msgspec
 
 from turnproof.dialects.base import Call, HttpRequest, World
 from turnproof.dialects.contract import Dialect
+from turnproof.dialects.openai_responses.surfaces import Surface, surface_of
 from turnproof.wire.cassettes.recording_proxy import AUTHENTICATION
 
 from .refusals import Pair, RefusalKit
@@ -71,6 +72,8 @@ def _why_not(kit: RefusalKit[Any], pair: Pair[Any]) -> str:
     illegal, legal = pair.illegal.request(), pair.legal.request()
     if _keys(illegal) != _keys(legal) or "key" in legal.query:
         return "it is about the key"
+    if kit.name == "openai-responses" and surface_of(legal) is Surface.COPILOT:
+        return "Copilot answers it, and takes another key"
     if max(len(illegal.body), len(legal.body)) > LARGEST:
         return "the request is huge"
     if not _is_utf8(illegal.body):

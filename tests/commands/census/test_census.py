@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from turnproof.commands.census.engine import CensusOptions, census
+from turnproof.commands.census.engine import CensusCount, census
 from turnproof.commands.census.observation import read_observations
+from turnproof.commands.census.options import CensusOptions
 from turnproof.commands.census.pairs import pairs_of, selected
 from turnproof.dialects import dialect
 from turnproof.errors import UsageError
@@ -36,7 +37,7 @@ def options(folder: Path, *only: str, live: bool = True, **more: Any) -> CensusO
 def test_without_live_nothing_is_sent(tmp_path: Path) -> None:
     lines: list[str] = []
 
-    assert census(options(tmp_path, live=False), lines.append) == 0
+    assert census(options(tmp_path, live=False), lines.append) == CensusCount()
     assert lines[-1] == "nothing was sent: --live asks the service"
     assert not (tmp_path / "census.ndjson").exists()
 
@@ -44,7 +45,7 @@ def test_without_live_nothing_is_sent(tmp_path: Path) -> None:
 def test_a_service_that_keeps_a_rule_agrees(service: str, tmp_path: Path) -> None:
     lines: list[str] = []
 
-    assert census(options(tmp_path, "no-messages", contributor="jane"), lines.append) >= 1
+    assert census(options(tmp_path, "no-messages", contributor="jane"), lines.append).decided >= 1
     [seen, *_] = read_observations(tmp_path / "census.ndjson")
     assert (seen.rule, seen.agreement, seen.contributor) == ("anthropic-messages/no-messages", "agrees", "jane")
     assert (seen.illegal.status, seen.legal.status, seen.loopback) == (400, 200, True)
@@ -52,7 +53,7 @@ def test_a_service_that_keeps_a_rule_agrees(service: str, tmp_path: Path) -> Non
 
 
 def test_a_legal_request_for_one_model_is_answered(service: str, tmp_path: Path) -> None:
-    assert census(options(tmp_path, "unknown-model"), lambda line: None) >= 0
+    census(options(tmp_path, "unknown-model"), lambda line: None)
     seen = list(read_observations(tmp_path / "census.ndjson"))
     assert "get" in {one.variant for one in seen}
     assert {(one.illegal.status, one.legal.status, one.agreement) for one in seen} == {(404, 200, "agrees")}
@@ -72,10 +73,10 @@ def test_the_key_is_in_no_line(service: str, tmp_path: Path) -> None:
 
 
 def test_what_was_asked_before_is_not_asked_again(service: str, tmp_path: Path) -> None:
-    first = census(options(tmp_path, "empty-*"), lambda line: None)
+    first = census(options(tmp_path, "empty-*"), lambda line: None).decided
 
     assert first > 0
-    assert census(options(tmp_path, "empty-*"), lambda line: None) == 0
+    assert census(options(tmp_path, "empty-*"), lambda line: None).decided == 0
     assert len(list(read_observations(tmp_path / "census.ndjson"))) == first
 
 

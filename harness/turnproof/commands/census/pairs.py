@@ -11,6 +11,7 @@ import msgspec
 
 from ...dialects import api_of, dialect, dialect_names
 from ...dialects.base import HttpRequest
+from ...dialects.contract import Dialect
 from ...errors import UsageError
 
 
@@ -78,6 +79,11 @@ class DialectPairs(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     dialect: str
     pairs: tuple[RulePair, ...]
     left_out: dict[str, str]
+
+
+def rule_id(wire: Dialect, pair: RulePair) -> str:
+    """The whole id of a pair's rule, as lines of a census and the dialect have it."""
+    return f"{api_of(wire.name)}/{pair.rule}"
 
 
 @cache

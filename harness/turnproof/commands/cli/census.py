@@ -30,10 +30,21 @@ def census(
     max_cost: Annotated[float, typer.Option(metavar="USD", help="Refuse what may cost more.")] = 0.10,
     price: Prices = None,
     contributor: Annotated[
-        str, typer.Option("--as", metavar="NAME", help="Who asks: a name that others can reach.")
-    ] = "anonymous",
+        str | None, typer.Option("--as", metavar="NAME", help="Who asks: a name that others can reach.")
+    ] = None,
+    record: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="With --live: keep the answers as cassettes in this folder.")
+    ] = None,
+    cassettes: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Answer from the cassettes in this folder, as `--record DIR` wrote them."),
+    ] = None,
     out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Where the lines go. Default: census-DIALECT.ndjson.")
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Where the lines go. Default: census-DIALECT.ndjson, with --cassettes census-DIALECT-replayed.ndjson.",
+        ),
     ] = None,
     merge: Annotated[bool, typer.Option("--merge", help="Show what these files say together.")] = False,
     source: Annotated[
@@ -43,7 +54,8 @@ def census(
     """Ask a real service which rules of a dialect it keeps.
 
     For each rule the smallest request that offends it is sent, and its nearest legal neighbour with a short answer.
-    Without --live this only shows what would be sent.
+    Without --live this only shows what would be sent. With --cassettes the answers of an earlier census are read again;
+    a rule that the folder has no answer to is not decided (exit code 3).
     """
     if merge:
         return _merge(tuple(map(Path, dialect)), source)
@@ -52,21 +64,29 @@ def census(
             f"one API is asked at a time, found {' and '.join(dialect)}; files of a census go with --merge"
         )
     [name] = dialect
-    from ..census.engine import CensusOptions
+    if cassettes is not None:
+        for flag, is_set in (("--live", live), ("--record", record is not None), ("--as", contributor is not None)):
+            if is_set:
+                raise UsageError(f"{flag} is about asking the service, and --cassettes answers from what it once said")
+    if record is not None and not live:
+        raise UsageError("--record keeps what the service answers: give it with --live")
     from ..census.engine import census as engine
+    from ..census.options import ANONYMOUS, CensusOptions
 
+    kind = "-replayed" if cassettes is not None else ""
     options = CensusOptions(
         dialect=name,
-        out=out or Path(f"census-{name.replace('@', '-')}.ndjson"),
+        out=out or Path(f"census-{name.replace('@', '-')}{kind}.ndjson"),
         live=live,
         only=tuple(only or ()),
         model=model,
-        contributor=contributor,
+        contributor=contributor or ANONYMOUS,
         max_cost=max_cost,
         prices=price,
+        record=record,
+        cassettes=cassettes,
     )
-    engine(options, typer.echo)
-    return Exit.OK
+    return Exit.UNDECIDED if engine(options, typer.echo).missing else Exit.OK
 
 
 def _merge(files: tuple[Path, ...], source: str | None) -> Exit:

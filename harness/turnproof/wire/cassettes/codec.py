@@ -79,6 +79,7 @@ class _Origin(msgspec.Struct, forbid_unknown_fields=True):
     scenario: str
     adapter: str
     exchanges: tuple[_Exchange, ...]
+    contributor: str = ""
 
 
 class _Metadata(msgspec.Struct):
@@ -119,6 +120,8 @@ def encode(cassette: Cassette) -> bytes:
         "scenario": cassette.scenario,
         "adapter": cassette.adapter,
     }
+    if cassette.contributor:
+        origin["contributor"] = cassette.contributor
     exchanges = _lines([_encode(_exchange_out(interaction)) for interaction in cassette.interactions])
     entries = _lines([_encode(_entry_out(interaction)) for interaction in cassette.interactions])
     text = (
@@ -158,6 +161,7 @@ def decode(data: bytes, *, file: str, remedy: str) -> Cassette:
         recorded=origin.recorded,
         date=origin.date,
         interactions=tuple(interactions),
+        contributor=origin.contributor,
     )
 
 

@@ -68,7 +68,10 @@ class Interaction(msgspec.Struct, frozen=True):
 
 
 class Cassette(msgspec.Struct, frozen=True):
-    """The exchanges of one scenario with one adapter. `date` is ISO 8601, the day of the recording."""
+    """The exchanges of one scenario with one adapter. `date` is ISO 8601, the day of the recording.
+
+    `contributor` says who made it, where that decides something (in a census).
+    """
 
     adapter: str
     scenario: str
@@ -77,6 +80,7 @@ class Cassette(msgspec.Struct, frozen=True):
     recorded: Provenance
     date: str
     interactions: tuple[Interaction, ...] = ()
+    contributor: str = ""
 
     @property
     def provenance(self) -> str:

@@ -56,12 +56,13 @@ def why_not_written(request: HttpRequest, call: Call, headers: Mapping[str, str]
     # A message on a socket has no type of its own: the dialect has read it as JSON.
     request_body = b"" if request.method == SOCKET_METHOD else request.body
     for side, headers_of_side, data in (("request", request.headers, request_body), ("response", headers, body)):
-        media_type = _media_type(headers_of_side)
-        if data and media_type not in MEDIA_TYPES:
-            return f"{side} body of type {media_type or 'unknown'!r}"
+        kind = media_type(headers_of_side)
+        if data and kind not in MEDIA_TYPES:
+            return f"{side} body of type {kind or 'unknown'!r}"
     return None
 
 
-def _media_type(headers: Mapping[str, str]) -> str:
+def media_type(headers: Mapping[str, str]) -> str:
+    """The type of a body by its headers, in lower case and without parameters; empty if they name none."""
     value = next((value for name, value in headers.items() if name.lower() == "content-type"), "")
     return value.partition(";")[0].strip().lower()
