@@ -23,17 +23,19 @@ from .capabilities import COMMON_CAPABILITIES
 from .chat_messages import chat_call, chat_tool
 from .google_transport import http_options
 from .http_errors import class_of_status
+from .issued_data import IssuedData, present
 from .result_texts import result_text
 from .sdk_errors import typed_error
 
 Opener = Callable[[Endpoint], Any]
 
 
-class Agno:
+class Agno(IssuedData):
     """One call of `complete()` is one answer of the model; `aprocess_response_stream()` adds up its events."""
 
     def __init__(self, endpoint: Endpoint, opener: Opener, dialect: str) -> None:
-        self._model, self._dialect, self._name = opener(endpoint), dialect, endpoint.model
+        super().__init__(dialect, endpoint.model)
+        self.library_model = opener(endpoint)
 
     async def complete(
         self, messages: Sequence[m.Message], system_instruction: Any = None, tools: Any = None, **listeners: Any
@@ -50,13 +52,13 @@ class Agno:
             with (listeners.get("cancel_token") or CancelToken()).interrupting():
                 if listeners.get("on_chunk"):
                     async for event in pieces(
-                        self._model.aprocess_response_stream(stream_data=MessageData(), **request)
+                        self.library_model.aprocess_response_stream(stream_data=MessageData(), **request)
                     ):
                         texts += [event.content] if event.content else []
                         notify(listeners, "on_chunk", event.content)
                         notify(listeners, "on_thinking", event.reasoning_content)
                 else:
-                    await self._model._aprocess_model_response(model_response=ModelResponse(), **request)
+                    await self.library_model._aprocess_model_response(model_response=ModelResponse(), **request)
                 return self._response(answer, listeners)
         except AgnoError as error:
             raise _typed(error) from error
@@ -74,23 +76,15 @@ class Agno:
         own = dict(answer.provider_data or {})
         if answer.reasoning_content or own.get("signature") or answer.redacted_reasoning_content:
             redacted = answer.redacted_reasoning_content
-            data = {"signature": own.get("signature"), "redacted": redacted, "message": json.dumps(own, default=str)}
+            data = present(signature=own.get("signature"), redacted=redacted, message=json.dumps(own, default=str))
             yield m.Thought(answer.reasoning_content or "", provider_data=self._issued(data))
         if answer.content:
-            signature = {"thought_signature": own.get("thought_signature")}
+            signature = present(thought_signature=own.get("thought_signature"))
             yield m.Text(answer.content, provider_data=self._issued(signature))
         for call in answer.tool_calls or ():
             arguments = json.loads(call["function"]["arguments"] or "{}")
-            signature = {"thought_signature": call.get("thought_signature")}
+            signature = present(thought_signature=call.get("thought_signature"))
             yield m.FunctionCall(call["id"], call["function"]["name"], arguments, provider_data=self._issued(signature))
-
-    def _issued(self, data: Mapping[str, Any]) -> m.ProviderData | None:
-        issued_data = {key: value for key, value in data.items() if value}
-        return m.ProviderData(self._dialect, self._name, issued_data) if issued_data else None
-
-    def _own(self, part: m.Part) -> Mapping[str, Any]:
-        data = part.provider_data
-        return data.data if data and data.dialect == self._dialect else {}
 
     def _messages(self, history: Sequence[m.Message], system: Any) -> Iterator[Any]:
         texts = [getattr(system, "text", system), *(message.text for message in history if message.role == "system")]
@@ -114,7 +108,7 @@ class Agno:
                 fields["provider_data"] |= json.loads(own.get("message", "{}"))
             elif isinstance(part, m.Text) and "thought_signature" in own:
                 fields["provider_data"]["thought_signature"] = own["thought_signature"]
-        calls = [chat_call(call) | dict(self._own(call)) for call in message.calls]
+        calls = [chat_call(call) | self._own(call) for call in message.calls]
         return AgnoMessage(role="assistant", tool_calls=calls or None, **fields)
 
 

@@ -10,7 +10,7 @@ import json
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Self
 
 from agno.agent import Agent
 from agno.db.base import SessionType
@@ -24,8 +24,9 @@ from agno.tools.function import Function
 from turnproof import messages
 from turnproof.cancel import CancelToken
 from turnproof.provider import Binding
-from turnproof.subject import SessionBinding, SessionReply, SessionSetup, SessionTurn, Tool
+from turnproof.subject import SessionReply, SessionSetup, SessionTurn, Tool
 
+from .agent_binding import bind_agent
 from .agent_history import joined_results
 from .agno import ANTHROPIC, Agno, _claude, _media
 from .result_texts import output_text
@@ -45,7 +46,7 @@ class Conversation:
     def __init__(self, setup: SessionSetup) -> None:
         self.setup = setup
         self._read = Agno(setup.endpoint, _claude, ANTHROPIC.dialect)
-        self._model = self._read._model
+        self._model = self._read.library_model
         self._turn = SessionTurn(CancelToken())
         self.database = InMemoryDb()
         self.configure(setup.system, setup.tools)
@@ -107,6 +108,10 @@ class Conversation:
                 return event
         raise AgnoError("the run ended without its output")
 
+    def send_parts(self, parts: Sequence[messages.Part], turn: SessionTurn) -> SessionReply:
+        text = "\n".join(part.text for part in parts if isinstance(part, messages.Text))
+        return self.send(text, turn, **_media(parts))
+
     # -- the conversation
 
     def stop(self) -> None:
@@ -153,6 +158,16 @@ class Conversation:
         session = self.stored()
         return json.dumps(session.to_dict() if session else None, default=str)
 
+    @classmethod
+    def load(cls, setup: SessionSetup, text: str) -> Self:
+        found = cls(setup)
+        if (saved := json.loads(text)) is not None:
+            session = AgentSession.from_dict(saved)
+            if session is None:
+                raise ValueError("this is no session of the library")
+            found.store(session)
+        return found
+
 
 def parts_of_user(message: Any) -> Iterator[messages.Part]:
     """What a user's message says."""
@@ -167,36 +182,4 @@ def parts_of_user(message: Any) -> Iterator[messages.Part]:
             yield messages.FileRef(kind, one.url)
 
 
-def send_parts(conversation: Conversation, parts: Sequence[messages.Part], turn: SessionTurn) -> SessionReply:
-    text = "\n".join(part.text for part in parts if isinstance(part, messages.Text))
-    return conversation.send(text, turn, **_media(parts))
-
-
-def load(setup: SessionSetup, text: str) -> Conversation:
-    found = Conversation(setup)
-    if (saved := json.loads(text)) is not None:
-        session = AgentSession.from_dict(saved)
-        if session is None:
-            raise ValueError("this is no session of the library")
-        found.store(session)
-    return found
-
-
-SESSION = SessionBinding(
-    name="agno-agent",
-    adapter=WIRE,
-    open=Conversation,
-    send=Conversation.send,
-    send_parts=send_parts,
-    history=Conversation.history,
-    message_ids=False,
-    stop=Conversation.stop,
-    configure=Conversation.configure,
-    reset=Conversation.reset,
-    revert=Conversation.revert,
-    save=Conversation.save,
-    load=load,
-    spawn=Conversation.spawn,
-    capabilities=CLAIMS,
-    package="agno",
-)
+SESSION = bind_agent("agno-agent", Conversation, wire=WIRE)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from turnproof.messages import FunctionCall, Message, Part, ProviderData, Text, Thought, ToolSchema
+from turnproof.messages import FunctionCall, Message, Part, Text, Thought, ToolSchema
 from turnproof.reproducer import LibraryCall, LibraryCode
 
 from .chat_messages import calls_of, chat_call, chat_messages, chat_tool
+from .issued_data import IssuedData
 
 SDKS = {"anthropic": "anthropic", "openai": "openai", "gemini": "google-genai"}
 MEMBERS = {
@@ -28,11 +29,8 @@ STREAMED = {
 }
 
 
-class AnyLLMMessages:
+class AnyLLMMessages(IssuedData):
     """Reads and writes messages of the model. All thinking is one text with one signature, in `extra_content`."""
-
-    def __init__(self, dialect: str, model: str) -> None:
-        self._dialect, self._model = dialect, model
 
     def parts(self, message: Any, *, cut: bool) -> Iterator[Part]:
         """The parts of a message of the library. A message has no order of its own: thinking, text, calls."""
@@ -58,18 +56,6 @@ class AnyLLMMessages:
     def _extra(self, call: FunctionCall) -> dict[str, Any]:
         own = self._own(call)
         return {"extra_content": own} if own else {}
-
-    def _issued(self, data: Mapping[str, Any] | None) -> ProviderData | None:
-        return ProviderData(self._dialect, self._model, dict(data)) if data else None
-
-    def _own(self, part: Part) -> dict[str, Any]:
-        data = part.provider_data
-        return thawed(data.data) if data and data.dialect == self._dialect else {}
-
-
-def thawed(data: Mapping[str, Any]) -> dict[str, Any]:
-    """A copy that may be changed, to any depth."""
-    return {key: thawed(value) if isinstance(value, Mapping) else value for key, value in data.items()}
 
 
 def call_arguments(

@@ -11,7 +11,7 @@ import asyncio
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Self
 
 from autogen_agentchat.agents import AssistantAgent
 from autogen_agentchat.base import Response
@@ -26,9 +26,10 @@ from pydantic import BaseModel
 from turnproof import messages
 from turnproof.cancel import CancelToken
 from turnproof.provider import Binding, Endpoint
-from turnproof.subject import SessionBinding, SessionReply, SessionSetup, SessionTurn
+from turnproof.subject import SessionReply, SessionSetup, SessionTurn
 from turnproof.subject import Tool as OurTool
 
+from .agent_binding import bind_agent
 from .agent_history import up_to_turn
 from .capabilities import AGENT_CAPABILITIES
 from .result_texts import output_text
@@ -179,6 +180,12 @@ class Conversation:
     def save(self) -> str:
         return json.dumps(self._runner.run(self._agents[False].save_state()))
 
+    @classmethod
+    def load(cls, setup: SessionSetup, text: str) -> Self:
+        found = cls(setup)
+        found._runner.run(found._agents[False].load_state(json.loads(text)))
+        return found
+
 
 def neutral(library_messages: Sequence[Any]) -> Iterator[messages.Message]:
     for message in library_messages:
@@ -217,27 +224,4 @@ def arguments(text: str) -> Any:
     return found if isinstance(found, dict) else {"text": text}
 
 
-def load(setup: SessionSetup, text: str) -> Conversation:
-    found = Conversation(setup)
-    found._runner.run(found._agents[False].load_state(json.loads(text)))
-    return found
-
-
-SESSION = SessionBinding(
-    name="autogen-agent",
-    adapter=WIRE,
-    open=Conversation,
-    send=Conversation.send,
-    history=Conversation.history,
-    message_ids=False,
-    stop=Conversation.stop,
-    configure=Conversation.configure,
-    reset=Conversation.reset,
-    revert=Conversation.revert,
-    save=Conversation.save,
-    load=load,
-    spawn=Conversation.spawn,
-    close=Conversation.close,
-    capabilities=CLAIMS,
-    package="autogen-agentchat",
-)
+SESSION = bind_agent("autogen-agent", Conversation, wire=WIRE)

@@ -9,15 +9,14 @@ from uuid import uuid4
 
 from turnproof import errors, messages
 
+from .issued_data import IssuedData
+
 OWN_ID = "own-"
 """What the id of a call begins with that has none in the library, as Gemini gives none. It goes back without one."""
 
 
-class AdkMessages:
+class AdkMessages(IssuedData):
     """Reads and writes messages, for the dialect and the model that issue what is signed."""
-
-    def __init__(self, dialect: str, model: str) -> None:
-        self._dialect, self._model = dialect, model
 
     def write(self, history: Sequence[messages.Message]) -> list[dict[str, Any]]:
         """The contents. There are two roles; instructions go into the system text."""
@@ -33,7 +32,7 @@ class AdkMessages:
         """The parts of a content of the library."""
         for part in (content.parts if content else None) or ():
             data = {"signature": self._signature(part.thought_signature)} if part.thought_signature else {}
-            issued = messages.ProviderData(self._dialect, self._model, data) if data else None
+            issued = self._issued(data)
             if part.function_call:
                 call = part.function_call
                 id = call.id or f"{OWN_ID}{uuid4().hex}"
@@ -51,8 +50,7 @@ class AdkMessages:
         return base64.b64decode(signature) if self._dialect == "gemini" else signature.encode()
 
     def _part(self, part: messages.Part) -> dict[str, Any]:
-        data = part.provider_data
-        own = data.data if data and data.dialect == self._dialect else {}
+        own = self._own(part)
         signed = {"thought_signature": self._bytes(own["signature"])} if "signature" in own else {}
         match part:
             case messages.Text(text=text):

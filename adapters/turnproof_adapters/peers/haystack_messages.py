@@ -9,17 +9,15 @@ from uuid import uuid4
 
 from turnproof import errors, messages
 
+from .issued_data import IssuedData, present
 from .result_texts import result_text
 
 OWN_ID = "own-"
 """What the id of a call begins with that has none in the library, as Gemini gives none. It goes back without one."""
 
 
-class HaystackMessages:
+class HaystackMessages(IssuedData):
     """Reads and writes messages, for the dialect and the model that issue what is signed."""
-
-    def __init__(self, dialect: str, model: str) -> None:
-        self._dialect, self._model = dialect, model
 
     def write(self, history: Sequence[messages.Message], system: Any) -> list[dict[str, Any]]:
         """The conversation, the system text first. Each result is a message of its own."""
@@ -36,7 +34,7 @@ class HaystackMessages:
 
     def read(self, message: Any) -> Iterator[messages.Part]:
         """The parts of a message of the library, which has one reasoning, then one text, then the calls."""
-        signatures = {"thought_signatures": message.meta.get("thought_signatures")}
+        signatures = present(thought_signatures=message.meta.get("thought_signatures"))
         for reasoning in message.reasonings:
             blocks = reasoning.extra.get("reasoning_contents")
             if blocks is None:
@@ -54,16 +52,8 @@ class HaystackMessages:
 
     def _thought(self, block: Mapping[str, Any]) -> messages.Thought:
         inner = block.get("reasoning_text") or {}
-        data = {"signature": inner.get("signature"), "redacted": block.get("redacted_thinking")}
+        data = present(signature=inner.get("signature"), redacted=block.get("redacted_thinking"))
         return messages.Thought(inner.get("text") or "", provider_data=self._issued(data))
-
-    def _issued(self, data: Mapping[str, Any]) -> messages.ProviderData | None:
-        present = {key: value for key, value in data.items() if value}
-        return messages.ProviderData(self._dialect, self._model, present) if present else None
-
-    def _own(self, part: messages.Part) -> Mapping[str, Any]:
-        data = part.provider_data
-        return data.data if data and data.dialect == self._dialect else {}
 
     def _assistant(self, message: messages.Message) -> dict[str, Any]:
         thoughts: list[dict[str, Any]] = []
@@ -73,7 +63,7 @@ class HaystackMessages:
         for part in message.parts:
             own = self._own(part)
             if "thought_signatures" in own:
-                meta["thought_signatures"] = messages.thaw(own["thought_signatures"])
+                meta["thought_signatures"] = own["thought_signatures"]
             match part:
                 case messages.Thought(text=thinking) if "redacted" in own:
                     thoughts.append({"redacted_thinking": own["redacted"]})

@@ -6,11 +6,11 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from turnproof import errors, messages
 
+from .issued_data import IssuedData, present
 from .result_texts import result_text
 
 Written = tuple[str, dict[str, Any]]
@@ -19,12 +19,8 @@ CALL_SIGNATURES = "__gemini_function_call_thought_signatures__"
 """Where `langchain-google-genai` keeps the signatures of calls, in the `additional_kwargs` of a message."""
 
 
-@dataclass(frozen=True, slots=True)
-class LangChainMessages:
+class LangChainMessages(IssuedData):
     """Reads and writes messages, for the dialect and the model that issue what is signed."""
-
-    dialect: str
-    model: str
 
     def write(self, history: Sequence[messages.Message], system: Any) -> Iterator[Written]:
         """The conversation. Instructions between messages join the system text: only one may stand there."""
@@ -51,7 +47,7 @@ class LangChainMessages:
         signatures = message.additional_kwargs.get(CALL_SIGNATURES) or {}
         calls = {}
         for call in message.tool_calls:
-            signature = self._issued(signatures.get(call["id"]))
+            signature = self._issued(present(signature=signatures.get(call["id"])))
             calls[call["id"]] = messages.FunctionCall(call["id"], call["name"], call["args"], provider_data=signature)
         for block in _blocks_of(message):
             match block:
@@ -69,7 +65,8 @@ class LangChainMessages:
     def _part(self, block: dict[str, Any]) -> Iterator[messages.Part]:
         match block:
             case {"type": "text", "text": str(text)} | {"type": "refusal", "refusal": str(text)} if text:
-                yield messages.Text(text, provider_data=self._issued(block.get("extras", {}).get("signature")))
+                signature = present(signature=block.get("extras", {}).get("signature"))
+                yield messages.Text(text, provider_data=self._issued(signature))
             case {"type": "thinking" | "redacted_thinking" | "reasoning"}:
                 yield self._thought(block)
 
@@ -77,16 +74,7 @@ class LangChainMessages:
         text = block.get("thinking") or "\n\n".join(item["text"] for item in block.get("summary") or ())
         own = {key: value for key, value in block.items() if key != "index"}
         signed = {"signature", "data", "encrypted_content"} & own.keys()
-        return messages.Thought(
-            text, provider_data=messages.ProviderData(self.dialect, self.model, own) if signed else None
-        )
-
-    def _issued(self, signature: str | None) -> messages.ProviderData | None:
-        return messages.ProviderData(self.dialect, self.model, {"signature": signature}) if signature else None
-
-    def _own(self, part: messages.Part) -> dict[str, Any]:
-        data = part.provider_data
-        return messages.thaw(data.data) if data is not None and data.dialect == self.dialect else {}
+        return messages.Thought(text, provider_data=self._issued(own) if signed else None)
 
     def _answer(self, message: messages.Message) -> dict[str, Any]:
         calls = [{"name": call.name, "args": messages.thaw(call.args), "id": call.id} for call in message.calls]
@@ -120,7 +108,7 @@ class LangChainMessages:
                 yield {"type": "text", "text": text} | ({"extras": own} if own else {})
             case messages.Thought() if own:
                 yield own
-            case messages.FunctionCall(id=id, name=name, args=args) if self.dialect == "anthropic-messages":
+            case messages.FunctionCall(id=id, name=name, args=args) if self._dialect == "anthropic-messages":
                 yield {"type": "tool_use", "id": id, "name": name, "input": messages.thaw(args)}  # keeps its place
             case messages.InlineData(mime_type=kind, data=data):
                 yield _media(kind, {"base64": base64.b64encode(data).decode()})

@@ -13,7 +13,7 @@ import base64
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Self
 
 import langchain_core.messages as library
 from langchain.agents import create_agent
@@ -24,9 +24,10 @@ from langgraph.checkpoint.memory import InMemorySaver
 from turnproof import messages
 from turnproof.cancel import CancelToken
 from turnproof.provider import Binding
-from turnproof.subject import SessionBinding, SessionReply, SessionSetup, SessionTurn, Tool
+from turnproof.subject import SessionReply, SessionSetup, SessionTurn, Tool
 
 from . import event_loop
+from .agent_binding import bind_agent
 from .agent_history import joined_results, up_to_turn
 from .capabilities import AGENT_CAPABILITIES
 from .langchain import _typed
@@ -85,6 +86,9 @@ class Conversation:
         turn.cancel_token.raise_if_cancelled()
         with raised_as(_typed):
             return event_loop.run(self._ask(library.HumanMessage(content), turn))
+
+    def send_parts(self, parts: Sequence[messages.Part], turn: SessionTurn) -> SessionReply:
+        return self.send(self._messages._content(parts), turn)
 
     async def _ask(self, message: Any, turn: SessionTurn) -> SessionReply:
         loop = asyncio.get_running_loop()
@@ -150,6 +154,12 @@ class Conversation:
     def revert(self, turn: int) -> None:
         self.hold(up_to_turn(self.library_messages(), turn, lambda message: isinstance(message, library.HumanMessage)))
 
+    @classmethod
+    def load(cls, setup: SessionSetup, text: str) -> Self:
+        found = cls(setup)
+        found.hold(library.messages_from_dict(json.loads(text)))
+        return found
+
 
 def parts_of_user(content: Any) -> Iterator[messages.Part]:
     """What a user's message says, as `part_of` wrote it."""
@@ -165,32 +175,4 @@ def parts_of_user(content: Any) -> Iterator[messages.Part]:
                 yield messages.FileRef(kind, url)
 
 
-def send_parts(conversation: Conversation, parts: Sequence[messages.Part], turn: SessionTurn) -> SessionReply:
-    content = conversation._messages._content(parts)
-    return conversation.send(content, turn)
-
-
-def load(setup: SessionSetup, text: str) -> Conversation:
-    found = Conversation(setup)
-    found.hold(library.messages_from_dict(json.loads(text)))
-    return found
-
-
-SESSION = SessionBinding(
-    name="langgraph-agent",
-    adapter=WIRE,
-    open=Conversation,
-    send=Conversation.send,
-    send_parts=send_parts,
-    history=Conversation.history,
-    message_ids=False,
-    stop=Conversation.stop,
-    configure=Conversation.configure,
-    reset=Conversation.reset,
-    revert=Conversation.revert,
-    save=Conversation.save,
-    load=load,
-    spawn=Conversation.spawn,
-    capabilities=AGENT_CAPABILITIES,
-    package="langgraph",
-)
+SESSION = bind_agent("langgraph-agent", Conversation, wire=WIRE)

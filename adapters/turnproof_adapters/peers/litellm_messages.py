@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
-from turnproof.messages import FunctionCall, Message, Part, ProviderData, Text, Thought
+from turnproof.messages import FunctionCall, Message, Part, Text, Thought
 
 from .chat_messages import calls_of, chat_call
+from .issued_data import IssuedData
 
 
-class LiteLLMMessages:
+class LiteLLMMessages(IssuedData):
     """Reads and writes messages of the model, for the dialect and the model that issue what is signed."""
-
-    def __init__(self, dialect: str, model: str) -> None:
-        self._dialect, self._model = dialect, model
 
     def parts(self, message: Any, *, cut: bool) -> Iterator[Part]:
         """The parts of a message of the library. A message has no order of its own: thinking, text, calls."""
@@ -40,24 +38,16 @@ class LiteLLMMessages:
         added: dict[str, Any] = {}
         if blocks := [block for block in map(self._thinking_block, thoughts) if block]:
             added["thinking_blocks"] = blocks
-        if self._dialect == "gemini" and (own := [part.text for part in thoughts if self._own(part) is not None]):
+        if self._dialect == "gemini" and (own := [part.text for part in thoughts if self._is_own(part)]):
             added["reasoning_content"] = "".join(own)
         for part in message.parts:
-            if isinstance(part, Text) and (signature := (self._own(part) or {}).get("thought_signature")):
+            if isinstance(part, Text) and (signature := self._own(part).get("thought_signature")):
                 added["provider_specific_fields"] = {"thought_signatures": [signature]}
         calls = [chat_call(call) | self._call_fields(call) for call in message.calls]
         return added | ({"tool_calls": calls} if calls else {})
 
-    def _issued(self, data: Mapping[str, Any]) -> ProviderData | None:
-        return ProviderData(self._dialect, self._model, dict(data)) if data else None
-
-    def _own(self, part: Part) -> dict[str, Any] | None:
-        """What this dialect has issued with a part; None for another's part."""
-        data = part.provider_data
-        return dict(data.data) if data and data.dialect == self._dialect else None
-
     def _thinking_block(self, part: Thought) -> dict[str, Any]:
-        own = self._own(part) or {}
+        own = self._own(part)
         if "data" in own:
             return {"type": "redacted_thinking", "data": own["data"]}
         return {"type": "thinking", "thinking": part.text, "signature": own["signature"]} if "signature" in own else {}

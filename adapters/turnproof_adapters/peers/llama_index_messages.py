@@ -9,14 +9,12 @@ from typing import Any
 
 from turnproof import errors, messages
 
+from .issued_data import IssuedData
 from .result_texts import result_text
 
 
-class LlamaIndexMessages:
+class LlamaIndexMessages(IssuedData):
     """Reads and writes messages, for the dialect and the model that issue what is signed."""
-
-    def __init__(self, dialect: str, model: str) -> None:
-        self._dialect, self._model = dialect, model
 
     def write(self, history: Sequence[messages.Message], system: Any) -> list[dict[str, Any]]:
         """The conversation, the system text first. Each result is a message of its own."""
@@ -50,13 +48,6 @@ class LlamaIndexMessages:
                 case _:
                     continue
             signatures_data = {}
-
-    def _issued(self, data: Mapping[str, Any]) -> messages.ProviderData | None:
-        return messages.ProviderData(self._dialect, self._model, dict(data)) if data else None
-
-    def _own(self, part: messages.Part) -> dict[str, Any]:
-        data = part.provider_data
-        return messages.thaw(data.data) if data and data.dialect == self._dialect else {}
 
     def _assistant(self, message: messages.Message) -> dict[str, Any]:
         blocks: list[dict[str, Any]] = []

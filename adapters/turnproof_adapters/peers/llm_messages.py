@@ -8,6 +8,7 @@ from typing import Any
 
 from turnproof import errors, messages
 
+from .issued_data import IssuedData
 from .result_texts import result_text
 
 FINISH = {
@@ -25,11 +26,8 @@ FINISH = {
 }
 
 
-class LlmMessages:
+class LlmMessages(IssuedData):
     """Reads and writes messages, for the dialect and the model that issue what is signed."""
-
-    def __init__(self, dialect: str, model: str) -> None:
-        self._dialect, self._model = dialect, model
 
     def write(self, history: Sequence[messages.Message], system: Any) -> list[dict[str, Any]]:
         """The conversation, the system text first. For Anthropic there is no other one: the others are added to it."""
@@ -54,7 +52,7 @@ class LlmMessages:
             parts.sort(key=lambda part: part["type"] == "tool_call")
         for part in parts:
             signed = part.get("provider_metadata")
-            data = messages.ProviderData(self._dialect, self._model, signed) if signed else None
+            data = self._issued(signed)
             match part["type"]:
                 case "text":
                     yield messages.Text(part["text"])
@@ -68,7 +66,7 @@ class LlmMessages:
         """What had arrived of an answer that was left: its text, and a thought whose signature had."""
         thoughts = [event for event in events if event.type == "reasoning"]
         if signed := [event.provider_metadata for event in thoughts if event.provider_metadata]:
-            data = messages.ProviderData(self._dialect, self._model, signed[-1])
+            data = self._issued(signed[-1])
             yield messages.Thought("".join(event.chunk for event in thoughts), provider_data=data)
         if text := "".join(event.chunk for event in events if event.type == "text"):
             yield messages.Text(text)

@@ -14,7 +14,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any
+from typing import Any, Self
 
 from agents import Agent, FunctionTool, ModelSettings, OpenAIResponsesModel, RunConfig, Runner, SQLiteSession
 from agents.exceptions import AgentsException, ModelRefusalError
@@ -23,9 +23,11 @@ from openai import AsyncOpenAI
 from turnproof import errors, messages
 from turnproof.cancel import CancelToken
 from turnproof.provider import Binding
-from turnproof.subject import SessionBinding, SessionReply, SessionSetup, SessionTurn, Tool
+from turnproof.subject import SessionReply, SessionSetup, SessionTurn, Tool
 
 from ..openai_responses.binding import capabilities
+from .agent_binding import bind_agent
+from .agent_history import up_to_turn
 from .result_texts import output_text
 from .sdk_errors import typed_error
 
@@ -189,11 +191,13 @@ class Conversation:
         return json.dumps(self.stored_items())
 
     def revert(self, turn: int) -> None:
-        items = self.stored_items()
-        starts = [n for n, one in enumerate(items) if one.get("role") == "user"]
-        if turn >= len(starts):
-            raise IndexError(f"there is no turn {turn}")
-        self.replace(items[: (*starts, len(items))[turn + 1]])
+        self.replace(up_to_turn(self.stored_items(), turn, lambda item: item.get("role") == "user"))
+
+    @classmethod
+    def load(cls, setup: SessionSetup, text: str) -> Self:
+        found = cls(setup)
+        found.replace(json.loads(text))
+        return found
 
 
 def neutral(items: Sequence[Mapping[str, Any]]) -> list[messages.Message]:
@@ -252,27 +256,4 @@ def as_errors() -> Iterator[None]:
         raise found from error
 
 
-def load(setup: SessionSetup, text: str) -> Conversation:
-    found = Conversation(setup)
-    found.replace(json.loads(text))
-    return found
-
-
-SESSION = SessionBinding(
-    name="openai-agents-runner",
-    adapter=WIRE,
-    open=Conversation,
-    send=Conversation.send,
-    history=Conversation.history,
-    message_ids=False,
-    stop=Conversation.stop,
-    configure=Conversation.configure,
-    reset=Conversation.reset,
-    revert=Conversation.revert,
-    save=Conversation.save,
-    load=load,
-    spawn=Conversation.spawn,
-    close=Conversation.close,
-    capabilities=CLAIMS,
-    package="openai-agents",
-)
+SESSION = bind_agent("openai-agents-runner", Conversation, wire=WIRE)

@@ -11,13 +11,14 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Self
 
 from agents import ModelSettings, OpenAIConversationsSession
 
-from turnproof.subject import SessionBinding, SessionSetup
+from turnproof.subject import SessionSetup
 
-from .openai_agents_runner import CLAIMS, SESSION, WIRE, Conversation
+from .agent_binding import bind_agent
+from .openai_agents_runner import CLAIMS, WIRE, Conversation
 
 
 class Stored(Conversation):
@@ -74,36 +75,13 @@ class InChain(Stored):
             raise IndexError(f"there is no turn {turn}")
         del self.runs[turn + 1 :]
 
-
-def load_conversation(setup: SessionSetup, text: str) -> InConversation:
-    found = InConversation(setup)
-    found.replace(json.loads(text))
-    return found
-
-
-def load_chain(setup: SessionSetup, text: str) -> InChain:
-    found = InChain(setup)
-    found.runs = [(head, items) for head, items in json.loads(text)]
-    return found
+    @classmethod
+    def load(cls, setup: SessionSetup, text: str) -> Self:
+        found = cls(setup)
+        found.runs = [(head, items) for head, items in json.loads(text)]
+        return found
 
 
-STORED_CLAIMS = replace(CLAIMS, chain=True)
-STORED_WIRE = replace(WIRE, name="openai-agents-stored-wire", capabilities=STORED_CLAIMS)
-CONVERSATIONS: SessionBinding = replace(
-    SESSION,
-    name="openai-agents-conversations",
-    adapter=STORED_WIRE,
-    open=InConversation,
-    load=load_conversation,
-    capabilities=STORED_CLAIMS,
-)
-CHAIN: SessionBinding = replace(
-    SESSION,
-    name="openai-agents-chain",
-    adapter=STORED_WIRE,
-    open=InChain,
-    revert=InChain.revert,
-    save=InChain.save,
-    load=load_chain,
-    capabilities=STORED_CLAIMS,
-)
+STORED_WIRE = replace(WIRE, name="openai-agents-stored-wire", capabilities=replace(CLAIMS, chain=True))
+CONVERSATIONS = bind_agent("openai-agents-conversations", InConversation, wire=STORED_WIRE)
+CHAIN = bind_agent("openai-agents-chain", InChain, wire=STORED_WIRE)

@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import AsyncIterable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any
+from typing import Any, Self
 
 from pydantic_ai import Agent, CancellationToken, ModelRetry, Tool, exceptions
 from pydantic_ai import messages as m
@@ -20,9 +20,11 @@ from turnproof import errors
 from turnproof import messages as ours
 from turnproof.cancel import CancelToken
 from turnproof.provider import Binding, Endpoint
-from turnproof.subject import SessionBinding, SessionReply, SessionSetup, SessionTurn, ToolOutput
+from turnproof.subject import SessionReply, SessionSetup, SessionTurn, ToolOutput
 from turnproof.subject import Tool as OurTool
 
+from .agent_binding import bind_agent
+from .agent_history import up_to_turn
 from .capabilities import AGENT_CAPABILITIES
 from .pydantic_ai import DIALECT, MODEL, open_model, other, typed
 
@@ -79,6 +81,9 @@ class Conversation:
         self.messages = list(result.all_messages())
         return SessionReply(result.output)
 
+    def send_parts(self, parts: Sequence[ours.Part], turn: SessionTurn) -> SessionReply:
+        return self.send([part_of(one) for one in parts], turn)
+
     async def _run(self, content: Any, turn: SessionTurn, own: CancellationToken) -> Any:
         async def show(_: Any, events: AsyncIterable[Any]) -> None:
             async for event in events:
@@ -97,10 +102,7 @@ class Conversation:
         return [each for message in self.messages for each in neutral(message)]
 
     def revert(self, turn: int) -> None:
-        starts = [n for n, message in enumerate(self.messages) if any(map(is_said, message.parts))]
-        if turn >= len(starts):
-            raise IndexError(f"there is no turn {turn}")
-        del self.messages[(*starts, len(self.messages))[turn + 1] :]
+        self.messages = list(up_to_turn(self.messages, turn, lambda message: any(map(is_said, message.parts))))
 
     def spawn(self) -> Conversation:
         return type(self)(self.setup)
@@ -110,6 +112,12 @@ class Conversation:
 
     def save(self) -> str:
         return m.ModelMessagesTypeAdapter.dump_json(self.messages).decode()
+
+    @classmethod
+    def load(cls, setup: SessionSetup, saved: str) -> Self:
+        found = cls(setup)
+        found.messages = list(m.ModelMessagesTypeAdapter.validate_json(saved))
+        return found
 
     def close(self) -> None:
         self._runner.run(self._close())
@@ -161,6 +169,10 @@ def answered(part: Any) -> ours.Part:
     return found
 
 
+def part_of(part: ours.Part) -> Any:
+    return part.text if isinstance(part, ours.Text) else other(part)
+
+
 def part_of_user(content: Any) -> ours.Part:
     match content:
         case str():
@@ -170,31 +182,4 @@ def part_of_user(content: Any) -> ours.Part:
     return ours.FileRef(content.media_type, content.url)
 
 
-def load(setup: SessionSetup, saved: str) -> Conversation:
-    found = Conversation(setup)
-    found.messages = list(m.ModelMessagesTypeAdapter.validate_json(saved))
-    return found
-
-
-SESSION = SessionBinding(
-    name="pydantic-ai-agent",
-    adapter=WIRE,
-    open=Conversation,
-    send=Conversation.send,
-    send_parts=lambda conversation, parts, turn: conversation.send([part_of(one) for one in parts], turn),
-    history=Conversation.history,
-    message_ids=False,
-    configure=Conversation.configure,
-    reset=Conversation.reset,
-    revert=Conversation.revert,
-    save=Conversation.save,
-    load=load,
-    spawn=Conversation.spawn,
-    close=Conversation.close,
-    capabilities=AGENT_CAPABILITIES,
-    package="pydantic-ai-slim",
-)
-
-
-def part_of(part: ours.Part) -> Any:
-    return part.text if isinstance(part, ours.Text) else other(part)
+SESSION = bind_agent("pydantic-ai-agent", Conversation, wire=WIRE)

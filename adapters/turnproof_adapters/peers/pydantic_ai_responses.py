@@ -7,7 +7,7 @@ both is the library's: the messages of all runs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -19,10 +19,10 @@ from pydantic_ai.providers.openai import OpenAIProvider
 
 from turnproof import messages as ours
 from turnproof.provider import Binding, Endpoint
-from turnproof.subject import SessionBinding, SessionSetup
 
+from .agent_binding import bind_agent
 from .capabilities import AGENT_CAPABILITIES
-from .pydantic_ai_agent import SESSION, Conversation, neutral, result
+from .pydantic_ai_agent import Conversation, neutral, result
 
 DIALECT, MODEL = "openai-responses", "gpt-5-mini"
 
@@ -64,27 +64,9 @@ def result_as_sent(part: Any) -> ours.ToolResult:
     return found
 
 
-def load_into(kind: type[Whole]) -> Callable[[SessionSetup, str], Whole]:
-    """What opens a saved conversation as a session of this kind."""
-
-    def load(setup: SessionSetup, saved: str) -> Whole:
-        found = kind(setup)
-        found.messages = list(m.ModelMessagesTypeAdapter.validate_json(saved))
-        return found
-
-    return load
-
-
 WIRE = Binding("pydantic-ai-responses-wire", DIALECT, MODEL, AGENT_CAPABILITIES, package="pydantic-ai-slim")
-WHOLE: SessionBinding = replace(
-    SESSION, name="pydantic-ai-responses-whole", adapter=WIRE, open=Whole, load=load_into(Whole), history=Whole.history
+CHAIN_WIRE = replace(
+    WIRE, name="pydantic-ai-responses-chain-wire", capabilities=replace(AGENT_CAPABILITIES, chain=True)
 )
-CHAIN_CLAIMS = replace(AGENT_CAPABILITIES, chain=True)
-CHAIN: SessionBinding = replace(
-    WHOLE,
-    name="pydantic-ai-responses-chain",
-    adapter=replace(WIRE, name="pydantic-ai-responses-chain-wire", capabilities=CHAIN_CLAIMS),
-    open=Chain,
-    load=load_into(Chain),
-    capabilities=CHAIN_CLAIMS,
-)
+WHOLE = bind_agent("pydantic-ai-responses-whole", Whole, wire=WIRE)
+CHAIN = bind_agent("pydantic-ai-responses-chain", Chain, wire=CHAIN_WIRE)

@@ -12,7 +12,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any
+from typing import Any, Self
 
 from strands import Agent
 from strands.agent.conversation_manager import NullConversationManager
@@ -27,8 +27,10 @@ from strands.types.exceptions import (
 from turnproof import errors, messages
 from turnproof.cancel import CancelToken
 from turnproof.provider import Binding
-from turnproof.subject import SessionBinding, SessionReply, SessionSetup, SessionTurn, Tool
+from turnproof.subject import SessionReply, SessionSetup, SessionTurn, Tool
 
+from .agent_binding import bind_agent
+from .agent_history import up_to_turn
 from .result_texts import output_text
 from .sdk_errors import typed_error
 from .strands import ANTHROPIC
@@ -98,6 +100,10 @@ class Conversation:
         text = "".join(block.get("text", "") for block in result.message["content"])
         return SessionReply(text, "cancelled" if result.stop_reason == "cancelled" else "answer")
 
+    def send_parts(self, parts: Sequence[messages.Part], turn: SessionTurn) -> SessionReply:
+        (message,) = self._read.write([messages.Message.user(*parts)])
+        return self.send(list(message["content"]), turn)
+
     def stop(self) -> None:
         self.agent.cancel()
 
@@ -131,11 +137,16 @@ class Conversation:
             yield from (block["toolUse"] for block in message["content"] if "toolUse" in block)
 
     def revert(self, turn: int) -> None:
-        starts = [n for n, one in enumerate(self.messages) if any(part_of_user(block) for block in one["content"])]
-        starts = [n for n in starts if self.messages[n]["role"] == "user"]
-        if turn >= len(starts):
-            raise IndexError(f"there is no turn {turn}")
-        del self.messages[(*starts, len(self.messages))[turn + 1] :]
+        self.messages[:] = up_to_turn(self.messages, turn, begins_turn)
+
+    def save(self) -> str:
+        return json.dumps(self.messages)
+
+    @classmethod
+    def load(cls, setup: SessionSetup, text: str) -> Self:
+        found = cls(setup)
+        found.messages[:] = json.loads(text)
+        return found
 
 
 @contextmanager
@@ -166,6 +177,10 @@ def typed(error: BaseException) -> errors.ProviderError | None:
     return typed_error(cause) if cause is not None else None
 
 
+def begins_turn(message: Mapping[str, Any]) -> bool:
+    return message["role"] == "user" and any(part_of_user(block) for block in message["content"])
+
+
 def part_of_user(block: Mapping[str, Any]) -> messages.Part | None:
     """What a user's block says; None for a result."""
     match block:
@@ -183,38 +198,4 @@ def result(block: Mapping[str, Any], names: Mapping[str, str]) -> messages.ToolR
     return messages.ToolResult(block["toolUseId"], name, text, is_error=block["status"] == "error")
 
 
-def part_of(conversation: Conversation, parts: Sequence[messages.Part]) -> list[Any]:
-    """A user's parts as blocks of the library."""
-    (message,) = conversation._read.write([messages.Message.user(*parts)])
-    return list(message["content"])
-
-
-def saved(conversation: Conversation) -> str:
-    return json.dumps(conversation.messages)
-
-
-def load(setup: SessionSetup, text: str) -> Conversation:
-    found = Conversation(setup)
-    found.messages[:] = json.loads(text)
-    return found
-
-
-SESSION = SessionBinding(
-    name="strands-agent",
-    adapter=WIRE,
-    open=Conversation,
-    send=Conversation.send,
-    send_parts=lambda conversation, parts, turn: conversation.send(part_of(conversation, parts), turn),
-    history=Conversation.history,
-    message_ids=False,
-    stop=Conversation.stop,
-    configure=Conversation.configure,
-    reset=Conversation.reset,
-    revert=Conversation.revert,
-    save=saved,
-    load=load,
-    spawn=Conversation.spawn,
-    close=Conversation.close,
-    capabilities=CLAIMS,
-    package="strands-agents",
-)
+SESSION = bind_agent("strands-agent", Conversation, wire=WIRE)

@@ -8,14 +8,12 @@ from typing import Any
 
 from turnproof import messages
 
+from .issued_data import IssuedData, present
 from .result_texts import result_text
 
 
-class StrandsMessages:
+class StrandsMessages(IssuedData):
     """Reads and writes messages, for the dialect and the model that issue what is signed."""
-
-    def __init__(self, dialect: str, model: str) -> None:
-        self._dialect, self._model = dialect, model
 
     def write(self, history: Sequence[messages.Message]) -> list[dict[str, Any]]:
         """The messages. There are two roles: results are the user's, and instructions go into the system text."""
@@ -32,20 +30,14 @@ class StrandsMessages:
                 case {"text": text} | {"citationsContent": {"content": [{"text": text}]}}:
                     yield messages.Text(text)
                 case {"reasoningContent": {"reasoningText": thought}}:
-                    yield messages.Thought(thought["text"], provider_data=self._issued(thought.get("signature")))
+                    signature = self._issued(present(signature=thought.get("signature")))
+                    yield messages.Thought(thought["text"], provider_data=signature)
                 case {"reasoningContent": {"redactedContent": data}}:
                     data = {"redacted": base64.b64encode(data).decode()}
-                    yield messages.Thought("", provider_data=messages.ProviderData(self._dialect, self._model, data))
+                    yield messages.Thought("", provider_data=self._issued(data))
                 case {"toolUse": call}:
-                    signature = self._issued(call.get("reasoningSignature"))
+                    signature = self._issued(present(signature=call.get("reasoningSignature")))
                     yield messages.FunctionCall(call["toolUseId"], call["name"], call["input"], provider_data=signature)
-
-    def _issued(self, signature: str | None) -> messages.ProviderData | None:
-        return messages.ProviderData(self._dialect, self._model, {"signature": signature}) if signature else None
-
-    def _own(self, part: messages.Part) -> Mapping[str, Any]:
-        data = part.provider_data
-        return data.data if data and data.dialect == self._dialect else {}
 
     def _blocks(self, parts: Sequence[messages.Part]) -> Iterator[dict[str, Any]]:
         for part in parts:
