@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Generic, TypeAlias, TypeVar
 
-from turnproof.errors import PayloadError, TransportError
+from turnproof.errors import PayloadError, ProviderError, TransportError
 from turnproof.messages import Part
 
+from ._answers import Listeners
 from ._characters import Joiner
+
+Restore: TypeAlias = Callable[[str], str]
+"""From a tool's wire name to its own."""
+
+Failure = TypeVar("Failure")
 
 
 @dataclass(slots=True)
@@ -32,6 +38,23 @@ class OpenItem:
     def is_words(self) -> bool:
         """Whether it is shown as it grows, and makes sense without its end."""
         return self.kind in self.spoken_kinds
+
+
+class ItemsAssembler(Generic[Failure]):
+    """What reading a streamed answer begins with. `complete` turns true with the event that ends the answer, `failure`
+    is set by one that breaks it.
+
+    `failed` makes the error for a failure as the API words it.
+    """
+
+    def __init__(self, restore: Restore, listeners: Listeners, failed: Callable[[Failure], ProviderError]) -> None:
+        self.complete = False
+        self.failure: ProviderError | None = None
+        self._failed = failed
+        self._restore = restore
+        self._listeners = listeners
+        self._model = ""
+        self._malformed: list[str] = []
 
 
 def parts_of_item(found: Iterable[Part]) -> tuple[Part, ...]:

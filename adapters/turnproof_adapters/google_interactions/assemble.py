@@ -13,7 +13,7 @@ from typing import Any
 from turnproof.errors import ProviderError, TransportError
 from turnproof.messages import Part, ProviderResponse, TokenUsage
 
-from .._answer_items import OpenItem, parts_of_answer, refuse_unfinished
+from .._answer_items import ItemsAssembler, OpenItem, Restore, parts_of_answer, refuse_unfinished
 from .._answers import Listeners, cancelled_response, highest_usage, stands_alone
 from .._characters import whole_characters
 from .._decoding import decode_arguments
@@ -58,23 +58,15 @@ class _Open(OpenItem):
                 return self.shell
 
 
-class Assembler:
+class Assembler(ItemsAssembler[Failure]):
     """Feed it events in order. `complete` turns true with the event that ends the interaction."""
 
-    def __init__(
-        self, restore: neutral.Restore, listeners: Listeners, failed: Callable[[Failure], ProviderError]
-    ) -> None:
-        self.complete = False
-        self.failure: ProviderError | None = None
-        self._failed = failed
-        self._restore = restore
-        self._listeners = listeners
+    def __init__(self, restore: Restore, listeners: Listeners, failed: Callable[[Failure], ProviderError]) -> None:
+        super().__init__(restore, listeners, failed)
         self._interaction = Interaction()
-        self._model = ""
         self._usage: Usage | None = None
         self._shown = TokenUsage()
         self._steps: dict[int, _Open | tuple[Part, ...]] = {}
-        self._malformed: list[str] = []
 
     def feed(self, event: Event) -> None:
         """Take one event. Kinds that are not known change nothing, nor does what follows the end."""
@@ -196,7 +188,7 @@ class Assembler:
 
 
 def read_answer(
-    restore: neutral.Restore, failed: Callable[[Failure], ProviderError], interaction: Interaction, listeners: Listeners
+    restore: Restore, failed: Callable[[Failure], ProviderError], interaction: Interaction, listeners: Listeners
 ) -> ProviderResponse:
     """A batch answer as a response; the callbacks hear of it in model order, like those of a stream.
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from base64 import b64decode
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial
-from typing import Any, TypeAlias
+from typing import Any
 
 from turnproof.messages import (
     JSON,
@@ -21,12 +21,9 @@ from turnproof.messages import (
 )
 
 from .. import _answer_items
-from .._answer_items import parts_of_item
+from .._answer_items import Restore, parts_of_item
 from .._characters import whole_characters
 from .models import DIALECT
-
-Restore: TypeAlias = Callable[[str], str]
-"""From a tool's wire name to its own."""
 
 FINISH: Mapping[str | None, FinishReason] = {
     "completed": FinishReason.STOP,

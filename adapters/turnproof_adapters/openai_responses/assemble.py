@@ -15,7 +15,7 @@ from typing import Any
 from turnproof.errors import ProviderError, TransportError
 from turnproof.messages import Part, ProviderResponse, Text, Thought
 
-from .._answer_items import OpenItem, parts_of_answer, refuse_unfinished, unreadable
+from .._answer_items import ItemsAssembler, OpenItem, Restore, parts_of_answer, refuse_unfinished, unreadable
 from .._answers import Listeners, cancelled_response, stands_alone
 from .._characters import whole_characters
 from ..openai.wire import Failure
@@ -57,22 +57,14 @@ class _Open(OpenItem):
         return item if item.get("arguments") else {**item, "arguments": "".join(self.arguments)}
 
 
-class Assembler:
+class Assembler(ItemsAssembler[Failure]):
     """Feed it events in order. `complete` turns true with the event that ends the response."""
 
-    def __init__(
-        self, restore: neutral.Restore, listeners: Listeners, failed: Callable[[Failure], ProviderError]
-    ) -> None:
-        self.complete = False
-        self.failure: ProviderError | None = None
-        self._failed = failed
-        self._restore = restore
-        self._listeners = listeners
+    def __init__(self, restore: Restore, listeners: Listeners, failed: Callable[[Failure], ProviderError]) -> None:
+        super().__init__(restore, listeners, failed)
         self._answer = Answer()
-        self._model = ""
         self._items: dict[int, _Open | tuple[Part, ...]] = {}
         self._places: dict[str, int] = {}
-        self._malformed: list[str] = []
 
     def feed(self, event: Event) -> None:
         """Take one event. Kinds that are not known change nothing, nor does what follows the end."""
@@ -203,7 +195,7 @@ def _words(parts: tuple[Part, ...]) -> str:
 
 
 def read_answer(
-    restore: neutral.Restore, failed: Callable[[Failure], ProviderError], answer: Answer, listeners: Listeners
+    restore: Restore, failed: Callable[[Failure], ProviderError], answer: Answer, listeners: Listeners
 ) -> ProviderResponse:
     """A batch answer as a response; the callbacks hear of it in model order, like those of a stream.
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from turnproof.messages import ProviderResponse
 
 from .. import _calling
+from .._answer_items import Restore
 from .._answers import Listeners, stands_alone
 from .._calling import ConversationCaller
 from ..openai.calling import FAILURES, Typing
 from .assemble import Assembler, read_answer
-from .parts import Restore
 from .wire import Answer, Event
 
 

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any, TypeAlias
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from turnproof.messages import JSON, FinishReason, FunctionCall, Opaque, Part, ProviderData, Text, Thought
 
-from .._answer_items import parts_of_item
+from .._answer_items import Restore, parts_of_item
 from .._characters import whole_characters
 from .._decoding import decode_arguments
 from .models import DIALECT
-
-Restore: TypeAlias = Callable[[str], str]
-"""From a tool's wire name to its own."""
 
 FINISH: Mapping[str | None, FinishReason] = {
     "completed": FinishReason.STOP,
