@@ -8,27 +8,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from turnproof import errors
+from turnproof import messages as m
 from turnproof.cancel import CancelToken
-from turnproof.errors import (
-    AuthenticationError,
-    InvalidRequestError,
-    OverloadedError,
-    ProviderError,
-    RateLimitError,
-    TransportError,
-)
-from turnproof.messages import (
-    FinishReason,
-    FunctionCall,
-    Message,
-    Part,
-    ProviderResponse,
-    Text,
-    TokenUsage,
-    ToolResult,
-    ToolSchema,
-    thaw,
-)
 from turnproof.provider import Binding, Capabilities, Endpoint, Path
 from turnproof.subject import Flag, SessionBinding, SessionReply, SessionSetup, SessionTurn, Tool
 
@@ -38,27 +20,31 @@ from .service import ServiceError, StopSign
 
 FLAG = "FRAMEWORK_SESSION_HISTORY"
 CAPABILITIES = Capabilities(streaming=True, tools=True, parallel_tools=True, cancel=True, typed_errors=True)
-ERRORS: dict[int, type[ProviderError]] = {0: TransportError, 401: AuthenticationError, 429: RateLimitError}
+ERRORS: dict[int, type[errors.ProviderError]] = {
+    0: errors.TransportError,
+    401: errors.AuthenticationError,
+    429: errors.RateLimitError,
+}
 FINISH = {"end_turn": "stop", "tool_use": "tool_use", "max_tokens": "max_tokens", "refusal": "refusal"}
 
 
 # -- words of the framework, and ours ---------------------------------------------------------------------------------
 
 
-def to_chat(messages: Iterable[Message]) -> Chat:
+def to_chat(messages: Iterable[m.Message]) -> Chat:
     """A conversation as the framework has it."""
     roles = {"model": "assistant"}
     return [{"role": roles.get(one.role, "user"), "content": [_block(part) for part in one.parts]} for one in messages]
 
 
-def _block(part: Part) -> dict[str, Any]:
+def _block(part: m.Part) -> dict[str, Any]:
     match part:
-        case FunctionCall():
-            return {"type": "tool_use", "id": part.id, "name": part.name, "input": thaw(part.args)}
-        case ToolResult():
-            content = _words(thaw(part.result))
+        case m.FunctionCall():
+            return {"type": "tool_use", "id": part.id, "name": part.name, "input": m.thaw(part.args)}
+        case m.ToolResult():
+            content = _words(m.thaw(part.result))
             return {"type": "tool_result", "tool_use_id": part.call_id, "content": content, "is_error": part.is_error}
-        case Text():
+        case m.Text():
             return {"type": "text", "text": part.text}
     raise TypeError(f"the framework has no {type(part).__name__}")
 
@@ -67,44 +53,44 @@ def _words(result: Any) -> str:
     return result if isinstance(result, str) else json.dumps(result, ensure_ascii=False)
 
 
-def to_messages(chat: Chat) -> list[Message]:
+def to_messages(chat: Chat) -> list[m.Message]:
     """A conversation of the framework in neutral form."""
     names: dict[str, str] = {}
     found = []
     for message in chat:
         parts = [_part(block, names) for block in message["content"]]
-        if any(isinstance(part, ToolResult) for part in parts):
-            found.append(Message("tool", tuple(parts)))
+        if any(isinstance(part, m.ToolResult) for part in parts):
+            found.append(m.Message("tool", tuple(parts)))
         else:
-            found.append(Message("model" if message["role"] == "assistant" else "user", tuple(parts)))
+            found.append(m.Message("model" if message["role"] == "assistant" else "user", tuple(parts)))
     return found
 
 
-def _part(block: dict[str, Any], names: dict[str, str]) -> Part:
+def _part(block: dict[str, Any], names: dict[str, str]) -> m.Part:
     match block["type"]:
         case "tool_use":
             names[block["id"]] = block["name"]
-            return FunctionCall(block["id"], block["name"], block["input"])
+            return m.FunctionCall(block["id"], block["name"], block["input"])
         case "tool_result":
             call_id = block["tool_use_id"]
-            return ToolResult(call_id, names.get(call_id, ""), block["content"], block["is_error"])
-    return Text(block["text"])
+            return m.ToolResult(call_id, names.get(call_id, ""), block["content"], block["is_error"])
+    return m.Text(block["text"])
 
 
-def to_tools(schemas: Iterable[ToolSchema]) -> Tools:
-    return {one.name: {"description": one.description, "schema": thaw(one.parameters)} for one in schemas}
+def to_tools(schemas: Iterable[m.ToolSchema]) -> Tools:
+    return {one.name: {"description": one.description, "schema": m.thaw(one.parameters)} for one in schemas}
 
 
-def to_response(answer: Answer) -> ProviderResponse:
+def to_response(answer: Answer) -> m.ProviderResponse:
     names: dict[str, str] = {}
-    usage = TokenUsage(answer.tokens_in, answer.tokens_out, answer.tokens_in + answer.tokens_out)
+    usage = m.TokenUsage(answer.tokens_in, answer.tokens_out, answer.tokens_in + answer.tokens_out)
     word = "cancelled" if answer.stopped else FINISH.get(answer.stop_reason, "unknown")
     parts = tuple(_part(block, names) for block in answer.blocks)
-    return ProviderResponse(parts, usage, FinishReason(word), answer.stop_reason or None)
+    return m.ProviderResponse(parts, usage, m.FinishReason(word), answer.stop_reason or None)
 
 
-def typed(error: ServiceError) -> ProviderError:
-    kind = ERRORS.get(error.status, OverloadedError if error.status >= 500 else InvalidRequestError)
+def typed(error: ServiceError) -> errors.ProviderError:
+    kind = ERRORS.get(error.status, errors.OverloadedError if error.status >= 500 else errors.InvalidRequestError)
     typed_error = kind(str(error), status=error.status or None)
     typed_error.retry_after = error.retry_after
     return typed_error
@@ -119,7 +105,7 @@ class Bridge:
     def __init__(self, provider: Any) -> None:
         self._provider = provider
 
-    def answered(self, ask: Callable[[StopSign], Answer], token: CancelToken | None) -> ProviderResponse:
+    def answered(self, ask: Callable[[StopSign], Answer], token: CancelToken | None) -> m.ProviderResponse:
         stop, token = StopSign(), token or CancelToken()
         token.raise_if_cancelled()
         forget = token.on_cancel(stop.raise_it)
@@ -135,25 +121,27 @@ class LegacyBridge(Bridge):
     def create_session(self, system_instruction: Any = None, tools: Any = None, history: Any = None) -> None:
         self._provider.create_session(system_instruction, to_tools(tools or ()), to_chat(history or ()))
 
-    def get_history(self) -> list[Message]:
+    def get_history(self) -> list[m.Message]:
         return to_messages(self._provider.get_history())
 
-    def send_message(self, message: str, response_schema: Any = None, *, cancel_token: Any = None) -> ProviderResponse:
+    def send_message(
+        self, message: str, response_schema: Any = None, *, cancel_token: Any = None
+    ) -> m.ProviderResponse:
         return self.send_message_streaming(message, None, cancel_token=cancel_token)
 
     def send_message_streaming(
         self, message: str, on_chunk: Any, *, cancel_token: Any = None, **_: Any
-    ) -> ProviderResponse:
+    ) -> m.ProviderResponse:
         return self.answered(lambda stop: self._provider.send_message(message, on_chunk, stop), cancel_token)
 
     def send_tool_results(
-        self, results: Sequence[ToolResult], response_schema: Any = None, *, cancel_token: Any = None
-    ) -> ProviderResponse:
+        self, results: Sequence[m.ToolResult], response_schema: Any = None, *, cancel_token: Any = None
+    ) -> m.ProviderResponse:
         return self.send_tool_results_streaming(results, None, cancel_token=cancel_token)
 
     def send_tool_results_streaming(
-        self, results: Sequence[ToolResult], on_chunk: Any, *, cancel_token: Any = None, **_: Any
-    ) -> ProviderResponse:
+        self, results: Sequence[m.ToolResult], on_chunk: Any, *, cancel_token: Any = None, **_: Any
+    ) -> m.ProviderResponse:
         blocks = [_block(one) for one in results]
         return self.answered(lambda stop: self._provider.send_tool_results(blocks, on_chunk, stop), cancel_token)
 
@@ -161,7 +149,7 @@ class LegacyBridge(Bridge):
 class StatelessBridge(Bridge):
     def complete(
         self,
-        messages: Sequence[Message],
+        messages: Sequence[m.Message],
         system_instruction: Any = None,
         tools: Any = None,
         *,
@@ -169,7 +157,7 @@ class StatelessBridge(Bridge):
         cancel_token: Any = None,
         on_chunk: Any = None,
         **_: Any,
-    ) -> ProviderResponse:
+    ) -> m.ProviderResponse:
         request = to_chat(messages), system_instruction, to_tools(tools or ())
         return self.answered(lambda stop: self._provider.complete(*request, on_chunk, stop), cancel_token)
 
@@ -305,7 +293,7 @@ class Handle:
             found = tool.run(call["input"], self.token)
         except Exception as error:
             return str(error), True
-        return _words(thaw(getattr(found, "result", found))), getattr(found, "is_error", False)
+        return _words(m.thaw(getattr(found, "result", found))), getattr(found, "is_error", False)
 
 
 def send(handle: Handle, text: str, turn: SessionTurn) -> SessionReply:

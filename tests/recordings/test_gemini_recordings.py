@@ -15,20 +15,10 @@ from google import genai
 from google.genai import errors, types
 from google.oauth2.credentials import Credentials
 
+from turnproof import messages as m
 from turnproof.dialects.base import Call, WireAnswer, World
 from turnproof.dialects.gemini import DIALECT
 from turnproof.dialects.gemini.parts import standard_base64
-from turnproof.messages import (
-    CodeExecutionResult,
-    ExecutableCode,
-    FinishReason,
-    FunctionCall,
-    Opaque,
-    Part,
-    Text,
-    Thought,
-    thaw,
-)
 
 from .apis import GEMINI
 from .contract import (
@@ -89,24 +79,24 @@ def _goes_on(last: Json, part: Json) -> bool:
     return last.keys() in kinds and last.keys() == part.keys()
 
 
-def as_wire(part: Part) -> Json:
+def as_wire(part: m.Part) -> Json:
     """A part of an answer as a wire part again."""
-    data = dict(thaw(part.provider_data.data)) if part.provider_data else {}
+    data = dict(m.thaw(part.provider_data.data)) if part.provider_data else {}
     signature = {"thoughtSignature": data.pop("signature")} if "signature" in data else {}
     match part:
-        case Text(text=text):
+        case m.Text(text=text):
             return {"text": text, **data, **signature}
-        case Thought(text=text):
+        case m.Thought(text=text):
             return {"text": text, "thought": True, **data, **signature}
-        case FunctionCall():
+        case m.FunctionCall():
             identity = {"id": part.id} if part.id else {}
-            return {"functionCall": {"name": part.name, "args": thaw(part.args), **identity, **data}, **signature}
-        case ExecutableCode():
+            return {"functionCall": {"name": part.name, "args": m.thaw(part.args), **identity, **data}, **signature}
+        case m.ExecutableCode():
             return {"executableCode": {"language": part.language, "code": part.code, **data}, **signature}
-        case CodeExecutionResult():
+        case m.CodeExecutionResult():
             return {"codeExecutionResult": {"outcome": part.outcome, "output": part.output, **data}, **signature}
-        case Opaque():
-            return {**thaw(part.data), **signature}
+        case m.Opaque():
+            return {**m.thaw(part.data), **signature}
         case _:
             raise AssertionError(f"an answer holds no {type(part).__name__}")
 
@@ -122,7 +112,7 @@ def test_every_recorded_answer_parses_to_neutral_form_without_loss(exchanges: li
             continue
         assert [as_wire(part) for part in answer.parts] == whole_answer["parts"], exchange.where
         assert answer.raw_finish == whole_answer["finish"], exchange.where
-        assert answer.finish is not FinishReason.UNKNOWN, exchange.where
+        assert answer.finish is not m.FinishReason.UNKNOWN, exchange.where
         assert answer.broken_calls == 0, exchange.where
         assert_usage(answer, whole_answer["usage"], exchange.where)
         read += 1
@@ -192,7 +182,7 @@ def test_the_answer_to_a_prompt_that_was_blocked_is_a_filtered_one(exchanges: li
     assert blocked
     for each in blocked:
         answer = DIALECT.read_response(each.status, each.headers, each.body)
-        assert (answer.finish, answer.parts, answer.complete) == (FinishReason.SAFETY, (), True)
+        assert (answer.finish, answer.parts, answer.complete) == (m.FinishReason.SAFETY, (), True)
 
 
 def test_every_cut_of_a_recorded_stream_is_read_as_incomplete(exchanges: list[Exchange]) -> None:

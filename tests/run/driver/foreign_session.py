@@ -6,16 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from turnproof import errors
 from turnproof.cancel import CancelToken
-from turnproof.errors import (
-    AuthenticationError,
-    ContextLimitError,
-    InvalidRequestError,
-    OverloadedError,
-    ProviderError,
-    RateLimitError,
-    TransportError,
-)
 from turnproof.messages import FunctionCall, Message, Part, Text, TokenUsage, ToolResult
 from turnproof.provider import Binding, Capabilities
 from turnproof.subject import SessionBinding, SessionReply, SessionSetup, SessionTurn, Tool
@@ -56,20 +48,20 @@ class Handle:
         return lambda args: tool.run(args, self.token)
 
 
-KINDS: dict[int, type[ProviderError]] = {
-    0: TransportError,
-    401: AuthenticationError,
-    403: AuthenticationError,
-    429: RateLimitError,
-    529: OverloadedError,
+KINDS: dict[int, type[errors.ProviderError]] = {
+    0: errors.TransportError,
+    401: errors.AuthenticationError,
+    403: errors.AuthenticationError,
+    429: errors.RateLimitError,
+    529: errors.OverloadedError,
 }
 
 
-def typed(error: ChatError) -> ProviderError:
+def typed(error: ChatError) -> errors.ProviderError:
     """The framework's one error as what it is."""
     if "prompt is too long" in str(error):
-        return ContextLimitError(str(error), status=error.status)
-    kind = KINDS.get(error.status, OverloadedError if error.passes else InvalidRequestError)
+        return errors.ContextLimitError(str(error), status=error.status)
+    kind = KINDS.get(error.status, errors.OverloadedError if error.passes else errors.InvalidRequestError)
     return kind(str(error), status=error.status or None)
 
 

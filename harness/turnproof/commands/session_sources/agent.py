@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
 
 from ...agents import Agent, AgentBinding, AgentSetup
@@ -14,29 +15,26 @@ from ...sessions import SessionCapabilities, SessionInfo, every_session
 from .source import Answer, asked_of, cannot
 
 
+@dataclass(eq=False)
 class AgentSource:
-    """An agent, opened in the folder that the session belongs to. It has no tools."""
+    """An agent, opened in the folder that the session belongs to. It has no tools.
 
-    def __init__(
-        self,
-        binding: AgentBinding,
-        endpoint: Endpoint,
-        *,
-        home: str,
-        cwd: str,
-        system: str | None,
-        session: str | None,
-        continue_last: bool,
-    ) -> None:
-        self.name = binding.name
-        self.home = home
-        self._binding = binding
-        self._endpoint = endpoint
-        self._cwd = cwd
-        self._system = system
-        self._session = session
-        self._continue_last = continue_last
-        self._open: Agent | None = None
+    `session` and `continue_last` are those of an `AgentSetup`.
+    """
+
+    binding: AgentBinding
+    endpoint: Endpoint
+    _: KW_ONLY
+    home: str
+    cwd: str
+    system: str | None
+    session: str | None
+    continue_last: bool
+    name: str = field(init=False)
+    _open: Agent | None = field(default=None, init=False)
+
+    def __post_init__(self) -> None:
+        self.name = self.binding.name
 
     @property
     def can(self) -> SessionCapabilities:
@@ -74,13 +72,13 @@ class AgentSource:
     @property
     def is_configured(self) -> bool:
         """Either setting does."""
-        return bool(self._session) or self._continue_last
+        return bool(self.session) or self.continue_last
 
     def enter_configured(self) -> str:
         """The agent is opened with both settings, and takes up what it can."""
         self.close()
-        self._open = self._open_agent(self._session, continue_last=self._continue_last)
-        return self._session or ""
+        self._open = self._open_agent(self.session, continue_last=self.continue_last)
+        return self.session or ""
 
     def send(self, text: str, token: CancelToken, on_chunk: OnChunk) -> Answer:
         """A whole turn of the agent."""
@@ -112,24 +110,24 @@ class AgentSource:
 
     def _move(self, info: SessionInfo) -> None:
         """Sessions belong to a folder, and some programs find them from there alone."""
-        if not info.cwd or info.cwd == self._cwd:
+        if not info.cwd or info.cwd == self.cwd:
             return
         if not Path(info.cwd).is_dir():
             raise UsageError(f"session {info.session_id!r} belongs to {info.cwd}, and that folder is gone")
         self.close()
-        self._cwd = info.cwd
+        self.cwd = info.cwd
 
     def _open_agent(self, session: str | None, *, continue_last: bool) -> Agent:
         setup = AgentSetup(
-            endpoint=self._endpoint,
+            endpoint=self.endpoint,
             home=self.home,
-            cwd=self._cwd,
-            system=self._system,
+            cwd=self.cwd,
+            system=self.system,
             session=session,
             continue_last=continue_last,
         )
         try:
-            return self._binding.open(setup)
+            return self.binding.open(setup)
         except TurnproofError:
             raise
         except Exception as error:  # somebody's own code

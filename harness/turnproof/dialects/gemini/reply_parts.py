@@ -15,18 +15,8 @@ from typing import Any, Literal, TypeAlias
 import msgspec
 from msgspec.structs import replace as with_fields
 
+from ... import messages as m
 from ...errors import HarnessError
-from ...messages import (
-    CodeExecutionResult,
-    ExecutableCode,
-    FinishReason,
-    FunctionCall,
-    Opaque,
-    Part,
-    Text,
-    Thought,
-    thaw,
-)
 from ..base import Call, ModelFacts, Reply, ReplyPart, World
 from ..lenient_reading import json_of
 from ..naming import spoken_name
@@ -41,7 +31,7 @@ Kind: TypeAlias = Literal["thinking", "text", "args"]
 _OWN_DIALECTS = (NAME, "scenario")
 """Dialects whose provider data a scripted part may carry: our own, and that of scenarios, which serve every dialect."""
 
-_LIMITS = (FinishReason.MAX_TOKENS, FinishReason.CONTEXT_LIMIT)
+_LIMITS = (m.FinishReason.MAX_TOKENS, m.FinishReason.CONTEXT_LIMIT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +41,7 @@ class SpokenPart:
     A text streams in its `pieces` (none: where the renderer likes to cut).
     """
 
-    source: Part
+    source: m.Part
     wire: Mapping[str, Any]
     kind: Kind
     pieces: tuple[str, ...] = ()
@@ -76,7 +66,7 @@ def unspeakable_call(reply: Reply) -> str | None:
     A call comes whole on this wire, so such a one is left out, and the finish says so.
     """
     for each in reply.parts:
-        if isinstance(each.part, FunctionCall) and not _is_spoken(each, reply) and reply.finish not in _LIMITS:
+        if isinstance(each.part, m.FunctionCall) and not _is_spoken(each, reply) and reply.finish not in _LIMITS:
             arguments = "".join(each.pieces) or msgspec.json.encode(each.part.args).decode()
             return f"{each.part.name}({arguments}"
     return None
@@ -112,9 +102,9 @@ class Speaker:
             call = found.parts[first]
             if signature := self.signature(call.source, thinking, signed=SIGNS in self._features):
                 found.parts[first] = replace(call, wire={**call.wire, "thoughtSignature": signature})
-        elif found.parts and isinstance(found.parts[-1].source, Text):
+        elif found.parts and isinstance(found.parts[-1].source, m.Text):
             # Recorded: where a model did not think before it spoke, its text has no signature.
-            thought = any(isinstance(each.part, Thought) for each in reply.parts)
+            thought = any(isinstance(each.part, m.Thought) for each in reply.parts)
             signed = thought and SIGNS in self._features
             found.closing = self.signature(found.parts[-1].source, thinking, signed=signed)
         return found
@@ -122,28 +112,28 @@ class Speaker:
     def _spoken_part(self, reply_part: ReplyPart, n: int, reply: Reply) -> Iterator[SpokenPart]:
         part = reply_part.part
         match part:
-            case Text(text=text):
+            case m.Text(text=text):
                 if text:
                     yield SpokenPart(part, {"text": text}, "text", reply_part.pieces)
-            case Thought(text=text):
+            case m.Thought(text=text):
                 if text and self._shows_thoughts:
                     yield SpokenPart(part, self.thought(part, n), "thinking", reply_part.pieces)
-            case FunctionCall():
+            case m.FunctionCall():
                 if _is_spoken(reply_part, reply):
                     named_part = with_fields(part, name=spoken_name(part.name, self._call.tools, LEGAL_NAME))
                     yield SpokenPart(named_part, {"functionCall": self._function_call(named_part, n)}, "args")
-            case ExecutableCode() | CodeExecutionResult():
+            case m.ExecutableCode() | m.CodeExecutionResult():
                 yield SpokenPart(part, _code(part), "text")
-            case Opaque() if (own := reply_part.own_block(NAME)) is not None:
+            case m.Opaque() if (own := reply_part.own_block(NAME)) is not None:
                 yield SpokenPart(part, own, "text")
             case _:
                 raise HarnessError(f"{NAME} cannot answer with a part of type {type(part).__name__}: {part!r:.80}")
 
-    def _function_call(self, part: FunctionCall, n: int) -> dict[str, Any]:
+    def _function_call(self, part: m.FunctionCall, n: int) -> dict[str, Any]:
         identity = {"id": part.id or self.call_id(n)} if GIVES_IDS in self._features else {}
-        return {"name": part.name, "args": thaw(part.args), **identity}
+        return {"name": part.name, "args": m.thaw(part.args), **identity}
 
-    def thought(self, part: Thought, n: int) -> dict[str, Any]:
+    def thought(self, part: m.Thought, n: int) -> dict[str, Any]:
         """A thought that is shown, as the `n`th part of the reply."""
         return {"text": part.text, "thought": True}
 
@@ -151,7 +141,7 @@ class Speaker:
         """The id of a call that the script gave none."""
         return call_id(self._seed, n)
 
-    def signature(self, part: Part, thinking: str, *, signed: bool) -> str | None:
+    def signature(self, part: m.Part, thinking: str, *, signed: bool) -> str | None:
         """What signs a call, or the text that ends an answer; None where the model signs no such part."""
         from_script = scripted(part).get("signature")
         if from_script:
@@ -160,23 +150,23 @@ class Speaker:
         return signing.issue(part, thinking, self._model, self._seed, self._world) if signed else None
 
 
-def _code(part: ExecutableCode | CodeExecutionResult) -> dict[str, Any]:
+def _code(part: m.ExecutableCode | m.CodeExecutionResult) -> dict[str, Any]:
     """Code that the service ran, or its result, with the id from the script."""
     own_id = {"id": scripted(part)["id"]} if "id" in scripted(part) else {}
-    if isinstance(part, ExecutableCode):
+    if isinstance(part, m.ExecutableCode):
         return {"executableCode": {"language": part.language, "code": part.code, **own_id}}
     return {"codeExecutionResult": {"outcome": part.outcome, "output": part.output, **own_id}}
 
 
-def scripted(part: Part) -> Mapping[str, Any]:
+def scripted(part: m.Part) -> Mapping[str, Any]:
     """What a scripted part says of itself beside its text: its signature, what nobody may read of it."""
     data = part.provider_data
     return data.data if data is not None and data.dialect in _OWN_DIALECTS else {}
 
 
-def _thought(part: Part) -> str:
+def _thought(part: m.Part) -> str:
     """What a part adds to the thinking that a signature seals."""
-    return part.text + str(scripted(part).get("redacted", "")) if isinstance(part, Thought) else ""
+    return part.text + str(scripted(part).get("redacted", "")) if isinstance(part, m.Thought) else ""
 
 
 def _append(parts: list[SpokenPart], part: SpokenPart) -> None:
@@ -187,4 +177,4 @@ def _append(parts: list[SpokenPart], part: SpokenPart) -> None:
         return
     pieces = (*(last.pieces or (last.wire["text"],)), *(part.pieces or (part.wire["text"],)))
     text = "".join(pieces)
-    parts[-1] = SpokenPart(Thought(text), {"text": text, "thought": True}, "thinking", pieces)
+    parts[-1] = SpokenPart(m.Thought(text), {"text": text, "thought": True}, "thinking", pieces)

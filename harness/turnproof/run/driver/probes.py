@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -63,11 +64,9 @@ def run_probes(
         match probe:
             case "fresh":
                 for call in own_calls:
-                    _resend(open_provider(path), call, recorder)
+                    _resend(open_provider(path), [call], recorder)
             case "reversed":
-                provider = open_provider(path)
-                for call in reversed(own_calls):
-                    _resend(provider, call, recorder)
+                _resend(open_provider(path), own_calls[::-1], recorder)
             case "threads":
                 _from_threads(open_provider(path), own_calls, recorder)
             case "loops":
@@ -76,9 +75,7 @@ def run_probes(
                 for call in own_calls:
                     _call_cancelled(open_provider(path), call, recorder)
             case "broken":
-                provider = open_provider(path)
-                for call in broken_histories(own_calls):
-                    _resend(provider, call, recorder)
+                _resend(open_provider(path), broken_histories(own_calls), recorder)
             case "other-model":
                 _ask_two_models(open_provider(path), own_calls, recorder, other_model(dialect_name, job.model))
             case "helpers":
@@ -91,15 +88,16 @@ def _from_loops(provider: Any, calls: Sequence[CallBegan], recorder: Recorder) -
     """Each call from inside an event loop of its own, one after the other: as programs do that call `asyncio.run()`."""
 
     async def inside(call: CallBegan) -> None:
-        _resend(provider, call, recorder)
+        _resend(provider, [call], recorder)
 
     with in_fresh_loops():
         for call in calls[:LOOPS]:
             asyncio.run(inside(call))
 
 
-def _resend(provider: Any, call: CallBegan, recorder: Recorder) -> None:
-    _record(call, recorder, lambda: _complete(provider, call))
+def _resend(provider: Any, calls: Iterable[CallBegan], recorder: Recorder) -> None:
+    for call in calls:
+        _record(call, recorder, partial(_complete, provider, call))
 
 
 def _call_cancelled(provider: Any, call: CallBegan, recorder: Recorder) -> None:

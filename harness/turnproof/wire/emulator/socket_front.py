@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
 
 from aiohttp import WSMsgType, web
 
@@ -28,20 +29,18 @@ Judge = Callable[[Exchange], Awaitable[Answer]]
 Serve = Callable[[Exchange, Callable[[], Awaitable[None]]], Awaitable[None]]
 
 
+@dataclass(eq=False)
 class SocketFront:
     """Serves one socket. `judge` answers an exchange; `serve` runs what answers it and notes when it is over."""
 
-    def __init__(
-        self, request: web.Request, handshake: HttpRequest, run: ServerRun, sockets: Sockets, judge: Judge, serve: Serve
-    ) -> None:
-        self._request = request
-        self._handshake = handshake
-        self._run = run
-        self._sockets = sockets
-        self._judge = judge
-        self._serve = serve
-        self._lanes: dict[str, tuple[asyncio.Queue[bytes | None], asyncio.Task[None]]] = {}
-        self._over = False
+    request: web.Request
+    handshake: HttpRequest
+    run: ServerRun
+    sockets: Sockets
+    judge: Judge
+    serve: Serve
+    _lanes: dict[str, tuple[asyncio.Queue[bytes | None], asyncio.Task[None]]] = field(default_factory=dict, init=False)
+    _over: bool = field(default=False, init=False)
 
     async def talk(self, socket: web.WebSocketResponse) -> None:
         """Answer messages until the socket is closed. It has been prepared."""
@@ -62,7 +61,7 @@ class SocketFront:
                 task.cancel()
 
     async def _put(self, message: bytes, socket: web.WebSocketResponse) -> None:
-        lane = self._sockets.lane(message)
+        lane = self.sockets.lane(message)
         if lane not in self._lanes:
             queue: asyncio.Queue[bytes | None] = asyncio.Queue(_WAITING)
             self._lanes[lane] = queue, asyncio.ensure_future(self._work(queue, socket))
@@ -73,7 +72,7 @@ class SocketFront:
             await self._answer(message, socket)
 
     async def _answer(self, message: bytes, socket: web.WebSocketResponse) -> None:
-        run, handshake = self._run, self._handshake
+        run, handshake = self.run, self.handshake
         http = HttpRequest(
             SOCKET_METHOD, handshake.path, handshake.query, handshake.headers, message, handshake.connection
         )
@@ -83,23 +82,23 @@ class SocketFront:
             len(run.exchanges), http, turn=run.turn_index, probe=run.probe, connection=handshake.connection
         )
         run.exchanges.append(exchange)
-        await self._serve(exchange, lambda: self._write(exchange, socket))
-        if any(one.enforced and one.rule.id in self._sockets.final_rules for one in exchange.findings):
+        await self.serve(exchange, lambda: self._write(exchange, socket))
+        if any(one.enforced and one.rule.id in self.sockets.final_rules for one in exchange.findings):
             await close_quietly(socket, _NORMAL)
 
     async def _write(self, exchange: Exchange, socket: web.WebSocketResponse) -> None:
-        answer = await self._judge(exchange)
+        answer = await self.judge(exchange)
         assert not isinstance(answer.rendered, Incoming)
         rendered = answer.rendered
         shown = rendered
-        if self._run.filter is not None and exchange.call is not None:
-            shown = self._run.filter.response(exchange.call, rendered)
-        messages = self._sockets.messages(shown, exchange.request)
-        self._sockets.answered(messages, exchange.request, self._run.world)
-        writer = SocketWriter(self._request, self._run, exchange, messages, socket, self._sockets)
+        if self.run.filter is not None and exchange.call is not None:
+            shown = self.run.filter.response(exchange.call, rendered)
+        messages = self.sockets.messages(shown, exchange.request)
+        self.sockets.answered(messages, exchange.request, self.run.world)
+        writer = SocketWriter(self.request, self.run, exchange, messages, socket, self.sockets)
         with contextlib.suppress(SocketGoesOn):
             await writer.write(answer.fault, answer.cut)
-        exchange.events = self._sockets.messages(rendered, exchange.request).events
+        exchange.events = self.sockets.messages(rendered, exchange.request).events
         if shown is not rendered and exchange.ended == "completed":
             exchange.body = bytearray(b"".join(event.data for event in exchange.events))
             exchange.status, exchange.headers = rendered.status, dict(messages.headers)
