@@ -150,7 +150,7 @@ def content_keeps_its_order(view: View) -> Findings:
         for message in request.session_messages:
             if message.role != "user" or not any(isinstance(part, InlineData | FileRef) for part in message.parts):
                 continue
-            wanted = _content_row([message])
+            wanted = _content_row(view.dialect.in_order_of(request.wire, [message]))
             if len(wanted) < 2 or not all(_stands_in(sent, item) for item in wanted):
                 continue
             if any(_matches(sent[n : n + len(wanted)], wanted) for n in range(len(sent) - len(wanted) + 1)):

@@ -96,6 +96,19 @@ def test_a_picture_that_was_sent_as_it_is_stands_for_no_other() -> None:
     assert swapped.parts == (blank,)
 
 
+def test_a_picture_that_is_sent_without_its_type_has_that_of_the_held_one() -> None:
+    sent = [Message("user", tuple(InlineData("image/*", IMAGES[kind].data) for kind in ("png", "jpeg")))]
+    (message,) = with_held_pictures(sent, [Message("user", (IMAGES["png"], Text("and"), IMAGES["jpeg"]))])
+    assert message.parts == (IMAGES["png"], IMAGES["jpeg"])
+    other = [Message("user", (InlineData("image/*", b"others"),))]
+    assert with_held_pictures(other, [Message("user", (IMAGES["png"],))]) == tuple(other)
+
+
+def test_a_picture_that_is_sent_under_another_type_keeps_it() -> None:
+    sent = [Message("user", (InlineData("image/gif", IMAGES["png"].data),))]
+    assert with_held_pictures(sent, [Message("user", (IMAGES["png"],))]) == tuple(sent)
+
+
 def test_two_held_pictures_of_one_size_stand_for_one_sent_image_each() -> None:
     photos = [InlineData("image/jpeg", IMAGES["jpeg"].data + end) for end in (b"", b"\0")]
     again = [InlineData("image/png", png(16, 8, bytes([n]) * 384)) for n in (1, 2)]

@@ -528,6 +528,21 @@ def test_a_blank_text_may_be_joined_to_the_text_beside_it(returned: tuple[str, .
     assert judge(suite().catalogue["core/text-is-what-the-wire-carried"], "stateless", [view]).status is status
 
 
+@pytest.mark.parametrize(("sent", "status"), [("to bed 3.", Status.HELD), ("Thanks.", Status.VIOLATED)])
+def test_a_text_that_two_messages_say_where_they_meet_need_not_stay_whole(sent: str, status: Status) -> None:
+    """An image of a tool may go out between them, in the user's name."""
+    run = RunBuilder().turn("Go to").call("Going.").end().turn("bed 3.").call("Done.").end()
+    view = run.turn("to bed 3.").call("Yes.").end().view()
+
+    def change(body: Any) -> None:
+        body["messages"].insert(1, {"role": "user", "content": [{"type": "text", "text": "See:"}]})
+        body["messages"][-1]["content"] = [{"type": "text", "text": sent}]
+
+    requirement = suite().catalogue["core/new-message-goes-out-once"]
+    found = spoilt(view, WireRequest, body_with(change), 2)
+    assert judge(requirement, "stateless", [found]).status is status
+
+
 def test_a_refusal_may_be_raised_as_what_it_is() -> None:
     builder = RunBuilder(scripted(["No."])).turn("Do it!").call("No.", finish=FinishReason.REFUSAL, returns=False)
     view = builder.failed(error("ContentFilterError")).end("error").view()

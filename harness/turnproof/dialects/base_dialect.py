@@ -93,6 +93,10 @@ class BaseDialect(Dialect):
         """Such a service keeps nothing that a request could name."""
         return ()
 
+    def in_order_of(self, call: Call, messages: Sequence[Message]) -> Sequence[Message]:
+        """A request has all parts in one list."""
+        return messages
+
     def is_positional(self, call_id: str) -> bool:
         """Every id stood on the wire."""
         return False

@@ -156,6 +156,9 @@ class Dialect(Functions, Protocol):
     def is_positional(self, call_id: str) -> bool:
         """Whether `parse` made this id from a call's place, because none stood on the wire."""
 
+    def in_order_of(self, call: Call, messages: Sequence[Message]) -> Sequence[Message]:
+        """The messages with their parts in the order of such a request, where it has a field for each kind of part."""
+
     def match_form(self, call: Call) -> JSON:
         """The canonical form that cassettes match on: model, system text, tools, messages; no marks, no settings."""
 

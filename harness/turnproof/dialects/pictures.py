@@ -17,6 +17,9 @@ from msgspec.structs import replace
 
 from ..messages import InlineData, Message, Part, ToolResult
 
+UNNAMED_IMAGE: Final = "image/*"
+"""The media type of an image that a request has without one: Ollama's server looks at the bytes."""
+
 _MOST_PIXELS: Final = 250_000
 """Larger pictures are compared by their size alone: decoding them here would take seconds."""
 
@@ -51,7 +54,8 @@ def same_picture(one: InlineData, other: InlineData) -> bool:
 def with_held_pictures(sent: Sequence[Message], history: Iterable[Message]) -> tuple[Message, ...]:
     """Sent messages in which each image that shows what a held one shows is the held one, its bytes and its type.
 
-    An image that was sent byte for byte stands for itself, and no other image for the same one.
+    An image that was sent byte for byte stands for itself, and no other image for the same one. Where the request names
+    no type, it has that of the held one.
     """
     own = {image.data: image for image in _images(history)}
     if not own:
@@ -60,7 +64,11 @@ def with_held_pictures(sent: Sequence[Message], history: Iterable[Message]) -> t
     waiting = [image for data, image in own.items() if data not in exact]
     known: dict[bytes, InlineData] = {}
     for image in _images(sent):
-        if image.data in own or image.data in known:
+        if image.data in known:
+            continue
+        if image.data in own:
+            if image.mime_type == UNNAMED_IMAGE:
+                known[image.data] = own[image.data]
             continue
         match = next((each for each in waiting if same_picture(each, image)), None)
         if match is not None:

@@ -8,8 +8,8 @@ import pytest
 
 from turnproof.dialects.base import Call
 from turnproof.dialects.ollama import DIALECT
-from turnproof.dialects.ollama.native_requests import IMAGE
 from turnproof.dialects.ollama.surfaces import OllamaCall, Surface
+from turnproof.dialects.pictures import UNNAMED_IMAGE
 from turnproof.messages import FunctionCall, InlineData, Message, Text, Thought, ToolResult, ToolSchema
 
 from ..anthropic_messages.builders import OPENING, TOOL, Ask, assistant, call, image, result, thinking, user
@@ -113,13 +113,19 @@ def test_a_result_after_another_message_of_the_model_answers_no_older_call() -> 
     assert read.messages[-1].results == (ToolResult("", "", "41 %"),)
 
 
+def test_calls_in_a_message_each_are_those_of_one_answer() -> None:
+    calls = [native_call({"bed": bed}) for bed in "34"]
+    read = parsed(chat(QUESTION, *calls, answer("41 %"), answer("12 %")))
+    assert [part.call_id for part in read.messages[-1].results] == ["#1.0", "#2.0"]
+
+
 def test_images_are_bytes_without_a_type() -> None:
     picture = {**QUESTION, "images": ["iVBORw0KGgo="]}
-    assert roles_and_parts(parsed(chat(picture)))[0][1][1] == InlineData(IMAGE, b"\x89PNG\r\n\x1a\n")
+    assert roles_and_parts(parsed(chat(picture)))[0][1][1] == InlineData(UNNAMED_IMAGE, b"\x89PNG\r\n\x1a\n")
     parsed_call = parsed(door(user("?", image({"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo="}))))
     assert roles_and_parts(parsed_call)[0][1][1] == InlineData("image/png", b"\x89PNG\r\n\x1a\n")
     seen = parsed(chat(QUESTION, CALLED, answer("Look.", images=["iVBORw0KGgo="])))
-    assert seen.messages[2].results[0].attachments == (InlineData(IMAGE, b"\x89PNG\r\n\x1a\n"),)
+    assert seen.messages[2].results[0].attachments == (InlineData(UNNAMED_IMAGE, b"\x89PNG\r\n\x1a\n"),)
 
 
 def test_instructions_in_mid_conversation_stay_in_their_place() -> None:
@@ -131,7 +137,7 @@ def test_instructions_in_mid_conversation_stay_in_their_place() -> None:
 def test_a_prompt_is_a_conversation_of_one_message() -> None:
     read = parsed(generate("Hello", system="Be brief.", images=["iVBORw0KGgo="], options={"num_ctx": 9}))
     assert read.system == (Text("Be brief."),)
-    assert roles_and_parts(read) == [("user", (Text("Hello"), InlineData(IMAGE, b"\x89PNG\r\n\x1a\n")))]
+    assert roles_and_parts(read) == [("user", (Text("Hello"), InlineData(UNNAMED_IMAGE, b"\x89PNG\r\n\x1a\n")))]
     assert read.settings == {"options": {"num_ctx": 9}}
     assert parsed(generate("")).messages == ()
 

@@ -14,7 +14,6 @@ from ..atoms import Atom
 from ..base import AllowedDifference, Call, Evidence, ModelFacts, WireDifference
 from ..request_comparison import ThoughtsAreOptional
 from .models import MODELS
-from .native_requests import IMAGE
 from .rules import NAME
 from .surfaces import OllamaCall, Surface
 
@@ -56,14 +55,14 @@ def differences(
     history: Sequence[Message], system: Part | str | None, tools: Sequence[ToolSchema], call: Call, model: str
 ) -> list[WireDifference]:
     """Where the request says something else than the session holds, the allowed differences aside."""
-    if OllamaCall.from_call(call).surface is Surface.NATIVE:
-        history = [_as_native(message) for message in history]
-    return OllamaComparison.differences(history, system, tools, call, model)
+    return OllamaComparison.differences(in_order_of(call, history), system, tools, call, model)
 
 
-def _as_native(message: Message) -> Message:
-    """The message in the order in which the native API says it."""
-    return with_fields(message, parts=tuple(sorted(message.parts, key=_place)))
+def in_order_of(call: Call, messages: Sequence[Message]) -> Sequence[Message]:
+    """The messages in the order in which the native API says them; as they are on the other surface."""
+    if OllamaCall.from_call(call).surface is not Surface.NATIVE:
+        return messages
+    return [with_fields(message, parts=tuple(sorted(message.parts, key=_place))) for message in messages]
 
 
 def _place(part: Part) -> int:
@@ -80,10 +79,6 @@ class OllamaComparison(ThoughtsAreOptional, MessagesComparison):
     calls_come_last = False
 
     def _result(self, atom: Atom, held: ToolResult, sent: ToolResult) -> None:
-        if held.is_error:
-            held = with_fields(held, is_error=sent.is_error)
+        if held.is_error and not sent.is_error:
+            sent, held = self._failure_text(held, sent), with_fields(held, is_error=False)
         super()._result(atom, held, sent)
-
-    def _details(self, held: Atom, sent: Atom) -> None:
-        if not (isinstance(sent.part, InlineData) and sent.part.mime_type == IMAGE):
-            super()._details(held, sent)

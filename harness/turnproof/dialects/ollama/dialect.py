@@ -80,6 +80,7 @@ class Ollama(BaseDialect):
     ask_for = staticmethod(ask_messages_for)
     request_form = staticmethod(anthropics.request_form)
     differences = staticmethod(compare.differences)
+    in_order_of = staticmethod(compare.in_order_of)
 
     def new_cache(self) -> PrefixCache:
         return OllamaCache()

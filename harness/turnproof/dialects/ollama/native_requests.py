@@ -13,12 +13,10 @@ from typing import Any
 
 from ...messages import JSON, FunctionCall, InlineData, Message, Part, Role, Text, Thought, ToolResult, ToolSchema
 from ..base import Rule
+from ..pictures import UNNAMED_IMAGE
 from . import rules
 from .pairing import Pairing
 from .surfaces import OllamaCall, Surface
-
-IMAGE = "image/*"
-"""The type of an image is not on the wire: the server looks at its bytes."""
 
 _CONVERSATION = frozenset({"images", "messages", "model", "prompt", "stream", "system", "tools"})
 _ROLES: Mapping[str, Role] = {"system": "system", "assistant": "model"}
@@ -111,22 +109,28 @@ def _messages(raw_messages: list[Any]) -> list[Message]:
             before = found.pop().parts if found and found[-1].role == "tool" else ()
             found.append(Message("tool", (*before, result), where))
         else:
-            parts = _parts(message, where, pairing, n)
-            found.append(Message(_ROLES.get(role, "user"), parts, where))
+            own_role = _ROLES.get(role, "user")
+            calls = _calls(message, where)
+            continues = bool(calls) and bool(found) and found[-1].role == "model"
+            paired_calls = pairing.add_calls(n, calls, continues=continues)
+            found.append(Message(own_role, (*_parts(message, where), *paired_calls), where))
     return found
 
 
-def _parts(message: Mapping[str, Any], where: str, pairing: Pairing, n: int) -> tuple[Part, ...]:
-    """Thinking, text, images, calls: the order in which the fields of one message are told."""
+def _parts(message: Mapping[str, Any], where: str) -> tuple[Part, ...]:
+    """Thinking, text, images: the order in which the fields of one message are told, its calls behind them."""
     thinking = field(message, "thinking", str, f"{where}.thinking")
     content = field(message, "content", str, f"{where}.content")
-    calls = field(message, "tool_calls", list, f"{where}.tool_calls") or []
     return (
         *((Thought(thinking),) if thinking else ()),
         *((Text(content),) if content else ()),
         *_images(message, f"{where}.images"),
-        *pairing.add_calls(n, [_call(each, f"{where}.tool_calls.{k}") for k, each in enumerate(calls)]),
     )
+
+
+def _calls(message: Mapping[str, Any], where: str) -> list[FunctionCall]:
+    calls = field(message, "tool_calls", list, f"{where}.tool_calls") or []
+    return [_call(each, f"{where}.tool_calls.{k}") for k, each in enumerate(calls)]
 
 
 def _images(thing: Mapping[str, Any], where: str) -> tuple[InlineData, ...]:
@@ -135,7 +139,7 @@ def _images(thing: Mapping[str, Any], where: str) -> tuple[InlineData, ...]:
         if not isinstance(encoded, str):
             raise _mistyped(encoded, f"{where}.{n}", "api.ImageData")
         try:
-            found.append(InlineData(IMAGE, b64decode(encoded, validate=True)))
+            found.append(InlineData(UNNAMED_IMAGE, b64decode(encoded, validate=True)))
         except (Base64Error, ValueError):
             raise Unreadable("illegal base64 data at input byte 0", f"$.{where}.{n}") from None
     return tuple(found)

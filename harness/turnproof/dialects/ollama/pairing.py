@@ -1,7 +1,8 @@
 """Which result answers which call on the native API, where neither need have an id.
 
 A call without an id gets one from its place (`#message.number`). A result without one answers the first open call of
-its tool, or the first open one of any: the server itself pairs nothing, and older versions knew no ids at all.
+its tool, or the first open one of any: the server itself pairs nothing, and older versions knew no ids at all. Calls in
+neighbouring messages of the model are calls of one answer, which a client may send in a message each.
 """
 
 from __future__ import annotations
@@ -26,10 +27,11 @@ class Pairing:
     def __init__(self) -> None:
         self._open: list[FunctionCall] = []
 
-    def add_calls(self, n: int, calls: list[FunctionCall]) -> list[FunctionCall]:
-        """The calls of message `n`, each with an id; those of an earlier message are no longer open."""
+    def add_calls(self, n: int, calls: list[FunctionCall], *, continues: bool) -> list[FunctionCall]:
+        """The calls of message `n`, each with an id; those of an earlier message are no longer open, unless this one
+        `continues` it."""
         found = [each if each.id else replace(each, id=f"#{n}.{k}") for k, each in enumerate(calls)]
-        self._open = list(found)
+        self._open = [*(self._open if continues else ()), *found]
         return found
 
     def with_call_id(self, result: ToolResult) -> ToolResult:
