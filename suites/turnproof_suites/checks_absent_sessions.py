@@ -7,12 +7,7 @@ from turnproof.judge.requirements import Findings, check, finding
 from turnproof.judge.view import View
 from turnproof.scenarios.model import NOBODY
 
-from .agent_runs import (
-    agent_turns,
-    requested_session,
-    session_actions,
-    session_value,
-)
+from .agent_runs import agent_turns, requested_session, session_actions, session_value
 from .phrases import ERROR_AND_MESSAGE, IN_ORDER_AMONG_THE_MESSAGES, OUTCOME_AND_FAILURE, SENT_TEXTS
 from .steps import failure, outcome
 
@@ -106,10 +101,7 @@ def opening_falls_back(view: View) -> Findings:
             yield _OPENING_FAILED.of_error(action.at("error"), action.event)
         elif ended is None or ended.outcome != "answer":
             yield _OPENED_WITHOUT_ANSWER(
-                turn.view.at_end(),
-                expected="answer",
-                observed=outcome(turn.view),
-                failure=failure(turn.view),
+                turn.view.at_end(), expected="answer", observed=outcome(turn.view), failure=failure(turn.view)
             )
         elif turn.session == NOBODY:
             yield _UNKNOWN_ADOPTED(turn.at_session(), observed=turn.session)

@@ -31,11 +31,7 @@ _PROMPT_COUNT = finding(
 )
 
 
-@check(
-    "accounting/prompt-counts-everything",
-    needs="usage",
-    aspect=lambda view: by_place(view, _deviations(view)),
-)
+@check("accounting/prompt-counts-everything", needs="usage", aspect=lambda view: by_place(view, _deviations(view)))
 def prompt_counts_everything(view: View) -> Findings:
     """Fresh, read from the cache and written to it."""
     for one in answered_calls(view):
@@ -132,11 +128,7 @@ def cache_figures_are_kept(view: View) -> Findings:
         wrong = [name for name, figure in wanted.items() if own[name] != figure]
         for name in wrong:
             yield _CACHE_COUNT(
-                one.at("usage", name),
-                expected=wanted[name],
-                observed=own[name],
-                related=(one.at_wire(),),
-                field=name,
+                one.at("usage", name), expected=wanted[name], observed=own[name], related=(one.at_wire(),), field=name
             )
         if not wrong:
             yield Compared("cache figures")

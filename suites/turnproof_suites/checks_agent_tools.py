@@ -146,10 +146,7 @@ def denied_tools_do_not_run(view: View) -> Findings:
             yield _DENIED_RAN(turn.step.at_event(run), observed=run.name, args=thaw(run.args))
         if ended is None or ended.outcome != "answer":
             yield _DENIED_WITHOUT_ANSWER(
-                turn.view.at_end(),
-                expected="answer",
-                observed=outcome(turn.view),
-                failure=failure(turn.view),
+                turn.view.at_end(), expected="answer", observed=outcome(turn.view), failure=failure(turn.view)
             )
         elif not runs:
             yield Compared("denied tools")

@@ -176,10 +176,7 @@ def cancel_ends_the_request(view: View) -> Findings:
             yield _REQUEST_WENT_ON(last.at(Side.STREAM))
         elif ended is None or ended.outcome != "cancelled":
             yield _NOT_CANCELLED(
-                turn.view.at_end(),
-                expected="cancelled",
-                observed=outcome(turn.view),
-                failure=failure(turn.view),
+                turn.view.at_end(), expected="cancelled", observed=outcome(turn.view), failure=failure(turn.view)
             )
         else:
             yield Compared("requests of cancelled turns")
@@ -238,11 +235,7 @@ def _next_has_its_own(view: View, happened: Callable[[AgentTurn], bool], codes: 
 def _wrong_next(turn: AgentTurn, ended: TurnEnded, since: Place, codes: _NextTurn) -> Iterator[Finding]:
     if ended.outcome != "answer":
         yield codes.no_answer(
-            turn.view.at_end(),
-            expected="answer",
-            observed=ended.outcome,
-            related=(since,),
-            failure=failure(turn.view),
+            turn.view.at_end(), expected="answer", observed=ended.outcome, related=(since,), failure=failure(turn.view)
         )
         return
     if not turn.answered_requests:
@@ -357,11 +350,7 @@ def killed_agent_ends_the_turn(view: View) -> Findings:
         elif ended.outcome != "error" or failed is None:
             related = (turn.step.at_event(killed),)
             yield _KILLED_WITHOUT_ERROR(
-                turn.at_ended("outcome"),
-                expected="error",
-                observed=ended.outcome,
-                related=related,
-                text=ended.text,
+                turn.at_ended("outcome"), expected="error", observed=ended.outcome, related=related, text=ended.text
             )
         elif not failed.typed:
             yield _KILLED_UNTYPED.of_error(turn.view.at(Side.ERROR, "error"), failed)
@@ -396,10 +385,7 @@ def earlier_turns_survive_a_kill(view: View) -> Findings:
             ended = turn.view.ended
             if ended is None or ended.outcome != "answer":
                 yield _KILLED_FOR_GOOD(
-                    turn.view.at_end(),
-                    expected="answer",
-                    observed=outcome(turn.view),
-                    failure=failure(turn.view),
+                    turn.view.at_end(), expected="answer", observed=outcome(turn.view), failure=failure(turn.view)
                 )
             elif missing := turn.missing_texts(turn.known_sessions.get(killed_session, ())):
                 yield from turn.missing_findings(_LOST_WITH_THE_KILL, missing)

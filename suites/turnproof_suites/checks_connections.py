@@ -151,11 +151,7 @@ def closed_idle_connections_fail_no_call(view: View) -> Findings:
             yield Compared("calls behind a closed connection")
         elif call.failed is not None and not call.generated:
             failed = call.failed
-            yield _FAILED_AT_ONCE.of_error(
-                call.at(Side.ERROR, "error"),
-                failed,
-                related=(before.last.at(Side.STREAM),),
-            )
+            yield _FAILED_AT_ONCE.of_error(call.at(Side.ERROR, "error"), failed, related=(before.last.at(Side.STREAM),))
 
 
 def _turns_behind_a_closed_connection(view: View) -> Findings:

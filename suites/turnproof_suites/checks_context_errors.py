@@ -83,10 +83,7 @@ def other_refusals_are_no_context_limit(view: View) -> Findings:
             continue
         if is_one_of(failed, ContextLimitError):
             yield _NO_CONTEXT_LIMIT.of_error(
-                call.at(Side.ERROR, "error"),
-                failed,
-                related=at_error_answer(call),
-                words=answer.error_message or "",
+                call.at(Side.ERROR, "error"), failed, related=at_error_answer(call), words=answer.error_message or ""
             )
         else:
             yield Compared("other refusals")

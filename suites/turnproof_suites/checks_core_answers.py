@@ -46,9 +46,7 @@ _MODEL_MISSING = finding(
     "none",
 )
 _MODEL_CHANGED = finding(
-    "core/answering-model-is-named/other",
-    "The response names another model than the API.",
-    "the model {expected}",
+    "core/answering-model-is-named/other", "The response names another model than the API.", "the model {expected}"
 )
 
 

@@ -83,17 +83,13 @@ _DIFFERENCES: Mapping[str, FindingCode] = {
         "{observed}",
     ),
     "invented": finding(
-        "core/wire-is-what-the-session-holds/invented",
-        "The request has something that the session does not hold.",
+        "core/wire-is-what-the-session-holds/invented", "The request has something that the session does not hold."
     ),
 }
 """The code for each word that a `WireDifference` has for a violation."""
 
 
-@check(
-    "core/wire-is-what-the-session-holds",
-    aspect=lambda view: by_place(view, _wire_forms(view)),
-)
+@check("core/wire-is-what-the-session-holds", aspect=lambda view: by_place(view, _wire_forms(view)))
 def wire_is_what_the_session_holds(view: View) -> Findings:
     """Every request, the one after an abnormal turn and each repeated attempt included."""
     for request in read_requests(view):

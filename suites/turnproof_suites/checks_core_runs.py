@@ -15,10 +15,7 @@ _NOT_OPENED = finding(
     "{observed:words}",
 )
 _HUNG = finding(
-    "core/turns-come-to-an-end/hung",
-    "The adapter hung.",
-    "a run that ends",
-    "a run that hung: {observed:words}",
+    "core/turns-come-to-an-end/hung", "The adapter hung.", "a run that ends", "a run that hung: {observed:words}"
 )
 _DIED = finding(
     "core/turns-come-to-an-end/died",

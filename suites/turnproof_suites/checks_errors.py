@@ -49,11 +49,7 @@ def failures_are_typed(view: View) -> Findings:
         if failed.typed:
             yield Compared("failures")
         else:
-            yield _UNTYPED.of_error(
-                call.at(Side.ERROR, "error"),
-                failed,
-                related=at_error_answer(call),
-            )
+            yield _UNTYPED.of_error(call.at(Side.ERROR, "error"), failed, related=at_error_answer(call))
 
 
 def _essence(failed: Failed) -> JSON:

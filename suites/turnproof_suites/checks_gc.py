@@ -84,9 +84,7 @@ _REFUSED = finding(
     "a request that it refuses: {message:words}",
 )
 _OUTCOME = finding(
-    "gc/next-turn-is-answered/outcome",
-    "The turn after a collection was not answered.",
-    "the outcome {expected}",
+    "gc/next-turn-is-answered/outcome", "The turn after a collection was not answered.", "the outcome {expected}"
 )
 _NO_REQUEST = finding(
     "gc/next-turn-is-answered/no-request",

@@ -16,17 +16,7 @@ from turnproof.judge.finding import Compared, Finding, Place
 from turnproof.judge.requirements import Findings, check, finding, findings_or_compared
 from turnproof.judge.view import Exchange, View
 from turnproof.judge.view.diff import equal
-from turnproof.messages import (
-    JSON,
-    FileRef,
-    FunctionCall,
-    InlineData,
-    Message,
-    ProviderData,
-    Text,
-    Thought,
-    ToolResult,
-)
+from turnproof.messages import JSON, FileRef, FunctionCall, InlineData, Message, ProviderData, Text, Thought, ToolResult
 
 from .reading import at_text, outgrew_window, refusal_finding
 from .steps import FORGETTING, steps

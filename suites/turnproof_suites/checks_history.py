@@ -25,8 +25,7 @@ from .steps import Step, Unpaired, content, ends_alike, every_unpaired, operatio
 from .words import without_blanks
 
 _EARLIER_CHANGED = finding(
-    "history/what-was-said-is-held/earlier-changed",
-    "A turn changed what the session held before it.",
+    "history/what-was-said-is-held/earlier-changed", "A turn changed what the session held before it."
 )
 _USER_TEXT = finding(
     "history/what-was-said-is-held/user-text",
@@ -145,8 +144,7 @@ def _calls_in_answer_order(
 
 
 _LEFT_BEHIND = finding(
-    "history/failed-turn-leaves-nothing/left-behind",
-    "The history after a failed turn is not what it was before.",
+    "history/failed-turn-leaves-nothing/left-behind", "The history after a failed turn is not what it was before."
 )
 
 
@@ -164,8 +162,7 @@ def failed_turn_leaves_nothing(view: View) -> Findings:
 
 
 _EARLIER_CHANGED_BY_CANCEL = finding(
-    "history/shown-text-is-kept/earlier-changed",
-    "A cancelled turn changed what the session held before it.",
+    "history/shown-text-is-kept/earlier-changed", "A cancelled turn changed what the session held before it."
 )
 _USER_TEXT_OF_CANCELLED = finding(
     "history/shown-text-is-kept/user-text-missing",

@@ -207,10 +207,7 @@ def headroom_is_left(view: View) -> Findings:
             yield Compared("tool rounds after an overflow")
         else:
             yield _NO_HEADROOM(
-                longest[-1].at(),
-                expected=_IN_A_ROW,
-                observed=len(longest),
-                related=[one.at() for one in longest[:-1]],
+                longest[-1].at(), expected=_IN_A_ROW, observed=len(longest), related=[one.at() for one in longest[:-1]]
             )
 
 

@@ -19,10 +19,7 @@ from .reading import in_two_roles, value_differences
 from .steps import Step, content, ends_alike, operations_done, steps, unpaired
 
 _RESET_REFUSED = finding(
-    "history/reset-empties-it/refused",
-    "The session refuses a reset.",
-    "an empty history",
-    ERROR_AND_MESSAGE,
+    "history/reset-empties-it/refused", "The session refuses a reset.", "an empty history", ERROR_AND_MESSAGE
 )
 _STILL_HELD = finding(
     "history/reset-empties-it/messages-held",

@@ -14,8 +14,7 @@ from .reading import ReadRequest, at_row, continued_row, makes_room, outgrew_win
 from .steps import FORGETTING, Step, content, operations_done
 
 _LOADED_CHANGED = finding(
-    "persistence/loaded-history-is-the-saved-one/changed",
-    "The loaded history is not the saved one.",
+    "persistence/loaded-history-is-the-saved-one/changed", "The loaded history is not the saved one."
 )
 
 

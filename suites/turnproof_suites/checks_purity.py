@@ -107,8 +107,7 @@ _LOOP_RAISED = finding(
     EXCEPTION,
 )
 _LOOP_CHANGED = finding(
-    "core/event-loops-may-come-and-go/changed",
-    "In another event loop the same call returned another answer.",
+    "core/event-loops-may-come-and-go/changed", "In another event loop the same call returned another answer."
 )
 
 

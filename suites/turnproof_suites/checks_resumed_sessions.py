@@ -6,11 +6,7 @@ from turnproof.judge.finding import Compared
 from turnproof.judge.requirements import Findings, check, finding
 from turnproof.judge.view import View
 
-from .agent_runs import (
-    agent_turns,
-    requested_session,
-    resumed_turns,
-)
+from .agent_runs import agent_turns, requested_session, resumed_turns
 from .phrases import AMONG_THE_MESSAGES, IN_ORDER_AMONG_THE_MESSAGES, SENT_TEXTS
 from .quoted_texts import at_text
 from .reading import calls_in, calls_made, results_in, system_text
@@ -187,10 +183,7 @@ def resume_restores_local_history(view: View) -> Findings:
         ]
         for quote in missing:
             yield _HISTORY_LACKS(
-                turn.step.at_history(),
-                expected=quote.text,
-                observed=list(filter(None, texts)),
-                related=(quote.place,),
+                turn.step.at_history(), expected=quote.text, observed=list(filter(None, texts)), related=(quote.place,)
             )
         if not missing:
             yield Compared("histories of sessions that were taken up again")

@@ -35,8 +35,7 @@ def reply_is_the_answer(view: View) -> Findings:
 
 
 _OTHER_TEXT_SHOWN = finding(
-    "streaming/user-sees-the-answer-once/wrong-text",
-    "The user is not shown the text of the model, once and in order.",
+    "streaming/user-sees-the-answer-once/wrong-text", "The user is not shown the text of the model, once and in order."
 )
 
 
@@ -61,10 +60,7 @@ def user_sees_the_answer_once(view: View) -> Findings:
 
 
 _STOP_REFUSED = finding(
-    "cancellation/stop-ends-the-turn/refused",
-    "`stop()` raises an error.",
-    "a turn that ends",
-    ERROR_AND_MESSAGE,
+    "cancellation/stop-ends-the-turn/refused", "`stop()` raises an error.", "a turn that ends", ERROR_AND_MESSAGE
 )
 _WENT_ON = finding(
     "cancellation/stop-ends-the-turn/went-on",

@@ -261,10 +261,7 @@ def fork_leaves_its_origin_alone(view: View) -> Findings:
 def _own_quotes(turn: AgentTurn, fork: str, origin: str) -> list[Quote]:
     """What was said in a fork, and neither in its origin nor in this turn."""
     theirs = without_blanks(
-        [
-            *(quote.text for texts in turn.known_sessions.get(origin, ()) for quote in texts.all),
-            turn.view.user_text,
-        ]
+        [*(quote.text for texts in turn.known_sessions.get(origin, ()) for quote in texts.all), turn.view.user_text]
     )
     return [
         quote
@@ -345,8 +342,7 @@ def deleting_leaves_the_others(view: View) -> Findings:
     """What is open stays so, with all that was said in it."""
     for turn in agent_turns(view):
         last = next(
-            (one for one in reversed(turn.steps) if one.script.do in CHANGING and one.event.outcome == "done"),
-            None,
+            (one for one in reversed(turn.steps) if one.script.do in CHANGING and one.event.outcome == "done"), None
         )
         if last is None or last.script.do != "delete" or turn.request is None:
             continue

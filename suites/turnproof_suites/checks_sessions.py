@@ -8,12 +8,7 @@ from turnproof.judge.view import View
 from turnproof.run.transcript import SessionInForce
 from turnproof.scenarios.model import NOBODY
 
-from .agent_runs import (
-    CHANGING,
-    AgentTurn,
-    agent_turns,
-    session_actions,
-)
+from .agent_runs import CHANGING, AgentTurn, agent_turns, session_actions
 from .phrases import ERROR_AND_MESSAGE
 from .quoted_texts import at_held_text
 
@@ -79,10 +74,7 @@ def new_session_is_another_one(view: View) -> Findings:
             continue
         if turn.session in turn.known_sessions:
             yield _ID_REUSED(
-                turn.at_session(),
-                observed=turn.session,
-                related=(action.at("now"),),
-                known=list(turn.known_sessions),
+                turn.at_session(), observed=turn.session, related=(action.at("now"),), known=list(turn.known_sessions)
             )
         elif turn.session is not None:
             yield Compared("new sessions")
@@ -125,10 +117,7 @@ def local_history_is_the_open_sessions(view: View) -> Findings:
         foreign = turn.foreign_texts_in((message.text for message in turn.step.history), *turn.step.answered_text)
         for quote in foreign:
             yield _HELD_IN_ANOTHER(
-                at_held_text(turn.step, quote.text),
-                observed=quote.text,
-                related=(quote.place,),
-                session=turn.session,
+                at_held_text(turn.step, quote.text), observed=quote.text, related=(quote.place,), session=turn.session
             )
         if not foreign:
             yield Compared("histories of one of several sessions")

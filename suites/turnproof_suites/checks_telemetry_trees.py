@@ -27,16 +27,10 @@ from .spans import (
 from .steps import operations_done
 
 _NO_SPAN = finding(
-    "telemetry/turn-has-a-span-tree/no-span",
-    "A turn that called the model has no span.",
-    "spans of the turn",
-    "none",
+    "telemetry/turn-has-a-span-tree/no-span", "A turn that called the model has no span.", "spans of the turn", "none"
 )
 _NEVER_ENDED = finding(
-    "telemetry/turn-has-a-span-tree/never-ended",
-    "A span never ended.",
-    "the end of the span {span}",
-    "none",
+    "telemetry/turn-has-a-span-tree/never-ended", "A span never ended.", "the end of the span {span}", "none"
 )
 _SEVERAL_TREES = finding(
     "telemetry/turn-has-a-span-tree/several-trees",

@@ -325,9 +325,7 @@ _IN_RESPONSE = finding(
     "a text without the thinking {thinking}",
 )
 _IN_CHUNKS = finding(
-    "thinking/is-no-text/in-chunks",
-    "Thinking was passed to `on_chunk`.",
-    "chunks without the thinking {thinking}",
+    "thinking/is-no-text/in-chunks", "Thinking was passed to `on_chunk`.", "chunks without the thinking {thinking}"
 )
 
 

@@ -285,8 +285,7 @@ def is_unquoted(own: ToolResult, sent: ToolResult) -> bool:
 
 
 _TEXT_CHANGED = finding(
-    "tools/string-results-go-out-unquoted/changed",
-    "The text that a tool returned went out as something else.",
+    "tools/string-results-go-out-unquoted/changed", "The text that a tool returned went out as something else."
 )
 
 

@@ -102,9 +102,7 @@ class CacheFiguresDoubled(Miscounting):
 
     def count(self, usage: TokenUsage) -> TokenUsage:
         return replace(
-            usage,
-            cache_read_tokens=usage.cache_read_tokens * 2,
-            cache_creation_tokens=usage.cache_creation_tokens * 2,
+            usage, cache_read_tokens=usage.cache_read_tokens * 2, cache_creation_tokens=usage.cache_creation_tokens * 2
         )
 
 

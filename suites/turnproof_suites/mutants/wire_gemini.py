@@ -15,11 +15,7 @@ from turnproof.messages import FinishReason
 from ._events import document_of
 from ._wire import BlockKind, Json, Wire
 
-_FINISHES = {
-    FinishReason.STOP: "STOP",
-    FinishReason.MAX_TOKENS: "MAX_TOKENS",
-    FinishReason.SAFETY: "SAFETY",
-}
+_FINISHES = {FinishReason.STOP: "STOP", FinishReason.MAX_TOKENS: "MAX_TOKENS", FinishReason.SAFETY: "SAFETY"}
 
 _MEDIA = ("inlineData", "fileData", "inline_data", "file_data")
 """Inside a function's response the SDK spells fields as Python does, and the service takes that."""

@@ -16,12 +16,7 @@ _TEXTS = ("basics/*", "tools/one", "tools/text_and_calls", "finish/*", "history/
 _CALLS = ("tools/*", "gc/tool_pairs", "history/*")
 
 
-@right(
-    "finish-by-the-word",
-    "answers",
-    scenarios=("finish/reasons",),
-    dialects=("openai-chat", "openai-responses"),
-)
+@right("finish-by-the-word", "answers", scenarios=("finish/reasons",), dialects=("openai-chat", "openai-responses"))
 class _FinishByTheWord(Broken):
     """An answer whose finish word is that of an ordinary end has ended in the ordinary way, also where a field beside
     the word has a refusal: the text says what the model refused."""

@@ -44,10 +44,7 @@ class _ChunksByCharacter(Broken):
 
 
 @right(
-    "thinking-by-character",
-    "thoughts and signatures",
-    scenarios=("thinking/*",),
-    capability=("streaming", "thinking"),
+    "thinking-by-character", "thoughts and signatures", scenarios=("thinking/*",), capability=("streaming", "thinking")
 )
 class _ThinkingByCharacter(Broken):
     """`on_thinking` gets one character at a time."""
@@ -198,11 +195,7 @@ class _UsageWithEachChunk(Broken):
 
 
 @right(
-    "calls-in-a-thread",
-    "threads",
-    scenarios=(*_PLAIN, "cancel/in_text"),
-    seen_in=STRANDS_THREADS,
-    in_evidence=False,
+    "calls-in-a-thread", "threads", scenarios=(*_PLAIN, "cancel/in_text"), seen_in=STRANDS_THREADS, in_evidence=False
 )
 class _CallsInAThread(Broken):
     """Each call is made in a thread of its own, which ends with it; callbacks come from there."""

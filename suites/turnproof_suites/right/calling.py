@@ -13,13 +13,7 @@ from turnproof.messages import FunctionCall, Part, ProviderData, ToolResult, Too
 from ..mutants import Broken, CallInputs
 from ..mutants._wire import Json
 from ._body import OfEachAPI
-from ._libraries import (
-    AUTOGEN_ANTHROPIC,
-    LANGCHAIN_GOOGLE,
-    LITELLM_IDS,
-    LITELLM_NAMES,
-    PYDANTIC_AI_PREFIX,
-)
+from ._libraries import AUTOGEN_ANTHROPIC, LANGCHAIN_GOOGLE, LITELLM_IDS, LITELLM_NAMES, PYDANTIC_AI_PREFIX
 from ._parts import ChangedParts
 from ._right import right
 
@@ -167,12 +161,7 @@ class _IdsThatCarryMore(_IdsWithMore):
 
 
 @right(
-    "ids-left-out",
-    "call ids",
-    scenarios=_TOOLS,
-    seen_in=LANGCHAIN_GOOGLE,
-    capability=("tools",),
-    dialects=("gemini",),
+    "ids-left-out", "call ids", scenarios=_TOOLS, seen_in=LANGCHAIN_GOOGLE, capability=("tools",), dialects=("gemini",)
 )
 class _IdsLeftOut(OfEachAPI):
     """Results have no ids on the wire, nor have calls: their order says which result is of which call."""

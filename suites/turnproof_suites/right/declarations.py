@@ -17,11 +17,7 @@ _KIND: Final = "schemas and declarations"
 
 
 @right(
-    "schemas-closed",
-    _KIND,
-    scenarios=("tools/*", "structured/*"),
-    seen_in=AGENTS_STRICT_SCHEMA,
-    capability=("tools",),
+    "schemas-closed", _KIND, scenarios=("tools/*", "structured/*"), seen_in=AGENTS_STRICT_SCHEMA, capability=("tools",)
 )
 class _SchemasClosed(Rewriting):
     """`additionalProperties: false` is added to the schemas of tools, as strict tools want."""

@@ -14,13 +14,7 @@ _KIND: Final = "settings"
 _OPENAI = ("openai-chat", "openai-responses")
 
 
-@right(
-    "effort-spelled-out",
-    _KIND,
-    scenarios=_PLAIN,
-    seen_in=ADK_ANTHROPIC,
-    dialects=("anthropic-messages", *_OPENAI),
-)
+@right("effort-spelled-out", _KIND, scenarios=_PLAIN, seen_in=ADK_ANTHROPIC, dialects=("anthropic-messages", *_OPENAI))
 class _EffortSpelledOut(OfEachAPI):
     """The request names how much effort the model makes: the default."""
 
@@ -34,13 +28,7 @@ class _EffortSpelledOut(OfEachAPI):
         body.setdefault("reasoning", {}).setdefault("effort", "medium")
 
 
-@right(
-    "verbosity-spelled-out",
-    _KIND,
-    scenarios=_PLAIN,
-    seen_in=AGENTS_RESPONSES,
-    dialects=_OPENAI,
-)
+@right("verbosity-spelled-out", _KIND, scenarios=_PLAIN, seen_in=AGENTS_RESPONSES, dialects=_OPENAI)
 class _VerbositySpelledOut(OfEachAPI):
     """The request names how long answers are: the default."""
 
@@ -65,13 +53,7 @@ class _TextSpelledOut(OfEachAPI):
         body.setdefault("generationConfig", {}).setdefault("responseMimeType", "text/plain")
 
 
-@right(
-    "temperature-of-one",
-    _KIND,
-    scenarios=_PLAIN,
-    seen_in=LLAMA_INDEX_OPENAI,
-    dialects=(*_OPENAI, "gemini"),
-)
+@right("temperature-of-one", _KIND, scenarios=_PLAIN, seen_in=LLAMA_INDEX_OPENAI, dialects=(*_OPENAI, "gemini"))
 class _TemperatureOfOne(OfEachAPI):
     """The request names the temperature that the model has by itself, as a library does that has one for all models."""
 

@@ -69,12 +69,7 @@ class _ResultsSayNoError(OfEachAPI):
 
 
 @right(
-    "results-under-result",
-    _KIND,
-    scenarios=_RESULTS,
-    seen_in=GOOGLE_CALLS,
-    capability=("tools",),
-    dialects=("gemini",),
+    "results-under-result", _KIND, scenarios=_RESULTS, seen_in=GOOGLE_CALLS, capability=("tools",), dialects=("gemini",)
 )
 class _ResultsUnderResult(OfEachAPI):
     """A result that is no object goes out under `result`, where it was under `output`: the service takes any object."""

@@ -108,13 +108,7 @@ class _OtherLimitOfTokens(OfEachAPI):
             settings[name] = self.OWN
 
 
-@right(
-    "user-named",
-    _FIELDS,
-    scenarios=_PLAIN,
-    seen_in=LITELLM_ANTHROPIC,
-    dialects=("anthropic-messages", *_OPENAI),
-)
+@right("user-named", _FIELDS, scenarios=_PLAIN, seen_in=LITELLM_ANTHROPIC, dialects=("anthropic-messages", *_OPENAI))
 class _UserNamed(OfEachAPI):
     """The request names the user whom it is made for, by a token that says nothing."""
 

@@ -176,12 +176,7 @@ class _ContentTypeWithCharset(_Headers):
     headers: ClassVar[Mapping[str, str]] = {"content-type": "application/json; charset=utf-8"}
 
 
-@right(
-    "accepts-no-compression",
-    "headers and addresses",
-    scenarios=("basics/blank_answers",),
-    in_evidence=False,
-)
+@right("accepts-no-compression", "headers and addresses", scenarios=("basics/blank_answers",), in_evidence=False)
 class _AcceptsNoCompression(_Headers):
     """The request accepts answers as they are and none in gzip, as plain `urllib` does."""
 
@@ -209,11 +204,7 @@ class _BetasNamed(_Headers):
 
 
 @right(
-    "beta-address",
-    "headers and addresses",
-    scenarios=_PLAIN,
-    seen_in=ANTHROPIC_BETA,
-    dialects=("anthropic-messages",),
+    "beta-address", "headers and addresses", scenarios=_PLAIN, seen_in=ANTHROPIC_BETA, dialects=("anthropic-messages",)
 )
 class _BetaAddress(Rewriting):
     """The request goes to the address that the SDK has for betas, without naming one."""
