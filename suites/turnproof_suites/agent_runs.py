@@ -14,7 +14,7 @@ from turnproof.judge.requirements import FindingCode
 from turnproof.judge.view import Exchange, TurnView, View
 from turnproof.messages import Message
 from turnproof.run.transcript import SessionInForce, SessionStepped, TurnBegan
-from turnproof.scenarios.model import NOBODY, PROJECT, SessionStep
+from turnproof.scenarios.model import NOBODY, PROJECT, SessionStep, Turn
 
 from .quoted_texts import Quote, answer_quotes, at_messages, at_text, sent_messages, texts_of
 from .reading import once_per_view
@@ -242,6 +242,18 @@ def session_actions(view: View, *doing: str) -> Iterator[tuple[SessionAction, Ag
         for action in turn.steps:
             if action.script.do in doing:
                 yield action, turn
+
+
+def actions_on_nobody(view: View, *doing: str) -> Iterator[tuple[SessionAction, AgentTurn]]:
+    """Those of them that are about a session that does not exist."""
+    return ((action, turn) for action, turn in session_actions(view, *doing) if action.script.session == NOBODY)
+
+
+def ordinary_turns(view: View) -> Iterator[tuple[AgentTurn, Turn]]:
+    """The turns that go as their script says."""
+    for turn in agent_turns(view):
+        if turn.step.ordinary and turn.view.script is not None:
+            yield turn, turn.view.script
 
 
 def resumed_turns(view: View) -> Iterator[tuple[AgentTurn, str]]:

@@ -7,7 +7,7 @@ from turnproof.judge.requirements import Findings, check, finding
 from turnproof.judge.view import View
 from turnproof.scenarios.model import NOBODY
 
-from .agent_runs import agent_turns, requested_session, session_actions, session_value
+from .agent_runs import actions_on_nobody, agent_turns, requested_session, session_actions, session_value
 from .phrases import ERROR_AND_MESSAGE, IN_ORDER_AMONG_THE_MESSAGES, OUTCOME_AND_FAILURE, SENT_TEXTS
 from .steps import failure, outcome
 
@@ -28,9 +28,7 @@ _UNKNOWN_UNTYPED = finding(
 @check("sessions/unknown-id-is-refused", needs="wire")
 def unknown_id_is_refused(view: View) -> Findings:
     """With an error of the tree, and not with another session."""
-    for action, _ in session_actions(view, "resume"):
-        if action.script.session != NOBODY:
-            continue
+    for action, _ in actions_on_nobody(view, "resume"):
         if action.event.outcome != "refused":
             yield _UNKNOWN_ACCEPTED(action.at("outcome"), observed=session_value(action.event.now))
         elif not action.event.typed:
@@ -93,9 +91,7 @@ _UNKNOWN_ADOPTED = finding(
 @check("sessions/opening-falls-back", needs="wire")
 def opening_falls_back(view: View) -> Findings:
     """An agent that is opened with an unknown session takes a turn all the same, in a session of its own."""
-    for action, turn in session_actions(view, "open"):
-        if action.script.session != NOBODY:
-            continue
+    for action, turn in actions_on_nobody(view, "open"):
         ended = turn.view.ended
         if action.event.outcome != "done":
             yield _OPENING_FAILED.of_error(action.at("error"), action.event)

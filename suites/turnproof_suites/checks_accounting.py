@@ -10,7 +10,12 @@ from turnproof.judge.requirements import Findings, check, finding
 from turnproof.judge.view import ProviderCall, View
 from turnproof.messages import JSON, TokenUsage
 
-from .reading import answered_calls, by_place, usage_updates
+from .reading import AnsweredCall, answered_calls, by_place, usage_updates
+
+
+def _counted_answers(view: View) -> Iterator[tuple[AnsweredCall, TokenUsage]]:
+    """Calls that were answered and whose tokens the wire counted, with those."""
+    return ((one, one.wire.usage) for one in answered_calls(view) if one.wire.usage is not None)
 
 
 def _figures(usage: TokenUsage) -> dict[str, int]:
@@ -34,10 +39,8 @@ _PROMPT_COUNT = finding(
 @check("accounting/prompt-counts-everything", needs="usage", aspect=lambda view: by_place(view, _deviations(view)))
 def prompt_counts_everything(view: View) -> Findings:
     """Fresh, read from the cache and written to it."""
-    for one in answered_calls(view):
-        if one.wire.usage is None:
-            continue
-        sent, observed = one.wire.usage.prompt_tokens, one.response.usage.prompt_tokens
+    for one, wire in _counted_answers(view):
+        sent, observed = wire.prompt_tokens, one.response.usage.prompt_tokens
         if sent == observed:
             yield Compared("prompt tokens")
         else:
@@ -46,7 +49,7 @@ def prompt_counts_everything(view: View) -> Findings:
                 expected=sent,
                 observed=observed,
                 related=(one.at_wire(),),
-                usage=one.wire.usage,
+                usage=wire,
             )
 
 
@@ -55,10 +58,9 @@ def _deviations(view: View) -> list[tuple[ProviderCall, JSON]]:
     return [
         (
             one.call,
-            {name: value - getattr(one.wire.usage, name) for name, value in _figures(one.response.usage).items()},
+            {name: value - getattr(wire, name) for name, value in _figures(one.response.usage).items()},
         )
-        for one in answered_calls(view)
-        if one.wire.usage is not None
+        for one, wire in _counted_answers(view)
     ]
 
 
@@ -72,10 +74,8 @@ _OUTPUT_COUNT = finding(
 @check("accounting/output-is-what-the-wire-says", needs="usage")
 def output_is_what_the_wire_says(view: View) -> Findings:
     """The final figure, not the one that a stream starts with, nor the sum of both."""
-    for one in answered_calls(view):
-        if one.wire.usage is None:
-            continue
-        sent, observed = one.wire.usage.output_tokens, one.response.usage.output_tokens
+    for one, wire in _counted_answers(view):
+        sent, observed = wire.output_tokens, one.response.usage.output_tokens
         if sent == observed:
             yield Compared("output tokens")
         else:
@@ -119,9 +119,8 @@ _CACHE_COUNT = finding(
 @check("accounting/cache-figures-are-kept", needs="usage")
 def cache_figures_are_kept(view: View) -> Findings:
     """What the cache served and stored, in a stream too, and once."""
-    for one in answered_calls(view):
-        wire = one.wire.usage
-        if wire is None or not (wire.cache_read_tokens or wire.cache_creation_tokens):
+    for one, wire in _counted_answers(view):
+        if not (wire.cache_read_tokens or wire.cache_creation_tokens):
             continue
         own = _figures(one.response.usage)
         wanted = {"cache_read_tokens": wire.cache_read_tokens, "cache_creation_tokens": wire.cache_creation_tokens}
@@ -219,9 +218,8 @@ _ZEROS = finding(
 @check("accounting/updates-are-told", shows=("shows_usage",))
 def updates_are_told(view: View) -> Findings:
     """While an answer streams, or at its end: once at least, with what the wire has."""
-    for one in answered_calls(view):
-        wire = one.wire.usage
-        if not one.call.began.streamed or wire is None or not wire.total_tokens or not one.call.knows_callbacks:
+    for one, wire in _counted_answers(view):
+        if not one.call.began.streamed or not wire.total_tokens or not one.call.knows_callbacks:
             continue
         updates = usage_updates(one.call)
         if not updates:

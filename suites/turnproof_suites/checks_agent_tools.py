@@ -11,7 +11,7 @@ from turnproof.judge.view.diff import equal
 from turnproof.messages import JSON, FunctionCall, thaw
 from turnproof.run.transcript import ToolRun
 
-from .agent_runs import AgentTurn, agent_turns
+from .agent_runs import AgentTurn, agent_turns, ordinary_turns
 from .phrases import OUTCOME_AND_FAILURE
 from .quoted_texts import at_messages, sent_messages
 from .reading import results_in
@@ -41,10 +41,7 @@ _OTHER_ARGUMENTS = finding(
 @check("sessions/calls-run-once", needs="wire")
 def calls_run_once(view: View) -> Findings:
     """Each call that the model made, with its own arguments, and no other."""
-    for turn in agent_turns(view):
-        script = turn.view.script
-        if not turn.step.ordinary or script is None:
-            continue
+    for turn, script in ordinary_turns(view):
         known = {tool.name for tool in view.scenario.tools_in(turn.view.index)} - set(script.denied)
         parts = (part.part for round_ in script.rounds for part in round_.parts)
         calls = [part for part in parts if isinstance(part, FunctionCall) and part.name in known]
@@ -94,10 +91,7 @@ _RESULT_LOST = finding(
 @check("sessions/results-reach-the-model", needs="wire")
 def results_reach_the_model(view: View) -> Findings:
     """What a tool returned is in the request that follows it."""
-    for turn in agent_turns(view):
-        script = turn.view.script
-        if not turn.step.ordinary or script is None:
-            continue
+    for turn, script in ordinary_turns(view):
         runs = [run for run in turn.view.tool_runs if run.outcome == "ok" and run.name in script.results]
         returned = [(run, script.results[run.name].for_args(run.args).result) for run in runs]
         wanted = [(run, text) for run, text in returned if isinstance(text, str) and text.strip()]

@@ -22,6 +22,7 @@ from .raised_errors import (
     error_names,
     failures,
     is_one_of,
+    last_answers,
 )
 
 _IN_EVENTS = (400, 401, 403, 404, 429, 500, 503, 529)
@@ -70,9 +71,8 @@ _WRONG_CLASS_FOR_EVENT = finding(
 @check("errors/error-events-end-the-call")
 def error_events_end_the_call(view: View) -> Findings:
     """An error inside a stream of status 200 is an error all the same."""
-    for call in view.calls:
-        answer = call.last.answer if call.last is not None else None
-        if answer is None or answer.status != 200 or answer.error_kind is None:
+    for call, answer in last_answers(view):
+        if answer.status != 200 or answer.error_kind is None:
             continue
         if call.response is not None and call.response.finish_reason is not FinishReason.ERROR:
             yield _EVENT_RETURNED(

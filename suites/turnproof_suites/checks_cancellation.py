@@ -11,7 +11,7 @@ from turnproof.dialects.call_pairing import pair_calls
 from turnproof.judge.finding import Compared, Place, Side
 from turnproof.judge.requirements import FindingCode, Findings, check, finding
 from turnproof.judge.view import Exchange, ProviderCall, TurnView, View
-from turnproof.messages import JSON, FinishReason, FunctionCall
+from turnproof.messages import JSON, FinishReason, FunctionCall, ProviderResponse
 from turnproof.run.transcript import Cancelled, Chunk, FunctionCallDetected
 
 from .reading import at_response_text, by_place, calls_in, thoughts_in, usage_updates
@@ -27,6 +27,11 @@ def _cuts(view: View) -> Iterator[tuple[ProviderCall, Exchange]]:
         last = call.last
         if call.began.streamed and last is not None and last.held and not _ended_before_cancel(last):
             yield call, last
+
+
+def _cut_responses(view: View) -> Iterator[tuple[ProviderCall, ProviderResponse, Exchange]]:
+    """Those of them that returned, with what they returned."""
+    return ((call, call.response, exchange) for call, exchange in _cuts(view) if call.response is not None)
 
 
 def _ended_before_cancel(exchange: Exchange) -> bool:
@@ -95,12 +100,10 @@ _NOT_ON_THE_WIRE = finding(
 @check("cancellation/partial-text-is-kept")
 def partial_text_is_kept(view: View) -> Findings:
     """The response has the text that was shown, and nothing that the wire did not carry."""
-    for call, exchange in _cuts(view):
-        if call.response is None:
-            continue
-        shown, text = "".join(call.chunks), call.response.text
+    for call, response, exchange in _cut_responses(view):
+        shown, text = "".join(call.chunks), response.text
         arrived = exchange.text
-        place = at_response_text(call, call.response)
+        place = at_response_text(call, response)
         if text != shown:
             yield _NOT_AS_SHOWN(place, expected=shown, observed=text, related=(call.at(Side.CALLBACK),))
         if text.strip() not in arrived:
@@ -119,12 +122,12 @@ _THINKING_LOST = finding(
 @check("cancellation/thinking-is-kept", needs="answer")
 def thinking_is_kept(view: View) -> Findings:
     """What was cut itself may be left out: without its signature it can never be sent back."""
-    for call, exchange in _cuts(view):
-        if call.response is None or exchange.answer is None:
+    for call, response, exchange in _cut_responses(view):
+        if exchange.answer is None:
             continue
         signed = [thought for thought in thoughts_in(exchange.answer.parts) if thought.provider_data is not None]
         complete = "".join(thought.text for thought in signed)
-        thinking = "".join(thought.text for thought in thoughts_in(call.response.parts))
+        thinking = "".join(thought.text for thought in thoughts_in(response.parts))
         if not complete.strip():
             continue
         if without_blanks([complete]) in without_blanks([thinking]):
@@ -186,13 +189,11 @@ _CALL_LEFT = finding(
 @check("cancellation/no-calls-are-left-behind", needs="answer")
 def no_calls_are_left_behind(view: View) -> Findings:
     """A cancelled response has no call, complete or not: nobody would answer it."""
-    for call, _ in _cuts(view):
-        if call.response is None:
-            continue
-        for number, part in enumerate(call.response.parts):
+    for call, response, _ in _cut_responses(view):
+        for number, part in enumerate(response.parts):
             if isinstance(part, FunctionCall):
                 yield _CALL_LEFT(call.at(Side.RESPONSE, "parts", number), observed=part.name, args=part.args)
-        if not call.response.calls:
+        if not response.calls:
             yield Compared("cancelled responses")
 
 
@@ -241,10 +242,8 @@ _PROMPT_LOST = finding(
 @check("cancellation/usage-is-kept", needs="answer")
 def usage_is_kept(view: View) -> Findings:
     """The last good figures; the prompt was paid for."""
-    for call, exchange in _cuts(view):
-        if call.response is None:
-            continue
-        usage, updates = call.response.usage, usage_updates(call)
+    for call, response, exchange in _cut_responses(view):
+        usage, updates = response.usage, usage_updates(call)
         if updates:
             last = updates[-1]
             both = {name: (getattr(last.usage, name), getattr(usage, name)) for name in _PAID_FOR}

@@ -20,6 +20,7 @@ from .raised_errors import (
     breaks_contract,
     failures,
     is_one_of,
+    last_answers,
     meaning_of,
     refused_calls,
 )
@@ -72,9 +73,8 @@ _ERROR_RETURNED = finding(
 @check("errors/error-answers-are-raised")
 def error_answers_are_raised(view: View) -> Findings:
     """An error status is never an answer, not even an empty one."""
-    for call in view.calls:
-        answer = call.last.answer if call.last is not None else None
-        if answer is None or answer.status < 400:
+    for call, answer in last_answers(view):
+        if answer.status < 400:
             continue
         if call.response is not None and call.response.finish_reason is not FinishReason.ERROR:
             yield _ERROR_RETURNED(

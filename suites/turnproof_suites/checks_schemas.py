@@ -10,7 +10,7 @@ from turnproof.judge.requirements import FindingCode, Findings, check, finding, 
 from turnproof.judge.view import View
 from turnproof.messages import JSON, ToolSchema
 
-from .reading import ReadRequest, read_requests
+from .reading import ReadRequest, read_requests, requests_with_schema
 from .schema_members import lost_members
 
 _CONSTRAINT_LOST = finding(
@@ -81,10 +81,7 @@ _ANSWER_LOST = finding(
 @check("structured/schema-keeps-its-constraints")
 def schema_keeps_its_constraints(view: View) -> Findings:
     """Wherever the schema stands in the request, it demands what the caller's does, or says so in words."""
-    for request in read_requests(view):
-        schema = request.call.began.response_schema
-        if schema is None:
-            continue
+    for request, schema in requests_with_schema(view):
         found = list(_alike(request.exchange.body, frozenset(schema.get("properties", {}))))
         if not found:
             continue  # `structured/schema-is-on-the-wire` says so

@@ -11,7 +11,15 @@ from turnproof.judge.requirements import Findings, check, finding
 from turnproof.judge.view import View
 from turnproof.scenarios.model import EVERYWHERE, NOBODY
 
-from .agent_runs import CHANGING, AgentTurn, SessionAction, agent_turns, session_actions, session_value
+from .agent_runs import (
+    CHANGING,
+    AgentTurn,
+    SessionAction,
+    actions_on_nobody,
+    agent_turns,
+    session_actions,
+    session_value,
+)
 from .phrases import ERROR_AND_MESSAGE, IN_ORDER_AMONG_THE_MESSAGES, SENT_TEXTS
 from .quoted_texts import Quote
 from .words import without_blanks
@@ -367,9 +375,7 @@ _UNKNOWN_DELETED = finding(
 @check("sessions/deleting-an-unknown-one-is-refused", needs="wire")
 def deleting_an_unknown_one_is_refused(view: View) -> Findings:
     """Whoever mistypes an id should hear of it."""
-    for action, _ in session_actions(view, "delete"):
-        if action.script.session != NOBODY:
-            continue
+    for action, _ in actions_on_nobody(view, "delete"):
         if action.event.outcome == "refused":
             yield Compared("deletions of unknown sessions")
         else:

@@ -14,7 +14,16 @@ from turnproof.judge.view import View
 from turnproof.judge.view.diff import ABSENT, walk_steps
 from turnproof.messages import JSON, FinishReason
 
-from .reading import answered_calls, by_place, calls_in, instructs, read_requests, spoken_text, system_text
+from .reading import (
+    answered_calls,
+    by_place,
+    calls_in,
+    instructs,
+    read_requests,
+    requests_with_schema,
+    spoken_text,
+    system_text,
+)
 
 _SCHEMA_MISSING = finding(
     "structured/schema-is-on-the-wire/missing",
@@ -27,10 +36,7 @@ _SCHEMA_MISSING = finding(
 @check("structured/schema-is-on-the-wire")
 def schema_is_on_the_wire(view: View) -> Findings:
     """Anywhere in the request: as an output format, or as the schema of a tool."""
-    for request in read_requests(view):
-        schema = request.call.began.response_schema
-        if schema is None:
-            continue
+    for request, schema in requests_with_schema(view):
         if _has_schema(request.exchange.body, schema):
             yield Compared("schemas")
         else:

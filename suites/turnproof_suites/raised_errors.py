@@ -65,6 +65,13 @@ def failures(view: View) -> Iterator[tuple[ProviderCall, Failed]]:
             yield call, failed
 
 
+def last_answers(view: View) -> Iterator[tuple[ProviderCall, WireAnswer]]:
+    """Calls whose last request was answered, whatever the status, with that answer."""
+    for call in view.calls:
+        if call.last is not None and call.last.answer is not None:
+            yield call, call.last.answer
+
+
 def breaks_contract(failed: Failed) -> bool:
     """Whether turnproof raised it, for a value of the adapter that is of another type than the contract has."""
     return failed.error == errors.ContractError.__name__

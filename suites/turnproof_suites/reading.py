@@ -209,6 +209,13 @@ def read_requests(view: View) -> tuple[ReadRequest, ...]:
     return tuple(request for call in view.calls for request in requests_of(view, call))
 
 
+def requests_with_schema(view: View) -> Iterator[tuple[ReadRequest, Mapping[str, Any]]]:
+    """Those of calls that asked for an answer in the form of a schema, with that schema."""
+    for request in read_requests(view):
+        if (schema := request.call.began.response_schema) is not None:
+            yield request, schema
+
+
 def requests_of(view: View, call: ProviderCall) -> Iterator[ReadRequest]:
     """The readable requests of a call; none where it is unknown which messages the call was given.
 
