@@ -48,9 +48,13 @@ def _is_cut_unknowingly(view: View, turn: TurnView) -> bool:
     last = turn.calls[-1] if turn.calls else None
     if last is None or last.answer is None or last.failed is None or not last.failed.typed:
         return False
+    if not last.answer.broken_calls:
+        return False
+    if last.answer.finish is not FinishReason.MAX_TOKENS:
+        # The service itself does not say so (llama.cpp's Responses): nobody was told of the script's limit.
+        return any(part.broken for one in (turn.script.rounds if turn.script else ()) for part in one.parts)
     reasons = {call.response.finish_reason for call in view.calls if call.response is not None}
-    is_cut = last.answer.broken_calls and last.answer.finish is FinishReason.MAX_TOKENS
-    return bool(is_cut) and reasons == {FinishReason.UNKNOWN}
+    return reasons == {FinishReason.UNKNOWN}
 
 
 def _outcomes(view: View) -> JSON:

@@ -72,7 +72,7 @@ def _why_not(kit: RefusalKit[Any], pair: Pair[Any]) -> str:
     illegal, legal = pair.illegal.request(), pair.legal.request()
     if _keys(illegal) != _keys(legal) or "key" in legal.query:
         return "it is about the key"
-    if kit.name == "openai-responses" and surface_of(legal) is Surface.COPILOT:
+    if kit.name == "openai-responses" and surface_of(legal, Surface.OPENAI) is Surface.COPILOT:
         return "Copilot answers it, and takes another key"
     if max(len(illegal.body), len(legal.body)) > LARGEST:
         return "the request is huge"

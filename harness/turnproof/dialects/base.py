@@ -129,7 +129,8 @@ class Refusal:
 
     `outdated` says that time alone made it so: a session token that was issued here has ended. Nobody is at fault, and
     a client asks for another one. `unlisted` says that what is refused stands in no list of ours: it may be newer
-    than them, so the refusal is only logged.
+    than them, so the refusal is only logged. `unseen` says that this surface of the API was not seen refusing it, where
+    another one was: it is only logged, too.
     """
 
     rule: Rule
@@ -140,11 +141,12 @@ class Refusal:
     retry_after: float | None = None
     outdated: bool = False
     unlisted: bool = False
+    unseen: bool = False
 
     @property
     def enforced(self) -> bool:
         """Whether the service's refusal of just this is shown: else it is logged and the request is accepted."""
-        return self.rule.enforced and not self.unlisted
+        return self.rule.enforced and not (self.unlisted or self.unseen)
 
 
 ErrorMeaning: TypeAlias = Literal[

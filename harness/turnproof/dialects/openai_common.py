@@ -10,6 +10,7 @@ under `copilot`: the token to the second in which it ends. The real answer also 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from ..messages import JSON, thaw
@@ -56,6 +57,34 @@ def _not_null(schema: dict[str, Any]) -> dict[str, Any]:
         if len(left) == 1 and len(left) < len(choices) and isinstance(left[0], dict):
             return {name: value for name, value in schema.items() if name != "anyOf"} | left[0]
     return schema
+
+
+_ACCESS_DENIED = (
+    "Access denied due to invalid subscription key or wrong API endpoint. Make sure to provide a valid key for an "
+    "active subscription and use a correct regional API endpoint for your resource."
+)
+_UNAVAILABLE = "The service is temporarily unable to process your request. Please try again later."
+AZURE_KINDS: Mapping[int, tuple[str, str]] = {
+    400: ("BadRequest", "Invalid input format."),
+    401: ("401", _ACCESS_DENIED),
+    403: ("403", "Access denied."),
+    404: ("404", "Resource not found"),
+    429: ("RateLimitReached", "Your requests to gpt-4o for gpt-4o in westeurope have exceeded rate limit."),
+    500: ("InternalServerError", "The server had an error while processing your request. Sorry about that!"),
+    503: ("ServiceUnavailable", _UNAVAILABLE),
+}
+"""The kinds of Azure's own errors by status; every other refusal comes from the model's maker, in the maker's form."""
+
+NO_DEPLOYMENT = "DeploymentNotFound"
+"""The code of Azure for a model that is no deployment."""
+
+NO_DEPLOYMENT_MESSAGE = (
+    "The API deployment for this resource does not exist. If you created the deployment within the last 5 minutes, "
+    "please wait a moment and try again."
+)
+
+AZURE_CODES = frozenset(kind for kind, _ in AZURE_KINDS.values()) | {NO_DEPLOYMENT}
+"""The codes of Azure's own errors."""
 
 
 TOKEN_LIFETIME = 1800

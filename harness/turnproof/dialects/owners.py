@@ -7,6 +7,7 @@ owner is for a request what there is not. What nobody created belongs to whoever
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -41,14 +42,20 @@ def own_resource(world: World, name: object) -> Any:
 class StoringDialect(ModuleDialect):
     """A dialect whose service keeps what it was asked for, for its owner alone."""
 
-    key_of: Callable[[HttpRequest], str]
-    """The key of a request; empty for one whose owner is not known."""
     observed: Callable[[Call, int, Mapping[str, str], bytes, World], None]
     """What an answer tells the world (`Dialect.observe`)."""
 
+    @abstractmethod
+    def key_of(self, request: HttpRequest) -> str:
+        """The key of a request; empty for one whose owner is not known."""
+
+    def read_request(self, request: HttpRequest, world: World) -> Call | Refusal:
+        """The request as the API reads it (`Dialect.parse`), in the world of its owner."""
+        return super().parse(request, world)
+
     def parse(self, request: HttpRequest, world: World) -> Call | Refusal:
-        own_world = as_owner(world, type(self).key_of(request))
-        found = super().parse(request, own_world)
+        own_world = as_owner(world, self.key_of(request))
+        found = self.read_request(request, own_world)
         return replace(found, owner=own_world.owner) if isinstance(found, StoredCall) else found
 
     def validate(self, request: HttpRequest, call: Call, world: World) -> list[Refusal]:

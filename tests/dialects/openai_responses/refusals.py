@@ -35,6 +35,24 @@ WITHOUT_PAIR: Mapping[str, str] = {
         ("socket-life", "lane-name", "lane-limit", "socket-message", "http-field-on-a-socket"),
         "it is about a WebSocket, which a table of requests does not open: `test_over_socket.py`",
     ),
+    **dict.fromkeys(
+        (
+            "azure-key",
+            "azure-version",
+            "azure-deployment",
+            "xai-key",
+            "xai-instructions",
+            "openrouter-key",
+            "openrouter-state",
+            "llamacpp-previous-response",
+            "llamacpp-input",
+            "llamacpp-item",
+            "llamacpp-reasoning",
+            "llamacpp-file",
+            "llamacpp-window",
+        ),
+        "it is of another surface than OpenAI: `test_surfaces.py`",
+    ),
     "overloaded": "it depends on the load of the service: `error_kind(503)` and the faults of the emulator",
 }
 """Rules that no request can break by itself, with the reason."""

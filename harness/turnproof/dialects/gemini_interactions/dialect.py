@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from ..base import Service
+from ..base import HttpRequest, Service
 from ..owners import StoringDialect
 from ..request_form import form_without_thoughts
 from ..wanted_answer import ask_interactions_for
-from . import api, observed_answers
-from .auth import key_of
+from . import api, auth, observed_answers
 from .compare import StepsComparison
 from .store import kept_ids
 
@@ -42,6 +41,8 @@ class GeminiInteractions(StoringDialect):
     ask_for = staticmethod(ask_interactions_for)
     request_form = staticmethod(form_without_thoughts)
     comparison = StepsComparison
-    key_of = staticmethod(key_of)
     observed = staticmethod(observed_answers.observe)
     stored_ids = staticmethod(kept_ids)
+
+    def key_of(self, request: HttpRequest) -> str:
+        return auth.key_of(request)

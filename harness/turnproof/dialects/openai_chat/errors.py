@@ -12,7 +12,7 @@ from typing import Any
 
 from ...messages import JSON
 from ..base import ErrorMeaning, Refusal, Rendered, Rule, WireEvent
-from ..openai_common import is_oversized
+from ..openai_common import AZURE_CODES, AZURE_KINDS, is_oversized
 from . import rules
 from .surfaces import Surface
 from .writing import body_event, chunk_event, headers, json_headers
@@ -23,10 +23,6 @@ _SORRY = "The server had an error while processing your request. Sorry about tha
 _RATE_LIMIT = (
     "Rate limit reached for gpt-4o in organization org-x on tokens per min (TPM): Limit 30000, Used 25339, Requested "
     "5560. Please try again in 1.798s. Visit https://platform.openai.com/account/rate-limits to learn more."
-)
-_ACCESS_DENIED = (
-    "Access denied due to invalid subscription key or wrong API endpoint. Make sure to provide a valid key for an "
-    "active subscription and use a correct regional API endpoint for your resource."
 )
 _OPENAI: _Kinds = {
     400: ("invalid_request_error", "Invalid request."),
@@ -39,17 +35,8 @@ _OPENAI: _Kinds = {
     503: ("server_error", "The engine is currently overloaded, please try again later"),
     504: ("server_error", "The request timed out."),
 }
-_AZURE: _Kinds = {
-    400: ("BadRequest", "Invalid input format."),
-    401: ("401", _ACCESS_DENIED),
-    403: ("403", "Access denied."),
-    404: ("404", "Resource not found"),
-    429: ("RateLimitReached", "Your requests to gpt-4o for gpt-4o in westeurope have exceeded rate limit."),
-    500: ("InternalServerError", _SORRY),
-    503: ("ServiceUnavailable", "The service is temporarily unable to process your request. Please try again later."),
-}
 _GITHUB: _Kinds = {
-    **_AZURE,
+    **AZURE_KINDS,
     401: ("unauthorized", "The `models` permission is required to access this endpoint"),
     413: ("tokens_limit_reached", "Request body too large for gpt-4o-mini model. Max size: 8000 tokens."),
     429: (
@@ -84,7 +71,7 @@ _OLLAMA: _Kinds = {
 }
 KINDS: Mapping[Surface, _Kinds] = {
     Surface.OPENAI: _OPENAI,
-    Surface.AZURE: _AZURE,
+    Surface.AZURE: AZURE_KINDS,
     Surface.GITHUB: _GITHUB,
     Surface.COPILOT: _COPILOT,
     Surface.ZAI: _ZAI,
@@ -94,9 +81,6 @@ KINDS: Mapping[Surface, _Kinds] = {
 
 _TYPES = frozenset({"invalid_request_error", "server_error", "api_error", "not_found_error"})
 _TYPE_OF = {"rate_limit_exceeded": "tokens", "insufficient_quota": "insufficient_quota"}
-_OWN = frozenset(kind for kind, _ in _AZURE.values()) | {"DeploymentNotFound"}
-"""Azure's own codes; every other refusal comes from the model's maker, in the maker's form."""
-
 _TOO_LONG = frozenset({"context_length_exceeded", "model_max_prompt_tokens_exceeded", "tokens_limit_reached", "1261"})
 _TOO_LONG_WORDS = ("maximum context length", "exceeded max context length", "exceeds the available context")
 _FILTERED = frozenset({"content_filter", "1301"})
@@ -177,7 +161,7 @@ def _error(surface: Surface, kind: str, message: str, status: int, param: str | 
             return {"code": kind, "message": message}
         case Surface.OLLAMA:
             return {"message": message, "type": kind, "param": None, "code": None}
-        case Surface.AZURE if kind in _OWN:
+        case Surface.AZURE if kind in AZURE_CODES:
             return {"code": kind, "message": message}
         case _:
             filtered = _filter(kind) if surface is Surface.AZURE else {}

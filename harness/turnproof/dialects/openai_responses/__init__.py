@@ -1,4 +1,4 @@
-"""OpenAI's Responses API (`openai-responses`), at OpenAI and at GitHub Copilot, also as Codex asks it (`@codex`)."""
+"""OpenAI's Responses API (`openai-responses`), the services that speak it, and Codex as it asks them (`@codex`)."""
 
 from __future__ import annotations
 
@@ -6,9 +6,13 @@ from collections.abc import Mapping
 
 from ..contract import Dialect
 from .dialect import OpenAIResponses
+from .surfaces import Surface
 from .through_codex import ThroughCodex
 
-__all__ = ["DIALECT", "OpenAIResponses"]
+__all__ = ["DIALECT", "SURFACES", "OpenAIResponses"]
 
-DIALECT: Dialect = OpenAIResponses()
-SURFACES: Mapping[str, Dialect] = {"codex": ThroughCodex()}
+SURFACES: Mapping[str, Dialect] = {
+    **{surface.value: OpenAIResponses(surface) for surface in Surface},
+    "codex": ThroughCodex(),
+}
+DIALECT: Dialect = SURFACES[Surface.OPENAI]

@@ -10,9 +10,10 @@ from typing import Any
 
 from ...messages import JSON
 from ..base import NO_HEADERS, ErrorMeaning, Refusal, Rendered, WireEvent
-from ..openai_common import is_oversized
+from ..openai_common import AZURE_CODES, AZURE_KINDS, is_oversized
 from . import rules
 from .framing import MESSAGES
+from .surfaces import Surface
 from .writing import body_event, json_line, request_id, sse
 
 COPILOT_BAD_REQUEST = "invalid_request_body"
@@ -24,6 +25,27 @@ _RATE_LIMIT = (
 )
 _SERVER = "The server had an error while processing your request. Sorry about that!"
 
+_LLAMACPP: Mapping[int, tuple[str, str]] = {
+    400: ("invalid_request_error", "Invalid request."),
+    401: ("authentication_error", "Invalid API Key"),
+    404: ("not_found_error", "File Not Found"),
+    500: ("server_error", "Internal server error."),
+    503: ("unavailable_error", "Loading model"),
+}
+_OPENROUTER: Mapping[int, tuple[str, str]] = {
+    400: ("invalid_prompt", "Invalid request."),
+    401: ("401", "User not found."),
+    429: ("rate_limit_exceeded", "Rate limit exceeded."),
+    500: ("server_error", "Internal server error."),
+}
+_XAI: Mapping[int, tuple[str, str]] = {
+    400: ("Client specified an invalid argument", "Invalid request content."),
+    401: ("Unauthenticated", "No credentials were provided."),
+    404: ("Some requested entity was not found", "The requested resource was not found."),
+    429: ("Some resource has been exhausted", "Too many requests for this team."),
+    500: ("Internal error", "Internal error."),
+    503: ("The service is currently unavailable", "The service is temporarily at capacity."),
+}
 KINDS: Mapping[int, tuple[str, str]] = {
     400: ("invalid_request_error", "There was an issue with your request."),
     401: ("invalid_api_key", "Incorrect API key provided: ***."),
@@ -36,6 +58,17 @@ KINDS: Mapping[int, tuple[str, str]] = {
 }
 """429, 500 and 503 are documented (`openai-chat.md` §4), `server_is_overloaded` was seen by EasyMetaAu/helm-api#842.
 The other words are ours."""
+
+KINDS_OF: Mapping[Surface, Mapping[int, tuple[str, str]]] = {
+    Surface.OPENAI: KINDS,
+    Surface.COPILOT: KINDS,
+    Surface.AZURE: {**KINDS, **AZURE_KINDS},
+    Surface.XAI: _XAI,
+    Surface.OPENROUTER: _OPENROUTER,
+    Surface.LLAMACPP: _LLAMACPP,
+}
+"""The kinds of each surface. llama.cpp's 400, 404 and 503 are from its source; xAI's code for 400 is that of threads,
+OpenRouter's codes are documented; other words are ours."""
 
 _TYPES = frozenset({"invalid_request_error", "not_found_error", "permission_error", "server_error"})
 _PLAIN = frozenset({rules.MISSING_EDITOR.id})
@@ -50,13 +83,25 @@ _MEANINGS: Mapping[str, ErrorMeaning] = {
     "invalid_prompt": "content-filter",
     "rate_limit_exceeded": "rate-limit",
     "server_is_overloaded": "overloaded",
+    "exceed_context_size_error": "context-limit",
+    "image_content_policy_violation": "content-filter",
+    "RateLimitReached": "rate-limit",
 }
 
 
-def error_meaning(status: int, kind: str | None, message: str | None) -> ErrorMeaning | None:
-    """The code says it, also of a response that failed under status 200; else the words of a prompt too long."""
+def error_meaning(
+    status: int, kind: str | None, message: str | None, surface: Surface = Surface.OPENAI
+) -> ErrorMeaning | None:
+    """The code says it, also of a response that failed under status 200; else the words of a prompt too long.
+
+    OpenRouter has one code for every request that is wrong (`invalid_prompt`), xAI answers a wrong key with 400.
+    """
     if is_oversized(status, message):
         return "oversized"
+    if surface is Surface.XAI and (message or "").startswith("Incorrect API key provided"):
+        return "authentication"
+    if surface is Surface.OPENROUTER and kind == "invalid_prompt":
+        kind = None
     if (known := _MEANINGS.get(kind or "")) is not None:
         return known
     words = ("exceeds the context window", "maximum context length", "prompt token count of")
@@ -65,8 +110,25 @@ def error_meaning(status: int, kind: str | None, message: str | None) -> ErrorMe
     return None
 
 
+def error_body(
+    kind: str, message: str, status: int, param: str | None, surface: Surface = Surface.OPENAI
+) -> dict[str, JSON]:
+    """The body of an error answer, in the form of the surface."""
+    match surface:
+        case Surface.XAI:
+            return {"code": kind, "error": message}
+        case Surface.OPENROUTER:
+            return {"error": {"code": int(kind) if kind.isdecimal() else kind, "message": message}, "metadata": None}
+        case Surface.LLAMACPP:
+            return {"error": {"code": status, "message": message, "type": kind}}
+        case Surface.AZURE if kind in AZURE_CODES:
+            return {"error": {"code": kind, "message": message}}
+        case _:
+            return {"error": error_object(kind, message, status, param)}
+
+
 def error_object(kind: str, message: str, status: int, param: str | None) -> dict[str, JSON]:
-    """The error as the body has it: type and code by what `kind` is."""
+    """The error as OpenAI's body has it: type and code by what `kind` is."""
     if kind in _COPILOT:
         return {"message": message, "code": kind}
     by_status = _TYPE_OF.get(status) or ("server_error" if status >= 500 else "invalid_request_error")
@@ -74,18 +136,18 @@ def error_object(kind: str, message: str, status: int, param: str | None) -> dic
     return {"message": message, "type": by_status if coded else kind, "param": param, "code": kind if coded else None}
 
 
-def render_refusal(refusal: Refusal, seed: str) -> Rendered:
-    """The refusal as the API answers it."""
+def render_refusal(refusal: Refusal, seed: str, surface: Surface = Surface.OPENAI) -> Rendered:
+    """The refusal as the surface answers it."""
     headers = {"content-type": "application/json", "x-request-id": request_id(seed)}
     if refusal.retry_after is not None:
         headers["retry-after"] = f"{refusal.retry_after:g}"
     if refusal.rule.id in _PLAIN:
         headers["content-type"] = "text/plain; charset=utf-8"
         return Rendered(refusal.status, headers, (_plain(refusal.message),))
-    if refusal.status == 401:
+    if refusal.status == 401 and surface is Surface.OPENAI:
         headers["www-authenticate"] = 'Bearer realm="OpenAI API"'
-    error = error_object(refusal.kind, refusal.message, refusal.status, param_of(refusal.path))
-    return Rendered(refusal.status, headers, (body_event({"error": error}),))
+    body = error_body(refusal.kind, refusal.message, refusal.status, param_of(refusal.path), surface)
+    return Rendered(refusal.status, headers, (body_event(body),))
 
 
 def param_of(path: str) -> str | None:
@@ -97,10 +159,12 @@ def _plain(message: str) -> WireEvent:
     return WireEvent(message.encode(), "body")
 
 
-def error_event(kind: str, message: str, headers: Mapping[str, str] = NO_HEADERS) -> WireEvent:
+def error_event(
+    kind: str, message: str, headers: Mapping[str, str] = NO_HEADERS, surface: Surface = Surface.OPENAI
+) -> WireEvent:
     """The event that reports an error after the stream began (openai 3.54, `ResponseErrorEvent`)."""
     if headers.get("content-type") == MESSAGES:
-        status = next((status for status, (usual, _) in KINDS.items() if usual == kind), 500)
+        status = next((status for status, (usual, _) in KINDS_OF[surface].items() if usual == kind), 500)
         error = error_object(kind, message, status, None)
         return WireEvent(json_line({"type": "error", "status": status, "error": error}), "error")
     event: dict[str, Any] = {"type": "error", "code": kind, "message": message, "param": None, "sequence_number": 0}

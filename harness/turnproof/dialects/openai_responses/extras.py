@@ -13,6 +13,7 @@ from .errors import render_refusal
 from .render import render
 from .socket_memory import socket_of
 from .stored_operations import render_stored
+from .surface_table import SURFACE_TABLE
 from .surfaces import ResponsesCall, Surface
 from .validate.size import missing_model
 from .writing import body_event, request_id
@@ -47,14 +48,16 @@ def render_extra(call: Call, usage: PromptUsage, world: World, seed: str) -> Ren
 
 
 def _model_entries(models: Mapping[str, ModelFacts], surface: Surface) -> list[dict[str, Any]]:
-    if surface is Surface.OPENAI:
-        return [_model(facts) for facts in models.values()]
-    return [_copilot_model(facts) for facts in models.values() if facts.alias_of is not None or "-20" not in facts.id]
+    if surface is Surface.COPILOT:
+        served = (facts for facts in models.values() if facts.alias_of is not None or "-20" not in facts.id)
+        return [_copilot_model(facts) for facts in served]
+    head = SURFACE_TABLE[surface].model_head
+    return [_model(facts, head) for facts in models.values()]
 
 
-def _model(facts: ModelFacts) -> dict[str, Any]:
+def _model(facts: ModelFacts, head: str = "") -> dict[str, Any]:
     """openai 3.54, `Model`. An alias is listed under its own name."""
-    return {"id": facts.id, "object": "model", "created": 0, "owned_by": "system"}
+    return {"id": f"{head}{facts.id}", "object": "model", "created": 0, "owned_by": "system"}
 
 
 def _copilot_model(facts: ModelFacts) -> dict[str, Any]:

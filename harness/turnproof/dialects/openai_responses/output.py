@@ -92,11 +92,13 @@ def _item(reply_part: ReplyPart, n: int, reply: Reply, call: ResponsesCall, mode
 
 def _is_encrypted(call: ResponsesCall) -> bool:
     """Whether the request asks for reasoning in a form that can be sent back; Copilot gives it to everybody."""
-    return call.surface is not Surface.OPENAI or ENCRYPTED in (call.settings.get("include") or ())
+    return call.surface is Surface.COPILOT or ENCRYPTED in (call.settings.get("include") or ())
 
 
 def _is_summed_up(call: ResponsesCall) -> bool:
     """Whether the request asks to be told what was thought: without that, it is only there in encrypted form."""
+    if call.surface is Surface.LLAMACPP:
+        return True
     config = call.settings.get("reasoning")
     return isinstance(config, Mapping) and bool(config.get("summary") or config.get("generate_summary"))
 

@@ -20,25 +20,38 @@ from .errors import COPILOT_BAD_REQUEST
 from .items import Unreadable, id_of, parts_of
 from .socket_memory import lane_of
 from .store import kept_conversation, previous_response
-from .surfaces import Address, Item, ResponsesCall, Surface, addresses_of, conversation_id
+from .surfaces import (
+    STATELESS,
+    Address,
+    Item,
+    ResponsesCall,
+    Surface,
+    addresses_of,
+    conversation_id,
+    surface_of,
+    takes_sockets,
+)
 
 _CONVERSATION = fields.ON_SOCKETS | {
     "model", "input", "instructions", "tools", "stream", "previous_response_id", "conversation",
 }  # fmt: skip
-_CREATE_PATH = "/v1/responses"
 _WITH_PROMPT = ("generate", "count_tokens")
 _OBJECTS = ("reasoning", "text", "metadata", "stream_options")
 
 
-def parse(request: HttpRequest, world: World) -> Call | Refusal:
-    """The request as a `ResponsesCall`, or the first refusal the API would give for something that is none."""
-    return call_or_refusal(partial(_call, request, world), _unreadable, auth.refusals(request, world))
+def parse(request: HttpRequest, world: World, named: Surface = Surface.OPENAI) -> Call | Refusal:
+    """The request as a `ResponsesCall`, or the first refusal the API would give for something that is none.
+
+    `named` is the surface that the dialect was asked for.
+    """
+    identity = auth.refusals(request, surface_of(request, named), world)
+    return call_or_refusal(partial(_call, request, world, named), _unreadable, identity)
 
 
-def _call(request: HttpRequest, world: World) -> ResponsesCall:
-    if request.path.rstrip("/") == _CREATE_PATH and over_socket.is_handshake(request):
-        return ResponsesCall("connect", socket=_socket(request))
-    address = _address(request)
+def _call(request: HttpRequest, world: World, named: Surface) -> ResponsesCall:
+    if over_socket.is_handshake(request) and takes_sockets(request, named):
+        return ResponsesCall("connect", socket=_socket(request), surface=named)
+    address = _address(request, named)
     if address.operation not in _WITH_PROMPT and address.action != "compact":
         return _without_prompt(request, address)
     body = _body(request.body)
@@ -46,7 +59,12 @@ def _call(request: HttpRequest, world: World) -> ResponsesCall:
         message = f"Unknown event type: {body.get('type')!r}. Supported values are: '{over_socket.CREATE}'."
         raise UnreadableRequest(Refusal(rules.SOCKET_MESSAGE, 400, "invalid_request_error", message, "$.type"))
     model = body.get("model")
-    if model is None and address.operation != "count_tokens" and body.get("prompt") is None:
+    if (
+        model is None
+        and address.operation != "count_tokens"
+        and body.get("prompt") is None
+        and address.surface is not Surface.LLAMACPP
+    ):
         message = "Missing required parameter: 'model'."
         raise UnreadableRequest(
             Refusal(rules.MISSING_FIELD, 400, _code(address, "missing_required_parameter"), message, "$.model")
@@ -85,7 +103,7 @@ def _read(body: dict[str, Any], address: Address, request: HttpRequest, world: W
     sent = _items(body.get("input"))
     own = conversation.resolved(sent, world)
     socket = _socket(request)
-    carried = _carried(body, socket, world)
+    carried = () if address.surface in STATELESS else _carried(body, socket, world)
     items = (*carried, *own)
     for n, item in enumerate(own):
         _readable(item, n)
@@ -97,7 +115,7 @@ def _read(body: dict[str, Any], address: Address, request: HttpRequest, world: W
         "stored" if warms_up else address.operation,
         model=body.get("model"),
         stream=body.get("stream") is True or socket is not None,
-        system=_system(body.get("instructions"), items[:start], model),
+        system=_system(_instructions(body, address, socket, world), items[:start], model),
         tools=_tools(body.get("tools")),
         messages=messages,
         body=body,
@@ -105,7 +123,9 @@ def _read(body: dict[str, Any], address: Address, request: HttpRequest, world: W
         action="create" if warms_up else address.action,
         resource=body.get("previous_response_id") or conversation_id(body),
         managed_messages=len(earlier_messages),
-        kept_answer=address.operation == "generate" and body.get("store") is not False,
+        kept_answer=address.operation == "generate"
+        and address.surface not in STATELESS
+        and body.get("store") is not False,
         connection_holds=socket is not None,
         looked_up=tuple(id_of(item) or "" for item in sent if conversation.is_by_name(item)),
         surface=address.surface,
@@ -131,6 +151,16 @@ def _carried(body: dict[str, Any], socket: int | None, world: World) -> tuple[It
     return tuple(conversation_in_store.items) if conversation_in_store is not None else ()
 
 
+def _instructions(body: dict[str, Any], address: Address, socket: int | None, world: World) -> str | None:
+    """The instructions that the model sees. At xAI a chain has those of its first request."""
+    own: str | None = body.get("instructions")
+    if own is None and address.surface is Surface.XAI:
+        previous = previous_response(world, body.get("previous_response_id"), socket)
+        carried = previous.current.get("instructions") if previous is not None else None
+        return carried if isinstance(carried, str) else None
+    return own
+
+
 def _readable(item: Item, n: int) -> None:
     """Raise `Unreadable`, with the whole path, for an item that cannot be read."""
     try:
@@ -143,12 +173,12 @@ def _code(address: Address, code: str) -> str:
     return COPILOT_BAD_REQUEST if address.surface is Surface.COPILOT else code
 
 
-def _address(request: HttpRequest) -> Address:
+def _address(request: HttpRequest, named: Surface) -> Address:
     path, method = request.path, request.method.upper()
     nowhere = Refusal(rules.NOT_FOUND, 404, "invalid_request_error", f"Invalid URL ({method} {path})")
     not_allowed = f"Not allowed to {method} on {path}."
     wrong_method = Refusal(rules.METHOD_NOT_ALLOWED, 405, "method_not_supported", not_allowed)
-    found = addresses_of(request)
+    found = addresses_of(request, named)
     if method == SOCKET_METHOD:
         found = [replace(one, method=SOCKET_METHOD) for one in found if one.operation == "generate"]
     return with_method(found, method, nowhere=nowhere, wrong_method=wrong_method)

@@ -36,6 +36,8 @@ def _read_batch(status: int, body: bytes) -> WireAnswer:
     if not isinstance(found, dict):
         return not_json(status, body)
     error = found.get("error")
+    if status >= 400 and isinstance(error, str):
+        return WireAnswer(status, error_kind=word(found.get("code")), error_message=error)
     if status >= 400 or (isinstance(error, dict) and "output" not in found):
         return WireAnswer(status, error_kind=_kind(error), error_message=message_of(error))
     if found.get("object") == "response.input_tokens":

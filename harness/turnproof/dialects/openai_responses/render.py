@@ -10,12 +10,12 @@ from ..base import Call, EventKind, PromptUsage, Rendered, Reply, ReplyPart, Wir
 from ..catalogue import dated
 from ..seeded_random import seeded_number
 from ..stream_cuts import cut_text
-from . import output, response_object
+from . import llamacpp_words, output, response_object
 from .compaction import within_answer
 from .output import Json
 from .socket_memory import socket_of
 from .store import kept_conversation, kept_response, previous_response, remember, seal, withheld
-from .surfaces import ResponsesCall
+from .surfaces import ResponsesCall, Surface
 from .writing import body_event, item_id, request_id, sse
 
 _ENDS = {"completed": "response.completed", "incomplete": "response.incomplete", "failed": "response.failed"}
@@ -72,6 +72,8 @@ class _Answer:
     @property
     def first_answer(self) -> Json:
         """What is answered at once: a response in the background is only queued."""
+        if self._call.surface is Surface.LLAMACPP:
+            return llamacpp_words.response(self.final)
         return self._started_response | {"status": "queued"} if self._queued else self.final
 
     def keep(self, events: tuple[WireEvent, ...]) -> None:
@@ -90,10 +92,18 @@ class _Answer:
 
     def events(self) -> Iterator[WireEvent]:
         """The events, each with its place in the sequence."""
+        if self._call.surface is Surface.LLAMACPP:
+            yield from self._events_of_llamacpp()
+            return
         for number, event in enumerate(self._unnumbered_events()):
             yield sse(
                 event.name, {"type": event.name} | event.data | {"sequence_number": number}, event.kind, event.text
             )
+
+    def _events_of_llamacpp(self) -> Iterator[WireEvent]:
+        found = list(self._unnumbered_events())
+        for n, name, data in llamacpp_words.events((event.name, event.data) for event in found):
+            yield sse(name, {"type": name} | data, found[n].kind, found[n].text)
 
     def _unnumbered_events(self) -> Iterator[_Unnumbered]:
         yield _Unnumbered("response.created", {"response": self._started_response}, "start")

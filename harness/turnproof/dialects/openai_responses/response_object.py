@@ -12,7 +12,8 @@ from typing import Any
 
 from ...messages import JSON, Thought
 from ..base import PromptUsage, Reply
-from .surfaces import Item, ResponsesCall
+from .surface_table import SURFACE_TABLE
+from .surfaces import STATELESS, Item, ResponsesCall
 
 _REASONING: Mapping[str, JSON] = {"effort": None, "summary": None}
 _DEFAULTS: Mapping[str, JSON] = {
@@ -41,6 +42,16 @@ _DEFAULTS: Mapping[str, JSON] = {
     "truncation": "disabled",
     "user": None,
 }
+_SAFE = {"filtered": False, "severity": "safe"}
+_FILTERS: JSON = [
+    {
+        "blocked": False,
+        "source_type": source,
+        "content_filter_results": {name: dict(_SAFE) for name in ("hate", "self_harm", "sexual", "violence")},
+    }
+    for source in ("prompt", "completion")
+]
+"""What Azure says of prompt and answer (Azure/azure-rest-api-specs#42141, sample response)."""
 _ERRORS: Mapping[str, str] = {"failed": "The server had an error while processing your request. Sorry about that!"}
 
 
@@ -80,6 +91,9 @@ def response(
     settings["tools"] = [_tool(each) for each in body.get("tools") or ()]
     if call.conversation is not None:
         settings["conversation"] = {"id": call.conversation}
+    filters = {"content_filters": _FILTERS} if SURFACE_TABLE[call.surface].filters and usage is not None else {}
+    if call.surface in STATELESS:
+        settings["store"] = False
     error = {"code": "server_error", "message": _ERRORS[status]} if status in _ERRORS else None
     return {
         "id": name,
@@ -93,6 +107,7 @@ def response(
         "model": model,
         "output": list(output),
         "usage": usage,
+        **filters,
     } | settings
 
 

@@ -8,7 +8,7 @@ the interface description that OpenAI publishes, as the named wheel carries it.
 from __future__ import annotations
 
 from ..base import Source
-from ..rulebook import Rulebook, client_code, earlier_threads, interface, page, recording, thread, threads
+from ..rulebook import Rulebook, client_code, earlier_threads, interface, page, recording, server_code, thread, threads
 
 NAME = "openai-responses"
 
@@ -47,6 +47,54 @@ NOT_FOUND = _rule(
     *earlier_threads("openai/openai-python#250"),
 )
 METHOD_NOT_ALLOWED = _rule("method-not-allowed", note="openai 3.54 sends each path with one method only")
+
+# Surfaces with words of their own
+_LLAMACPP = "https://github.com/ggml-org/llama.cpp/blob/master/tools/server"
+AZURE_KEY = _rule(
+    "azure-key",
+    thread("SciSharp/BotSharp#386", "Access denied due to invalid subscription key or wrong API endpoint.", day=_READ),
+)
+AZURE_VERSION = _rule(
+    "azure-version", page("https://learn.microsoft.com/azure/ai-services/openai/reference", day=_READ)
+)
+AZURE_DEPLOYMENT = _rule(
+    "azure-deployment",
+    thread("chatboxai/chatbox#861", "The API deployment for this resource does not exist.", day=_READ),
+)
+XAI_KEY = _rule(
+    "xai-key",
+    thread(
+        "openai/codex#1352",
+        "Incorrect API key provided: … You can obtain an API key from https://console.x.ai.",
+        day=_READ,
+    ),
+    thread("continuedev/continue#10778", day=_READ),
+)
+XAI_INSTRUCTIONS = _rule(
+    "xai-instructions",
+    thread("10-X-eng/vibecad#4", "Argument not supported: instructions and previous_response_id together", day=_READ),
+)
+OPENROUTER_KEY = _rule(
+    "openrouter-key",
+    page("https://openrouter.ai/docs/api/api-reference/responses/create-responses", day=_READ),
+    note="the words are ours; the page has 401 for invalid credentials",
+)
+OPENROUTER_STATE = _rule(
+    "openrouter-state",
+    page("https://openrouter.ai/docs/api/reference/responses/overview", day=_READ),
+    thread("langchain-ai/langchain#38898", day=_READ),
+    note="the words are ours; the page says that the API is stateless, the thread that both fields are rejected",
+)
+LLAMACPP_PREVIOUS = _rule("llamacpp-previous-response", server_code(f"{_LLAMACPP}/server-chat.cpp", day=_READ))
+LLAMACPP_INPUT = _rule("llamacpp-input", server_code(f"{_LLAMACPP}/server-chat.cpp", day=_READ))
+LLAMACPP_ITEM = _rule(
+    "llamacpp-item",
+    server_code(f"{_LLAMACPP}/server-chat.cpp", day=_READ),
+    thread("ggml-org/llama.cpp#26394", "Cannot determine type of 'item'", day=_READ),
+)
+LLAMACPP_REASONING = _rule("llamacpp-reasoning", server_code(f"{_LLAMACPP}/server-chat.cpp", day=_READ))
+LLAMACPP_FILE = _rule("llamacpp-file", server_code(f"{_LLAMACPP}/server-chat.cpp", day=_READ))
+LLAMACPP_WINDOW = _rule("llamacpp-window", server_code(f"{_LLAMACPP}/server-context.cpp", day=_READ))
 
 # The body's shape
 MALFORMED_JSON = _rule("malformed-json", note="the status is that of every other bad body; the words are ours")

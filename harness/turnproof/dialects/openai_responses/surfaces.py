@@ -1,7 +1,8 @@
-"""The two surfaces of the API: OpenAI's own (`/v1/responses`) and GitHub Copilot's (`/responses`).
+"""The surfaces of the API: who serves it, under which addresses, and what of it each serves.
 
-They take and give the same bodies and differ in address, in the headers that they ask for, and in the form of errors.
-What a service keeps can be asked for at OpenAI's own surface alone.
+All take and give the same kind of body. They differ in address, authentication, the form of errors, and in what they
+keep (`surface_table.py`). OpenAI's and Copilot's addresses tell them apart; every other surface is the one that the
+name of the dialect says (`openai-responses@azure`).
 """
 
 from __future__ import annotations
@@ -25,6 +26,14 @@ class Surface(StrEnum):
 
     OPENAI = "openai"
     COPILOT = "copilot"
+    AZURE = "azure"
+    XAI = "xai"
+    OPENROUTER = "openrouter"
+    LLAMACPP = "llamacpp"
+
+
+STATELESS = frozenset({Surface.OPENROUTER, Surface.LLAMACPP})
+"""The surfaces that keep nothing, whatever the request has (openrouter.ai, Responses API Beta; llama.cpp's server)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +55,16 @@ class ResponsesCall(StoredCall):
     item: str = ""
     socket: int | None = None
     lane: str = ""
+
+    @property
+    def stored(self) -> bool:
+        """Whether the service stores the answer: never where it is stateless."""
+        return self.surface not in STATELESS and (self.body or {}).get("store") is not False
+
+    @property
+    def background(self) -> bool:
+        """Whether the answer is made while nobody waits for it: never where nothing is kept."""
+        return self.surface not in STATELESS and (self.body or {}).get("background") is True
 
     @property
     def warms_up(self) -> bool:
@@ -82,57 +101,84 @@ class Address:
 EXCHANGE = "/copilot_internal/v2/token"
 """Where a GitHub token is exchanged for a session token of Copilot."""
 
-_ADDRESSES: tuple[tuple[str, Address], ...] = (
-    ("/v1/responses", Address(Surface.OPENAI, "POST", "generate")),
-    ("/v1/responses/input_tokens", Address(Surface.OPENAI, "POST", "count_tokens")),
-    ("/v1/responses/compact", Address(Surface.OPENAI, "POST", "stored", action="compact")),
-    ("/v1/models", Address(Surface.OPENAI, "GET", "list_models")),
-    ("/v1/models/(?P<model>.+)", Address(Surface.OPENAI, "GET", "get_model")),
-    ("/responses", Address(Surface.COPILOT, "POST", "generate")),
-    ("/models", Address(Surface.COPILOT, "GET", "list_models")),
-    (EXCHANGE, Address(Surface.COPILOT, "GET", "authenticate")),
+_OPENAI, _COPILOT, _AZURE = Surface.OPENAI, Surface.COPILOT, Surface.AZURE
+_XAI, _OPENROUTER, _LLAMACPP = Surface.XAI, Surface.OPENROUTER, Surface.LLAMACPP
+
+_HEADS: Mapping[Surface, tuple[str, ...]] = {
+    _OPENAI: ("/v1",),
+    _COPILOT: ("",),
+    _AZURE: ("/openai/v1", "/openai"),
+    _XAI: ("/v1",),
+    _OPENROUTER: ("/api/v1",),
+    _LLAMACPP: ("/v1", ""),
+}
+"""What stands in front of an address. Azure's second one needs an `api-version`."""
+
+_Row = tuple[str, str, Operation, Action, StoredKind, tuple[Surface, ...]]
+_RESPONSE, _CONVERSATION = "/responses/{resource}", "/conversations/{resource}"
+_ITEMS = f"{_CONVERSATION}/items"
+_ADDRESSES: tuple[_Row, ...] = (
+    ("/responses", "POST", "generate", "", "", tuple(Surface)),
+    ("/responses/input_tokens", "POST", "count_tokens", "", "", (_OPENAI, _AZURE, _LLAMACPP)),
+    ("/responses/compact", "POST", "stored", "compact", "", (_OPENAI, _AZURE)),
+    ("/models", "GET", "list_models", "", "", tuple(Surface)),
+    ("/models/{model}", "GET", "get_model", "", "", (_OPENAI, _AZURE, _XAI)),
+    (EXCHANGE, "GET", "authenticate", "", "", (_COPILOT,)),
+    (_RESPONSE, "GET", "stored", "get", "response", (_OPENAI, _AZURE, _XAI)),
+    (_RESPONSE, "DELETE", "stored", "delete", "response", (_OPENAI, _AZURE, _XAI)),
+    (f"{_RESPONSE}/cancel", "POST", "stored", "cancel", "response", (_OPENAI, _AZURE)),
+    (f"{_RESPONSE}/input_items", "GET", "stored", "list", "input_items", (_OPENAI, _AZURE)),
+    ("/conversations", "POST", "stored", "create", "conversation", (_OPENAI, _AZURE)),
+    (_CONVERSATION, "GET", "stored", "get", "conversation", (_OPENAI, _AZURE)),
+    (_CONVERSATION, "POST", "stored", "update", "conversation", (_OPENAI, _AZURE)),
+    (_CONVERSATION, "DELETE", "stored", "delete", "conversation", (_OPENAI, _AZURE)),
+    (_ITEMS, "POST", "stored", "create", "items", (_OPENAI, _AZURE)),
+    (_ITEMS, "GET", "stored", "list", "items", (_OPENAI, _AZURE)),
+    (f"{_ITEMS}/{{item}}", "GET", "stored", "get", "items", (_OPENAI, _AZURE)),
+    (f"{_ITEMS}/{{item}}", "DELETE", "stored", "delete", "items", (_OPENAI, _AZURE)),
 )
-_ON_THE_STORE: tuple[tuple[str, str, Action, StoredKind], ...] = (
-    ("/v1/responses/{resource}", "GET", "get", "response"),
-    ("/v1/responses/{resource}", "DELETE", "delete", "response"),
-    ("/v1/responses/{resource}/cancel", "POST", "cancel", "response"),
-    ("/v1/responses/{resource}/input_items", "GET", "list", "input_items"),
-    ("/v1/conversations", "POST", "create", "conversation"),
-    ("/v1/conversations/{resource}", "GET", "get", "conversation"),
-    ("/v1/conversations/{resource}", "POST", "update", "conversation"),
-    ("/v1/conversations/{resource}", "DELETE", "delete", "conversation"),
-    ("/v1/conversations/{resource}/items", "POST", "create", "items"),
-    ("/v1/conversations/{resource}/items", "GET", "list", "items"),
-    ("/v1/conversations/{resource}/items/{item}", "GET", "get", "items"),
-    ("/v1/conversations/{resource}/items/{item}", "DELETE", "delete", "items"),
-)
-_ROWS: tuple[tuple[re.Pattern[str], Address], ...] = (
-    *((re.compile(pattern), address) for pattern, address in _ADDRESSES),
-    *(
-        (
-            re.compile(path.replace("{", "(?P<").replace("}", ">[^/]+)")),
-            Address(Surface.OPENAI, method, "stored", action=action, stored_kind=kind),
-        )
-        for path, method, action, kind in _ON_THE_STORE
-    ),
-)
-_WORDS = frozenset({"/v1/responses/input_tokens", "/v1/responses/compact"})
+_WORDS = ("/responses/input_tokens", "/responses/compact")
 """Addresses that look like the id of a response and are none."""
 
 
-def addresses_of(request: HttpRequest) -> list[Address]:
-    """What the path of a request names, an address for each method that it takes; none for a path that there is not."""
-    return list(_addresses(request.path.rstrip("/")))
+def _pattern(head: str, path: str) -> re.Pattern[str]:
+    inner = path.replace("{model}", "(?P<model>.+)").replace("{", "(?P<").replace("}", ">[^/]+)")
+    return re.compile(re.escape(head) + inner)
 
 
-def _addresses(path: str) -> Iterator[Address]:
+_ROWS: tuple[tuple[re.Pattern[str], Address], ...] = tuple(
+    (_pattern(head, path), Address(surface, method, operation, action=action, stored_kind=kind))
+    for path, method, operation, action, kind, surfaces in _ADDRESSES
+    for surface in surfaces
+    for head in _HEADS[surface]
+)
+
+
+def addresses_of(request: HttpRequest, named: Surface) -> list[Address]:
+    """What the path of a request names, an address for each method that it takes; none for a path that there is not.
+
+    `named` is the surface that the dialect was asked for.
+    """
+    return list(_addresses(request.path.rstrip("/"), named))
+
+
+def _addresses(path: str, named: Surface) -> Iterator[Address]:
+    apart = (_OPENAI, _COPILOT) if named in (_OPENAI, _COPILOT) else (named,)
     for pattern, address in _ROWS:
-        found = pattern.fullmatch(path)
-        if found is not None and not (path in _WORDS and "resource" in pattern.groupindex):
+        found = pattern.fullmatch(path) if address.surface in apart else None
+        if found is not None and not (path.endswith(_WORDS) and "resource" in pattern.groupindex):
             names = found.groupdict()
             yield replace(address, model=names.get("model"), resource=names.get("resource"), item=names.get("item", ""))
 
 
-def surface_of(request: HttpRequest) -> Surface:
+def takes_sockets(request: HttpRequest, named: Surface) -> bool:
+    """Whether the address is one where the service opens a WebSocket (documented by OpenAI, Azure and xAI)."""
+    path = request.path.rstrip("/")
+    return named not in (*STATELESS, _COPILOT) and path == f"{_HEADS[named][0]}/responses"
+
+
+def surface_of(request: HttpRequest, named: Surface) -> Surface:
     """The surface that a request addresses, also where its path names nothing."""
-    return Surface.OPENAI if request.path.startswith("/v1/") else Surface.COPILOT
+    if named not in (_OPENAI, _COPILOT):
+        return named
+    return _OPENAI if request.path.startswith("/v1/") else _COPILOT

@@ -28,12 +28,12 @@ from .rules import NAME
 class ThroughCodex(OpenAIResponses):
     """`openai-responses@codex`."""
 
-    def parse(self, request: HttpRequest, world: World) -> Call | Refusal:
+    def read_request(self, request: HttpRequest, world: World) -> Call | Refusal:
         """As everywhere, with the tools of the caller's servers one by one.
 
         A request that is not part of a turn (a compaction) is an aside.
         """
-        found = super().parse(request, world)
+        found = super().read_request(request, world)
         if isinstance(found, Refusal) or found.operation != "generate":
             return found
         others = (tool for tool in found.tools if not _is_of_the_caller(tool.parameters))

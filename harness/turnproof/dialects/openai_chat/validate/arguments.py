@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from ...base import Refusal
 from ...field_names import is_listed, logged_if_unlisted
+from ...openai_common import NO_DEPLOYMENT, NO_DEPLOYMENT_MESSAGE
 from .. import rules
 from ..errors import ChatRefusal
 from ..models import THINKS, WITHDRAWN
@@ -22,10 +23,6 @@ _KNOWN_ARGUMENTS = frozenset(_ARGUMENT_NAMES.split())
 """The arguments as of November 2026 (`CompletionCreateParams` of openai 3.54); `data_sources` is Azure's."""
 
 _DEPRECATIONS = "https://platform.openai.com/docs/deprecations"
-_NO_DEPLOYMENT = (
-    "The API deployment for this resource does not exist. If you created the deployment within the last 5 minutes, "
-    "please wait a moment and try again."
-)
 
 
 def model(context: Context) -> Iterator[Refusal]:
@@ -43,7 +40,7 @@ def unknown_model(call: ChatCall) -> Refusal:
     surface, name = call.surface, call.model
     match surface:
         case Surface.AZURE:
-            return ChatRefusal(rules.AZURE_DEPLOYMENT, 404, "DeploymentNotFound", _NO_DEPLOYMENT, surface=surface)
+            return ChatRefusal(rules.AZURE_DEPLOYMENT, 404, NO_DEPLOYMENT, NO_DEPLOYMENT_MESSAGE, surface=surface)
         case Surface.GITHUB:
             return ChatRefusal(rules.GITHUB_MODEL, 404, "unknown_model", f"Unknown model: {name}", surface=surface)
         case Surface.COPILOT:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...base import Refusal
+from ...openai_common import NO_DEPLOYMENT, NO_DEPLOYMENT_MESSAGE
 from .. import rules
 from ..counting import count
+from ..surfaces import Surface
 from .context import Context, refuse
 
 _TOO_LONG = "Your input exceeds the context window of this model. Please adjust your input and try again."
@@ -19,8 +21,10 @@ def missing_model(name: str) -> Refusal:
 
 
 def model(context: Context) -> Iterator[Refusal]:
-    """The model must be one the service has; this API says so with 400."""
-    if context.facts is None and context.call.model is not None:
+    """The model must be one the service has; this API says so with 400, and Azure of a name that is no deployment's."""
+    if context.facts is None and context.call.model is not None and context.call.surface is Surface.AZURE:
+        yield Refusal(rules.AZURE_DEPLOYMENT, 404, NO_DEPLOYMENT, NO_DEPLOYMENT_MESSAGE, "$.model")
+    elif context.facts is None and context.call.model is not None:
         message = f"The requested model '{context.call.model}' does not exist."
         yield refuse(rules.UNKNOWN_MODEL, message, "model", "model_not_found")
 
