@@ -102,6 +102,11 @@ class Backends:
         """What answers an adapter; a control, which is no subject of the run, is always emulated."""
         return self._choice(spec).backend
 
+    @property
+    def has_service(self) -> bool:
+        """Whether a real service answers any adapter."""
+        return any(choice.backend == "live" for choice in self._choices.values())
+
     def answer_alike(self, spec: str, other: str) -> None:
         """Let another subject be answered by what answers this `other` one."""
         self._choices.setdefault(spec, self._choices[other])
@@ -156,12 +161,16 @@ class Backends:
         """The real API. What the stateless path was answered the legacy path is answered too: a model draws its words
         anew, and two conversations of different words cannot be compared."""
         service = self._services.setdefault(spec.adapter, live_service(binding, dialect))
-        conversation = (spec.adapter, spec.scenario.name, spec.key.mode, spec.mutant)
+        conversation = _conversation(spec)
         answers = LiveAnswers()
         if spec.key.path == "stateless":
             self._answers[conversation] = answers
             return LiveResponder(service, answers)
         return LiveResponder(service, answers, self._answers.get(conversation))
+
+    def take_over(self, spec: RunSpec, answers: LiveAnswers) -> None:
+        """Let these answers be those of a run that is not made again; the other path is given them."""
+        self._answers[_conversation(spec)] = answers
 
     def closed(self, spec: RunSpec) -> str:
         """Why the service behind an adapter is not asked any more; empty while it is."""
@@ -235,6 +244,11 @@ class Backends:
         if path not in self._cassettes:
             self._cassettes[path] = load(path, remedy=how_to_record(adapter, scenario))
         return self._cassettes[path]
+
+
+def _conversation(spec: RunSpec) -> tuple[str, str, str, str | None]:
+    """What both paths of a run have in common."""
+    return spec.adapter, spec.scenario.name, spec.key.mode, spec.mutant
 
 
 def live_service(binding: Binding, dialect: Dialect) -> LiveService:

@@ -157,7 +157,7 @@ def test_a_quota_that_is_used_up_half_way_ends_the_asking_and_accuses_nobody(
     with serving(ForeignService(troubles=dict.fromkeys(range(half_way, 99), "quota"))) as service:
         measured = certify_live(service, monkeypatch, tmp_path, scenarios=("basics/four_turns", TOOLS))
         assert half_way < len(service.requests) < half_way + 6
-    assert "`--failed` measures later what is left" in " ".join(measured.backends.service_faults)
+    assert "the quota is used up (status 429" in " ".join(measured.backends.service_faults)
     assert measured.accused() == {}
     assert "service-fault" in {view.transcript.end.how for view in measured.views}
 

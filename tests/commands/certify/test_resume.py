@@ -120,7 +120,6 @@ def earlier(folder: Path, **changed: Any) -> Earlier:
         ({"seed": 7}, "the seed changed"),
         ({"turnproof": "0.0.1"}, "the version of turnproof changed"),
         ({"files": ("/mine.yaml",)}, "the scenarios of your own changed"),
-        ({"backend": "live"}, "it was made behind the real service"),
     ],
 )
 def test_a_run_that_was_made_otherwise_is_refused(unbroken: Path, changed: dict[str, Any], reason: str) -> None:

@@ -31,6 +31,7 @@ from ...report.progress import progress, report_dashboard
 from ...report.scenario_copies import copy_scenarios
 from ...run.backends import Backends, choose_backend
 from ...run.bindings import resolve_subject
+from ...run.driver import RunSpec
 from ...run.driver.limits import limits_of
 from ...run.driver.runner import LIVE_MAX_TOKENS
 from ...run.evidence import EvidenceStore
@@ -45,9 +46,12 @@ from .options import CertifyOptions
 from .plan import Plan, in_part, plan, select
 from .pytest_run import run_items
 from .resume import ASIDE, Earlier, earlier_runs, set_aside
+from .resumed_service import answered_by_service
 from .run_head import adapter_line, header, sources_of
 from .scenarios import chosen_scenarios, files_among, suite_scenarios
 from .sweep import Sweep, base_patterns
+
+_GO_ON = "what the service answered is kept: the same command with --resume makes only the runs that are missing"
 
 _FEW = 3
 """Up to so many subjects are told by themselves what was left out for."""
@@ -95,7 +99,8 @@ def certify(options: CertifyOptions) -> int:
         )
         for spec, subject in subjects.items():
             backends.prepare(spec, subject, {run.scenario.name for run in the_plan.runs if run.adapter == spec})
-            _check_cost(options, spec, subject, backends, the_plan)
+            if not options.resume:  # what is taken over costs nothing: see below
+                _check_cost(options, spec, subject, backends, the_plan.runs)
         stack.enter_context(locked(options.out))  # only now: a mistake in usage leaves no folder behind
         store = EvidenceStore(options.out / "evidence")
         lines = [
@@ -104,6 +109,12 @@ def certify(options: CertifyOptions) -> int:
         ]
         head = _header(options, suite, subjects, backends)
         earlier = earlier_runs(options.out, head, lines, store) if options.resume else Earlier()
+        if earlier.head is not None and backends.has_service:
+            head = msgspec.structs.replace(head, started=earlier.head.started)  # no claim is newer than its runs
+            earlier = answered_by_service(earlier, the_plan.runs, subjects, backends, store)
+        for spec, subject in subjects.items() if options.resume else ():
+            left = [run for run in the_plan.runs if (subject.name, run.key) not in earlier.lines]
+            _check_cost(options, spec, subject, backends, left)
         controls = earlier.controls or _known_controls(options, subjects.values(), store)
         if controls is None:
             controls = certify_controls(runner, suite, (subject.dialect for subject in subjects.values()), store)
@@ -132,10 +143,12 @@ def certify(options: CertifyOptions) -> int:
         remove(options.out, ASIDE)
         tracker.stage("reports")
         write_reports(read_run(options.out / "run.ndjson"), options.out, store)
+    advice = [_GO_ON] if backends.service_faults else []
     resumed = [f"resumed: {counted(campaign.taken_over, 'run')} taken over"] if options.resume else []
     swept = sweep.talk({spec: campaign.views(spec) for spec in subjects}) if sweep is not None else []
     for talk in (
         *backends.service_faults,
+        *advice,
         *backends.mismatches,
         *(backends.unplayed() if not earlier.lines else ()),  # what was taken over has played its own
         *resumed,
@@ -148,11 +161,13 @@ def certify(options: CertifyOptions) -> int:
     return code
 
 
-def _check_cost(options: CertifyOptions, spec: str, subject: Subject, backends: Backends, the_plan: Plan) -> None:
-    """Say what a live run may cost before its first request. Raises UsageError for more than is allowed."""
+def _check_cost(
+    options: CertifyOptions, spec: str, subject: Subject, backends: Backends, runs: Iterable[RunSpec]
+) -> None:
+    """Say what these runs may cost before the first live request. Raises UsageError for more than is allowed."""
     if backends.backend_of(spec) != "live" or is_loopback(backends.host(spec)):
         return
-    scenarios = {run.scenario.name: run.scenario for run in the_plan.runs if run.adapter == spec}
+    scenarios = {run.scenario.name: run.scenario for run in runs if run.adapter == spec}
     binding = subject.adapter
     estimate = estimate_cost(
         scenarios.values(), binding.dialect, binding.model, max_output=LIVE_MAX_TOKENS, prices=options.prices

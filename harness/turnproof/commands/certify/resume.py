@@ -1,8 +1,8 @@
 """What an interrupted certification has already measured, for `turnproof certify --resume`.
 
 Its runs are taken over where nothing that they depend on has changed: turnproof, suite and subject by the digest of
-their sources, Python and packages by their versions, the seed, the model and the backend. Anything else is measured
-anew.
+their sources, Python and packages by their versions, the seed, the model, the backend and the service's host. Anything
+else is measured anew.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def _difference(before: Header, now: Header) -> str:
         if one != other:
             shown = f" ({one!r} then, {other!r} now)" if not what.startswith("the sources") else ""
             return f"{what} changed{shown}"
-    return "it was made behind the real service" if now.backend == "live" else ""
+    return ""
 
 
 def _in_both(one: Mapping[str, str], other: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:
@@ -94,7 +94,10 @@ def _in_both(one: Mapping[str, str], other: Mapping[str, str]) -> tuple[dict[str
 
 
 def _measured_as(adapter: AdapterLine) -> tuple[object, ...]:
-    return adapter.spec, adapter.dialect, adapter.model, adapter.backend, adapter.recorded, adapter.run_with
+    return (
+        *(adapter.spec, adapter.dialect, adapter.model, adapter.backend),
+        *(adapter.recorded, adapter.service, adapter.run_with),
+    )
 
 
 def _controls(run: Run, dialects: set[str], store: EvidenceStore) -> tuple[ControlResult, ...] | None:

@@ -64,6 +64,8 @@ def measure(options: CompareOptions, out: Path, stack: ExitStack) -> ComparisonR
         "emulate" if user_files else None
     )  # no cassette has what stands in somebody's own file
     backends = Backends({spec: choose_backend(spec, subject, requested) for spec, subject in subjects.items()})
+    if options.resume and backends.has_service:
+        raise UsageError("--resume does not go on with a comparison behind a real service: compare without it")
     for spec, subject in subjects.items():
         backends.prepare(spec, subject, {scenario.name for scenario in scenarios})
     labels = _labels(subjects)

@@ -54,7 +54,7 @@ class LiveService:
         if answer.status in _KEY_REFUSED:
             return self._close(f"the service does not accept the key ({refusal_text})")
         if answer.status in _NO_MONEY or (answer.status == 429 and any(word in refusal_text for word in _QUOTA)):
-            return self._close(f"the quota is used up ({refusal_text}); `--failed` measures later what is left")
+            return self._close(f"the quota is used up ({refusal_text})")
         if answer.status == 404 and not self.answered:
             return self._close(f"the service has no model {self.model!r}, or another address ({refusal_text})")
         if answer.status == 200:
