@@ -21,21 +21,11 @@ from turnproof.messages import Message, ProviderResponse
 from turnproof.provider import PATHS, Endpoint, Path
 from turnproof.wire.emulator.server_run import CANARY_KEY
 
-from .service import BINDINGS, Service
+from .service import Service
 
 PAGE = "<html><head><title>Gateway</title></head><body>Sign in to the network</body></html>"
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
-
-
-@pytest.fixture(scope="module", params=BINDINGS)
-def every(request: pytest.FixtureRequest) -> Service:
-    return Service(request.param)
-
-
-@pytest.fixture
-def service(every: Service) -> Service:
-    return every.forget()
 
 
 def ask(service: Service, path: Path, *, stream: bool) -> ProviderResponse:

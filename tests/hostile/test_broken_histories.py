@@ -20,21 +20,16 @@ from turnproof.provider import PATHS, Path
 from turnproof.session import Session, Tool
 
 from .histories import BROKEN, SOUND, TOOLS
-from .service import BINDINGS, Service
+from .service import Service
 
 GO_ON = "go on"
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 
 
-@pytest.fixture(scope="module", params=BINDINGS)
-def service(request: pytest.FixtureRequest) -> Service:
-    return Service(request.param)
-
-
 @pytest.fixture
 def adapter(service: Service) -> str:
-    return service.forget().name
+    return service.name
 
 
 Way = Callable[[Service, Sequence[Message]], Sequence[Message]]

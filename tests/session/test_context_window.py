@@ -201,6 +201,8 @@ def test_the_running_turn_is_not_collected_however_often_the_user_spoke_in_it(pa
 
 # Before and after a turn
 
+FULL_AT_1000: dict[str, Any] = {"gc": TruncateGC(), "gc_config": GCConfig(context_limit=1_000, keep_turns=1)}
+
 
 @both
 def test_what_is_about_to_be_said_counts_before_it_is_sent(path: str) -> None:
@@ -209,8 +211,7 @@ def test_what_is_about_to_be_said_counts_before_it_is_sent(path: str) -> None:
         reply("a", prompt=402),
         reply("b", prompt=410),
         reply("c"),
-        gc=TruncateGC(),
-        gc_config=GCConfig(context_limit=1_000, keep_turns=1),
+        **FULL_AT_1000,
     )
     session.send("x" * 1_600)
     session.send("z")
@@ -226,8 +227,7 @@ def test_a_turn_that_fails_brings_back_what_was_collected_before_it(path: str) -
         reply("b", prompt=510),
         OverloadedError("busy"),
         retry=RetryPolicy(attempts=1),
-        gc=TruncateGC(),
-        gc_config=GCConfig(context_limit=1_000, keep_turns=1),
+        **FULL_AT_1000,
     )
     session.send("x" * 1_000)
     session.send("y" * 1_000)
@@ -249,8 +249,7 @@ def test_a_turn_that_fills_the_context_is_collected_after_it(path: str, streamed
         reply("a", prompt=100),
         reply("b", prompt=850),
         reply("c"),
-        gc=TruncateGC(),
-        gc_config=GCConfig(context_limit=1_000, keep_turns=1),
+        **FULL_AT_1000,
         observers=[Watching(on_collected=results.append)],
     )
     on_chunk = (lambda text: None) if streamed else None

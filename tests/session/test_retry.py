@@ -8,26 +8,16 @@ from collections.abc import Callable
 
 import pytest
 
+from turnproof import errors
 from turnproof.cancel import CancelToken
-from turnproof.errors import (
-    AuthenticationError,
-    Cancelled,
-    ContextLimitError,
-    InvalidRequestError,
-    OverloadedError,
-    ProviderError,
-    RateLimitError,
-    TransportError,
-    UsageError,
-)
 from turnproof.session import Retry, RetryPolicy, wait_for_token
 from turnproof.session.retry import OnRetry
 
 from .fakes import Naps
 
 
-def failing(*errors: BaseException) -> Callable[[], str]:
-    left = list(errors)
+def failing(*failures: BaseException) -> Callable[[], str]:
+    left = list(failures)
 
     def attempt() -> str:
         if left:
@@ -38,41 +28,44 @@ def failing(*errors: BaseException) -> Callable[[], str]:
 
 
 def run(
-    policy: RetryPolicy, *errors: BaseException, naps: Naps | None = None, on_retry: OnRetry | None = None
+    policy: RetryPolicy, *failures: BaseException, naps: Naps | None = None, on_retry: OnRetry | None = None
 ) -> tuple[str, list[float]]:
     naps = naps or Naps()
-    answer = policy.call(failing(*errors), token=CancelToken(), sleep=naps, on_retry=on_retry)
+    answer = policy.call(failing(*failures), token=CancelToken(), sleep=naps, on_retry=on_retry)
     return answer, naps.durations
 
 
 def test_waits_double_up_to_the_longest() -> None:
-    errors = [OverloadedError("busy") for _ in range(6)]
-    assert run(RetryPolicy(attempts=7, base=1, longest=10, jitter=0), *errors) == ("answer", [1, 2, 4, 8, 10, 10])
+    failures = [errors.OverloadedError("busy") for _ in range(6)]
+    assert run(RetryPolicy(attempts=7, base=1, longest=10, jitter=0), *failures) == ("answer", [1, 2, 4, 8, 10, 10])
 
 
 def test_jitter_shortens_a_wait_by_a_share_that_the_injected_random_decides() -> None:
     policy = RetryPolicy(base=8, jitter=0.25, random=random.Random(7))
     expected = 8 * (1 - 0.25 * random.Random(7).random())
-    assert run(policy, TransportError("reset")) == ("answer", [expected])
+    assert run(policy, errors.TransportError("reset")) == ("answer", [expected])
     assert 6 <= expected <= 8
 
 
 def test_retry_after_is_obeyed_up_to_its_own_limit() -> None:
-    errors = [RateLimitError("slow down", retry_after=17), RateLimitError("slow down", retry_after=3600)]
-    assert run(RetryPolicy(longest=5, longest_retry_after=60), *errors) == ("answer", [17, 60])
+    failures = [
+        errors.RateLimitError("slow down", retry_after=17),
+        errors.RateLimitError("slow down", retry_after=3600),
+    ]
+    assert run(RetryPolicy(longest=5, longest_retry_after=60), *failures) == ("answer", [17, 60])
 
 
 def test_retry_after_zero_means_now() -> None:
-    assert run(RetryPolicy(), OverloadedError("busy", retry_after=0)) == ("answer", [0])
+    assert run(RetryPolicy(), errors.OverloadedError("busy", retry_after=0)) == ("answer", [0])
 
 
 @pytest.mark.parametrize(
     "error",
     [
-        AuthenticationError("key"),
-        InvalidRequestError("bad"),
-        ContextLimitError("long"),
-        ProviderError("odd"),
+        errors.AuthenticationError("key"),
+        errors.InvalidRequestError("bad"),
+        errors.ContextLimitError("long"),
+        errors.ProviderError("odd"),
         ValueError("bug"),
         KeyboardInterrupt(),
     ],
@@ -87,24 +80,24 @@ def test_other_failures_are_raised_at_once_as_they_are(error: BaseException) -> 
 
 
 def test_the_last_error_is_raised_when_the_attempts_are_used_up() -> None:
-    errors = [OverloadedError(str(n)) for n in range(3)]
+    failures = [errors.OverloadedError(str(n)) for n in range(3)]
     naps = Naps()
-    with pytest.raises(OverloadedError) as failure:
-        run(RetryPolicy(attempts=3), *errors, naps=naps)
-    assert failure.value is errors[2]
+    with pytest.raises(errors.OverloadedError) as failure:
+        run(RetryPolicy(attempts=3), *failures, naps=naps)
+    assert failure.value is failures[2]
     assert len(naps.durations) == 2
 
 
 def test_one_attempt_means_no_retry() -> None:
-    with pytest.raises(OverloadedError):
-        run(RetryPolicy(attempts=1), OverloadedError("busy"))
+    with pytest.raises(errors.OverloadedError):
+        run(RetryPolicy(attempts=1), errors.OverloadedError("busy"))
 
 
 def test_observers_learn_which_attempt_follows_after_how_long_and_why() -> None:
-    errors = [OverloadedError("busy"), TransportError("reset")]
+    failures = [errors.OverloadedError("busy"), errors.TransportError("reset")]
     retries: list[Retry] = []
-    run(RetryPolicy(jitter=0), *errors, on_retry=retries.append)
-    assert retries == [Retry(1, 1.0, errors[0]), Retry(2, 2.0, errors[1])]
+    run(RetryPolicy(jitter=0), *failures, on_retry=retries.append)
+    assert retries == [Retry(1, 1.0, failures[0]), Retry(2, 2.0, failures[1])]
 
 
 def test_an_observer_that_raises_does_not_stop_the_retry(caplog: pytest.LogCaptureFixture) -> None:
@@ -112,7 +105,7 @@ def test_an_observer_that_raises_does_not_stop_the_retry(caplog: pytest.LogCaptu
         raise RuntimeError("observer")
 
     with caplog.at_level(logging.ERROR):
-        assert run(RetryPolicy(), OverloadedError("busy"), on_retry=on_retry)[0] == "answer"
+        assert run(RetryPolicy(), errors.OverloadedError("busy"), on_retry=on_retry)[0] == "answer"
     assert "on_retry failed" in caplog.text
 
 
@@ -122,9 +115,9 @@ def test_a_cancel_during_a_wait_ends_it_and_makes_no_further_attempt() -> None:
 
     def attempt() -> str:
         attempts.append(1)
-        raise OverloadedError("busy")
+        raise errors.OverloadedError("busy")
 
-    with pytest.raises(Cancelled):
+    with pytest.raises(errors.Cancelled):
         RetryPolicy().call(attempt, token=token, sleep=Naps(during=token.cancel), on_retry=None)
     assert len(attempts) == 1
 
@@ -138,5 +131,5 @@ def test_the_real_sleep_says_whether_it_was_woken() -> None:
 
 @pytest.mark.parametrize(("options", "reason"), [({"attempts": 0}, "at least once"), ({"jitter": 1.5}, "share")])
 def test_a_policy_that_makes_no_sense_is_refused(options: dict[str, float], reason: str) -> None:
-    with pytest.raises(UsageError, match=reason):
+    with pytest.raises(errors.UsageError, match=reason):
         RetryPolicy(**options)  # type: ignore[arg-type]

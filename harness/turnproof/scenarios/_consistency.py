@@ -8,19 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final, Literal
 
+from .. import messages as m
 from .._base.counts import counted
 from ..dialects.base import ReplyPart
-from ..messages import (
-    CodeExecutionResult,
-    ExecutableCode,
-    FileRef,
-    FinishReason,
-    FunctionCall,
-    Opaque,
-    Part,
-    Text,
-    Thought,
-)
 from ._arguments import is_malformed
 from ._located_value import LocatedValue
 from .model import Cut, Fault, Scenario, ScriptRound, Turn
@@ -245,9 +235,9 @@ def _check_event(round_: ScriptRound, name: str, place: LocatedValue) -> None:
 def _check_rounds(turn: Turn, spot: LocatedValue) -> None:
     fatal, last = failing_round(turn), len(turn.rounds) - 1
     for number, round_ in enumerate(turn.rounds):
-        wants_results = round_.finish is FinishReason.TOOL_USE and bool(_calls(round_))
+        wants_results = round_.finish is m.FinishReason.TOOL_USE and bool(_calls(round_))
         interrupted = turn.interject is not None and turn.interject.cut.round == number
-        goes_on = wants_results or round_.finish is FinishReason.PAUSED or interrupted
+        goes_on = wants_results or round_.finish is m.FinishReason.PAUSED or interrupted
         place = spot.at("model") if spot.at("model").is_text else spot.at("model").at(number)
         if number < last and not goes_on:
             place.refuse(f"calls no tool and does not pause, so round {number + 1} never comes")
@@ -293,8 +283,8 @@ def _malformed(turn: Turn) -> bool:
     return any(is_malformed(part) for round_ in turn.rounds for part in round_.parts)
 
 
-def _calls(round_: ScriptRound) -> list[FunctionCall]:
-    return [part.part for part in round_.parts if isinstance(part.part, FunctionCall) and not part.broken]
+def _calls(round_: ScriptRound) -> list[m.FunctionCall]:
+    return [part.part for part in round_.parts if isinstance(part.part, m.FunctionCall) and not part.broken]
 
 
 def count_events(round_: ScriptRound, kind: str) -> tuple[int, bool]:
@@ -311,11 +301,11 @@ def count_events(round_: ScriptRound, kind: str) -> tuple[int, bool]:
 
 def _streams_as(part: ReplyPart, kind: str) -> bool:
     match part.part:
-        case Text():
+        case m.Text():
             return kind == "text"
-        case Thought(provider_data=None, text=text):
+        case m.Thought(provider_data=None, text=text):
             return kind == "thinking" and text != ""
-        case FunctionCall():
+        case m.FunctionCall():
             return kind == "args"
         case _:
             return False
@@ -370,9 +360,9 @@ def _needed_by(turn: Turn, modes: tuple[Mode, ...]) -> Iterator[str]:
     for round_ in turn.rounds:
         if len(_calls(round_)) > 1:
             yield "parallel_tools"
-        if any(isinstance(part.part, ExecutableCode | CodeExecutionResult | Opaque) for part in round_.parts):
+        if any(isinstance(part.part, m.ExecutableCode | m.CodeExecutionResult | m.Opaque) for part in round_.parts):
             yield "service_tools"
-        thoughts = [part.part for part in round_.parts if isinstance(part.part, Thought)]
+        thoughts = [part.part for part in round_.parts if isinstance(part.part, m.Thought)]
         if thoughts:
             yield "thinking"
         if any(thought.provider_data is not None for thought in thoughts):
@@ -382,9 +372,9 @@ def _needed_by(turn: Turn, modes: tuple[Mode, ...]) -> Iterator[str]:
             yield "result_images"
 
 
-def _media(part: Part) -> Iterator[str]:
-    if not isinstance(part, Text):
+def _media(part: m.Part) -> Iterator[str]:
+    if not isinstance(part, m.Text):
         is_image = getattr(part, "mime_type", "").startswith("image/")
         yield "images" if is_image else "documents"
-        if is_image and isinstance(part, FileRef):
+        if is_image and isinstance(part, m.FileRef):
             yield "image_urls"

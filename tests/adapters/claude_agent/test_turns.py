@@ -7,21 +7,10 @@ from typing import Any
 
 import pytest
 
+from turnproof import messages as m
 from turnproof.agents import Tool, ToolOutput
 from turnproof.cancel import CancelToken
 from turnproof.errors import TransportError, UsageError
-from turnproof.messages import (
-    FinishReason,
-    FunctionCall,
-    InlineData,
-    Message,
-    Text,
-    Thought,
-    TokenUsage,
-    ToolResult,
-    ToolSchema,
-    same_history,
-)
 from turnproof.wire.emulator.server_run import CANARY_KEY
 from turnproof_adapters._child_process import Child
 from turnproof_adapters.claude_agent.program_requests import ProgramRequests
@@ -38,7 +27,7 @@ PIXEL = bytes.fromhex(
 
 def test_a_turn_holds_its_calls_and_gives_the_text_of_all_answers(here: Place) -> None:
     shown: list[str] = []
-    calls: list[FunctionCall] = []
+    calls: list[m.FunctionCall] = []
     tool_arguments: list[dict[str, Any]] = []
 
     def run(args: dict[str, Any], token: CancelToken) -> str:
@@ -49,8 +38,8 @@ def test_a_turn_holds_its_calls_and_gives_the_text_of_all_answers(here: Place) -
         agent = here.agent(api.url, sensor(run))
         answer = agent.send("How moist is bed 3?", on_chunk=shown.append, on_function_call=calls.append)
     assert tool_arguments == [{"bed": "3"}]
-    assert calls == [FunctionCall("toolu_a", "read_sensor", {"bed": "3"})]
-    assert (answer.text, answer.calls, answer.finish_reason) == ("Let me look.41 %.", (), FinishReason.STOP)
+    assert calls == [m.FunctionCall("toolu_a", "read_sensor", {"bed": "3"})]
+    assert (answer.text, answer.calls, answer.finish_reason) == ("Let me look.41 %.", (), m.FinishReason.STOP)
     assert "".join(shown) == answer.text
     assert conversation(api.requests[-1]) == [
         ("user", "How moist is bed 3?"),
@@ -58,16 +47,16 @@ def test_a_turn_holds_its_calls_and_gives_the_text_of_all_answers(here: Place) -
         ("user", "bed 3: 41 %"),
     ]
     history = [
-        Message.user("How moist is bed 3?"),
-        Message.model("Let me look.", calls[0]),
-        Message.tool(ToolResult("toolu_a", "read_sensor", "bed 3: 41 %")),
-        Message.model("41 %."),
+        m.Message.user("How moist is bed 3?"),
+        m.Message.model("Let me look.", calls[0]),
+        m.Message.tool(m.ToolResult("toolu_a", "read_sensor", "bed 3: 41 %")),
+        m.Message.model("41 %."),
     ]
-    assert same_history(agent.history, history, ids=False)
+    assert m.same_history(agent.history, history, ids=False)
 
 
 def test_turns_go_on_in_one_session_and_each_has_its_own_usage(here: Place) -> None:
-    updates: list[TokenUsage] = []
+    updates: list[m.TokenUsage] = []
     with scripted(says(call(bed="1"), usage=(10, 5)), says("One.", usage=(20, 7)), says("Two.", usage=(40, 9))) as api:
         agent = here.agent(api.url, sensor())
         first = agent.send("1?", on_usage_update=updates.append)
@@ -94,8 +83,8 @@ def test_arguments_keep_their_types(here: Place) -> None:
         "none": None,
     }
     tool_arguments: list[Any] = []
-    calls: list[FunctionCall] = []
-    schema = ToolSchema("note", "Note all", {"type": "object", "properties": {}})
+    calls: list[m.FunctionCall] = []
+    schema = m.ToolSchema("note", "Note all", {"type": "object", "properties": {}})
     with scripted(says(call("mcp__session__note", **arguments)), says("Done.")) as api:
         agent = here.agent(api.url, Tool(schema, lambda args, token: tool_arguments.append(args)))
         agent.send("Note it.", on_function_call=calls.append)
@@ -120,18 +109,18 @@ def test_parallel_calls_run_beside_each_other(here: Place) -> None:
 @pytest.mark.parametrize(
     ("returned", "result"),
     [
-        ("41 %", ToolResult("t", "read_sensor", "41 %")),
-        ({"moist": [41, None]}, ToolResult("t", "read_sensor", '{"moist":[41,null]}')),
-        (ToolOutput("no such bed", is_error=True), ToolResult("t", "read_sensor", "no such bed", is_error=True)),
+        ("41 %", m.ToolResult("t", "read_sensor", "41 %")),
+        ({"moist": [41, None]}, m.ToolResult("t", "read_sensor", '{"moist":[41,null]}')),
+        (ToolOutput("no such bed", is_error=True), m.ToolResult("t", "read_sensor", "no such bed", is_error=True)),
         (
-            ToolOutput("see", attachments=(InlineData("image/png", PIXEL),)),
-            ToolResult("t", "read_sensor", "see", attachments=(InlineData("image/png", PIXEL),)),
+            ToolOutput("see", attachments=(m.InlineData("image/png", PIXEL),)),
+            m.ToolResult("t", "read_sensor", "see", attachments=(m.InlineData("image/png", PIXEL),)),
         ),
-        ("x" * 400_000, ToolResult("t", "read_sensor", "x" * 400_000)),
+        ("x" * 400_000, m.ToolResult("t", "read_sensor", "x" * 400_000)),
     ],
     ids=["text", "JSON", "an error", "an image", "long"],
 )
-def test_what_a_tool_gives_is_told_to_the_model_whole(here: Place, returned: Any, result: ToolResult) -> None:
+def test_what_a_tool_gives_is_told_to_the_model_whole(here: Place, returned: Any, result: m.ToolResult) -> None:
     with scripted(says(call(bed="3", call_id="t")), says("Fine.")) as api:
         agent = here.agent(api.url, sensor(lambda args, token: returned))
         agent.send("Look.")
@@ -148,7 +137,7 @@ def test_what_a_tool_gives_is_told_to_the_model_whole(here: Place, returned: Any
     [
         (lambda args, token: 1 / 0, "ZeroDivisionError: division by zero"),
         (lambda args, token: {1, 2}, "what cannot be sent"),
-        (lambda args, token: ToolOutput(attachments=(InlineData("application/pdf", b"%PDF"),)), "only images"),
+        (lambda args, token: ToolOutput(attachments=(m.InlineData("application/pdf", b"%PDF"),)), "only images"),
     ],
     ids=["raises", "gives no JSON", "attaches what cannot be carried"],
 )
@@ -184,10 +173,10 @@ def test_a_tool_that_takes_long_is_answered_with_a_handle_and_goes_on(
 
 
 def test_a_call_that_is_not_permitted_is_told_to_the_model_and_not_made(here: Place) -> None:
-    permission_calls: list[FunctionCall] = []
+    permission_calls: list[m.FunctionCall] = []
     beds: list[str] = []
 
-    def permits(wanted: FunctionCall) -> bool:
+    def permits(wanted: m.FunctionCall) -> bool:
         permission_calls.append(wanted)
         return bool(wanted.args["bed"] == "4")
 
@@ -206,7 +195,7 @@ def test_a_call_that_is_not_permitted_is_told_to_the_model_and_not_made(here: Pl
 def test_permission_that_cannot_be_asked_for_is_not_given(here: Place) -> None:
     tool_arguments: list[Any] = []
 
-    def permits(wanted: FunctionCall) -> bool:
+    def permits(wanted: m.FunctionCall) -> bool:
         raise LookupError("nobody is there")
 
     with scripted(says(call(bed="3")), says("Well.")) as api:
@@ -218,7 +207,7 @@ def test_permission_that_cannot_be_asked_for_is_not_given(here: Place) -> None:
 
 @pytest.mark.parametrize("name", ["Bash", "mcp__session__write_sensor", "mcp__other__read_sensor"])
 def test_no_tool_runs_but_those_of_the_session(here: Place, name: str) -> None:
-    permission_calls: list[FunctionCall] = []
+    permission_calls: list[m.FunctionCall] = []
     tool_arguments: list[Any] = []
     with scripted(says(call(name, command="touch made", bed="3")), says("Well.")) as api:
         tool = sensor(lambda args, token: tool_arguments.append(args))
@@ -230,8 +219,8 @@ def test_no_tool_runs_but_those_of_the_session(here: Place, name: str) -> None:
 
 
 def test_tools_are_declared_whole_and_called_under_their_own_names(here: Place) -> None:
-    calls: list[FunctionCall] = []
-    schema = ToolSchema(
+    calls: list[m.FunctionCall] = []
+    schema = m.ToolSchema(
         "garden.read sensor", "Read it." * 2000, {"type": "object", "properties": {"n": {"type": "integer"}}}
     )
     with scripted(says("Hm."), says("Fine.")) as api:
@@ -279,14 +268,14 @@ def test_thinking_is_told_apart_and_goes_back_with_its_signature(here: Place) ->
         agent = here.agent(api.url, sensor(), thinking={"budget_tokens": 1024})
         answer = agent.send("Look.", on_chunk=shown.append, on_thinking=thought.append)
     assert (answer.text, "".join(shown), "".join(thought)) == ("41 %.", "41 %.", "Beds have sensors.")
-    assert [part.text for part in agent.history[1].parts if isinstance(part, Thought)] == ["Beds have sensors."]
+    assert [part.text for part in agent.history[1].parts if isinstance(part, m.Thought)] == ["Beds have sensors."]
     sent = api.requests[-1].json
     assert sent["thinking"]["budget_tokens"] == 1024
     assert [block["signature"] for block in sent["messages"][1]["content"] if block["type"] == "thinking"] == ["c2ln"]
 
 
 def test_an_image_reaches_the_model_and_stands_in_the_history(here: Place) -> None:
-    parts = (Text("What is it?"), InlineData("image/png", PIXEL))
+    parts = (m.Text("What is it?"), m.InlineData("image/png", PIXEL))
     with scripted(says("A pixel.")) as api:
         agent = here.agent(api.url)
         agent.send(parts)
@@ -311,7 +300,7 @@ def test_a_tool_may_take_longer_than_the_program_may_be_silent(here: Place, monk
         assert agent._live is not None
         return agent._live._child
 
-    def permits(wanted: FunctionCall) -> bool:
+    def permits(wanted: m.FunctionCall) -> bool:
         child().silence = 0.05
         return True
 
@@ -341,7 +330,7 @@ def test_what_the_program_adds_where_an_answer_was_cut_is_no_part_of_the_history
         ("model", "First half,"),
         ("model", " second half."),
     ]
-    assert same_history(agent.history, live, ids=False)
+    assert m.same_history(agent.history, live, ids=False)
 
 
 def test_an_answer_that_is_cut_again_and_again_ends_as_one_that_was_cut(here: Place) -> None:
@@ -349,7 +338,7 @@ def test_an_answer_that_is_cut_again_and_again_ends_as_one_that_was_cut(here: Pl
         agent = here.agent(api.url)
         answer = agent.send("Tell.")
         assert len(api.requests) == 4
-    assert (answer.text, answer.finish_reason) == ("cut," * 4, FinishReason.MAX_TOKENS)
+    assert (answer.text, answer.finish_reason) == ("cut," * 4, m.FinishReason.MAX_TOKENS)
     assert "".join(message.text for message in agent.history) == "Tell." + "cut," * 4
 
 
@@ -365,7 +354,7 @@ def test_a_refusal_ends_the_turn_and_asks_no_more(here: Place) -> None:
     with scripted(says("I would", stop="refusal"), says("Fine.")) as api:
         agent = here.agent(api.url)
         answer = agent.send("Do it.")
-        assert (answer.text, answer.finish_reason) == ("I would", FinishReason.REFUSAL)
+        assert (answer.text, answer.finish_reason) == ("I would", m.FinishReason.REFUSAL)
         assert len(api.requests) == 1
         assert agent.send("Then not.").text == "Fine."
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from refused_files import why_refused
 
 from turnproof.commands.bench.floor import FLOOR
 from turnproof.commands.bench.goals import Goal, Goals, OwnGoal, load_goals, standings
@@ -107,12 +108,7 @@ def test_a_file_of_ones_own_replaces_them(tmp_path: Path) -> None:
     ],
 )
 def test_a_file_that_is_no_table_of_goals_is_refused_with_its_spot(tmp_path: Path, text: str, says: str) -> None:
-    file = tmp_path / "goals.toml"
-    file.write_text(text)
-    with pytest.raises(UsageError) as refused:
-        load_goals(file)
-    assert str(refused.value).startswith(f"{file}: ")
-    assert says in str(refused.value)
+    assert says in why_refused(load_goals, tmp_path / "goals.toml", text)
 
 
 def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:

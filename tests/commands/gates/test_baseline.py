@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from msgspec import structs
+from refused_files import why_refused
 
 from turnproof._base.exit_codes import Exit
 from turnproof.commands.gates import CriterionReport, GateReport, State
@@ -102,13 +103,9 @@ def test_a_record_is_the_same_bytes_for_the_same_gate(tmp_path: Path) -> None:
     ],
 )
 def test_a_damaged_record_is_told_with_its_file(tmp_path: Path, text: str, says: str) -> None:
-    file = tmp_path / "gate-baseline.json"
-    file.write_text(text)
-    with pytest.raises(UsageError) as failure:
-        read_baseline(file)
-    assert str(failure.value).startswith(f"{file}: ")
-    assert says in str(failure.value)
-    assert "record it again" in str(failure.value)
+    message = why_refused(read_baseline, tmp_path / "gate-baseline.json", text)
+    assert says in message
+    assert "record it again" in message
 
 
 def test_what_fewer_scenarios_recorded_is_nothing_to_hold_more_of_them_against(tmp_path: Path) -> None:
