@@ -44,6 +44,7 @@ def _is_cut_unknowingly(view: View, turn: TurnView) -> bool:
     """Whether arguments that the output limit cut became an error where nobody could know of the limit.
 
     Arguments that are no JSON are an error; an adapter without finish reasons cannot tell a cut call from such a one.
+    That an answer has calls it can tell, and may name it as the reason.
     """
     last = turn.calls[-1] if turn.calls else None
     if last is None or last.answer is None or last.failed is None or not last.failed.typed:
@@ -54,7 +55,7 @@ def _is_cut_unknowingly(view: View, turn: TurnView) -> bool:
         # The service itself does not say so (llama.cpp's Responses): nobody was told of the script's limit.
         return any(part.broken for one in (turn.script.rounds if turn.script else ()) for part in one.parts)
     reasons = {call.response.finish_reason for call in view.calls if call.response is not None}
-    return reasons == {FinishReason.UNKNOWN}
+    return reasons - {FinishReason.TOOL_USE} == {FinishReason.UNKNOWN}
 
 
 def _outcomes(view: View) -> JSON:

@@ -36,6 +36,13 @@ def test_an_error_inside_a_stream_is_what_the_api_calls_it() -> None:
     assert typed.status is None
 
 
+def test_an_error_event_of_the_responses_api_is_named_by_its_code() -> None:
+    body = {"type": "error", "code": "invalid_request_error", "message": "There was an issue with your request."}
+    typed = typed_error(openai.APIError("There was an issue", request=REQUEST, body=body))
+    assert type(typed) is errors.InvalidRequestError
+    assert typed.kind == "invalid_request_error"
+
+
 def test_an_error_without_an_answer_is_one_of_the_transport() -> None:
     assert type(typed_error(openai.APIConnectionError(request=REQUEST))) is errors.TransportError
     assert type(typed_error(httpx.ReadError("cut"))) is errors.TransportError

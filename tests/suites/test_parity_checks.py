@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from turnproof.dialects.base import ReplyPart
 from turnproof.judge.verdict import Status
 from turnproof.judge.view import View
-from turnproof.messages import FinishReason, Message
+from turnproof.messages import FinishReason, Message, ToolResult
 from turnproof.run.transcript import (
     HistorySnapshot,
     Response,
@@ -55,20 +55,27 @@ def test_a_stateless_history_that_lacks_the_answer_is_found() -> None:
     assert status("parity/same-history-after-each-turn", view) is Status.VIOLATED
 
 
-def cut_in_a_call(finish: FinishReason = FinishReason.UNKNOWN, raised: str = "TransportError") -> View:
-    """The output limit cuts a call, which becomes an error; the next turn's answer has this finish reason."""
+def cut_in_a_call(
+    finish: FinishReason = FinishReason.UNKNOWN,
+    calls: FinishReason = FinishReason.UNKNOWN,
+    raised: str = "TransportError",
+) -> View:
+    """The output limit cuts a call, which becomes an error; the next turn's answers have these finish reasons."""
     cut = ReplyPart(read(), ('{"bed": "3", ', '"lit'), broken=True)
-    turns = (scripted([cut], user="Read!"), scripted(["Yes."], user="Sure?"))
+    turns = (scripted([cut], user="Read!"), scripted([read()], ["Yes."], user="Sure?"))
     builder = RunBuilder(*turns, tools=(READ,)).turn("Read!").call(cut, finish=FinishReason.MAX_TOKENS).end()
-    view = builder.turn("Sure?").call("Yes.").end().view()
+    builder = builder.turn("Sure?").call(read()).results(ToolResult(read().id, READ.name, "41 %"))
+    view = builder.call("Yes.").end().view()
     failed = error(raised, typed=raised != "ValueError")
-    view = spoilt(view, Response, response_with(finish_reason=finish), 1)
+    view = spoilt(view, Response, response_with(finish_reason=calls), 1)
+    view = spoilt(view, Response, response_with(finish_reason=finish), 2)
     view = spoilt(view, Response, lambda event: replace(failed, turn=event.turn, call=event.call))
     return spoilt(view, TurnEnded, lambda event: replace(event, outcome="error"))
 
 
-def test_a_cut_call_may_be_an_error_where_no_finish_reason_tells_of_the_limit() -> None:
-    assert status("parity/same-outcome-of-each-turn", cut_in_a_call()) is Status.HELD
+@pytest.mark.parametrize("calls", [FinishReason.UNKNOWN, FinishReason.TOOL_USE])
+def test_a_cut_call_may_be_an_error_where_no_finish_reason_tells_of_the_limit(calls: FinishReason) -> None:
+    assert status("parity/same-outcome-of-each-turn", cut_in_a_call(calls=calls)) is Status.HELD
 
 
 @pytest.mark.parametrize(

@@ -102,5 +102,7 @@ def _kind(error: Any) -> str | None:
     if isinstance(body, Mapping):
         inner = body.get("error", body)
         if isinstance(inner, Mapping):
-            return next((kind for name in ("type", "code") if isinstance(kind := inner.get(name), str)), None)
+            kinds = (inner.get(name) for name in ("type", "code"))
+            # An event of the Responses API has `error` as its own type, and what went wrong as the code.
+            return next((kind for kind in kinds if isinstance(kind, str) and kind != "error"), None)
     return next((kind for name in ("code", "status") if isinstance(kind := getattr(error, name, None), str)), None)
