@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from turnproof.dialects.schema_members import lost_members
 from turnproof.judge.finding import Compared, Finding
 from turnproof.judge.requirements import FindingCode, Findings, check, finding, findings_or_compared
 from turnproof.judge.view import View
 from turnproof.messages import JSON, ToolSchema
 
 from .reading import ReadRequest, read_requests, requests_with_schema
-from .schema_members import lost_members
 
 _CONSTRAINT_LOST = finding(
     "tools/schemas-keep-their-constraints/lost",

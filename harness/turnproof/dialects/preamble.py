@@ -10,6 +10,7 @@ from ..messages import JSON, Message, Part, Text, ToolSchema, thaw
 from .atoms import same_json
 from .base import Call, WireDifference
 from .naming import NameMap
+from .schema_members import says_the_same
 from .tool_pairing import names_in, without_additions
 
 SameSchema: TypeAlias = Callable[[JSON, JSON], bool]
@@ -111,6 +112,8 @@ def tool_differences(
         plain = without_additions(tool.parameters, wire.parameters)
         if not same(tool.parameters, wire.parameters) and not same(tool.parameters, plain):
             is_lost = any(less(tool.parameters, wire.parameters) for less in (_loses_parameters, _demands_more))
+            if not is_lost and says_the_same(tool.parameters, wire.parameters):
+                continue
             what = "tools" if is_lost else "unlisted"
             shown = thaw(tool.parameters), thaw(wire.parameters)
             found.append(WireDifference(what, f"{path}.parameters", *shown, is_lost, sent_path=f"{at}.parameters"))

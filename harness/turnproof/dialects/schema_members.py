@@ -13,8 +13,8 @@ from typing import Any, Final
 
 import msgspec
 
-from turnproof.judge.view.diff import equal
-from turnproof.messages import JSON
+from ..messages import JSON
+from .atoms import same_json
 
 CONSTRAINTS: Final = (
     "enum",
@@ -34,6 +34,22 @@ CONSTRAINTS: Final = (
 
 ANNOTATIONS: Final = ("description", "default", "format")
 """Members that forbid nothing, and tell the model what is meant."""
+
+_UNIONS: Final = ("anyOf", "any_of", "oneOf", "allOf")
+_OF_NAMED_SCHEMAS: Final = ("properties", "$defs", "defs", "definitions")
+_SPELLINGS: Final = {
+    "min_length": "minLength",
+    "max_length": "maxLength",
+    "min_items": "minItems",
+    "max_items": "maxItems",
+    "unique_items": "uniqueItems",
+}
+_PASSED_OVER: Final = ("$id", "$schema", "additionalProperties", "strict", "title")
+_FORMS: Final = ("$ref", "const", "items", "nullable", "ref", "required", "type")
+_READ: Final = frozenset(
+    (*_FORMS, *_PASSED_OVER, *CONSTRAINTS, *ANNOTATIONS, *_UNIONS, *_OF_NAMED_SCHEMAS, *_SPELLINGS)
+)
+"""Members whose meaning is known here: those that are compared, and those that a schema may get on its way."""
 
 _DEEPEST: Final = 12
 """Levels that are read: a schema may refer to itself."""
@@ -56,6 +72,26 @@ def lost_members(
     yield from _Reading(declared, sent, annotations).compare(declared, sent, "", "", 0, required=True)
 
 
+def says_the_same(declared: Mapping[str, Any], sent: Mapping[str, Any]) -> bool:
+    """Whether nothing of a declared schema is lost in the sent one, and nothing in that is forbidden in addition. False
+    where the sent one has a member that is not read here."""
+    if not _is_read(sent):
+        return False
+    lost = (lost_members(declared, sent), lost_members(declared, sent, annotations=True), lost_members(sent, declared))
+    return not any(True for members in lost for _ in members)
+
+
+def _is_read(schema: Any) -> bool:
+    """Whether the meaning of every member of a schema is known here, at every level."""
+    if isinstance(schema, list | tuple):
+        return all(map(_is_read, schema))
+    if not isinstance(schema, Mapping):
+        return True
+    named = [value for name, value in schema.items() if name in _OF_NAMED_SCHEMAS and isinstance(value, Mapping)]
+    below = [schema.get(name) for name in ("items", *_UNIONS)]
+    return schema.keys() <= _READ and all(map(_is_read, [*below, *(one for each in named for one in each.values())]))
+
+
 class _Reading:
     """Two schemas, with the definitions that each refers to."""
 
@@ -71,6 +107,8 @@ class _Reading:
         if depth > _DEEPEST or not isinstance(declared, Mapping):
             return
         declared, sent = _plain(declared, self._declared), _plain(sent, self._sent)
+        if bool(declared["branches"]) != bool(sent["branches"]):
+            declared, sent = _with_types(declared, self._declared), _with_types(sent, self._sent)
         words = f"{words} {sent.get('description', '')}"
         if declared["branches"]:
             yield from self._union(declared, sent, path, words, depth)
@@ -136,7 +174,7 @@ def _is_kept(name: str, wanted: Any, found: Any) -> bool:
     if name == "enum":
         values = found if isinstance(found, list) else []
         return {_text(one) for one in wanted} == {_text(one) for one in values if one is not None or None in wanted}
-    return equal(wanted, found) or _text(wanted) == _text(found)
+    return same_json(wanted, found) or _text(wanted) == _text(found)
 
 
 def _in_words(wanted: Any, words: str) -> bool:
@@ -185,13 +223,12 @@ def _plain(schema: Any, root: Mapping[str, Any]) -> dict[str, Any]:
     return plain
 
 
-_SPELLINGS: Final = {
-    "min_length": "minLength",
-    "max_length": "maxLength",
-    "min_items": "minItems",
-    "max_items": "maxItems",
-    "unique_items": "uniqueItems",
-}
+def _with_types(plain: dict[str, Any], root: Mapping[str, Any]) -> dict[str, Any]:
+    """A level with a union of bare types as a list of them, which says the same."""
+    followed = [_followed(_mapping(one), root) for one in plain["branches"]]
+    if not all(one.keys() == {"type"} for one in followed):
+        return plain
+    return plain | {"types": plain["types"].union(*map(_types_of, followed)), "branches": []}
 
 
 def _types_of(schema: Mapping[str, Any]) -> set[str]:
