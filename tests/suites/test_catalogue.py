@@ -292,7 +292,7 @@ def test_a_requirement_looks_at_the_scenarios_of_its_globs() -> None:
 
 
 def test_lacking_capabilities_are_named() -> None:
-    requirement = load_suite().catalogue["cache/at-most-four-marks"]
+    requirement = load_suite().catalogue["cache/history-is-marked"]
     assert requirement.lacks(Capabilities(cache="managed")) == ("cache:explicit",)
     assert requirement.lacks(Capabilities(cache="explicit")) == ()
 

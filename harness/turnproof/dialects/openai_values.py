@@ -79,7 +79,7 @@ def _beyond(path: str, kind: str, side: str, sign: str, limit: float, value: flo
 def wrong_choice(path: str, value: JSON, choices: tuple[str, ...]) -> Fault:
     """A word that is none of those that the service takes."""
     *others, last = (f"'{choice}'" for choice in choices)
-    supported = f"{others[0]} and {last}" if len(others) == 1 else f"{', '.join(others)}, and {last}"
+    supported = f"{', '.join(others)}, and {last}" if len(others) > 1 else " and ".join([*others, last])
     return Fault("invalid_value", f"Invalid value: '{value}'. Supported values are: {supported}.", path)
 
 

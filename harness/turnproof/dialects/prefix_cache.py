@@ -17,9 +17,9 @@ from typing import Literal, TypeAlias, TypeVar
 from .base import Call, ModelFacts, PromptUsage
 from .catalogue import dated
 
-Ttl: TypeAlias = Literal["5m", "1h"]
+Ttl: TypeAlias = Literal["5m", "30m", "1h", "12h"]
 
-LIFETIME: dict[Ttl, float] = {"5m": 300.0, "1h": 3600.0}
+LIFETIME: dict[Ttl, float] = {"5m": 300.0, "30m": 1800.0, "1h": 3600.0, "12h": 43_200.0}
 
 
 @dataclass(slots=True)
@@ -96,6 +96,16 @@ class _Breakpoint:
     digest: bytes
 
 
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How many of a prompt's latest breakpoints are looked for and written, and the life of what is written; None for
+    no limit, and for the life that each breakpoint has."""
+
+    reads: int | None = None
+    writes: int | None = None
+    life: Ttl | None = None
+
+
 class PrefixStore:
     """The entries of one workspace. Entries become readable only when the response that wrote them has begun."""
 
@@ -104,19 +114,23 @@ class PrefixStore:
         self._lookback = lookback
 
     def account(
-        self, cells: Sequence[Cell], tail: int, salt: bytes, minimum: int, now: float
+        self, cells: Sequence[Cell], tail: int, salt: bytes, minimum: int, now: float, limits: Limits | None = None
     ) -> tuple[PromptUsage, Callable[[], None]]:
         """How a prompt is counted at `now` (seconds), and the function that makes its entries readable.
 
         `tail` tokens stand after the last cell; `salt` keeps caches apart (the model). A breakpoint below `minimum`
         tokens does nothing.
         """
+        limits = limits or Limits()
         running_totals = _running_totals(cells)
         wanted = [n for n, cell in enumerate(cells) if cell.mark is not None and running_totals[n] >= minimum]
+        if limits.reads is not None:
+            wanted = wanted[-limits.reads :]
         if not wanted:
             return PromptUsage(running_totals[-1] + tail if running_totals else tail), nothing_to_write
         digests = self._digests(cells, wanted, salt)
-        breakpoints = [_Breakpoint(n, cells[n].mark or "5m", digests[n]) for n in wanted]
+        written = wanted if limits.writes is None else wanted[-limits.writes :]
+        breakpoints = [_Breakpoint(n, limits.life or cells[n].mark or "5m", digests[n]) for n in written]
         hit = max((n for n, digest in digests.items() if self._alive(digest, now)), default=-1)
         usage = _usage(breakpoints, running_totals, hit, tail)
         read = digests[hit] if hit >= 0 else None
@@ -130,10 +144,10 @@ class PrefixStore:
         return usage, commit
 
     def account_for(
-        self, cells: Sequence[Cell], facts: ModelFacts, now: float, *, tail: int = 0
+        self, cells: Sequence[Cell], facts: ModelFacts, now: float, *, tail: int = 0, limits: Limits | None = None
     ) -> tuple[PromptUsage, Callable[[], None]]:
         """The same for a prompt to this model. Caches are kept per model; an alias and its dated id share one."""
-        return self.account(cells, tail, dated(facts).encode(), facts.cache_minimum_tokens, now)
+        return self.account(cells, tail, dated(facts).encode(), facts.cache_minimum_tokens, now, limits)
 
     def _digests(self, cells: Sequence[Cell], wanted: Sequence[int], salt: bytes) -> dict[int, bytes]:
         # Only cells within reach of a breakpoint are worth a digest: copying the hash is what costs.

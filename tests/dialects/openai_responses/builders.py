@@ -14,7 +14,9 @@ from .. import refusals, requests
 from ..requests import Json
 
 KEY, SESSION = "key-of-the-pairs", "tid=session-of-the-pairs"
-MODEL, OLD, OTHER = "gpt-5", "gpt-4.1", "o3"
+MODEL, OLD, OTHER, NEWEST = "gpt-5", "gpt-4.1", "o3", "gpt-5.6-sol"
+MARKED: Json = {"type": "input_text", "text": "Log", "prompt_cache_breakpoint": {"mode": "explicit"}}
+"""A block with a breakpoint of the prompt cache."""
 SEALED, SEALED_ELSEWHERE, SEALED_BY_OTHER = "gAAAAABsealed==", "gAAAAABfar==", "gAAAAABother=="
 SEALED_FOR_OTHERS = "gAAAAABtheirs=="
 """Encrypted content: issued here to this model, issued nowhere, issued here to another model, and to another owner."""

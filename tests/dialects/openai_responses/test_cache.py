@@ -11,10 +11,9 @@ from turnproof.dialects.contract import PrefixCache
 from turnproof.dialects.openai_responses import DIALECT
 from turnproof.dialects.openai_responses.counting import count
 
-from .builders import MODEL, OPENING, assistant, function, user, world
+from .builders import MODEL, NEWEST, OPENING, assistant, function, user, world
 from .rendering import REPLIES, final, new_call
 
-NEWEST = "gpt-5.6-sol"
 PROSE = "moist soil " * 100  # 1100 bytes: 275 tokens and what is put around them
 PIECES = tuple(user(f"{n} {PROSE}") for n in range(8))
 
@@ -105,3 +104,73 @@ def test_ids_of_items_do_not_change_the_prefix() -> None:
     cache = DIALECT.new_cache()
     read(cache, prompt(*PIECES, assistant("Yes.", id="msg_1"), OPENING))
     assert read(cache, prompt(*PIECES, assistant("Yes.", id="msg_2"), OPENING, OPENING)) > 0
+
+
+# -- breakpoints of the request
+
+
+def marked(text: str) -> dict[str, Any]:
+    """A message of the user that ends in a breakpoint."""
+    return user({"type": "input_text", "text": text, "prompt_cache_breakpoint": {"mode": "explicit"}})
+
+
+def explicit(*items: Any, **options: Any) -> Call:
+    """A prompt whose request alone says where its prefixes end."""
+    return prompt(*items, model=NEWEST, prompt_cache_options={"mode": "explicit", **options})
+
+
+MARKED = tuple(marked(f"{n} {PROSE}") for n in range(90))
+
+
+def test_a_request_that_marks_its_prefixes_reads_and_writes_just_those() -> None:
+    cache = DIALECT.new_cache()
+    usage, commit = cache.account(explicit(*PIECES[:4], MARKED[4], *PIECES[5:]), DIALECT.models[NEWEST], 0.0)
+    assert usage.cache_write_5m == count(explicit(*PIECES[:4], MARKED[4]))
+    commit()
+    assert read(cache, explicit(*PIECES[:4], MARKED[4], OPENING)) == usage.cache_write_5m
+    assert read(cache, explicit(*PIECES[:4], OPENING)) == 0, "no shorter prefix was written"
+    assert read(cache, explicit(*PIECES, OPENING)) == 0, "a request without a breakpoint uses no cache"
+
+
+def test_the_end_of_a_prompt_may_be_marked() -> None:
+    cache = DIALECT.new_cache()
+    whole = explicit(*PIECES, MARKED[8])
+    usage, commit = cache.account(whole, DIALECT.models[NEWEST], 0.0)
+    commit()
+    assert usage.cache_write_5m == usage.whole
+    assert read(cache, explicit(*PIECES, MARKED[8], OPENING)) == usage.whole
+
+
+def test_only_the_latest_four_breakpoints_are_written() -> None:
+    cache = DIALECT.new_cache()
+    read(cache, explicit(*MARKED[:9]))
+    for n in range(9):
+        found = cache.account(explicit(*MARKED[: n + 1], OPENING), DIALECT.models[NEWEST], 0.0)[0].cache_read
+        assert found == (count(explicit(*MARKED[: n + 1])) if n >= 5 else 0)
+
+
+def test_only_the_latest_eighty_breakpoints_are_looked_for() -> None:
+    cache = DIALECT.new_cache()
+    read(cache, explicit(*MARKED[:8]))
+    prefix = count(explicit(*MARKED[:8]))
+    assert cache.account(explicit(*MARKED[:87]), DIALECT.models[NEWEST], 0.0)[0].cache_read == prefix
+    assert cache.account(explicit(*MARKED[:88]), DIALECT.models[NEWEST], 0.0)[0].cache_read == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "life"), [(None, 1800), ({"mode": "implicit"}, 1800), ({"ttl": "30m"}, 1800), ({"ttl": "12h"}, 43_200)]
+)
+def test_a_newer_model_keeps_a_prefix_for_half_an_hour_or_as_long_as_asked(options: Any, life: int) -> None:
+    settings = {} if options is None else {"prompt_cache_options": options}
+    first, second = prompt(*PIECES, model=NEWEST, **settings), prompt(*PIECES, OPENING, model=NEWEST, **settings)
+    for after, is_found in ((life - 1, True), (life, False)):
+        cache = DIALECT.new_cache()
+        read(cache, first)
+        assert (read(cache, second, float(after)) > 0) is is_found
+
+
+def test_a_breakpoint_is_read_as_a_mark_and_is_no_content() -> None:
+    plain, with_mark = explicit(user("One"), OPENING), explicit(marked("One"), OPENING)
+    assert [part.cache is not None for message in with_mark.messages for part in message.parts] == [True, False]
+    assert count(plain) == count(with_mark)
+    assert DIALECT.match_form(plain) == DIALECT.match_form(with_mark)

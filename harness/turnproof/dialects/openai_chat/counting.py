@@ -15,10 +15,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 import msgspec
 from msgspec.structs import replace
 
-from ...messages import JSON, Part
+from ...messages import Part
 from ...tokens import part_tokens, text_tokens
 from ..base import Call, ModelFacts, PromptUsage
 from ..neutral_cells import tool_cell
+from ..openai_prompt_cache import limits_of, marks_itself
 from ..prefix_cache import Cell, PrefixStore, in_steps, kept_for_the_latest, nothing_to_write, one_by_one
 from .models import IMPLICIT_CACHE, ONE_TOKEN_STEPS
 from .surfaces import ChatCall, Surface
@@ -54,11 +55,6 @@ def _row(call: Call) -> Iterator[Cell]:
         yield Cell(_content(role, part), _weight(part), mark="5m" if marked else None)
 
 
-def marks_itself(options: JSON) -> bool:
-    """Whether a request says itself where its prefixes end."""
-    return isinstance(options, Mapping) and options.get("mode") == "explicit"
-
-
 def _content(role: str, part: Part) -> bytes:
     return role.encode() + b"\0" + _encode(replace(part, cache=None))
 
@@ -89,7 +85,9 @@ class ChatCache:
             return PromptUsage(min(whole, facts.context_tokens)), nothing_to_write
         if call.operation != "generate" or IMPLICIT_CACHE not in facts.features:
             return PromptUsage(whole), nothing_to_write
-        usage, commit = self._store.account_for(cells(call), facts, now)
-        if ONE_TOKEN_STEPS in facts.features:
+        newer = ONE_TOKEN_STEPS in facts.features
+        limits = limits_of(call.settings.get("prompt_cache_options")) if newer else None
+        usage, commit = self._store.account_for(cells(call), facts, now, limits=limits)
+        if newer:
             return usage, commit
         return in_steps(whole, min(usage.cache_read, whole - 1), _STEPS.get(surface, _STEP)), commit

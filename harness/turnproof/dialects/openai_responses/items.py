@@ -14,7 +14,21 @@ from binascii import Error as Base64Error
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ...messages import JSON, FileRef, FunctionCall, InlineData, Opaque, Part, ProviderData, Text, Thought, ToolResult
+from msgspec.structs import replace as with_fields
+
+from ...messages import (
+    JSON,
+    CacheMark,
+    FileRef,
+    FunctionCall,
+    InlineData,
+    Opaque,
+    Part,
+    ProviderData,
+    Text,
+    Thought,
+    ToolResult,
+)
 from ..lenient_reading import json_of
 from .rules import NAME
 from .surfaces import Item
@@ -112,7 +126,9 @@ def _content(item: Item) -> Iterator[Part]:
     if not isinstance(content, list):
         raise Unreadable("content", "one of an array of objects or string", content)
     for n, block in enumerate(_objects(content, "content")):
-        yield _block(block, f"content[{n}]")
+        part = _block(block, f"content[{n}]")
+        is_marked = isinstance(block.get("prompt_cache_breakpoint"), dict)
+        yield with_fields(part, cache=CacheMark()) if is_marked else part
 
 
 def _block(block: Mapping[str, Any], where: str) -> Part:

@@ -153,6 +153,7 @@ UNKNOWN_MODEL = _rule(
         "The requested model '…' does not exist.",
     ),
 )
+EMPTY_COMPACTION = _rule("empty-compaction", note="nobody was seen compacting an empty text")
 NO_INPUT = _rule("no-input", *earlier_threads("symfony/ai#2303", "pydantic/pydantic-ai#3470"))
 TEMPERATURE = _rule(
     "temperature-range",
@@ -195,6 +196,15 @@ STRICT_FORMAT = _rule(
     ),
     *earlier_threads("mavam/pi-web-providers#14"),
 )
+
+CACHE_OF_MODEL = _rule(
+    "cache-of-the-model",
+    thread("Kilo-Org/kilocode#13052", "prompt_cache_breakpoint is not supported on this model", day=_READ),
+    thread("anomalyco/opencode#36315", "prompt_cache_retention is not supported on this model", day=_READ),
+    page("https://developers.openai.com/api/docs/guides/prompt-caching", day=_READ),
+    note="one thread saw it at a model of 5.6, too; the page has it of all before 5.6",
+)
+CACHE_OPTIONS = _rule("cache-options", client_code(f"{_CLIENT}/types/responses/response_create_params.py", day=_READ))
 
 # What the service keeps
 PREVIOUS_RESPONSE = _rule(

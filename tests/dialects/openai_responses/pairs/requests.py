@@ -6,6 +6,9 @@ from typing import Any
 
 from ..builders import (
     KEY,
+    MARKED,
+    MODEL,
+    NEWEST,
     OLD,
     OPENING,
     Ask,
@@ -19,6 +22,7 @@ from ..builders import (
     loop,
     output,
     reasoning,
+    user,
 )
 
 _CREATE = "https://platform.openai.com/docs/api-reference/responses/create"
@@ -167,6 +171,45 @@ def _shape() -> tuple[Pair, ...]:
             "missing-field", loop({"type": "function_call", "name": "f", "arguments": "{}"}),
             "Missing required parameter: 'input[1].call_id'.", loop(call(), output()),
             kind="missing_required_parameter", param="input[1].call_id", variant="call-id",
+        ),
+        Pair(
+            "cache-of-the-model", ask(user(MARKED, "Well?")), "prompt_cache_breakpoint is not supported on this model",
+            ask(user(MARKED, "Well?"), model=NEWEST), param="input[0].content[0].prompt_cache_breakpoint",
+        ),
+        Pair(
+            "cache-of-the-model", ask(prompt_cache_options={"mode": "implicit"}),
+            "prompt_cache_options is not supported on this model",
+            ask(prompt_cache_options={"mode": "implicit"}, model=NEWEST), param="prompt_cache_options",
+            variant="options",
+        ),
+        Pair(
+            "cache-of-the-model", ask(prompt_cache_retention="24h", model=NEWEST),
+            "prompt_cache_retention is not supported on this model", ask(prompt_cache_retention="24h"),
+            param="prompt_cache_retention", variant="retention",
+        ),
+        Pair(
+            "cache-options", ask(prompt_cache_options={"mode": "manual"}, model=NEWEST),
+            "Invalid value: 'manual'. Supported values are: 'implicit' and 'explicit'.",
+            ask(prompt_cache_options={"mode": "explicit"}, model=NEWEST), kind="invalid_value",
+            param="prompt_cache_options.mode",
+        ),
+        Pair(
+            "cache-options", ask(prompt_cache_options={"ttl": "5m"}, model=NEWEST),
+            "Invalid value: '5m'. Supported values are: '30m' and '12h'.",
+            ask(prompt_cache_options={"ttl": "30m"}, model=NEWEST), kind="invalid_value",
+            param="prompt_cache_options.ttl", variant="life",
+        ),
+        Pair(
+            "cache-options",
+            ask(user(MARKED | {"prompt_cache_breakpoint": {"mode": "implicit"}}, "Well?"), model=NEWEST),
+            "Invalid value: 'implicit'. Supported values are: 'explicit'.",
+            ask(user(MARKED, "Well?"), model=NEWEST), kind="invalid_value",
+            param="input[0].content[0].prompt_cache_breakpoint.mode", variant="mark",
+        ),
+        Pair(
+            "empty-compaction", Ask({"model": MODEL, "input": ""}, path="/v1/responses/compact"),
+            "There is nothing to compact in an empty text.",
+            Ask({"model": MODEL, "input": "Hello"}, path="/v1/responses/compact"), enforced=False, param="input",
         ),
         Pair(
             "moved-parameter", ask(max_tokens=100), _moved("max_tokens", "max_output_tokens"),

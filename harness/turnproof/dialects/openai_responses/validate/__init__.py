@@ -16,6 +16,7 @@ from .. import auth, rules
 from ..errors import COPILOT_BAD_REQUEST
 from ..surfaces import ResponsesCall, Surface
 from . import (
+    caching,
     llamacpp,
     on_socket,
     openrouter,
@@ -75,6 +76,7 @@ _MAKER: tuple[_Check, ...] = (
     shape.check,
     values.check,
     settings.check,
+    caching.check,
     stored.check,
     pairing.check,
     reasoning.check,

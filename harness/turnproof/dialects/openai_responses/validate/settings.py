@@ -20,6 +20,8 @@ def check(context: Context) -> Iterator[Refusal]:
     """Rules about what stands beside the conversation, and that there is one."""
     if not context.sent and not any(context.body.get(name) for name in _INPUTS):
         yield refuse(rules.NO_INPUT, _NO_INPUT, "$", "missing_required_parameter")
+    elif context.call.action == "compact" and context.body.get("input") == "" and not context.carried:
+        yield refuse(rules.EMPTY_COMPACTION, "There is nothing to compact in an empty text.", "input")
     yield from _sampling(context)
     for n, tool in enumerate(context.body.get("tools") or ()):
         yield from _tool(tool, f"tools[{n}]")
