@@ -17,6 +17,7 @@ from weakref import WeakKeyDictionary
 from msgspec import UNSET
 from msgspec.structs import replace as changed
 
+from turnproof import messages as m
 from turnproof.dialects.atoms import token_of
 from turnproof.dialects.base import Call, Evidence, WireAnswer
 from turnproof.dialects.call_pairing import pair_calls, with_held_ids
@@ -28,18 +29,6 @@ from turnproof.judge.view import Exchange, ProviderCall, TurnView, View, broken_
 from turnproof.judge.view.diff import ABSENT, Steps, equal, walk_steps
 from turnproof.judge.view.plain_content import plain as plain
 from turnproof.judge.view.provenance import neutral_path
-from turnproof.messages import (
-    JSON,
-    FinishReason,
-    FunctionCall,
-    Message,
-    Part,
-    ProviderResponse,
-    Text,
-    Thought,
-    ToolResult,
-    same_history,
-)
 from turnproof.run.transcript import UsageUpdate
 
 from .words import user_words, without_blanks
@@ -53,18 +42,18 @@ class AnsweredCall:
 
     call: ProviderCall
     wire: WireAnswer
-    response: ProviderResponse
+    response: m.ProviderResponse
 
     def at(self, *tokens: str | int) -> Place:
         """The place in what the adapter returned (`"usage", "prompt_tokens"`)."""
         return self.call.at(Side.RESPONSE, *tokens)
 
-    def at_part(self, part: Part, *field: str | int) -> Place:
+    def at_part(self, part: m.Part, *field: str | int) -> Place:
         """The place of a part of `response`, or of a field of it."""
         number = next((n for n, one in enumerate(self.response.parts) if one is part), None)
         return self.at("parts") if number is None else self.at("parts", number, *field)
 
-    def at_wire(self, part: Part | None = None) -> Place:
+    def at_wire(self, part: m.Part | None = None) -> Place:
         """The event of the answer that completed a part of `wire`; the whole answer without one."""
         exchange = self.call.last
         assert exchange is not None, "there was an answer"
@@ -100,7 +89,7 @@ class ReadRequest:
         return self.call.where
 
     @property
-    def session_messages(self) -> Sequence[Message]:
+    def session_messages(self) -> Sequence[m.Message]:
         """What the session gave the adapter to send."""
         return self.call.began.messages
 
@@ -108,12 +97,12 @@ class ReadRequest:
         """The place in the request's body of what was read from it (`"messages", 3`); see `Exchange.at_read`."""
         return self.exchange.at_read(*path) if path else self.exchange.at()
 
-    def at_part(self, part: Part, *field: str | int) -> Place:
+    def at_part(self, part: m.Part, *field: str | int) -> Place:
         """The place in the request's body of a part of `wire`, or of a field of it (`"result"`)."""
         found = _position(self.wire.messages, part)
         return self.exchange.at() if found is None else self.exchange.at_read("messages", *found, *field)
 
-    def at_session(self, part: Part | Message, *field: str | int) -> Place:
+    def at_session(self, part: m.Part | m.Message, *field: str | int) -> Place:
         """The place of a message of `session_messages`, of a part of one, or of a field of it."""
         for number, message in enumerate(self.session_messages):
             if message is part:
@@ -131,18 +120,18 @@ class ReadRequest:
         steps = neutral_path(path)
         return self.call.at(Side.HISTORY, *steps[1:]) if steps[:1] == ("messages",) else None
 
-    def at_wire_message(self, session_message: Message | ProviderResponse) -> Place:
+    def at_wire_message(self, session_message: m.Message | m.ProviderResponse) -> Place:
         """The place of the parts of the message that carries what was held; of all messages where none does."""
-        wanted = [form for message in plain([Message("user", session_message.parts)]) for form in message["parts"]]
+        wanted = [form for message in plain([m.Message("user", session_message.parts)]) for form in message["parts"]]
         best: tuple[int, int] | None = None
         for n, message in enumerate(self.wire.messages):
-            forms = [form for one in plain([Message("user", message.parts)]) for form in one["parts"]]
+            forms = [form for one in plain([m.Message("user", message.parts)]) for form in one["parts"]]
             alike = sum(form in forms for form in wanted)
             if alike and (best is None or alike >= best[0]):
                 best = alike, n
         return self.at("messages") if best is None else self.at("messages", best[1])
 
-    def at_results_of(self, call: FunctionCall) -> Place:
+    def at_results_of(self, call: m.FunctionCall) -> Place:
         """The place in the request's body that should hold the result of a call of `wire`: the results right behind
         the message that called; all messages where it has none."""
         messages = self.wire.messages
@@ -158,9 +147,9 @@ class ReadRequest:
         return self.at("tools") if number is None else self.at("tools", number, *field)
 
 
-def _differing_text(parts: Iterable[Part], other: str) -> Text | None:
+def _differing_text(parts: Iterable[m.Part], other: str) -> m.Text | None:
     """The text part in which the visible text first differs from another one; the last where only that goes on."""
-    texts = [part for part in parts if isinstance(part, Text) and part.text.strip()]
+    texts = [part for part in parts if isinstance(part, m.Text) and part.text.strip()]
     own = spoken_text(texts)
     left = next((n for n, (a, b) in enumerate(zip(own, other, strict=False)) if a != b), min(len(own), len(other)))
     for part in texts:
@@ -170,7 +159,7 @@ def _differing_text(parts: Iterable[Part], other: str) -> Text | None:
     return None
 
 
-def _position(messages: Sequence[Message], part: object) -> tuple[int, str, int] | None:
+def _position(messages: Sequence[m.Message], part: object) -> tuple[int, str, int] | None:
     """Where a part stands: `(3, "parts", 1)`. The part itself, not its equal."""
     for number, message in enumerate(messages):
         for place, one in enumerate(message.parts):
@@ -199,7 +188,7 @@ def answered_calls(view: View) -> tuple[AnsweredCall, ...]:
     return tuple(
         AnsweredCall(call, _with_ids_of(wire, response), response)
         for call, wire, response in ended
-        if wire is not None and response is not None and response.finish_reason is not FinishReason.CANCELLED
+        if wire is not None and response is not None and response.finish_reason is not m.FinishReason.CANCELLED
     )
 
 
@@ -254,7 +243,7 @@ def issued_ids(view: View) -> Mapping[str, str]:
     return issued
 
 
-def _with_ids_of(wire: WireAnswer, response: ProviderResponse) -> WireAnswer:
+def _with_ids_of(wire: WireAnswer, response: m.ProviderResponse) -> WireAnswer:
     """The answer with the adapter's own ids on its calls, as far as these tell one call from another."""
     names = Counter(call.id for call in response.calls)
     own = {
@@ -263,7 +252,8 @@ def _with_ids_of(wire: WireAnswer, response: ProviderResponse) -> WireAnswer:
         if ours.id and names[ours.id] == 1
     }
     parts = (
-        changed(part, id=own.get(id(part), part.id)) if isinstance(part, FunctionCall) else part for part in wire.parts
+        changed(part, id=own.get(id(part), part.id)) if isinstance(part, m.FunctionCall) else part
+        for part in wire.parts
     )
     return replace(wire, parts=tuple(parts)) if own else wire
 
@@ -281,26 +271,26 @@ def usage_updates(call: ProviderCall) -> tuple[UsageUpdate, ...]:
     return tuple(event for event in call.callbacks if isinstance(event, UsageUpdate))
 
 
-def at_response_text(call: ProviderCall, response: ProviderResponse) -> Place:
+def at_response_text(call: ProviderCall, response: m.ProviderResponse) -> Place:
     """The text of a response where it has one part alone, otherwise all its parts."""
-    texts = [number for number, part in enumerate(response.parts) if isinstance(part, Text)]
+    texts = [number for number, part in enumerate(response.parts) if isinstance(part, m.Text)]
     return call.at(Side.RESPONSE, "parts", *((texts[0], "text") if len(texts) == 1 else ()))
 
 
-def spoken_text(parts: Iterable[Part]) -> str:
+def spoken_text(parts: Iterable[m.Part]) -> str:
     """All visible text. Blank text parts are left out: an adapter may keep or drop them."""
-    return "".join(part.text for part in parts if isinstance(part, Text) and part.text.strip())
+    return "".join(part.text for part in parts if isinstance(part, m.Text) and part.text.strip())
 
 
-def spoken_as(parts: Iterable[Part], answer_parts: Iterable[Part]) -> str:
+def spoken_as(parts: Iterable[m.Part], answer_parts: Iterable[m.Part]) -> str:
     """The visible text of a response's parts, to compare with the `spoken_text` of the answer on the wire,
     `answer_parts`.
 
     The two are equal where only blank texts of the answer are left out or joined to the text beside them, and where
     texts of the answer are joined with other white space: a message that has a single text cannot keep them apart.
     """
-    own, texts = list(parts), [part.text for part in answer_parts if isinstance(part, Text)]
-    whole = "".join(part.text for part in own if isinstance(part, Text))
+    own, texts = list(parts), [part.text for part in answer_parts if isinstance(part, m.Text)]
+    whole = "".join(part.text for part in own if isinstance(part, m.Text))
     if whole == "".join(texts) and all(text.strip() for text in texts):  # nearly always, and without a pattern
         return whole
     pattern = r"\s*".join(re.escape(text) if text.strip() else "" for text in texts)
@@ -309,31 +299,31 @@ def spoken_as(parts: Iterable[Part], answer_parts: Iterable[Part]) -> str:
     return spoken_text(own)
 
 
-def calls_in(parts: Iterable[Part]) -> tuple[FunctionCall, ...]:
+def calls_in(parts: Iterable[m.Part]) -> tuple[m.FunctionCall, ...]:
     """The tool calls in order."""
-    return tuple(part for part in parts if isinstance(part, FunctionCall))
+    return tuple(part for part in parts if isinstance(part, m.FunctionCall))
 
 
-def thoughts_in(parts: Iterable[Part]) -> tuple[Thought, ...]:
+def thoughts_in(parts: Iterable[m.Part]) -> tuple[m.Thought, ...]:
     """The thoughts in order."""
-    return tuple(part for part in parts if isinstance(part, Thought))
+    return tuple(part for part in parts if isinstance(part, m.Thought))
 
 
-def telling_thoughts(parts: Iterable[Part]) -> tuple[Thought, ...]:
+def telling_thoughts(parts: Iterable[m.Part]) -> tuple[m.Thought, ...]:
     """The thoughts that say or carry something, under whatever key: a library may open a blank one for a summary that
     never comes."""
     return tuple(thought for thought in thoughts_in(parts) if thought.text.strip() or _carries(thought))
 
 
-def thought_runs(parts: Iterable[Part], wire: Iterable[Part]) -> tuple[tuple[Thought, ...], ...]:
+def thought_runs(parts: Iterable[m.Part], wire: Iterable[m.Part]) -> tuple[tuple[m.Thought, ...], ...]:
     """The telling thoughts, each alone where the wire has signatures of thoughts. Where it has none, neighbours are
     together, whatever an adapter notes of them: an API has no border between them that a stream could show, and the
     pieces of one may stay apart or be joined."""
     joins = not any(token_of(thought) for thought in thoughts_in(wire))
-    runs: list[tuple[Thought, ...]] = []
+    runs: list[tuple[m.Thought, ...]] = []
     is_open = False
     for part in parts:
-        if not isinstance(part, Thought):
+        if not isinstance(part, m.Thought):
             is_open = False
         elif telling_thoughts((part,)):
             if is_open:
@@ -344,37 +334,37 @@ def thought_runs(parts: Iterable[Part], wire: Iterable[Part]) -> tuple[tuple[Tho
     return tuple(runs)
 
 
-def run_text(run: Iterable[Thought]) -> str:
+def run_text(run: Iterable[m.Thought]) -> str:
     """The text of thoughts that are one."""
     return "".join(thought.text for thought in run)
 
 
-def _carries(thought: Thought) -> bool:
+def _carries(thought: m.Thought) -> bool:
     return thought.provider_data is not None and any(thought.provider_data.data.values())
 
 
-def results_in(messages: Iterable[Message]) -> tuple[ToolResult, ...]:
+def results_in(messages: Iterable[m.Message]) -> tuple[m.ToolResult, ...]:
     """All tool results of some messages, in order."""
-    return tuple([part for message in messages for part in message.parts if isinstance(part, ToolResult)])
+    return tuple([part for message in messages for part in message.parts if isinstance(part, m.ToolResult)])
 
 
-def calls_made(messages: Iterable[Message]) -> tuple[FunctionCall, ...]:
+def calls_made(messages: Iterable[m.Message]) -> tuple[m.FunctionCall, ...]:
     """All tool calls of some messages, in order."""
-    return tuple([part for message in messages for part in message.parts if isinstance(part, FunctionCall)])
+    return tuple([part for message in messages for part in message.parts if isinstance(part, m.FunctionCall)])
 
 
-def in_two_roles(messages: Sequence[Message]) -> list[Message]:
+def in_two_roles(messages: Sequence[m.Message]) -> list[m.Message]:
     """Instructions between turns in the user's name, beside what else the user says: some APIs know no other place."""
-    found: list[Message] = []
+    found: list[m.Message] = []
     for message in messages:
         role = "user" if message.role == "system" else message.role
         if found and role == "user" == found[-1].role:
-            message = Message("user", (*found.pop().parts, *message.parts), message.message_id)
-        found.append(Message(role, message.parts, message.message_id))
+            message = m.Message("user", (*found.pop().parts, *message.parts), message.message_id)
+        found.append(m.Message(role, message.parts, message.message_id))
     return found
 
 
-def part_row(messages: Iterable[Message]) -> list[JSON]:
+def part_row(messages: Iterable[m.Message]) -> list[m.JSON]:
     """A conversation as one row of parts, each with its role: on a wire that joins neighbours, messages say nothing."""
     return [{"role": message["role"], **part} for message in plain(messages) for part in message["parts"]]
 
@@ -390,7 +380,7 @@ _PLAIN_FIELDS = {
 """What the fields of plain parts are called in messages, where it is something else."""
 
 
-def place_in_row(messages: Sequence[Message], steps: Steps) -> Steps | None:
+def place_in_row(messages: Sequence[m.Message], steps: Steps) -> Steps | None:
     """Where in some messages that stands which `part_row` has at these steps: `(3, "parts", 1, "text")`.
 
     None where they have no such item. Of texts that a row joins it is the first.
@@ -400,7 +390,7 @@ def place_in_row(messages: Sequence[Message], steps: Steps) -> Steps | None:
     left = steps[0]
     for number, message in enumerate(messages):
         for place in range(len(message.parts)):
-            count = len(part_row([Message(message.role, message.parts[: place + 1])]))
+            count = len(part_row([m.Message(message.role, message.parts[: place + 1])]))
             if count > left:
                 return number, *_in_message(place, steps[1:])
         left -= len(part_row([message]))
@@ -422,7 +412,7 @@ def _in_message(place: int, steps: Steps) -> Steps:
     return "parts", place, _PLAIN_FIELDS.get(str(steps[0]), steps[0]), *steps[1:]
 
 
-def continued_row(messages: Iterable[Message]) -> list[JSON]:
+def continued_row(messages: Iterable[m.Message]) -> list[m.JSON]:
     """The row of a request as a later one begins: without a text of the model at its end, which was paused there."""
     parts = part_row(messages)
     return parts[:-1] if parts and parts[-1]["role"] == "model" else parts
@@ -440,7 +430,7 @@ class ValueDifference:
     observed: object
 
 
-def value_differences(expected: JSON, observed: JSON) -> Iterator[ValueDifference]:
+def value_differences(expected: m.JSON, observed: m.JSON) -> Iterator[ValueDifference]:
     """Every place where two JSON values differ."""
     if equal(expected, observed):
         return
@@ -451,14 +441,14 @@ def value_differences(expected: JSON, observed: JSON) -> Iterator[ValueDifferenc
         )
 
 
-def has_user_texts(turn: TurnView, messages: Iterable[Message]) -> bool:
+def has_user_texts(turn: TurnView, messages: Iterable[m.Message]) -> bool:
     """Whether every text that the user said in a turn stands among what users said."""
     words = user_words(messages)
     parts = turn.script.user if turn.script is not None else ()
-    return all(without_blanks([part.text]) in words for part in parts if isinstance(part, Text))
+    return all(without_blanks([part.text]) in words for part in parts if isinstance(part, m.Text))
 
 
-def model_texts(messages: Iterable[Message]) -> list[str]:
+def model_texts(messages: Iterable[m.Message]) -> list[str]:
     """The visible text of every model message that has some."""
     texts = (spoken_text(message.parts) for message in messages if message.role == "model")
     return [text for text in texts if text]
@@ -476,22 +466,22 @@ def instructs(call: Call, text: str) -> bool:
 
 
 def _instructions(call: Call) -> list[str]:
-    texts = [part.text for part in call.system if isinstance(part, Text)]
+    texts = [part.text for part in call.system if isinstance(part, m.Text)]
     return [*texts, *(message.text for message in call.messages if message.role == "system")]
 
 
-def part_kinds(parts: Iterable[Part]) -> list[str]:
+def part_kinds(parts: Iterable[m.Part]) -> list[str]:
     """The order of text and calls: `["text", "call", "call"]`; neighbouring texts count once."""
     kinds: list[str] = []
     for part in parts:
-        if isinstance(part, FunctionCall):
+        if isinstance(part, m.FunctionCall):
             kinds.append("call")
-        elif isinstance(part, Text) and part.text.strip() and kinds[-1:] != ["text"]:
+        elif isinstance(part, m.Text) and part.text.strip() and kinds[-1:] != ["text"]:
             kinds.append("text")
     return kinds
 
 
-def by_place(view: View, read: Iterable[tuple[ProviderCall, JSON]]) -> JSON:
+def by_place(view: View, read: Iterable[tuple[ProviderCall, m.JSON]]) -> m.JSON:
     """Readings keyed by place, with ids replaced by aliases: the usual form of an aspect. None when there are none.
 
     A path that cannot go on after a paused answer ends its turn there, so nothing is compared from there on.
@@ -501,12 +491,12 @@ def by_place(view: View, read: Iterable[tuple[ProviderCall, JSON]]) -> JSON:
     return found or None
 
 
-def refusal_finding(code: FindingCode, exchange: Exchange, refusal: Mapping[str, JSON], **facts: Any) -> Finding:
+def refusal_finding(code: FindingCode, exchange: Exchange, refusal: Mapping[str, m.JSON], **facts: Any) -> Finding:
     """A finding at the place that a rule of the API is about, which the request breaks."""
     return code(exchange.at_rule(refusal), rule=broken_rule(refusal), rests_on=Evidence(refusal["evidence"]), **facts)
 
 
-def broken_rule_finding(code: FindingCode, exchange: Exchange, refusal: Mapping[str, JSON], **facts: Any) -> Finding:
+def broken_rule_finding(code: FindingCode, exchange: Exchange, refusal: Mapping[str, m.JSON], **facts: Any) -> Finding:
     """The same with the rule's name, and with what the service answers: status, kind and message."""
     answer = {"name": refusal["rule"], "status": refusal["status"], "kind": refusal["kind"]}
     return refusal_finding(code, exchange, refusal, observed=refusal["message"], **answer, **facts)
@@ -517,7 +507,7 @@ def at_text(exchange: Exchange, text: str) -> Place:
     return exchange.at(pointer=next(_strings_with(text, exchange.body), ""))
 
 
-def _strings_with(text: str, value: JSON, *steps: str | int) -> Iterator[str]:
+def _strings_with(text: str, value: m.JSON, *steps: str | int) -> Iterator[str]:
     if isinstance(value, str):
         yield from [pointer(*steps)] if text in value else []
     elif isinstance(value, dict):
@@ -542,18 +532,20 @@ def makes_room(call: ProviderCall) -> bool:
     return too_long(call.last) or ContextLimitError.__name__ in raised
 
 
-def outgrew_window(view: View, earlier: Sequence[Message], call: ProviderCall) -> bool:
+def outgrew_window(view: View, earlier: Sequence[m.Message], call: ProviderCall) -> bool:
     """Whether the session has left out some of what was said `earlier`, to make room: it was told how much the model
     takes, or an earlier call said that the prompt was too long, be that true or not."""
     before = (one for one in view.calls if one.index < call.index)
     if "context_tokens" not in view.scenario.options and not any(map(makes_room, before)):
         return False
-    return not same_history(earlier, call.began.messages[: len(earlier)], ids=False)
+    return not m.same_history(earlier, call.began.messages[: len(earlier)], ids=False)
 
 
-def matched_results(history: Iterable[Message], sent: Iterable[Message]) -> Iterator[tuple[ToolResult, ToolResult]]:
+def matched_results(
+    history: Iterable[m.Message], sent: Iterable[m.Message]
+) -> Iterator[tuple[m.ToolResult, m.ToolResult]]:
     """The results of the session, each with its counterpart on the wire; ids may come again in later turns."""
-    left: dict[str, list[ToolResult]] = {}
+    left: dict[str, list[m.ToolResult]] = {}
     for result in results_in(sent):
         left.setdefault(result.call_id, []).append(result)
     for result in results_in(history):
@@ -561,6 +553,8 @@ def matched_results(history: Iterable[Message], sent: Iterable[Message]) -> Iter
             yield result, left[result.call_id].pop(0)
 
 
-def matched_calls(history: Iterable[Message], sent: Iterable[Message]) -> Iterator[tuple[FunctionCall, FunctionCall]]:
+def matched_calls(
+    history: Iterable[m.Message], sent: Iterable[m.Message]
+) -> Iterator[tuple[m.FunctionCall, m.FunctionCall]]:
     """The calls of the session, each with its counterpart on the wire."""
     yield from pair_calls(calls_made(history), calls_made(sent))

@@ -21,18 +21,8 @@ from weakref import WeakKeyDictionary
 import msgspec
 from msgspec.structs import replace
 
+from .. import messages as m
 from ..cancel import CancelToken
-from ..messages import (
-    CacheMark,
-    FileRef,
-    FunctionCall,
-    InlineData,
-    Message,
-    Part,
-    Text,
-    ToolResult,
-    marked,
-)
 from ..provider import system_text
 from ._estimate import Estimate
 from ._plugin import BasePlugin, Covers, Prepared, Settings, settings
@@ -66,14 +56,14 @@ class ExplicitCachePlugin(BasePlugin):
     def __init__(self, *, ttl: Literal["5m", "1h"] = "5m", minimum_tokens: int = DEFAULT_MINIMUM_TOKENS) -> None:
         # Marking makes a new object; handing out the same one again lets adapters keep its encoding. Holds no request:
         # an entry goes when the session drops the message.
-        self._copies: WeakKeyDictionary[Message, Message] = WeakKeyDictionary()
+        self._copies: WeakKeyDictionary[m.Message, m.Message] = WeakKeyDictionary()
         self._budget: InstructionBudget | None = None
         self.initialize({"ttl": ttl, "minimum_tokens": minimum_tokens})
 
     def initialize(self, config: Mapping[str, Any]) -> None:
         """Take `ttl` ("5m" or "1h") and `minimum_tokens`; what is left out has its default."""
         found = settings(_ExplicitSettings, config, self.name)
-        self._breakpoint = CacheMark(found.ttl)
+        self._breakpoint = m.CacheMark(found.ttl)
         self._minimum = found.minimum_tokens
         self._copies.clear()
 
@@ -91,11 +81,13 @@ class ExplicitCachePlugin(BasePlugin):
         for tool in ordered:
             size.add_tool(tool)
         if ordered and size.reaches(self._minimum) and len(places) + bool(text.strip()) < MOST_MARKS:
-            ordered[-1] = marked(ordered[-1], self._breakpoint)
+            ordered[-1] = m.marked(ordered[-1], self._breakpoint)
         size.add_text(text)
         if text.strip() and size.reaches(self._minimum):
             system = (
-                marked(system, self._breakpoint) if isinstance(system, Text) else Text(text, cache=self._breakpoint)
+                m.marked(system, self._breakpoint)
+                if isinstance(system, m.Text)
+                else m.Text(text, cache=self._breakpoint)
             )
         annotated = list(messages)
         for position in places:
@@ -103,7 +95,7 @@ class ExplicitCachePlugin(BasePlugin):
                 annotated[position] = self._copy(annotated[position])
         return Prepared(tuple(annotated), system, tuple(ordered))
 
-    def _ends(self, messages: Sequence[Message]) -> list[int]:
+    def _ends(self, messages: Sequence[m.Message]) -> list[int]:
         """Where this request and the one before it end: at most two positions, ascending."""
         ends = []
         last = _markable_before(messages, len(messages))
@@ -115,7 +107,7 @@ class ExplicitCachePlugin(BasePlugin):
                 ends.insert(0, previous)
         return ends
 
-    def _stable_end(self, messages: Sequence[Message], ends: Sequence[int]) -> list[int]:
+    def _stable_end(self, messages: Sequence[m.Message], ends: Sequence[int]) -> list[int]:
         """Where the messages end that stay, if they are many tokens, and not one of the ends or behind them."""
         if self._budget is None:
             return []
@@ -124,38 +116,38 @@ class ExplicitCachePlugin(BasePlugin):
             return []
         return [last]
 
-    def _copy(self, message: Message) -> Message:
+    def _copy(self, message: m.Message) -> m.Message:
         copy = self._copies.get(message)
         if copy is None:
             copy = self._copies[message] = _with_mark(message, self._breakpoint)
         return copy
 
 
-def _last_answer(messages: Sequence[Message]) -> int | None:
+def _last_answer(messages: Sequence[m.Message]) -> int | None:
     """Index of the latest model message. A message that ends the request is its own end, not an earlier answer."""
     return next((n for n in range(len(messages) - 2, -1, -1) if messages[n].role == "model"), None)
 
 
-def _markable_before(messages: Sequence[Message], end: int) -> int | None:
+def _markable_before(messages: Sequence[m.Message], end: int) -> int | None:
     return next((n for n in range(end - 1, -1, -1) if any(map(_markable, messages[n].parts))), None)
 
 
-def _markable(part: Part) -> bool:
+def _markable(part: m.Part) -> bool:
     # Thinking cannot carry a breakpoint, blank text never reaches the wire, and unknown blocks stay as they are.
     match part:
-        case Text(text=text):
+        case m.Text(text=text):
             return bool(text.strip())
-        case ToolResult() | FunctionCall() | InlineData() | FileRef():
+        case m.ToolResult() | m.FunctionCall() | m.InlineData() | m.FileRef():
             return True
         case _:
             return False
 
 
-def _with_mark(message: Message, mark: CacheMark) -> Message:
+def _with_mark(message: m.Message, mark: m.CacheMark) -> m.Message:
     parts = list(message.parts)
     for n in range(len(parts) - 1, -1, -1):
         part = parts[n]
         if _markable(part):
             parts[n] = replace(part, cache=mark)
             break
-    return Message(message.role, tuple(parts), message.message_id)
+    return m.Message(message.role, tuple(parts), message.message_id)

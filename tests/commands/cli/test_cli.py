@@ -373,18 +373,8 @@ def test_list_tells_what_there_is(elsewhere: Path) -> None:
     done = turnproof("list", "--json", folder=elsewhere)
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
-    assert list(found) == [
-        "adapters",
-        "sessions",
-        "agents",
-        "dialects",
-        "profiles",
-        "requirements",
-        "findings",
-        "scenarios",
-        "mutants",
-        "differences",
-    ]
+    kinds = "adapters sessions agents dialects profiles requirements findings scenarios mutants differences"
+    assert list(found) == kinds.split()
     assert all(found.values())
     assert "anthropic" in [row["name"] for row in found["adapters"]]
     assert {"name": "reference", "run with": "anthropic", "paths": ["stateless", "legacy"], "lacks": ["nothing"]} in (

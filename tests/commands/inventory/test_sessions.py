@@ -50,9 +50,7 @@ def test_a_session_is_known_by_what_it_calls(take: Take) -> None:
     assert "name" not in facts.names
 
 
-def test_what_is_left_of_a_session_are_legacy_calls_and_private_attributes(take: Take) -> None:
-    facts = take(
-        """
+OWNER = """
         class Session:
             def __init__(self, provider):
                 self._provider = provider
@@ -61,7 +59,14 @@ def test_what_is_left_of_a_session_are_legacy_calls_and_private_attributes(take:
             def send(self, text):
                 self._history.append(text)
                 return self._provider.complete(self._history)
+"""
+"""A session that owns its history, less what else it can do."""
 
+
+def test_what_is_left_of_a_session_are_legacy_calls_and_private_attributes(take: Take) -> None:
+    facts = take(
+        OWNER
+        + """
             def count(self):
                 return self._provider.count_tokens(self._history)
 
@@ -79,16 +84,8 @@ def test_what_is_left_of_a_session_are_legacy_calls_and_private_attributes(take:
 
 def test_a_session_that_owns_its_history_has_nothing_left(take: Take) -> None:
     facts = take(
-        """
-        class Session:
-            def __init__(self, provider):
-                self._provider = provider
-                self._history = []
-
-            def send(self, text):
-                self._history.append(text)
-                return self._provider.complete(list(self._history))
-
+        OWNER
+        + """
             def reset(self):
                 self._history = []
         """,
