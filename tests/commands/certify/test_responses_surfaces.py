@@ -52,5 +52,6 @@ def test_the_reference_adapter_violates_nothing_at_a_surface(name: str, held: in
         statuses.setdefault(line.requirement, set()).add(line.verdict.status)
     assert [requirement for requirement, found in statuses.items() if "violated" in found] == []
     assert [line.verdict.status for line in results].count(Status.HELD) >= held
-    assert statuses["core/no-request-is-refused"] == {"held"}
-    assert statuses["stored/nothing-is-sent-twice"] == {"held" if name == "AZURE" else "not-claimed"}
+    decided = {requirement: found - {"not-claimed"} for requirement, found in statuses.items()}
+    assert decided["core/no-request-is-refused"] == {"held"}
+    assert decided["stored/nothing-is-sent-twice"] == ({"held"} if name == "AZURE" else set())
