@@ -62,22 +62,26 @@ _AT_ONCE = finding(
 )
 
 
+_MANY_PIECES, _LONG_TEXT = 3, 60
+"""Pieces and characters of a text that is passed on in several calls also where a library gathers a line at a time."""
+
+
 @check("streaming/text-is-passed-on-in-pieces")
 def text_is_passed_on_in_pieces(view: View) -> Findings:
-    """Not necessarily as they came, but not all at once either."""
+    """Not necessarily as they came, but not all at once either. A short text may be gathered."""
     for one in answered_calls(view):
         last = one.call.last
         if not one.call.began.streamed or last is None or not one.call.knows_callbacks:
             continue
-        pieces = sum(1 for event in last.events if event.kind == "text" and event.text.strip())
-        if pieces < 3:
+        texts = [event.text for event in last.events if event.kind == "text" and event.text.strip()]
+        if len(texts) < _MANY_PIECES or len("".join(texts)) < _LONG_TEXT:
             continue
         chunks = [event for event in one.call.callbacks if isinstance(event, Chunk)]
         if len(chunks) > 1:
             yield Compared("streamed texts")
         else:
             place = one.call.at_callback(chunks[0]) if chunks else one.call.at(Side.CALLBACK)
-            yield _AT_ONCE(place, observed=len(chunks), related=(one.at_wire(),), pieces=pieces)
+            yield _AT_ONCE(place, observed=len(chunks), related=(one.at_wire(),), pieces=len(texts))
 
 
 _LATE = finding(

@@ -8,11 +8,20 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from turnproof.dialects.base import ReplyPart
 from turnproof.judge.requirements import judge
 from turnproof.judge.verdict import Status
 from turnproof.judge.view import View
 from turnproof.messages import FinishReason, FunctionCall, Opaque, ProviderData, Text, Thought
-from turnproof.run.transcript import Chunk, FunctionCallDetected, LateCallback, Response, WireRequest, WireResponse
+from turnproof.run.transcript import (
+    Chunk,
+    FunctionCallDetected,
+    LateCallback,
+    Response,
+    RunEnded,
+    WireRequest,
+    WireResponse,
+)
 
 from .build import RunBuilder, body_with, error, response_with, scripted, spoilt
 from .cases import Case, good_runs_hold, suite
@@ -58,6 +67,20 @@ def searched() -> View:
 def without_search(view: View) -> View:
     """The search is missing from the second request."""
     return spoilt(view, WireRequest, body_with(lambda body: body["messages"][1]["content"].pop(1) and None), 1)
+
+
+LONG = ReplyPart(Text("Bed 3 is moist. " * 5), ("Bed 3 is moist. " * 2, "Bed 3 is moist. ", "Bed 3 is moist. " * 2))
+
+
+def in_one_piece(answer: ReplyPart) -> Callable[[View], View]:
+    """The text of three pieces in one."""
+
+    def change(view: View) -> View:
+        for number in (2, 1):
+            view = spoilt(view, Chunk, lambda _: None, number)
+        return spoilt(view, Chunk, lambda event: replace(event, text="".join(answer.pieces)))
+
+    return change
 
 
 def without_answer(view: View) -> View:
@@ -252,13 +275,8 @@ STREAMING = [
     ),
     Case(
         "streaming/text-is-passed-on-in-pieces",
-        plain,
-        lambda view: spoilt(
-            spoilt(spoilt(view, Chunk, lambda event: replace(event, text=THREE.part.text)), Chunk, lambda _: None, 2),  # type: ignore[union-attr]
-            Chunk,
-            lambda _: None,
-            1,
-        ),
+        lambda: RunBuilder(scripted([LONG])).turn("How is bed 3?").call(LONG).end().view(),
+        in_one_piece(LONG),
         "a text that came in 3 pieces",
         "at-once",
         "/0",
@@ -541,6 +559,21 @@ def test_a_text_that_two_messages_say_where_they_meet_need_not_stay_whole(sent: 
     requirement = suite().catalogue["core/new-message-goes-out-once"]
     found = spoilt(view, WireRequest, body_with(change), 2)
     assert judge(requirement, "stateless", [found]).status is status
+
+
+def test_a_short_text_may_be_gathered() -> None:
+    requirement = suite().catalogue["streaming/text-is-passed-on-in-pieces"]
+    verdict = judge(requirement, "stateless", [in_one_piece(THREE)(plain())])
+    assert verdict.status is not Status.VIOLATED
+
+
+def test_what_is_printed_once_the_application_debugs_accuses_nobody() -> None:
+    printed = spoilt(plain(), RunEnded, lambda event: replace(event, stdout="DEBUG: connect"))
+    assert printed.scenario is not None
+    debugging = View(printed.transcript, printed.dialect, replace(printed.scenario, debug_logs=True))
+    requirement = suite().catalogue["core/adapter-prints-nothing"]
+    found = [judge(requirement, "stateless", [view]).status for view in (printed, debugging)]
+    assert found == [Status.VIOLATED, Status.INCONCLUSIVE]
 
 
 def test_a_refusal_may_be_raised_as_what_it_is() -> None:

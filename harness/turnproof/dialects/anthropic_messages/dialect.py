@@ -29,6 +29,7 @@ class AnthropicMessages(ModuleDialect):
             "calls-in-pieces",
             "early-usage",
             "error-flags",
+            "key-checks",
             "limited-cache-marks",
             "malformed-arguments",
             "refusals",

@@ -31,6 +31,7 @@ class Gemini(ModuleDialect):
             "blocked-prompts",
             "early-usage",
             "error-flags",
+            "key-checks",
             "malformed-arguments",
             "refusals",
             "refuses-blanks",

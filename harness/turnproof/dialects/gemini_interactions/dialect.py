@@ -31,6 +31,7 @@ class GeminiInteractions(StoringDialect):
             "early-usage",
             "error-flags",
             "held-history",
+            "key-checks",
             "refuses-long-prompts",
             "repeated-usage",
             "signed-thinking",

@@ -103,6 +103,7 @@ def _traits(surface: Surface) -> Iterator[Trait]:
         yield "calls-in-pieces"
     yield "malformed-arguments"
     if surface is not Surface.OLLAMA:
+        yield "key-checks"
         yield "refuses-long-prompts"
     if surface not in (Surface.ZAI, Surface.OLLAMA):
         yield "refusals"

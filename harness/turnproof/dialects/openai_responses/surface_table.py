@@ -15,7 +15,8 @@ from .surfaces import Surface
 _HELD: frozenset[Trait] = frozenset({"held-history", "items-by-id"})
 _SEALED: frozenset[Trait] = frozenset({"seals-on-request", "signed-thinking", "summarised-reasoning"})
 _EVERYWHERE: frozenset[Trait] = frozenset({"calls-in-pieces", "malformed-arguments", "text-blocks"})
-_OF_THE_MAKER: frozenset[Trait] = _EVERYWHERE | _HELD | _SEALED | {"call-id-form", "refusals", "refuses-long-prompts"}
+_KEYED: frozenset[Trait] = _EVERYWHERE | {"key-checks"}
+_OF_THE_MAKER: frozenset[Trait] = _KEYED | _HELD | _SEALED | {"call-id-form", "refusals", "refuses-long-prompts"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,14 +51,14 @@ SURFACE_TABLE: Mapping[Surface, SurfaceFacts] = {
         "https://api.x.ai",
         ("XAI_API_KEY",),
         "XAI_BASE_URL",
-        traits=_EVERYWHERE | {"seals-on-request", "signed-thinking"},
+        traits=_KEYED | {"seals-on-request", "signed-thinking"},
     ),
     Surface.OPENROUTER: SurfaceFacts(
         "https://openrouter.ai",
         ("OPENROUTER_API_KEY",),
         "OPENROUTER_BASE_URL",
         "/api/v1",
-        traits=_EVERYWHERE | _SEALED | {"refusals"},
+        traits=_KEYED | _SEALED | {"refusals"},
         model_head="openai/",
     ),
     Surface.LLAMACPP: SurfaceFacts(

@@ -30,6 +30,7 @@ class Zai(AnthropicMessages):
         {
             "calls-in-pieces",
             "error-flags",
+            "key-checks",
             "malformed-arguments",
             "refusals",
             "refuses-long-prompts",
