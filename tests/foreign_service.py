@@ -17,7 +17,9 @@ from typing import Any, Literal
 
 from aiohttp import web
 
-Trouble = Literal["refuse", "overloaded", "reset", "garbage", "slow", "endless", "key", "quota", "no-model", "huge"]
+Trouble = Literal[
+    "refuse", "overloaded", "reset", "garbage", "slow", "endless", "key", "quota", "no-model", "huge", "stream"
+]
 
 
 @dataclass
@@ -87,7 +89,7 @@ class ForeignService:
         limit = body.get("max_completion_tokens", body.get("max_tokens", len(words)))
         finish = "length" if len(words) > limit else "tool_calls" if calls else "stop"
         words = words[:limit]
-        if body.get("stream"):
+        if body.get("stream") or trouble == "stream":
             return await self._stream(request, body, words, calls, finish, endless=trouble == "endless")
         message = {"role": "assistant", "content": " ".join(words), **({"tool_calls": calls} if calls else {})}
         choice = {"index": 0, "message": message, "finish_reason": finish}

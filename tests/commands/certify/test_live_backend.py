@@ -57,7 +57,7 @@ def test_a_service_that_refuses_everything_is_never_a_reason_to_hold_anything(
     assert measured.status(REFUSED) is Status.VIOLATED
 
 
-@pytest.mark.parametrize("trouble", ["overloaded", "reset", "garbage"])
+@pytest.mark.parametrize("trouble", ["overloaded", "reset", "garbage", "stream"])
 def test_what_the_service_did_wrong_is_made_again_and_nobodys_fault(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, trouble: Trouble
 ) -> None:
@@ -66,6 +66,19 @@ def test_what_the_service_did_wrong_is_made_again_and_nobodys_fault(
     assert measured.accused() == {}
     assert {view.transcript.end.how for view in measured.views} == {"completed"}
     assert measured.status("tools/results-answer-every-call") is Status.HELD
+
+
+def test_a_service_that_streams_to_everybody_is_no_fault_of_who_asked_for_no_stream(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    with serving(ForeignService(always="stream")) as service:
+        measured = certify_live(service, monkeypatch, tmp_path, scenarios=("basics/plain",))
+    assert measured.accused() == {}
+    assert {(view.key.mode, view.transcript.end.how) for view in measured.views} == {
+        ("stream", "completed"),
+        ("batch", "service-fault"),
+    }
+    assert measured.status("core/text-is-what-the-wire-carried") is Status.HELD
 
 
 def test_an_adapter_that_waits_for_a_slow_service_does_not_hang(

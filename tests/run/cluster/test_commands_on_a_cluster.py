@@ -11,6 +11,7 @@ import pytest
 from commands.command_line import run_turnproof
 
 from run.cluster.clusters import dask_cluster
+from turnproof.judge.run_log import read_run
 
 pytest.importorskip("distributed", reason="the extra `cluster` is not installed")
 pytestmark = pytest.mark.long
@@ -38,6 +39,12 @@ def test_a_command_shows_on_a_cluster_what_it_shows_here(command: str, tmp_path:
     there = run_turnproof(tmp_path, *words, "--out", "there", "--cluster", address)
     assert (there.returncode, shown(there.stdout)) == (here.returncode, shown(here.stdout))
     assert here.returncode in (0, 1, 3), here.stderr
+    assert digests(tmp_path / "there") == digests(tmp_path / "here")
+
+
+def digests(out: Path) -> dict[Path, str]:
+    """The digests of the runs that a command leaves, by file; none of a command that keeps no runs."""
+    return {file.relative_to(out): read_run(file).digest for file in out.rglob("run.ndjson")}
 
 
 def shown(text: str) -> Any:

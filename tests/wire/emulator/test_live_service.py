@@ -8,13 +8,14 @@ import json
 import pytest
 
 from turnproof.dialects import dialect
-from turnproof.dialects.base import Rendered, WireEvent
+from turnproof.dialects.base import Call, Rendered, WireEvent
 from turnproof.wire.cassettes.recording_proxy import ProxyTarget
 from turnproof.wire.emulator import EmulatorServer
 from turnproof.wire.emulator.live_answers import LiveAnswers
 from turnproof.wire.emulator.live_responder import LiveResponder, LiveService
 
 WIRE = dialect("anthropic-messages")
+CALL = Call("generate")
 
 
 def refusal(kind: str, message: str) -> Rendered:
@@ -33,9 +34,9 @@ def test_what_an_imitation_lacks_is_its_own_fault_and_at_the_vendors_address_a_r
     def target() -> ProxyTarget:
         return ProxyTarget("https://api.example", "sk-1", WIRE)
 
-    assert LiveService(target, imitates=True).look_at(WIRE, refusal(kind, message)).startswith("the service ")
-    assert LiveService(target).look_at(WIRE, refusal(kind, message)) == ""
-    assert LiveService(target, imitates=True).look_at(WIRE, refusal(kind, "temperature is no number")) == ""
+    assert LiveService(target, imitates=True).look_at(WIRE, CALL, refusal(kind, message)).startswith("the service ")
+    assert LiveService(target).look_at(WIRE, CALL, refusal(kind, message)) == ""
+    assert LiveService(target, imitates=True).look_at(WIRE, CALL, refusal(kind, "temperature is no number")) == ""
 
 
 def test_a_stranger_with_another_key_is_refused_and_the_service_is_not_asked() -> None:

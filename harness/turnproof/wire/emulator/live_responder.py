@@ -46,7 +46,7 @@ class LiveService:
         """Requests that it has answered with status 200."""
         self.closed = ""
 
-    def look_at(self, dialect: Dialect, answer: Rendered) -> str:
+    def look_at(self, dialect: Dialect, call: Call, answer: Rendered) -> str:
         """What is wrong with the service by this answer to a request that had a key; empty where nothing is."""
         read = dialect.read_response(answer.status, answer.headers, answer.body)
         refusal_text = answer_in_words(answer.status, read)
@@ -59,7 +59,7 @@ class LiveService:
             return self._close(f"the service has no model {self.model!r}, or another address ({refusal_text})")
         if answer.status == 200:
             self.answered += 1
-        return service_failure(dialect, answer.status, read, refusal_text, imitates=self.imitates)
+        return service_failure(dialect, call, answer, read, refusal_text, imitates=self.imitates)
 
     def _close(self, reason: str) -> str:
         self.closed = self.closed or reason
@@ -123,7 +123,7 @@ class LiveResponder:
         run.dialect.observe(call, answer.status, answer.headers, answer.body, run.world)
         if exchange.extra:
             return
-        fault = self._service.look_at(run.dialect, answer) if ended else ""
+        fault = self._service.look_at(run.dialect, call, answer) if ended else ""
         if fault:
             run.service_fault = run.service_fault or fault
         elif not run.probe or ended:

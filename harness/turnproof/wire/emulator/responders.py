@@ -230,7 +230,7 @@ class CassetteResponder:
         if isinstance(found, Rendered):
             run.dialect.observe(call, found.status, found.headers, found.body, run.world)
             if self.is_of_service:
-                self._judge_service(run, exchange, found)
+                self._judge_service(run, exchange, call, found)
             return found
         if run.probe in DIRECT:
             return await self._script.answer(run, exchange, call)
@@ -240,13 +240,13 @@ class CassetteResponder:
         exchange.fault = CASSETTE_MISMATCH
         return _notice("cassette_mismatch", str(found))
 
-    def _judge_service(self, run: ServerRun, exchange: Exchange, answer: Rendered) -> None:
+    def _judge_service(self, run: ServerRun, exchange: Exchange, call: Call, answer: Rendered) -> None:
         exchange.origin = "service"
         read = run.dialect.read_response(answer.status, answer.headers, answer.body)
         if exchange.extra or (answer.status == 200 and not read.complete):
             return  # where the recording was cut, the client had left
         words = answer_in_words(answer.status, read)
-        failure = service_failure(run.dialect, answer.status, read, words, imitates=self._imitates)
+        failure = service_failure(run.dialect, call, answer, read, words, imitates=self._imitates)
         run.service_fault = run.service_fault or failure
 
 
