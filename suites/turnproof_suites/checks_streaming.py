@@ -62,8 +62,9 @@ _AT_ONCE = finding(
 )
 
 
-_MANY_PIECES, _LONG_TEXT = 3, 60
-"""Pieces and characters of a text that is passed on in several calls also where a library gathers a line at a time."""
+_MANY_PIECES, _LONG_TEXT = 3, 40
+"""Pieces of a text, and the characters in front of the last one, with which also a library that gathers short pieces
+makes more calls than one."""
 
 
 @check("streaming/text-is-passed-on-in-pieces")
@@ -74,7 +75,7 @@ def text_is_passed_on_in_pieces(view: View) -> Findings:
         if not one.call.began.streamed or last is None or not one.call.knows_callbacks:
             continue
         texts = [event.text for event in last.events if event.kind == "text" and event.text.strip()]
-        if len(texts) < _MANY_PIECES or len("".join(texts)) < _LONG_TEXT:
+        if len(texts) < _MANY_PIECES or len("".join(texts[:-1])) < _LONG_TEXT:
             continue
         chunks = [event for event in one.call.callbacks if isinstance(event, Chunk)]
         if len(chunks) > 1:
