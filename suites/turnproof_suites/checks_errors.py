@@ -288,8 +288,8 @@ _MORE_REQUESTS = finding(
 def one_request_per_attempt(view: View) -> Findings:
     """The session retries. Retries of the SDK underneath would multiply with its own.
 
-    An adapter may itself ask again, without the managed cache that the service had lost, or with another token of its
-    own in place of one that the service refused.
+    An adapter may itself ask again, without the managed cache or the stored answer that the service had lost, or with
+    another token of its own in place of one that the service refused.
     """
     for call in view.calls:
         sent = [exchange for exchange in call.generated if not _is_repaired(exchange, call)]
@@ -299,10 +299,19 @@ def one_request_per_attempt(view: View) -> Findings:
             yield Compared("attempts")
 
 
+def _shows_a_lost_answer(exchange: Exchange) -> bool:
+    """Whether an adapter looked for the stored answer that it continues, and the service no longer has it."""
+    looked = exchange.request.method == "GET" and exchange.request.operation == "stored"
+    return looked and exchange.response is not None and exchange.response.status in (404, 410)
+
+
 def _is_repaired(refused: Exchange, call: ProviderCall) -> bool:
     """Whether only the adapter could know what the service missed, and made it good."""
     if refused.error_meaning == "cache-expired":
         return True
     later = call.exchanges[call.exchanges.index(refused) + 1 :]
+    status = refused.response.status if refused.response is not None else 200
+    if status >= 400 and any(_shows_a_lost_answer(exchange) for exchange in later):
+        return True
     is_refused = refused.answer is not None and refused.answer.status == 401
     return is_refused and any(exchange.request.operation == "authenticate" for exchange in later)

@@ -24,6 +24,14 @@ def _operations(view: View, action: str) -> Iterator[tuple[Exchange, Call]]:
             yield exchange, exchange.call
 
 
+def _not_made(view: View) -> Iterator[bytes]:
+    """The system texts with tools for which the real service, and not the emulator, made no managed cache."""
+    for exchange in view.exchanges:
+        response, call = exchange.response, exchange.call
+        if response is not None and response.origin and response.status != 200 and call and call.action == "create":
+            yield _prefix(call)
+
+
 def _prefix(call: Call) -> bytes:
     tools = sorted(call.tools, key=lambda tool: tool.name)
     return msgspec.json.encode([system_text(call), to_builtins(tools)])
@@ -49,13 +57,19 @@ _NOTHING_READ = finding(
 
 @check("cache/managed-cache-serves-the-prefix")
 def managed_cache_serves_the_prefix(view: View) -> Findings:
-    """A system text and tools that are surely worth storing are named in every request, and read from the cache."""
+    """A system text and tools that are surely worth storing are named in every request, and read from the cache.
+
+    Where the real service did not make the cache there is none to name.
+    """
     facts = view.dialect.models.get(view.transcript.model)
     if not view.scenario.cache or facts is None:
         return
+    not_made = set(_not_made(view))
     for request in read_requests(view):
         size = view.dialect.count(replace(request.wire, messages=()))
         if size < 2 * facts.cache_minimum_tokens:
+            continue
+        if request.wire.resource is None and _prefix(request.wire) in not_made:
             continue
         usage = request.exchange.answer.usage if request.exchange.answer is not None else None
         if request.wire.resource is None:

@@ -9,12 +9,14 @@ import json
 import os
 import subprocess
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from .aimock import serving, write_fixtures
+from .gemini_front import in_front_of
 
 pytestmark = pytest.mark.long
 
@@ -22,11 +24,10 @@ PACKAGE = os.environ.get("TURNPROOF_AIMOCK")
 if PACKAGE is None:
     pytest.skip("aimock is not installed: TURNPROOF_AIMOCK names its folder", allow_module_level=True)
 
-ADAPTERS = {"openai": 90, "openai_responses": 100, "anthropic": 95, "ollama": 80}
-"""The adapters of the APIs that the mock has, and how many requirements its own answers decide at least.
-
-Of Gemini's APIs it has the version `v1beta` alone, and the adapters ask for `v1`.
-"""
+GEMINI = {"google_genai": 80, "google_interactions": 80}
+"""Those that ask the mock through a front: see there."""
+ADAPTERS = {"openai": 90, "openai_responses": 100, "anthropic": 95, "ollama": 80, **GEMINI}
+"""The adapters of the APIs that the mock has, and how many requirements its own answers decide at least."""
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +40,10 @@ def fixtures(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.timeout(1200)
 @pytest.mark.parametrize("adapter", ADAPTERS)
 def test_no_adapter_is_accused_behind_a_mock_that_others_wrote(adapter: str, fixtures: Path, tmp_path: Path) -> None:
-    with serving(Path(str(PACKAGE)), fixtures) as url:
+    with (
+        serving(Path(str(PACKAGE)), fixtures) as mock,
+        in_front_of(mock) if adapter in GEMINI else nullcontext(mock) as url,
+    ):
         report = certified(adapter, url, tmp_path)
     assert violated(report) == {}
     assert report["decided_on"]["answers"] >= ADAPTERS[adapter]
@@ -61,6 +65,8 @@ def certified(adapter: str, url: str, out: Path) -> dict[str, Any]:
         "OPENAI_BASE_URL": f"{url}/v1",
         "ANTHROPIC_API_KEY": "none",
         "ANTHROPIC_BASE_URL": url,
+        "GEMINI_API_KEY": "none",
+        "GOOGLE_GEMINI_BASE_URL": url,
         "OLLAMA_API_KEY": "none",
         "OLLAMA_HOST": url,
     }

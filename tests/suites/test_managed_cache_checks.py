@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
+from typing import Literal
 
+import pytest
 from msgspec.structs import replace
 
 import turnproof_suites
@@ -16,7 +18,7 @@ from turnproof.run.transcript import RunKey, Transcript, TurnEnded, WireRequest,
 from turnproof.scenarios import Scenario, load
 
 from .build import spoilt
-from .cases import Case, good_runs_hold
+from .cases import Case, good_runs_hold, status
 
 SCENARIO = "cache/managed_expiry"
 
@@ -116,3 +118,25 @@ def test_where_nothing_is_cached_nothing_is_compared() -> None:
     bare = View(transcript(), dialect("gemini"), replace(scenario(), cache=False))
     verdict = Case("cache/managed-cache-serves-the-prefix", run, lambda view: view).verdict(bare)
     assert verdict.status is Status.INCONCLUSIVE
+
+
+@pytest.mark.parametrize(("origin", "expected"), [("service", Status.INCONCLUSIVE), ("", Status.VIOLATED)])
+def test_where_the_real_service_makes_no_cache_there_is_none_to_name(
+    origin: Literal["service", ""], expected: Status
+) -> None:
+    """As a server does that only imitates the API. Our own emulator refuses what is wrong with the request."""
+    creations = [event for event in run().transcript.of(WireRequest) if event.path.endswith("cachedContents")]
+    prefix = {name: value for name, value in creations[0].body.items() if name in ("systemInstruction", "tools")}
+    numbers = {event.exchange for event in creations}
+
+    def sent_in_full(event: WireRequest) -> WireRequest:
+        if event.operation != "generate":
+            return event
+        rest = {name: value for name, value in event.body.items() if name != "cachedContent"}
+        return replace(event, body=rest | prefix)
+
+    def refused(event: WireResponse) -> WireResponse:
+        return replace(event, status=404, origin=origin) if event.exchange in numbers else event
+
+    view = spoilt(spoilt(run(), WireRequest, sent_in_full, every=True), WireResponse, refused, every=True)
+    assert status("cache/managed-cache-serves-the-prefix", view) is expected
