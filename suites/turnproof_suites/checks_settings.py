@@ -25,7 +25,7 @@ NEUTRAL: Final[Mapping[str, tuple[JSON, ...]]] = {
     "presencepenalty": (0, 0.0),
     "repeatpenalty": (1, 1.0),
     "logitbias": ({},),
-    "toolchoice": ("auto", {"type": "auto"}),
+    "toolchoice": ("auto", {"type": "auto"}, {"type": "auto", "disable_parallel_tool_use": False}),
     "paralleltoolcalls": (True,),
     "n": (1,),
     "candidatecount": (1,),

@@ -43,6 +43,14 @@ CASES = [
     Case(UNASKED, plain, sent(temperature=0.7), "`temperature`", "set", "/temperature"),
     Case(UNASKED, plain, sent(stop_sequences=["###"]), "`stop_sequences`", "set", "/stop_sequences"),
     Case(UNASKED, plain, sent(tool_choice={"type": "any"}), "any", "set", "/tool_choice"),
+    Case(
+        UNASKED,
+        plain,
+        sent(tool_choice={"type": "auto", "disable_parallel_tool_use": True}),
+        "auto",
+        "set",
+        "/tool_choice",
+    ),
     Case(LIMIT, limited, sent(max_tokens=4096), "a limit of 777 tokens; got max_tokens 4096", "missing"),
     Case("core/no-connection-is-left-open", closed, left_open, "2 open connections", "open", "/0/connections_left"),
 ]
@@ -55,7 +63,13 @@ def test_a_broken_run_is_violated_and_the_good_one_is_held(case: Case) -> None:
 
 @pytest.mark.parametrize(
     "settings",
-    [{"temperature": 1}, {"temperature": 1.0, "top_p": 0.95}, {"tool_choice": {"type": "auto"}}, {"metadata": {}}],
+    [
+        {"temperature": 1},
+        {"temperature": 1.0, "top_p": 0.95},
+        {"tool_choice": {"type": "auto"}},
+        {"tool_choice": {"type": "auto", "disable_parallel_tool_use": False}},
+        {"metadata": {}},
+    ],
 )
 def test_a_default_spelled_out_changes_nothing(settings: dict[str, Any]) -> None:
     view = sent(**settings)(plain())

@@ -52,7 +52,7 @@ class _ThoughtsAsTheyStreamed(Broken):
     def change_response(self, inputs: CallInputs, response: ProviderResponse) -> ProviderResponse:
         if inputs.on_chunk is None:
             return response
-        return changed(response, parts=tuple(map(self._noted, _halved(response.parts, Thought))))
+        return changed(response, parts=tuple(map(self._with_note, _halved(response.parts, Thought))))
 
     def _with_note(self, part: Part) -> Part:
         if isinstance(part, Thought) and part.provider_data is not None and not part.provider_data.data:
