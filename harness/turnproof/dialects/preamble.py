@@ -10,7 +10,7 @@ from ..messages import JSON, Message, Part, Text, ToolSchema, thaw
 from .atoms import same_json
 from .base import Call, WireDifference
 from .naming import NameMap
-from .schema_members import says_the_same
+from .schema_members import allows_the_same, loses_constraints
 from .tool_pairing import names_in, without_additions
 
 SameSchema: TypeAlias = Callable[[JSON, JSON], bool]
@@ -111,8 +111,9 @@ def tool_differences(
             found.append(WireDifference("tools", f"{path}.description", *texts, is_lost, sent_path=f"{at}.description"))
         plain = without_additions(tool.parameters, wire.parameters)
         if not same(tool.parameters, wire.parameters) and not same(tool.parameters, plain):
-            is_lost = any(less(tool.parameters, wire.parameters) for less in (_loses_parameters, _demands_more))
-            if not is_lost and says_the_same(tool.parameters, wire.parameters):
+            weakened = (_loses_parameters, loses_constraints, _demands_more)
+            is_lost = any(differs(tool.parameters, wire.parameters) for differs in weakened)
+            if not is_lost and allows_the_same(tool.parameters, wire.parameters):
                 continue
             what = "tools" if is_lost else "unlisted"
             shown = thaw(tool.parameters), thaw(wire.parameters)

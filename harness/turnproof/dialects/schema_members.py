@@ -72,13 +72,17 @@ def lost_members(
     yield from _Reading(declared, sent, annotations).compare(declared, sent, "", "", 0, required=True)
 
 
-def says_the_same(declared: Mapping[str, Any], sent: Mapping[str, Any]) -> bool:
-    """Whether nothing of a declared schema is lost in the sent one, and nothing in that is forbidden in addition. False
-    where the sent one has a member that is not read here."""
-    if not _is_read(sent):
-        return False
-    lost = (lost_members(declared, sent), lost_members(declared, sent, annotations=True), lost_members(sent, declared))
-    return not any(True for members in lost for _ in members)
+def allows_the_same(declared: Mapping[str, Any], sent: Mapping[str, Any]) -> bool:
+    """Whether a sent schema allows what the declared one does, no more and no less, however it is explained.
+
+    False where the sent one has a member that is not read here.
+    """
+    return _is_read(sent) and not loses_constraints(declared, sent) and not loses_constraints(sent, declared)
+
+
+def loses_constraints(declared: Mapping[str, Any], sent: Mapping[str, Any]) -> bool:
+    """Whether the sent schema lacks a constraint of the declared one."""
+    return next(lost_members(declared, sent), None) is not None
 
 
 def _is_read(schema: Any) -> bool:

@@ -189,6 +189,9 @@ WRONG: tuple[Case, ...] = (
     Case("invented-tool", [OPENING], [WIRE_ASKED], ("tools",), wire={"tools": [WIRE_SENSOR]}),
     Case("lost-parameter", [OPENING], [WIRE_ASKED], ("tools",), tools=[SENSOR],
          wire={"tools": [WIRE_SENSOR | {"parameters": opened()}]}),
+    Case("type-changed-by-a-strict-tool", [OPENING], [WIRE_ASKED], ("tools",), tools=[SENSOR],
+         wire={"tools": [function(parameters=opened(closed=True, bed={"type": "integer"}),
+                                  description="Read one sensor")]}),
 )  # fmt: skip
 
 UNLISTED: tuple[Case, ...] = (
@@ -200,9 +203,6 @@ UNLISTED: tuple[Case, ...] = (
     Case("another-model", [OPENING], [WIRE_ASKED], ("unlisted",), wire={"model": OTHER}),
     Case("extra-tool-under-force", [OPENING], [WIRE_ASKED], ("unlisted",),
          wire={"tools": [WIRE_SENSOR], "tool_choice": "required"}),
-    Case("type-changed-by-a-strict-tool", [OPENING], [WIRE_ASKED], ("unlisted",), tools=[SENSOR],
-         wire={"tools": [function(parameters=opened(closed=True, bed={"type": "integer"}),
-                                  description="Read one sensor")]}),
     Case("image-beside-the-output",
          [*HELD_LOOP[:2], Message.tool(ToolResult("call_1", "read_sensor", "See:", attachments=(PNG,)))],
          [*WIRE_LOOP[:3], output(value="See:"), user_item(WIRE_PNG)], ("unlisted", "unlisted")),
