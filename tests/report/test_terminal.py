@@ -16,6 +16,7 @@ from turnproof.judge.verdict import Status, Verdict
 from turnproof.report import certification, print_summary
 from turnproof.report.failures import failures
 from turnproof.report.html import anchor
+from turnproof.run.tracebacks import Frame, Raised
 
 from .runs import ADAPTER, BAD, CATALOGUE, GOOD, MISSING, OK, RESULTS, UNSURE, requirement, result, seen_in, write_run
 
@@ -135,6 +136,46 @@ def test_a_cause_that_fails_several_requirements_is_told_once_in_front(tmp_path:
     text = shown(write_run(tmp_path / "run.ndjson", [*results, result("core/nice-names", "legacy", BAD)]))
     cause = "2 requirements fail because the adapter raised KeyError at a.py:7:\n  core/order-kept, core/text-arrives"
     assert text.count(cause) == 1
+
+
+def test_one_mistake_in_many_places_of_requests_is_one_cause_and_that_of_most_requirements_is_first(
+    tmp_path: Path,
+) -> None:
+    (finding,) = BAD.findings
+
+    def following(*roots: str) -> Verdict:
+        return msgspec.structs.replace(
+            BAD, findings=tuple(msgspec.structs.replace(finding, root=root) for root in roots)
+        )
+
+    refused = [f"refused:chat/tool-name:$.tools[].{place}" for place in ("name", "title", "function.name")]
+    raised = "raised:KeyError@a.py:7"
+    results = [
+        result("core/order-kept", "legacy", following(*refused, raised)),
+        result("core/text-arrives", "legacy", following(*refused, raised)),
+        result("core/nice-names", "legacy", following(raised)),
+    ]
+    text = shown(write_run(tmp_path / "run.ndjson", results))
+    causes = [line for line in text.splitlines() if " fail because " in line]
+    assert causes == [
+        "3 requirements fail because the adapter raised KeyError at a.py:7:",
+        "2 requirements fail because the API refuses the request (chat/tool-name):",
+    ]
+
+
+def test_an_exception_that_is_no_error_of_the_contract_is_a_cause(tmp_path: Path) -> None:
+    (finding,) = BAD.findings
+    frame = Frame(file="my_pkg/adapter.py", line=7, function="complete", owner="subject")
+
+    def raising(module: str) -> Verdict:
+        raised = Raised(type="LookupFailed", module=module, frames=(frame,))
+        return msgspec.structs.replace(BAD, findings=(msgspec.structs.replace(finding, raised=raised),))
+
+    for module, is_cause in (("my_pkg", True), ("turnproof.errors", False)):
+        results = [result(name, "legacy", raising(module)) for name in ("core/order-kept", "core/text-arrives")]
+        text = shown(write_run(tmp_path / f"{module}.ndjson", results))
+        cause = "2 requirements fail because the adapter raised LookupFailed at my_pkg/adapter.py:7:"
+        assert (cause in text) is is_cause
 
 
 def test_no_name_is_broken_in_the_middle_at_eighty_columns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
+from ..errors import ProviderError
 from ..judge.finding import Finding, Place
 from ..judge.finding_words import Template, Words, place_in_words, words_of
 from ..run.tracebacks import Raised
@@ -42,6 +43,16 @@ class Group:
     def root(self) -> str:
         """What they follow from; empty for nothing."""
         return self.first.root
+
+    @property
+    def cause(self) -> str:
+        """What they follow from, in words: their root, or an exception that is no error of the contract."""
+        if self.root:
+            return root_in_words(self.root)
+        if self.raised is None or self.raised.module == ProviderError.__module__:
+            return ""
+        frame = self.raised.own_frame
+        return root_in_words(f"raised:{self.raised.type}" + (f"@{frame.file}:{frame.line}" if frame else ""))
 
     @property
     def raised(self) -> Raised | None:

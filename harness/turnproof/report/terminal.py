@@ -24,7 +24,6 @@ from ..judge.verdict_words import asked_text
 from ._inline_text import LOOKS, one_line, printable
 from .certification import Certification
 from .failures import SHOWN, Failure, explanation, failures, group_rows
-from .finding_groups import root_in_words
 from .page.headline import sentence
 from .standings_text import print_standings
 
@@ -77,7 +76,7 @@ def _failures(console: Console, run: Run, folder: Path | None, *, verbose: bool)
         look = LOOKS[status]
         console.print()
         if status is Status.VIOLATED or verbose:
-            _roots(console, every)
+            _causes(console, every, verbose=verbose)
         full = every if verbose else every[: _EXPLAINED.get(status, 0)]
         for number, failure in enumerate(full):
             if number:
@@ -97,24 +96,30 @@ def _failures(console: Console, run: Run, folder: Path | None, *, verbose: bool)
             console.print(Text(f"  and {len(rest) - _FEW} more: {where}"), soft_wrap=True)
 
 
+_CAUSES = 6
+"""Causes that are named without being asked for."""
+
 _EXPLAINED = {Status.VIOLATED: 1, Status.INCONCLUSIVE: 1}
 """Failures of a status that are explained in full without being asked for."""
 
 
-def _roots(console: Console, every: list[Failure]) -> None:
-    """Causes from which more than one requirement fails, each once: mending one mends all that follow."""
-    following: dict[str, dict[str, int]] = {}
+def _causes(console: Console, every: list[Failure], *, verbose: bool) -> None:
+    """Causes from which more than one requirement fails, each once, that of most first: mending one mends all that
+    follow."""
+    following: dict[str, list[str]] = {}
     for failure in every:
-        for group in failure.groups:
-            if group.root:
-                names = following.setdefault(group.root, {})
-                names[failure.requirement.id] = names.get(failure.requirement.id, 0) + len(group.findings)
-    shared = {root: names for root, names in following.items() if len(names) > 1}
-    for root, names in shared.items():
-        heading = f"{counted(len(names), 'requirement')} fail because {root_in_words(root)}:"
+        for cause in dict.fromkeys(filter(None, (group.cause for group in failure.groups))):
+            following.setdefault(cause, []).append(failure.requirement.id)
+    shared = {cause: list(dict.fromkeys(names)) for cause, names in following.items()}
+    ranked = sorted((one for one in shared.items() if len(one[1]) > 1), key=lambda one: -len(one[1]))
+    shown = ranked if verbose else ranked[:_CAUSES]
+    for cause, names in shown:
+        heading = f"{counted(len(names), 'requirement')} fail because {cause}:"
         console.print(Text(one_line(heading), style="bold"))
         console.print(Padding(Text(", ".join(names)), (0, 0, 0, 2), expand=False))
-    if shared:
+    if left := len(ranked) - len(shown):
+        console.print(f"and {counted(left, 'more cause')}: -v")
+    if shown:
         console.print()
 
 
