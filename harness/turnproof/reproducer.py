@@ -1,7 +1,8 @@
 """How a library is called without turnproof: what a binding tells, so that a finding can be shown by the library alone.
 
 `turnproof reproduce` writes a file that has the library, a server of the standard library and the bytes of a run. The
-part of it that speaks the library's own API comes from the binding's `Reproducer`.
+part of it that speaks the library's own API comes from the binding's `Reproducer`, or of a session that opens its own
+client from its `SessionReproducer`.
 """
 
 from __future__ import annotations
@@ -63,6 +64,62 @@ class Reproducer(Protocol):
 
     def code(self, call: LibraryCall) -> LibraryCode:
         """The source of this call. Raises ValueError, with the reason, for one that the library cannot make."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class LibrarySession:
+    """A conversation with a library's agent, as turnproof opened it: what is said in it is the file's.
+
+    `options` are those of the endpoint. `streamed` says that what the user is shown is looked at, or counted. `held`
+    says that the texts are wanted that the library holds at the end, `cancelled` that a turn is cancelled, `failing`
+    that a tool of the run fails.
+    """
+
+    model: str
+    system: str | None = None
+    tools: Sequence[ToolSchema] = ()
+    streamed: bool = False
+    options: Mapping[str, Any] = field(default_factory=dict)
+    held: bool = False
+    cancelled: bool = False
+    failing: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SessionCode:
+    """Python source of a conversation with a library's agent. It stands in an `async def converse(url)`.
+
+    `imports` are import statements, one a line. The other lines have no indentation of the function's:
+
+    - `opening`: opens the agent on the base URL `url`, with any key, without retries of the library's own where the
+      binding has none. Where it has tools, `run(name, arguments)` gives what a tool returned in the run, or raises what
+      made it fail: a JSON value, or its text with `text_results`.
+    - `turn`: says the text `text` and leaves in `reply` the text that the library gives as its answer. It lets the
+      library's errors through. A streamed turn calls `show(piece)` with each piece of text.
+    - `cancel`: an expression that cancels the running turn, from another thread. It may use names that `turn` sets, and
+      the event loop, which is `loop`.
+    - `held`: an expression for the texts of the messages that the library holds, in their order.
+
+    `cancel` and `held` are None for what the library does not have.
+    """
+
+    imports: Sequence[str]
+    opening: Sequence[str]
+    turn: Sequence[str]
+    cancel: str | None = None
+    held: str | None = None
+    text_results: bool = False
+
+
+@runtime_checkable
+class SessionReproducer(Protocol):
+    """The use of a library's agent in a file of its own. `packages` are as a `Reproducer` has them."""
+
+    packages: Sequence[str]
+
+    def code(self, session: LibrarySession) -> SessionCode:
+        """The source of this conversation. Raises ValueError, with the reason, for one that the library cannot have."""
         ...
 
 

@@ -32,6 +32,7 @@ from .provider import (
     OnUsage,
     Path,
 )
+from .reproducer import SessionReproducer
 from .sessions import SessionCapabilities, SessionInfo
 
 if TYPE_CHECKING:
@@ -320,6 +321,7 @@ class SessionBinding:
     flag:       its migration switch.
     package:    the distribution whose version goes into reports.
     program:    name and version of the program behind it, where there is one and it has told them.
+    reproducer: how the library is used without turnproof (`turnproof reproduce`), where it opens its own client.
     """
 
     name: str
@@ -372,6 +374,7 @@ class SessionBinding:
     flag: Flag = Flag()
     package: str | None = None
     program: Callable[[Any], str | None] | None = None
+    reproducer: SessionReproducer | None = None
 
     @property
     def operations(self) -> frozenset[Operation]:

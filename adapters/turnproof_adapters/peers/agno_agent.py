@@ -29,6 +29,7 @@ from turnproof.subject import SessionReply, SessionSetup, SessionTurn, Tool
 from .agent_binding import bind_agent
 from .agent_history import joined_results
 from .agno import ANTHROPIC, Agno, _claude, _media
+from .agno_agent_code import AgnoAgentCode
 from .result_texts import output_text
 
 CLAIMS = replace(
@@ -182,4 +183,4 @@ def parts_of_user(message: Any) -> Iterator[messages.Part]:
             yield messages.FileRef(kind, one.url)
 
 
-SESSION = bind_agent("agno-agent", Conversation, wire=WIRE)
+SESSION = bind_agent("agno-agent", Conversation, wire=WIRE, reproducer=AgnoAgentCode())

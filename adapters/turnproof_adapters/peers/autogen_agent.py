@@ -31,6 +31,7 @@ from turnproof.subject import Tool as OurTool
 
 from .agent_binding import bind_agent
 from .agent_history import up_to_turn
+from .autogen_agent_code import AutogenAgentCode
 from .capabilities import AGENT_CAPABILITIES
 from .result_texts import output_text
 from .sdk_errors import raised_as, typed_error
@@ -224,4 +225,4 @@ def arguments(text: str) -> Any:
     return found if isinstance(found, dict) else {"text": text}
 
 
-SESSION = bind_agent("autogen-agent", Conversation, wire=WIRE)
+SESSION = bind_agent("autogen-agent", Conversation, wire=WIRE, reproducer=AutogenAgentCode())

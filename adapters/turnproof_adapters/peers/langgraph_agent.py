@@ -32,6 +32,7 @@ from .agent_history import joined_results, up_to_turn
 from .capabilities import AGENT_CAPABILITIES
 from .langchain import _typed
 from .langchain_messages import LangChainMessages
+from .langgraph_agent_code import LangGraphAgentCode
 from .result_texts import output_text
 from .sdk_errors import raised_as
 
@@ -175,4 +176,4 @@ def parts_of_user(content: Any) -> Iterator[messages.Part]:
                 yield messages.FileRef(kind, url)
 
 
-SESSION = bind_agent("langgraph-agent", Conversation, wire=WIRE)
+SESSION = bind_agent("langgraph-agent", Conversation, wire=WIRE, reproducer=LangGraphAgentCode())

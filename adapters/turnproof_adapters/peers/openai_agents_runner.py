@@ -28,6 +28,7 @@ from turnproof.subject import SessionReply, SessionSetup, SessionTurn, Tool
 from ..openai_responses.binding import capabilities
 from .agent_binding import bind_agent
 from .agent_history import up_to_turn
+from .openai_agents_code import OpenAIAgentsCode
 from .result_texts import output_text
 from .sdk_errors import typed_error
 
@@ -256,4 +257,4 @@ def as_errors() -> Iterator[None]:
         raise found from error
 
 
-SESSION = bind_agent("openai-agents-runner", Conversation, wire=WIRE)
+SESSION = bind_agent("openai-agents-runner", Conversation, wire=WIRE, reproducer=OpenAIAgentsCode("items"))

@@ -18,6 +18,7 @@ from agents import ModelSettings, OpenAIConversationsSession
 from turnproof.subject import SessionSetup
 
 from .agent_binding import bind_agent
+from .openai_agents_code import OpenAIAgentsCode
 from .openai_agents_runner import CLAIMS, WIRE, Conversation
 
 
@@ -83,5 +84,7 @@ class InChain(Stored):
 
 
 STORED_WIRE = replace(WIRE, name="openai-agents-stored-wire", capabilities=replace(CLAIMS, chain=True))
-CONVERSATIONS = bind_agent("openai-agents-conversations", InConversation, wire=STORED_WIRE)
-CHAIN = bind_agent("openai-agents-chain", InChain, wire=STORED_WIRE)
+CONVERSATIONS = bind_agent(
+    "openai-agents-conversations", InConversation, wire=STORED_WIRE, reproducer=OpenAIAgentsCode("conversations")
+)
+CHAIN = bind_agent("openai-agents-chain", InChain, wire=STORED_WIRE, reproducer=OpenAIAgentsCode("chain"))

@@ -12,7 +12,7 @@ from pydantic_ai.providers.anthropic import AnthropicProvider
 from turnproof import cancel, errors, provider
 from turnproof import messages as ours
 
-from .pydantic_ai_calls import PydanticAICalls
+from .pydantic_ai_calls import PydanticAICalls, model_settings
 
 DIALECT, MODEL = "anthropic-messages", "claude-sonnet-4-6"
 CLAIMS = "streaming tools parallel_tools thinking images documents result_images cancel cancel_batch typed_errors"
@@ -97,11 +97,7 @@ def typed(error: exceptions.ModelAPIError) -> errors.ProviderError:
 
 def open_model(endpoint: provider.Endpoint) -> tuple[AnthropicModel, Any]:
     """The model class of an endpoint, and what closes its client."""
-    # Without the SDK's retries, as wherever something above the model retries: one call is one request.
-    # And nothing before the system text, to explain system messages in mid-conversation where there are none.
-    settings: Any = {"max_retries": 0, "framing_announcement": "when_needed", **endpoint.options}
-    if thinking := settings.pop("thinking", None):
-        settings["anthropic_thinking"] = {"type": "enabled", **thinking}
+    settings: Any = model_settings(endpoint.options)
     wire = AnthropicProvider(base_url=endpoint.base_url, api_key=endpoint.api_key)
     return AnthropicModel(endpoint.model, provider=wire, settings=settings), wire.client.close
 

@@ -27,6 +27,7 @@ from .agent_binding import bind_agent
 from .agent_history import up_to_turn
 from .capabilities import AGENT_CAPABILITIES
 from .pydantic_ai import DIALECT, MODEL, open_model, other, typed
+from .pydantic_ai_agent_code import PydanticAIAgentCode
 
 WIRE = Binding("pydantic-ai-wire", DIALECT, MODEL, AGENT_CAPABILITIES, package="pydantic-ai-slim")
 
@@ -182,4 +183,4 @@ def part_of_user(content: Any) -> ours.Part:
     return ours.FileRef(content.media_type, content.url)
 
 
-SESSION = bind_agent("pydantic-ai-agent", Conversation, wire=WIRE)
+SESSION = bind_agent("pydantic-ai-agent", Conversation, wire=WIRE, reproducer=PydanticAIAgentCode("anthropic"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from turnproof import messages as ours
@@ -26,6 +26,16 @@ MEMBERS = {
 }
 
 
+def model_settings(options: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings of the model class, from the options of an endpoint."""
+    # Without the SDK's retries, as wherever something above the model retries: one call is one request.
+    # And nothing before the system text, to explain system messages in mid-conversation where there are none.
+    settings: dict[str, Any] = {"max_retries": 0, "framing_announcement": "when_needed", **options}
+    if thinking := settings.pop("thinking", None):
+        settings["anthropic_thinking"] = {"type": "enabled", **thinking}
+    return settings
+
+
 class PydanticAICalls:
     """A `Reproducer` for the model class of the Messages API."""
 
@@ -35,10 +45,8 @@ class PydanticAICalls:
         """The source of one call. Raises ValueError for what the library does not tell by itself."""
         if call.wanted not in MEMBERS:
             raise ValueError(f"it tells its {call.wanted} by events of parts")
-        settings: dict[str, Any] = {"max_retries": 0, "framing_announcement": "when_needed", **call.options}
-        if thinking := settings.pop("thinking", None):
-            settings["anthropic_thinking"] = {"type": "enabled", **thinking}
-        return LibraryCode(IMPORTS, [_message(message) for message in call.messages], list(_body(call, settings)))
+        messages = [_message(message) for message in call.messages]
+        return LibraryCode(IMPORTS, messages, list(_body(call, model_settings(call.options))))
 
 
 def _body(call: LibraryCall, settings: dict[str, Any]) -> Iterator[str]:

@@ -23,6 +23,7 @@ from turnproof.provider import Binding, Endpoint
 from .agent_binding import bind_agent
 from .capabilities import AGENT_CAPABILITIES
 from .pydantic_ai_agent import Conversation, neutral, result
+from .pydantic_ai_agent_code import PydanticAIAgentCode
 
 DIALECT, MODEL = "openai-responses", "gpt-5-mini"
 
@@ -68,5 +69,9 @@ WIRE = Binding("pydantic-ai-responses-wire", DIALECT, MODEL, AGENT_CAPABILITIES,
 CHAIN_WIRE = replace(
     WIRE, name="pydantic-ai-responses-chain-wire", capabilities=replace(AGENT_CAPABILITIES, chain=True)
 )
-WHOLE = bind_agent("pydantic-ai-responses-whole", Whole, wire=WIRE)
-CHAIN = bind_agent("pydantic-ai-responses-chain", Chain, wire=CHAIN_WIRE)
+WHOLE = bind_agent(
+    "pydantic-ai-responses-whole", Whole, wire=WIRE, reproducer=PydanticAIAgentCode("openai", Whole.settings)
+)
+CHAIN = bind_agent(
+    "pydantic-ai-responses-chain", Chain, wire=CHAIN_WIRE, reproducer=PydanticAIAgentCode("openai", Chain.settings)
+)

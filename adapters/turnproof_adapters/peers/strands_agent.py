@@ -34,6 +34,7 @@ from .agent_history import up_to_turn
 from .result_texts import output_text
 from .sdk_errors import typed_error
 from .strands import ANTHROPIC
+from .strands_agent_code import StrandsAgentCode
 from .strands_calls import model_arguments
 from .strands_messages import StrandsMessages, tool_spec
 
@@ -198,4 +199,4 @@ def result(block: Mapping[str, Any], names: Mapping[str, str]) -> messages.ToolR
     return messages.ToolResult(block["toolUseId"], name, text, is_error=block["status"] == "error")
 
 
-SESSION = bind_agent("strands-agent", Conversation, wire=WIRE)
+SESSION = bind_agent("strands-agent", Conversation, wire=WIRE, reproducer=StrandsAgentCode())

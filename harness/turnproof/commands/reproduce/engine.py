@@ -3,50 +3,28 @@
 from __future__ import annotations
 
 import importlib
-import sys
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from ...dialects import dialect as dialect_named
-from ...errors import UsageError
-from ...judge.requirements import load_suite
 from ...judge.view.documents import CALLBACKS
 from ...provider import Binding
 from ...reproducer import LibraryCall, Reproducer
 from ...run.bindings import resolve_subject
 from ...run.transcript import CallBegan, Cancelled, Transcript
-from ...scenarios import load
-from ...scenarios.sweep import scenario_named
-from ..certify.scenarios import suite_scenarios
 from .contract_code import BEFORE, ContractCall, ContractCode
-from .file_source import Story, file_source
+from .file_source import file_source
 from .found import Found, UnreproducibleError, find
-from .packages import are_installed, clean_python, requirements
 from .question import Question, question_of
 from .recorded_answers import RecordedAnswer, answers_of, exchanges_of
-from .trial import Trial, try_file
+from .reproduce_session import reproduce_session
+from .reproduction import Reproduction, TrialEnvironment, not_shown, scenario_of, story_of
+from .trial import Trial
 
 _MOST_TRIED = 6
 """Runs of a finding that are tried, until one shows it."""
-
-
-@dataclass(frozen=True)
-class Reproduction:
-    """A file that shows a finding. `requirements` are what a clean environment needs; `paths` are the folders with
-    modules of an adapter that is installed nowhere."""
-
-    source: str
-    trial: Trial
-    found: Found
-    requirements: tuple[str, ...]
-    paths: tuple[str, ...]
-
-    def check(self) -> Trial:
-        """Run the file in a clean environment, which has what it needs and nothing else."""
-        return _try_source(self.source, clean_python(self.requirements), self.paths)
 
 
 def reproduce(
@@ -60,7 +38,7 @@ def reproduce(
     reasons: dict[str, None] = {}
     for found in find(folder, code, adapter=adapter, scenarios=scenarios, path=path, most=_MOST_TRIED):
         try:
-            return _reproduce(found)
+            return reproduce_session(found) if found.adapter.kind == "session" else _reproduce(found)
         except UnreproducibleError as error:
             reasons[str(error)] = None
     raise UnreproducibleError("; ".join(reasons))
@@ -83,12 +61,9 @@ def _reproduce(found: Found) -> Reproduction:
     whole = _call(found, binding, question, own_types=own_types)
     if not answers and question.sight != "requests" and not _is_cancelled(whole):
         raise UnreproducibleError("the call sent no request that was answered")
-    certified = found.run.header.environment.packages
-    needed = requirements(library.packages, certified)
-    paths = _paths(library, found.adapter.spec)
-    ready = are_installed(library.packages, certified)
-    python = Path(sys.executable) if ready else clean_python(needed)
-    story = _story(found, binding.name if own_types else needed[0], needed)
+    environment = TrialEnvironment.with_packages(library.packages, found, _paths(library, found.adapter.spec))
+    needed = environment.requirements
+    story = story_of(found, binding.name if own_types else needed[0], needed)
     base_path = dialect.service.base_path
 
     def attempt(call: LibraryCall) -> tuple[str, Trial]:
@@ -101,7 +76,7 @@ def _reproduce(found: Found) -> Reproduction:
             source = file_source(story, narrowed, library.code(call), sent_answers, base_path)
         except ValueError as error:
             raise UnreproducibleError(f"the library cannot make this call: {error}") from error
-        return source, _try_source(source, python, paths)
+        return source, environment.try_source(source)
 
     refusal: UnreproducibleError | None = None
     trial: Trial | None = None
@@ -117,28 +92,12 @@ def _reproduce(found: Found) -> Reproduction:
         if trial.shown:
             shown = (one for one in map(attempt, _bare_calls(call, question)) if one[1].shown)
             source, trial = next(shown, (source, trial))
-            return Reproduction(source, trial, found, needed, paths)
+            return environment.reproduction(source, trial, found)
     if refusal is not None:
         raise refusal
     if trial is None:
         raise UnreproducibleError("what is wrong follows from earlier calls, and these cannot be made in a file")
-    raise UnreproducibleError(_not_shown(trial, found))
-
-
-def _try_source(source: str, python: Path, paths: tuple[str, ...]) -> Trial:
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "reproducer.py"
-        file.write_text(source, "utf-8")
-        return try_file(python, file, paths)
-
-
-def _not_shown(trial: Trial, found: Found) -> str:
-    if trial.is_gone:
-        return (
-            f"the library alone does not show it in {found.finding.place.run} ({trial.sentence}): "
-            "look at the adapter, or at its binding"
-        )
-    return f"the library alone could not be asked in {found.finding.place.run}: {trial.sentence}"
+    raise not_shown(trial, found)
 
 
 def _binding(found: Found) -> Binding:
@@ -175,13 +134,7 @@ def _call(found: Found, binding: Binding, question: Question, *, own_types: bool
     began = next(
         one for one in found.transcript.of(CallBegan) if (one.call, one.probe) == (question.call, question.probe)
     )
-    name = found.finding.place.scenario
-    own = {scenario.name: scenario for scenario in map(load, map(Path, found.run.header.files))}
-    known = {**{one.name: one for one in suite_scenarios(load_suite())}, **own}
-    scenario = scenario_named(name, known)
-    if scenario is None:
-        raise UsageError(f"scenario {name!r} of this run is no longer part of its suite")
-    options = {**binding.options, **scenario.options}
+    options = {**binding.options, **scenario_of(found).options}
     options.pop("context_tokens", None)
     wanted = str(question.steps[0]) if question.sight in ("answer", "returned") else "text"
     if own_types:
@@ -284,10 +237,3 @@ def _bare_calls(call: LibraryCall, question: Question) -> Iterator[LibraryCall]:
         yield replace(call, tools=())
     if call.system:
         yield replace(call, system=None)
-
-
-def _story(found: Found, library: str, needed: tuple[str, ...]) -> Story:
-    words = found.run.words(found.finding)
-    place, header = found.finding.place, found.run.header
-    origin = f"{found.finding.code} in {place.run} with {found.adapter.model}, found by turnproof {header.turnproof}."
-    return Story(library, words.title or words.got, words.expected or words.title, origin, needed)

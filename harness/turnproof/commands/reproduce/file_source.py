@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,14 +17,22 @@ MOST_LINES = 60
 
 _LONGEST_WORDS = 300
 
+_COMPOUND = ("async ", "case ", "class ", "def ", "for ", "if ", "match ", "try:", "while ", "with ")
+
+SILENCE = 3
+"""Seconds that a server waits after a cancel for the client to leave."""
+
 
 @dataclass(frozen=True)
 class Layout:
-    """What has lines of its own: each write of an answer, each idea (by blank lines), each message."""
+    """What has lines of its own: each write of an answer, each idea (by blank lines), each message, each answer, and
+    each body of one statement."""
 
     writes: bool
     ideas: bool
     messages: bool
+    answers: bool = True
+    bodies: bool = True
 
 
 _LAYOUTS = (
@@ -32,6 +40,8 @@ _LAYOUTS = (
     Layout(writes=False, ideas=True, messages=True),
     Layout(writes=False, ideas=False, messages=True),
     Layout(writes=False, ideas=False, messages=False),
+    Layout(writes=False, ideas=False, messages=False, answers=False),
+    Layout(writes=False, ideas=False, messages=False, answers=False, bodies=False),
 )
 
 
@@ -46,13 +56,41 @@ class Story:
     requirements: Sequence[str]
 
 
+@dataclass(frozen=True)
+class Program:
+    """What a file does with its server. `imports` are what it needs beside the standard library, `body` are the
+    definitions that ask the library, and `look` the lines behind the server's start that leave in `got` what is
+    looked at. `predicate` says whether that is the defect. `heads` says that the server keeps headers, not bodies,
+    `again` that it answers any more requests with the last answer, where it otherwise breaks off."""
+
+    imports: Sequence[str]
+    body: Callable[[Layout], Iterator[str]]
+    look: Sequence[str]
+    predicate: str
+    heads: bool = False
+    again: bool = True
+
+
 def file_source(
     story: Story, question: Question, code: LibraryCode, answers: Sequence[RecordedAnswer], base_path: str
 ) -> str:
+    """The source of the file that makes a call. Raises UnreproducibleError where it takes too many lines."""
+    program = Program(
+        code.imports,
+        lambda layout: _call(code, layout),
+        list(_look(question, base_path)),
+        _predicate(question),
+        heads=question.sight == "header",
+    )
+    return program_source(story, program, answers)
+
+
+def program_source(story: Story, program: Program, answers: Sequence[RecordedAnswer]) -> str:
     """The source of the file, as spread out as fits. Raises UnreproducibleError where it takes too many lines."""
     for layout in _LAYOUTS:
-        lines = list(_lines(story, question, code, answers, base_path, layout))
+        lines = list(_lines(story, program, answers, layout))
         lines = [line for line in lines if line or layout.ideas]
+        lines = lines if layout.bodies else list(_with_bodies(lines))
         if len(lines) <= MOST_LINES:
             return "\n".join(lines) + "\n"
     raise UnreproducibleError(
@@ -60,14 +98,7 @@ def file_source(
     )
 
 
-def _lines(
-    story: Story,
-    question: Question,
-    code: LibraryCode,
-    answers: Sequence[RecordedAnswer],
-    base_path: str,
-    layout: Layout,
-) -> Iterator[str]:
+def _lines(story: Story, program: Program, answers: Sequence[RecordedAnswer], layout: Layout) -> Iterator[str]:
     yield f'"""{_in_docstring(f"{story.library}: {story.title}")}'
     yield ""
     yield _in_docstring(story.origin)
@@ -75,15 +106,42 @@ def _lines(
     yield "# /// script"
     yield f"# dependencies = [{', '.join(_quoted(one) for one in story.requirements)}]"
     yield "# ///"
-    yield f"import asyncio, json, {'os, socket, struct, sys, time' if _has(answers, 'reset') else 'sys'}"
-    yield "from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer"
-    yield "from threading import Thread"
-    yield from code.imports
+    modules = {"asyncio", "http.server", "json", "sys", "threading", *_modules(answers)}
+    yield f"import {', '.join(sorted(modules))}"
+    yield from program.imports
     yield ""
-    yield from _answers(answers, joined=not layout.writes)
+    lines = list(_answers(answers, joined=not layout.writes))
+    yield from lines if layout.answers else ["".join(line.strip() for line in lines)]
     yield ""
-    yield from _server(answers, heads=question.sight == "header")
+    yield from _server(answers, heads=program.heads, again=program.again)
     yield ""
+    yield from program.body(layout)
+    yield ""
+    yield 'server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Server)'
+    yield "server.handle_error = lambda *words: None"
+    yield "threading.Thread(target=server.serve_forever, daemon=True).start()"
+    yield from program.look
+    yield f"expected, defect = {_words(story.expected)!r}, {program.predicate}"
+    yield 'print(f"DEFECT: expected {expected}; got {got!r}" if defect else f"gone: got {got!r}")'
+    yield "sys.exit(int(defect))"
+
+
+def _with_bodies(lines: Sequence[str]) -> Iterator[str]:
+    """The lines, with each body that is one simple statement behind what opens it."""
+    depths = [len(line) - len(line.lstrip()) for line in (*lines, "")]
+    is_written = False
+    for number, line in enumerate(lines):
+        if is_written:
+            is_written = False
+            continue
+        body = lines[number + 1].strip() if number + 1 < len(lines) else ""
+        opens = line.endswith(":") and not line.lstrip().startswith(("class ", "#"))
+        is_alone = opens and depths[number + 1] > depths[number] >= depths[number + 2]
+        is_written = is_alone and not body.endswith(":") and not body.startswith(_COMPOUND)
+        yield f"{line} {body}" if is_written else line
+
+
+def _call(code: LibraryCode, layout: Layout) -> Iterator[str]:
     yield "async def ask(url):"
     if layout.messages and len(code.messages) > 1:
         yield "    messages = ["
@@ -92,15 +150,14 @@ def _lines(
     else:
         yield f"    messages = [{', '.join(code.messages)}]"
     yield from (f"    {line}" for line in code.body)
-    yield ""
-    yield 'server = ThreadingHTTPServer(("127.0.0.1", 0), Server)'
-    yield "server.handle_error = lambda *words: None"
-    yield "Thread(target=server.serve_forever, daemon=True).start()"
-    yield from _look(question, base_path)
-    yield f"defect = {_predicate(question)}"
-    yield f"expected = {_words(story.expected)!r}"
-    yield 'print(f"DEFECT: expected {expected}; got {got!r}" if defect else f"gone: got {got!r}")'
-    yield "sys.exit(int(defect))"
+
+
+def _modules(answers: Sequence[RecordedAnswer]) -> Iterator[str]:
+    """The modules of the standard library that the server needs for these answers."""
+    if _has(answers, "reset"):
+        yield from ("os", "socket", "struct", "time")
+    if any(one.is_held for one in answers):
+        yield from ("select", "time")
 
 
 def _in_docstring(text: str) -> str:
@@ -121,25 +178,28 @@ def _has(answers: Sequence[RecordedAnswer], end: End) -> bool:
 
 
 def _answers(answers: Sequence[RecordedAnswer], *, joined: bool) -> Iterator[str]:
-    """Each answer with status, headers, its end and its pieces: a line for each piece, or one for each answer."""
+    """Each answer with status, headers, its end and its pieces: a line for each piece, or one for each answer.
+
+    Of a whole answer the last piece is empty: it ends the transfer coding.
+    """
     yield "ANSWERS, requests = ["
     for one in answers:
         head = f"    ({one.status}, {one.headers!r}, {one.end!r}, ["
+        pieces = (*one.pieces, b"") if one.end == "end" else one.pieces
         if joined:
-            yield f"{head}{', '.join(map(repr, one.pieces))}]),"
+            yield f"{head}{', '.join(map(repr, pieces))}]),"
         else:
             yield head
-            yield from (f"        {piece!r}," for piece in one.pieces)
+            yield from (f"        {piece!r}," for piece in pieces)
             yield "    ]),"
     yield "], []"
 
 
-def _server(answers: Sequence[RecordedAnswer], *, heads: bool) -> Iterator[str]:
-    """A server that answers requests in their order, and any more with the last answer. It keeps their bodies, or their
+def _server(answers: Sequence[RecordedAnswer], *, heads: bool, again: bool = True) -> Iterator[str]:
+    """A server that answers requests in their order, and `again` with the last answer. It keeps their bodies, or their
     `heads`."""
-    yield "class Server(BaseHTTPRequestHandler):"
-    yield '    protocol_version = "HTTP/1.1"'
-    yield "    log_message = lambda *words: None"
+    yield "class Server(http.server.BaseHTTPRequestHandler):"
+    yield '    protocol_version, log_message = "HTTP/1.1", lambda *words: None'
     methods = sorted({one.method for one in answers} | {"POST"})
     yield f"    def do_{methods[0]}(self):"
     body = 'json.loads(self.rfile.read(int(self.headers["content-length"])))'
@@ -148,7 +208,12 @@ def _server(answers: Sequence[RecordedAnswer], *, heads: bool) -> Iterator[str]:
     if heads:
         yield f"        {body}"
     yield f"        requests.append({'self.headers' if heads else body})"
-    yield "        status, headers, end, pieces = ANSWERS[min(len(requests), len(ANSWERS)) - 1]"
+    number = "min(len(requests), len(ANSWERS))" if again else "len(requests)"
+    yield f"        status, headers, end, pieces = ANSWERS[{number} - 1]"
+    if any(one.is_held and one.pieces[0] is None for one in answers):
+        yield "        if pieces[0] is None:"
+        yield "            self.hold()"
+        yield "            pieces = pieces[1:]"
     indent = "        "
     if any(one.end == "reset" and not one.pieces for one in answers):
         yield '        if pieces or end != "reset":'
@@ -157,13 +222,10 @@ def _server(answers: Sequence[RecordedAnswer], *, heads: bool) -> Iterator[str]:
     yield f'{indent}for name, value in {{**headers, "transfer-encoding": "chunked"}}.items():'
     yield f"{indent}    self.send_header(name, value)"
     yield f"{indent}self.end_headers()"
-    yield "        for piece in pieces:"
-    yield '            self.wfile.write(b"%x\\r\\n%b\\r\\n" % (len(piece), piece))'
-    if all(one.end == "end" for one in answers):
-        yield '        self.wfile.write(b"0\\r\\n\\r\\n")'
-    elif _has(answers, "end"):
-        yield "        if end == 'end':"
-        yield '            self.wfile.write(b"0\\r\\n\\r\\n")'
+    yield "        for piece in pieces:  # an empty one ends the answer"
+    held = any(None in one.pieces[1:] for one in answers)
+    otherwise = " if piece is not None else self.hold()" if held else ""
+    yield f'            self.wfile.write(b"%x\\r\\n%b\\r\\n" % (len(piece), piece)){otherwise}'
     if _has(answers, "stall"):
         yield "        if end == 'stall':"
         yield "            self.rfile.read(1)  # until the client leaves"
@@ -174,6 +236,10 @@ def _server(answers: Sequence[RecordedAnswer], *, heads: bool) -> Iterator[str]:
         yield "            os.close(self.connection.detach())"
     if any(one.end != "end" for one in answers):
         yield "        self.close_connection = end != 'end'"
+    if any(one.is_held for one in answers):
+        yield "    def hold(self):"
+        yield "        time.sleep(0.3), stops[-1]()  # once the client has what was written"
+        yield f"        silences.append(not select.select([self.connection], [], [], {SILENCE})[0])"
     yield from (f"    do_{method} = do_{methods[0]}" for method in methods[1:])
 
 
@@ -221,14 +287,15 @@ def _look_at_requests(question: Question) -> Iterator[str]:
         yield f"    got = requests[{question.request}].get({question.steps[0]!r})"
     elif question.others:
         places = [(question.request, question.steps), *question.others]
-        yield f"    got = [{', '.join(_place(number, steps) for number, steps in places)}]"
+        yield f"    got = [{', '.join(place_source(number, steps) for number, steps in places)}]"
     else:
-        yield f"    got = {_place(question.request, question.steps)}"
+        yield f"    got = {place_source(question.request, question.steps)}"
     yield "except (LookupError, TypeError):"
     yield '    got = f"nothing (the call: {came!r})"'
 
 
-def _place(number: int, steps: Sequence[Any]) -> str:
+def place_source(number: int, steps: Sequence[Any]) -> str:
+    """A place of a request of the file, by its number, as source."""
     return f"requests[{number}]{''.join(f'[{step!r}]' for step in steps)}"
 
 

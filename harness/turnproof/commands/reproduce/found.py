@@ -14,7 +14,7 @@ from ...judge.run_log import AdapterLine, Run
 from ...judge.verdict import Status
 from ...report.run_folders import certified_run
 from ...run.evidence import EvidenceStore
-from ...run.transcript import CallBegan, Transcript
+from ...run.transcript import CallBegan, Transcript, WireResponse
 
 
 class UnreproducibleError(TurnproofError):
@@ -75,8 +75,14 @@ def _with_transcripts(
 
 
 def _length(found: Found) -> tuple[int, int]:
-    """How much there is to read: messages of the conversation at the place, and bytes of the answers of the run."""
+    """How much there is to read: messages of the conversation at the place, and calls of the run.
+
+    Where no call is shown, it is turns up to the place, and bytes of the answers in them.
+    """
     place = found.finding.place
+    if found.adapter.kind != "adapter":
+        responses = [event for event in found.transcript.of(WireResponse) if event.turn <= place.turn]
+        return place.turn, sum(len(event.bytes_sent) for event in responses)
     began = [event for event in found.transcript.of(CallBegan) if not event.probe]
     at = [event for event in began if event.call == place.call] or began[-1:]
     return sum(len(event.messages) for event in at), len(began)

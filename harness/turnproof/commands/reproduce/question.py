@@ -43,7 +43,7 @@ call returned, at whether it returned although it should have raised, at whether
 ANY_MESSAGE = 1 << 30
 """For `Question.first_message`: the conversation may begin at any message."""
 
-_CONVERSATIONS = frozenset(("messages", "contents", "input"))
+CONVERSATIONS = frozenset(("messages", "contents", "input"))
 """Members of a request that grow with the conversation: places in them are counted from their end."""
 
 _OF_ONE_CALL = ("core/", "tools/", "thinking/", "multimodal/", "structured/", "handoff/")
@@ -164,8 +164,8 @@ class _AccusedRun:
 
     def _compared(self, request: WireRequest, number: int, others: Sequence[tuple[WireRequest, str]]) -> Question:
         """A value in this request and those that it is compared with: together they are what is wrong."""
-        steps, value = _member_of_body(request.body, self.place.pointer or "")
-        found = [(one.exchange, *_member_of_body(one.body, pointer)) for one, pointer in others]
+        steps, value = member_of_body(request.body, self.place.pointer or "")
+        found = [(one.exchange, *member_of_body(one.body, pointer)) for one, pointer in others]
         return Question(
             "request",
             request.call,
@@ -181,11 +181,10 @@ class _AccusedRun:
 
     def _at(self, request: WireRequest, number: int, text: str) -> Question:
         """The place in a request, and how much of the conversation has to stay for it to mean the same."""
-        steps, value = _existing(request.body, text)
+        steps, value = existing(request.body, text)
         refused = self.finding.code.rpartition("/")[2] in ("refused", "illegal", "outcome")
         illegal = refused or self.finding.rule is not None
-        alone = len(steps) == len(tokens(text)) and not isinstance(value, dict | list) and steps[-1:] != ()
-        alone = alone and steps[-1] not in _BY_CONTEXT
+        alone = is_alone(steps, value, text)
         earlier = False
         if not illegal and not alone and self.finding.code.startswith(_OF_SESSIONS):
             raise UnreproducibleError("it is about what a session makes of earlier answers, and a file has no session")
@@ -193,10 +192,10 @@ class _AccusedRun:
             earlier = self._demand_earlier("what the request should hold follows from earlier calls")
         if not illegal and not self._is_given(request.call):
             earlier = self._demand_earlier("what the request should hold is not in what this call was given")
-        in_conversation = steps[:1] != () and steps[0] in _CONVERSATIONS
+        in_conversation = steps[:1] != () and steps[0] in CONVERSATIONS
         # Where something is missing, a right request may have the same beside the gap: all of it is compared.
         if earlier or (in_conversation and not illegal and not (alone and value == self.finding.observed)):
-            steps, value = _member_of_body(request.body, text)
+            steps, value = member_of_body(request.body, text)
             alone = False
         first = 0
         if alone and (illegal or (not in_conversation and value == self.finding.observed)):
@@ -224,8 +223,8 @@ class _AccusedRun:
     def _is_given(self, call: int) -> bool:
         """Whether the call was given each text that is expected in its request."""
         began = next(one for one in self.transcript.of(CallBegan) if (one.call, one.probe) == (call, self.place.probe))
-        texts_given = list(_texts(to_builtins([began.messages, began.system, began.tools, self.transcript.model])))
-        texts = [] if self.finding.expected is UNSET else list(_texts(self.finding.expected))
+        texts_given = list(texts_in(to_builtins([began.messages, began.system, began.tools, self.transcript.model])))
+        texts = [] if self.finding.expected is UNSET else list(texts_in(self.finding.expected))
         return all(any(text in one for one in texts_given) for text in texts)
 
     def _held_at(self) -> int | None:
@@ -266,7 +265,7 @@ class _AccusedRun:
     def _in_answer(self, response: ProviderResponse) -> Question:
         """The place of an answer in turnproof's own types; the whole of it where the finding is about no part alone."""
         fields = {name: to_builtins(getattr(response, name)) for name in ANSWER_FIELDS}
-        steps, value = _existing(fields, self.place.pointer or "")
+        steps, value = existing(fields, self.place.pointer or "")
         if len(steps) == 1 or steps[-1:] == ("type",):
             steps, value = (), fields
         return Question("answer", self.place.call, self.place.probe, value, ("answer", *steps), whole=True)
@@ -289,7 +288,7 @@ class _AccusedRun:
         if failed is None:
             return None
         if all(one.status == 200 and one.fault in (None, *HARMLESS_FAULTS) for one in self._responses(call)):
-            return Question("raised", call, self.place.probe, _classes(failed, own_types=self.own_types), whole=True)
+            return Question("raised", call, self.place.probe, classes_of(failed, own_types=self.own_types), whole=True)
         if not self.own_types:
             raise UnreproducibleError("the call failed rightly: which error it has to be is said by the adapter")
         name = next(iter(tokens(self.place.pointer or "")), "error")
@@ -369,26 +368,32 @@ def _callback_row(event: Event) -> list[Any]:
     raise LookupError(type(event).__name__)
 
 
-def _texts(value: Any) -> Iterator[str]:
+def texts_in(value: Any) -> Iterator[str]:
     """The texts in a JSON value, without the names of members."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict | list | tuple):
         for item in value.values() if isinstance(value, dict) else value:
-            yield from _texts(item)
+            yield from texts_in(item)
+
+
+def is_alone(steps: tuple[str | int, ...], value: Any, text: str) -> bool:
+    """Whether the value at a place is there, and right or wrong by itself."""
+    found = len(steps) == len(tokens(text)) and not isinstance(value, dict | list) and steps != ()
+    return found and steps[-1] not in _BY_CONTEXT
 
 
 def _is_enforced(rule: dict[str, Any]) -> bool:
     return bool(rule.get("enforced"))
 
 
-def _existing(body: Any, text: str) -> tuple[tuple[str | int, ...], Any]:
+def existing(body: Any, text: str) -> tuple[tuple[str | int, ...], Any]:
     """The steps to a place in a body, as far as there is something, and its value; messages count from the end."""
     steps: list[str | int] = []
     here = body
     for token in tokens(text):
         if isinstance(here, list | tuple) and token.isdecimal() and int(token) < len(here):
-            counted = int(token) - len(here) if len(steps) == 1 and steps[0] in _CONVERSATIONS else int(token)
+            counted = int(token) - len(here) if len(steps) == 1 and steps[0] in CONVERSATIONS else int(token)
             steps.append(counted)
             here = here[counted]
         elif isinstance(here, dict) and token in here:
@@ -399,9 +404,9 @@ def _existing(body: Any, text: str) -> tuple[tuple[str | int, ...], Any]:
     return tuple(steps), here
 
 
-def _member_of_body(body: Any, text: str) -> tuple[tuple[str | int, ...], Any]:
+def member_of_body(body: Any, text: str) -> tuple[tuple[str | int, ...], Any]:
     """The member of a body that a place is in, all of it: what is wrong may be something beside the place."""
-    steps, value = _existing(body, text)
+    steps, value = existing(body, text)
     return (steps[:1], body[steps[0]]) if steps else (steps, value)
 
 
@@ -450,7 +455,7 @@ def member_of(response: ProviderResponse, member: Sequence[str]) -> Any:
     raise LookupError(member)
 
 
-def _classes(event: Failed, *, own_types: bool) -> list[str]:
+def classes_of(event: Failed, *, own_types: bool) -> list[str]:
     """The names of the classes that say that it was raised: the adapter's own error, or the library's behind it."""
     if own_types:
         return [event.error.rpartition(".")[2]]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from ...run.transcript import Transcript, WireRequest, WireResponse
@@ -17,13 +17,21 @@ _HOP_BY_HOP = frozenset(("connection", "content-length", "date", "keep-alive", "
 
 @dataclass(frozen=True)
 class RecordedAnswer:
-    """One answer. `pieces` are the writes that it consists of, `method` is that of the request it answers."""
+    """One answer. `pieces` are the writes that it consists of, `method` is that of the request it answers.
+
+    Where a piece is None the server cancels the turn, and waits for the client to leave before it goes on.
+    """
 
     status: int
     headers: dict[str, str]
-    pieces: tuple[bytes, ...]
+    pieces: tuple[bytes | None, ...]
     end: End
     method: str = "POST"
+
+    @property
+    def is_held(self) -> bool:
+        """Whether the server cancels the turn while it gives this answer."""
+        return None in self.pieces
 
 
 def exchanges_of(transcript: Transcript, call: int, probe: str) -> list[WireRequest]:
@@ -36,6 +44,14 @@ def answers_of(transcript: Transcript, requests: list[WireRequest]) -> tuple[Rec
     """The answers to these requests. One that was held back until the client left ends with silence."""
     responses = {one.exchange: one for one in transcript.of(WireResponse)}
     return tuple(_answer(responses[one.exchange], one.method) for one in requests if one.exchange in responses)
+
+
+def held_answer(answer: RecordedAnswer, response: WireResponse) -> RecordedAnswer:
+    """An answer with its hold: where the run cancelled the turn while the server was silent."""
+    before = response.written - response.events_after_cancel
+    if before and before > len(answer.pieces):
+        raise LookupError(f"{before} events before the cancel, of {len(answer.pieces)}")
+    return replace(answer, pieces=(*answer.pieces[:before], None, *answer.pieces[before:]))
 
 
 def _answer(response: WireResponse, method: str) -> RecordedAnswer:
