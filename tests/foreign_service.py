@@ -18,7 +18,7 @@ from typing import Any, Literal
 from aiohttp import web
 
 Trouble = Literal[
-    "refuse", "overloaded", "reset", "garbage", "slow", "endless", "key", "quota", "no-model", "huge", "stream"
+    "refuse", "overloaded", "reset", "garbage", "slow", "pause", "endless", "key", "quota", "no-model", "huge", "stream"
 ]
 
 
@@ -90,13 +90,19 @@ class ForeignService:
         finish = "length" if len(words) > limit else "tool_calls" if calls else "stop"
         words = words[:limit]
         if body.get("stream") or trouble == "stream":
-            return await self._stream(request, body, words, calls, finish, endless=trouble == "endless")
+            return await self._stream(request, body, words, calls, finish, trouble)
         message = {"role": "assistant", "content": " ".join(words), **({"tool_calls": calls} if calls else {})}
         choice = {"index": 0, "message": message, "finish_reason": finish}
         return web.json_response({**self._head(body, "chat.completion"), "choices": [choice], "usage": _usage(words)})
 
     async def _stream(
-        self, request: web.Request, body: Any, words: list[str], calls: list[Any], finish: str, *, endless: bool
+        self,
+        request: web.Request,
+        body: Any,
+        words: list[str],
+        calls: list[Any],
+        finish: str,
+        trouble: Trouble | None,
     ) -> web.StreamResponse:
         response = web.StreamResponse(headers={"content-type": "text/event-stream"})
         await response.prepare(request)
@@ -107,7 +113,9 @@ class ForeignService:
             await response.write(b"data: " + json.dumps(chunk).encode() + b"\n\n")
 
         await send({"role": "assistant", "content": ""})
-        while endless:
+        if trouble == "pause":
+            await asyncio.sleep(self.slow)
+        while trouble == "endless":
             await send({"content": self._word() + " "})
             await asyncio.sleep(0.005)
         for word in words:

@@ -50,12 +50,14 @@ def times_users_say_without_notes(messages: Iterable[Message], text: str, sessio
     A text of a request whose words are not among the session's (`user_words` of it) is the adapter's own, such as a
     note beside an image: a short text may stand within its words by chance, and counts there only as words apart.
     """
-    pattern = r"\s+".join(map(re.escape, text.split()))
-    apart = re.compile(rf"(?<!\w){pattern}(?!\w)")
+    once = re.compile(r"\s+".join(map(re.escape, text.split())))
+    apart = re.compile(rf"(?<!\w)(?:{once.pattern}\s*)+(?!\w)")  # what is said again at once is said twice
     texts = [part.text for one in messages if one.role == "user" for part in one.parts if isinstance(part, Text)]
     is_own = {each: without_blanks([each]) not in session_words for each in texts}
     of_session = without_blanks(each for each in texts if not is_own[each])
-    return of_session.count(without_blanks([text])) + sum(len(apart.findall(each)) for each in texts if is_own[each])
+    return of_session.count(without_blanks([text])) + sum(
+        len(once.findall(found[0])) for each in texts if is_own[each] for found in apart.finditer(each)
+    )
 
 
 def strings_in(value: JSON) -> Iterator[str]:

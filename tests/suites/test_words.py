@@ -50,8 +50,15 @@ def test_a_text_is_counted_each_time() -> None:
         (["Yes.", "The user says: s", "s"], 3),
         (["Yes.", "s s"], 3),
         (["Yes.\n\ns"], 2),
+        (["Yes.", "s s s"], 4),
     ],
 )
 def test_a_short_text_within_the_words_of_an_adapters_own_note_does_not_count(sent: list[str], times: int) -> None:
     session_words = user_words([Message.user("Yes."), Message.user("s")])
     assert times_users_say_without_notes([Message.user(*sent)], "s", session_words) == times
+
+
+def test_a_message_that_stands_twice_in_one_text_counts_twice() -> None:
+    sent = [Message.user("I sowed basil in bed 3.I sowed basil in bed 3.")]
+    held_words = user_words([Message.user("I sowed basil in bed 3.")])
+    assert times_users_say_without_notes(sent, "I sowed basil in bed 3.", held_words) == 2

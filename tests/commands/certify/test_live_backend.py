@@ -102,6 +102,15 @@ def test_a_service_slower_than_the_time_limit_of_a_scenario_is_nobodys_fault(
     assert {one.status for one in measured.verdicts.values()} == {Status.INCONCLUSIVE}
 
 
+def test_a_recording_that_a_client_left_for_its_time_limit_accuses_nobody(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    with serving(ForeignService(troubles=dict.fromkeys(range(4, 16), "pause"), slow=2.5)) as service:
+        measured = certify_recorded(service, monkeypatch, tmp_path, scenarios=("faults/stall",))
+    assert measured.accused() == {}
+    assert {view.transcript.end.how for view in measured.views} == {"service-fault"}
+
+
 def test_a_service_is_left_when_the_adapter_leaves_a_stream_that_does_not_end(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -34,6 +34,7 @@ class AnthropicMessages(ModuleDialect):
             "malformed-arguments",
             "refusals",
             "refuses-blanks",
+            "refuses-broken-pairs",
             "refuses-long-prompts",
             "repeated-usage",
             "results-first",

@@ -35,6 +35,7 @@ class Gemini(ModuleDialect):
             "malformed-arguments",
             "refusals",
             "refuses-blanks",
+            "refuses-broken-pairs",
             "refuses-long-prompts",
             "repeated-usage",
             "server-tools",

@@ -109,3 +109,4 @@ def _traits(surface: Surface) -> Iterator[Trait]:
         yield "refusals"
     if surface in (Surface.OPENAI, Surface.AZURE):
         yield "call-id-form"
+        yield "refuses-broken-pairs"

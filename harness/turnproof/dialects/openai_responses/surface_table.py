@@ -16,7 +16,17 @@ _HELD: frozenset[Trait] = frozenset({"held-history", "items-by-id"})
 _SEALED: frozenset[Trait] = frozenset({"seals-on-request", "signed-thinking", "summarised-reasoning"})
 _EVERYWHERE: frozenset[Trait] = frozenset({"calls-in-pieces", "malformed-arguments", "text-blocks"})
 _KEYED: frozenset[Trait] = _EVERYWHERE | {"key-checks"}
-_OF_THE_MAKER: frozenset[Trait] = _KEYED | _HELD | _SEALED | {"call-id-form", "refusals", "refuses-long-prompts"}
+_OF_THE_MAKER: frozenset[Trait] = (
+    _KEYED
+    | _HELD
+    | _SEALED
+    | {
+        "call-id-form",
+        "refusals",
+        "refuses-broken-pairs",
+        "refuses-long-prompts",
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -243,8 +243,14 @@ class CassetteResponder:
     def _judge_service(self, run: ServerRun, exchange: Exchange, call: Call, answer: Rendered) -> None:
         exchange.origin = "service"
         read = run.dialect.read_response(answer.status, answer.headers, answer.body)
-        if exchange.extra or (answer.status == 200 and not read.complete):
-            return  # where the recording was cut, the client had left
+        if exchange.extra:
+            return
+        if answer.status == 200 and not read.complete:
+            # Where the turn has nothing that cuts an answer, the client had left a service that was too slow.
+            turn = run.turn
+            if turn is not None and exchange.child is None and not (turn.faults or turn.cut or turn.beside):
+                run.service_fault = run.service_fault or "the recorded answer has no end: its client had left"
+            return
         words = answer_in_words(answer.status, read)
         failure = service_failure(run.dialect, call, answer, read, words, imitates=self._imitates)
         run.service_fault = run.service_fault or failure
