@@ -19,6 +19,7 @@ pytestmark = [
 ]
 
 PEER = "turnproof_adapters.peers.pydantic_ai:BINDING"
+AGENT = "turnproof_adapters.peers.pydantic_ai_agent:SESSION"
 SCENARIOS = ("faults/no_end", "tools/illegal_names", "handoff/from_elsewhere", "basics/four_turns")
 
 MENDED = """
@@ -42,13 +43,21 @@ def run_file(file: Path, *folders: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False, env=environment)
 
 
-@pytest.fixture(scope="module")
-def certified(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("peer")
-    words = [word for name in SCENARIOS for word in ("--scenario", name)]
-    done = turnproof(folder, "certify", PEER, "--backend", "emulate", *words, "--out", "reports")
+def certify(folder: Path, peer: str, scenarios: tuple[str, ...]) -> Path:
+    words = [word for name in scenarios for word in ("--scenario", name)]
+    done = turnproof(folder, "certify", peer, "--backend", "emulate", *words, "--out", "reports")
     assert done.returncode == 1, done.stdout + done.stderr
     return folder
+
+
+@pytest.fixture(scope="module")
+def certified(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return certify(tmp_path_factory.mktemp("peer"), PEER, SCENARIOS)
+
+
+@pytest.fixture(scope="module")
+def certified_agent(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return certify(tmp_path_factory.mktemp("agent"), AGENT, ("faults/no_end", "tools/illegal_names"))
 
 
 @pytest.mark.parametrize(
@@ -60,7 +69,21 @@ def certified(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ],
 )
 def test_the_library_alone_shows_it(certified: Path, tmp_path: Path, code: str, message: str) -> None:
-    file = tmp_path / "shown.py"
+    assert_shown(certified, tmp_path / "shown.py", code, message)
+
+
+@pytest.mark.parametrize(
+    ("code", "message"),
+    [
+        ("tools/names-are-legal", "got 'a.b'"),
+        ("errors/a-stream-without-its-end-is-no-answer", "got 'Monday: bed 3 was'"),
+    ],
+)
+def test_the_librarys_agent_alone_shows_it(certified_agent: Path, tmp_path: Path, code: str, message: str) -> None:
+    assert_shown(certified_agent, tmp_path / "shown.py", code, message)
+
+
+def assert_shown(certified: Path, file: Path, code: str, message: str) -> None:
     done = turnproof(certified, "reproduce", code, "--out", str(file))
     assert done.returncode == 0, done.stderr
     source = file.read_text("utf-8")

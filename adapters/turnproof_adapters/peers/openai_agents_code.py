@@ -83,6 +83,6 @@ class OpenAIAgentsCode:
             yield "task = asyncio.ensure_future(Runner.run(agent, text, **options))"
             yield "result = await task"
         if self._memory == "chain":
-            yield "last = result.last_response_id or last"
-            yield "items += result.to_input_list()"
+            yield "if result.last_response_id and result.final_output is not None:"
+            yield "    last, items = result.last_response_id, items + result.to_input_list()"
         yield "reply = str(result.final_output)"

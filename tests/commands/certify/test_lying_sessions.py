@@ -147,4 +147,5 @@ def test_a_session_that_waits_for_ever_behind_a_tool_hangs_by_its_own_name(
     status, message = found.status("core/turns-come-to-an-end")
     assert status == "violated"
     assert message.startswith("The session hung.")
-    assert "no sign of life for 1.5 s, in turn 0 (and" in message
+    call = 'read_sensor({"bed": "3"})'
+    assert f"no sign of life for 1.5 s, in turn 0; no request has a result of {call} (and" in message

@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 import dataclasses
 import hashlib
+import json
 import pickle
 import threading
 import time
@@ -20,10 +21,11 @@ from typing import Any, NamedTuple
 import msgspec
 
 from ..._base.canonical import canonical
+from ..._base.printable import one_line
 from ..._base.secrets import secret_in
 from ...dialects.base import Evidence, Refusal
 from ...errors import HarnessError
-from ...messages import Text
+from ...messages import FunctionCall, Text, thaw
 from ...scenarios.model import Scenario
 from ...wire.emulator.server_run import CANARY_KEY, Arrived, Exchange, ServerRun
 from ...wire.emulator.service_failures import REFUSALS
@@ -43,6 +45,9 @@ SERVICE_RULE = "service/refused"
 _LONGEST_REFUSAL = 1000
 """Characters of a refusal that is in no form of the API."""
 
+_LONGEST_ARGUMENTS = 100
+"""Characters of a call's arguments in a sentence."""
+
 _ACK = pickle.dumps(("ack", None))
 """What the run waits for, thousands of times: written once."""
 
@@ -51,6 +56,14 @@ _CLOSING_LIMIT = 3.0
 
 _DEEPEST = 150
 """Levels of a body that is kept as JSON: a payload at its deepest, and the request around it."""
+
+
+def _call_for_people(call: FunctionCall) -> str:
+    """A tool call with its arguments, as far as they fit on a line."""
+    arguments = one_line(json.dumps(thaw(call.args), ensure_ascii=False))
+    return (
+        f"{one_line(call.name)}({arguments[:_LONGEST_ARGUMENTS]}{'…' if len(arguments) > _LONGEST_ARGUMENTS else ''})"
+    )
 
 
 class Gathering:
@@ -154,6 +167,17 @@ class Gathering:
         """Where the run is, for people."""
         turn = f"in turn {self._turn}" if self._turn >= 0 else "before the first turn"
         return turn + (f", provider call {self._call}" if self._call >= 0 else "")
+
+    def calls_without_results(self) -> str:
+        """The tool calls of the last answer, which no request has brought results of, for people; empty where it has
+        none. Its tools may not have returned, or the session waits behind them for something else."""
+        exchanges = self._run.one_by_one
+        if not exchanges or exchanges[-1].ended != "completed" or exchanges[-1].turn != self._turn:
+            return ""
+        last = exchanges[-1]
+        answer = self._run.dialect.read_response(last.status, last.headers, bytes(last.body))
+        calls = [_call_for_people(part) for part in answer.parts if isinstance(part, FunctionCall)]
+        return f"; no request has a result of {' and '.join(calls)}" if calls else ""
 
     def finish(self, end: RunEnded) -> tuple[Event, ...]:
         """All events, with exchanges that belong to no call (or to one that never returned) and leaks."""

@@ -86,7 +86,8 @@ class WorkerSlot(ABC):
                     if gathering.waits_for_service(limit):
                         continue
                     self._discard()
-                    return RunEnded(how="hung", detail=f"no sign of life for {limit:g} s, {gathering.place()}")
+                    where = gathering.place() + gathering.calls_without_results()
+                    return RunEnded(how="hung", detail=f"no sign of life for {limit:g} s, {where}")
                 events, moments, kind, payload = conn.recv()
                 gathering.note(events, moments)
                 limit = self._time_limit
