@@ -60,6 +60,14 @@ def test_a_system_text_that_is_missing_is_seen_in_a_whole_request_with_all_that_
     assert (found.steps, found.observed, found.whole) == ((), {"messages": []}, True)
 
 
+@pytest.mark.parametrize("values", [{"expected": 2, "observed": 3}, {}])
+def test_requests_that_should_not_be_there_are_not_said_to_be_wrong_by_their_bodies(values: dict[str, Any]) -> None:
+    with pytest.raises(UnreproducibleError, match="show in no single turn"):
+        session_question(
+            finding("core/side-requests-stay-few/too-many", Side.REQUEST, exchange=0, **values), run(request(0, a=1))
+        )
+
+
 def test_what_is_wrong_in_a_conversation_is_compared_with_all_of_it() -> None:
     messages = [{"role": "user", "content": "Hello"}]
     found = session_question(

@@ -122,6 +122,8 @@ class _AccusedTurn:
         if place.pointer is None:
             return None
         steps, value = existing(request.body, place.pointer)
+        if not steps and (self.finding.expected is UNSET or isinstance(self.finding.observed, int)):
+            return None  # that there is such a request at all, or how many: no body shows that
         illegal = self.finding.code.rpartition("/")[2] in ("refused", "illegal") or self.finding.rule is not None
         alone = is_alone(steps, value, place.pointer)
         in_conversation = steps[:1] != () and steps[0] in CONVERSATIONS
