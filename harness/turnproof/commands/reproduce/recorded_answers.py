@@ -50,7 +50,7 @@ def held_answer(answer: RecordedAnswer, response: WireResponse) -> RecordedAnswe
     """An answer with its hold: where the run cancelled the turn while the server was silent."""
     before = response.written - response.events_after_cancel
     if before and before > len(answer.pieces):
-        raise LookupError(f"{before} events before the cancel, of {len(answer.pieces)}")
+        raise LookupError(f"the cancel came behind event {before}, and the answer has {len(answer.pieces)}")
     return replace(answer, pieces=(*answer.pieces[:before], None, *answer.pieces[before:]))
 
 
