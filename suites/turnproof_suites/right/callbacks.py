@@ -54,7 +54,7 @@ class _ThinkingByCharacter(Broken):
 
 
 class _PiecesCollected(Broken):
-    """Hands pieces on when they are complete by `size_of`, and the rest before anything else is handed on."""
+    """Hands pieces on when they are complete by `size_of`, and the rest before anything else of the answer."""
 
     callback: CallbackName = "on_chunk"
 
@@ -90,7 +90,7 @@ class _PiecesCollected(Broken):
 
         changed = inputs.with_callback(self.callback, lambda _: gather)
         for name in _CALLBACKS:
-            if name != self.callback:
+            if name not in (self.callback, "on_usage"):  # figures come with every piece at some APIs
                 changed = changed.with_callback(name, flushing)
         try:
             return super().call(changed, proceed)
