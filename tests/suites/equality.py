@@ -36,6 +36,7 @@ RELATIONS: Mapping[str, tuple[str, ...]] = {
         "turnproof.dialects.tool_pairing:without_additions",
         "turnproof_suites.reading:names_on_the_wire",
     ),
+    "schemas, in whatever form": ("turnproof.dialects.schema_members:lost_members",),
     "values, whatever their spelling is": (
         "turnproof.dialects.atoms:same_json",
         "turnproof.dialects.text_equality:parses_to",
@@ -43,6 +44,7 @@ RELATIONS: Mapping[str, tuple[str, ...]] = {
     "thoughts without a signature, in one part or several": ("turnproof_suites.reading:thought_runs",),
     "signatures, whatever key they are kept under": ("turnproof.dialects.atoms:tokens_of",),
     "media, inline or by reference": ("turnproof.dialects.atoms:media_key",),
+    "pictures, written again or without their type": ("turnproof.dialects.pictures:with_held_pictures",),
     "instructions, in the system text or between messages": (
         "turnproof.dialects.preamble:system_differences",
         "turnproof.dialects.preamble:settled_instructions",
