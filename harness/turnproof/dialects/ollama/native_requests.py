@@ -118,7 +118,7 @@ def _messages(raw_messages: list[Any]) -> list[Message]:
 
 
 def _parts(message: Mapping[str, Any], where: str) -> tuple[Part, ...]:
-    """Thinking, text, images: the order in which the fields of one message are told, its calls behind them."""
+    """The thinking, text and images of a message, which has a field for each. Its calls come after them."""
     thinking = field(message, "thinking", str, f"{where}.thinking")
     content = field(message, "content", str, f"{where}.content")
     return (

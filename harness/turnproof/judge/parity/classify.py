@@ -118,7 +118,8 @@ def _is_made_up_result(value: object, session_messages: Sequence[dict[str, objec
     parts = [part for message in session_messages for part in _parts(message)]
     unanswered = {part.get("id") for part in parts if part.get("part") == "call"}
     unanswered -= {part.get("call_id") for part in parts if part.get("part") == "result"}
-    return all(part.get("call_id") in unanswered for part in _parts(value))
+    results = _parts(value)
+    return bool(results) and all(part.get("call_id") in unanswered for part in results)
 
 
 def _parts(message: dict[str, object]) -> list[dict[str, object]]:

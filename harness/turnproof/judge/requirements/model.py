@@ -185,10 +185,10 @@ def in_words(lacking: Iterable[str], kind: SubjectKind = "adapter") -> str:
     names = list(lacking)
     traits = [name.removeprefix("wire:") for name in names if name.startswith("wire:")]
     claims = [name for name in names if not name.startswith("wire:")]
-    habits = [name.removeprefix("refuses-").replace("-", " ") for name in traits if name.startswith("refuses-")]
-    things = [name for name in traits if not name.startswith("refuses-")]
-    reasons = [f"the wire API has no {' and no '.join(things)}"] if things else []
-    reasons += [f"the wire API refuses no {' and no '.join(habits)}"] if habits else []
+    accepted = [name.removeprefix("refuses-").replace("-", " ") for name in traits if name.startswith("refuses-")]
+    absent = [name for name in traits if not name.startswith("refuses-")]
+    reasons = [f"the wire API has no {' and no '.join(absent)}"] if absent else []
+    reasons += [f"the wire API refuses no {' and no '.join(accepted)}"] if accepted else []
     reasons += [f"the {kind} does not claim {', '.join(claims)}"] if claims else []
     return "; ".join(reasons)
 
