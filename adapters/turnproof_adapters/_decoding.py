@@ -22,7 +22,9 @@ def decode_json(decoder: msgspec.json.Decoder[_T], data: bytes) -> _T:
         if _HALF.search(data) is None:
             raise
     # Half of a surrogate pair, which msgspec does not read.
-    return convert_to(json.loads(data, parse_constant=_no_number), decoder.type)
+    kind: Any = decoder.type  # a `type` to msgspec before 0.23, and a `TypeForm` since
+    found: _T = convert_to(json.loads(data, parse_constant=_no_number), kind)
+    return found
 
 
 def decode_arguments(text: str) -> Any:
