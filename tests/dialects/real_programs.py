@@ -56,6 +56,8 @@ class Codex(Program):
     variable = "TURNPROOF_CODEX"
     dialect = "openai-responses@codex"
     model = "gpt-5.5"
+    websockets: ClassVar[bool] = False
+    retries: ClassVar[int] = 0
 
     def __init__(self, home: Path, base_url: str) -> None:
         self._home = home
@@ -76,8 +78,9 @@ name = "emulator"
 base_url = "{base_url}"
 env_key = "EMULATOR_KEY"
 wire_api = "responses"
+supports_websockets = {str(self.websockets).lower()}
 request_max_retries = 0
-stream_max_retries = 0
+stream_max_retries = {self.retries}
 [features]
 plugins = false
 apps = false
@@ -100,6 +103,13 @@ default_tools_approval_mode = "approve"
             if event.get("type") == "thread.started":
                 self._session = str(event["thread_id"])
         return outcome
+
+
+class CodexOnSockets(Codex):
+    """The same where the connection owns the conversation; a broken answer is asked for again."""
+
+    websockets = True
+    retries = 1
 
 
 class GeminiCli(Program):

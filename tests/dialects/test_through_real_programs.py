@@ -5,6 +5,7 @@ Which programs, says the environment: `TURNPROOF_CODEX` (Codex CLI 0.169), `TURN
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from turnproof.scenarios.loader import from_data
 from turnproof.wire.emulator import EmulatorServer, ScriptResponder
 from turnproof.wire.emulator.server_run import Exchange
 
-from .real_programs import SYSTEM, Codex, GeminiCli, Program, named_by
+from .real_programs import SYSTEM, Codex, CodexOnSockets, GeminiCli, Program, named_by
 
 TOOLS = [
     {"name": "read_sensor", "description": "Read one sensor", "takes": {"bed": "string"}},
@@ -73,8 +74,8 @@ class Trial:
         wire = self.run.dialect
         self.differences.append(wire.differences(self.history, SYSTEM, self.run.tools, call, self.model))
         answer = wire.read_response(exchange.status, exchange.headers, bytes(exchange.body))
-        if exchange.status != 200:
-            return
+        if exchange.status != 200 or exchange.ended != "completed":
+            return  # no answer, or one that is asked for again
         parts = tuple(_under_own_name(part) for part in answer.parts)
         self.history.append(Message("model", parts))
         calls = [part for part in parts if isinstance(part, FunctionCall)]
@@ -102,6 +103,13 @@ def codex(tmp_path: Path) -> Iterator[Trial]:
 
 
 @pytest.fixture
+def codex_on_sockets(tmp_path: Path) -> Iterator[Trial]:
+    named_by(CodexOnSockets.variable)
+    with EmulatorServer() as server:
+        yield Trial(CodexOnSockets, server, tmp_path)
+
+
+@pytest.fixture
 def gemini(tmp_path: Path) -> Iterator[Trial]:
     named_by(GeminiCli.variable)
     with EmulatorServer() as server:
@@ -122,6 +130,39 @@ def test_codex_tells_a_resumed_session_whole(codex: Trial) -> None:
     exchanges = codex.turn(AGAIN)
     assert refusals(exchanges) == []
     assert codex.differences == [[], [], [], []]
+
+
+def test_codex_goes_on_from_the_last_answer_on_its_socket_and_sends_what_is_new(codex_on_sockets: Trial) -> None:
+    exchanges = codex_on_sockets.turn(MEASURE)
+    assert [exchange.status for exchange in exchanges] == [101, 200, 200, 200, 200]
+    assert refusals(exchanges) == []
+    assert codex_on_sockets.differences == [[], [], []]
+    warm_up, *messages = [json.loads(exchange.request.body) for exchange in exchanges[1:]]
+    assert warm_up["generate"] is False
+    answered = [json.loads(bytes(exchange.body).splitlines()[-1])["response"]["id"] for exchange in exchanges[1:-1]]
+    assert [message["previous_response_id"] for message in messages] == answered
+    results = ["function_call_output"]
+    assert [[item["type"] for item in message["input"]] for message in messages[1:]] == [results * 2, results]
+
+
+def test_codex_tells_a_resumed_session_whole_on_a_new_socket(codex_on_sockets: Trial) -> None:
+    codex_on_sockets.turn(MEASURE)
+    exchanges = codex_on_sockets.turn(AGAIN)
+    assert refusals(exchanges) == []
+    assert codex_on_sockets.differences == [[], [], [], []]
+    assert len(json.loads(exchanges[-1].request.body)["input"]) > len(MEASURE["model"])
+
+
+def test_codex_tells_everything_again_behind_a_socket_that_broke(codex_on_sockets: Trial) -> None:
+    codex_on_sockets.turn(PLAIN)
+    broken = {"kind": "reset", "after": "text:1"}
+    exchanges = codex_on_sockets.turn({**AGAIN, "faults": broken})
+    assert refusals(exchanges) == []
+    assert [exchange.status for exchange in exchanges] == [101, 200, 200, 101, 200]
+    assert codex_on_sockets.differences == [[], [], []]
+    again = json.loads(exchanges[-1].request.body)
+    assert "previous_response_id" not in again
+    assert [item["role"] for item in again["input"] if item["type"] == "message"][-3:] == ["user", "assistant", "user"]
 
 
 def test_gemini_cli_tells_a_resumed_session_without_calls_whole(gemini: Trial) -> None:

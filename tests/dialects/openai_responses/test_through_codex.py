@@ -274,5 +274,13 @@ def test_a_request_that_does_not_say_otherwise_is_of_a_turn(metadata: str) -> No
     assert call.operation == "generate"
 
 
+@pytest.mark.parametrize(("kind", "operation"), [("turn", "generate"), ("prewarm", "other")])
+def test_a_message_on_a_socket_says_itself_what_it_is_for(kind: str, operation: str) -> None:
+    metadata = {"x-codex-turn-metadata": json.dumps({"request_kind": kind})}
+    call = THROUGH.parse(request("prewarm", client_metadata=metadata), WORLD)
+    assert isinstance(call, Call)
+    assert call.operation == operation
+
+
 def test_the_program_is_given_an_address_as_openai_s_client_is() -> None:
     assert THROUGH.service.base_path == "/v1"

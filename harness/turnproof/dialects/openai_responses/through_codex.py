@@ -38,7 +38,7 @@ class ThroughCodex(OpenAIResponses):
             return found
         others = (tool for tool in found.tools if not _is_of_the_caller(tool.parameters))
         found = replace(found, tools=(*others, *(tool for _, tool in _caller_tools(found))))
-        return found if _is_of_a_turn(request) else as_side_request(found)
+        return found if _is_of_a_turn(request, found) else as_side_request(found)
 
     def validate(self, request: HttpRequest, call: Call, world: World) -> list[Refusal]:
         return super().validate(request, as_generation(call), world)
@@ -59,9 +59,17 @@ class ThroughCodex(OpenAIResponses):
         return replace(plain, parts=tuple(_placed(part, homes) for part in plain.parts))
 
 
-def _is_of_a_turn(request: HttpRequest) -> bool:
-    """Whether the program asks for an answer to the user; it says of every request what kind it is."""
-    metadata = json_of(request.headers.get("x-codex-turn-metadata", "").encode())
+_METADATA = "x-codex-turn-metadata"
+
+
+def _is_of_a_turn(request: HttpRequest, call: Call) -> bool:
+    """Whether the program asks for an answer to the user; it says of every request what kind it is.
+
+    A message on a socket says so in its body. The headers are those of the handshake there, which is about the first.
+    """
+    own = (call.body or {}).get("client_metadata")
+    written = own.get(_METADATA) if isinstance(own, Mapping) else None
+    metadata = json_of((written if isinstance(written, str) else request.headers.get(_METADATA, "")).encode())
     return not isinstance(metadata, dict) or metadata.get("request_kind", "turn") == "turn"
 
 
