@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from dataclasses import dataclass
 from operator import attrgetter
 from pathlib import Path
@@ -104,6 +106,14 @@ def test_every_contract_is_kept() -> None:
     done = lint_imports(ROOT)
     assert done.returncode == 0, done.stdout
     assert " 0 broken." in done.stdout
+
+
+def test_the_architecture_page_shows_the_layers_of_the_contract() -> None:
+    contract = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["importlinter"]["contracts"][0]
+    page = (ROOT / "docs" / "architecture.md").read_text("utf-8")
+    block = page[page.index("```text\n__main__") :].split("```")[1].removeprefix("text\n")
+    shown = [re.findall(r"\w+", line.partition(" (")[0]) for line in block.splitlines()]
+    assert shown == [layer.split(" | ") for layer in contract["layers"]]
 
 
 @pytest.mark.parametrize("breach", BREACHES, ids=attrgetter("id"))
