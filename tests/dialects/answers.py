@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from hypothesis import strategies as st
@@ -54,6 +54,22 @@ COMMON: Mapping[str, Reply] = {
 """Answers that every service of typed items or steps may give."""
 
 
+def in_words(parts: Sequence[Part]) -> list[tuple[Any, ...]]:
+    """The parts of an answer as plain tuples, to compare with what an official client makes of the same bytes."""
+    found: list[tuple[Any, ...]] = []
+    for part in parts:
+        match part:
+            case Thought(text=text, provider_data=data):
+                found.append(("thought", text, next(iter(data.data.values())) if data else None))
+            case Text(text=text):
+                found.append(("text", text))
+            case FunctionCall(id=call_id, name=name, args=args):
+                found.append(("call", call_id, name, dict(args)))
+            case _:
+                found.append(("other", getattr(part, "kind", "")))
+    return found
+
+
 def data(rendered: Rendered) -> bytes:
     """The body of an answer."""
     return b"".join(event.data for event in rendered.events)
@@ -80,7 +96,7 @@ class AnswerKit:
     prompt: PromptUsage
     made_up_id: str
     raw_finish: str
-    replies: Mapping[str, Reply]
+    replies: Mapping[str, Reply] = field(default_factory=lambda: {"calls": COMMON["calls"]})
     whole: str = "whole"
     streams: tuple[str, ...] = ("stream",)
     shows: tuple[type[Part], ...] = (Thought, Text, FunctionCall)

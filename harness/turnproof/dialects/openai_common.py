@@ -10,7 +10,6 @@ under `copilot`: the token to the second in which it ends. The real answer also 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from ..messages import JSON, thaw
@@ -18,6 +17,7 @@ from .atoms import same_json
 from .base import World
 from .preamble import same_schema
 from .seeded_random import HEX, seeded_word
+from .tables import ErrorKinds, load_errors
 
 WRONG_KEY = (
     "Incorrect API key provided: ***. You can find your API key at https://platform.openai.com/account/api-keys."
@@ -59,21 +59,8 @@ def _not_null(schema: dict[str, Any]) -> dict[str, Any]:
     return schema
 
 
-_ACCESS_DENIED = (
-    "Access denied due to invalid subscription key or wrong API endpoint. Make sure to provide a valid key for an "
-    "active subscription and use a correct regional API endpoint for your resource."
-)
-_UNAVAILABLE = "The service is temporarily unable to process your request. Please try again later."
-AZURE_KINDS: Mapping[int, tuple[str, str]] = {
-    400: ("BadRequest", "Invalid input format."),
-    401: ("401", _ACCESS_DENIED),
-    403: ("403", "Access denied."),
-    404: ("404", "Resource not found"),
-    429: ("RateLimitReached", "Your requests to gpt-4o for gpt-4o in westeurope have exceeded rate limit."),
-    500: ("InternalServerError", "The server had an error while processing your request. Sorry about that!"),
-    503: ("ServiceUnavailable", _UNAVAILABLE),
-}
-"""The kinds of Azure's own errors by status; every other refusal comes from the model's maker, in the maker's form."""
+AZURE_KINDS: ErrorKinds = load_errors(__package__)["azure"]
+"""The kinds of Azure's own errors by status."""
 
 NO_DEPLOYMENT = "DeploymentNotFound"
 """The code of Azure for a model that is no deployment."""

@@ -7,9 +7,8 @@ from typing import Any
 
 from turnproof.dialects.anthropic_messages import DIALECT
 from turnproof.dialects.base import Call, PromptUsage, Rendered, Reply, World
-from turnproof.messages import FinishReason
 
-from ..answers import LOOK, TOOLS, AnswerKit, read_back, reply
+from ..answers import TOOLS, AnswerKit, read_back
 from .builders import world
 
 MODEL = "claude-sonnet-4-5"
@@ -33,5 +32,4 @@ ANSWERS = AnswerKit(
     PROMPT,
     made_up_id="toolu_01.+",
     raw_finish="tool_use",
-    replies={"calls": reply(*LOOK, finish=FinishReason.TOOL_USE)},
 )

@@ -7,10 +7,9 @@ from functools import partial
 from turnproof.dialects.antigravity import DIALECT
 from turnproof.dialects.antigravity.call import AntigravityCall
 from turnproof.dialects.base import PromptUsage, Rendered, Reply, World
-from turnproof.messages import FinishReason, FunctionCall, Text, Thought
+from turnproof.messages import FunctionCall, Text, Thought
 
-from .. import answers
-from ..answers import AnswerKit, read_back, reply
+from ..answers import AnswerKit, read_back
 from .builders import CLAUDE, GEMINI, OPENING, SENSOR, Ask, envelope, read, world
 
 FORMS = ("batch", "sse", "array")
@@ -43,7 +42,6 @@ def _kit(model: str, raw_finish: str) -> AnswerKit:
         PROMPT,
         made_up_id=".+",
         raw_finish=raw_finish,
-        replies={"calls": reply(*answers.LOOK, finish=FinishReason.TOOL_USE)},
         whole="batch",
         streams=("sse", "array"),
     )

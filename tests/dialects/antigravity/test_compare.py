@@ -7,7 +7,7 @@ import pytest
 from turnproof.dialects.antigravity import DIALECT
 from turnproof.dialects.antigravity.compare import ALLOWED
 from turnproof.dialects.base import Evidence, WireDifference
-from turnproof.dialects.gemini.allowed import ALLOWED as GEMINI_ALLOWED
+from turnproof.dialects.gemini.compare import ALLOWED as GEMINI_ALLOWED
 from turnproof.messages import FunctionCall, Message, ProviderData, Text, Thought, ToolResult
 
 from ..gemini.builders import SIGNATURE

@@ -7,9 +7,9 @@ from functools import partial
 from turnproof.dialects.base import PromptUsage, Rendered, Reply, ReplyPart, World
 from turnproof.dialects.gemini import DIALECT
 from turnproof.dialects.gemini.surfaces import GeminiCall, Surface
-from turnproof.messages import FinishReason, Text, Thought, ToolSchema
+from turnproof.messages import Text, Thought, ToolSchema
 
-from ..answers import LOOK, AnswerKit, chunks, read_back, reply
+from ..answers import AnswerKit, chunks, read_back, reply
 from ..requests import Json
 from .builders import MODEL, world
 
@@ -61,7 +61,6 @@ ANSWERS = AnswerKit(
     PROMPT,
     made_up_id=".{8}",
     raw_finish="STOP",
-    replies={"calls": reply(*LOOK, finish=FinishReason.TOOL_USE)},
     whole="batch",
     streams=("sse", "array"),
 )

@@ -14,11 +14,11 @@ import pytest
 
 from turnproof.dialects.base import Refusal
 from turnproof.dialects.gemini_interactions import DIALECT, rules
-from turnproof.messages import FunctionCall, Opaque, Part, Text, Thought
+from turnproof.messages import FunctionCall, Text
 from turnproof.scenarios.model import Fault
 from turnproof.wire.emulator import EmulatorServer
 
-from ..answers import LOOK, reply
+from ..answers import LOOK, in_words, reply
 from ..responders import ScriptedService, service_fixtures
 from .builders import MODEL, SCHEMA
 from .described import event_faults, faults
@@ -67,28 +67,12 @@ def in_neutral_form(steps: Any) -> list[tuple[Any, ...]]:
     return found
 
 
-def ours(parts: tuple[Part, ...]) -> list[tuple[Any, ...]]:
-    """The same of what we read."""
-    found: list[tuple[Any, ...]] = []
-    for part in parts:
-        match part:
-            case Thought(text=text, provider_data=data):
-                found.append(("thought", text, next(iter(data.data.values())) if data else None))
-            case Text(text=text):
-                found.append(("text", text))
-            case FunctionCall(id=call_id, name=name, args=args):
-                found.append(("call", call_id, name, dict(args)))
-            case Opaque(kind=kind):
-                found.append(("other", kind))
-    return found
-
-
 @pytest.mark.parametrize("name", REPLIES)
 def test_the_client_reads_a_batch_answer_as_we_do(name: str, service: Service) -> None:
     service.responder.reply = REPLIES[name]
     interaction = service.client.interactions.create(**ASK, automatic_continuation=False)
     answer = service.answer()
-    assert in_neutral_form(interaction.steps) == ours(answer.parts)
+    assert in_neutral_form(interaction.steps) == in_words(answer.parts)
     assert interaction.status == answer.raw_finish
     assert answer.usage is not None
     assert interaction.usage.total_input_tokens == answer.usage.prompt_tokens

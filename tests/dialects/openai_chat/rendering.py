@@ -7,9 +7,9 @@ from typing import Any
 from turnproof.dialects.base import PromptUsage, Rendered, Reply, WireAnswer
 from turnproof.dialects.openai_chat import DIALECT, SURFACES
 from turnproof.dialects.openai_chat.surfaces import ChatCall, Surface
-from turnproof.messages import FinishReason, FunctionCall, Text
+from turnproof.messages import FunctionCall, Text
 
-from ..answers import LOOK, TOOLS, AnswerKit, data, reply
+from ..answers import TOOLS, AnswerKit, data
 from .builders import MODELS, world
 
 PROMPT = PromptUsage(70, cache_read=128)
@@ -39,7 +39,6 @@ def _kit(surface: Surface) -> AnswerKit:
         PROMPT,
         made_up_id=".+",
         raw_finish="tool_calls",
-        replies={"calls": reply(*LOOK, finish=FinishReason.TOOL_USE)},
         shows=(Text, FunctionCall),
         optional_events=2,
         issues=False,

@@ -12,10 +12,10 @@ import pytest
 
 from turnproof.dialects.base import Refusal
 from turnproof.dialects.openai_responses import DIALECT, rules
-from turnproof.messages import FunctionCall, Part, Text, Thought
+from turnproof.messages import Text
 from turnproof.scenarios.model import Fault
 
-from ..answers import LOOK, reply
+from ..answers import LOOK, in_words, reply
 from ..responders import service_fixtures
 from .builders import CLOSED, MODEL
 from .client_service import ClientService
@@ -50,28 +50,12 @@ def in_neutral_form(response: Any) -> list[tuple[Any, ...]]:
     return found
 
 
-def ours(parts: tuple[Part, ...]) -> list[tuple[Any, ...]]:
-    """The same of what we read."""
-    found: list[tuple[Any, ...]] = []
-    for part in parts:
-        match part:
-            case Thought(text=text, provider_data=data):
-                found.append(("thought", text, data.data["encrypted"] if data else None))
-            case Text(text=text):
-                found.append(("text", text))
-            case FunctionCall(id=call_id, name=name, args=args):
-                found.append(("call", call_id, name, dict(args)))
-            case _:
-                found.append(("other", getattr(part, "kind", "")))
-    return found
-
-
 @pytest.mark.parametrize("name", REPLIES)
 def test_the_client_reads_a_batch_answer_as_we_do(name: str, service: ClientService) -> None:
     service.responder.reply = REPLIES[name]
     response = service.client.responses.create(**ASK)
     answer = service.answer()
-    assert in_neutral_form(response) == ours(answer.parts)
+    assert in_neutral_form(response) == in_words(answer.parts)
     assert answer.usage is not None
     assert response.usage.input_tokens == answer.usage.prompt_tokens
     assert response.usage.input_tokens_details.cached_tokens == answer.usage.cache_read_tokens
@@ -88,7 +72,7 @@ def test_the_client_reads_a_stream_as_we_do(name: str, service: ClientService) -
     answer = service.answer()
     last = events[-1]
     assert last.type in ("response.completed", "response.incomplete", "response.failed")
-    assert in_neutral_form(last.response) == ours(answer.parts)
+    assert in_neutral_form(last.response) == in_words(answer.parts)
     deltas = "".join(
         each.delta for each in events if each.type in ("response.output_text.delta", "response.refusal.delta")
     )
@@ -112,7 +96,7 @@ def test_the_accumulator_of_the_client_takes_our_streams(service: ClientService)
         for _ in stream:
             pass
         response = stream.get_final_response()
-    assert in_neutral_form(response) == ours(service.answer().parts)
+    assert in_neutral_form(response) == in_words(service.answer().parts)
 
 
 def test_a_loop_sent_back_item_by_item_is_accepted(service: ClientService) -> None:
@@ -164,7 +148,7 @@ def test_the_client_takes_every_spelling_of_a_stream(spelling: Any, service: Cli
     service.fault(Fault(kind="respelled", spelling=spelling))
     events = list(service.client.responses.create(**ASK, stream=True))
     assert events[-1].type == "response.completed"
-    assert in_neutral_form(events[-1].response) == ours(service.answer().parts)
+    assert in_neutral_form(events[-1].response) == in_words(service.answer().parts)
 
 
 def test_the_client_reads_over_noise(service: ClientService) -> None:

@@ -10,8 +10,11 @@ from ..base import Call, ModelFacts
 from ..naming import NameMap
 from ..request_comparison import ThoughtsOfModels
 from ..request_form import build_form, part_form
+from ..tables import load_allowed
 from .models import LEGAL_NAME, MODELS
 from .rules import NAME
+
+ALLOWED = load_allowed(__package__)
 
 
 class MessagesComparison(ThoughtsOfModels):

@@ -6,31 +6,10 @@ from collections.abc import Mapping
 
 from ...messages import JSON
 from ..base import NO_HEADERS, ErrorMeaning, Refusal, Rendered, WireEvent
+from ..tables import load_errors
 from .writing import body_event, request_id, sse
 
-_RATE_LIMIT = (
-    "This request would exceed your organization's rate limit of 30,000 input tokens per minute. For details, refer "
-    "to: https://docs.claude.com/en/api/rate-limits."
-)
-
-KINDS: Mapping[int, tuple[str, str]] = {
-    400: ("invalid_request_error", "There was an issue with the format or content of your request."),
-    401: ("authentication_error", "invalid x-api-key"),
-    402: ("billing_error", "Your credit balance is too low to access the Anthropic API."),
-    403: ("permission_error", "Your API key does not have permission to use the specified resource."),
-    404: ("not_found_error", "The requested resource could not be found."),
-    408: ("timeout_error", "The request timed out."),
-    409: ("conflict_error", "The request conflicts with the current state of the resource."),
-    413: ("request_too_large", "Request exceeds the maximum size"),
-    422: ("invalid_request_error", "There was an issue with the format or content of your request."),
-    429: ("rate_limit_error", _RATE_LIMIT),
-    500: ("api_error", "Internal server error"),
-    502: ("api_error", "Bad gateway"),
-    503: ("api_error", "Service unavailable"),
-    504: ("timeout_error", "The request timed out."),
-    529: ("overloaded_error", "Overloaded"),
-}
-"""Types as in `anthropic.md` §4. 408, 502 and 503 come from proxies; their type is a guess of ours."""
+KINDS = load_errors(__package__)["anthropic"]
 
 
 def error_meaning(status: int, kind: str | None, message: str | None) -> ErrorMeaning | None:

@@ -11,12 +11,13 @@ from dataclasses import replace
 
 from ...messages import Message, Part, Thought, ToolSchema
 from ..atoms import Atom, tokens_of
-from ..base import AllowedDifference, Call, Evidence, WireDifference
-from ..gemini.allowed import ALLOWED as _GEMINI
+from ..base import Call, Evidence, WireDifference
+from ..gemini.compare import ALLOWED as _GEMINI
 from ..gemini.compare import ContentsComparison
 from ..gemini.parts import standard_base64
 from ..history_agreement import Comparison
 from ..naming import NameMap
+from ..tables import load_allowed
 from . import rules
 from .claude import join_thoughts
 from .models import MODELS, is_claude
@@ -62,22 +63,11 @@ class _ClaudeComparison(_GeminiComparison):
 _NOT_HERE = frozenset({"served-by-managed-cache", "model-alias"})
 """The gateway manages no caches and has no aliases."""
 
-ALLOWED: tuple[AllowedDifference, ...] = (
+ALLOWED = (
     *(
         replace(each, evidence=Evidence.INFERRED, source=f"the Gemini API: {each.source}; not seen from the gateway")
         for each in _GEMINI
         if each.name not in _NOT_HERE
     ),
-    AllowedDifference(
-        "claude-thinking-left-out", "All thinking of a Claude model may be left out, also in a running tool loop.",
-        Evidence.CLIENT, "antigravity.md §5; NoeFabris/opencode-antigravity-auth does so unless told otherwise",
-    ),
-    AllowedDifference(
-        "claude-legal-call-ids", "An id may be rewritten, alike in call and response.",
-        Evidence.INFERRED, "anthropic.md §5: tool_use.id; nobody was seen sending one through the gateway",
-    ),
-    AllowedDifference(
-        "claude-thinking-in-pieces", "A thought of a Claude model may be sent in the pieces in which it came.",
-        Evidence.INFERRED, "antigravity.md §3: its signature comes on a piece of its own",
-    ),
-)  # fmt: skip
+    *load_allowed(__package__),
+)

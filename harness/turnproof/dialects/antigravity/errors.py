@@ -22,25 +22,20 @@ from ..gemini.spelling import violations
 from ..gemini.times import format_duration, format_timestamp
 from ..gemini.writing import JSON_HEADERS, body_event
 from ..seeded_random import seeded_word
+from ..tables import load_errors
 from . import rules
 
 _TYPE = "type.googleapis.com/google.rpc."
 _DOMAIN = "cloudcode-pa.googleapis.com"
 _BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 
-EXHAUSTED = "Resource has been exhausted (e.g. check quota)."
-"""The 429 that says nothing more, and has no details (lbjlaq/Antigravity-Manager#1096)."""
 
 LONGEST_RATE_LIMIT = 300.0
 """Seconds: a longer wait is not one of a rate but of a quota. It is where gemini-cli gives up (`antigravity.md` §6)."""
 
-KINDS: Mapping[int, tuple[str, str]] = {
-    **gemini.KINDS,
-    429: ("RESOURCE_EXHAUSTED", EXHAUSTED),
-    503: ("UNAVAILABLE", "The service is currently unavailable."),
-    529: ("UNAVAILABLE", "The service is currently unavailable."),
-}
-"""As of the Gemini API, but for what was seen otherwise; 529 is on the sheet (§6) without a body."""
+KINDS = {**gemini.KINDS, **load_errors(__package__)["antigravity"]}
+EXHAUSTED = KINDS[429][1]
+"""The 429 that says nothing more, and has no details."""
 
 _CREDENTIALS = frozenset({"invalid_grant", "invalid_client", "unauthorized_client"})
 _OAUTH = frozenset({rules.GRANT_TYPE, rules.MISSING_PARAMETER, rules.CLIENT_SECRET, rules.INVALID_GRANT})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .allowed import ALLOWED as ALLOWED
+from .compare import ALLOWED as ALLOWED
 from .counting import GeminiCache
 from .counting import count as count
 from .errors import KINDS as KINDS

@@ -11,12 +11,15 @@ from ..atoms import Atom, token_of
 from ..base import Call, ModelFacts
 from ..naming import NameMap
 from ..request_comparison import RequestComparison
+from ..tables import load_allowed
 from .models import DEMANDS_SIGNATURES, LEGAL_NAME, MODELS
 from .parts import signature_of, standard_base64
 from .results import agrees_with_result, fails_by_itself, tells_a_failure
 from .rules import NAME
 from .signing import stands_in
 from .surfaces import bare_model
+
+ALLOWED = load_allowed(__package__)
 
 
 class ContentsComparison(RequestComparison):

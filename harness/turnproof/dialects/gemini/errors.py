@@ -11,43 +11,18 @@ from typing import Any
 
 from ...messages import JSON
 from ..base import NO_HEADERS, ErrorMeaning, Refusal, Rendered, WireEvent
+from ..tables import load_errors
 from . import rules
 from .spelling import violations
 from .times import format_duration
 from .writing import JSON_HEADERS, Chunk, body_event, sse_event
 
-QUOTA = (
-    "You exceeded your current quota, please check your plan and billing details. For more information on this error, "
-    "head to: https://ai.google.dev/gemini-api/docs/rate-limits. To monitor your current usage, head to: "
-    "https://ai.dev/rate-limit. \n* Quota exceeded for metric: "
-    "generativelanguage.googleapis.com/generate_content_paid_tier_input_token_count, limit: 1000000"
-)
+KINDS = load_errors(__package__)["gemini"]
+QUOTA = KINDS[429][1]
 VERTEX_QUOTA = (
     "Resource exhausted. Please try again later. Please refer to "
     "https://cloud.google.com/vertex-ai/generative-ai/docs/error-code-429 for more details."
 )
-_HIGH_DEMAND = (
-    "This model is currently experiencing high demand. Spikes in demand are usually temporary. Please try again later."
-)
-
-KINDS: Mapping[int, tuple[str, str]] = {
-    400: ("INVALID_ARGUMENT", "Request contains an invalid argument."),
-    401: ("UNAUTHENTICATED", "Request had invalid authentication credentials."),
-    403: ("PERMISSION_DENIED", "The caller does not have permission"),
-    404: ("NOT_FOUND", "Requested entity was not found."),
-    408: ("DEADLINE_EXCEEDED", "The request timed out."),
-    409: ("ABORTED", "The operation was aborted."),
-    413: ("INVALID_ARGUMENT", "Request payload size exceeds the limit: 20971520 bytes."),
-    429: ("RESOURCE_EXHAUSTED", QUOTA),
-    499: ("CANCELLED", "The operation was cancelled."),
-    500: ("INTERNAL", "Internal error encountered."),
-    501: ("UNIMPLEMENTED", "Operation is not implemented, or supported, or enabled."),
-    502: ("UNAVAILABLE", "Bad gateway"),
-    503: ("UNAVAILABLE", _HIGH_DEMAND),
-    504: ("DEADLINE_EXCEEDED", "Deadline expired before operation could complete."),
-}
-"""Statuses as `google.rpc.Code` maps them, messages as in `gemini.md` §6. 408, 413 and 502 come from proxies."""
-
 _CODES = {
     "INVALID_ARGUMENT": 400,
     "FAILED_PRECONDITION": 400,

@@ -6,8 +6,11 @@ from ...messages import FunctionCall, ToolSchema
 from ..atoms import Atom
 from ..base import Call
 from ..request_comparison import SealedThoughts
+from ..tables import load_allowed
 from .models import LEGAL_NAME, MODELS
 from .rules import NAME
+
+ALLOWED = load_allowed(__package__)
 
 
 class StepsComparison(SealedThoughts):

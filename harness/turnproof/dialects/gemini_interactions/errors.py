@@ -11,23 +11,10 @@ from collections.abc import Mapping
 from ...messages import JSON
 from ..base import NO_HEADERS, ErrorMeaning, Refusal, Rendered, WireEvent
 from ..gemini import DIALECT as GEMINI
+from ..tables import load_errors
 from .writing import JSON_HEADERS, body_event, sse
 
-KINDS: Mapping[int, tuple[str, str]] = {
-    400: ("invalid_request", "Request contains an invalid argument."),
-    401: ("unauthenticated", "Request had invalid authentication credentials."),
-    403: ("permission_denied", "The caller does not have permission"),
-    404: ("not_found", "Requested entity was not found."),
-    408: ("deadline_exceeded", "The request timed out."),
-    409: ("aborted", "The operation was aborted."),
-    413: ("invalid_request", "Request payload size exceeds the limit: 20971520 bytes."),
-    429: ("too_many_requests", "You do not have enough quota to make this request."),
-    500: ("internal_error", "Internal error encountered."),
-    503: ("unavailable", "The model is overloaded. Please try again later."),
-    504: ("deadline_exceeded", "Deadline expired before operation could complete."),
-}
-"""Seen are the codes of 400, 403 and 429 (see above and googleapis/js-genai#1389). The other words are made of those of
-`google.rpc.Code` in the same way, and the messages are those of the Gemini API at the same host."""
+KINDS = load_errors(__package__)["interactions"]
 
 _TOO_LONG = "exceeds the maximum number of tokens allowed"
 _GEMINI_RULES = frozenset(rule.id for rule in GEMINI.rules)

@@ -8,47 +8,27 @@ from dataclasses import replace
 from msgspec.structs import replace as with_fields
 
 from ...messages import FileRef, FunctionCall, InlineData, Message, Part, Text, Thought, ToolResult, ToolSchema
-from ..anthropic_messages.allowed import ALLOWED as ANTHROPICS
+from ..anthropic_messages.compare import ALLOWED as ANTHROPICS
 from ..anthropic_messages.compare import MessagesComparison
 from ..atoms import Atom
-from ..base import AllowedDifference, Call, Evidence, ModelFacts, WireDifference
+from ..base import Call, ModelFacts, WireDifference
 from ..request_comparison import ThoughtsAreOptional
+from ..tables import load_allowed
 from .models import MODELS
 from .rules import NAME
 from .surfaces import OllamaCall, Surface
 
-_SRC = Evidence.SERVER
 _STRICTER = ("old-thinking", "thinking-off", "trailing-blanks-of-prefill", "dated-model")
 """Differences that Anthropic allows for a reason that is none here."""
 
-ALLOWED: tuple[AllowedDifference, ...] = (
+ALLOWED = (
     *(
         replace(each, source=f"ollama.md §2: the request is Anthropic's; {each.source}")
         for each in ANTHROPICS
         if each.name not in _STRICTER
     ),
-    AllowedDifference(
-        "thinking-left-out", "Thinking need not be sent back.", _SRC, "ollama.md §3: send back as `thinking` or drop",
-    ),
-    AllowedDifference(
-        "latest-tag", "A model may be asked with or without the tag `latest`.", _SRC, "types/model/name.go",
-    ),
-    AllowedDifference(
-        "one-field-each", "Native: a message holds its thinking, its text, its images, then its calls.",
-        _SRC, "api/types.go Message",
-    ),
-    AllowedDifference(
-        "no-call-ids", "Native: calls and results may go without ids, paired by tool and order.",
-        _SRC, "ollama.md §3: ids absent in older versions",
-    ),
-    AllowedDifference(
-        "untyped-images", "Native: the type of an image is not sent.", _SRC, "api/types.go ImageData",
-    ),
-    AllowedDifference(
-        "no-error-flag", "Nothing but its text need say that a result is an error: no surface heeds a flag.",
-        _SRC, "api/types.go Message; anthropic/anthropic.go convertMessage",
-    ),
-)  # fmt: skip
+    *load_allowed(__package__),
+)
 
 
 def differences(

@@ -10,11 +10,15 @@ from ..base import Call
 from ..naming import NameMap
 from ..openai_common import same_parameters
 from ..request_comparison import ThoughtsAreOptional
+from ..tables import load_allowed
 from .models import LEGAL_NAME, MODELS
 from .rules import NAME
 
 _FEW_WORDS = 64
 """Characters that may stand beside an attachment that could not go into its result."""
+
+
+ALLOWED = load_allowed(__package__)
 
 
 class ChatComparison(ThoughtsAreOptional):

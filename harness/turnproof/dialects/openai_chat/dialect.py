@@ -22,8 +22,7 @@ from ..contract import PrefixCache
 from ..request_form import form_without_thoughts
 from ..wanted_answer import ask_chat_for
 from . import conversation, counting, errors, extras, read, render, rules, writing
-from .allowed import ALLOWED
-from .compare import ChatComparison
+from .compare import ALLOWED, ChatComparison
 from .counting import ChatCache
 from .models import LEGAL_NAME, MODELS
 from .parse import parse

@@ -13,71 +13,20 @@ from typing import Any
 from ...messages import JSON
 from ..base import ErrorMeaning, Refusal, Rendered, Rule, WireEvent
 from ..openai_common import AZURE_CODES, AZURE_KINDS, is_oversized
+from ..tables import ErrorKinds, load_errors
 from . import rules
 from .surfaces import Surface
 from .writing import body_event, chunk_event, headers, json_headers
 
-_Kinds = Mapping[int, tuple[str, str]]
-
-_SORRY = "The server had an error while processing your request. Sorry about that!"
-_RATE_LIMIT = (
-    "Rate limit reached for gpt-4o in organization org-x on tokens per min (TPM): Limit 30000, Used 25339, Requested "
-    "5560. Please try again in 1.798s. Visit https://platform.openai.com/account/rate-limits to learn more."
-)
-_OPENAI: _Kinds = {
-    400: ("invalid_request_error", "Invalid request."),
-    401: ("invalid_api_key", "Incorrect API key provided."),
-    403: ("permission_denied", "You are not allowed to use this resource."),
-    404: ("model_not_found", "The model does not exist or you do not have access to it."),
-    429: ("rate_limit_exceeded", _RATE_LIMIT),
-    500: ("server_error", _SORRY),
-    502: ("server_error", "Bad gateway."),
-    503: ("server_error", "The engine is currently overloaded, please try again later"),
-    504: ("server_error", "The request timed out."),
-}
-_GITHUB: _Kinds = {
-    **AZURE_KINDS,
-    401: ("unauthorized", "The `models` permission is required to access this endpoint"),
-    413: ("tokens_limit_reached", "Request body too large for gpt-4o-mini model. Max size: 8000 tokens."),
-    429: (
-        "RateLimitReached",
-        "Rate limit of 15 per 60s exceeded for UserByModelByMinute. Please wait 52 seconds before retrying.",
-    ),
-}
-_COPILOT: _Kinds = {
-    400: ("invalid_request_body", "Bad request"),
-    401: ("unauthorized", "unauthorized: token expired"),
-    402: ("quota_exceeded", "You have exceeded your free tier limit."),
-    403: ("forbidden", "token not authorized for this integration"),
-    404: ("model_not_found", "The requested model is not found."),
-    422: ("content_filter", "The response was filtered."),
-    429: ("user_global_rate_limited", "Sorry, you have exceeded your rate limit. Please try again later."),
-    500: ("internal_error", "Internal server error"),
-    503: ("upstream_provider_rate_limit", "Sorry, the upstream model provider is currently experiencing high demand."),
-}
-_ZAI: _Kinds = {
-    400: ("1210", "Invalid API parameter, please check the documentation."),
-    401: ("1000", "Authentication Failed"),
-    429: ("1302", "Rate limit reached for requests"),
-    500: ("1234", "Network error, please contact customer service."),
-    503: ("1305", "The service may be temporarily overloaded, please try again later"),
-}
-_OLLAMA: _Kinds = {
-    400: ("invalid_request_error", "invalid request"),
-    401: ("api_error", "Unauthorized"),
-    404: ("not_found_error", "model not found"),
-    500: ("api_error", "internal server error"),
-    503: ("api_error", "server busy, please try again.  maximum pending requests exceeded"),
-}
-KINDS: Mapping[Surface, _Kinds] = {
-    Surface.OPENAI: _OPENAI,
+_TABLES = load_errors(__package__)
+KINDS: Mapping[Surface, ErrorKinds] = {
+    Surface.OPENAI: _TABLES["openai"],
     Surface.AZURE: AZURE_KINDS,
-    Surface.GITHUB: _GITHUB,
-    Surface.COPILOT: _COPILOT,
-    Surface.ZAI: _ZAI,
-    Surface.OLLAMA: _OLLAMA,
+    Surface.GITHUB: {**AZURE_KINDS, **_TABLES["github"]},
+    Surface.COPILOT: _TABLES["copilot"],
+    Surface.ZAI: _TABLES["zai"],
+    Surface.OLLAMA: _TABLES["ollama"],
 }
-"""Statuses as the sheets have them. Where a sheet has only the status or the code, the words are ours."""
 
 _TYPES = frozenset({"invalid_request_error", "server_error", "api_error", "not_found_error"})
 _TYPE_OF = {"rate_limit_exceeded": "tokens", "insufficient_quota": "insufficient_quota"}

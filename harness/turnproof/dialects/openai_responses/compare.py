@@ -10,10 +10,13 @@ from ..base import Call
 from ..naming import NameMap
 from ..openai_common import same_parameters
 from ..request_comparison import SealedThoughts
+from ..tables import load_allowed
 from .items import id_of, kind_of, read_item
 from .models import LEGAL_NAME, MODELS
 from .rules import NAME
 from .surfaces import Item, ResponsesCall
+
+ALLOWED = load_allowed(__package__)
 
 
 class ItemsComparison(SealedThoughts):

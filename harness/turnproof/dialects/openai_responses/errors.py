@@ -11,6 +11,7 @@ from typing import Any
 from ...messages import JSON
 from ..base import NO_HEADERS, ErrorMeaning, Refusal, Rendered, WireEvent
 from ..openai_common import AZURE_CODES, AZURE_KINDS, is_oversized
+from ..tables import ErrorKinds, load_errors
 from . import rules
 from .framing import MESSAGES
 from .surfaces import Surface
@@ -19,56 +20,16 @@ from .writing import body_event, json_line, request_id, sse
 COPILOT_BAD_REQUEST = "invalid_request_body"
 """The code that Copilot puts on whatever is wrong with a request (openai-chat.md §6, microsoft/vscode#321977)."""
 
-_RATE_LIMIT = (
-    "Rate limit reached for gpt-5 in organization org-x on tokens per min (TPM): Limit 30000, Used 25339, Requested "
-    "5560. Please try again in 1.798s. Visit https://platform.openai.com/account/rate-limits to learn more."
-)
-_SERVER = "The server had an error while processing your request. Sorry about that!"
-
-_LLAMACPP: Mapping[int, tuple[str, str]] = {
-    400: ("invalid_request_error", "Invalid request."),
-    401: ("authentication_error", "Invalid API Key"),
-    404: ("not_found_error", "File Not Found"),
-    500: ("server_error", "Internal server error."),
-    503: ("unavailable_error", "Loading model"),
-}
-_OPENROUTER: Mapping[int, tuple[str, str]] = {
-    400: ("invalid_prompt", "Invalid request."),
-    401: ("401", "User not found."),
-    429: ("rate_limit_exceeded", "Rate limit exceeded."),
-    500: ("server_error", "Internal server error."),
-}
-_XAI: Mapping[int, tuple[str, str]] = {
-    400: ("Client specified an invalid argument", "Invalid request content."),
-    401: ("Unauthenticated", "No credentials were provided."),
-    404: ("Some requested entity was not found", "The requested resource was not found."),
-    429: ("Some resource has been exhausted", "Too many requests for this team."),
-    500: ("Internal error", "Internal error."),
-    503: ("The service is currently unavailable", "The service is temporarily at capacity."),
-}
-KINDS: Mapping[int, tuple[str, str]] = {
-    400: ("invalid_request_error", "There was an issue with your request."),
-    401: ("invalid_api_key", "Incorrect API key provided: ***."),
-    403: ("permission_error", "You have insufficient permissions for this operation."),
-    404: ("not_found_error", "The requested resource could not be found."),
-    413: ("request_too_large", "Request body too large."),
-    429: ("rate_limit_exceeded", _RATE_LIMIT),
-    500: ("server_error", _SERVER),
-    503: ("server_is_overloaded", "The engine is currently overloaded, please try again later"),
-}
-"""429, 500 and 503 are documented (`openai-chat.md` §4), `server_is_overloaded` was seen by EasyMetaAu/helm-api#842.
-The other words are ours."""
-
-KINDS_OF: Mapping[Surface, Mapping[int, tuple[str, str]]] = {
+_TABLES = load_errors(__package__)
+KINDS: ErrorKinds = _TABLES["openai"]
+KINDS_OF: Mapping[Surface, ErrorKinds] = {
     Surface.OPENAI: KINDS,
     Surface.COPILOT: KINDS,
     Surface.AZURE: {**KINDS, **AZURE_KINDS},
-    Surface.XAI: _XAI,
-    Surface.OPENROUTER: _OPENROUTER,
-    Surface.LLAMACPP: _LLAMACPP,
+    Surface.XAI: _TABLES["xai"],
+    Surface.OPENROUTER: _TABLES["openrouter"],
+    Surface.LLAMACPP: _TABLES["llamacpp"],
 }
-"""The kinds of each surface. llama.cpp's 400, 404 and 503 are from its source; xAI's code for 400 is that of threads,
-OpenRouter's codes are documented; other words are ours."""
 
 _TYPES = frozenset({"invalid_request_error", "not_found_error", "permission_error", "server_error"})
 _PLAIN = frozenset({rules.MISSING_EDITOR.id})

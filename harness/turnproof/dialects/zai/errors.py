@@ -17,6 +17,7 @@ from ..anthropic_messages.writing import body_event, sse
 from ..base import NO_HEADERS, ErrorMeaning, Refusal, Rendered, WireAnswer, WireEvent
 from ..lenient_reading import word
 from ..seeded_random import HEX, seeded_number, seeded_word
+from ..tables import load_errors
 from .rules import NAME
 
 TYPES: Mapping[int, str] = {
@@ -28,18 +29,7 @@ TYPES: Mapping[int, str] = {
 }
 """The type in Anthropic's envelope: seen for 429, inferred for the others."""
 
-KINDS: Mapping[int, tuple[str, str]] = {
-    400: ("1210", "Invalid API parameter, please check the documentation."),
-    401: ("401", "token expired or incorrect"),
-    403: ("1220", "You do not have permission to access this API."),
-    404: ("1222", "This API does not exist."),
-    429: ("1302", "Rate limit reached for requests"),
-    500: ("1234", "Network error, please contact customer service."),
-    503: ("", "DNS resolution failure"),
-    529: ("1305", "The service may be temporarily overloaded, please try again later"),
-}
-"""The usual code and message of a status (`zai.md` §4). 403, 404 and 529 are a guess of ours: the codes are the
-service's, the statuses were not seen with them."""
+KINDS = load_errors(__package__)["zai"]
 
 _PLAIN = frozenset({"401", "1000", "1001", "1002", "1003", "1004", "1302", "1303", "1304", "1305", "1308", "1310"})
 """Codes of the gateway, whose errors have no type."""
