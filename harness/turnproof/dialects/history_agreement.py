@@ -438,7 +438,7 @@ class Comparison:
             self.report("changed-args", f"{atom.path}.args", thaw(held.args), thaw(sent.args), violation=True)
 
     def _result(self, atom: Atom, held: ToolResult, sent: ToolResult) -> None:
-        expected = self._answered.get(id(held), held.call_id)
+        expected = self._answered.get(id(atom.part), held.call_id)  # of the result itself: `held` may be a copy
         if sent.call_id != expected:
             self.report("pairing", f"{atom.path}.call_id", expected, sent.call_id, violation=True)
         if self.flags_errors and held.is_error and not sent.is_error:

@@ -10,6 +10,9 @@ from .._base.printable import one_line
 from ..run.tracebacks import at_own_frame
 from .undecided import Obstacle, Undecided
 
+ABOUT_ARGUMENTS: Final = "call tools with the arguments of the call, as a dict, and with nothing else in it"
+"""What to do where a tool was given something else."""
+
 _NAMED: Final = 3
 """Scenarios and runs that a sentence names; of more it says how many there are."""
 
@@ -28,6 +31,8 @@ _NEVER: Final[Mapping[str, str]] = {
 def why_undecided(reason: Undecided) -> str:
     """What stood in the way, in a sentence without its full stop."""
     match reason.kind:
+        case Obstacle.OPERATION_RAISED if reason.operation == "tool":
+            return f"{one_line(reason.message)}, in {_some(reason.runs)}"
         case Obstacle.OPERATION_RAISED:
             return f"the session's {reason.operation}() raised {_exception(reason)}, in {_some(reason.runs)}"
         case Obstacle.CALL_RAISED:
@@ -59,6 +64,8 @@ def why_undecided(reason: Undecided) -> str:
 def what_to_do(reason: Undecided) -> str:
     """What would remove it: an imperative sentence without its full stop."""
     match reason.kind:
+        case Obstacle.OPERATION_RAISED if reason.operation == "tool":
+            return ABOUT_ARGUMENTS
         case Obstacle.OPERATION_RAISED:
             return f"mend {reason.operation}() in the binding first: what it returns is what the requirement looks at"
         case Obstacle.CALL_RAISED:

@@ -59,10 +59,19 @@ class Waiting(Handle):
         return run_and_wait
 
 
+class Generous(Handle):
+    """Gives tools its own context with the model's arguments, as frameworks do that inject one."""
+
+    def running(self, tool: Tool) -> Any:
+        run = super().running(tool)
+        return lambda arguments: run({**arguments, "context": self})
+
+
 LIVE = replace(FOREIGN, name="live", open=Live, history=Live.history)
 CAPITALS = replace(FOREIGN, name="capitals", history=in_capitals)
 DICTS = replace(FOREIGN, name="dicts", history=lambda handle: [{"role": "user"}])  # type: ignore[list-item]
 RENAMED = replace(FOREIGN, name="renamed", history=lambda handle: handle.held())
+GENEROUS = replace(FOREIGN, name="generous", open=Generous, spawn=lambda handle: Generous(handle.setup))
 WAITING = replace(FOREIGN, name="waiting", open=Waiting)
 OWN_CHILD = replace(FOREIGN, name="own-child", spawn=lambda handle: handle)
 BLANK_COPY = replace(FOREIGN, name="blank-copy", load=lambda setup, saved: Handle(setup))
@@ -136,6 +145,17 @@ def test_a_history_that_raises_is_named_with_the_line_that_raised(tmp_path: Path
         assert message.startswith(
             "the session's history() raised AttributeError: 'Handle' object has no attribute 'held' at "
         )
+
+
+def test_a_tool_that_gets_more_than_the_models_arguments_is_the_reason_why_nothing_is_decided(tmp_path: Path) -> None:
+    """Most frameworks tell the model that the tool failed, and go on: nothing else would show it."""
+    requirement = "subagents/a-tool-can-ask-a-child"
+    subject = "commands.certify.test_lying_sessions:GENEROUS"
+    found = certified(tmp_path, subject, scenarios=("subagents/by_tool",), only=(requirement,))
+    status, message = found.status(requirement)
+    assert status == "inconclusive"
+    assert message.startswith("the tool ask_helper was given $.context: Generous is not a JSON value"), message
+    assert "nothing to compare" not in message
 
 
 def test_a_session_that_waits_for_ever_behind_a_tool_hangs_by_its_own_name(

@@ -14,6 +14,7 @@ from ..requests import Json, read_call
 from .refusals import FUNCTION, MODEL, QUESTION, chat, world
 
 WATER = FunctionCall("call_2", "read_sensor", {"bed": "4"})
+FAILURE = ToolResult("call_1", "read_sensor", "no such bed", is_error=True)
 SECOND = ToolResult("call_2", "read_sensor", "12 %")
 SENSOR = ToolSchema("read_sensor", "Read one sensor", {"type": "object"})
 READING: Json = {"percent": 41, "beds": ["3", None]}
@@ -52,6 +53,8 @@ RIGHT: tuple[Case, ...] = (
          [QUESTION, spoke("Yes."), {"role": "system", "content": "Now in French."},
           {"role": "user", "content": "Thanks"}]),
     Case("no-call-ids", HELD_LOOP, [QUESTION, spoke("Let me look.", call()), result("41 %")], allows="no-call-ids"),
+    Case("failure-without-call-ids", [*HELD_LOOP[:2], Message.tool(FAILURE)],
+         [QUESTION, spoke("Let me look.", call()), result("no such bed")], allows="no-call-ids"),
     Case("no-call-ids-of-two", [OPENING, model(CALL, WATER), Message.tool(RESULT, SECOND)],
          [QUESTION, spoke("", call(), call("4")), result("41 %"), result("12 %")], allows="no-call-ids"),
     Case("text-behind-the-call", [OPENING, model("One. ", CALL, "Two."), Message.tool(RESULT)],
@@ -62,7 +65,7 @@ RIGHT: tuple[Case, ...] = (
                                       Message.tool(RESULT, ToolResult("call_2", "read_sensor", "12 %"))],
          [QUESTION, spoke("", call()), spoke("", call("4")), result("41 %"), result("12 %")], allows="no-call-ids"),
     Case("failure-in-more-words",
-         [*HELD_LOOP[:2], Message.tool(ToolResult("call_1", "read_sensor", "no such bed", is_error=True))],
+         [*HELD_LOOP[:2], Message.tool(FAILURE)],
          [*LOOP[:2], {**WIRE_RESULT, "content": "The tool failed: 'no such bed'"}], allows="no-error-flag"),
     Case("image-of-a-result",
          [*HELD_LOOP[:2], Message.tool(ToolResult("call_1", "read_sensor", "41 %", attachments=(PNG,)))],
@@ -72,7 +75,7 @@ RIGHT: tuple[Case, ...] = (
     Case("thinking-left-out", [OPENING, model(Thought("Hm."), CALL), Message.tool(RESULT)],
          [QUESTION, spoke("", call(id="call_1")), WIRE_RESULT], allows="thinking-left-out"),
     Case("error-as-text",
-         [*HELD_LOOP[:2], Message.tool(ToolResult("call_1", "read_sensor", "no such bed", is_error=True))],
+         [*HELD_LOOP[:2], Message.tool(FAILURE)],
          [*LOOP[:2], {**WIRE_RESULT, "content": "no such bed"}], allows="no-error-flag"),
     Case("value-as-json-text", [*HELD_LOOP[:2], Message.tool(ToolResult("call_1", "read_sensor", READING))],
          [*LOOP[:2], {**WIRE_RESULT, "content": '{"percent": 41, "beds": ["3", null]}'}], allows="result-as-json-text"),
@@ -88,6 +91,12 @@ WRONG: tuple[Case, ...] = (
          ("changed-args",)),
     Case("results-swapped", [OPENING, model(CALL, WATER), Message.tool(RESULT, SECOND)],
          [QUESTION, spoke("", call(), call("4")), result("12 %"), result("41 %")], ("lost-result", "lost-result")),
+    Case("failures-swapped", [OPENING, model(CALL, WATER), Message.tool(FAILURE, SECOND)],
+         [QUESTION, spoke("", call(), call("4")), result("12 %"), result("no such bed")],
+         ("lost-result", "lost-result")),
+    Case("failure-of-another-call", [OPENING, model(CALL, WATER), Message.tool(FAILURE, SECOND)],
+         [QUESTION, spoke("", call(id="call_1"), call("4", id="call_2")), result("no such bed", tool_call_id="call_2"),
+          result("12 %", tool_call_id="call_2")], ("lost-result", "invented")),
     Case("lost-image", [user("What is it?", PNG)], [{"role": "user", "content": "What is it?"}], ("lost-attachment",)),
     Case("invented", [OPENING], [QUESTION, spoke("Well,")], ("invented",)),
     Case("lost-system", [OPENING], [QUESTION], ("system",), system="Be brief."),

@@ -28,8 +28,11 @@ _EVENTS: Final[Mapping[str, type[Event]]] = {
 }
 
 
-_ABOUT_ITSELF: Final = frozenset({"history", "usage", "context", "accounting", "session_id"})
+_ABOUT_ITSELF: Final = frozenset({"usage", "context", "accounting", "session_id"})
 """What a session is asked about itself, and has an answer to whatever a script says."""
+
+_OF_ALL: Final = frozenset({"history", "tool"})
+"""What every requirement rests on: that the session says what it holds, and gives tools the model's arguments."""
 
 
 def runs_of(requirement: Requirement, path: str, views: Iterable[View]) -> list[View]:
@@ -47,7 +50,7 @@ def in_runs(
 ) -> Iterator[Undecided]:
     """What kept these runs from showing anything. `asks` is what has to happen before a run shows something, and
     `operations` is what the requirement is about of a session, beside its history."""
-    about = _ABOUT_ITSELF & {"history", *operations}
+    about = _OF_ALL | (_ABOUT_ITSELF & set(operations))
     yield from raised_about_itself(views, about)
     yield from _raised(views, claims)
     yield from _refused(views)
@@ -70,7 +73,7 @@ def in_runs(
 
 
 def raised_about_itself(views: Iterable[View], about: Collection[str] = ("history",)) -> Iterator[Undecided]:
-    """What a session raised when it was asked about itself: those of one operation and one class together."""
+    """What a session refused that nobody made it refuse: those of one operation and one class together."""
     found: dict[tuple[str, str], list[tuple[View, Refused]]] = {}
     for view in views:
         for event in _refusals_of(view, about):

@@ -19,6 +19,7 @@ from ...dialects import api_of, dialect_names
 from ...dialects import dialect as dialect_named
 from ...dialects.catalogue import same_model
 from ...errors import BindingError, ContractError, PayloadError
+from ...judge.undecided_words import ABOUT_ARGUMENTS
 from ...judge.view.exchange import read_call, world_of
 from ...messages import FunctionCall, Text
 from ...provider import LEGACY_METHODS, Capabilities, Path
@@ -306,6 +307,9 @@ def _streamed(trip: Trip) -> Iterator[Trouble]:
 def _told_of_itself(trip: Trip) -> Iterator[Trouble]:
     """Whether a session says what it holds, and whatever else it is asked about itself."""
     for event in trip.transcript.of(Refused):
+        if event.operation == "tool":
+            yield Trouble(event.message, ABOUT_ARGUMENTS)
+            continue
         yield Trouble(
             f"{event.operation}() raised {event.error}: {event.message}{at_own_frame(event.raised)}",
             "mend it in the binding: what it returns is what the session is judged by",

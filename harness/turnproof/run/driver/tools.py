@@ -8,12 +8,12 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Any, Literal
 
 from ...cancel import CancelToken
-from ...errors import Cancelled
+from ...errors import Cancelled, PayloadError
 from ...messages import FunctionCall, ToolResult, ToolSchema, freeze, thaw
 from ...scenarios.model import Cut, ToolScript, Turn
 from ...session.tools import CANCELLED
 from ...subject import Tool, ToolOutput
-from ..transcript import ToolRun
+from ..transcript import Refused, ToolRun
 from .recorder import Recorder
 
 PATIENCE = 5.0
@@ -86,6 +86,7 @@ class ScriptedTools:
         self._count = itertools.count()
         self._tool_runs: list[ToolRun] = []
         self._reported: list[ToolRun] = []
+        self._refused: list[Refused] = []
         self._lock = threading.Lock()
         self._at_work = 0
         self._over = threading.Condition(self._lock)
@@ -127,6 +128,9 @@ class ScriptedTools:
             self._over.wait_for(lambda: not self._at_work, PATIENCE)
             tool_runs, self._tool_runs = sorted(self._tool_runs, key=lambda event: (event.name, repr(event.args))), []
             reported, self._reported = self._reported, []
+            refused, self._refused = self._refused, []
+        for one in refused:
+            self._recorder.event(one)
         order = {call.id: position for position, call in enumerate(self._recorder.last_calls)}
         # A session that calls `on_tool` does so for every result, with the id of its call: then its report is used.
         for event in sorted(reported or tool_runs, key=lambda event: order.get(event.call_id, len(order))):
@@ -137,7 +141,8 @@ class ScriptedTools:
         running = self._running(schema)
 
         def run(args: Any, token: CancelToken) -> Any:
-            arguments, turn = freeze(args), self._recorder.turn  # the turn may end before the tool does
+            turn = self._recorder.turn  # the turn may end before the tool does
+            arguments = self._arguments(schema, args, turn)
             outcome: Literal["ok", "error", "cancelled"] = "error"
             if self.late is not None and schema.name == self.late.name:
                 with self._lock:  # it runs, and nobody is to wait until it has
@@ -162,6 +167,17 @@ class ScriptedTools:
                     self._over.notify_all()
 
         return run
+
+    def _arguments(self, schema: ToolSchema, args: Any, turn: int) -> Any:
+        """The arguments, frozen. Raises PayloadError for what is no JSON, and records it: most libraries tell the model
+        that the tool failed, and go on."""
+        try:
+            return freeze(args)
+        except PayloadError as error:
+            message = f"the tool {schema.name} was given {error}"
+            with self._lock:
+                self._refused.append(Refused(operation="tool", error=type(error).__name__, message=message, turn=turn))
+            raise
 
     def _running(self, schema: ToolSchema) -> Any:
         def run(args: Any, token: CancelToken) -> Any:

@@ -51,7 +51,8 @@ class Reverted(BaseEvent, frozen=True, kw_only=True, omit_defaults=True, tag="re
 
 
 class Refused(BaseEvent, frozen=True, kw_only=True, omit_defaults=True, tag="refused"):
-    """An operation of the session raised; it has to have changed nothing."""
+    """An operation of the session raised; it has to have changed nothing. Or the session called a tool with what no
+    model can have sent, which has the operation `tool`."""
 
     operation: str
     error: str
