@@ -127,7 +127,7 @@ def turn(path: Path, number: int) -> Callable[[list[Message]], Callable[[], Any]
     return prepare
 
 
-def keeping(history: list[Message]) -> Callable[[], Any]:
+def store_turn(history: list[Message]) -> Callable[[], Any]:
     """Writing a session into a store, taking a turn with it, and closing it."""
     folder = tempfile.TemporaryDirectory()
     session = Session(Brief())
@@ -186,7 +186,7 @@ OPERATIONS: dict[str, Callable[[list[Message]], Callable[[], Any]]] = {
     "first turn, legacy": turn("legacy", 0),
     "third turn": turn("stateless", 2),
     "third turn, legacy": turn("legacy", 2),
-    "store and take a turn": keeping,
+    "store and take a turn": store_turn,
     "resume from a store": resuming,
     "budget: from nothing": lambda history: lambda: InstructionBudget().sync(history),
     "budget: nothing new": synced,

@@ -79,7 +79,7 @@ class Shares:
     workers: float
     emulator: float
     feeding: float
-    keeping: float
+    evidence: float
     judging: float
     reporting: float
 
@@ -121,7 +121,7 @@ def print_shares(shares: Shares, runs: int, sdk: float) -> None:
         ("worker processes beside it: session, adapter, recording", shares.workers - sdk),
         ("emulator: HTTP server, reading, refusing and answering", shares.emulator),
         ("driver in the parent: jobs, messages of the workers, transcripts", shares.feeding),
-        ("evidence: digest, file, view, which runs are made twice", shares.keeping),
+        ("evidence: digest, file, view, which runs are made twice", shares.evidence),
         ("judging", shares.judging),
         ("reports", shares.reporting),
         ("start: imports of the command, suite, plan", shares.start),
@@ -163,7 +163,7 @@ def certification(adapter: str, depth: Depth) -> tuple[Shares, tuple[View, ...]]
             main_before, server_before = time.thread_time(), thread_seconds(server)
             campaign.measure()
             measured, main_after = time.process_time(), time.thread_time()
-            emulator, keeping = thread_seconds(server) - server_before, main_after - main_before
+            emulator, evidence = thread_seconds(server) - server_before, main_after - main_before
             imports, workers = below()
             for item in the_plan.items:
                 campaign.verdict(item)
@@ -178,8 +178,8 @@ def certification(adapter: str, depth: Depth) -> tuple[Shares, tuple[View, ...]]
         imports=imports,
         workers=workers,
         emulator=emulator,
-        feeding=measured - start - emulator - keeping,
-        keeping=keeping,
+        feeding=measured - start - emulator - evidence,
+        evidence=evidence,
         judging=judged - measured,
         reporting=reported - judged,
     )

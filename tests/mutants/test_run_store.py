@@ -123,10 +123,10 @@ class Place(RunPlace):
 def made_in(folder: Path, *specs: RunSpec) -> tuple[list[str], int, int]:
     """What each run says, how many were taken over, and how many were made."""
     place, details = Place(), list[str]()
-    with ResumablePlace(place, RunStore(folder, WITH)) as keeping:
-        keeping.run_all(specs, lambda _, found: details.append(found.end.detail))
-        details += [keeping.run(spec).end.detail for spec in specs]
-    return details, keeping.taken_over, len(place.specs)
+    with ResumablePlace(place, RunStore(folder, WITH)) as resumable:
+        resumable.run_all(specs, lambda _, found: details.append(found.end.detail))
+        details += [resumable.run(spec).end.detail for spec in specs]
+    return details, resumable.taken_over, len(place.specs)
 
 
 def test_what_is_kept_is_not_made_again_and_a_second_run_of_the_same_is_another_one(tmp_path: Path) -> None:
@@ -143,13 +143,13 @@ def test_a_part_is_taken_over_and_the_rest_is_made(tmp_path: Path) -> None:
 
 def test_what_is_made_ahead_is_asked_for_later_and_is_not_taken_over(tmp_path: Path) -> None:
     place = Place()
-    with ResumablePlace(place, RunStore(tmp_path, WITH)) as keeping:
-        keeping.prepare([spec("a"), spec("b")])
-        keeping.prepare([spec("a")])
+    with ResumablePlace(place, RunStore(tmp_path, WITH)) as resumable:
+        resumable.prepare([spec("a"), spec("b")])
+        resumable.prepare([spec("a")])
         assert len(place.specs) == 2
-        assert keeping.run(spec("b")).end.detail == "run 2"
-        assert keeping.run(spec("b")).end.detail == "run 3"
-        assert keeping.taken_over == 0
+        assert resumable.run(spec("b")).end.detail == "run 2"
+        assert resumable.run(spec("b")).end.detail == "run 3"
+        assert resumable.taken_over == 0
 
 
 def test_runs_of_other_scenarios_under_the_same_name_are_others() -> None:

@@ -242,12 +242,12 @@ class Examiner:
     def _judged(self, subject: Subject, name: str, views: Sequence[View]) -> dict[Place, Verdict]:
         """The verdicts of these runs, less those that found nothing to compare."""
         claims = subject.claims()
-        looking = tuple(
+        requirements = tuple(
             one
             for one in self._suite.requirements
             if one.concerns(subject.kind) and one.looks_at(name) and not one.lacks(claims)
         )
-        verdicts = Bench(subject, looking, {}).judge(views)
+        verdicts = Bench(subject, requirements, {}).judge(views)
         return {place: verdict for place, verdict in verdicts.items() if not verdict.compared_nothing}
 
 

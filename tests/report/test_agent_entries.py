@@ -8,7 +8,7 @@ from typing import get_args
 
 import pytest
 
-from turnproof.report.agent_entries import Keeping, agent_entry
+from turnproof.report.agent_entries import AgentEvent, agent_entry
 from turnproof.run.transcript import Killed, LeftBehind, SaidBeside, SessionInForce, SessionListed, SessionStepped
 
 
@@ -17,7 +17,7 @@ class Case:
     """An event, and how it is told."""
 
     id: str
-    event: Keeping
+    event: AgentEvent
     label: str
     text: str = ""
 
@@ -99,4 +99,4 @@ def test_what_happened_is_told_in_words(case: Case) -> None:
 
 
 def test_every_kind_of_event_is_among_the_cases() -> None:
-    assert {type(case.event) for case in CASES} == set(get_args(Keeping))
+    assert {type(case.event) for case in CASES} == set(get_args(AgentEvent))

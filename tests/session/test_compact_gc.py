@@ -19,7 +19,7 @@ from turnproof.messages import Message, Opaque, Text
 from turnproof.session import RetryPolicy, Session
 from turnproof.wire.emulator import EmulatorServer, Exchange, ServerRun
 from turnproof_adapters.openai_responses.at_openai.stateless import OpenAIResponsesStateless
-from turnproof_adapters.openai_responses.compacted import read_messages
+from turnproof_adapters.openai_responses.compaction import read_messages
 
 from .fakes import PATHS, FakeStateless
 

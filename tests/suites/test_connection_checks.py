@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from turnproof.commands.reproduce.found import UnreproducibleError
 from turnproof.commands.reproduce.question import question_of
+from turnproof.commands.reproduce.run_findings import UnreproducibleError
 from turnproof.judge.requirements import judge
 from turnproof.judge.verdict import Status
 from turnproof.judge.view import View

@@ -21,7 +21,7 @@ from turnproof.errors import Cancelled, ProviderError
 
 from .._calling import Caller
 from .._decoding import decode_json
-from ..google_genai.assembling import stands_alone
+from ..google_genai.assemble import stands_alone
 from . import errors, oauth
 from .accounts import REST, Access, Account, Accounts, Clock
 from .refusals import Refusal

@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 from turnproof.messages import FileRef, FunctionCall, InlineData, Message, Part, Thought, ToolResult, thaw
 
 from ..google_genai.arrange import contents as arranged
-from ..google_genai.assembling import Called, Restore, Words
+from ..google_genai.assemble import Called, Restore, Words
 from ..google_genai.convert import NO_SIGNATURE_NEEDED, identity
 from ..google_genai.target import Target
 from ..google_genai.wire import pieces

@@ -25,7 +25,7 @@ from .._encoded_messages import encode
 from .._legacy import LegacySession, Schema
 from .._names import tool_names
 from ..google_genai.arrange import BEGINS_WITH_A_CALL
-from ..google_genai.assembling import Assembler, Chunk, read_answer
+from ..google_genai.assemble import Assembler, Chunk, read_answer
 from ..google_genai.names import restorer
 from ..google_genai.reading import batch, stream
 from ..google_genai.target import Target
@@ -85,8 +85,8 @@ class AntigravityLegacy(LegacySession, AntigravityProvider):
         ask = partial(self._post, gateway, request, token, stream=streamed)
         assembler, decode = partial(Assembler, to, self._restore), partial(_chunk, to=to)
         if streamed:
-            assembling = assembler(listeners, token=token)
-            return gateway.caller.call_stream(lambda: stream(ask(), decode), assembling, token)
+            assembly = assembler(listeners, token=token)
+            return gateway.caller.call_stream(lambda: stream(ask(), decode), assembly, token)
         return gateway.caller.call_batch(
             lambda: batch(ask(), decode), partial(read_answer, assembler), listeners, token
         )

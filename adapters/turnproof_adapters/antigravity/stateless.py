@@ -20,7 +20,7 @@ from .._encoded_messages import request_body
 from .._names import tool_names
 from .._stateless import EncodesOnce
 from ..google_genai.arrange import Arrangement
-from ..google_genai.assembling import Assembler, read_answer
+from ..google_genai.assemble import Assembler, read_answer
 from ..google_genai.encode import Encoder
 from ..google_genai.names import restorer
 from ..google_genai.reading import batch, stream
@@ -49,8 +49,8 @@ class AntigravityStateless(EncodesOnce[Arrangement[bytes]], AntigravityProvider)
         assembler = partial(Assembler, to, restorer(partial(tool_names, prompt.messages, prompt.tools)))
         caller = gateway.caller
         if streamed:
-            assembling = assembler(listeners, token=token)
-            return caller.call_stream(lambda: stream(ask(), decode), assembling, token)
+            assembly = assembler(listeners, token=token)
+            return caller.call_stream(lambda: stream(ask(), decode), assembly, token)
         return caller.call_batch(lambda: batch(ask(), decode), partial(read_answer, assembler), listeners, token)
 
     def _request(self, messages: Sequence[Message], fields: Fields) -> bytes:

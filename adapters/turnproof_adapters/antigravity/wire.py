@@ -6,7 +6,7 @@ import msgspec
 
 from .._decoding import decode_json
 from ..google_genai import wire
-from ..google_genai.assembling import Chunk
+from ..google_genai.assemble import Chunk
 from ..google_genai.target import Target
 from ..google_genai.wire import Answer, AnswerOrError, ToldOfFailure
 

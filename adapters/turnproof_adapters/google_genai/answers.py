@@ -1,4 +1,4 @@
-"""The SDK's answer objects, read as what `assembling` makes a neutral answer of.
+"""The SDK's answer objects, read as what `assemble` makes a neutral answer of.
 
 A batch answer and each piece of a stream are the same kind of object.
 """
@@ -19,8 +19,8 @@ from turnproof.errors import PayloadError, TransportError
 from .._answers import Listeners
 from .._calling import Source
 from .._characters import whole_characters
-from . import assembling, usage
-from .assembling import Assembler, Called, Chunk, Piece, Words, blocked
+from . import assemble, usage
+from .assemble import Assembler, Called, Chunk, Piece, Words, blocked
 from .target import Target
 
 
@@ -54,7 +54,7 @@ def read_sdk_answer(
     assembler: Callable[[Listeners], Assembler], to: Target, answer: types.GenerateContentResponse, listeners: Listeners
 ) -> messages.ProviderResponse:
     """A batch answer as a response; the callbacks hear of it in model order, like those of a stream."""
-    return assembling.read_answer(assembler, read(answer, to), listeners)
+    return assemble.read_answer(assembler, read(answer, to), listeners)
 
 
 def other_part(wire: types.Part, to: Target) -> messages.Part | None:

@@ -21,7 +21,7 @@ from turnproof.messages import FileRef, FunctionCall, InlineData, Message, Opaqu
 from .._encoded_messages import encode
 from .answers import issued_data, other_part
 from .arrange import contents as arranged
-from .assembling import Restore
+from .assemble import Restore
 from .convert import NO_SIGNATURE_NEEDED
 from .models import target
 from .names import is_made_up, made_up_id

@@ -35,14 +35,14 @@ from .._legacy import LegacySession, Schema
 from .._names import tool_names
 from .answers import chunks, read_sdk_answer
 from .arrange import BEGINS_WITH_A_CALL
-from .asking import open_stream
-from .assembling import Assembler
+from .assemble import Assembler
 from .contents import history_from_sdk, history_to_sdk, keep_ids
 from .managed import CachingGoogleProvider
 from .models import target
 from .names import restorer
 from .request import sdk_config
 from .rows import says_nothing
+from .sdk_calls import open_stream
 from .settings import Fields
 
 

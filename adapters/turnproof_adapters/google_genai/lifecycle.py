@@ -18,7 +18,7 @@ from .._lifecycle import ClientProvider, KeyChecks, TokenCounts
 from .._open_provider import positive_setting, read_api_key
 from . import errors
 from .arrange import contents
-from .assembling import stands_alone
+from .assemble import stands_alone
 from .client import open_client
 from .models import Model, target
 from .models import model as facts_of

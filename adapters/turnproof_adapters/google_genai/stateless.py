@@ -21,13 +21,13 @@ from .._encoded_messages import request_body
 from .._names import tool_names
 from .._stateless import EncodesOnce
 from .arrange import Arrangement, arrange_messages
-from .asking import Plain, Spliced
-from .assembling import Assembler, read_answer
+from .assemble import Assembler, read_answer
 from .encode import Encoder
 from .managed import CachingGoogleProvider
 from .models import target
 from .names import restorer
 from .rows import V, says_nothing
+from .sdk_calls import Plain, Spliced
 from .settings import Fields
 from .splice import supported
 

@@ -20,7 +20,7 @@ from turnproof.errors import PayloadError
 from .._characters import whole_characters
 from .._decoding import convert_to, decode_json
 from . import usage
-from .assembling import Called, Chunk, Piece, Words, blocked
+from .assemble import Called, Chunk, Piece, Words, blocked
 from .target import Target
 
 

@@ -7,10 +7,10 @@ from typing import TypeAlias
 from .._base.counts import counted
 from ..run.transcript import Killed, LeftBehind, SaidBeside, SessionInForce, SessionListed, SessionStepped
 
-Keeping: TypeAlias = SessionStepped | SessionInForce | SaidBeside | Killed | LeftBehind
+AgentEvent: TypeAlias = SessionStepped | SessionInForce | SaidBeside | Killed | LeftBehind
 
 
-def agent_entry(event: Keeping) -> tuple[str, str]:
+def agent_entry(event: AgentEvent) -> tuple[str, str]:
     """A label, and the text under it."""
     match event:
         case SessionStepped():

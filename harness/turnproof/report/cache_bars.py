@@ -67,7 +67,7 @@ def _bar(place: int, turn: TurnEconomics, scale: float) -> Bar:
 
 
 def _pieces(turn: TurnEconomics, scale: float) -> Iterator[Piece]:
-    ground = top = float(MARGIN + HEIGHT)
+    baseline = top = float(MARGIN + HEIGHT)
     for kind, tokens in (("read", turn.read), ("written", turn.written), ("fresh", turn.fresh)):
         if tokens:
             # What is there is seen, however little it is.
@@ -76,7 +76,7 @@ def _pieces(turn: TurnEconomics, scale: float) -> Iterator[Piece]:
             yield Piece(kind, round(top, 1), round(height, 1))
     if turn.again:
         height = max(_THINNEST, turn.again * scale)
-        yield Piece("again", round(ground - turn.read * scale - height, 1), round(height, 1))
+        yield Piece("again", round(baseline - turn.read * scale - height, 1), round(height, 1))
 
 
 def _title(turn: TurnEconomics) -> str:

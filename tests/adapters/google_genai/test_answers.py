@@ -13,7 +13,7 @@ from turnproof.dialects.gemini import DIALECT
 from turnproof.errors import ContentFilterError, TransportError
 from turnproof_adapters._answers import Listeners
 from turnproof_adapters.google_genai.answers import other_part, read
-from turnproof_adapters.google_genai.assembling import Assembler
+from turnproof_adapters.google_genai.assemble import Assembler
 from turnproof_adapters.google_genai.models import target
 
 from ..callback_recorder import CallbackRecorder

@@ -50,12 +50,12 @@ def assembler(recorder: CallbackRecorder | None = None) -> Assembler:
 
 def read(events: list[bytes], recorder: CallbackRecorder | None = None) -> Assembler:
     """What has become of these events. Without `DONE` among them the stream goes on."""
-    assembling = assembler(recorder)
+    assembly = assembler(recorder)
     for each in chunks("text/event-stream", events):
-        if (each is END and DONE not in events) or assembling.failure is not None:
+        if (each is END and DONE not in events) or assembly.failure is not None:
             break
-        assembling.feed(each)
-    return assembling
+        assembly.feed(each)
+    return assembly
 
 
 def deltas(*fields: Json, finish: str = "tool_calls") -> list[bytes]:
@@ -183,9 +183,9 @@ def test_citations_that_no_session_could_hold_are_a_failure() -> None:
     deep: Any = {}
     for _ in range(500):
         deep = {"x": deep}
-    assembling = assembler()
-    assembling.feed(msgspec.convert({"choices": [{"delta": {"annotations": [deep]}}]}, Answer))
-    assert isinstance(assembling.failure, TransportError)
+    assembly = assembler()
+    assembly.feed(msgspec.convert({"choices": [{"delta": {"annotations": [deep]}}]}, Answer))
+    assert isinstance(assembly.failure, TransportError)
 
 
 @pytest.mark.parametrize(
@@ -218,12 +218,12 @@ def test_no_figure_ever_falls_for_those_who_listen() -> None:
 def test_a_pair_cut_in_the_middle_is_one_character() -> None:
     recorder = CallbackRecorder()
     halves = [{"content": "a\ud83c"}, {"content": "\udf0d!"}, {"content": "\ud83c"}]
-    assembling = assembler(recorder)
+    assembly = assembler(recorder)
     for each in halves:
-        assembling.feed(decode(b'{"choices":[{"delta":{"content":"%b"}}]}' % escaped(each["content"])))
-    assembling.feed(decode(b'{"choices":[{"delta":{},"finish_reason":"stop"}]}'))
-    assembling.feed(END)
-    assert recorder.text == assembling.response().text == "a🌍!\ufffd"
+        assembly.feed(decode(b'{"choices":[{"delta":{"content":"%b"}}]}' % escaped(each["content"])))
+    assembly.feed(decode(b'{"choices":[{"delta":{},"finish_reason":"stop"}]}'))
+    assembly.feed(END)
+    assert recorder.text == assembly.response().text == "a🌍!\ufffd"
 
 
 def escaped(text: str) -> bytes:
@@ -274,27 +274,27 @@ def test_thinking_is_kept_of_a_cancelled_answer_only_with_its_seal(delta_fields:
 )
 def test_a_stream_that_is_no_answer_fails_and_announces_no_call(events: list[bytes], words: str) -> None:
     recorder = CallbackRecorder()
-    assembling = read(events, recorder)
-    assert not assembling.complete
-    assert isinstance(assembling.failure, TransportError)
-    assert words in assembling.failure.message
+    assembly = read(events, recorder)
+    assert not assembly.complete
+    assert isinstance(assembly.failure, TransportError)
+    assert words in assembly.failure.message
     assert recorder.calls == []
 
 
 def test_an_error_in_the_stream_is_told_by_whoever_types_it() -> None:
-    assembling = read([opening(), event({"error": {"message": "Sorry", "type": "server_error"}})])
-    assert isinstance(assembling.failure, OverloadedError)
-    assert (assembling.failure.message, assembling.failure.kind) == ("Sorry", "server_error")
+    assembly = read([opening(), event({"error": {"message": "Sorry", "type": "server_error"}})])
+    assert isinstance(assembly.failure, OverloadedError)
+    assert (assembly.failure.message, assembly.failure.kind) == ("Sorry", "server_error")
 
 
 def test_what_follows_the_end_changes_nothing() -> None:
     recorder = CallbackRecorder()
-    assembling = read(stream(texts("so")), recorder)
-    before = assembling.response()
+    assembly = read(stream(texts("so")), recorder)
+    before = assembly.response()
     for more in (texts("!")[0], event({"error": "late"})):
-        assembling.feed(decode(more.removeprefix(b"data: ")))
-    assert assembling.response() == before
-    assert assembling.failure is None
+        assembly.feed(decode(more.removeprefix(b"data: ")))
+    assert assembly.response() == before
+    assert assembly.failure is None
     assert recorder.text == "so"
 
 

@@ -7,8 +7,8 @@ from msgspec.structs import replace
 from suites.build import RunBuilder, response_with, scripted, spoilt
 from suites.cases import suite
 
-from turnproof.commands.reproduce.found import UnreproducibleError
 from turnproof.commands.reproduce.question import Question, question_of
+from turnproof.commands.reproduce.run_findings import UnreproducibleError
 from turnproof.judge.requirements import judge
 from turnproof.judge.view import View
 from turnproof.messages import FinishReason

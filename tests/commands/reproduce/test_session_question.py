@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from msgspec import UNSET
 
-from turnproof.commands.reproduce.found import UnreproducibleError
+from turnproof.commands.reproduce.run_findings import UnreproducibleError
 from turnproof.commands.reproduce.session_question import held_texts_since, session_question
 from turnproof.judge.finding import Finding, Place, Side
 from turnproof.messages import FunctionCall, Message, Text

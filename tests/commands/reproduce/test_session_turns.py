@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from turnproof.commands.reproduce.found import UnreproducibleError
 from turnproof.commands.reproduce.recorded_answers import RecordedAnswer, held_answer
+from turnproof.commands.reproduce.run_findings import UnreproducibleError
 from turnproof.commands.reproduce.session_turns import FileTurn, file_turns, is_failing
 from turnproof.messages import FileRef, Text
 from turnproof.run.transcript import WireResponse

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from turnproof.commands.reproduce.engine import _demand_chunks
-from turnproof.commands.reproduce.found import UnreproducibleError
+from turnproof.commands.reproduce.run_findings import UnreproducibleError
 from turnproof.reproducer import LibraryCall
 
 

@@ -52,7 +52,7 @@ class Token(google.auth.credentials.Credentials):
 
 @dataclass
 class Service:
-    """A client at each door, and the server that knows the world of the pairs."""
+    """A client at each surface, and the server that knows the world of the pairs."""
 
     studio: genai.Client
     vertex: genai.Client
@@ -124,10 +124,10 @@ def test_a_refused_stream_raises_before_its_first_chunk(service: Service) -> Non
         next(iter(stream))
 
 
-@pytest.mark.parametrize("door", ["studio", "vertex"])
-def test_what_the_typed_methods_send_is_understood(door: str, service: Service) -> None:
+@pytest.mark.parametrize("surface", ["studio", "vertex"])
+def test_what_the_typed_methods_send_is_understood(surface: str, service: Service) -> None:
     service.fresh()
-    client: genai.Client = getattr(service, door)
+    client: genai.Client = getattr(service, surface)
     declaration = types.FunctionDeclaration(name="read_sensor", parameters=types.Schema.model_validate(PARAMETERS))
     tool = types.Tool(function_declarations=[declaration])
     config = types.GenerateContentConfig(
@@ -161,10 +161,10 @@ def test_what_the_typed_methods_send_is_understood(door: str, service: Service) 
     }
 
 
-@pytest.mark.parametrize("door", ["studio", "vertex"])
-def test_a_managed_cache_lives_and_dies_in_the_hands_of_the_sdk(door: str, service: Service) -> None:
+@pytest.mark.parametrize("surface", ["studio", "vertex"])
+def test_a_managed_cache_lives_and_dies_in_the_hands_of_the_sdk(surface: str, service: Service) -> None:
     service.run.world.resources.clear()
-    client: genai.Client = getattr(service, door)
+    client: genai.Client = getattr(service, surface)
     new_cache = client.caches.create(
         model=MODEL, config=types.CreateCachedContentConfig(contents=HANDBOOK, ttl="300s", display_name="handbook")
     )

@@ -1,4 +1,4 @@
-"""Every refusal of Ollama's server as a pair, on the door that gives it, and what Anthropic refuses and it accepts."""
+"""Every refusal of Ollama's server as a pair, on the surface that gives it, and what Anthropic refuses, but not it."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def world() -> World:
     return World(keys=frozenset(), models=DIALECT.models, clock=lambda: 1.7e9)
 
 
-def door(*messages: Json, **more: Any) -> Ask:
+def anthropic(*messages: Json, **more: Any) -> Ask:
     """A request to `/v1/messages` (one question where there are no messages)."""
     return Ask(body(*messages, **{"model": MODEL, **more}), headers=NO_KEY)
 
@@ -77,12 +77,12 @@ _PNG: Json = {"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo=
 _LONG: Json = {"role": "user", "content": "m" * 8_000}
 
 PAIRS: tuple[Pair, ...] = (
-    Pair("not-found", replace(door(), path="/v1/messages/count_tokens"), "404 page not found", door(), 404,
+    Pair("not-found", replace(anthropic(), path="/v1/messages/count_tokens"), "404 page not found", anthropic(), 404,
          "not_found_error"),
     native("not-found", replace(chat(), path="/api/chats"), "404 page not found", chat(), 404),
     native("not-found", replace(chat(), method="GET"), "404 page not found", chat(), 404, "method"),
     native("missing-body", Ask(path="/api/chat", raw=b"", headers=NO_KEY), "missing request body", chat()),
-    Pair("unreadable-body", replace(door(), raw=b"{"), "invalid JSON", door()),
+    Pair("unreadable-body", replace(anthropic(), raw=b"{"), "invalid JSON", anthropic()),
     native("unreadable-body", replace(chat(), raw=b"[]"), "invalid JSON", chat()),
     native("unreadable-body", chat({"role": "user", "content": 5}),
            "json: cannot unmarshal number into Go struct field messages.0.content of type string",
@@ -91,38 +91,41 @@ PAIRS: tuple[Pair, ...] = (
            chat({**QUESTION, "images": ["iVBORw0KGgo="]}), variant="image"),
     Pair(
         "unreadable-body",
-        door(max_tokens="5"),
+        anthropic(max_tokens="5"),
         "json: cannot unmarshal value into Go struct field MessagesRequest.max_tokens of type int",
-        door(max_tokens=5),
+        anthropic(max_tokens=5),
         variant="limit",
     ),
     native("arguments-not-an-object", chat(QUESTION, native_call('{"bed": "3"}')),
            "json: cannot unmarshal string into Go struct field messages.1.tool_calls.0.function.arguments of type "
            "api.ToolCallFunctionArguments", chat(QUESTION, native_call({"bed": "3"}))),
-    Pair("missing-model", _without(door(), "model"), "model is required", door()),
+    Pair("missing-model", _without(anthropic(), "model"), "model is required", anthropic()),
     native("missing-model", _without(chat(), "model"), "model is required", chat()),
     native("missing-model", shown(""), "model is required", shown(MODEL), variant="show"),
-    Pair("missing-max-tokens", _without(door(), "max_tokens"), "max_tokens is required and must be positive", door()),
-    Pair("missing-max-tokens", door(max_tokens=0), "max_tokens is required and must be positive", door(max_tokens=1),
-         variant="zero"),
-    Pair("missing-messages", _without(door(), "messages"), "messages is required", door()),
-    Pair("missing-messages", replace(door(), body={**door().body, "messages": []}), "messages is required", door(),
-         variant="none"),
-    Pair("call-without-id", door(OPENING, assistant(call(id=""))), "tool_use block missing required 'id' field",
-         door(OPENING, assistant(call("a b")))),
-    Pair("call-without-name", door(OPENING, assistant(call(name=""))), "tool_use block missing required 'name' field",
-         door(OPENING, assistant(call(name="a.b")))),
-    Pair("image-source", door(user({"type": "image"})), "invalid image source", door(user(image(_PNG)))),
-    Pair("image-source", door(user(image({"type": "url", "url": "https://garden.example/bed.png"}))),
-         "invalid image source type: url. Only base64 images are supported.", door(user(image(_PNG))), variant="url"),
-    Pair("image-source", door(user(image({**_PNG, "data": "?"}))),
-         "invalid base64 image data: illegal base64 data at input byte 0", door(user(image(_PNG))), variant="base64"),
-    Pair("image-source", door(OPENING, assistant(call()), user(result(content=[{"type": "image"}]))),
-         "invalid tool_result image source", door(OPENING, assistant(call()), user(result(content=[image(_PNG)]))),
+    Pair("missing-max-tokens", _without(anthropic(), "max_tokens"), "max_tokens is required and must be positive",
+         anthropic()),
+    Pair("missing-max-tokens", anthropic(max_tokens=0), "max_tokens is required and must be positive",
+         anthropic(max_tokens=1), variant="zero"),
+    Pair("missing-messages", _without(anthropic(), "messages"), "messages is required", anthropic()),
+    Pair("missing-messages", replace(anthropic(), body={**anthropic().body, "messages": []}), "messages is required",
+         anthropic(), variant="none"),
+    Pair("call-without-id", anthropic(OPENING, assistant(call(id=""))), "tool_use block missing required 'id' field",
+         anthropic(OPENING, assistant(call("a b")))),
+    Pair("call-without-name", anthropic(OPENING, assistant(call(name=""))),
+         "tool_use block missing required 'name' field", anthropic(OPENING, assistant(call(name="a.b")))),
+    Pair("image-source", anthropic(user({"type": "image"})), "invalid image source", anthropic(user(image(_PNG)))),
+    Pair("image-source", anthropic(user(image({"type": "url", "url": "https://garden.example/bed.png"}))),
+         "invalid image source type: url. Only base64 images are supported.", anthropic(user(image(_PNG))),
+         variant="url"),
+    Pair("image-source", anthropic(user(image({**_PNG, "data": "?"}))),
+         "invalid base64 image data: illegal base64 data at input byte 0", anthropic(user(image(_PNG))),
+         variant="base64"),
+    Pair("image-source", anthropic(OPENING, assistant(call()), user(result(content=[{"type": "image"}]))),
+         "invalid tool_result image source", anthropic(OPENING, assistant(call()), user(result(content=[image(_PNG)]))),
          variant="result"),
-    Pair("input-schema", door(tools=[{**TOOL, "input_schema": "any"}]),
-         'invalid input_schema for tool "read_sensor": json: cannot unmarshal', door(tools=[TOOL])),
-    Pair("messages-unknown-model", door(model="qwen9"), "model 'qwen9' not found", door(model="qwen3"), 404,
+    Pair("input-schema", anthropic(tools=[{**TOOL, "input_schema": "any"}]),
+         'invalid input_schema for tool "read_sensor": json: cannot unmarshal', anthropic(tools=[TOOL])),
+    Pair("messages-unknown-model", anthropic(model="qwen9"), "model 'qwen9' not found", anthropic(model="qwen3"), 404,
          "not_found_error"),
     native("unknown-model", chat(model="qwen9"), "model 'qwen9' not found", chat(model="qwen3:latest"), 404),
     native("unknown-model", generate(model=""), "model '' not found", generate(), 404, "generate"),
@@ -142,8 +145,8 @@ PAIRS: tuple[Pair, ...] = (
     ),
     native("no-tools", chat(model=PLAIN, tools=[FUNCTION]),
            "registry.ollama.ai/library/gemma3:1b does not support tools", chat(tools=[FUNCTION])),
-    Pair("no-tools", door(model="llama3", tools=[TOOL]),
-         "registry.ollama.ai/library/llama3:latest does not support tools", door(model="llama3", tools=[])),
+    Pair("no-tools", anthropic(model="llama3", tools=[TOOL]),
+         "registry.ollama.ai/library/llama3:latest does not support tools", anthropic(model="llama3", tools=[])),
     native("context-exceeded", chat(_LONG, QUESTION, truncate=False, options={"num_ctx": 1000}),
            "request (2013 tokens) exceeds the available context size (1000 tokens), try increasing it",
            chat(_LONG, QUESTION, truncate=False, options={"num_ctx": 2013})),
@@ -158,21 +161,23 @@ WITHOUT_PAIR: Mapping[str, str] = {
 """Rules that no request can break by itself, with the reason."""
 
 ACCEPTED: tuple[Accepted[Ask], ...] = (
-    Accepted("dangling-call", door(OPENING, assistant(call()), OPENING, tools=[TOOL])),
-    Accepted("orphan-result", door(user(result("call_9")))),
-    Accepted("text-before-result", door(OPENING, assistant(call()), user("Here:", result()))),
-    Accepted("two-results-for-one-call", door(OPENING, assistant(call()), user(result(), result()))),
-    Accepted("empty-text", door(user(text("")))),
-    Accepted("foreign-role", door({"role": "critic", "content": "Hm."})),
-    Accepted("five-breakpoints", door(user(*(text(f"{n}", **mark()) for n in range(5))))),
-    Accepted("unknown-field", door(colour="green")),
+    Accepted("dangling-call", anthropic(OPENING, assistant(call()), OPENING, tools=[TOOL])),
+    Accepted("orphan-result", anthropic(user(result("call_9")))),
+    Accepted("text-before-result", anthropic(OPENING, assistant(call()), user("Here:", result()))),
+    Accepted("two-results-for-one-call", anthropic(OPENING, assistant(call()), user(result(), result()))),
+    Accepted("empty-text", anthropic(user(text("")))),
+    Accepted("foreign-role", anthropic({"role": "critic", "content": "Hm."})),
+    Accepted("five-breakpoints", anthropic(user(*(text(f"{n}", **mark()) for n in range(5))))),
+    Accepted("unknown-field", anthropic(colour="green")),
     Accepted(
         "forged-signature",
-        door(OPENING, assistant({"type": "thinking", "thinking": "Hm.", "signature": "forged"}), OPENING),
+        anthropic(OPENING, assistant({"type": "thinking", "thinking": "Hm.", "signature": "forged"}), OPENING),
     ),
-    Accepted("thinking-of-a-model-that-has-none", door(model=PLAIN, thinking={"type": "enabled", "budget_tokens": 9})),
-    Accepted("forced-tool", door(tools=[TOOL], tool_choice={"type": "tool", "name": "read_sensor"})),
-    Accepted("wrong-key", replace(door(), headers={"x-api-key": "wrong"})),
+    Accepted(
+        "thinking-of-a-model-that-has-none", anthropic(model=PLAIN, thinking={"type": "enabled", "budget_tokens": 9})
+    ),
+    Accepted("forced-tool", anthropic(tools=[TOOL], tool_choice={"type": "tool", "name": "read_sensor"})),
+    Accepted("wrong-key", replace(anthropic(), headers={"x-api-key": "wrong"})),
     Accepted("native-orphan-result", chat({"role": "tool", "tool_name": "read_sensor", "content": "41 %"})),
     Accepted("native-dangling-call", chat(QUESTION, native_call({}), QUESTION)),
     Accepted("native-foreign-role", chat({"role": "critic", "content": "Hm."})),

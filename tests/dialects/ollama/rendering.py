@@ -1,4 +1,4 @@
-"""What tests of answers are made of: requests at either door, and what went out for them."""
+"""What tests of answers are made of: requests at either surface, and what went out for them."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from turnproof.messages import FinishReason
 
 from ..answers import CALLS, AnswerKit, read_back, reply
 from ..anthropic_messages.builders import TOOL, Ask
-from .refusals import FUNCTION, chat, door, world
+from .refusals import FUNCTION, anthropic, chat, world
 
 PROMPT = PromptUsage(198)
-STREAMS = {"chat": chat(tools=[FUNCTION]), "messages": door(stream=True, tools=[TOOL])}
-WHOLES = {"chat": chat(stream=False, tools=[FUNCTION]), "messages": door(tools=[TOOL])}
+STREAMS = {"chat": chat(tools=[FUNCTION]), "messages": anthropic(stream=True, tools=[TOOL])}
+WHOLES = {"chat": chat(stream=False, tools=[FUNCTION]), "messages": anthropic(tools=[TOOL])}
 
 
 def new_call(sendable: Ask) -> Call:
@@ -30,10 +30,10 @@ def render(script: Reply, sendable: Ask, *, seed: str = "s", wire: Ollama | None
 read = partial(read_back, DIALECT)
 
 
-def _kit(door_name: str, raw_finish: str) -> AnswerKit:
+def _kit(surface: str, raw_finish: str) -> AnswerKit:
     return AnswerKit(
         DIALECT,
-        lambda form: new_call((STREAMS if form == "stream" else WHOLES)[door_name]),
+        lambda form: new_call((STREAMS if form == "stream" else WHOLES)[surface]),
         world,
         PROMPT,
         made_up_id="call_.{8}",
@@ -44,4 +44,4 @@ def _kit(door_name: str, raw_finish: str) -> AnswerKit:
 
 
 ANSWERS = (_kit("chat", "stop"), _kit("messages", "tool_use"))
-"""At the door of its own API, and at that of Anthropic's."""
+"""At the surface of its own API, and at that of Anthropic's."""

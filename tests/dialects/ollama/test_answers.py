@@ -18,7 +18,7 @@ from .. import answers
 from ..answers import CALLS, body_of, data, payloads
 from ..anthropic_messages.builders import Ask
 from ..requests import Json
-from .refusals import MODEL, chat, door, generate, shown, world
+from .refusals import MODEL, anthropic, chat, generate, shown, world
 from .rendering import STREAMS, WHOLES, read, render
 
 reply = partial(answers.reply, finish=FinishReason.TOOL_USE)
@@ -28,7 +28,7 @@ def lines(rendered: Rendered) -> list[Json]:
     return [json.loads(line) for line in data(rendered).splitlines()]
 
 
-# -- either door
+# -- either surface
 
 
 @pytest.mark.parametrize("name", STREAMS)
@@ -160,10 +160,10 @@ def test_without_a_conversation_the_model_is_only_loaded(sendable: Ask, reason: 
 def test_the_server_has_few_words_for_an_end(finish: FinishReason, raw: str | None, done: str, stop: str) -> None:
     script = reply(Text("Yes."), finish=finish, raw_finish=raw)
     assert read(render(script, chat())).raw_finish == done
-    assert read(render(script, door())).raw_finish == stop
+    assert read(render(script, anthropic())).raw_finish == stop
 
 
-# -- the door of Anthropic's format
+# -- the surface of Anthropic's format
 
 
 def test_the_figures_are_two_and_those_of_the_start_an_estimate() -> None:
@@ -195,12 +195,12 @@ def test_what_is_empty_is_left_out() -> None:
     assert not any("caller" in block for block in whole["content"])
     start = payloads(render(reply(*CALLS), STREAMS["messages"]), "start")[0]["message"]
     assert set(start) == {"id", "type", "role", "model", "content", "usage"}
-    assert body_of(render(reply(finish=FinishReason.STOP), door()))["content"] is None
+    assert body_of(render(reply(finish=FinishReason.STOP), anthropic()))["content"] is None
 
 
 def test_a_model_is_named_as_it_was_asked_for() -> None:
     for name in ("qwen3", "qwen3:latest"):
-        assert body_of(render(reply(Text("Yes.")), door(model=name)))["model"] == name
+        assert body_of(render(reply(Text("Yes.")), anthropic(model=name)))["model"] == name
         assert body_of(render(reply(Text("Yes.")), chat(model=name, stream=False)))["model"] == name
 
 

@@ -1,4 +1,4 @@
-"""Is the wire what the session holds? On Ollama's own API, which has fewer places to put things, and on the other door.
+"""Is the wire what the session holds? On Ollama's own API, which has fewer places to put things, and on Anthropic's.
 
 Requests are written out by hand: an encoder of ours could share a mistake with the comparison.
 """
@@ -12,13 +12,13 @@ import pytest
 from turnproof.dialects.ollama import DIALECT
 from turnproof.messages import Message, ProviderData, Text, Thought, ToolResult
 
-from ..anthropic_messages.builders import OPENING as DOOR_ASKED
+from ..anthropic_messages.builders import OPENING as ANTHROPIC_QUESTION
 from ..anthropic_messages.builders import TOOL, Ask, assistant, call, result, thinking
-from ..anthropic_messages.builders import user as door_user
+from ..anthropic_messages.builders import user as anthropic_user
 from ..differences import CALL, HELD_LOOP, OPENING, PNG, RESULT, model, user
 from ..requests import Json, read_call
 from .differences import RIGHT, SENSOR, compare
-from .refusals import FUNCTION, chat, door, world
+from .refusals import FUNCTION, anthropic, chat, world
 
 
 def test_each_difference_that_is_allowed_here_alone_has_a_case() -> None:
@@ -34,11 +34,11 @@ def test_a_model_is_the_same_with_its_tag_and_another_one_is_not() -> None:
         assert [each.what for each in DIALECT.differences([OPENING], None, [SENSOR], sent, "qwen3")] == what
 
 
-# -- the other door
+# -- the other surface
 
 
 def answered(*blocks: str | Json, content: str = "41 %") -> Ask:
-    return door(DOOR_ASKED, assistant(*blocks), door_user(result(content=content)), tools=[TOOL])
+    return anthropic(ANTHROPIC_QUESTION, assistant(*blocks), anthropic_user(result(content=content)), tools=[TOOL])
 
 
 SIGNED = Thought("Hm.", provider_data=ProviderData("anthropic-messages", "claude-opus-4-8", {"signature": "c2ln"}))
@@ -65,7 +65,9 @@ def test_the_order_that_the_native_api_cannot_say_is_asked_for_where_it_can_be_s
 
 @pytest.mark.parametrize("flag", [{}, {"is_error": True}])
 def test_a_flag_that_the_server_does_not_read_may_be_sent_or_not_but_not_made_up(flag: Json) -> None:
-    request = door(DOOR_ASKED, assistant("Let me look.", call()), door_user(result(**flag)), tools=[TOOL])
+    request = anthropic(
+        ANTHROPIC_QUESTION, assistant("Let me look.", call()), anthropic_user(result(**flag)), tools=[TOOL]
+    )
     failed = [*HELD_LOOP[:2], Message.tool(ToolResult("call_1", "read_sensor", "41 %", is_error=True))]
     assert compare(failed, request) == []
     assert [each.what for each in compare(HELD_LOOP, request)] == ["invented"] * bool(flag)
@@ -73,5 +75,5 @@ def test_a_flag_that_the_server_does_not_read_may_be_sent_or_not_but_not_made_up
 
 def test_the_type_of_an_image_counts_where_it_is_sent() -> None:
     jpeg = {"type": "image", "source": {"type": "base64", "media_type": "image/jpeg", "data": "cG5n"}}
-    found = compare([user("What is it?", PNG)], door(door_user("What is it?", jpeg), tools=[TOOL]))
+    found = compare([user("What is it?", PNG)], anthropic(anthropic_user("What is it?", jpeg), tools=[TOOL]))
     assert [(each.what, each.held, each.sent) for each in found] == [("unlisted", "image/png", "image/jpeg")]

@@ -1,4 +1,4 @@
-"""Errors of Ollama's server: what its rules rest on, and the body on each door, alone and over HTTP."""
+"""Errors of Ollama's server: what its rules rest on, and the body on each surface, alone and over HTTP."""
 
 from __future__ import annotations
 
@@ -59,11 +59,11 @@ def test_a_model_is_refused_by_its_full_name(name: str, full: str) -> None:
 
 
 def test_each_door_has_its_own_error_body() -> None:
-    door, native = (
+    anthropics, native = (
         next(pair for pair in PAIRS if pair.id == name) for name in ("messages-unknown-model", "unknown-model-native")
     )
     enveloped, plain = (
-        json.loads(DIALECT.render_refusal(judge(each.illegal)[0], "s").events[0].data) for each in (door, native)
+        json.loads(DIALECT.render_refusal(judge(each.illegal)[0], "s").events[0].data) for each in (anthropics, native)
     )
     assert plain == {"error": "model 'qwen9' not found"}
     assert enveloped["error"] == {"type": "not_found_error", "message": "model 'qwen9' not found"}

@@ -1,4 +1,4 @@
-"""Ollama's two doors over a real socket: through its own client, through Anthropic's SDK, and through neither.
+"""Ollama's two surfaces over a real socket: through its own client, through Anthropic's SDK, and through neither.
 
 What happens to a stream (garbage, an end that is missing, an error) happens to lines of JSON as it does to events.
 """

@@ -1,4 +1,4 @@
-"""Requests to Ollama's two doors in neutral form: the same conversation reads the same, however it is spelled."""
+"""Requests to Ollama's two surfaces in neutral form: the same conversation reads the same, however it is spelled."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from turnproof.messages import FunctionCall, InlineData, Message, Text, Thought,
 
 from ..anthropic_messages.builders import OPENING, TOOL, Ask, assistant, call, image, result, thinking, user
 from ..requests import Json
-from .refusals import FUNCTION, MODEL, QUESTION, chat, door, generate, native_call, shown, world
+from .refusals import FUNCTION, MODEL, QUESTION, anthropic, chat, generate, native_call, shown, world
 
 
 def parsed(sendable: Ask) -> OllamaCall:
@@ -42,7 +42,7 @@ MESSAGES = [
 
 def test_a_tool_loop_reads_alike_on_both_doors() -> None:
     native = parsed(chat({"role": "system", "content": "Be brief."}, *LOOP, tools=[FUNCTION]))
-    anthropics = parsed(door(OPENING, assistant(call()), user(result()), system="Be brief.", tools=[TOOL]))
+    anthropics = parsed(anthropic(OPENING, assistant(call()), user(result()), system="Be brief.", tools=[TOOL]))
     for each in (native, anthropics):
         assert roles_and_parts(each) == MESSAGES
         assert each.system == (Text("Be brief."),)
@@ -56,7 +56,7 @@ def test_a_tool_loop_reads_alike_on_both_doors() -> None:
     ("sendable", "stream"),
     [
         (chat(), True), (chat(stream=True), True), (chat(stream=None), True), (chat(stream=False), False),
-        (generate(), True), (generate(stream=False), False), (door(), False), (door(stream=True), True),
+        (generate(), True), (generate(stream=False), False), (anthropic(), False), (anthropic(stream=True), True),
     ],
 )  # fmt: skip
 def test_the_native_api_streams_unless_told_not_to(sendable: Ask, stream: bool) -> None:
@@ -71,7 +71,9 @@ def test_a_message_of_the_model_tells_thinking_then_text_then_calls() -> None:
 
 
 def test_thinking_in_the_format_of_anthropic_belongs_to_this_service_and_has_no_signature_of_its_own() -> None:
-    unsigned, signed = (parsed(door(OPENING, assistant(thinking("Hm.", mark), "Yes."))) for mark in (None, "forged"))
+    unsigned, signed = (
+        parsed(anthropic(OPENING, assistant(thinking("Hm.", mark), "Yes."))) for mark in (None, "forged")
+    )
     assert roles_and_parts(unsigned)[1] == ("model", (Thought("Hm."), Text("Yes.")))
     data = signed.messages[1].parts[0].provider_data
     assert data is not None
@@ -122,7 +124,9 @@ def test_calls_in_a_message_each_are_those_of_one_answer() -> None:
 def test_images_are_bytes_without_a_type() -> None:
     picture = {**QUESTION, "images": ["iVBORw0KGgo="]}
     assert roles_and_parts(parsed(chat(picture)))[0][1][1] == InlineData(UNNAMED_IMAGE, b"\x89PNG\r\n\x1a\n")
-    parsed_call = parsed(door(user("?", image({"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo="}))))
+    parsed_call = parsed(
+        anthropic(user("?", image({"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo="})))
+    )
     assert roles_and_parts(parsed_call)[0][1][1] == InlineData("image/png", b"\x89PNG\r\n\x1a\n")
     seen = parsed(chat(QUESTION, CALLED, answer("Look.", images=["iVBORw0KGgo="])))
     assert seen.messages[2].results[0].attachments == (InlineData(UNNAMED_IMAGE, b"\x89PNG\r\n\x1a\n"),)

@@ -12,7 +12,7 @@ from turnproof.dialects.ollama.window import DEFAULT_WINDOW, first_kept, visible
 
 from ..anthropic_messages.builders import Ask, user
 from ..requests import Json
-from .refusals import FUNCTION, MODEL, QUESTION, chat, door, generate, native_call, world
+from .refusals import FUNCTION, MODEL, QUESTION, anthropic, chat, generate, native_call, world
 
 FACTS = DIALECT.models[MODEL]
 
@@ -71,7 +71,7 @@ def test_tools_take_room_too() -> None:
         (chat(options={"num_ctx": 8192}), 8192), (generate(options={"num_ctx": 8192}), 8192),
         (chat(options={"num_ctx": 1_000_000}), FACTS.context_tokens), (chat(), DEFAULT_WINDOW),
         (chat(options={"num_ctx": 0}), DEFAULT_WINDOW), (chat(options={}), DEFAULT_WINDOW),
-        (door(), DEFAULT_WINDOW), (door(options={"num_ctx": 8192}), DEFAULT_WINDOW),
+        (anthropic(), DEFAULT_WINDOW), (anthropic(options={"num_ctx": 8192}), DEFAULT_WINDOW),
     ],
 )  # fmt: skip
 def test_the_window_is_what_the_request_says_as_far_as_the_model_goes(sendable: Ask, window: int) -> None:
@@ -107,7 +107,7 @@ def test_the_log_says_how_many_messages_went() -> None:
 
 def test_a_prompt_is_cut_on_the_door_of_anthropic_too() -> None:
     """Neither an error nor a stop reason tells a session that it must collect: only the figures do."""
-    sendable = door(user("m" * 4 * DEFAULT_WINDOW), {"role": "assistant", "content": "Yes."}, user("And bed 4?"))
+    sendable = anthropic(user("m" * 4 * DEFAULT_WINDOW), {"role": "assistant", "content": "Yes."}, user("And bed 4?"))
     found = DIALECT.validate(sendable.request(), parsed(sendable), world())
     assert [each.rule for each in found] == [rules.PROMPT_TRUNCATED]
     usage, _ = DIALECT.new_cache().account(parsed(sendable), FACTS, 0.0)

@@ -13,7 +13,7 @@ OTHER = "77aa01bc-0000-4000-8000-000000000002"
 
 
 @pytest.fixture
-def ground(tmp_path: Path) -> AgentSandbox:
+def sandbox(tmp_path: Path) -> AgentSandbox:
     return AgentSandbox(str(tmp_path))
 
 
@@ -70,25 +70,25 @@ def test_texts_have_labels_in_place_of_ids() -> None:
 # -- folders
 
 
-def test_what_nobody_touches_is_not_changed(ground: AgentSandbox) -> None:
-    ground.folder("elsewhere")
-    (ground.home / "settings.json").write_text("{}")
-    assert ground.changed() == ()
+def test_what_nobody_touches_is_not_changed(sandbox: AgentSandbox) -> None:
+    sandbox.folder("elsewhere")
+    (sandbox.home / "settings.json").write_text("{}")
+    assert sandbox.changed() == ()
 
 
-def test_what_is_left_gone_or_changed_in_a_folder_is_named(ground: AgentSandbox) -> None:
-    project, elsewhere, third = (ground.folder(label) for label in ("project", "elsewhere", "third"))
+def test_what_is_left_gone_or_changed_in_a_folder_is_named(sandbox: AgentSandbox) -> None:
+    project, elsewhere, third = (sandbox.folder(label) for label in ("project", "elsewhere", "third"))
     (project / ".agent").mkdir()
     (project / ".agent" / "log").write_text("x")
     (elsewhere / "notes.txt").write_text("Nothing.\n")
     (third / "notes.txt").unlink()
-    assert ground.changed() == ("elsewhere/notes.txt", "project/.agent", "project/.agent/log", "third/notes.txt")
+    assert sandbox.changed() == ("elsewhere/notes.txt", "project/.agent", "project/.agent/log", "third/notes.txt")
 
 
-def test_a_folder_goes_by_its_label_however_its_path_is_spelt(ground: AgentSandbox) -> None:
-    project = ground.folder("project")
-    (link := ground.home / "link").symlink_to(project)
-    assert [ground.label_of(str(path)) for path in (project, link, f"{project}/", "/", "")] == [
+def test_a_folder_goes_by_its_label_however_its_path_is_spelt(sandbox: AgentSandbox) -> None:
+    project = sandbox.folder("project")
+    (link := sandbox.home / "link").symlink_to(project)
+    assert [sandbox.label_of(str(path)) for path in (project, link, f"{project}/", "/", "")] == [
         "project",
         "project",
         "project",
@@ -100,25 +100,25 @@ def test_a_folder_goes_by_its_label_however_its_path_is_spelt(ground: AgentSandb
 # -- damage
 
 
-def file(ground: AgentSandbox, name: str, text: str = "0123456789") -> Path:
-    path = ground.home / name
+def file(sandbox: AgentSandbox, name: str, text: str = "0123456789") -> Path:
+    path = sandbox.home / name
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text)
     return path
 
 
-def test_files_of_a_session_are_cut_in_half_and_no_others(ground: AgentSandbox) -> None:
+def test_files_of_a_session_are_cut_in_half_and_no_others(sandbox: AgentSandbox) -> None:
     files = [
-        file(ground, f"projects/a/{ONE}.jsonl"),
-        file(ground, f"sessions/{ONE}/part.json"),
-        file(ground, f"tmp/chat-{ONE[:8]}.json"),
+        file(sandbox, f"projects/a/{ONE}.jsonl"),
+        file(sandbox, f"sessions/{ONE}/part.json"),
+        file(sandbox, f"tmp/chat-{ONE[:8]}.json"),
     ]
-    others = [file(ground, f"projects/a/{OTHER}.jsonl"), file(ground, "index.json")]
-    assert ground.damage(ONE) == 3
+    others = [file(sandbox, f"projects/a/{OTHER}.jsonl"), file(sandbox, "index.json")]
+    assert sandbox.damage(ONE) == 3
     assert [path.read_text() for path in files] == ["01234"] * 3
     assert [path.read_text() for path in others] == ["0123456789"] * 2
 
 
-def test_a_session_without_files_cannot_be_damaged(ground: AgentSandbox) -> None:
-    file(ground, "index.json")
-    assert ground.damage(ONE) == 0
+def test_a_session_without_files_cannot_be_damaged(sandbox: AgentSandbox) -> None:
+    file(sandbox, "index.json")
+    assert sandbox.damage(ONE) == 0

@@ -93,29 +93,29 @@ def test_a_runner_that_is_closed_in_the_middle_of_a_run_leaves_nothing(folders: 
 
 
 def test_after_an_orderly_run_no_process_is_looked_for() -> None:
-    plot = RunFolder()
+    run_folder = RunFolder()
     command = [sys.executable, "-S", "-c", leaving.SLEEP]
-    with subprocess.Popen(command, cwd=plot.root) as process:
-        plot.clear(orderly=True)
-        assert not Path(plot.root).exists()
+    with subprocess.Popen(command, cwd=run_folder.root) as process:
+        run_folder.clear(orderly=True)
+        assert not Path(run_folder.root).exists()
         assert process.poll() is None
         process.kill()
 
 
 def test_a_plot_that_was_cleared_is_left_alone() -> None:
-    plot = RunFolder()
-    plot.clear(orderly=True)
-    plot.clear(orderly=False)
-    assert not Path(plot.root).exists()
+    run_folder = RunFolder()
+    run_folder.clear(orderly=True)
+    run_folder.clear(orderly=False)
+    assert not Path(run_folder.root).exists()
 
 
 def test_a_process_that_stands_elsewhere_is_left_alone() -> None:
-    plot = RunFolder()
-    elsewhere = Path(f"{plot.root}-of-somebody-else")
+    run_folder = RunFolder()
+    elsewhere = Path(f"{run_folder.root}-of-somebody-else")
     elsewhere.mkdir()
     command = [sys.executable, "-S", "-c", leaving.SLEEP]
     with subprocess.Popen(command, cwd=elsewhere, env={"HOME": str(elsewhere)}) as process:
-        plot.clear(orderly=False)
+        run_folder.clear(orderly=False)
         assert process.poll() is None
         process.kill()
 
@@ -123,9 +123,9 @@ def test_a_process_that_stands_elsewhere_is_left_alone() -> None:
 @pytest.mark.skipif(sys.platform != "linux", reason="the rest of what is told of a process is there at once")
 def test_a_process_that_was_started_a_moment_ago_is_known_by_its_home_too(monkeypatch: pytest.MonkeyPatch) -> None:
     """The system writes its environment when whoever has started it goes on already, and may be dead again."""
-    plot, looks = RunFolder(), iter(range(3))
+    run_folder, looks = RunFolder(), iter(range(3))
     command = [sys.executable, "-S", "-c", leaving.SLEEP]
-    process = subprocess.Popen(command, cwd="/", env={"HOME": plot.root})
+    process = subprocess.Popen(command, cwd="/", env={"HOME": run_folder.root})
     cmdline, environ = psutil.Process.cmdline, psutil.Process.environ
 
     def written(one: psutil.Process) -> bool:
@@ -134,7 +134,7 @@ def test_a_process_that_was_started_a_moment_ago_is_known_by_its_home_too(monkey
     monkeypatch.setattr(psutil.Process, "environ", lambda one: environ(one) if written(one) else {})
     monkeypatch.setattr(psutil.Process, "cmdline", lambda one: cmdline(one) if one.pid != process.pid else [])
     try:
-        plot.clear(orderly=False)
+        run_folder.clear(orderly=False)
         process.wait(30)  # half of the time that it sleeps
     finally:
         process.kill()

@@ -82,7 +82,7 @@ class Run:
 
     def __init__(self, **fields: Any) -> None:
         self._folder = tempfile.TemporaryDirectory()
-        self.job = SimpleNamespace(ground=self._folder.name)
+        self.job = SimpleNamespace(sandbox_root=self._folder.name)
         self.recorder = Recorder()
         self.tools = SimpleNamespace()
         self.refusals: list[tuple[str, str]] = []
@@ -97,11 +97,11 @@ class Run:
         self.session = SessionBinding(
             name="small", open=Agent, send=send_text, history=list, **{**everything, **fields}
         )
-        self.keeping = SessionOperations(self)  # type: ignore[arg-type]
+        self.operations = SessionOperations(self)  # type: ignore[arg-type]
         self.open()
 
     def open(self) -> None:
-        self.handle: Agent = Agent(self.keeping.setup())
+        self.handle: Agent = Agent(self.operations.setup())
 
     def refused(self, operation: str, error: BaseException) -> None:
         self.refusals.append((operation, type(error).__name__))
@@ -112,7 +112,7 @@ class Run:
     def did(self, *steps: SessionStep, denied: tuple[str, ...] = ()) -> list[SessionStepped]:
         """Begin a turn with these steps; what was recorded of them."""
         before = len(self.recorder.events)
-        self.keeping.begin(Turn(user=(), rounds=(), sessions=steps, denied=denied))
+        self.operations.begin(Turn(user=(), rounds=(), sessions=steps, denied=denied))
         return [event for event in self.recorder.events[before:] if isinstance(event, SessionStepped)]
 
     def last(self, kind: type[E]) -> E:
@@ -127,7 +127,7 @@ def send_text(agent: Agent, text: str, turn: SessionTurn) -> SessionReply:
 def run() -> Iterator[Run]:
     run = Run()
     yield run
-    run.keeping.close()
+    run.operations.close()
 
 
 def test_a_step_is_told_by_labels_with_what_was_open_before_and_after(run: Run) -> None:
@@ -152,11 +152,11 @@ def test_a_refusal_is_told_with_its_kind_and_without_ids(run: Run) -> None:
 
 def test_an_error_that_no_caller_knows_is_told_as_such() -> None:
     run = Run(new_session=broken)
-    run.keeping.report()
+    run.operations.report()
     (refused,) = run.did(SessionStep("new"))
     assert (refused.outcome, refused.error, refused.typed) == ("refused", "KeyError", False)
     assert "id-1" not in refused.message
-    run.keeping.close()
+    run.operations.close()
 
 
 def test_what_an_agent_lacks_is_told_as_unsupported(run: Run) -> None:
@@ -168,14 +168,14 @@ def test_a_session_whose_id_was_never_told_is_not_asked_for() -> None:
     run = Run(session_id=lambda agent: None)
     (nothing,) = run.did(SessionStep("resume", session="first"))
     assert (nothing.outcome, nothing.was, nothing.now) == ("nothing", None, None)
-    run.keeping.close()
+    run.operations.close()
 
 
 def test_nothing_to_go_on_with_is_no_refusal() -> None:
     run = Run(continue_last=lambda agent, cwd: None)
     (nothing,) = run.did(SessionStep("continue", cwd="nowhere"))
     assert (nothing.outcome, nothing.cwd, nothing.returned) == ("nothing", "nowhere", None)
-    run.keeping.close()
+    run.operations.close()
 
 
 def test_an_agent_is_closed_and_opened_with_what_the_step_says(run: Run) -> None:
@@ -192,7 +192,7 @@ def test_an_agent_is_closed_and_opened_with_what_the_step_says(run: Run) -> None
 
 def test_only_the_opening_that_asks_for_a_session_gets_it(run: Run) -> None:
     run.did(SessionStep("open", session="first"))
-    assert "session" not in run.keeping.setup()
+    assert "session" not in run.operations.setup()
 
 
 def test_a_list_is_told_by_labels_folders_and_ages(run: Run) -> None:
@@ -220,7 +220,7 @@ def test_a_list_of_something_else_is_refused(run: Run) -> None:
 
 def test_what_nobody_knows_of_capabilities_is_told_by_name(run: Run) -> None:
     run.handle.can = SimpleNamespace(can_list=True, can_load=False, can_resume=True, can_fork="yes", version=3)
-    run.keeping.report()
+    run.operations.report()
     event = run.last(SessionInForce)
     assert (event.session, event.can) == ("first", ("can_list",))
     assert event.unknown == ("can_fork", "can_resume", "version")
@@ -238,17 +238,17 @@ def test_what_nobody_knows_of_capabilities_is_told_by_name(run: Run) -> None:
 )
 def test_the_program_behind_an_agent_is_told_in_a_line_and_without_the_key(program: str | None, expected: str) -> None:
     run = Run(program=lambda agent: program)
-    run.keeping.report()
+    run.operations.report()
     assert run.last(SessionInForce).program == expected
-    run.keeping.close()
+    run.operations.close()
 
 
 def test_a_program_that_cannot_be_asked_for_its_version_is_recorded_and_the_session_told(run: Run) -> None:
     run = Run(program=broken)
-    run.keeping.report()
+    run.operations.report()
     assert (run.last(SessionInForce).session, run.last(SessionInForce).program) == ("first", "")
     assert run.refusals == [("program", "KeyError")]
-    run.keeping.close()
+    run.operations.close()
 
 
 def test_an_agent_that_cannot_say_what_is_open_is_recorded_and_the_run_goes_on() -> None:
@@ -259,7 +259,7 @@ def test_an_agent_that_cannot_say_what_is_open_is_recorded_and_the_run_goes_on()
     (stepped,) = run.did(SessionStep("new", label="second"))
     assert (stepped.outcome, stepped.was, stepped.now) == ("done", None, None)
     assert ("session_id", "RuntimeError") in run.refusals
-    run.keeping.close()
+    run.operations.close()
 
 
 def test_damage_is_told_where_there_was_something_to_damage(run: Run) -> None:
@@ -272,7 +272,7 @@ def test_damage_is_told_where_there_was_something_to_damage(run: Run) -> None:
 
 
 def test_tools_are_denied_for_one_turn(run: Run) -> None:
-    permits = run.keeping.setup()["permits"]
+    permits = run.operations.setup()["permits"]
     run.did(denied=("read",))
     assert [permits(FunctionCall("1", name)) for name in ("read", "water")] == [False, True]
     run.did()
@@ -290,7 +290,7 @@ def test_a_kill_is_told_before_it_is_done(run: Run, monkeypatch: pytest.MonkeyPa
         record(what)
 
     monkeypatch.setattr(run.recorder, "event", event)
-    run.keeping.kill("event 3")
+    run.operations.kill("event 3")
     assert run.last(Killed).processes == 1
     assert running == [None]
     assert child.wait(60) == -9
@@ -299,6 +299,6 @@ def test_a_kill_is_told_before_it_is_done(run: Run, monkeypatch: pytest.MonkeyPa
 def test_what_is_left_is_told_at_the_end() -> None:
     run = Run()
     Path(run.handle.setup["cwd"], ".agent.json").write_text("{}")
-    run.keeping.close()
+    run.operations.close()
     left = run.last(LeftBehind)
     assert (left.files, left.processes, left.started) == (("project/.agent.json",), (), 0)

@@ -99,7 +99,7 @@ def vcr_cassette_dir(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 @pytest.fixture(scope="module")
-def door(vcr_cassette_dir: str) -> list[str]:
+def texts_at_recording(vcr_cassette_dir: str) -> list[str]:
     """What the user saw when the cassette was recorded."""
     return record(Path(vcr_cassette_dir, "door.yaml"))
 
@@ -110,17 +110,17 @@ def default_cassette_name(request: pytest.FixtureRequest) -> str:
     callspec = getattr(request.node, "callspec", None)
     if callspec is not None and "committed" in callspec.params:
         return str(callspec.params["committed"])
-    request.getfixturevalue("door")
+    request.getfixturevalue("texts_at_recording")
     return "door"
 
 
-def test_the_sdk_sees_in_replay_what_it_saw_when_recorded(door: list[str], vcr: Any) -> None:
-    assert converse(client()) == door == ["Let me look… 👀", "A cat."]
+def test_the_sdk_sees_in_replay_what_it_saw_when_recorded(texts_at_recording: list[str], vcr: Any) -> None:
+    assert converse(client()) == texts_at_recording == ["Let me look… 👀", "A cat."]
     assert vcr.all_played
 
 
-def test_settings_are_not_matched(door: list[str]) -> None:
-    assert converse(client(), max_tokens=77, stop_sequences=["!"], metadata={"user_id": "x"}) == door
+def test_settings_are_not_matched(texts_at_recording: list[str]) -> None:
+    assert converse(client(), max_tokens=77, stop_sequences=["!"], metadata={"user_id": "x"}) == texts_at_recording
 
 
 def test_another_conversation_finds_no_answer_and_hears_why(vcr: Any) -> None:

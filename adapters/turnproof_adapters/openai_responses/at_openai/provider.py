@@ -19,7 +19,7 @@ from ...openai.calling import Typing
 from ...openai.client import open_client
 from ...openai.lifecycle import Way
 from ..calling import Caller
-from ..compacted import is_compaction, read_messages
+from ..compaction import is_compaction, read_messages
 from ..convert import Item
 from ..lifecycle import ResponsesProvider
 

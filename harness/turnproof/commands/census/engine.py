@@ -17,11 +17,11 @@ from ...dialects.access import access_to
 from ...dialects.contract import Dialect
 from ...errors import UsageError
 from ...wire.cassettes.recording_proxy import ProxyTarget
-from .asking import ask
 from .budget import affordable
 from .observation import Observation, read_observations
 from .options import CensusOptions
 from .pairs import RulePair, pairs_of, rule_id, selected
+from .questions import ask
 from .recordings import CensusRecordings
 
 _GIVEN_UP: Final = (401, 403)

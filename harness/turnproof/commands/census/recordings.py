@@ -21,9 +21,9 @@ from ...wire.cassettes.model import Cassette, Interaction, RecordedResponse
 from ...wire.cassettes.recording_proxy import ProxyTarget
 from ...wire.cassettes.scrub import MEDIA_TYPES, media_type, scrub_request, scrub_response
 from ...wire.cassettes.store import cassette_path, load, save
-from .asking import Answered, read_short, without_private
 from .observation import Observation, ShortAnswer
 from .pairs import PlainRequest, RulePair, rule_id
+from .questions import Answered, read_short, without_private
 
 _FOLDER = "census"
 

@@ -275,14 +275,14 @@ class Runs:
             on_workers=self.progress.workers,
             on_ready=report_dashboard,
         )
-        with self._keeping(place, stored_runs) as found:
+        with self._resumable(place, stored_runs) as found:
             found.run_all((*control, *broken), self.add_run, on_begin=lambda spec: self.progress.started(_name(spec)))
         if hanging:
             self._make_hanging(options, hanging, stored_runs)
 
     def _make_hanging(self, options: MutantsOptions, hanging: Sequence[RunSpec], stored_runs: RunStore | None) -> None:
         runner = Runner(jobs=1, seed=options.seed, time_limit=HANG_LIMIT)
-        with self._keeping(runner, stored_runs) as place:
+        with self._resumable(runner, stored_runs) as place:
             # The short limit counts from a worker's second run on: only then is its SDK imported for sure. The
             # first is no control: on a busy machine it may be silent for that long without hanging.
             for spec in hanging:
@@ -291,18 +291,18 @@ class Runs:
                 self.add_run(spec, place.run(spec))
 
     @contextmanager
-    def _keeping(self, place: RunPlace, stored_runs: RunStore | None) -> Iterator[RunPlace]:
+    def _resumable(self, place: RunPlace, stored_runs: RunStore | None) -> Iterator[RunPlace]:
         """The place, opened. With `stored_runs` it keeps each run that it makes, and makes none that is kept
         already."""
         if stored_runs is None:
             with place as found:
                 yield found
             return
-        with ResumablePlace(place, stored_runs) as keeping:
+        with ResumablePlace(place, stored_runs) as resumable:
             try:
-                yield keeping
+                yield resumable
             finally:
-                self.taken_over += keeping.taken_over
+                self.taken_over += resumable.taken_over
 
     def add_run(self, spec: RunSpec, transcript: Transcript) -> None:
         """Take a run in."""

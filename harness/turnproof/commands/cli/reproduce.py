@@ -38,7 +38,7 @@ def reproduce(
     codes: 0 the file shows the finding (with --check, in the clean environment too); 3 no file does, with the reason.
     """
     from ..reproduce.engine import reproduce as engine
-    from ..reproduce.found import UnreproducibleError
+    from ..reproduce.run_findings import UnreproducibleError
 
     try:
         reproducer = engine(folder, finding, adapter=adapter, scenarios=tuple(scenario or ()), path=path)

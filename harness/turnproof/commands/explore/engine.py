@@ -104,10 +104,10 @@ def _place(options: ExploreOptions, subject: Subject, tracker: Telling, stack: E
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="turnproof-explore-")))
     else:
         return stack.enter_context(place)
-    keeping = ResumablePlace(place, RunStore(folder, MadeWith.here(load_suite(), [subject], 0)))
-    stack.enter_context(keeping)
-    stack.callback(_report_taken_over, keeping)
-    return keeping
+    resumable = ResumablePlace(place, RunStore(folder, MadeWith.here(load_suite(), [subject], 0)))
+    stack.enter_context(resumable)
+    stack.callback(_report_taken_over, resumable)
+    return resumable
 
 
 def _report_taken_over(place: ResumablePlace) -> None:

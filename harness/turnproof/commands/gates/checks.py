@@ -24,8 +24,8 @@ from .phases import CheckName, Criterion
 from .provider_events import settings_and_runs
 from .provider_state import history_held, plugin_with_session, what_stays
 from .provider_use import provider_untouched
-from .removed import flag_gone, legacy_gone
-from .required import OWNS_ITS_HISTORY, requirements_hold
+from .removal import flag_gone, legacy_gone
+from .requirement_checks import OWNS_ITS_HISTORY, requirements_hold
 from .session_path import path_taken
 from .source_checks import history_in_source, session_source
 from .usage_after_reset import accounts_emptied

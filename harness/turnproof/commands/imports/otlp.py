@@ -13,7 +13,7 @@ import msgspec
 from ...errors import UsageError
 from ...messages import FileRef, FunctionCall, Message, Part, Role, Text, Thought, ToolResult, ToolSchema
 from .exchanges import TracedCall, Unreadable
-from .typed import typed
+from .typed_values import typed
 
 INPUT = "gen_ai.input.messages"
 OUTPUT = "gen_ai.output.messages"

@@ -15,7 +15,7 @@ import msgspec
 
 from ...errors import UsageError
 from .exchanges import RecordedExchange
-from .typed import typed
+from .typed_values import typed
 
 
 class _Message(msgspec.Struct, kw_only=True):

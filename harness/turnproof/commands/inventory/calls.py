@@ -43,7 +43,7 @@ from .vocabulary import (
     opens_chat,
 )
 
-_KEEPING = re.compile(r"(add|append|push|remember)(_|$)")
+_ADDERS = re.compile(r"(add|append|push|remember)(_|$)")
 _GROWING = MUTATORS - {"clear", "discard", "pop", "popitem", "popleft", "remove", "reverse", "sort"}
 
 Keywords = dict[str, Value]
@@ -197,7 +197,7 @@ class Calls(Expressions):
 
     def _on_container(self, base: Value, method: str, arguments: list[Value], keywords: Keywords, line: int) -> Value:
         value = joined([*arguments, *keywords.values()])
-        if method in MUTATORS or (_KEEPING.match(method) and degree_of_input(value)):
+        if method in MUTATORS or (_ADDERS.match(method) and degree_of_input(value)):
             self.changed(base, line)
             if method == "setdefault":
                 value = joined(arguments[1:])  # the first one is a key

@@ -16,11 +16,11 @@ from ...run.bindings import resolve_subject
 from ...run.transcript import CallBegan, Cancelled, Transcript
 from .contract_code import BEFORE, ContractCall, ContractCode
 from .file_source import file_source
-from .found import Found, UnreproducibleError, find
 from .question import Question, question_of
 from .recorded_answers import RecordedAnswer, answers_of, exchanges_of
 from .reproduce_session import reproduce_session
-from .reproduction import Reproduction, TrialEnvironment, not_shown, scenario_of, story_of
+from .reproduction import Reproduction, TrialEnvironment, not_shown, scenario_of, summary_of
+from .run_findings import Found, UnreproducibleError, find
 from .trial import Trial
 
 _MOST_TRIED = 6
@@ -63,7 +63,7 @@ def _reproduce(found: Found) -> Reproduction:
         raise UnreproducibleError("the call sent no request that was answered")
     environment = TrialEnvironment.with_packages(library.packages, found, _paths(library, found.adapter.spec))
     needed = environment.requirements
-    story = story_of(found, binding.name if own_types else needed[0], needed)
+    summary = summary_of(found, binding.name if own_types else needed[0], needed)
     base_path = dialect.service.base_path
 
     def attempt(call: LibraryCall) -> tuple[str, Trial]:
@@ -73,7 +73,7 @@ def _reproduce(found: Found) -> Reproduction:
         if question.others or (isinstance(call, ContractCall) and call.earlier):
             narrowed, sent_answers = _with_earlier(question, found.transcript)
         try:
-            source = file_source(story, narrowed, library.code(call), sent_answers, base_path)
+            source = file_source(summary, narrowed, library.code(call), sent_answers, base_path)
         except ValueError as error:
             raise UnreproducibleError(f"the library cannot make this call: {error}") from error
         return source, environment.try_source(source)

@@ -9,9 +9,9 @@ from typing import Any
 from ..._base.counts import counted
 from ..._base.printable import one_line
 from ...reproducer import LibraryCode
-from .found import UnreproducibleError
 from .question import ERROR_FIELDS, Question
 from .recorded_answers import End, RecordedAnswer
+from .run_findings import UnreproducibleError
 
 MOST_LINES = 60
 
@@ -46,7 +46,7 @@ _LAYOUTS = (
 
 
 @dataclass(frozen=True)
-class Story:
+class FindingSummary:
     """What people read of a finding: what is wrong, both sides, where it comes from, and what has to be installed."""
 
     library: str
@@ -72,7 +72,7 @@ class Program:
 
 
 def file_source(
-    story: Story, question: Question, code: LibraryCode, answers: Sequence[RecordedAnswer], base_path: str
+    summary: FindingSummary, question: Question, code: LibraryCode, answers: Sequence[RecordedAnswer], base_path: str
 ) -> str:
     """The source of the file that makes a call. Raises UnreproducibleError where it takes too many lines."""
     program = Program(
@@ -82,13 +82,13 @@ def file_source(
         _predicate(question),
         heads=question.sight == "header",
     )
-    return program_source(story, program, answers)
+    return program_source(summary, program, answers)
 
 
-def program_source(story: Story, program: Program, answers: Sequence[RecordedAnswer]) -> str:
+def program_source(summary: FindingSummary, program: Program, answers: Sequence[RecordedAnswer]) -> str:
     """The source of the file, as spread out as fits. Raises UnreproducibleError where it takes too many lines."""
     for layout in _LAYOUTS:
-        lines = list(_lines(story, program, answers, layout))
+        lines = list(_lines(summary, program, answers, layout))
         lines = [line for line in lines if line or layout.ideas]
         lines = lines if layout.bodies else list(_with_bodies(lines))
         if len(lines) <= MOST_LINES:
@@ -98,13 +98,15 @@ def program_source(story: Story, program: Program, answers: Sequence[RecordedAns
     )
 
 
-def _lines(story: Story, program: Program, answers: Sequence[RecordedAnswer], layout: Layout) -> Iterator[str]:
-    yield f'"""{_in_docstring(f"{story.library}: {story.title}")}'
+def _lines(
+    summary: FindingSummary, program: Program, answers: Sequence[RecordedAnswer], layout: Layout
+) -> Iterator[str]:
+    yield f'"""{_in_docstring(f"{summary.library}: {summary.title}")}'
     yield ""
-    yield _in_docstring(story.origin)
+    yield _in_docstring(summary.origin)
     yield 'Exits with 1 while it is so, with 0 when it is gone."""'
     yield "# /// script"
-    yield f"# dependencies = [{', '.join(_quoted(one) for one in story.requirements)}]"
+    yield f"# dependencies = [{', '.join(_quoted(one) for one in summary.requirements)}]"
     yield "# ///"
     modules = {"asyncio", "http.server", "json", "sys", "threading", *_modules(answers)}
     yield f"import {', '.join(sorted(modules))}"
@@ -121,7 +123,7 @@ def _lines(story: Story, program: Program, answers: Sequence[RecordedAnswer], la
     yield "server.handle_error = lambda *words: None"
     yield "threading.Thread(target=server.serve_forever, daemon=True).start()"
     yield from program.look
-    yield f"expected, defect = {_words(story.expected)!r}, {program.predicate}"
+    yield f"expected, defect = {_words(summary.expected)!r}, {program.predicate}"
     yield 'print(f"DEFECT: expected {expected}; got {got!r}" if defect else f"gone: got {got!r}")'
     yield "sys.exit(int(defect))"
 

@@ -8,7 +8,7 @@ from importlib.metadata import Distribution, PackageNotFoundError, distribution
 from pathlib import Path
 
 from ..bench.peers.venvs import python_with
-from .found import UnreproducibleError
+from .run_findings import UnreproducibleError
 
 
 def requirements(packages: Sequence[str], certified: Mapping[str, str]) -> tuple[str, ...]:

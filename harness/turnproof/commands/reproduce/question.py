@@ -32,8 +32,8 @@ from ...run.transcript import (
     WireResponse,
 )
 from .contract_code import ANSWER_FIELDS
-from .found import UnreproducibleError
 from .recorded_answers import exchanges_of
+from .run_findings import UnreproducibleError
 
 Sight = Literal["request", "header", "requests", "answer", "returned", "raised", "error"]
 """Where the file looks: at a place of a request's body, at a header, at the number of requests, at a member of what the

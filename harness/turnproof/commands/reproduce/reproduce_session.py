@@ -12,8 +12,8 @@ from ...run.bindings import resolve_subject
 from ...run.transcript import ToolRun, WireRequest
 from ...scenarios.model import Scenario
 from .file_source import program_source
-from .found import Found, UnreproducibleError
-from .reproduction import Reproduction, TrialEnvironment, not_shown, scenario_of, story_of
+from .reproduction import Reproduction, TrialEnvironment, not_shown, scenario_of, summary_of
+from .run_findings import Found, UnreproducibleError
 from .session_question import SessionQuestion, held_texts_since, session_question
 from .session_source import Conversation, program_of
 from .session_turns import file_turns, is_cancelled, is_failing, turn_answers, turn_requests
@@ -40,7 +40,7 @@ class _FindingOfSession:
         self._question = session_question(found.finding, found.transcript)
         self._environment = TrialEnvironment.with_packages(library.packages, found)
         needed = self._environment.requirements
-        self._story = story_of(found, needed[0], needed)
+        self._story = summary_of(found, needed[0], needed)
 
     def reproduce(self) -> Reproduction:
         refusal: UnreproducibleError | None = None

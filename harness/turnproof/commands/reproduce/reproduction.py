@@ -14,9 +14,9 @@ from ...scenarios import load
 from ...scenarios.model import Scenario
 from ...scenarios.sweep import scenario_named
 from ..certify.scenarios import suite_scenarios
-from .file_source import Story
-from .found import Found, UnreproducibleError
+from .file_source import FindingSummary
 from .packages import are_installed, clean_python, requirements
+from .run_findings import Found, UnreproducibleError
 from .trial import Trial, try_file
 
 
@@ -71,12 +71,12 @@ def scenario_of(found: Found) -> Scenario:
     return scenario
 
 
-def story_of(found: Found, library: str, needed: tuple[str, ...]) -> Story:
+def summary_of(found: Found, library: str, needed: tuple[str, ...]) -> FindingSummary:
     """The words of a finding, for the file that shows it."""
     words = found.run.words(found.finding)
     place, header = found.finding.place, found.run.header
     origin = f"{found.finding.code} in {place.run} with {found.adapter.model}, found by turnproof {header.turnproof}."
-    return Story(library, words.title or words.got, words.expected or words.title, origin, needed)
+    return FindingSummary(library, words.title or words.got, words.expected or words.title, origin, needed)
 
 
 def not_shown(trial: Trial, found: Found) -> UnreproducibleError:

@@ -28,8 +28,8 @@ from ...run.transcript import (
     WireRequest,
     WireResponse,
 )
-from .found import UnreproducibleError
 from .question import CONVERSATIONS, classes_of, existing, is_alone, member_of_body, texts_in
+from .run_findings import UnreproducibleError
 
 SessionSight = Literal[
     "request", "header", "failed", "reply", "shown", "held", "shown-and-held", "runs", "silence", "end"

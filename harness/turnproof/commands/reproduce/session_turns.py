@@ -9,8 +9,8 @@ from typing import Any
 from ...messages import Text, thaw
 from ...run.transcript import Transcript, WireRequest, WireResponse
 from ...scenarios.model import Scenario, ToolScript, Turn
-from .found import UnreproducibleError
 from .recorded_answers import RecordedAnswer, answers_of, held_answer
+from .run_findings import UnreproducibleError
 
 
 @dataclass(frozen=True)

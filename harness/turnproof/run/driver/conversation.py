@@ -30,9 +30,9 @@ class Run(RunSession):
 
     def __init__(self, job: Job, subject: Subject, recorder: Recorder) -> None:
         super().__init__(job, subject, recorder)
-        self.keeping = SessionOperations(self) if subject.keeps_sessions else None
-        if self.keeping is not None:
-            self._more_setup = self.keeping.setup
+        self.session_operations = SessionOperations(self) if subject.keeps_sessions else None
+        if self.session_operations is not None:
+            self._more_setup = self.session_operations.setup
         self.children = Children(self)
         self._operations = Operations(self, self.children)
         self.agent_watch = AgentWatch(self)
@@ -55,8 +55,8 @@ class Run(RunSession):
         self.tools.begin(turn)
         self._cut = turn.cancel
         recorder.begin_turn(*self._breaking_off(turn, token), on_piece=turn.cancel.on_piece if turn.cancel else 0)
-        if self.keeping is not None:
-            self.keeping.begin(turn)
+        if self.session_operations is not None:
+            self.session_operations.begin(turn)
         recorder.children_beside(frozenset(one.text for one in turn.beside_parent))
         self._prepare(turn)
         if not turn.user:
@@ -71,8 +71,8 @@ class Run(RunSession):
         self.tools.flush()
         if ended.outcome == "answer":
             self._report_usage()
-        if self.keeping is not None:
-            self.keeping.report()
+        if self.session_operations is not None:
+            self.session_operations.report()
         self.end_late_tool()
         if turn.child_tool is not None:
             self.children.end()
@@ -84,9 +84,9 @@ class Run(RunSession):
     def _breaking_off(self, turn: Turn, token: CancelToken) -> tuple[Event | None, Callable[[], object]]:
         """What is done at the turn's cut, where it has one, and the event that tells of it."""
         where = self.recorder.place
-        if self.keeping is not None and turn.cancel is not None and turn.cancel.by == "kill":
-            keeping, at = self.keeping, _cut_name(turn.cancel)
-            return None, lambda: keeping.kill(at)
+        if self.session_operations is not None and turn.cancel is not None and turn.cancel.by == "kill":
+            operations, at = self.session_operations, _cut_name(turn.cancel)
+            return None, lambda: operations.kill(at)
         if (interjection := turn.interject) is not None:
             return Interjected(
                 at=_cut_name(interjection.cut), text=interjection.text, **where
@@ -173,8 +173,8 @@ class Run(RunSession):
         # Where a provider call shows the answer, that is what counts.
         shown = reply.response if self.recorder.session_alone else None
         reply = replace(reply, response=None if shown is None else plain_response(shown))
-        if self.keeping is not None:
-            self.keeping.join()
+        if self.session_operations is not None:
+            self.session_operations.join()
         return reply
 
     def _interject(self, text: str) -> None:
@@ -194,8 +194,8 @@ class Run(RunSession):
     def close(self) -> None:
         """Let go of the session and of every provider that was opened, and look at what an agent has left."""
         super().close()
-        if self.keeping is not None:
-            self.keeping.close()
+        if self.session_operations is not None:
+            self.session_operations.close()
         self._close_spans()
 
 

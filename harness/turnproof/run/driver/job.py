@@ -52,5 +52,5 @@ class Job:
     options: Mapping[str, Any] = field(default_factory=dict)
     keys: Mapping[str, str] = field(default_factory=dict, repr=False)
     """The variables of the environment that hold the subject's own keys: a worker has no others of services."""
-    ground: str = ""
+    sandbox_root: str = ""
     """The folder that an agent's home and working directories are made in."""

@@ -123,7 +123,7 @@ class Runner(RunPlace):
         self._starved = False
         self._server = emulator.EmulatorServer()
         self._lines: list[SubjectSlots] = []
-        self._plots: set[RunFolder] = set()
+        self._run_folders: set[RunFolder] = set()
 
     def __enter__(self) -> Self:
         self._server.start()
@@ -139,8 +139,8 @@ class Runner(RunPlace):
     def __exit__(self, *_: object) -> None:
         for line in self._lines:
             line.close()
-        for plot in list(self._plots):
-            self._clear(plot, orderly=False)
+        for run_folder in list(self._run_folders):
+            self._clear(run_folder, orderly=False)
         self._server.stop()
 
     @property
@@ -243,9 +243,9 @@ class Runner(RunPlace):
             mutant = None
         if mutant is not None and mutant.filter is not None:
             server_run.filter = mutant.filter()
-        plot = RunFolder() if subject.keeps_sessions else None
-        if plot is not None:
-            self._plots.add(plot)
+        run_folder = RunFolder() if subject.keeps_sessions else None
+        if run_folder is not None:
+            self._run_folders.add(run_folder)
         job = Job(
             adapter=spec.adapter,
             scenario=spec.scenario,
@@ -259,7 +259,7 @@ class Runner(RunPlace):
             watch=spec.watch,
             options=options,
             keys={name: os.environ[name] for name in dialect.service.key_variables if name in os.environ},
-            ground=plot.root if plot is not None else "",
+            sandbox_root=run_folder.root if run_folder is not None else "",
         )
         gathering = Gathering(server_run, spec.scenario)
         orderly = False
@@ -268,8 +268,8 @@ class Runner(RunPlace):
             orderly = ended.how == "completed"
         finally:
             self._server.close_run(server_run)
-            if plot is not None:
-                self._clear(plot, orderly=orderly)
+            if run_folder is not None:
+                self._clear(run_folder, orderly=orderly)
         if server_run.failure:
             detail = mask(f"the server failed: {server_run.failure}", server_run.secrets)
             ended = msgspec.structs.replace(ended, how="harness-fault", detail=detail)
@@ -290,9 +290,9 @@ class Runner(RunPlace):
             events=events,
         )
 
-    def _clear(self, plot: RunFolder, *, orderly: bool) -> None:
-        plot.clear(orderly=orderly)
-        self._plots.discard(plot)
+    def _clear(self, run_folder: RunFolder, *, orderly: bool) -> None:
+        run_folder.clear(orderly=orderly)
+        self._run_folders.discard(run_folder)
 
     def _report_starved(self, words: str) -> None:
         if not self._starved:

@@ -28,12 +28,12 @@ _KNOWN = tuple(field.name for field in fields(SessionCapabilities))
 
 
 class SessionOperations:
-    """The sessions of one run's agent, and the ground it stands on."""
+    """The sessions of one run's agent, and the sandbox it stands on."""
 
     def __init__(self, run: RunSession) -> None:
         self._run = run
         self._recorder = run.recorder
-        self._ground = AgentSandbox(run.job.ground)
+        self._sandbox = AgentSandbox(run.job.sandbox_root)
         self._denied: tuple[str, ...] = ()
         self._wanted: dict[str, Any] = {}
         self._concurrent_turn: ConcurrentTurn | None = None
@@ -51,9 +51,9 @@ class SessionOperations:
 
     def setup(self) -> dict[str, Any]:
         """What of a session's setup concerns it."""
-        ground = self._ground
-        cwd = str(ground.folder(ground.cwd))
-        return {"home": str(ground.home), "cwd": cwd, "permits": self._permits, **self._wanted}
+        sandbox = self._sandbox
+        cwd = str(sandbox.folder(sandbox.cwd))
+        return {"home": str(sandbox.home), "cwd": cwd, "permits": self._permits, **self._wanted}
 
     def begin(self, turn: Turn) -> None:
         """A turn starts: what it has of steps is done, and what it denies is from now on."""
@@ -75,7 +75,7 @@ class SessionOperations:
         unknown_names = tuple(
             sorted(name for name, value in can.items() if name not in _KNOWN or type(value) is not bool)
         )
-        self._ground.processes.look(CANARY_KEY)
+        self._sandbox.processes.look(CANARY_KEY)
         program, turn = self._program(), self._recorder.turn
         event = SessionInForce(session=session, can=known, unknown=unknown_names, program=program, turn=turn)
         self._recorder.event(event)
@@ -94,7 +94,7 @@ class SessionOperations:
 
     def kill(self, at: str) -> None:
         """End every process of the agent's, as the system does when it is out of memory."""
-        processes = self._ground.processes
+        processes = self._sandbox.processes
         # Told first: the turn may be over before the last of them is.
         running = len(processes.look(CANARY_KEY))
         self._recorder.event(Killed(at=at, processes=running, **self._recorder.place))
@@ -102,10 +102,10 @@ class SessionOperations:
 
     def close(self) -> None:
         """The agent was shut down: look at what it has left."""
-        ground = self._ground
-        processes = ground.processes.kill_remaining(CANARY_KEY)
-        started, exposed = ground.processes.started, ground.processes.exposed
-        self._recorder.event(LeftBehind(processes=processes, files=ground.changed(), started=started, exposed=exposed))
+        sandbox = self._sandbox
+        processes = sandbox.processes.kill_remaining(CANARY_KEY)
+        started, exposed = sandbox.processes.started, sandbox.processes.exposed
+        self._recorder.event(LeftBehind(processes=processes, files=sandbox.changed(), started=started, exposed=exposed))
 
     # -- steps -------------------------------------------------------------------------------------------------
 
@@ -132,16 +132,16 @@ class SessionOperations:
         finally:
             recorder.doing = ""
         recorder.control.ask("operation-ended")
-        self._ground.processes.look(CANARY_KEY)
+        self._sandbox.processes.look(CANARY_KEY)
         placed = {"asked": step.session, "cwd": step.cwd or "", "last": step.last, "turn": recorder.turn}
         recorder.event(replace(stepped, was=was, now=self._current_session(), **placed))
         self._run.snapshot(step.do)
 
     def _open(self, step: SessionStep) -> SessionStepped:
-        labels = self._ground.labels
+        labels = self._sandbox.labels
         session_id = labels.id_of(step.session) if step.session is not None else None
         self._close()
-        self._ground.cwd = step.cwd or self._ground.cwd
+        self._sandbox.cwd = step.cwd or self._sandbox.cwd
         labels.expect(step.label or "")
         self._wanted = {"session": session_id, "continue_last": step.last}
         try:
@@ -159,12 +159,12 @@ class SessionOperations:
                 self._run.refused("close", error)
 
     def _new(self, step: SessionStep) -> SessionStepped:
-        self._ground.labels.expect(step.label or "")
+        self._sandbox.labels.expect(step.label or "")
         self._needed("new_session")(self._run.handle)
         return SessionStepped(do="new", outcome="done")
 
     def _resume(self, step: SessionStep) -> SessionStepped:
-        session_id = self._ground.labels.id_of(step.session or "")
+        session_id = self._sandbox.labels.id_of(step.session or "")
         self._needed("resume_session")(self._run.handle, session_id)
         return SessionStepped(do="resume", outcome="done")
 
@@ -172,17 +172,17 @@ class SessionOperations:
         session_id = self._needed("continue_last")(self._run.handle, self._folder_of(step))
         if session_id is None:
             return SessionStepped(do="continue", outcome="nothing")
-        return SessionStepped(do="continue", outcome="done", returned=self._ground.labels.label_in_list(session_id))
+        return SessionStepped(do="continue", outcome="done", returned=self._sandbox.labels.label_in_list(session_id))
 
     def _fork(self, step: SessionStep) -> SessionStepped:
-        labels = self._ground.labels
+        labels = self._sandbox.labels
         labels.expect(step.label or "")
         return SessionStepped(
             do="fork", outcome="done", returned=labels.label_of_session(self._needed("fork_session")(self._run.handle))
         )
 
     def _delete(self, step: SessionStep) -> SessionStepped:
-        self._needed("delete_session")(self._run.handle, self._ground.labels.id_of(step.session or ""))
+        self._needed("delete_session")(self._run.handle, self._sandbox.labels.id_of(step.session or ""))
         return SessionStepped(do="delete", outcome="done")
 
     def _list(self, step: SessionStep) -> SessionStepped:
@@ -196,8 +196,8 @@ class SessionOperations:
         times = sorted({last_update(info) for info in sessions if info.updated_at is not None}, reverse=True)
         entries = [
             SessionListed(
-                session=self._ground.labels.label_in_list(info.session_id),
-                cwd=self._ground.label_of(info.cwd),
+                session=self._sandbox.labels.label_in_list(info.session_id),
+                cwd=self._sandbox.label_of(info.cwd),
                 titled=bool(info.title),
                 age=times.index(last_update(info)) if info.updated_at is not None else None,
                 problem=info.problem is not None,
@@ -208,7 +208,7 @@ class SessionOperations:
         return tuple(sorted(entries, key=lambda entry: (entry.session, entry.cwd)))
 
     def _damage(self, step: SessionStep) -> SessionStepped:
-        count = self._ground.damage(self._ground.labels.id_of(step.session or ""))
+        count = self._sandbox.damage(self._sandbox.labels.id_of(step.session or ""))
         return SessionStepped(do="damage", outcome="done" if count else "nothing")
 
     def _later(self, step: SessionStep) -> SessionStepped:
@@ -221,7 +221,7 @@ class SessionOperations:
     def _folder_of(self, step: SessionStep) -> str | None:
         if step.cwd == EVERYWHERE:
             return None
-        return str(self._ground.folder(step.cwd or self._ground.cwd))
+        return str(self._sandbox.folder(step.cwd or self._sandbox.cwd))
 
     def _current_session(self) -> str | None:
         session_id = self._run.session.session_id
@@ -231,7 +231,7 @@ class SessionOperations:
         except Exception as error:
             self._run.refused("session_id", error)
             return None
-        return self._ground.labels.label_of_session(found)
+        return self._sandbox.labels.label_of_session(found)
 
     def _capability_fields(self) -> dict[str, Any]:
         """What the agent says it can do, with whatever it says beside that."""
@@ -265,4 +265,4 @@ class SessionOperations:
         return found
 
     def _without_ids(self, text: str) -> str:
-        return self._ground.labels.labelled(text).replace(str(self._ground.home.parent), "")
+        return self._sandbox.labels.labelled(text).replace(str(self._sandbox.home.parent), "")

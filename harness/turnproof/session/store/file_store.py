@@ -27,7 +27,7 @@ from .journal import Problem
 from .locking import Place, this_process
 from .read_session import Paths, checked_id, is_id, read_session
 from .session_log import SessionLog, delete_files
-from .stored_session import Keeping, KeptSession
+from .stored_session import Checkpoints, KeptSession
 from .summaries import read_summary
 
 
@@ -193,7 +193,7 @@ class FileStore:
     # Inside
 
     def _kept_session(self, session: Session, log: SessionLog) -> KeptSession:
-        return KeptSession(session, log, Keeping(self._checkpoint_every, self._now))
+        return KeptSession(session, log, Checkpoints(self._checkpoint_every, self._now))
 
     def _prune(self, new_id: str) -> None:
         if self._max_sessions is None:

@@ -70,13 +70,13 @@ _ID = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,127}")
 class Found:
     """A session as it was read. `problems` is empty unless something is not as it was written.
 
-    `folding` is where the records led to, `mended` says that `state` differs from that: calls and results were paired
+    `builder` is where the records led to, `mended` says that `state` differs from that: calls and results were paired
     again. `damaged` is a state file that could not be read, or says something else than the log.
     """
 
     state: SessionState
     problems: tuple[Problem, ...]
-    folding: StateBuilder
+    builder: StateBuilder
     log: Scan | None
     mended: bool = False
     damaged: bytes | None = None
@@ -114,19 +114,19 @@ def read_session(files: Files, paths: Paths, ids: MessageIds) -> Found:
         if reason:
             problem = f"damaged, and built anew from the log: {reason}" if state is None else reason
             problems.append(Problem(str(paths.state), problem))
-    folding, after = StateBuilder(state), state.log_seq if state else 0
+    builder, after = StateBuilder(state), state.log_seq if state else 0
     if log is not None:
         problems += log.problems
         if log.entries and not _begins(log):
             first = log.entries[0]
             reason = f"its beginning is missing: the first record that is there is number {first.seq}"
             problems.append(Problem(str(paths.log), reason, first.line, first.offset))
-        _fold(folding, log, after, problems, paths)
+        _fold(builder, log, after, problems, paths)
     if state is not None and state.log_seq > (last := log.last_seq if log else 0):
         there = f"ends with record {last}" if last else "has no record"
         problems.append(Problem(str(paths.log), f"the log {there}, and the stored state holds {state.log_seq}"))
     seq = max(state.log_seq if state else 0, log.last_seq if log else 0)
-    state = replace(folding.state(seq), session_id=paths.session_id)
+    state = replace(builder.state(seq), session_id=paths.session_id)
     if problems and not is_paired(state.messages):
         state, mended = replace(state, messages=tuple(repair(state.messages, ids))), True
         problems.append(Problem(str(paths.log), "tool calls and results that had lost each other were paired again"))
@@ -135,7 +135,7 @@ def read_session(files: Files, paths: Paths, ids: MessageIds) -> Found:
     return Found(
         state,
         tuple(problems),
-        folding,
+        builder,
         log,
         mended,
         damaged,
@@ -186,7 +186,7 @@ class _Kind(msgspec.Struct):
     type: str = ""
 
 
-def _fold(folding: StateBuilder, log: Scan, after: int, problems: list[Problem], paths: Paths) -> None:
+def _fold(builder: StateBuilder, log: Scan, after: int, problems: list[Problem], paths: Paths) -> None:
     for entry in log.entries:
         if entry.seq <= after:
             continue
@@ -199,13 +199,13 @@ def _fold(folding: StateBuilder, log: Scan, after: int, problems: list[Problem],
         if isinstance(record, Opened):
             if record.format != LOG_FORMAT:
                 raise _refused(paths, entry, f"the log is {record.format!r}, and this turnproof reads {LOG_FORMAT!r}")
-        elif not folding.has_base:
+        elif not builder.has_base:
             raise _refused(paths, entry, "the log has lost its beginning, and there is no stored state to go on from")
         try:
-            folding.apply(record)
+            builder.apply(record)
         except LeftOut as error:
             problems.append(Problem(str(paths.log), str(error), entry.line, entry.offset))
-    if not folding.has_base:
+    if not builder.has_base:
         where = str(log.problems[0]) if log.problems else f"{paths.log}: it is empty"
         raise SavedSessionError("$", f"no session can be read from it: {where}", file=str(paths.log))
 

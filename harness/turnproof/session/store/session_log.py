@@ -34,14 +34,14 @@ class SessionLog:
         self,
         place: Place,
         release: Callable[[], None],
-        folding: StateBuilder,
+        builder: StateBuilder,
         journal: Journal,
         problems: tuple[Problem, ...],
     ) -> None:
         self.problems = problems
         self._place = place
         self._release = release
-        self._folding = folding
+        self._builder = builder
         self._journal = journal
         self._pending: tuple[tuple[Record, bytes], ...] = ()
         self._checkpoint_seq = -1
@@ -84,7 +84,7 @@ class SessionLog:
             if found.log is None or not found.log.entries:
                 return cls._begin(place, release, found.state, found.problems, found)
             journal = Journal.open(place.files, place.paths.log, found.log, seq=found.state.log_seq)
-            log = cls(place, release, found.folding, journal, found.problems)
+            log = cls(place, release, found.builder, journal, found.problems)
             journal.last_checksum = found.checksum
             log._state_size, log._checkpoint_at = found.state_size, -found.unsaved_bytes
             if (state := found.state) and found.mended:
@@ -142,7 +142,7 @@ class SessionLog:
     @property
     def state(self) -> SessionState:
         """The session as it would be read now."""
-        return self._folding.state(self._journal.seq)
+        return self._builder.state(self._journal.seq)
 
     @property
     def session_id(self) -> str:
@@ -152,7 +152,7 @@ class SessionLog:
     @property
     def interrupted(self) -> InterruptedTurn | None:
         """The turn that has begun and not ended."""
-        return self._folding.interrupted
+        return self._builder.interrupted
 
     @property
     def closed(self) -> bool:
@@ -162,13 +162,13 @@ class SessionLog:
     @property
     def next_turn(self) -> int:
         """The number of the next turn, counted from 0."""
-        return self._folding.next_turn
+        return self._builder.next_turn
 
     def note(self, record: Record) -> None:
         """Write a record that may be lost with the machine, though not with the process. Raises StoreError."""
         self.flush()
         self._journal.append([write_record(record)], sync=False)
-        self._folding.apply(record)
+        self._builder.apply(record)
 
     def keep(self, record: Record) -> None:
         """Write a record, and return once it is on the disk.
@@ -186,7 +186,7 @@ class SessionLog:
             self._journal.append([body for _, body in pending])
             self._pending = ()
             for record, _ in pending:
-                self._folding.apply(record)
+                self._builder.apply(record)
                 self._heading_changed |= _changes_heading(record)
 
     def checkpoint(self) -> None:

@@ -32,7 +32,7 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Keeping:
+class Checkpoints:
     """How often a session is written whole, and what time it is."""
 
     checkpoint_every: int
@@ -60,10 +60,10 @@ class KeptSession(Closeable):
     Leaving it as a context manager saves and closes it, whatever the reason.
     """
 
-    def __init__(self, session: Session, log: SessionLog, keeping: Keeping) -> None:
+    def __init__(self, session: Session, log: SessionLog, checkpoints: Checkpoints) -> None:
         self.session = session
         self._log = log
-        self._keeping = keeping
+        self._checkpoints = checkpoints
         self._busy = threading.Lock()
         self._turn: _RunningTurn | None = None
         self._since_checkpoint = 0
@@ -134,7 +134,7 @@ class KeptSession(Closeable):
     def describe(self, description: str | None) -> None:
         """Say what the session is about, for people who choose from a list."""
         with self._alone():
-            self._log.keep(Changed(at=self._keeping.now(), changes=Changes(description=description)))
+            self._log.keep(Changed(at=self._checkpoints.now(), changes=Changes(description=description)))
 
     def save(self) -> None:
         """Store what has changed, and write the whole state. Raises StoreError; the older state is then still there."""
@@ -177,7 +177,7 @@ class KeptSession(Closeable):
     def _run_turn(self, content: tuple[Part, ...], run: Callable[[], T]) -> T:
         self._log.flush()
         turn = _RunningTurn(self._log.next_turn, content)
-        self._log.note(Began(at=self._keeping.now(), turn=turn.number, content=content))
+        self._log.note(Began(at=self._checkpoints.now(), turn=turn.number, content=content))
         self._turn = turn
         try:
             result = run()
@@ -204,7 +204,7 @@ class KeptSession(Closeable):
         if result and new.changes.get("usage") == result.usage:
             del new.changes["usage"]
         ended = Ended(
-            at=self._keeping.now(),
+            at=self._checkpoints.now(),
             turn=turn.number,
             outcome=result.outcome if result else "failed",
             user=user,
@@ -227,7 +227,7 @@ class KeptSession(Closeable):
     def _store_changes(self) -> None:
         new = self._stored.difference(self.session, self._connection, whole=True)
         if new.changes:
-            self._keep(Changed(at=self._keeping.now(), changes=Changes(**new.changes)), new)
+            self._keep(Changed(at=self._checkpoints.now(), changes=Changes(**new.changes)), new)
         else:
             self._log.flush()
 
@@ -245,7 +245,7 @@ class KeptSession(Closeable):
     def _checkpoint_if_due(self, turn: int) -> None:
         self._since_checkpoint += 1
         # The first turn gives a session its title in lists, which are made of states.
-        if turn > 0 and (self._since_checkpoint < self._keeping.checkpoint_every or not self._log.due):
+        if turn > 0 and (self._since_checkpoint < self._checkpoints.checkpoint_every or not self._log.due):
             return
         try:
             self._log.checkpoint()
@@ -271,14 +271,14 @@ class _Notes(SessionObserver):
         """What the user says in mid-turn is typed, too."""
         if sender == "user" and (turn := self._stored_session._turn):
             text = "".join(part.text for part in self._stored_session.session.typed(message) if isinstance(part, Text))
-            turn.inputs.append(UserInput(at=self._stored_session._keeping.now(), text=text))
+            turn.inputs.append(UserInput(at=self._stored_session._checkpoints.now(), text=text))
 
     def on_tool_began(self, call: FunctionCall) -> None:
         """It may have an effect from now on."""
         if self._stored_session._turn:
-            self._stored_session._log.note(Called(at=self._stored_session._keeping.now(), call=call))
+            self._stored_session._log.note(Called(at=self._stored_session._checkpoints.now(), call=call))
 
     def on_tool_ended(self, call: FunctionCall, result: ToolResult) -> None:
         """Its effect is complete, if it has one."""
         if self._stored_session._turn:
-            self._stored_session._log.note(Returned(at=self._stored_session._keeping.now(), call_id=call.id))
+            self._stored_session._log.note(Returned(at=self._stored_session._checkpoints.now(), call_id=call.id))

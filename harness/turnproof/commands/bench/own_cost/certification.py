@@ -16,7 +16,7 @@ from ....wire.emulator import EmulatorServer
 from ....wire.emulator.server_run import CANARY_KEY
 from .parts import Compared, FolderPart, Key
 from .processes import run
-from .scripted_model import Behaving
+from .scripted_model import ScriptedModel
 
 _ADAPTER = "anthropic"
 
@@ -72,7 +72,7 @@ def _standard_tests(python: Path, folder: Path) -> float:
     """Milliseconds of the whole process for each test that passed."""
     binding = resolve_binding(_ADAPTER)
     with EmulatorServer() as server:
-        at = server.open_run(dialect(binding.dialect), Behaving())
+        at = server.open_run(dialect(binding.dialect), ScriptedModel())
         env = {"STANDARD_URL": at.base_url, "STANDARD_KEY": CANARY_KEY, "STANDARD_MODEL": binding.model}
         process = run(["-m", "pytest", *_PYTEST, str(_SUITE)], python=str(python), cwd=folder, env=env)
     passed = re.search(r"(\d+) passed", process.stdout)

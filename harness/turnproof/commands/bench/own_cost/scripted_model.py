@@ -23,7 +23,7 @@ _VALUES: Mapping[str, Any] = {
 }
 
 
-class Behaving:
+class ScriptedModel:
     """A responder for any scenario, or none."""
 
     async def answer(self, run: ServerRun, exchange: Exchange, call: Call) -> Rendered:

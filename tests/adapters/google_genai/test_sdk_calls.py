@@ -11,8 +11,8 @@ import pytest
 from google.genai import types
 
 from turnproof_adapters.google_genai import splice
-from turnproof_adapters.google_genai.asking import Plain, Spliced, open_stream
 from turnproof_adapters.google_genai.models import target
+from turnproof_adapters.google_genai.sdk_calls import Plain, Spliced, open_stream
 from turnproof_adapters.google_genai.splice import STUB
 
 from .kit import MODEL

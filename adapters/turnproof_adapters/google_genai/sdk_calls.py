@@ -14,7 +14,7 @@ from google.genai import types
 
 from .._calling import Source
 from . import answers, reading
-from .assembling import Chunk
+from .assemble import Chunk
 from .request import sdk_config, sdk_contents
 from .settings import Fields
 from .splice import STUB, carrying

@@ -220,9 +220,9 @@ def read_answer(
     assembler: Callable[[Listeners], Assembler], answer: Chunk, listeners: Listeners
 ) -> messages.ProviderResponse:
     """A batch answer as a response; the callbacks hear of it in model order, like those of a stream."""
-    assembling = assembler(listeners)
-    assembling.feed(answer)
-    return assembling.response()
+    assembly = assembler(listeners)
+    assembly.feed(answer)
+    return assembly.response()
 
 
 def stands_alone(part: messages.Part) -> bool:
