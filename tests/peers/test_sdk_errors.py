@@ -1,4 +1,4 @@
-"""Errors of the SDKs as errors of the contract, by what they hold: the real SDKs of Anthropic and OpenAI, and httpx."""
+"""Errors of the SDKs as errors of the contract, by what they hold: the real SDKs and httpx."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ from typing import Any
 
 import anthropic
 import httpx
+import ollama
 import openai
 import pytest
 from google.genai import errors as google_errors
 
 from turnproof import errors
-from turnproof_adapters.peers.sdk_errors import passed_error, typed_error
+from turnproof_adapters.peers.sdk_errors import passed_error, typed_error, wrapped_error
 
 REQUEST: Any = httpx.Request("POST", "http://127.0.0.1/v1")
 LATER = {"retry-after": "17"}
@@ -95,3 +96,36 @@ def test_an_error_of_a_class_below_the_sdks_is_one_of_the_api() -> None:
     typed = typed_error(LibrarysRateLimit("slow", response=response(429, **LATER), body=None))
     assert isinstance(typed, errors.RateLimitError)
     assert typed.retry_after == 17.0
+
+
+@pytest.mark.parametrize(
+    ("error", "kind", "status"),
+    [
+        (ollama.ResponseError("too many requests", 429), errors.RateLimitError, 429),
+        (ollama.ResponseError("model 'qwen3' not found", 404), errors.InvalidRequestError, 404),
+        (ollama.ResponseError("an error was encountered while running the model"), errors.TransportError, None),
+    ],
+)
+def test_ollamas_error_has_its_status_and_in_a_stream_none(error: Any, kind: type, status: int | None) -> None:
+    typed = typed_error(error)
+    assert typed is not None
+    assert (type(typed), typed.status) == (kind, status)
+
+
+class LibraryError(Exception):
+    """A library's own."""
+
+
+def test_what_a_library_raises_from_an_error_of_the_sdk_is_that_error() -> None:
+    inner, outer = LibraryError("the call failed"), LibraryError("the agent failed")
+    inner.__cause__ = anthropic.RateLimitError("slow", response=response(429, **LATER), body=None)
+    outer.__cause__ = inner
+    assert type(wrapped_error(outer)) is errors.RateLimitError
+    assert typed_error(outer) is None
+
+
+def test_an_error_that_comes_from_itself_or_from_nowhere_is_none_of_an_api() -> None:
+    own = LibraryError("round and round")
+    own.__cause__ = own
+    assert wrapped_error(own) is None
+    assert wrapped_error(LibraryError("no")) is None

@@ -11,7 +11,6 @@ from haystack.dataclasses import ChatMessage
 from haystack.tools import Tool
 from haystack.utils import Secret
 
-from turnproof import errors
 from turnproof.cancel import CancelToken
 from turnproof.messages import FinishReason, Message, ProviderResponse, Text, ToolSchema, thaw
 from turnproof.provider import Binding, Endpoint
@@ -21,7 +20,7 @@ from .capabilities import COMMON_CAPABILITIES
 from .google_transport import http_options
 from .haystack_calls import HaystackCalls, generation_arguments
 from .haystack_messages import HaystackMessages, token_usage
-from .sdk_errors import passed_error
+from .sdk_errors import raised_as, wrapped_error
 
 FINISH = {"stop": "stop", "tool_calls": "tool_use", "length": "max_tokens", "content_filter": "safety"}
 
@@ -44,14 +43,10 @@ class Haystack:
             options["streaming_callback"] = lambda chunk: _tell(chunk, chunks, listeners)
             if self._streams_usage:
                 options["generation_kwargs"] = {"stream_options": {"include_usage": True}}
-        try:
-            with (listeners.get("cancel_token") or CancelToken()).interrupting():
-                (reply,) = (await self._generator.run_async(written, **options))["replies"]
-                return self._response(reply, listeners)
-        except Exception as error:
-            if typed := _typed(error):
-                raise typed from error
-            raise
+        # The generator for Gemini raises RuntimeError from the SDK's error, up to twice.
+        with raised_as(wrapped_error), (listeners.get("cancel_token") or CancelToken()).interrupting():
+            (reply,) = (await self._generator.run_async(written, **options))["replies"]
+            return self._response(reply, listeners)
         text = "".join(chunk.content for chunk in chunks)
         usage = next((used for chunk in reversed(chunks) if (used := _usage(chunk.meta))), None)
         parts = (Text(text),) if text else ()
@@ -62,15 +57,6 @@ class Haystack:
         reason = FinishReason(FINISH.get(word or "", "unknown"))
         parts, usage = tuple(self._messages.read(reply)), token_usage(reply.meta.get("usage"))
         return notify_at_end(listeners, ProviderResponse(parts, usage, reason, word, model=reply.meta.get("model")))
-
-
-def _typed(error: BaseException | None) -> errors.ProviderError | None:
-    """The SDK's error. The generator for Gemini raises RuntimeError from it, up to twice; others let it through."""
-    while error is not None:
-        if typed := passed_error(error):
-            return typed
-        error = error.__cause__
-    return None
 
 
 def _usage(meta: Mapping[str, Any]) -> Any:

@@ -1,4 +1,4 @@
-"""Errors of the SDKs of Anthropic, OpenAI and Google, which many libraries let through, as errors of the contract.
+"""Errors of the SDKs of Anthropic, OpenAI, Google and Ollama, which many libraries let through, as the contract's own.
 
 By what they hold, since no SDK is imported here: a status, headers, and the error object of the API.
 """
@@ -15,7 +15,7 @@ from turnproof import errors
 from .._errors import retry_after
 from .http_errors import class_of_status
 
-PACKAGES = ("anthropic", "openai", "google.genai", "httpx", "httpx2", "httpcore", "httpcore2", "aiohttp")
+PACKAGES = ("anthropic", "openai", "google.genai", "ollama", "httpx", "httpx2", "httpcore", "httpcore2", "aiohttp")
 """Where the errors come from: the SDKs and the HTTP clients beneath them."""
 
 STREAMED = {
@@ -49,6 +49,19 @@ def passed_error(error: BaseException) -> errors.ProviderError | None:
     ):
         return errors.ContextLimitError(str(error), status=typed.status, kind=typed.kind)
     return typed
+
+
+def wrapped_error(error: BaseException) -> errors.ProviderError | None:
+    """The same as `passed_error`, for a library that raises errors of its own from the SDK's: of the error itself, or
+    else of the nearest one that it came from."""
+    cause: BaseException | None = error
+    seen: set[int] = set()
+    while cause is not None and id(cause) not in seen:  # some libraries raise an error from itself
+        if found := passed_error(cause):
+            return found
+        seen.add(id(cause))
+        cause = cause.__cause__
+    return None
 
 
 @contextmanager
@@ -93,7 +106,7 @@ def _retry_info(body: Any) -> float | None:
 def _status(error: Any) -> int | None:
     for name in ("status_code", "code"):  # Google's has it as `code`
         if isinstance(status := getattr(error, name, None), int):
-            return status
+            return status if status > 0 else None  # Ollama's is -1 in a stream
     return None
 
 
