@@ -37,21 +37,24 @@ class LibraryCode:
     """Python source that makes one call.
 
     `imports` are import statements, one a line. `messages` are expressions for the messages of the conversation, in the
-    library's own types: the list of them is the variable `messages` in the body. `body` are the lines of
-    `async def ask(url)`, without the indentation of the function. It calls the library with that base URL, and any key,
-    without retries of the library's own where the adapter has none. It lets the library's errors through, and returns a
-    dict with the wanted member of what the library gave:
+    library's own types: the list of them is the variable `messages` in the body. `opening` and `body` are lines without
+    the indentation of the function that they stand in. `opening` makes the object that answers any number of calls,
+    with the base URL `url` and any key, without retries of the library's own where the adapter has none; it awaits
+    nothing. `body` makes the call. It lets the library's errors through, and returns a dict with the wanted member of
+    what the library gave:
 
     - `text`: the visible text; `thoughts`: the text of the thinking
     - `chunks`: the list of the pieces of text, of a streamed answer
     - `calls`: the tool calls, each `[name, arguments]`
     - `finish`: the library's word for why the answer ended
     - `usage`: a dict with names of `TokenUsage`
+    - `whole`: the `repr()` of all that the library gave, where a name is looked for
     """
 
     imports: Sequence[str]
     messages: Sequence[str]
     body: Sequence[str]
+    opening: Sequence[str] = ()
 
 
 @runtime_checkable

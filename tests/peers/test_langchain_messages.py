@@ -70,7 +70,7 @@ def test_the_source_of_each_member_is_whole_python(wanted: str) -> None:
     tools = (ToolSchema("read_sensor", "Reads", {"type": "object", "properties": {}}),)
     assert isinstance(calls, Reproducer)
     code = calls.code(LibraryCall("m", HISTORY, "You keep a log.", tools, streamed=True, wanted=wanted))
-    body = [f"messages = [{', '.join(code.messages)}]", *code.body]
+    body = [f"messages = [{', '.join(code.messages)}]", *code.opening, *code.body]
     text = "\n".join([*code.imports, "async def ask(url):", *(f"    {line}" for line in body)])
     ast.parse(text)
     assert "turnproof" not in text

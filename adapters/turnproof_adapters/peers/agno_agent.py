@@ -16,6 +16,7 @@ from agno.agent import Agent
 from agno.db.base import SessionType
 from agno.db.in_memory import InMemoryDb
 from agno.exceptions import AgnoError
+from agno.media import File, Image
 from agno.run.agent import RunContentEvent, RunErrorEvent, RunOutput
 from agno.run.base import RunStatus
 from agno.session import AgentSession
@@ -28,8 +29,10 @@ from turnproof.subject import SessionReply, SessionSetup, SessionTurn, Tool
 
 from .agent_binding import bind_agent
 from .agent_history import joined_results
-from .agno import ANTHROPIC, Agno, _claude, _media
+from .agno import ANTHROPIC, claude
 from .agno_agent_code import AgnoAgentCode
+from .agno_calls import model_arguments
+from .agno_messages import AgnoMessages, media_arguments
 from .result_texts import output_text
 
 CLAIMS = replace(
@@ -46,8 +49,10 @@ class Conversation:
 
     def __init__(self, setup: SessionSetup) -> None:
         self.setup = setup
-        self._read = Agno(setup.endpoint, _claude, ANTHROPIC.dialect)
-        self._model = self._read.library_model
+        endpoint, dialect = setup.endpoint, ANTHROPIC.dialect
+        where = {"base_url": endpoint.base_url, "api_key": endpoint.api_key}
+        self._model = claude(**model_arguments(dialect, endpoint.model, endpoint.options, where))
+        self._read = AgnoMessages(dialect, endpoint.model).read
         self._turn = SessionTurn(CancelToken())
         self.database = InMemoryDb()
         self.configure(setup.system, setup.tools)
@@ -111,7 +116,10 @@ class Conversation:
 
     def send_parts(self, parts: Sequence[messages.Part], turn: SessionTurn) -> SessionReply:
         text = "\n".join(part.text for part in parts if isinstance(part, messages.Text))
-        return self.send(text, turn, **_media(parts))
+        media = media_arguments(parts)
+        images = [Image(**one) for one in media.get("images", ())]
+        files = [File(**one) for one in media.get("files", ())]
+        return self.send(text, turn, images=images or None, files=files or None)
 
     # -- the conversation
 
@@ -139,7 +147,7 @@ class Conversation:
                 content, failed = str(message.content or ""), bool(message.tool_call_error)
                 yield messages.ToolResult(message.tool_call_id, message.tool_name or "", content, is_error=failed)
             elif message.role == "assistant":
-                yield messages.Message.model(*self._read._parts(message))
+                yield messages.Message.model(*self._read(message))
             elif message.role == "user":
                 yield messages.Message.user(*parts_of_user(message))
 

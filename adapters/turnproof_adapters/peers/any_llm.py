@@ -19,7 +19,7 @@ from .callbacks import notify, notify_at_end, pieces, without_unfinished
 from .capabilities import COMMON_CAPABILITIES
 from .chat_chunks import whole_message
 from .chat_messages import chat_messages, chat_usage, finish_reason
-from .google_transport import http_options
+from .google_transport import keep_on_httpx
 from .http_errors import class_of_status
 from .sdk_errors import typed_error
 
@@ -42,7 +42,7 @@ class AnyLLMAdapter:
         self._messages = AnyLLMMessages(dialect, endpoint.model)
         where: dict[str, Any] = {"api_key": endpoint.api_key, "api_base": endpoint.base_url}
         if provider == "gemini":
-            where["http_options"] = http_options(endpoint.base_url)
+            keep_on_httpx()
         self._llm = AnyLLM.create(provider, **where, unified_exceptions=True, max_retries=0)
 
     async def complete(

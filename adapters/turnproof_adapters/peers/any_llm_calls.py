@@ -18,6 +18,7 @@ MEMBERS = {
     "calls": "[[call.function.name, json.loads(call.function.arguments)]"
     " for call in answer.choices[0].message.tool_calls or ()]",
     "finish": "answer.choices[0].finish_reason",
+    "whole": "repr(answer)",
     "usage": "{'prompt_tokens': answer.usage.prompt_tokens, 'output_tokens': answer.usage.completion_tokens,"
     " 'total_tokens': answer.usage.total_tokens}",
 }
@@ -25,6 +26,7 @@ STREAMED = {
     "text": "''.join(d.content or '' for d in deltas)",
     "chunks": "[d.content for d in deltas if d.content]",
     "thoughts": "''.join(d.reasoning.content for d in deltas if d.reasoning)",
+    "whole": "repr(chunks)",
     "finish": "next((c.finish_reason for chunk in chunks for c in chunk.choices if c.finish_reason), None)",
 }
 
@@ -85,12 +87,19 @@ class AnyLLMCalls:
             raise ValueError(f"the {call.wanted} of a streamed answer come in pieces that the caller adds up")
         additions = AnyLLMMessages(self._dialect, call.model).additions
         messages = [repr(message) for message in chat_messages(call.messages, call.system, additions)]
-        return LibraryCode(("import json", "from any_llm import AnyLLM"), messages, list(self._body(call, members)))
+        return LibraryCode(
+            ("import json", "from any_llm import AnyLLM"),
+            messages,
+            list(self._body(call, members)),
+            opening=list(self._opening()),
+        )
+
+    def _opening(self) -> Iterator[str]:
+        own = "api_key='key', api_base=url, unified_exceptions=True, max_retries=0"
+        yield f"llm = AnyLLM.create({self._provider!r}, {own})"
 
     def _body(self, call: LibraryCall, members: Mapping[str, str]) -> Iterator[str]:
         arguments = call_arguments(call.model, call.options, call.tools, streamed=call.streamed)
-        own = "api_key='key', api_base=url, unified_exceptions=True, max_retries=0"
-        yield f"llm = AnyLLM.create({self._provider!r}, {own})"
         yield f"answer = await llm.acompletion(messages=messages, **{arguments!r})"
         if call.streamed:
             yield "chunks = [chunk async for chunk in answer]"

@@ -17,7 +17,7 @@ from .callbacks import notify, notify_at_end, pieces
 from .capabilities import COMMON_CAPABILITIES
 from .google_adk_calls import AdkCalls
 from .google_adk_messages import AdkMessages, request_config, token_usage
-from .google_transport import http_options
+from .google_transport import keep_on_httpx
 from .sdk_errors import passed_error
 
 FINISH = {
@@ -99,7 +99,8 @@ def _gemini(endpoint: Endpoint) -> Any:
     from google.adk.models import Gemini
 
     timeout = {"timeout": round(endpoint.options["timeout"] * 1000)} if "timeout" in endpoint.options else {}
-    client = {"api_key": endpoint.api_key, "http_options": http_options(endpoint.base_url) | timeout}
+    keep_on_httpx()
+    client = {"api_key": endpoint.api_key, "http_options": {"base_url": endpoint.base_url, **timeout}}
     return Gemini(model=endpoint.model, client_kwargs=client)
 
 

@@ -26,6 +26,7 @@ MEMBERS = {
     "calls": "[[p.function_call.name, p.function_call.args] for p in parts if p.function_call]",
     "finish": "getattr(answer.finish_reason, 'value', None)",
     "chunks": "[p.text for one in answers if one.partial for p in one.content.parts if p.text and not p.thought]",
+    "whole": "repr(answers)",
     "usage": "{'prompt_tokens': answer.usage_metadata.prompt_token_count}",
 }
 
@@ -45,12 +46,14 @@ class AdkCalls:
             "from google.genai.types import Content, GenerateContentConfig",
             *IMPORTS[self._dialect],
         )
-        return LibraryCode(imports, messages, list(self._body(call)))
+        return LibraryCode(imports, messages, list(self._body(call)), opening=list(self._opening(call)))
 
-    def _body(self, call: LibraryCall) -> Iterator[str]:
+    def _opening(self, call: LibraryCall) -> Iterator[str]:
         config = request_config(call.messages, call.system, call.tools, call.options)
         yield f"name, config = {call.model!r}, GenerateContentConfig(**{config!r})"
         yield f"model = {MODELS[self._dialect]}"
+
+    def _body(self, call: LibraryCall) -> Iterator[str]:
         yield "request = LlmRequest(model=name, contents=messages, config=config)"
         yield f"answers = [one async for one in model.generate_content_async(request, stream={call.streamed})]"
         yield "answer = answers[-1]"

@@ -17,7 +17,6 @@ from turnproof.provider import Binding, Endpoint
 
 from .callbacks import notify, notify_at_end
 from .capabilities import COMMON_CAPABILITIES
-from .google_transport import http_options
 from .haystack_calls import HaystackCalls, generation_arguments
 from .haystack_messages import HaystackMessages, token_usage
 from .sdk_errors import raised_as, wrapped_error
@@ -117,7 +116,7 @@ def _gemini(endpoint: Endpoint, generation: dict[str, Any]) -> Any:
     generator = GoogleGenAIChatGenerator(
         api_key=Secret.from_token(endpoint.api_key), model=endpoint.model, generation_kwargs=generation
     )
-    http: Any = http_options(endpoint.base_url)
+    http: Any = {"base_url": endpoint.base_url}
     if "timeout" in endpoint.options:
         http["timeout"] = round(endpoint.options["timeout"] * 1000)
     generator._async_client = Client(api_key=endpoint.api_key, http_options=http).aio  # it has no parameter either

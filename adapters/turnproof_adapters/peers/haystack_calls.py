@@ -32,6 +32,7 @@ MEMBERS = {
     "calls": "[[call.tool_name, call.arguments] for call in reply.tool_calls]",
     "finish": "reply.meta['finish_reason']",
     "chunks": "[chunk.content for chunk in chunks if chunk.content]",
+    "whole": "repr(reply)",
     "usage": "{'prompt_tokens': reply.meta['usage']['prompt_tokens'],"
     " 'output_tokens': reply.meta['usage']['completion_tokens']}",
 }
@@ -65,9 +66,11 @@ class HaystackCalls:
             "from haystack.tools import Tool",
             "from haystack.utils import Secret",
         )
-        return LibraryCode((*common, *GENERATORS[self._dialect]), messages, list(self._body(call)))
+        return LibraryCode(
+            (*common, *GENERATORS[self._dialect]), messages, list(self._body(call)), opening=list(self._opening(call))
+        )
 
-    def _body(self, call: LibraryCall) -> Iterator[str]:
+    def _opening(self, call: LibraryCall) -> Iterator[str]:
         generation = generation_arguments(self._dialect, call.options)
         rest = f"model={call.model!r}, generation_kwargs={generation!r}"
         key = "Secret.from_token('key')"
@@ -84,6 +87,8 @@ class HaystackCalls:
             case "gemini":
                 yield f"generator = GoogleGenAIChatGenerator(api_key={key}, {rest})"
                 yield "generator._async_client = Client(api_key='key', http_options={'base_url': url}).aio"
+
+    def _body(self, call: LibraryCall) -> Iterator[str]:
         tools = [(tool.name, tool.description, thaw(tool.parameters)) for tool in call.tools]
         yield "chunks = []"
         yield f"tools = [Tool(*tool, function=print) for tool in {tools!r}]"

@@ -20,6 +20,7 @@ MEMBERS = {
     "calls": "[[call['name'], call['args']] for call in answer.tool_calls]",
     "finish": f"next((answer.response_metadata[name] for name in {FINISH_KEYS!r}"
     " if answer.response_metadata.get(name)), None)",
+    "whole": "repr(answer)",
     "usage": "{'prompt_tokens': answer.usage_metadata['input_tokens'],"
     " 'output_tokens': answer.usage_metadata['output_tokens'], 'total_tokens': answer.usage_metadata['total_tokens'],"
     " 'cache_read_tokens': answer.usage_metadata.get('input_token_details', {}).get('cache_read', 0)}",
@@ -67,14 +68,16 @@ class LangChainCalls:
             "from langchain_core.messages import *",
             f"from {self._chat_model.module} import {self._chat_model.name}",
         )
-        return LibraryCode(imports, messages, list(self._body(call)))
+        return LibraryCode(imports, messages, list(self._body(call)), opening=list(self._opening(call)))
 
-    def _body(self, call: LibraryCall) -> Iterator[str]:
+    def _opening(self, call: LibraryCall) -> Iterator[str]:
         arguments = self._chat_model.arguments(call.model, call.options)
         rest = "".join(f", {name}={value!r}" for name, value in arguments.items())
         yield f"model = {self._chat_model.name}(base_url=url, api_key='key'{rest})"
         if call.tools:
             yield f"model = model.bind_tools({list(map(library_tool, call.tools))!r})"
+
+    def _body(self, call: LibraryCall) -> Iterator[str]:
         if call.streamed:
             yield "chunks = [chunk async for chunk in model.astream(messages)]"
             yield "answer = sum(chunks[1:], chunks[0])"

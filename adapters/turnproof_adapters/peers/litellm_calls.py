@@ -22,6 +22,7 @@ MEMBERS = {
     "thoughts": "choice.message.get('reasoning_content') or ''",
     "calls": "[[c.function.name, json.loads(c.function.arguments or '{}')] for c in choice.message.tool_calls or ()]",
     "finish": "(choice.get('provider_specific_fields') or {}).get('native_finish_reason') or choice.finish_reason",
+    "whole": "repr(answer)",
     "usage": "{'prompt_tokens': answer.usage.prompt_tokens, 'output_tokens': answer.usage.completion_tokens,"
     " 'total_tokens': answer.usage.total_tokens}",
     "chunks": "[text for one in chunks for c in one.choices if (text := c.delta.get('content'))]",
@@ -53,11 +54,13 @@ class LiteLLMCalls:
         """The source of one call."""
         additions = LiteLLMMessages(self._dialect, call.model).additions
         messages = [repr(message) for message in chat_messages(call.messages, call.system, additions)]
-        return LibraryCode(IMPORTS, messages, list(self._body(call)))
+        return LibraryCode(IMPORTS, messages, list(self._body(call)), opening=list(self._opening()))
+
+    def _opening(self) -> Iterator[str]:
+        yield f"where = {{'api_base': url + {API_PATHS.get(self._provider, '')!r}, 'api_key': 'key'}}"
 
     def _body(self, call: LibraryCall) -> Iterator[str]:
         arguments = call_arguments(self._provider, call.model, call.options, call.tools, streamed=call.streamed)
-        yield f"where = {{'api_base': url + {API_PATHS.get(self._provider, '')!r}, 'api_key': 'key'}}"
         yield f"answer = await litellm.acompletion(messages=messages, **where, **{arguments!r})"
         if call.streamed:
             yield "chunks = [chunk async for chunk in answer]"

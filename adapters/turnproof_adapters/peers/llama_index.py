@@ -14,7 +14,6 @@ from turnproof.provider import Binding, Endpoint
 
 from .callbacks import notify, notify_at_end, pieces
 from .capabilities import COMMON_CAPABILITIES
-from .google_transport import http_options
 from .llama_index_calls import LlamaIndexCalls, class_arguments, finish_word, library_class, library_tools
 from .llama_index_messages import LlamaIndexMessages, token_usage
 from .sdk_errors import passed_error
@@ -44,7 +43,7 @@ class LlamaIndex:
             case "gemini":
                 from google.genai.types import GenerateContentConfig
 
-                where["http_options"] = arguments.pop("http_options") | http_options(endpoint.base_url)
+                where["http_options"] = arguments.pop("http_options") | {"base_url": endpoint.base_url}
                 if settings := arguments.pop("generation_config", None):
                     where["generation_config"] = GenerateContentConfig(**settings)
             case "openai-chat":

@@ -27,6 +27,7 @@ MEMBERS = {
     "thoughts": "''.join(b.content or '' for b in answer.message.blocks if b.block_type == 'thinking')",
     "calls": "[[b.tool_name, json.loads(b.tool_kwargs) if isinstance(b.tool_kwargs, str) else b.tool_kwargs]"
     " for b in answer.message.blocks if b.block_type == 'tool_call']",
+    "whole": "repr(answer)",
     "chunks": "[one.delta for one in answers if one.delta]",
 }
 FINISH = {
@@ -108,9 +109,9 @@ class LlamaIndexCalls:
         messages = [f"ChatMessage(**{message!r})" for message in written]
         module, name = CLASSES[self._dialect]
         imports = ("import json", "from llama_index.core.llms import ChatMessage", f"from {module} import {name}")
-        return LibraryCode(imports, messages, list(self._body(call, name)))
+        return LibraryCode(imports, messages, list(self._body(call)), opening=list(self._opening(call, name)))
 
-    def _body(self, call: LibraryCall, name: str) -> Iterator[str]:
+    def _opening(self, call: LibraryCall, name: str) -> Iterator[str]:
         arguments = class_arguments(self._dialect, call.model, call.options)
         arguments.pop("http_options", None)
         if settings := arguments.pop("generation_config", None):
@@ -119,6 +120,8 @@ class LlamaIndexCalls:
         rest = ", ".join(f"{key}={value!r}" for key, value in arguments.items())
         rest += ", **settings" if settings else ""
         yield f"model = {name}(api_key='key', {ADDRESS[self._dialect]}, {rest})"
+
+    def _body(self, call: LibraryCall) -> Iterator[str]:
         tools = f", tools={library_tools(self._dialect, call.tools)!r}" if call.tools else ""
         if call.streamed:
             yield f"answers = [one.model_copy(deep=True) async for one in await model.astream_chat(messages{tools})]"

@@ -28,6 +28,7 @@ MEMBERS = {
     "calls": "[[call.name, call.arguments] for call in await answer.tool_calls()]",
     "finish": "raw.get('stop_reason') or (raw.get('choices') or [raw])[0].get('finish_reason')",
     "chunks": "[event.chunk for event in events if event.type == 'text']",
+    "whole": "repr([parts, raw])",
     "usage": "{'prompt_tokens': (await answer.usage()).input, 'output_tokens': (await answer.usage()).output}",
 }
 
@@ -57,14 +58,18 @@ class LlmCalls:
         """The source of one call."""
         written = LlmMessages(self._dialect, call.model).write(call.messages, call.system)
         messages = [f"llm.Message.from_dict({message!r})" for message in written]
-        return LibraryCode(("import llm", *IMPORTS[self._dialect]), messages, list(self._body(call)))
+        return LibraryCode(
+            ("import llm", *IMPORTS[self._dialect]), messages, list(self._body(call)), opening=list(self._opening(call))
+        )
 
-    def _body(self, call: LibraryCall) -> Iterator[str]:
+    def _opening(self, call: LibraryCall) -> Iterator[str]:
         arguments = model_arguments(self._dialect, call.model)
         if self._dialect == "openai-chat":
             yield f"model = AsyncChat(api_base=url, **{arguments!r})"
         else:
             yield f"model = llm_anthropic.AsyncClaudeMessages(base_url=url, **{arguments!r})"
+
+    def _body(self, call: LibraryCall) -> Iterator[str]:
         tools = [(tool.name, tool.description, thaw(tool.parameters)) for tool in call.tools]
         yield f"tools = [llm.Tool(*tool) for tool in {tools!r}]"
         yield f"options = {prompt_options(call.options)!r}"

@@ -20,12 +20,14 @@ PROVIDERS = {
     "openai-chat": ("openai.completions.provider", "OpenAICompletionsProvider"),
 }
 """The modules below `mirascope.llm.providers`, and the classes."""
+OPENING = ("provider = Provider(base_url=url, api_key='key')", "provider.async_client.max_retries = 0")
 MEMBERS = {
     "text": "''.join(text.text for text in answer.texts)",
     "thoughts": "''.join(thought.thought for thought in answer.thoughts)",
     "calls": "[[call.name, json.loads(call.args)] for call in answer.tool_calls]",
     "finish": "answer.finish_reason and answer.finish_reason.value",
     "chunks": "[chunk.delta for chunk in chunks if chunk.type == 'text_chunk']",
+    "whole": "repr(answer)",
     "usage": "{'prompt_tokens': answer.usage.input_tokens, 'output_tokens': answer.usage.output_tokens,"
     " 'total_tokens': answer.usage.total_tokens}",
 }
@@ -50,12 +52,10 @@ class MirascopeCalls:
         messages = [repr(message) for message in written.write(call.messages, call.system)]
         module, provider = PROVIDERS[self._dialect]
         imports = (*IMPORTS, f"from mirascope.llm.providers.{module} import {provider} as Provider")
-        return LibraryCode(imports, messages, list(self._body(call, written.model_id)))
+        return LibraryCode(imports, messages, list(self._body(call, written.model_id)), opening=OPENING)
 
     def _body(self, call: LibraryCall, model_id: str) -> Iterator[str]:
         tools = [(tool.name, tool.description, tool_parameters(tool)) for tool in call.tools]
-        yield "provider = Provider(base_url=url, api_key='key')"
-        yield "provider.async_client.max_retries = 0"
         yield f"tools = {tools!r}"
         yield "schemas = [(name, text, ToolParameterSchema(**schema)) for name, text, schema in tools]"
         yield "toolkit = AsyncToolkit([AsyncTool(print, *schema, strict=False) for schema in schemas])"

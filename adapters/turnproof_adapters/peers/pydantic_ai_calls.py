@@ -20,6 +20,7 @@ MEMBERS = {
     "thoughts": "''.join(part.content for part in answer.parts if part.part_kind == 'thinking')",
     "calls": "[[part.tool_name, part.args_as_dict(raise_if_invalid=True)] for part in answer.tool_calls]",
     "finish": "(answer.provider_details or {}).get('finish_reason') or answer.finish_reason",
+    "whole": "repr(answer)",
     "usage": "{'prompt_tokens': answer.usage.input_tokens, 'output_tokens': answer.usage.output_tokens,"
     " 'total_tokens': answer.usage.total_tokens, 'cache_read_tokens': answer.usage.cache_read_tokens,"
     " 'cache_creation_tokens': answer.usage.cache_write_tokens}",
@@ -46,14 +47,19 @@ class PydanticAICalls:
         if call.wanted not in MEMBERS:
             raise ValueError(f"it tells its {call.wanted} by events of parts")
         messages = [_message(message) for message in call.messages]
-        return LibraryCode(IMPORTS, messages, list(_body(call, model_settings(call.options))))
+        return LibraryCode(
+            IMPORTS, messages, list(_body(call)), opening=list(_opening(call, model_settings(call.options)))
+        )
 
 
-def _body(call: LibraryCall, settings: dict[str, Any]) -> Iterator[str]:
-    extra = [f"function_tools=[{', '.join(map(_tool, call.tools))}]"] if call.tools else []
-    extra += [f"instruction_parts=[InstructionPart({call.system!r})]"] if call.system else []
+def _opening(call: LibraryCall, settings: dict[str, Any]) -> Iterator[str]:
     yield "provider = AnthropicProvider(base_url=url, api_key='key')"
     yield f"model = AnthropicModel({call.model!r}, provider=provider, settings={source_of(settings)})"
+
+
+def _body(call: LibraryCall) -> Iterator[str]:
+    extra = [f"function_tools=[{', '.join(map(_tool, call.tools))}]"] if call.tools else []
+    extra += [f"instruction_parts=[InstructionPart({call.system!r})]"] if call.system else []
     yield f"request = messages, None, ModelRequestParameters({', '.join(extra)})"
     if call.streamed:
         yield "async with model.request_stream(*request) as stream:"

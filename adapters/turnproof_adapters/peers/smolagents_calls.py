@@ -20,6 +20,7 @@ MEMBERS = {
     "text": "answer.content or ''",
     "calls": "[[c.function.name, json.loads(c.function.arguments or '{}')] for c in answer.tool_calls or ()]",
     "chunks": "[delta.content for delta in deltas if delta.content]",
+    "whole": "repr(answer)",
     "usage": "{'prompt_tokens': answer.token_usage.input_tokens, 'output_tokens': answer.token_usage.output_tokens}",
 }
 
@@ -49,11 +50,18 @@ class SmolCalls:
             raise ValueError("an image is an object of another library")
         if call.wanted not in MEMBERS:
             raise ValueError(f"its answers have no {call.wanted}")
-        return LibraryCode(IMPORTS, [f"ChatMessage.from_dict({one!r})" for one in written], list(self._body(call)))
+        return LibraryCode(
+            IMPORTS,
+            [f"ChatMessage.from_dict({one!r})" for one in written],
+            list(self._body(call)),
+            opening=list(self._opening(call)),
+        )
 
-    def _body(self, call: LibraryCall) -> Iterator[str]:
+    def _opening(self, call: LibraryCall) -> Iterator[str]:
         client = "api_base=url, api_key='key', client_kwargs={'max_retries': 0}"
         yield f"model = OpenAIModel({client}, **{model_arguments(call.model, call.options)!r})"
+
+    def _body(self, call: LibraryCall) -> Iterator[str]:
         options = ""
         if call.tools:
             yield f"tools = [SimpleNamespace(**tool) for tool in {[_tool(tool) for tool in call.tools]!r}]"

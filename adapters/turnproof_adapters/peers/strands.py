@@ -16,7 +16,7 @@ from turnproof.provider import Binding, Endpoint
 
 from .callbacks import notify, notify_at_end, pieces
 from .capabilities import COMMON_CAPABILITIES
-from .google_transport import http_options
+from .google_transport import keep_on_httpx
 from .sdk_errors import typed_error
 from .strands_calls import StrandsCalls, model_arguments
 from .strands_messages import StrandsMessages, system_text, token_usage, tool_spec
@@ -40,7 +40,6 @@ class Strands:
         where = {"base_url": endpoint.base_url, "api_key": endpoint.api_key}
         self._model = opener(**model_arguments(provider, endpoint.model, endpoint.options, where))
         self._messages = StrandsMessages(dialect, endpoint.model)
-        self._google_url = endpoint.base_url if provider == "gemini" else None
 
     async def complete(
         self, messages: Sequence[Message], system_instruction: Any = None, tools: Any = None, **listeners: Any
@@ -48,9 +47,6 @@ class Strands:
         """See `turnproof.provider.StatelessProvider`. The library streams, whether somebody listens or not."""
         specs = [tool_spec(tool) for tool in tools or ()]
         system = system_text(messages, system_instruction)
-        if self._google_url:
-            # New for each call, as the library makes a client: two event loops cannot share a transport.
-            self._model.client_args["http_options"] |= http_options(self._google_url)
         stream = self._model.stream(self._messages.write(messages), specs or None, system)
         texts: list[str] = []
         try:
@@ -99,6 +95,7 @@ def _openai(**arguments: Any) -> Any:
 def _gemini(**arguments: Any) -> Any:
     from strands.models.gemini import GeminiModel
 
+    keep_on_httpx()
     return GeminiModel(**arguments)
 
 

@@ -18,6 +18,7 @@ MEMBERS = {
     "calls": "[[b['toolUse']['name'], b['toolUse']['input']] for b in message['content'] if 'toolUse' in b]",
     "finish": "word",
     "chunks": "[event['data'] for event in events if 'data' in event]",
+    "whole": "repr(events)",
     "usage": "{'prompt_tokens': usage['totalTokens'] - usage['outputTokens'],"
     " 'output_tokens': usage['outputTokens'], 'total_tokens': usage['totalTokens']}",
 }
@@ -58,11 +59,13 @@ class StrandsCalls:
             "from strands.event_loop.streaming import process_stream",
             f"from strands.models.{self._provider} import {CLASSES[self._provider]}",
         )
-        return LibraryCode(imports, messages, list(self._body(call)))
+        return LibraryCode(imports, messages, list(self._body(call)), opening=list(self._opening(call)))
 
-    def _body(self, call: LibraryCall) -> Iterator[str]:
+    def _opening(self, call: LibraryCall) -> Iterator[str]:
         arguments = model_arguments(self._provider, call.model, call.options, {"base_url": "URL", "api_key": "key"})
         yield f"model = {CLASSES[self._provider]}(**{arguments!r})".replace("'URL'", "url")
+
+    def _body(self, call: LibraryCall) -> Iterator[str]:
         specs = [tool_spec(tool) for tool in call.tools] or None
         yield f"stream = model.stream(messages, {specs!r}, {system_text(call.messages, call.system)!r})"
         yield "events = [event async for event in process_stream(stream)]"

@@ -63,7 +63,7 @@ def answered(call: ContractCall) -> tuple[Adapter, Any]:
     lines = [
         "async def ask(url):",
         f"    messages = [{', '.join(code.messages)}]",
-        *(f"    {line}" for line in code.body),
+        *(f"    {line}" for line in (*code.opening, *code.body)),
     ]
     names: dict[str, Any] = {**vars(messages), "BINDING": binding, "CancelToken": cancel.CancelToken}
     exec("\n".join(["from contextlib import suppress", "from turnproof.provider import Endpoint", *lines]), names)

@@ -81,27 +81,33 @@ class ContractCode:
         return LibraryCode(
             [*imports, "from turnproof.provider import Endpoint"],
             [_source(message) for message in call.messages],
-            list(self._body(call)),
+            list(_body(call)),
+            opening=[f"adapter = {self._attribute}.open_{call.path}({_endpoint(call)})"],
         )
 
-    def _body(self, call: ContractCall) -> Iterator[str]:
-        options = {name: thaw(value) for name, value in call.options.items()}
-        endpoint = f"Endpoint(url, 'key', {call.model!r}, {options!r})"
-        yield f"told, adapter = [], {self._attribute}.open_{call.path}({endpoint})"
-        if call.earlier:
-            histories = ", ".join(_earlier(one, call) for one in call.earlier)
-            yield f"for given, system, tools, more in [{histories}]:"
-            yield "    with suppress(Exception):"
-            yield "        answer = adapter.complete(given, system, tools, **more)"
-            yield "        answer = await answer if hasattr(answer, '__await__') else answer"
-        if call.tools:
-            yield f"tools = [{', '.join(map(_source, call.tools))}]"
-        yield from _recorder(call)
-        if call.path == "legacy":
-            yield f"adapter.create_session({call.system!r}, {_tools(call)}, messages[:-1] or None)"
-        yield f"answer = adapter.{_called(call)}"
-        yield "answer = await answer if hasattr(answer, '__await__') else answer"
-        yield f"return {{{call.wanted!r}: {_MEMBERS[call.wanted]}}}"
+
+def _endpoint(call: ContractCall) -> str:
+    options = {name: thaw(value) for name, value in call.options.items()}
+    return f"Endpoint(url, 'key', {call.model!r}, {options!r})"
+
+
+def _body(call: ContractCall) -> Iterator[str]:
+    if _records(call):
+        yield "told = []"
+    if call.earlier:
+        histories = ", ".join(_earlier(one, call) for one in call.earlier)
+        yield f"for given, system, tools, more in [{histories}]:"
+        yield "    with suppress(Exception):"
+        yield "        answer = adapter.complete(given, system, tools, **more)"
+        yield "        answer = await answer if hasattr(answer, '__await__') else answer"
+    if call.tools:
+        yield f"tools = [{', '.join(map(_source, call.tools))}]"
+    yield from _recorder(call)
+    if call.path == "legacy":
+        yield f"adapter.create_session({call.system!r}, {_tools(call)}, messages[:-1] or None)"
+    yield f"answer = adapter.{_called(call)}"
+    yield "answer = await answer if hasattr(answer, '__await__') else answer"
+    yield f"return {{{call.wanted!r}: {_MEMBERS[call.wanted]}}}"
 
 
 def _tools(call: ContractCall) -> str:

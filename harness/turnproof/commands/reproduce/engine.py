@@ -17,7 +17,7 @@ from ...run.transcript import CallBegan, Cancelled, Transcript
 from .contract_code import BEFORE, ContractCall, ContractCode
 from .file_source import file_source
 from .question import Question, question_of
-from .recorded_answers import RecordedAnswer, answers_of, exchanges_of
+from .recorded_answers import RecordedAnswer, answers_of, exchanges_of, opening_exchanges
 from .reproduce_session import reproduce_session
 from .reproduction import Reproduction, TrialEnvironment, not_shown, scenario_of, summary_of
 from .run_findings import Found, UnreproducibleError, find
@@ -56,10 +56,11 @@ def _reproduce(found: Found) -> Reproduction:
     dialect = dialect_named(binding.dialect)
     own_types = isinstance(library, ContractCode)
     question = question_of(found.finding, found.transcript, dialect, own_types=own_types)
+    opening = opening_exchanges(found.transcript, question.call, question.probe)
     requests = exchanges_of(found.transcript, question.call, question.probe)
-    answers = answers_of(found.transcript, requests)
+    answers = answers_of(found.transcript, [*opening, *requests])
     whole = _call(found, binding, question, own_types=own_types)
-    if not answers and question.sight != "requests" and not _is_cancelled(whole):
+    if len(answers) == len(opening) and question.sight != "requests" and not _is_cancelled(whole):
         raise UnreproducibleError("the call sent no request that was answered")
     environment = TrialEnvironment.with_packages(library.packages, found, _paths(library, found.adapter.spec))
     needed = environment.requirements
@@ -69,11 +70,14 @@ def _reproduce(found: Found) -> Reproduction:
     def attempt(call: LibraryCall) -> tuple[str, Trial]:
         if not own_types:
             _demand_chunks(call)
-        narrowed, sent_answers = question, answers
+        narrowed, sent_answers = _behind(question, len(opening)), answers
         if question.others or (isinstance(call, ContractCall) and call.earlier):
             narrowed, sent_answers = _with_earlier(question, found.transcript)
         try:
-            source = file_source(summary, narrowed, library.code(call), sent_answers, base_path)
+            code = library.code(call)
+            if narrowed.sight == "loops" and not code.opening:
+                raise ValueError("its code does not say what is opened once for several calls (`opening`)")
+            source = file_source(summary, narrowed, code, sent_answers, base_path)
         except ValueError as error:
             raise UnreproducibleError(f"the library cannot make this call: {error}") from error
         return source, environment.try_source(source)
@@ -136,7 +140,7 @@ def _call(found: Found, binding: Binding, question: Question, *, own_types: bool
     )
     options = {**binding.options, **scenario_of(found).options}
     options.pop("context_tokens", None)
-    wanted = str(question.steps[0]) if question.sight in ("answer", "returned") else "text"
+    wanted = str(question.steps[0]) if question.sight in ("answer", "unnamed", "returned") else "text"
     if own_types:
         return _contract_call(began, found.transcript, options, wanted)
     if began.response_schema is not None:
@@ -202,17 +206,23 @@ def _with_calls_before(whole: LibraryCall, found: Found, question: Question) -> 
             yield replace(whole, earlier=earlier)
 
 
+def _behind(question: Question, count: int) -> Question:
+    """The question in a file whose server gets so many requests ahead of those of the call."""
+    counted = question.observed + count if question.sight == "requests" else question.observed
+    return replace(question, request=question.request + count, observed=counted)
+
+
 def _with_earlier(question: Question, transcript: Transcript) -> tuple[Question, tuple[RecordedAnswer, ...]]:
     """The question in a file that makes the earlier calls too, and the answers to all their requests."""
     calls = [one.call for one in _calls_before(transcript, question)]
-    before = [one for call in calls for one in exchanges_of(transcript, call, question.probe)]
+    before = opening_exchanges(transcript, question.call, question.probe)
+    before += [one for call in calls for one in exchanges_of(transcript, call, question.probe)]
     requests = [*before, *exchanges_of(transcript, question.call, question.probe)]
     numbers = {one.exchange: number for number, one in enumerate(requests)}
     if any(exchange not in numbers for exchange, _ in question.others):
         raise UnreproducibleError("it compares with a request that comes later")
     narrowed = replace(
-        question,
-        request=question.request + len(before),
+        _behind(question, len(before)),
         others=tuple((numbers[exchange], steps) for exchange, steps in question.others),
     )
     return narrowed, answers_of(transcript, requests)

@@ -77,7 +77,7 @@ def file_source(
     """The source of the file that makes a call. Raises UnreproducibleError where it takes too many lines."""
     program = Program(
         code.imports,
-        lambda layout: _call(code, layout),
+        lambda layout: _call(code, layout, twice=question.sight == "loops"),
         list(_look(question, base_path)),
         _predicate(question),
         heads=question.sight == "header",
@@ -143,15 +143,26 @@ def _with_bodies(lines: Sequence[str]) -> Iterator[str]:
         yield f"{line} {body}" if is_written else line
 
 
-def _call(code: LibraryCode, layout: Layout) -> Iterator[str]:
-    yield "async def ask(url):"
+def _call(code: LibraryCode, layout: Layout, *, twice: bool) -> Iterator[str]:
+    """The function that makes the call; one that is made twice is an inner one, behind what opens the library."""
+    if not twice:
+        yield "async def ask(url):"
+        yield from (f"    {line}" for line in (*_messages(code, layout), *code.opening, *code.body))
+        return
+    yield "def opened(url):"
+    yield from (f"    {line}" for line in code.opening)
+    yield "    async def ask():"
+    yield from (f"        {line}" for line in (*_messages(code, layout), *code.body))
+    yield "    return ask"
+
+
+def _messages(code: LibraryCode, layout: Layout) -> Iterator[str]:
     if layout.messages and len(code.messages) > 1:
-        yield "    messages = ["
-        yield from (f"        {message}," for message in code.messages)
-        yield "    ]"
+        yield "messages = ["
+        yield from (f"    {message}," for message in code.messages)
+        yield "]"
     else:
-        yield f"    messages = [{', '.join(code.messages)}]"
-    yield from (f"    {line}" for line in code.body)
+        yield f"messages = [{', '.join(code.messages)}]"
 
 
 def _modules(answers: Sequence[RecordedAnswer]) -> Iterator[str]:
@@ -247,7 +258,12 @@ def _server(answers: Sequence[RecordedAnswer], *, heads: bool, again: bool = Tru
 
 def _look(question: Question, base_path: str) -> Iterator[str]:
     """The lines that make the call and leave in `got` what is looked at."""
-    call = f'asyncio.run(ask(f"http://127.0.0.1:{{server.server_port}}{base_path}"))'
+    url = f'f"http://127.0.0.1:{{server.server_port}}{base_path}"'
+    call = f"asyncio.run(ask({url}))"
+    if question.sight == "loops":
+        yield f"ask = opened({url})"
+        yield "asyncio.run(ask())  # in one event loop, and then in another"
+        call = "asyncio.run(ask())"
     yield "try:"
     match question.sight:
         case "request" | "header" | "requests":
@@ -255,12 +271,12 @@ def _look(question: Question, base_path: str) -> Iterator[str]:
             yield "except Exception as error:"
             yield "    came = error"
             yield from _look_at_requests(question)
-        case "answer" | "returned":
+        case "answer" | "returned" | "unnamed":
             yield f"    answer = {call}"
             yield f"    got = {_answer_expression(question.steps)}"
             yield "except Exception as error:"
             yield '    got = f"the exception {type(error).__name__}: {error}"'
-        case "raised":
+        case "raised" | "loops":
             yield f"    got, raised = {call}, None"
             yield "except Exception as error:"
             yield "    got, raised = repr(error), type(error).__name__"
@@ -307,6 +323,8 @@ def _answer_expression(steps: Sequence[Any]) -> str:
 
 
 def _predicate(question: Question) -> str:
-    if question.sight == "raised":
+    if question.sight == "unnamed":
+        return f"{question.observed!r} not in got"
+    if question.sight in ("raised", "loops"):
         return f"raised in {tuple(question.observed)!r}"
     return f"got == {question.observed!r}"

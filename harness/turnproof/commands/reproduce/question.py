@@ -35,9 +35,10 @@ from .contract_code import ANSWER_FIELDS
 from .recorded_answers import exchanges_of
 from .run_findings import UnreproducibleError
 
-Sight = Literal["request", "header", "requests", "answer", "returned", "raised", "error"]
+Sight = Literal["request", "header", "requests", "answer", "unnamed", "returned", "raised", "loops", "error"]
 """Where the file looks: at a place of a request's body, at a header, at the number of requests, at a member of what the
-call returned, at whether it returned although it should have raised, at whether it raised, or at a member of the error.
+call returned, at whether all of it lacks a name, at whether it returned although it should have raised, at whether it
+raised, at whether it raised when it was made once more in another event loop, or at a member of the error.
 """
 
 ANY_MESSAGE = 1 << 30
@@ -91,7 +92,9 @@ def question_of(finding: Finding, transcript: Transcript, dialect: Dialect, *, o
     Raises UnreproducibleError, with the reason, for a kind that no file can show.
     """
     place, what = finding.place, finding.code.rpartition("/")[2]
-    if place.probe:
+    if place.probe == "loops" and place.side is Side.ERROR:
+        return _AccusedRun(finding, transcript, dialect, own_types).in_loops()
+    if place.probe not in ("", "broken"):
         raise UnreproducibleError(
             f"it takes several calls of one object to see it (the {place.probe} probe); a file makes one"
         )
@@ -115,7 +118,7 @@ def question_of(finding: Finding, transcript: Transcript, dialect: Dialect, *, o
             found = accused.callback()
     if found is None:
         raise UnreproducibleError(f"findings of this kind ({finding.code}, side {place.side}) show in no single call")
-    if found.sight != "raised" and found.observed == finding.expected:
+    if found.sight not in ("raised", "unnamed") and found.observed == finding.expected:
         raise UnreproducibleError("the run has the expected value at this place: what is wrong is elsewhere")
     return found
 
@@ -190,11 +193,14 @@ class _AccusedRun:
             raise UnreproducibleError("it is about what a session makes of earlier answers, and a file has no session")
         if not (illegal or alone or self.finding.code.startswith(_OF_ONE_CALL)):
             earlier = self._demand_earlier("what the request should hold follows from earlier calls")
-        if not illegal and not self._is_given(request.call):
+        if not illegal and self._held_at() is None and not self._is_given(request.call):
             earlier = self._demand_earlier("what the request should hold is not in what this call was given")
         in_conversation = steps[:1] != () and steps[0] in CONVERSATIONS
-        # Where something is missing, a right request may have the same beside the gap: all of it is compared.
-        if earlier or (in_conversation and not illegal and not (alone and value == self.finding.observed)):
+        # Where something is missing, a right request may have the same beside the gap: all of it is compared. So it is
+        # where a value is only wrong by what stands around it.
+        missing = not illegal and not (alone and value == self.finding.observed)
+        by_context = illegal and (self.place.probe != "" or (steps != () and steps[-1] in _BY_CONTEXT))
+        if earlier or (in_conversation and (missing or by_context)):
             steps, value = member_of_body(request.body, text)
             alone = False
         first = 0
@@ -235,10 +241,26 @@ class _AccusedRun:
                 return int(index) if index.isdecimal() else None
         return None
 
+    def in_loops(self) -> Question:
+        """The first call of the probe, made in two event loops: answered in the first, it raises in the second."""
+        place = self.place
+        failed = next(self._failed(place.call))
+        first = min(one.call for one in self.transcript.of(CallBegan) if one.probe == place.probe)
+        if first == place.call:
+            raise UnreproducibleError("the call failed in the first event loop already")
+        return Question("loops", first, place.probe, classes_of(failed, own_types=self.own_types), whole=True)
+
+    def _failed(self, call: int) -> Iterator[Failed]:
+        ended = (one for one in self.transcript.of(Failed) if (one.call, one.scope) == (call, "call"))
+        return (one for one in ended if one.probe == self.place.probe)
+
     def response(self) -> Question | None:
         response = self._returned(self.place.call)
         if response is None:
             return None
+        if self.finding.code == "core/answering-model-is-named/missing" and not self.own_types:
+            name = str(self.finding.expected)
+            return Question("unnamed", self.place.call, self.place.probe, name, ("whole",), whole=True)
         if self.finding.code.rpartition("/")[2] == "returned" and not self.place.pointer:
             return self._returned_wrongly(self.place.call, response)
         if self.own_types and any(other.side is Side.CALLBACK for other in self.finding.related):
@@ -283,8 +305,7 @@ class _AccusedRun:
 
     def error(self, call: int) -> Question | None:
         """An exception for a whole answer; of an adapter also what its error says."""
-        ended = [one for one in self.transcript.of(Failed) if (one.call, one.scope) == (call, "call")]
-        failed = next((one for one in ended if one.probe == self.place.probe), None)
+        failed = next(self._failed(call), None)
         if failed is None:
             return None
         if all(one.status == 200 and one.fault in (None, *HARMLESS_FAULTS) for one in self._responses(call)):

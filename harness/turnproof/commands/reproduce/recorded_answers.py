@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from typing import Literal
 
 from ...run.transcript import Transcript, WireRequest, WireResponse
@@ -38,6 +39,15 @@ def exchanges_of(transcript: Transcript, call: int, probe: str) -> list[WireRequ
     """The requests of a provider call, in order."""
     found = [one for one in transcript.of(WireRequest) if (one.call, one.probe) == (call, probe)]
     return sorted(found, key=lambda one: one.exchange)
+
+
+def opening_exchanges(transcript: Transcript, call: int, probe: str) -> list[WireRequest]:
+    """The requests that opening the object sent, on which this call was made: those of no call, ahead of all calls.
+
+    Libraries ask for the model's facts then, and the legacy path may make a cache.
+    """
+    every = sorted((one for one in transcript.of(WireRequest) if one.probe == probe), key=lambda one: one.exchange)
+    return list(takewhile(lambda one: one.call < 0, every)) if call >= 0 else []
 
 
 def answers_of(transcript: Transcript, requests: list[WireRequest]) -> tuple[RecordedAnswer, ...]:
