@@ -70,7 +70,7 @@ def _reproduce(found: Found) -> Reproduction:
     def attempt(call: LibraryCall) -> tuple[str, Trial]:
         if not own_types:
             _demand_chunks(call)
-        narrowed, sent_answers = _behind(question, len(opening)), answers
+        narrowed, sent_answers = _shifted_question(question, len(opening)), answers
         if question.others or (isinstance(call, ContractCall) and call.earlier):
             narrowed, sent_answers = _with_earlier(question, found.transcript)
         try:
@@ -206,7 +206,7 @@ def _with_calls_before(whole: LibraryCall, found: Found, question: Question) -> 
             yield replace(whole, earlier=earlier)
 
 
-def _behind(question: Question, count: int) -> Question:
+def _shifted_question(question: Question, count: int) -> Question:
     """The question in a file whose server gets so many requests ahead of those of the call."""
     counted = question.observed + count if question.sight == "requests" else question.observed
     return replace(question, request=question.request + count, observed=counted)
@@ -222,7 +222,7 @@ def _with_earlier(question: Question, transcript: Transcript) -> tuple[Question,
     if any(exchange not in numbers for exchange, _ in question.others):
         raise UnreproducibleError("it compares with a request that comes later")
     narrowed = replace(
-        _behind(question, len(before)),
+        _shifted_question(question, len(before)),
         others=tuple((numbers[exchange], steps) for exchange, steps in question.others),
     )
     return narrowed, answers_of(transcript, requests)
