@@ -129,3 +129,10 @@ def test_an_error_that_comes_from_itself_or_from_nowhere_is_none_of_an_api() -> 
     own.__cause__ = own
     assert wrapped_error(own) is None
     assert wrapped_error(LibraryError("no")) is None
+
+
+def test_pythons_own_timeout_is_one_of_the_transport_where_aiohttp_is_the_client() -> None:
+    wrapping = LibraryError("the stream broke")
+    wrapping.__cause__ = TimeoutError()
+    assert type(wrapped_error(wrapping)) is errors.TransportError
+    assert str(typed_error(TimeoutError())) == "nothing came in time"

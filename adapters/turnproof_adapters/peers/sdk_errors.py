@@ -76,7 +76,12 @@ def raised_as(find: Callable[[Exception], errors.ProviderError | None]) -> Itera
 
 
 def typed_error(error: BaseException) -> errors.ProviderError | None:
-    """The error of the contract; None for one that comes from nowhere near an API."""
+    """The error of the contract; None for one that comes from nowhere near an API.
+
+    A connection on which nothing came for too long ends with Python's own `TimeoutError` where aiohttp is the client.
+    """
+    if isinstance(error, TimeoutError):
+        return errors.TransportError(str(error) or "nothing came in time")
     if not any(map(_of_an_sdk, type(error).__mro__)):  # or below one: a library may have a class of its own
         return None
     status, kind = _status(error), _kind(error)
