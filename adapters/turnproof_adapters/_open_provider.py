@@ -96,6 +96,8 @@ COMMON_CAPABILITIES = Capabilities(
     cancel=True,
     cancel_batch=True,
     typed_errors=True,
+    error_details=True,
+    thinking_tokens=True,
     lifecycle=True,
     serialisers=True,
 )

@@ -293,8 +293,10 @@ class Capabilities:
 
     `opaque_thinking` is thinking that comes as blocks without readable text, encrypted or only signed; `service_tools`
     are searches, code and the like that the service runs by itself, whose parts go back as they came. `serialisers` are
-    `serialize_history()` and `deserialize_history()`. `chain` says that the legacy path goes on from what the service
-    has stored, by its id, and sends what is new; `websocket` that requests go over WebSockets, where the memory of one
+    `serialize_history()` and `deserialize_history()`. `error_details` are the fields of an error beside its status and
+    wait: `kind`, `partial`, and `limit` and `requested` of a prompt that is too long; `thinking_tokens` says that the
+    usage tells how many tokens were thinking. `chain` says that the legacy path goes on from what the service has
+    stored, by its id, and sends what is new; `websocket` that requests go over WebSockets, where the memory of one
     connection holds the chain. `wire` is no claim: it holds the traits of the wire API (`Dialect.traits`), which
     turnproof fills in.
 
@@ -326,6 +328,8 @@ class Capabilities:
     count_tokens: bool = False
     serialisers: bool = False
     typed_errors: bool = False
+    error_details: bool = False
+    thinking_tokens: bool = False
     lifecycle: bool = False
     cache: Literal["none", "explicit", "managed", "implicit"] = "none"
     chain: bool = False

@@ -133,6 +133,27 @@ def cache_figures_are_kept(view: View) -> Findings:
             yield Compared("cache figures")
 
 
+_THINKING_COUNT = finding(
+    "accounting/thinking-tokens-are-kept/wrong-count",
+    "The response has another number of thinking tokens than the wire.",
+    "{expected} thinking tokens",
+)
+
+
+@check("accounting/thinking-tokens-are-kept", needs="usage")
+def thinking_tokens_are_kept(view: View) -> Findings:
+    """Where the wire counts them by themselves."""
+    for one, wire in _counted_answers(view):
+        if not wire.thinking_tokens:
+            continue
+        sent, observed = wire.thinking_tokens, one.response.usage.thinking_tokens
+        if sent == observed:
+            yield Compared("thinking tokens")
+        else:
+            place = one.at("usage", "thinking_tokens")
+            yield _THINKING_COUNT(place, expected=sent, observed=observed, related=(one.at_wire(),))
+
+
 _UPDATE_FELL = finding(
     "accounting/updates-never-fall/fell",
     "A figure of a usage update is lower than in the update before.",

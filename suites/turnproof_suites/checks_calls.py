@@ -13,7 +13,7 @@ from turnproof.dialects.call_pairing import pair_calls
 from turnproof.judge.finding import Compared, Side
 from turnproof.judge.requirements import FindingCode, Findings, check, finding
 from turnproof.judge.view import ProviderCall, View
-from turnproof.judge.view.diff import ABSENT, Steps, equal, present, walk_steps
+from turnproof.judge.view.diff import ABSENT, Steps, equal, present, same_scalar_and_type, walk_steps
 from turnproof.messages import JSON, FinishReason, FunctionCall, Part
 from turnproof.run.transcript import FunctionCallDetected, ToolRun
 
@@ -93,14 +93,16 @@ _ARGUMENT_CHANGED = finding(
     ),
 )
 def arguments_keep_their_values(view: View) -> Findings:
-    """Every value with its JSON type: `"50"` is not 50, and `"true"` is not true. Only where the tool's schema wants an
-    object or a list, and has no room for a string, a string of JSON may be read."""
+    """Every value with its JSON type: `"50"` is not 50, `"true"` is not true, and 2.0 is not 2. Only where the tool's
+    schema wants another type, and has no room for this one, may the value be read as that: a string of JSON as an
+    object or a list, a number with or without a fraction."""
     for one in answered_calls(view):
         for own, call in pair_calls(calls_in(one.response.parts), calls_in(one.wire.parts)):
             if not call.args:
                 continue
             declared = next((tool.parameters for tool in one.call.began.tools if tool.name == own.name), {})
-            differing = [each for each in walk_steps(call.args, own.args) if not _is_read_as_declared(declared, each)]
+            found = walk_steps(call.args, own.args, same=same_scalar_and_type)
+            differing = [each for each in found if not _is_read_as_declared(declared, each)]
             for steps, wire, returned in differing:
                 yield _ARGUMENT_CHANGED(
                     one.at_part(own, "args", *present(own.args, steps)),
@@ -114,13 +116,15 @@ def arguments_keep_their_values(view: View) -> Findings:
 
 
 def _is_read_as_declared(schema: JSON, difference: tuple[Steps, object, object]) -> bool:
-    """Whether a string in place of a member was read as the object or list that its schema wants."""
+    """Whether a member was read as what its schema wants: a string as an object, a number as a float."""
     steps, wire, returned = difference
     if len(steps) != 1:
         return False
     members = schema.get("properties") if isinstance(schema, Mapping) else None
     member = members.get(steps[0]) if isinstance(members, Mapping) else None
     wants = member.get("type") if isinstance(member, Mapping) else None
+    if isinstance(wire, int | float) and wire == returned:
+        return isinstance(returned, {"integer": int, "number": float}.get(str(wants), ()))
     if not isinstance(wire, str) or wants not in ("object", "array"):
         return False
     try:

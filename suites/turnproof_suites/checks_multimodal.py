@@ -53,16 +53,19 @@ _DOCUMENT_MISSING = finding(
 
 def _reaches(view: View, images: bool, what: str, missing: FindingCode) -> Findings:
     for request in read_requests(view):
-        sent = list(_media(request.wire.messages))
+        shown = list(_media(request.wire.messages))
+        left = list(shown)
         for message in request.session_messages:
             for part in (part for part in _media([message]) if _is_image(part) is images):
-                if any(_same(part, one) for one in sent):
+                twin = next((one for one in left if _same(part, one)), None)
+                if twin is not None:
+                    left.remove(twin)  # a picture that is shown twice goes out twice
                     yield Compared(what)
                 else:
                     yield missing(
                         request.at_wire_message(message),
                         expected=_name(part),
-                        observed=[_name(one) for one in sent],
+                        observed=[_name(one) for one in shown],
                         related=(request.at_session(part),),
                     )
 

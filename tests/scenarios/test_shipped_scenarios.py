@@ -93,13 +93,13 @@ def test_every_way_to_finish_happens(reason: str) -> None:
     "feature",
     sorted(
         {field.name for field in fields(Capabilities)}
-        - {"mid_system", "count_tokens", "serialisers", "lifecycle", "chain", *ASSUMED}
+        - {"mid_system", "count_tokens", "serialisers", "error_details", "lifecycle", "chain", *ASSUMED}
         | {"image_urls"}
     ),
 )
 def test_every_capability_of_a_conversation_is_needed_somewhere(feature: str) -> None:
-    """Counting, serialising, lifecycle, late instructions, who keeps the history and the form of a response are not in
-    a scripted turn."""
+    """Counting, serialising, lifecycle, late instructions, who keeps the history, what else an error says and the form
+    of a response are not in a scripted turn."""
     needed = {name.partition(":")[0] for scenario in SCENARIOS.values() for name in scenario.features}
     assert feature in needed
 

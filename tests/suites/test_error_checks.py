@@ -136,6 +136,31 @@ def taken_back() -> View:
     return View(replace(view.transcript, events=tuple(events)), DIALECT, replace(view.scenario, turns=turns))
 
 
+def with_type() -> View:
+    """A refusal whose error has the service's own type."""
+    return changed(kind="overloaded_error")(overloaded())
+
+
+def with_what_arrived() -> View:
+    """A stream that broke after some text, which the error has."""
+    return changed(partial=(Text("Bed 3 "),))(shown_twice())
+
+
+def with_figures() -> View:
+    """A prompt that is too long, and an error with both figures."""
+    return changed(limit=200, requested=300)(too_long())
+
+
+def test_a_type_may_be_any_that_the_answer_names_but_not_its_message() -> None:
+    for kind, expected in (("error", Status.HELD), ("Overloaded", Status.VIOLATED)):
+        assert status("errors/providers-own-type-is-kept", changed(kind=kind)(overloaded())) is expected
+
+
+def test_a_refusal_with_one_number_owes_no_figures() -> None:
+    view = refused(message="Request body too large for gpt-4.1 model. Max size: 8000 tokens.", status=413)
+    assert status("errors/context-figures-are-kept", view) is Status.INCONCLUSIVE
+
+
 def shown(text: str) -> Any:
     return lambda view: spoilt(view, TurnEnded, lambda event: replace(event, shown=text))
 
@@ -209,6 +234,54 @@ ERRORS = [
         "7.0 seconds; got 9.5",
         "wrong-wait",
         "/retry_after",
+    ),
+    Case(
+        "errors/providers-own-type-is-kept",
+        with_type,
+        changed(kind=None),
+        'expected the `kind` "overloaded_error"; got nothing',
+        "other-type",
+        "",
+    ),
+    Case(
+        "errors/providers-own-type-is-kept",
+        with_type,
+        changed(kind="OverloadedError"),
+        'got "OverloadedError"',
+        "other-type",
+        "/kind",
+    ),
+    Case(
+        "errors/partial-answer-is-kept",
+        with_what_arrived,
+        changed(partial=()),
+        'expected the text "Bed 3 " in `partial`, as the user was shown; got nothing',
+        "other-text",
+        "",
+    ),
+    Case(
+        "errors/partial-answer-is-kept",
+        with_what_arrived,
+        changed(partial=(Text("Bed"),)),
+        'got "Bed"',
+        "other-text",
+        "/partial",
+    ),
+    Case(
+        "errors/context-figures-are-kept",
+        with_figures,
+        changed(limit=None),
+        "expected `limit` from the API's words",
+        "missing",
+        "",
+    ),
+    Case(
+        "errors/context-figures-are-kept",
+        with_figures,
+        changed(limit=300, requested=200),
+        "got 200 requested of 300",
+        "swapped",
+        "/requested",
     ),
     Case("errors/one-request-per-attempt", overloaded, two_requests, "2 requests", "repeated", ""),
     Case(

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from .build import changed_request
-from .cases import Case, good_runs_hold
-from .conversations import pictures
+from turnproof.judge.verdict import Status
+
+from .build import RunBuilder, changed_request, scripted
+from .cases import Case, good_runs_hold, status
+from .conversations import PNG, pictures
 
 
 def without(kind: str, message: int) -> Any:
@@ -54,3 +56,11 @@ CASES = [
 
 
 test_a_good_run_holds_and_a_spoilt_one_is_found = good_runs_hold(CASES)
+
+
+def test_a_picture_in_two_messages_goes_out_twice() -> None:
+    builder = RunBuilder(scripted(["Dry."], user="May:"), scripted(["The same."], user="June:"))
+    view = builder.turn("May:", PNG).call("Dry.").end().turn("June:", PNG).call("The same.").end().view()
+    assert status("multimodal/images-reach-the-wire", view) is Status.HELD
+    once = changed_request(without("image", 2), 1)(view)
+    assert status("multimodal/images-reach-the-wire", once) is Status.VIOLATED

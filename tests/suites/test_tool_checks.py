@@ -396,6 +396,27 @@ def test_a_string_of_json_may_be_read_where_the_schema_has_no_room_for_a_string(
     assert status("tools/arguments-keep-their-values", read) is wanted
 
 
+@pytest.mark.parametrize(
+    ("kind", "sent", "returned", "wanted"),
+    [
+        ("number", 2.0, 2, Status.VIOLATED),
+        ("integer", 2.0, 2, Status.HELD),
+        ("number", 2, 2.0, Status.HELD),
+        ("integer", 2, 2.0, Status.VIOLATED),
+        ("integer", 2.0, 3, Status.VIOLATED),
+        (["integer", "string"], 2.0, 2, Status.VIOLATED),
+    ],
+)
+def test_a_number_keeps_its_fraction_unless_the_schema_has_room_for_the_other_kind_alone(
+    kind: JSON, sent: float, returned: float, wanted: Status
+) -> None:
+    tool = ToolSchema("note", "", {"type": "object", "properties": {"what": {"type": kind}}})
+    call = FunctionCall("c1", "note", {"what": sent})
+    view = RunBuilder(scripted([call]), tools=(tool,)).turn("Note it.").call(call).end().view()
+    read = spoilt(view, Response, response_with(parts=(replace(call, args={"what": returned}),)))
+    assert status("tools/arguments-keep-their-values", read) is wanted
+
+
 def test_the_wire_decides_which_tool_was_called_not_the_script() -> None:
     """A model that calls another tool than was scripted is no fault of the adapter."""
     builder = RunBuilder(scripted([read()]), tools=(READ, WATER))

@@ -9,7 +9,13 @@ from turnproof.provider import Capabilities
 from .. import _open_provider
 
 COMMON_CAPABILITIES = replace(
-    _open_provider.COMMON_CAPABILITIES, lifecycle=False, serialisers=False, images=True, documents=True
+    _open_provider.COMMON_CAPABILITIES,
+    lifecycle=False,
+    serialisers=False,
+    error_details=False,
+    thinking_tokens=False,
+    images=True,
+    documents=True,
 )
 
 AGENT_CAPABILITIES = Capabilities(

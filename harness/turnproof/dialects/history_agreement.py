@@ -9,7 +9,6 @@ neither listed nor a loss is `unlisted`.
 from __future__ import annotations
 
 import dataclasses
-import re
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 from itertools import chain, groupby
@@ -35,9 +34,8 @@ from .base import WireDifference
 from .call_pairing import pair_calls
 from .naming import NameMap
 from .pictures import with_held_pictures
-from .text_equality import leaves, parses_to, same_but_for_borders, without_fenced, without_tagged
+from .text_equality import leaves, parses_to, same_but_for_borders, same_inside, without_fenced, without_tagged
 
-_SPACE = re.compile(r"\s+")
 _encode = msgspec.json.Encoder().encode
 
 _FENCE = 32
@@ -349,7 +347,7 @@ class Comparison:
             missing.remove(atom)
             added.remove(twin)
             self._twins[atom.path] = twin
-            changed = _SPACE.sub("", atom.text) != _SPACE.sub("", twin.text)
+            changed = not same_inside(atom.text, twin.text)
             what = ("system" if atom.side == "system" else "lost-text") if changed else "unlisted"
             self.report(what, atom.path, atom.text, twin.text, violation=changed)
 

@@ -11,6 +11,7 @@ from .atoms import same_json
 from .base import Call, WireDifference
 from .naming import NameMap
 from .schema_members import allows_the_same, loses_constraints
+from .text_equality import same_inside
 from .tool_pairing import names_in, without_additions
 
 SameSchema: TypeAlias = Callable[[JSON, JSON], bool]
@@ -41,10 +42,12 @@ def system_differences(
         rest = rest.replace(text.strip(), "", 1)
     if instructions.strip() in sent and not rest.strip():
         return set(absorbed), []
-    reflowed = _squashed(instructions + "".join(absorbed)) == _squashed(sent)
-    what = "unlisted" if reflowed else "system"
+    # Between the blocks of a system text, and between instructions, any white space may stand.
+    in_one = len(texts) == 1 and not absorbed
+    same = same_inside(instructions, sent) if in_one else _squashed(instructions + "".join(absorbed)) == _squashed(sent)
+    what = "unlisted" if same else "system"
     shown = instructions or None, sent or None
-    return set(absorbed), [WireDifference(what, "$.system", *shown, not reflowed, sent_path="$.sent.system")]
+    return set(absorbed), [WireDifference(what, "$.system", *shown, not same, sent_path="$.sent.system")]
 
 
 def settled_instructions(history: Sequence[Message], absorbed: set[str], call: Call) -> list[Message]:

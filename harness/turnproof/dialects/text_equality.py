@@ -29,6 +29,18 @@ def same_but_for_borders(texts: Sequence[str], sent: str, *, free_end: bool = Fa
     return len(texts) != 1 and _skip_space(sent, at) == len(sent)
 
 
+def same_inside(held: str, sent: str) -> bool:
+    """Whether two texts are the same but for the form of their line ends and white space around them.
+
+    White space within a text has a meaning, in code and in tables.
+    """
+    return held == sent or _in_one_form(held) == _in_one_form(sent)
+
+
+def _in_one_form(text: str) -> str:
+    return text.replace("\r\n", "\n").replace("\r", "\n").strip()
+
+
 def _skip_space(text: str, at: int) -> int:
     while at < len(text) and text[at].isspace():
         at += 1

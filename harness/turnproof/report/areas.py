@@ -45,6 +45,8 @@ _CLAIMS: Final[Mapping[str, str]] = {
     "cancel_batch": "stopping an answer that is not streamed",
     "count_tokens": "counting tokens in advance",
     "typed_errors": "errors that tell failures apart",
+    "error_details": "errors with what had arrived and the service's own type",
+    "thinking_tokens": "token counts of thinking",
     "lifecycle": "a start and a shutdown of its own",
     "cache": "a prompt cache",
     "chain": "conversations that the service keeps",

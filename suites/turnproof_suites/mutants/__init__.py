@@ -42,6 +42,7 @@ from . import (
     streaming,
     structured,
     thinking,
+    tidying,
     tools_incoming,
     tools_names,
     tools_outgoing,
@@ -107,6 +108,7 @@ _AREAS = (
     schemas,
     settings,
     chains,
+    tidying,
 )
 
 MUTANTS: tuple[Mutant, ...] = tuple(

@@ -130,6 +130,53 @@ class WordsOfTheServiceLost(Failing):
         raise error
 
 
+@suite_mutant("error-type-dropped")
+class ErrorTypeDropped(Failing):
+    """Errors have a status and a message, and not the service's own type."""
+
+    def failure(self, error: errors.ProviderError) -> ProviderResponse:
+        error.kind = None
+        raise error
+
+
+@suite_mutant("error-type-of-its-own")
+class ErrorTypeOfItsOwn(Failing):
+    """The type of an error is the name of the class that was raised."""
+
+    def failure(self, error: errors.ProviderError) -> ProviderResponse:
+        error.kind = type(error).__name__
+        raise error
+
+
+@suite_mutant("arrived-text-lost-with-the-error")
+class ArrivedTextLostWithTheError(Failing):
+    """An error has nothing of what had arrived before the stream failed."""
+
+    def failure(self, error: errors.ProviderError) -> ProviderResponse:
+        error.partial = ()
+        raise error
+
+
+@suite_mutant("context-figures-dropped")
+class ContextFiguresDropped(Failing):
+    """An error of a prompt that is too long says no numbers."""
+
+    def failure(self, error: errors.ProviderError) -> ProviderResponse:
+        if isinstance(error, errors.ContextLimitError):
+            error.limit = error.requested = None
+        raise error
+
+
+@suite_mutant("context-figures-swapped")
+class ContextFiguresSwapped(Failing):
+    """The figures of a prompt that is too long are taken in the order in which the service says them, whichever."""
+
+    def failure(self, error: errors.ProviderError) -> ProviderResponse:
+        if isinstance(error, errors.ContextLimitError):
+            error.limit, error.requested = error.requested, error.limit
+        raise error
+
+
 class RetriesOfItsOwn(Broken):
     """The adapter retries by itself, below the session's retries."""
 

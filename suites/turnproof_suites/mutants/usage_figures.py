@@ -47,6 +47,23 @@ class UpdatesOfZeros(Miscounting):
         return inputs.with_callback("on_usage", lambda on_usage: lambda _: on_usage(TokenUsage()))
 
 
+@suite_mutant("thinking-tokens-forgotten")
+class ThinkingTokensForgotten(Miscounting):
+    """What was thinking is not told from what was said."""
+
+    def count(self, usage: TokenUsage) -> TokenUsage:
+        return replace(usage, thinking_tokens=0)
+
+
+@suite_mutant("thinking-tokens-counted-on-top")
+class ThinkingTokensCountedOnTop(Miscounting):
+    """Thinking is added to an output that has it already."""
+
+    def count(self, usage: TokenUsage) -> TokenUsage:
+        thinking = usage.thinking_tokens
+        return replace(usage, output_tokens=usage.output_tokens + thinking, total_tokens=usage.total_tokens + thinking)
+
+
 def _cached(usage: TokenUsage) -> int:
     return usage.cache_read_tokens + usage.cache_creation_tokens
 

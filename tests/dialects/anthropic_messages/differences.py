@@ -219,6 +219,7 @@ TWO_RESULTS = Message.tool(RESULT, ToolResult("b", "water", "done"))
 WIRE_TWO = assistant(call(), call("b", name="water", input={"bed": "4"}))
 
 WRONG: tuple[Case, ...] = (
+    Case("white-space-within-a-text", [user("Hello  there")], [user_message("Hello there")], ("lost-text",)),
     Case("lost-message", [OPENING, model("41 %"), THANKS], [WIRE_ASKED, WIRE_THANKS], ("lost-text",)),
     Case("lost-first-message", [user("I grow kale."), model("Fine."), OPENING], [WIRE_ASKED], ("lost-text",
          "lost-text")),
@@ -330,7 +331,7 @@ WRONG: tuple[Case, ...] = (
 
 
 UNLISTED: tuple[Case, ...] = (
-    Case("white-space-within-a-text", [user("Hello  there")], [user_message("Hello there")], ("unlisted",)),
+    Case("white-space-around-a-text", [user("Hello there\n")], [user_message(" Hello there")], ("unlisted",)),
     Case("trimmed-text", [user(" Hello "), model("Hi"), THANKS], [user_message("Hello"), assistant("Hi"), WIRE_THANKS],
          ("unlisted",)),
     Case("result-wrapped", HELD_LOOP, [*WIRE_LOOP[:2], user_message(result(content='{"result": "41 %"}'))],

@@ -243,6 +243,7 @@ WRONG: tuple[Case, ...] = (
     Case("lost-message", [OPENING, model("41 %"), THANKS], [WIRE_ASKED, WIRE_THANKS], ("lost-text",)),
     Case("lost-text-beside-a-call", HELD_LOOP, [WIRE_ASKED, wire_model(call(SIGNATURE)), WIRE_LOOP[2]], ("lost-text",)),
     Case("lost-text-beside-results", [*HELD_LOOP, THANKS], WIRE_LOOP, ("lost-text",)),
+    Case("white-space-within-a-text", [user("Hello  there")], [wire_user("Hello there")], ("lost-text",)),
     Case("changed-text", [OPENING], [wire_user("How moist is bed 4?")], ("lost-text",)),
     Case("lost-piece-like-an-earlier-answer", [OPENING, model("Why?"), OPENING, model("Well. Why?"), THANKS],
          [WIRE_ASKED, wire_model("Why"), wire_model("?"), WIRE_ASKED, wire_model("Well. "), WIRE_THANKS],
@@ -318,7 +319,7 @@ WRONG: tuple[Case, ...] = (
 
 
 UNLISTED: tuple[Case, ...] = (
-    Case("white-space-within-a-text", [user("Hello  there")], [wire_user("Hello there")], ("unlisted",)),
+    Case("white-space-around-a-text", [user("Hello there\n")], [wire_user(" Hello there")], ("unlisted",)),
     Case("signature-that-the-session-does-not-show", [OPENING, model(CALL), Message.tool(RESULT)],
          [WIRE_ASKED, wire_model(call(SIGNATURE)), wire_user(result())], ("unlisted",)),
     Case("signature-of-another-model-sent",

@@ -188,6 +188,8 @@ class Answer:
             "ephemeral_1h_input_tokens": self.prompt.cache_write_1h,
         }
         usage = self._input_usage() | {"cache_creation": split, "output_tokens": output_tokens}
+        if thinking := self.reply.usage.get("thinking"):  # few recorded answers count it apart
+            usage |= {"output_tokens_details": {"thinking_tokens": min(thinking, output_tokens)}}
         return usage | {"service_tier": "standard", "inference_geo": "global"}
 
     # -- the two forms

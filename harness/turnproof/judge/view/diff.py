@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 from typing import Final, TypeAlias
 
@@ -77,23 +77,38 @@ def as_path(steps: Steps, root: str = "$") -> str:
     return root + "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in steps)
 
 
-def walk_steps(a: JSON, b: JSON, path: Steps = ()) -> Iterator[tuple[Steps, object, object]]:
+def same_scalar(a: object, b: object) -> bool:
+    """Whether two JSON values that are no object or list are equal. Unlike in Python, true is not 1; 2.0 is 2."""
+    if isinstance(a, bool) or isinstance(b, bool):
+        return a is b
+    return a == b
+
+
+def same_scalar_and_type(a: object, b: object) -> bool:
+    """The same, but 2.0 is not 2: code that is given one may not be able to use the other."""
+    return same_scalar(a, b) and isinstance(a, float) == isinstance(b, float)
+
+
+def walk_steps(
+    a: JSON, b: JSON, path: Steps = (), same: Callable[[object, object], bool] = same_scalar
+) -> Iterator[tuple[Steps, object, object]]:
     """Every place where two JSON values differ: its path, and what stands there on each side (or `ABSENT`).
 
     Lists are aligned first, so that one item more is one difference and not one for each item after it. The index in a
-    path is the one on the side that has the item, the left one where both have it.
+    path is the one on the side that has the item, the left one where both have it. `same` compares what is no object
+    or list.
     """
     if isinstance(a, dict) and isinstance(b, dict):
         for key in dict.fromkeys([*a, *b]):
-            yield from walk_steps(a.get(key, ABSENT), b.get(key, ABSENT), (*path, key))
+            yield from walk_steps(a.get(key, ABSENT), b.get(key, ABSENT), (*path, key), same)
     elif isinstance(a, list | tuple) and isinstance(b, list | tuple):
         for left, right in _aligned(a, b):
             index = right if left is None else left
             one = ABSENT if left is None else a[left]
             other = ABSENT if right is None else b[right]
             assert index is not None, "one side has the item"
-            yield from walk_steps(one, other, (*path, index))
-    elif not _same_scalar(a, b):
+            yield from walk_steps(one, other, (*path, index), same)
+    elif not same(a, b):
         yield path, a, b
 
 
@@ -163,10 +178,3 @@ def _akin(a: JSON, b: JSON) -> bool:
     if not isinstance(a, dict) or not isinstance(b, dict):
         return type(a) is type(b)
     return all(a.get(name) == b.get(name) for name in _TELLING) and bool(a.keys() & b.keys() or a == b)
-
-
-def _same_scalar(a: object, b: object) -> bool:
-    # bool is an int to Python, but not to a tool that asked for a number.
-    if isinstance(a, bool) or isinstance(b, bool):
-        return a is b
-    return a == b

@@ -304,9 +304,16 @@ def failed(
         mutated=mutated,
         limit=_integer(error.limit) if isinstance(error, ContextLimitError) else None,
         requested=_integer(error.requested) if isinstance(error, ContextLimitError) else None,
+        kind=provider_error.kind if provider_error and isinstance(provider_error.kind, str) else None,
+        partial=_parts(provider_error.partial) if provider_error else (),
         raised=raised,
         **where,
     )
+
+
+def _parts(values: object) -> tuple[Part, ...]:
+    """What of these are parts: an error of somebody else's may have anything there."""
+    return tuple(one for one in values if isinstance(one, Part)) if isinstance(values, list | tuple) else ()
 
 
 def _integer(number: object) -> int | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from ...messages import FunctionCall, Message, ProviderResponse, TokenUsage, ToolResult, ToolSchema
+from ...messages import FunctionCall, Message, Part, ProviderResponse, TokenUsage, ToolResult, ToolSchema
 from ...provider import Path
 from ...subject import AgentEvent, AgentState
 from ..tracebacks import Frame, Raised
@@ -110,6 +110,8 @@ class Failed(BaseEvent, frozen=True, kw_only=True, omit_defaults=True, tag="fail
     mutated: tuple[str, ...] = ()
     limit: int | None = None
     requested: int | None = None
+    kind: str | None = None
+    partial: tuple[Part, ...] = ()
     from_callback: bool = False
     raised: Raised | None = None
 

@@ -1,0 +1,298 @@
+"""Adapters that tidy up what goes through them: spelled, merged, cut or left out, each for a good reason."""
+
+from __future__ import annotations
+
+import html
+import re
+import unicodedata
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace as changed
+
+from turnproof.cancel import CancelToken
+from turnproof.messages import (
+    FinishReason,
+    FunctionCall,
+    InlineData,
+    Message,
+    Part,
+    ProviderResponse,
+    Text,
+    ToolResult,
+    thaw,
+)
+from turnproof.provider import Path
+
+from ._broken import Broken, CallInputs, Proceed
+from ._mutant import suite_mutant
+
+
+def _with_texts(message: Message, edit: Callable[[str], str]) -> Message:
+    """What the user says, with other texts."""
+    if message.role != "user":
+        return message
+    parts: list[Part] = [
+        changed(part, text=edit(part.text)) if isinstance(part, Text) else part for part in message.parts
+    ]
+    return message if tuple(parts) == message.parts else changed(message, parts=tuple(parts))
+
+
+def _with_results(message: Message, edit: Callable[[str], str]) -> Message:
+    """Results that are texts, with other ones."""
+    parts: list[Part] = [
+        changed(part, result=edit(part.result))
+        if isinstance(part, ToolResult) and isinstance(part.result, str)
+        else part
+        for part in message.parts
+    ]
+    return message if tuple(parts) == message.parts else changed(message, parts=tuple(parts))
+
+
+def _with_arguments(response: ProviderResponse, edit: Callable[[Any], Any]) -> ProviderResponse:
+    """The calls of a response with other arguments."""
+    parts = (
+        changed(part, args={name: edit(value) for name, value in thaw(part.args).items()})
+        if isinstance(part, FunctionCall)
+        else part
+        for part in response.parts
+    )
+    return changed(response, parts=tuple(parts))
+
+
+@suite_mutant("white-space-collapsed")
+class WhiteSpaceCollapsed(Broken):
+    """What the user says goes out in one line, with single blanks."""
+
+    def change_message(self, message: Message) -> Message:
+        return _with_texts(message, lambda text: " ".join(text.split()))
+
+
+@suite_mutant("tabs-expanded")
+class TabsExpanded(Broken):
+    """Tabs of the user go out as blanks."""
+
+    def change_message(self, message: Message) -> Message:
+        return _with_texts(message, lambda text: text.replace("\t", "    "))
+
+
+@suite_mutant("system-lines-joined")
+class SystemLinesJoined(Broken):
+    """The system text goes out in one line, with single blanks."""
+
+    def change_inputs(self, inputs: CallInputs) -> CallInputs:
+        system = inputs.system
+        return replace(inputs, system=" ".join(system.split())) if isinstance(system, str) else inputs
+
+
+@suite_mutant("user-letters-composed")
+class UserLettersComposed(Broken):
+    """Letters of two code points go out as one."""
+
+    def change_message(self, message: Message) -> Message:
+        return _with_texts(message, lambda text: unicodedata.normalize("NFC", text))
+
+
+@suite_mutant("equal-questions-sent-once")
+class EqualQuestionsSentOnce(Broken):
+    """What the user says again is taken for a copy of what was said."""
+
+    def change_inputs(self, inputs: CallInputs) -> CallInputs:
+        texts: set[str] = set()
+        kept = []
+        for message in inputs.messages:
+            if message.role == "user" and message.text in texts:
+                continue
+            texts.add(message.text if message.role == "user" else "")
+            kept.append(message)
+        return inputs if len(kept) == len(inputs.messages) else replace(inputs, messages=kept)
+
+
+@suite_mutant("answers-remembered-by-their-question")
+class AnswersRememberedByTheirQuestion(Broken):
+    """The same question is answered from memory, whatever was said in between."""
+
+    def __init__(self, inner: Any, path: Path) -> None:
+        super().__init__(inner, path)
+        self.answers: dict[str, ProviderResponse] = {}
+
+    def call(self, inputs: CallInputs, proceed: Proceed) -> ProviderResponse:
+        last = inputs.messages[-1] if inputs.messages else None
+        question = last.text if last is not None and last.role == "user" else ""
+        if question in self.answers:
+            return self.answers[question]
+        response = proceed(inputs)
+        if question and response.finish_reason is FinishReason.STOP:
+            self.answers[question] = response
+        return response
+
+
+def _with_answer(edit: Callable[[str], str]) -> Callable[[Broken, CallInputs, ProviderResponse], ProviderResponse]:
+    def change_response(self: Broken, inputs: CallInputs, response: ProviderResponse) -> ProviderResponse:
+        parts = (changed(part, text=edit(part.text)) if isinstance(part, Text) else part for part in response.parts)
+        return changed(response, parts=tuple(parts))
+
+    return change_response
+
+
+_FENCES = re.compile(r"^```\w*\n|\n```$")
+
+
+@suite_mutant("fences-stripped")
+class FencesStripped(Broken):
+    """An answer that is one block of code comes without the fences around it."""
+
+    change_response = _with_answer(lambda text: _FENCES.sub("", text))
+
+
+@suite_mutant("entities-unescaped")
+class EntitiesUnescaped(Broken):
+    """What looks like an entity of HTML in an answer is replaced by its character."""
+
+    change_response = _with_answer(html.unescape)
+
+
+@suite_mutant("text-read-as-a-call")
+class TextReadAsACall(Broken):
+    """A text that is JSON and has a name and arguments becomes a call, as small models write theirs."""
+
+    def change_response(self, inputs: CallInputs, response: ProviderResponse) -> ProviderResponse:
+        return changed(response, parts=tuple(self._read(part) for part in response.parts))
+
+    def _read(self, part: Part) -> Part:
+        try:
+            call = msgspec.json.decode(part.text) if isinstance(part, Text) else None
+        except msgspec.DecodeError:
+            return part
+        if not isinstance(call, dict) or call.keys() != {"name", "arguments"}:
+            return part
+        return FunctionCall("call_from_text", call["name"], call["arguments"])
+
+
+@suite_mutant("equal-calls-made-one")
+class EqualCallsMadeOne(Broken):
+    """Of calls with the same tool and arguments in an answer the first is kept."""
+
+    def change_response(self, inputs: CallInputs, response: ProviderResponse) -> ProviderResponse:
+        seen: list[object] = []
+        kept: list[Part] = []
+        for part in response.parts:
+            if isinstance(part, FunctionCall):
+                if (part.name, part.args) in seen:
+                    continue
+                seen.append((part.name, part.args))
+            kept.append(part)
+        return changed(response, parts=tuple(kept))
+
+
+@suite_mutant("at-most-three-calls")
+class AtMostThreeCalls(Broken):
+    """An answer has three calls at most."""
+
+    def change_response(self, inputs: CallInputs, response: ProviderResponse) -> ProviderResponse:
+        dropped = [part for part in response.parts if isinstance(part, FunctionCall)][3:]
+        return changed(response, parts=tuple(part for part in response.parts if part not in dropped))
+
+
+@suite_mutant("empty-arguments-left-out")
+class EmptyArgumentsLeftOut(Broken):
+    """Arguments that are empty or null are not passed on."""
+
+    def change_response(self, inputs: CallInputs, response: ProviderResponse) -> ProviderResponse:
+        parts = (
+            changed(part, args={name: value for name, value in part.args.items() if value not in ("", (), [], None)})
+            if isinstance(part, FunctionCall)
+            else part
+            for part in response.parts
+        )
+        return changed(response, parts=tuple(parts))
+
+
+@suite_mutant("whole-floats-made-integers")
+class WholeFloatsMadeIntegers(Broken):
+    """2.0 becomes 2."""
+
+    def change_response(self, inputs: CallInputs, response: ProviderResponse) -> ProviderResponse:
+        return _with_arguments(
+            response, lambda value: int(value) if isinstance(value, float) and value.is_integer() else value
+        )
+
+
+@suite_mutant("call-names-in-small-letters")
+class CallNamesInSmallLetters(Broken):
+    """Tools are called by their names in small letters."""
+
+    def change_response(self, inputs: CallInputs, response: ProviderResponse) -> ProviderResponse:
+        parts = (
+            changed(part, name=part.name.lower()) if isinstance(part, FunctionCall) else part for part in response.parts
+        )
+        return changed(response, parts=tuple(parts))
+
+
+@suite_mutant("long-descriptions-cut")
+class LongDescriptionsCut(Broken):
+    """Descriptions of tools go out with their first 200 characters."""
+
+    def change_inputs(self, inputs: CallInputs) -> CallInputs:
+        tools = inputs.tools
+        return (
+            inputs
+            if tools is None
+            else replace(inputs, tools=[changed(tool, description=tool.description[:200]) for tool in tools])
+        )
+
+
+@suite_mutant("at-most-sixteen-tools")
+class AtMostSixteenTools(Broken):
+    """Of the tools the first sixteen are declared."""
+
+    def change_inputs(self, inputs: CallInputs) -> CallInputs:
+        return inputs if inputs.tools is None else replace(inputs, tools=inputs.tools[:16])
+
+
+@suite_mutant("equal-pictures-sent-once")
+class EqualPicturesSentOnce(Broken):
+    """A picture that was sent before goes out as a note that it is the same."""
+
+    def change_inputs(self, inputs: CallInputs) -> CallInputs:
+        seen: set[bytes] = set()
+        messages = []
+        for message in inputs.messages:
+            pictures = [part.data for part in message.parts if isinstance(part, InlineData)]
+            if seen.intersection(pictures):
+                kept = [part for part in message.parts if not (isinstance(part, InlineData) and part.data in seen)]
+                messages.append(changed(message, parts=(*kept, Text("(the same picture)"))))
+            else:
+                messages.append(message)
+            seen.update(pictures)
+        return replace(inputs, messages=messages)
+
+
+@suite_mutant("lines-of-results-stripped")
+class LinesOfResultsStripped(Broken):
+    """Results go out without the white space at the ends of their lines."""
+
+    def change_message(self, message: Message) -> Message:
+        return _with_results(message, lambda text: "\n".join(line.rstrip() for line in text.split("\n")))
+
+
+@suite_mutant("long-results-cut")
+class LongResultsCut(Broken):
+    """Of a result the first 4,000 characters go out."""
+
+    def change_message(self, message: Message) -> Message:
+        return _with_results(message, lambda text: text[:4000])
+
+
+@suite_mutant("first-cancel-alone-heard")
+class FirstCancelAloneHeard(Broken):
+    """A token that was set is remembered as dealt with, and so is every later one."""
+
+    heard = False
+
+    def call(self, inputs: CallInputs, proceed: Proceed) -> ProviderResponse:
+        response = proceed(replace(inputs, token=CancelToken()) if self.heard else inputs)
+        self.heard = self.heard or response.finish_reason is FinishReason.CANCELLED
+        return response
