@@ -101,13 +101,13 @@ class EqualQuestionsSentOnce(Broken):
 
     def change_inputs(self, inputs: CallInputs) -> CallInputs:
         texts: set[str] = set()
-        kept = []
+        remaining = []
         for message in inputs.messages:
             if message.role == "user" and message.text in texts:
                 continue
             texts.add(message.text if message.role == "user" else "")
-            kept.append(message)
-        return inputs if len(kept) == len(inputs.messages) else replace(inputs, messages=kept)
+            remaining.append(message)
+        return inputs if len(remaining) == len(inputs.messages) else replace(inputs, messages=remaining)
 
 
 @suite_mutant("answers-remembered-by-their-question")
@@ -173,18 +173,18 @@ class TextReadAsACall(Broken):
 
 @suite_mutant("equal-calls-made-one")
 class EqualCallsMadeOne(Broken):
-    """Of calls with the same tool and arguments in an answer the first is kept."""
+    """Of calls with the same tool and arguments in an answer the first is remaining."""
 
     def change_response(self, inputs: CallInputs, response: ProviderResponse) -> ProviderResponse:
         seen: list[object] = []
-        kept: list[Part] = []
+        remaining: list[Part] = []
         for part in response.parts:
             if isinstance(part, FunctionCall):
                 if (part.name, part.args) in seen:
                     continue
                 seen.append((part.name, part.args))
-            kept.append(part)
-        return changed(response, parts=tuple(kept))
+            remaining.append(part)
+        return changed(response, parts=tuple(remaining))
 
 
 @suite_mutant("at-most-three-calls")
@@ -262,8 +262,8 @@ class EqualPicturesSentOnce(Broken):
         for message in inputs.messages:
             pictures = [part.data for part in message.parts if isinstance(part, InlineData)]
             if seen.intersection(pictures):
-                kept = [part for part in message.parts if not (isinstance(part, InlineData) and part.data in seen)]
-                messages.append(changed(message, parts=(*kept, Text("(the same picture)"))))
+                remaining = [part for part in message.parts if not (isinstance(part, InlineData) and part.data in seen)]
+                messages.append(changed(message, parts=(*remaining, Text("(the same picture)"))))
             else:
                 messages.append(message)
             seen.update(pictures)
@@ -290,9 +290,9 @@ class LongResultsCut(Broken):
 class FirstCancelAloneHeard(Broken):
     """A token that was set is remembered as dealt with, and so is every later one."""
 
-    heard = False
+    was_cancelled = False
 
     def call(self, inputs: CallInputs, proceed: Proceed) -> ProviderResponse:
-        response = proceed(replace(inputs, token=CancelToken()) if self.heard else inputs)
-        self.heard = self.heard or response.finish_reason is FinishReason.CANCELLED
+        response = proceed(replace(inputs, token=CancelToken()) if self.was_cancelled else inputs)
+        self.was_cancelled = self.was_cancelled or response.finish_reason is FinishReason.CANCELLED
         return response
