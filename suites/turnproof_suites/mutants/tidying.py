@@ -212,7 +212,7 @@ class EmptyArgumentsLeftOut(Broken):
 
 @suite_mutant("whole-floats-made-integers")
 class WholeFloatsMadeIntegers(Broken):
-    """2.0 becomes 2."""
+    """Of numbers like 2.0 the fraction is left out."""
 
     def change_response(self, inputs: CallInputs, response: ProviderResponse) -> ProviderResponse:
         return _with_arguments(
