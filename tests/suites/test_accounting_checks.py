@@ -14,7 +14,7 @@ from turnproof.run.transcript import (
     UsageUpdate,
 )
 
-from .build import spoilt
+from .build import RunBuilder, scripted, spoilt
 from .cases import Case, good_runs_hold, status
 from .conversations import answered_turns, growing, plain
 
@@ -53,6 +53,12 @@ def rising(view: View) -> View:
     return View(replace(view.transcript, events=(*events[:at], first, *events[at:])), view.dialect, view.scenario)
 
 
+def thoughtful() -> View:
+    """An answer whose tokens were mostly thinking, by the figures of the service."""
+    builder = RunBuilder(scripted(["Dry."], user="Hi."))
+    return builder.turn("Hi.").call("Dry.", usage={"output": 40, "thinking": 30}).end().view()
+
+
 CASES = [
     Case(
         "accounting/updates-are-told",
@@ -85,6 +91,14 @@ CASES = [
         "4 output tokens; got 1",
         "wrong-count",
         "/usage/output_tokens",
+    ),
+    Case(
+        "accounting/thinking-tokens-are-kept",
+        thoughtful,
+        usage(thinking_tokens=7),
+        "expected 30 thinking tokens; got 7",
+        "wrong-count",
+        "/usage/thinking_tokens",
     ),
     Case(
         "accounting/total-is-prompt-plus-output",

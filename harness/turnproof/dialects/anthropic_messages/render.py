@@ -92,11 +92,16 @@ class Answer:
 
     def closing_usage(self) -> Block:
         """The figures of `message_delta`."""
-        return self._input_usage() | {"output_tokens": self.output_tokens}
+        return self._input_usage() | {"output_tokens": self.output_tokens} | self._details()
 
     def whole_usage(self) -> Block:
         """The figures of an answer in one piece."""
-        return self._full_usage(self.output_tokens)
+        return self._full_usage(self.output_tokens) | self._details()
+
+    def _details(self) -> Block:
+        """Thinking counted apart, where the script does: few recorded answers have it."""
+        thinking = self.reply.usage.get("thinking")
+        return {"output_tokens_details": {"thinking_tokens": thinking}} if thinking else {}
 
     def message(self, usage: Block, *, content: list[Block], stop_reason: str | None) -> Block:
         """The message object, of a whole answer and of `message_start`."""
@@ -188,8 +193,6 @@ class Answer:
             "ephemeral_1h_input_tokens": self.prompt.cache_write_1h,
         }
         usage = self._input_usage() | {"cache_creation": split, "output_tokens": output_tokens}
-        if thinking := self.reply.usage.get("thinking"):  # few recorded answers count it apart
-            usage |= {"output_tokens_details": {"thinking_tokens": min(thinking, output_tokens)}}
         return usage | {"service_tier": "standard", "inference_geo": "global"}
 
     # -- the two forms
