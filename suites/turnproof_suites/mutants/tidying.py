@@ -129,29 +129,36 @@ class AnswersRememberedByTheirQuestion(Broken):
         return response
 
 
-def _with_answer(edit: Callable[[str], str]) -> Callable[[Broken, CallInputs, ProviderResponse], ProviderResponse]:
-    def change_response(self: Broken, inputs: CallInputs, response: ProviderResponse) -> ProviderResponse:
-        parts = (changed(part, text=edit(part.text)) if isinstance(part, Text) else part for part in response.parts)
-        return changed(response, parts=tuple(parts))
+class _Rewording(Broken):
+    """An adapter whose answers have other texts."""
 
-    return change_response
+    def reword(self, text: str) -> str:
+        raise NotImplementedError
+
+    def change_response(self, inputs: CallInputs, response: ProviderResponse) -> ProviderResponse:
+        parts = (
+            changed(part, text=self.reword(part.text)) if isinstance(part, Text) else part for part in response.parts
+        )
+        return changed(response, parts=tuple(parts))
 
 
 _FENCES = re.compile(r"^```\w*\n|\n```$")
 
 
 @suite_mutant("fences-stripped")
-class FencesStripped(Broken):
+class FencesStripped(_Rewording):
     """An answer that is one block of code comes without the fences around it."""
 
-    change_response = _with_answer(lambda text: _FENCES.sub("", text))
+    def reword(self, text: str) -> str:
+        return _FENCES.sub("", text)
 
 
 @suite_mutant("entities-unescaped")
-class EntitiesUnescaped(Broken):
+class EntitiesUnescaped(_Rewording):
     """What looks like an entity of HTML in an answer is replaced by its character."""
 
-    change_response = _with_answer(html.unescape)
+    def reword(self, text: str) -> str:
+        return html.unescape(text)
 
 
 @suite_mutant("text-read-as-a-call")
