@@ -138,17 +138,20 @@ def taken_back() -> View:
 
 def with_type() -> View:
     """A refusal whose error has the service's own type."""
-    return changed(kind="overloaded_error")(overloaded())
+    view: View = changed(kind="overloaded_error")(overloaded())
+    return view
 
 
 def with_what_arrived() -> View:
     """A stream that broke after some text, which the error has."""
-    return changed(partial=(Text("Bed 3 "),))(shown_twice())
+    view: View = changed(partial=(Text("Bed 3 "),))(shown_twice())
+    return view
 
 
 def with_figures() -> View:
     """A prompt that is too long, and an error with both figures."""
-    return changed(limit=200, requested=300)(too_long())
+    view: View = changed(limit=200, requested=300)(too_long())
+    return view
 
 
 def test_a_type_may_be_any_that_the_answer_names_but_not_its_message() -> None:
