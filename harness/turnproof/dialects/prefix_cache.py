@@ -24,12 +24,16 @@ LIFETIME: dict[Ttl, float] = {"5m": 300.0, "30m": 1800.0, "1h": 3600.0, "12h": 4
 
 @dataclass(slots=True)
 class Cell:
-    """One piece of a prompt: what is hashed for it, what it weighs, where it stands, and its breakpoint."""
+    """One piece of a prompt: what is hashed for it, what it weighs, where it stands, and its breakpoint.
+
+    A breakpoint that is not written is only looked for.
+    """
 
     content: bytes
     tokens: int
     position: int = 0
     mark: Ttl | None = None
+    is_written: bool = True
 
 
 P = TypeVar("P")
@@ -129,7 +133,8 @@ class PrefixStore:
         if not wanted:
             return PromptUsage(running_totals[-1] + tail if running_totals else tail), nothing_to_write
         digests = self._digests(cells, wanted, salt)
-        written = wanted if limits.writes is None else wanted[-limits.writes :]
+        written = [n for n in wanted if cells[n].is_written]
+        written = written if limits.writes is None else written[-limits.writes :]
         breakpoints = [_Breakpoint(n, limits.life or cells[n].mark or "5m", digests[n]) for n in written]
         hit = max((n for n, digest in digests.items() if self._alive(digest, now)), default=-1)
         usage = _usage(breakpoints, running_totals, hit, tail)

@@ -72,14 +72,37 @@ def test_a_cache_is_forgotten_after_five_minutes() -> None:
 
 def test_newer_models_count_by_single_tokens_and_tell_what_they_wrote() -> None:
     cache = DIALECT.new_cache()
-    first, second = prompt(*PIECES, model=NEWEST), prompt(*PIECES, OPENING, assistant("a"), model=NEWEST)
+    first, second = prompt(*PIECES, model=NEWEST), prompt(*PIECES, assistant("a"), OPENING, model=NEWEST)
     usage, commit = cache.account(first, DIALECT.models[NEWEST], 0.0)
-    assert 0 < usage.cache_write_5m < usage.whole == count(first)
+    assert usage.cache_write_5m == usage.whole == count(first)
     commit()
     assert read(cache, second) == usage.cache_write_5m
     figures = final(DIALECT.render(first, REPLIES["text"], usage, world(), "s"))["usage"]
     assert figures["input_tokens_details"] == {"cache_write_tokens": usage.cache_write_5m, "cached_tokens": 0}
     assert figures["input_tokens"] == usage.whole
+
+
+def test_newer_models_find_no_prefix_that_ended_at_no_breakpoint() -> None:
+    cache = DIALECT.new_cache()
+    read(cache, prompt(*PIECES, user("One"), model=NEWEST))
+    assert read(cache, prompt(*PIECES, user("Another"), model=NEWEST)) == 0
+    assert read(cache, prompt(*PIECES, user("One"), assistant("a"), user("Another"), model=NEWEST)) > 0
+
+
+def test_a_newer_model_writes_up_to_the_latest_message_of_the_user() -> None:
+    cache = DIALECT.new_cache()
+    usage, _ = cache.account(prompt(*PIECES, assistant("Yes."), model=NEWEST), DIALECT.models[NEWEST], 0.0)
+    assert usage.cache_write_5m == count(prompt(*PIECES))
+
+
+def test_implicit_breakpoints_leave_room_for_the_latest_three_of_the_request() -> None:
+    cache = DIALECT.new_cache()
+    read(cache, prompt(*MARKED[:6], user("Last"), model=NEWEST))
+    for n in range(6):
+        found = cache.account(prompt(*MARKED[: n + 1], OPENING, model=NEWEST), DIALECT.models[NEWEST], 0.0)[
+            0
+        ].cache_read
+        assert found == (count(explicit(*MARKED[: n + 1])) if n >= 3 else 0)
 
 
 def test_counting_leaves_nothing_behind() -> None:

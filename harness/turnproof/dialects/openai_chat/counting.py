@@ -5,7 +5,8 @@ the same as a string or in a block. Ids weigh nothing.
 
 The prompt cache is implicit: a prefix that was seen within five minutes is counted as cached. What is cached is a part
 of the prompt's tokens, grows in steps and never reaches the prompt's end (`openai-chat.md` §5: 1024 of 1150, 1280 of
-1370; `zai.md` §5). Newer models count by single tokens and also say what they wrote.
+1370; `zai.md` §5). Newer models count by single tokens, say what they wrote, and work by breakpoints
+(`openai_prompt_cache.py`).
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from ...messages import Part
 from ...tokens import part_tokens, text_tokens
 from ..base import Call, ModelFacts, PromptUsage
 from ..neutral_cells import tool_cell
-from ..openai_prompt_cache import limits_of, marks_itself
+from ..openai_prompt_cache import Piece, limits_of, with_breakpoints
 from ..prefix_cache import Cell, PrefixStore, in_steps, kept_for_the_latest, nothing_to_write, one_by_one
 from .models import IMPLICIT_CACHE, ONE_TOKEN_STEPS
 from .surfaces import ChatCall, Surface
@@ -39,20 +40,25 @@ def count(call: Call) -> int:
 def cells(call: Call) -> Sequence[Cell]:
     """The prompt's cells in prefix order, one for each tool, instruction and part. Not to be changed.
 
-    Each ends a prefix that may be found again; where the request marks its breakpoints itself, only those do.
+    Each ends a prefix that may be found again, at models that take no breakpoints.
     """
-    return list(one_by_one(_row(call)))
+    return list(one_by_one(piece.cell for piece in _pieces(call)))
 
 
-def _row(call: Call) -> Iterator[Cell]:
-    explicit = marks_itself(call.settings.get("prompt_cache_options"))
+def _pieces(call: Call) -> Iterator[Piece]:
     for tool in call.tools:
-        yield tool_cell(tool, mark=None if explicit else "5m")
-    spoken_parts = [("system", part) for part in call.system]
-    spoken_parts += [(message.role, part) for message in call.messages for part in message.parts]
-    for role, part in spoken_parts:
-        marked = part.cache is not None or not explicit
-        yield Cell(_content(role, part), _weight(part), mark="5m" if marked else None)
+        yield Piece(tool_cell(tool))
+    for part in call.system:
+        yield Piece(_cell("system", part), part.cache is not None, ends_input=True)
+    for message in call.messages:
+        last = len(message.parts) - 1
+        for n, part in enumerate(message.parts):
+            ends_input = n == last and message.role != "model"
+            yield Piece(_cell(message.role, part), part.cache is not None, ends_input)
+
+
+def _cell(role: str, part: Part) -> Cell:
+    return Cell(_content(role, part), _weight(part), mark="5m")
 
 
 def _content(role: str, part: Part) -> bytes:
@@ -85,9 +91,9 @@ class ChatCache:
             return PromptUsage(min(whole, facts.context_tokens)), nothing_to_write
         if call.operation != "generate" or IMPLICIT_CACHE not in facts.features:
             return PromptUsage(whole), nothing_to_write
-        newer = ONE_TOKEN_STEPS in facts.features
-        limits = limits_of(call.settings.get("prompt_cache_options")) if newer else None
-        usage, commit = self._store.account_for(cells(call), facts, now, limits=limits)
-        if newer:
-            return usage, commit
+        if ONE_TOKEN_STEPS in facts.features:
+            options = call.settings.get("prompt_cache_options")
+            row = with_breakpoints(_pieces(call), options)
+            return self._store.account_for(row, facts, now, limits=limits_of(options))
+        usage, commit = self._store.account_for(cells(call), facts, now)
         return in_steps(whole, min(usage.cache_read, whole - 1), _STEPS.get(surface, _STEP)), commit

@@ -3,7 +3,7 @@
 Ids weigh nothing; encrypted reasoning weighs what it is long.
 
 The prompt cache works by itself, from 1024 tokens on, in steps of 128 (`openai-chat.md` §5). Since GPT-5.6 it counts by
-single tokens, says what was written, and takes breakpoints of the request (`openai_prompt_cache.py`).
+single tokens, says what was written, and works by breakpoints (`openai_prompt_cache.py`).
 """
 
 from __future__ import annotations
@@ -15,11 +15,10 @@ from ...tokens import part_tokens
 from ..atoms import token_of
 from ..base import Call, ModelFacts, PromptUsage
 from ..neutral_cells import part_content, tool_cell
-from ..openai_prompt_cache import limits_of, marks_itself
+from ..openai_prompt_cache import Piece, limits_of, with_breakpoints
 from ..prefix_cache import (
     Cell,
     PrefixStore,
-    Ttl,
     in_steps,
     kept_for_the_latest,
     nothing_to_write,
@@ -40,30 +39,28 @@ def count(call: Call) -> int:
 def cells(call: Call) -> Sequence[Cell]:
     """One for each tool, instruction and part. Not to be changed.
 
-    Each but the last ends a prefix that may be found again; where the request marks its breakpoints itself, only those
-    do.
+    Each but the last ends a prefix that may be found again, at models that take no breakpoints.
     """
-    explicit = marks_itself(call.settings.get("prompt_cache_options"))
-    row = one_by_one(_row(call, explicit=explicit))
-    return list(row) if explicit else open_ended(row)
+    return open_ended(one_by_one(piece.cell for piece in _pieces(call)))
 
 
-def _row(call: Call, *, explicit: bool) -> Iterator[Cell]:
+def _pieces(call: Call) -> Iterator[Piece]:
     for tool in call.tools:
-        yield tool_cell(tool, mark=None if explicit else "5m")
+        yield Piece(tool_cell(tool))
     for part in call.system:
-        yield _cell(part, b"system", explicit=explicit)
+        yield Piece(_cell(part, b"system"), part.cache is not None, ends_input=True)
     for message in call.messages:
-        for part in message.parts:
-            yield _cell(part, message.role.encode(), explicit=explicit)
+        last = len(message.parts) - 1
+        for n, part in enumerate(message.parts):
+            cell = _cell(part, message.role.encode())
+            yield Piece(cell, part.cache is not None, ends_input=n == last and message.role != "model")
 
 
-def _cell(part: Part, role: bytes, *, explicit: bool) -> Cell:
+def _cell(part: Part, role: bytes) -> Cell:
     token = (token_of(part) or "") if isinstance(part, Thought) else ""
     # Base64 writes three bytes as four characters.
     tokens = part_tokens(part) + _PART_TOKENS + len(token) * 3 // 16
-    mark: Ttl | None = "5m" if part.cache is not None or not explicit else None
-    return Cell(b"%b\0%b\0%b" % (role, token.encode(), part_content(part)), tokens, mark=mark)
+    return Cell(b"%b\0%b\0%b" % (role, token.encode(), part_content(part)), tokens, mark="5m")
 
 
 STEP = 128
@@ -81,9 +78,9 @@ class ResponsesCache:
         whole = sum(cell.tokens for cell in row)
         if call.operation != "generate":
             return PromptUsage(whole), nothing_to_write
-        newer = ONE_TOKEN_STEPS in facts.features
-        limits = limits_of(call.settings.get("prompt_cache_options")) if newer else None
-        usage, commit = self._store.account_for(row, facts, now, limits=limits)
-        if newer:
-            return usage, commit
+        if ONE_TOKEN_STEPS in facts.features:
+            options = call.settings.get("prompt_cache_options")
+            row = with_breakpoints(_pieces(call), options)
+            return self._store.account_for(row, facts, now, limits=limits_of(options))
+        usage, commit = self._store.account_for(row, facts, now)
         return in_steps(whole, usage.cache_read, STEP), commit
