@@ -310,6 +310,7 @@ class Capabilities:
     image_urls:        with `images`: an image by reference (`FileRef`) stays a reference and is accepted.
     retries:           a session or an agent repeats a call that failed for a moment.
     result_cutting:    a session cuts tool results that do not fit into the context.
+    chain_expiry:      with `chain`: what the path goes on from ends after a time. A conversation object does not.
     """
 
     streaming: bool = False
@@ -343,6 +344,7 @@ class Capabilities:
     image_urls: bool = True
     retries: bool = True
     result_cutting: bool = True
+    chain_expiry: bool = True
 
     def claims(self, name: str) -> bool:
         """Whether the named capability is claimed; `cache:explicit` asks for that kind of cache, `wire:refusals`

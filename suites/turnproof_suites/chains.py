@@ -2,7 +2,8 @@
 between.
 
 A chain is read from the wire: a request names an answer, and the service's side of the conversation is what that answer
-ends. What a request has itself comes behind it.
+ends. What a request has itself comes behind it. A request may also name a conversation, which takes in each answer that
+is given there: it is the head for as long as the newest answer is one of these. One that is still empty is no head.
 """
 
 from __future__ import annotations
@@ -74,7 +75,8 @@ class Link:
     @property
     def head(self) -> str | None:
         """The id of what the request goes on from, or None."""
-        return self.request.wire.resource
+        wire = self.request.wire
+        return None if wire.in_conversation and not wire.managed_messages else wire.resource
 
     @property
     def carried(self) -> Sequence[Message]:
@@ -99,13 +101,13 @@ class Link:
     @property
     def goes_on(self) -> bool:
         """Whether it follows an ordinary answer and goes on from just that."""
-        return self.since == {"answered"} and self.head is not None and self.head == name_of(self.newest)
+        return self.since == {"answered"} and self.head is not None and self.head in heads_of(self.newest)
 
     def at_head(self) -> Place:
         """The place in the body that names what the request goes on from; the whole body where nothing does."""
         body = self.request.exchange.body
         members = body.items() if isinstance(body, dict) and self.head is not None else ()
-        key = next((key for key, value in members if value == self.head), None)
+        key = next((key for key, value in members if value in (self.head, {"id": self.head})), None)
         return self.request.exchange.at(*(() if key is None else (Side.REQUEST, key)))
 
     def differences(self) -> list[WireDifference]:
@@ -153,6 +155,15 @@ def name_of(exchange: Exchange | None) -> str | None:
     """The id of the answer that an exchange began to give; None where it gave none."""
     answer = exchange.answer if exchange is not None else None
     return answer.names[0] if answer is not None and answer.names else None
+
+
+def heads_of(exchange: Exchange | None) -> tuple[str, ...]:
+    """What a later request may name to go on from the answer that an exchange gave: its id, or its conversation."""
+    name = name_of(exchange)
+    if exchange is None or exchange.call is None or name is None:
+        return ()
+    conversation = exchange.call.resource if exchange.call.in_conversation else None
+    return (name,) if conversation is None else (name, conversation)
 
 
 @once_per_view

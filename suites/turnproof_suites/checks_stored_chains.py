@@ -9,7 +9,18 @@ from turnproof.judge.requirements import Findings, check, finding
 from turnproof.judge.view import Exchange, View
 from turnproof.messages import FunctionCall, Message, ToolResult
 
-from .chains import Happening, Link, broken_names, cut_names, forgotten, is_at_hand, is_forgotten, links, name_of
+from .chains import (
+    Happening,
+    Link,
+    broken_names,
+    cut_names,
+    forgotten,
+    heads_of,
+    is_at_hand,
+    is_forgotten,
+    links,
+    name_of,
+)
 from .reading import calls_made, results_in
 
 _TWICE = finding(
@@ -52,14 +63,16 @@ _OLDER = finding(
 
 @check("stored/head-is-the-last-answer", needs="calls")
 def head_is_the_last_answer(view: View) -> Findings:
-    """Of what the user says after an ordinary answer."""
+    """Of what the user says after an ordinary answer. A new conversation may have been given all that was said."""
+    known: set[str] = set()
     for link in links(view):
         newest = name_of(link.newest)
+        known |= {*heads_of(link.newest)}
         if link.since != {"answered"} or link.head is None or newest is None or _is_of_tools(link):
             continue
-        if link.head == newest:
+        if link.head in heads_of(link.newest):
             yield Compared("answers that were gone on from")
-        else:
+        elif link.head in known or not link.request.wire.in_conversation:
             yield _OLDER(link.at_head(), expected=newest, observed=link.head)
 
 

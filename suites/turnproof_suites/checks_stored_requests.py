@@ -10,8 +10,8 @@ from turnproof.judge.view import Exchange, View
 from turnproof.messages import Text
 from turnproof.run.transcript import CallBegan
 
-from .chains import Link, is_at_hand, links, name_of
-from .reading import instructs, system_text
+from .chains import Link, heads_of, is_at_hand, links
+from .reading import instructs, requests_of, system_text
 
 _OF_THE_ANSWER = frozenset({"include", "metadata", "prompt_cache_key", "store", "text", "user"})
 """Settings that do not change what the model says, and the form of an answer, which is asked for by turn."""
@@ -159,7 +159,9 @@ def only_what_was_stored_is_named(view: View) -> Findings:
     for link in links(view):
         earlier = (one for call in view.calls if call.index < link.call.index for one in call.generated)
         stored = {name for one in earlier for name in _names(one, link.request.exchange)}
-        named = (*link.request.wire.looked_up, *([link.head] if link.head is not None and _is_chain(view) else []))
+        # A conversation that has something to go on from is there.
+        head = None if link.request.wire.in_conversation or not _is_chain(view) else link.head
+        named = (*link.request.wire.looked_up, *([] if head is None else [head]))
         wrong = [name for name in named if name not in stored]
         for name in wrong:
             yield _NOT_STORED(link.request.at("messages"), observed=name or "an item without an id")
@@ -236,7 +238,7 @@ def conversations_have_chains_of_their_own(view: View) -> Findings:
             yield _CROSSED(one.at(), observed=head)
         elif head is not None and len(conversations) > 1:
             yield Compared("requests of two conversations")
-        if (name := name_of(one)) is not None:
+        for name in heads_of(one):
             whose[name] = is_child
 
 
@@ -269,5 +271,34 @@ def a_chain_stays_with_its_model(view: View) -> Findings:
                 yield _OTHER_MODEL(one.at(), observed=issued[head], model=model)
             else:
                 yield Compared("requests after a change of the model")
-        if (name := name_of(one)) is not None:
+        for name in heads_of(one):
             issued[name] = model
+
+
+_LOST_WITH_THE_KEY = finding(
+    "stored/another-key-loses-nothing/lost",
+    "After a change of the key, the request that was accepted does not have all that was said.",
+)
+_UNTYPED_WITH_THE_KEY = finding(
+    "stored/another-key-loses-nothing/untyped",
+    "After a change of the key, the call failed with an error that says nothing.",
+    "an answer, or a provider error",
+    "{observed}",
+)
+
+
+@check("stored/another-key-loses-nothing", needs="calls")
+def another_key_loses_nothing(view: View) -> Findings:
+    """Of an object whose key was changed, asked directly: the last request of the second call.
+
+    An id of the first key is no offence where the call goes on without it: two keys may share what is kept.
+    """
+    for call in view.probes.get("other-key", ())[1:]:
+        accepted = [one for one in requests_of(view, call) if one.exchange.answered]
+        if accepted:
+            link = Link(view, accepted[-1], frozenset(), None)
+            yield from link.compared(_LOST_WITH_THE_KEY, link.losses(), "requests under another key")
+        elif call.failed is not None and not call.failed.typed:
+            yield _UNTYPED_WITH_THE_KEY(call.at(), observed=call.failed.error)
+        elif call.failed is not None:
+            yield Compared("calls under another key")

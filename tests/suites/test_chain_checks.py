@@ -22,7 +22,7 @@ from turnproof.run.driver import Runner, RunSpec
 from turnproof.run.driver.probes import other_model
 from turnproof.run.transcript import Failed, Response, RunKey, WireRequest, WireResponse
 from turnproof.scenarios import load
-from turnproof_adapters.openai_responses.binding import BINDING, WEBSOCKET
+from turnproof_adapters.openai_responses.binding import BINDING, CONVERSATION, WEBSOCKET
 from turnproof_suites.chains import Link, broken_names, links, name_of
 
 from .build import body_with, spoilt
@@ -36,11 +36,11 @@ Change = Callable[[View, Body], None]
 
 
 @cache
-def view_of(name: str, path: str = "legacy") -> View:
+def view_of(name: str, path: str = "legacy", *, conversation: bool = False) -> View:
     """The run of a scenario on real sockets, made once."""
     script = load(SCENARIOS / f"{name}.yaml")
     mode = "batch" if "batch" in script.modes else "stream"
-    binding = WEBSOCKET if "websocket" in script.features else BINDING
+    binding = WEBSOCKET if "websocket" in script.features else CONVERSATION if conversation else BINDING
     with Runner(in_process=True, bindings={binding.name: binding}) as runner:
         transcript = runner.run(RunSpec(binding.name, script, RunKey(script.name, path, mode)))  # type: ignore[arg-type]
     return View(transcript, dialect(transcript.dialect), script)
@@ -212,6 +212,8 @@ CASES = [
          "an answer of its own conversation", "crossed"),
     Case("stored/a-chain-stays-with-its-model", chain("plain_text"), request(5, from_answer(4)), "an answer of",
          "other-model"),
+    Case("stored/another-key-loses-nothing", chain("plain_text"), request(7, only(lambda item: False)), "Noted.",
+         "lost"),
     Case("stored/instructions-go-out-with-every-request", chain("plain_text"), request(1, without("instructions")),
          "You keep a greenhouse log.", "missing"),
     Case("stored/tools-go-out-with-every-request", chain("tools"), request(1, without("tools")), "read_sensor",
@@ -261,6 +263,25 @@ def test_a_fresh_object_is_asked_by_both_models() -> None:
         other_model(DIALECT.name, "gpt-5.5"),
     ]
     assert not view_of("plain_text", "stateless").probe_exchanges("other-model")
+
+
+def test_a_fresh_object_is_asked_under_both_keys() -> None:
+    first, second = view_of("plain_text").probe_exchanges("other-key")
+    assert first.call is not None
+    assert second.call is not None
+    assert (len(first.call.messages), second.call.resource, len(second.call.messages)) == (1, None, 3)
+    assert not view_of("plain_text", "stateless").probe_exchanges("other-key")
+
+
+def test_an_id_of_another_key_is_no_offence_where_the_conversation_goes_on_without_it() -> None:
+    requirement = "stored/another-key-loses-nothing"
+    view = view_of("plain_text")
+    refused = view.probe_exchanges("other-key")[0]
+
+    def named(event: WireRequest) -> WireRequest:
+        return body_with(lambda own: own.update(previous_response_id=name_of(refused)))(event)
+
+    assert status(requirement, spoilt(view, WireRequest, named, 7)) is Status.HELD
 
 
 # -- what is read of a chain ------------------------------------------------------------------------------------------
@@ -326,6 +347,48 @@ def test_after_an_abnormal_turn_the_service_holds_what_the_other_path_sends(name
     assert chained.head in view_of(name).transcript.of(WireResponse)[-1].kept
     assert len(chained.own) < len(whole.own)
     assert conversation_of(chained) == conversation_of(whole)
+
+
+def in_conversation(name: str) -> View:
+    return view_of(name, conversation=True)
+
+
+def test_a_link_knows_what_a_conversation_held_when_the_request_came() -> None:
+    first, second, *_ = links(in_conversation("plain_text"))
+    assert (first.head, len(first.carried), len(first.own)) == (None, 0, 1)
+    assert second.goes_on
+    assert [message.text for message in second.carried] == ["I sowed basil in bed 3.", "Noted."]
+    assert len(second.own) == 1
+
+
+@pytest.mark.parametrize("name", [name for name in ABNORMAL if name != "forgotten"])
+def test_after_an_abnormal_turn_a_conversation_holds_what_the_other_path_sends(name: str) -> None:
+    """The last request of either path; `forgotten` is not asked, as a conversation is kept until it is deleted."""
+    collected, whole = links(in_conversation(name))[-1], links(view_of(name, "stateless"))[-1]
+    assert conversation_of(collected) == conversation_of(whole)
+
+
+@pytest.mark.parametrize(
+    "requirement", ["nothing-is-sent-twice", "nothing-is-missing-from-the-chain", "head-is-the-last-answer"]
+)
+def test_a_conversation_object_is_as_right_as_a_chain(requirement: str) -> None:
+    assert status(f"stored/{requirement}", in_conversation("plain_text")) is Status.HELD
+
+
+def test_what_a_conversation_holds_is_not_sent_again() -> None:
+    def told_first_turn_again(view: View, own: Body) -> None:
+        own["input"] = [*body(view, 1)["input"], *own["input"]]
+
+    spoilt_run = request(2, told_first_turn_again)(in_conversation("plain_text"))  # 0 creates the conversation
+    assert status("stored/nothing-is-sent-twice", spoilt_run) is Status.VIOLATED
+
+
+def test_what_a_conversation_was_not_given_is_missing() -> None:
+    def other_words(view: View, body: Body) -> None:
+        body["input"] = "Something else."
+
+    spoilt_run = request(2, other_words)(in_conversation("plain_text"))
+    assert status("stored/nothing-is-missing-from-the-chain", spoilt_run) is Status.VIOLATED
 
 
 def test_what_the_service_has_forgotten_is_no_longer_kept() -> None:

@@ -45,6 +45,17 @@ BINDING = Binding(
     package="openai",
 )
 
+CONVERSATION = replace(
+    BINDING,
+    name="openai_responses_conversation",
+    capabilities=lambda model: replace(capabilities(model), chain=True, chain_expiry=False),
+    open_legacy=LegacyOpener(
+        "turnproof_adapters.openai_responses.at_openai.conversation_legacy:OpenAIResponsesConversation"
+    ),
+    plain_calls={},
+)
+"""The same with a conversation object: the legacy path names one, which collects what is said by itself."""
+
 WEBSOCKET = replace(
     BINDING,
     name="openai_responses_websocket",

@@ -223,7 +223,8 @@ class Call:
     operation (`create`, `get`, `list`, `update`, `delete`, `cancel`, `compact`) and `resource` the name of its object.
     A generating call that names a managed cache has it as `resource`; `system`, `tools` and `messages` then begin with
     what the cache holds, and `managed_messages` says how many of the messages that is; the same goes for one that names
-    a stored answer or conversation. `kept_answer` says that the service stores the answer, so that a later request can
+    a stored answer or conversation. `in_conversation` says that `resource` is a conversation, which takes in what the
+    request has and its answer. `kept_answer` says that the service stores the answer, so that a later request can
     name it; `connection_holds` that the connection by which the request came has it in its memory, so that a later one
     on this connection can. `looked_up` has what the request only names of single items that the service is to look up.
     """
@@ -239,6 +240,7 @@ class Call:
     action: Action = ""
     resource: str | None = None
     managed_messages: int = 0
+    in_conversation: bool = False
     kept_answer: bool = False
     connection_holds: bool = False
     looked_up: tuple[str, ...] = ()

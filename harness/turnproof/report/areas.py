@@ -60,6 +60,7 @@ _CLAIMS: Final[Mapping[str, str]] = {
     "serialisers": "a conversation saved as text by the adapter",
     "retries": "trying again after a failure",
     "result_cutting": "cutting tool results that are too long",
+    "chain_expiry": "stored conversations that end after a time",
 }
 
 _CACHES: Final = {"explicit": "marks for a prompt cache", "managed": "a stored prompt cache"}

@@ -12,6 +12,8 @@ from ._mutant import suite_mutant
 from ._rewriting import Rewriting, keep_only, output_limits
 from ._wire import Json, Wire
 
+_KEY_HEADERS = ("authorization", "x-goog-api-key")
+
 
 class NewestAnswerWins(BrokenChain):
     """Every request goes on from the answer that came last, whatever became of it."""
@@ -121,6 +123,23 @@ class ChainKeptForAnotherModel(BrokenChain):
         before, self._model = self._model, str(body.get("model"))
         if head is None and self.answers and before != self._model:
             wire.set_head(body, self.answers[-1])
+            del wire.messages(body)[:-1]
+
+
+@suite_mutant("chain-dropped-with-its-key")
+class ChainDroppedWithItsKey(BrokenChain):
+    """The key was changed: the chain is dropped, and what is new is sent alone."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._keys: set[str] = set()
+
+    def change_http_request(self, wire: Wire, request: HttpRequest) -> HttpRequest:
+        self._keys |= {request.headers[name] for name in _KEY_HEADERS if name in request.headers}
+        return request
+
+    def change_chain(self, wire: Wire, body: Json, head: str | None) -> None:
+        if head is None and len(self._keys) > 1:
             del wire.messages(body)[:-1]
 
 

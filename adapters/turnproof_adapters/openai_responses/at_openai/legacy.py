@@ -17,6 +17,7 @@ from turnproof.messages import ProviderResponse, thaw
 
 from ..._answers import Listeners
 from ..._calling import Prompt, Source
+from ..._chain import Head
 from ..._names import tool_names
 from ..legacy import ask, open_stream
 from ..names import restorer
@@ -48,23 +49,32 @@ class OpenAIResponsesChain(ResponsesChain, OpenAIResponses):
     ) -> Callable[[openai.OpenAI, Mapping[str, str]], T]:
         """A request that continues the head; where the service has forgotten that, one with the whole conversation."""
         return lambda client, headers: self._continuing(
-            lambda: send(self._request(prompt), client, headers), is_about_what_is_gone
+            lambda: send(self._request(prompt, client), client, headers), self._is_about_what_is_gone
         )
 
-    def _request(self, prompt: Prompt) -> dict[str, Any]:
+    def _request(self, prompt: Prompt, client: openai.OpenAI) -> dict[str, Any]:
         head = self._head_for(self._require_model())
-        chained = {} if head is None else {"previous_response_id": head.id}
         own = self._kwargs(prompt, stored_count=0 if head is None else head.messages)
-        return {**thaw(own), **chained, "store": self._stores, "timeout": self._timeouts}
+        return {**thaw(own), **self._chained(head, client), "store": self._stores, "timeout": self._timeouts}
+
+    def _chained(self, head: Head | None, client: openai.OpenAI) -> dict[str, Any]:
+        """What a request names to continue the head."""
+        return {} if head is None else {"previous_response_id": head.id}
+
+    def _is_about_what_is_gone(self, error: Exception, head: Head) -> bool:
+        return is_about_what_is_gone(error, head)
 
     def _delete_stored(self, name: str) -> None:
         client = self._require_client()
 
         def delete() -> None:
             with suppress(openai.NotFoundError):
-                client.responses.delete(name, timeout=self._timeouts)
+                self._delete_one(client, name)
 
         self._caller.simple(delete)
+
+    def _delete_one(self, client: openai.OpenAI, name: str) -> None:
+        client.responses.delete(name, timeout=self._timeouts)
 
     def _ask(self, kwargs: Mapping[str, Any], client: openai.OpenAI, headers: Mapping[str, str]) -> Answer:
         return self._note_id_of(ask(kwargs, client, headers))

@@ -123,6 +123,7 @@ def _read(body: dict[str, Any], address: Address, request: HttpRequest, world: W
         action="create" if warms_up else address.action,
         resource=body.get("previous_response_id") or conversation_id(body),
         managed_messages=len(earlier_messages),
+        in_conversation=not body.get("previous_response_id") and conversation_id(body) is not None,
         kept_answer=address.operation == "generate"
         and address.surface not in STATELESS
         and body.get("store") is not False,

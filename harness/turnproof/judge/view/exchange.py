@@ -32,8 +32,11 @@ class Exchange:
         world: World,
         key: RunKey,
         round: int,
+        call: Call | None = None,
     ) -> None:
+        """`call` is the request as it was read when it came, where the world has changed since."""
         self._dialect = dialect
+        self._call_then = call
         self._world = world
         self._key = key
         self._round = round
@@ -137,7 +140,7 @@ class Exchange:
     @cached_property
     def call(self) -> Call | None:
         """The request in neutral form; None where the dialect cannot read it as one."""
-        return read_call(self._dialect, self.request, self._world)
+        return self._call_then or read_call(self._dialect, self.request, self._world)
 
     def read(self, body: JSON) -> Call | None:
         """What the request would say if it had this body; None where the dialect cannot read it as one."""
@@ -270,11 +273,26 @@ def world_of(dialect: Dialect, exchanges: Iterable[tuple[WireRequest, WireRespon
 
     The server has judged what is read here already: any key will do, and time stands still.
     """
+    return read_run(dialect, exchanges)[0]
+
+
+def read_run(
+    dialect: Dialect, exchanges: Iterable[tuple[WireRequest, WireResponse | None]]
+) -> tuple[World, dict[int, Call]]:
+    """The same, and each request in a conversation by the number of its exchange: it has what the conversation held
+    then, and a conversation grows."""
     world = World.with_any_key(AnyModel(dialect.models))
+    calls: dict[int, Call] = {}
     holding = ("generate", "stored") if "held-history" in dialect.traits else ()
     for request, response in exchanges:
-        if request.operation in ("cache", *holding) and response is not None and response.status == 200:
-            call = read_call(dialect, request, world)
-            if call is not None and (call.action == "create" or call.operation == "generate"):
-                dialect.observe(call, response.status, response.headers, response.data, world)
-    return world
+        if request.operation not in ("cache", *holding):
+            continue
+        call = read_call(dialect, request, world)
+        if call is None:
+            continue
+        if call.in_conversation:
+            calls[request.exchange] = call
+        is_kept = call.action == "create" or call.operation == "generate"
+        if is_kept and response is not None and response.status == 200:
+            dialect.observe(call, response.status, response.headers, response.data, world)
+    return world, calls

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
-from ...dialects.base import World
+from ...dialects.base import Call, World
 from ...dialects.contract import Dialect
 from ...messages import ToolSchema
 from ...run import transcript as t
@@ -18,7 +18,7 @@ from .asked import Asked, count
 from .call import Callback, ProviderCall
 from .diff import present
 from .documents import CALLBACKS, event_document, is_stray, process_events
-from .exchange import Exchange, world_of
+from .exchange import Exchange, read_run
 from .turn import TurnView
 
 
@@ -173,14 +173,16 @@ class View:
         """Every exchange of the run, probes included."""
         rounds = {(began.probe, began.call): began.round for began in self.transcript.of(t.CallBegan)}
         answers = {event.exchange: event for event in self.transcript.of(t.WireResponse)}
+        world, calls = self._run
         return tuple(
             Exchange(
                 self.dialect,
                 request,
                 answers.get(request.exchange),
-                self._world,
+                world,
                 self.key,
                 rounds.get((request.probe, request.call), -1),
+                calls.get(request.exchange),
             )
             for request in self.transcript.of(t.WireRequest)
         )
@@ -249,10 +251,10 @@ class View:
         return {id(exchange.request): exchange for exchange in self.exchanges}
 
     @cached_property
-    def _world(self) -> World:
+    def _run(self) -> tuple[World, dict[int, Call]]:
         answers = {event.exchange: event for event in self.transcript.of(t.WireResponse)}
         requests = self.transcript.of(t.WireRequest)
-        return world_of(self.dialect, ((request, answers.get(request.exchange)) for request in requests))
+        return read_run(self.dialect, ((request, answers.get(request.exchange)) for request in requests))
 
 
 def _by_call(events: Sequence[t.Event]) -> list[list[t.Event]]:

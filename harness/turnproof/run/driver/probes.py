@@ -4,8 +4,8 @@ Most are about purity: on a fresh object, in another order, from several threads
 same bytes each time; the server gives an identical request the identical reply, so only the requests are of interest.
 `cancelled` calls with a token that is set already, on both paths: a session may look at it first, and then nobody
 knows what the adapter would have done. `broken` and `helpers` do what no session does (`direct_calls`); `other-model`
-changes the model of an object that owns the history; `shutdown` makes no call, and looks at what is open when the
-adapter has shut down.
+and `other-key` change the model or the key of an object that owns the history; `shutdown` makes no call, and looks at
+what is open when the adapter has shut down.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from ...dialects import dialect
 from ...messages import Message, ProviderResponse
 from ...provider import Path
 from ...session.ports import takes
+from ...wire.emulator.server_run import OTHER_KEY
 from ..transcript import CallBegan, Response
 from .direct_calls import broken_histories, call_helpers
 from .job import Job
@@ -32,7 +33,7 @@ from .tap import failed
 
 _ON_BOTH_PATHS = ("cancelled", "helpers")
 
-_ON_THE_LEGACY_PATH = (*_ON_BOTH_PATHS, "other-model")
+_ON_THE_LEGACY_PATH_ALONE = ("other-model", "other-key")
 
 _IN_ONE_MODE = ("broken", "helpers")
 """Whether the answer would stream makes no difference to these: they are done once, in one piece where that is."""
@@ -52,8 +53,8 @@ def run_probes(
     path = job.key.path
     own_calls = [call for call in calls if call.path == path]
     wanted = [probe for probe in job.scenario.probes if probe != "shutdown"]
-    there = [probe for probe in wanted if probe in _ON_THE_LEGACY_PATH]
-    probes = there if path == "legacy" else [probe for probe in wanted if probe != "other-model"]
+    there = [probe for probe in wanted if probe in (*_ON_BOTH_PATHS, *_ON_THE_LEGACY_PATH_ALONE)]
+    probes = there if path == "legacy" else [probe for probe in wanted if probe not in _ON_THE_LEGACY_PATH_ALONE]
     if job.key.mode == "stream" and "batch" in job.scenario.modes:
         probes = [probe for probe in probes if probe not in _IN_ONE_MODE]
     if not probes or not own_calls:
@@ -77,7 +78,12 @@ def run_probes(
             case "broken":
                 _resend(open_provider(path), broken_histories(own_calls), recorder)
             case "other-model":
-                _ask_two_models(open_provider(path), own_calls, recorder, other_model(dialect_name, job.model))
+                provider = open_provider(path)
+                switch = _to_another_model(provider, other_model(dialect_name, job.model))
+                _ask_twice(provider, own_calls, recorder, switch)
+            case "other-key":
+                provider = open_provider(path)
+                _ask_twice(provider, own_calls, recorder, _to_another_key(provider, job))
             case "helpers":
                 call_helpers(open_provider(path), own_calls, recorder)
     recorder.probe = ""
@@ -143,21 +149,53 @@ def other_model(dialect_name: str, model: str) -> str | None:
     return next((one.id for one in alike if not same & {one.id, one.alias_of}), None)
 
 
-def _ask_two_models(provider: Any, calls: Sequence[CallBegan], recorder: Recorder, other: str | None) -> None:
-    """The first thing that the user said, asked twice of one object: by another model the second time.
-
-    An object without `connect()` keeps its model, and is not asked.
-    """
+def _to_another_model(provider: Any, other: str | None) -> Callable[[], bool] | None:
+    """Gives the object another model; None for one that keeps its model, as it has no `connect()`."""
     connect = getattr(provider.wrapped, "connect", None)
+    if connect is None or other is None:
+        return None
+
+    def switch() -> bool:
+        connect(other)
+        return True
+
+    return switch
+
+
+def _to_another_key(provider: Any, job: Job) -> Callable[[], bool] | None:
+    """Gives the object another key and its own settings, and returns whether it still has its history.
+
+    None for one that cannot be given any, as it lacks `initialize()`, `connect()` or `get_history()`.
+    """
+    own = provider.wrapped
+    initialize, connect, history = (getattr(own, name, None) for name in ("initialize", "connect", "get_history"))
+    if initialize is None or connect is None or history is None:
+        return None
+
+    def switch() -> bool:
+        try:
+            initialize({**job.options, "base_url": job.base_url, "api_key": OTHER_KEY})
+            connect(job.model)
+            return len(history()) > 0
+        except Exception:
+            return False  # its settings are others than these: nobody knows what it would have done
+
+    return switch
+
+
+def _ask_twice(
+    provider: Any, calls: Sequence[CallBegan], recorder: Recorder, switch: Callable[[], bool] | None
+) -> None:
+    """The first thing that the user said, asked twice of one object, which is switched in between."""
     first = next((call for call in calls if call.messages[-1].role == "user"), None)
-    if connect is None or other is None or first is None or not _begins(provider, first, recorder):
+    if switch is None or first is None or not _begins(provider, first, recorder):
         return
     question = first.messages[-1]
     answer = _record(first, recorder, lambda: provider.send_message(question.text))
-    if answer is None:
+    if answer is None or not switch():
         return
-    connect(other)
-    again = msgspec.structs.replace(first, messages=(*first.messages, Message("model", answer.parts), question))
+    messages = (*first.messages, Message("model", answer.parts), question)
+    again = msgspec.structs.replace(first, call=first.call + 1, messages=messages)
     _record(again, recorder, lambda: provider.send_message(question.text))
 
 

@@ -200,7 +200,7 @@ class ScriptResponder:
         return reply, seed
 
 
-DIRECT: Final[tuple[Probe, ...]] = ("broken", "helpers", "other-model")
+DIRECT: Final[tuple[Probe, ...]] = ("broken", "helpers", "other-model", "other-key")
 """Probes that send what no conversation does: no recording has it."""
 
 

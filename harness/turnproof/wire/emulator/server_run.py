@@ -21,6 +21,9 @@ from .incoming import Incoming
 CANARY_KEY = "tp-canary-5d41402abc4b2a76b9719d911017c592"
 """The key of every emulated run. It must never be seen anywhere but in an auth header."""
 
+OTHER_KEY = f"{CANARY_KEY}-other"
+"""A second key of such a run, of another organisation. The first one is in it: what hides that one hides both."""
+
 HOLD_LIMIT = 5.0
 """Seconds a stream is held for a cancel that the adapter does not act on ("must not" limit)."""
 
@@ -293,7 +296,7 @@ def new_run(
     responder: Responder,
     *,
     seed: str = "0",
-    keys: frozenset[str] = frozenset({CANARY_KEY}),
+    keys: frozenset[str] = frozenset({CANARY_KEY, OTHER_KEY}),
     any_key: bool = False,
     models: Mapping[str, Any] | None = None,
     filter: WireFilter | None = None,
