@@ -32,6 +32,7 @@ class AnthropicMessages(ModuleDialect):
             "key-checks",
             "limited-cache-marks",
             "malformed-arguments",
+            "named-limits",
             "refusals",
             "refuses-blanks",
             "refuses-broken-pairs",

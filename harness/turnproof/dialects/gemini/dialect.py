@@ -33,6 +33,7 @@ class Gemini(ModuleDialect):
             "error-flags",
             "key-checks",
             "malformed-arguments",
+            "named-limits",
             "refusals",
             "refuses-blanks",
             "refuses-broken-pairs",

@@ -32,6 +32,7 @@ class GeminiInteractions(StoringDialect):
             "error-flags",
             "held-history",
             "key-checks",
+            "named-limits",
             "refuses-long-prompts",
             "repeated-usage",
             "signed-thinking",

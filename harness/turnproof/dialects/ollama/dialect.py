@@ -41,7 +41,7 @@ class Ollama(BaseDialect):
     spellings = SPELLINGS
     garbage = b'event: content_block_delta\ndata: {"type":"content_block_delta","message":{"con\x07 <html>\n\n'
     """Garbage as an event, and as a line of JSON."""
-    traits = frozenset({"early-usage", "repeated-usage"})
+    traits = frozenset({"early-usage", "named-limits", "repeated-usage"})
     legal_name = LEGAL_NAME
     models = MODELS
     rules = tuple(rules.ALL)

@@ -101,6 +101,7 @@ def _traits(surface: Surface) -> Iterator[Trait]:
     if not SURFACE_TABLE[surface].whole_calls:
         yield "calls-in-pieces"
     yield "malformed-arguments"
+    yield "named-limits"
     if surface is not Surface.OLLAMA:
         yield "key-checks"
         yield "refuses-long-prompts"

@@ -15,7 +15,7 @@ from .surfaces import Surface
 _HELD: frozenset[Trait] = frozenset({"held-history", "items-by-id"})
 _SEALED: frozenset[Trait] = frozenset({"seals-on-request", "signed-thinking", "summarised-reasoning"})
 _EVERYWHERE: frozenset[Trait] = frozenset({"calls-in-pieces", "malformed-arguments", "text-blocks"})
-_KEYED: frozenset[Trait] = _EVERYWHERE | {"key-checks"}
+_KEYED: frozenset[Trait] = _EVERYWHERE | {"key-checks", "named-limits"}
 _OF_THE_MAKER: frozenset[Trait] = (
     _KEYED
     | _HELD

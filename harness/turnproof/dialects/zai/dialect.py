@@ -32,6 +32,7 @@ class Zai(AnthropicMessages):
             "error-flags",
             "key-checks",
             "malformed-arguments",
+            "named-limits",
             "refusals",
             "refuses-long-prompts",
             "repeated-usage",
