@@ -11,7 +11,7 @@ from turnproof.commands.imports.engine import ImportOptions, prepare
 
 from .material import har_files
 
-APIS = ("anthropic", "gemini", "openai-chat", "ollama", "zai", "mixed")
+APIS = ("anthropic", "gemini", "openai-chat", "ollama", "zai", "mixed", "openai-responses", "gemini-interactions")
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +27,7 @@ def test_four_of_five_recordings_become_scenarios(files: dict[str, list[Path]], 
         stems = {one.path.stem for one in plan.scenarios}
         become += sum(any(stem == path.stem or stem.startswith(f"{path.stem}-") for stem in stems) for path in paths)
         every += len(paths)
-    assert every >= 300
+    assert every >= 450
     assert become / every >= 0.9, f"{become} of {every}"
 
 

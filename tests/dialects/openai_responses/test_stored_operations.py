@@ -9,7 +9,13 @@ import pytest
 
 from turnproof.dialects.base import Call, Reply
 from turnproof.dialects.openai_responses import DIALECT, rules
-from turnproof.dialects.openai_responses.store import KEPT_SECONDS, remember, stored_response
+from turnproof.dialects.openai_responses.store import (
+    KEPT_SECONDS,
+    Conversation,
+    keep_conversation,
+    remember,
+    stored_response,
+)
 from turnproof.messages import Text
 from turnproof.wire.emulator import EmulatorServer
 
@@ -295,6 +301,17 @@ def test_a_retry_is_not_collected_twice() -> None:
         assert isinstance(call, Call)
         DIALECT.render(call, REPLIES["text"], PROMPT, at, "s")
     assert len(at.resources["conv_kept"].items) == 2
+
+
+def test_an_answer_that_is_given_again_in_another_conversation_is_collected_there() -> None:
+    at = world()
+    at.any_key = True
+    keep_conversation(at, Conversation("conv_other", 0))
+    for name in ("conv_kept", "conv_other"):
+        call = DIALECT.parse(Ask({"model": MODEL, "input": "Hello", "conversation": name}).request(), at)
+        assert isinstance(call, Call)
+        DIALECT.render(call, REPLIES["text"], PROMPT, at, "s")
+    assert [len(at.resources[name].items) for name in ("conv_kept", "conv_other")] == [2, 2]
 
 
 def test_an_output_answers_the_call_that_the_conversation_holds(running: Service) -> None:

@@ -51,12 +51,13 @@ class IssuedItem:
 
 @dataclass(slots=True)
 class Conversation:
-    """A conversation that collects the items of the responses which name it."""
+    """A conversation that collects the items of the responses which name it. `responses` has the ids of these."""
 
     id: str
     created: int
     metadata: dict[str, Any] = field(default_factory=dict)
     items: list[Item] = field(default_factory=list)
+    responses: set[str] = field(default_factory=set)
 
 
 def issued_item(world: World, item_id: object) -> IssuedItem | None:
@@ -181,15 +182,16 @@ def remember(
         socket.hold(lane, name, StoredResponse(response, tuple(input_items), world.clock(), previous, (), stored))
     if name is None or not (stored or response.get("background") is True):
         return
-    # A retry gets the answer that its first request got: nothing of it is kept twice.
-    is_new = name not in world.resources
-    earlier_items = tuple(conversation.items) if conversation is not None and is_new else ()
-    if is_new or conversation is None:
+    if conversation is None:
+        world.resources[name] = StoredResponse(response, tuple(input_items), world.clock(), previous, (), stored)
+    elif name not in conversation.responses:
+        # A retry gets the answer that its first request got: one conversation has nothing of it twice.
+        earlier_items = tuple(conversation.items)
         world.resources[name] = StoredResponse(
             response, tuple(input_items), world.clock(), previous, earlier_items, stored
         )
-    if conversation is not None and is_new:
         conversation.items += [*stored_form(input_items, name), *complete_output(response)]
+        conversation.responses.add(name)
 
 
 def remember_items(output: Sequence[Item], world: World, *, stored: bool) -> None:
