@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from turnproof.judge.finding import Compared
+from turnproof.judge.finding import Compared, Side
 from turnproof.judge.requirements import Findings, check, finding
 from turnproof.judge.view import Exchange, View
 from turnproof.messages import Text
@@ -299,6 +299,6 @@ def another_key_loses_nothing(view: View) -> Findings:
             link = Link(view, accepted[-1], frozenset(), None)
             yield from link.compared(_LOST_WITH_THE_KEY, link.losses(), "requests under another key")
         elif call.failed is not None and not call.failed.typed:
-            yield _UNTYPED_WITH_THE_KEY(call.at(), observed=call.failed.error)
+            yield _UNTYPED_WITH_THE_KEY(call.at(Side.ERROR, "error"), observed=call.failed.error)
         elif call.failed is not None:
             yield Compared("calls under another key")

@@ -284,6 +284,16 @@ def test_an_id_of_another_key_is_no_offence_where_the_conversation_goes_on_witho
     assert status(requirement, spoilt(view, WireRequest, named, 7)) is Status.HELD
 
 
+@pytest.mark.parametrize(("typed", "expected"), [(True, Status.HELD), (False, Status.VIOLATED)])
+def test_a_call_under_another_key_may_fail_in_a_way_that_can_be_seen(typed: bool, expected: Status) -> None:
+    error = Failed(
+        scope="call", error="InvalidRequestError", message="no", typed=typed, turn=-1, call=1, probe="other-key"
+    )
+    raised = spoilt(view_of("plain_text"), Response, lambda event: error, 7)
+    refused = spoilt(raised, WireResponse, lambda event: replace(event, status=400), 7)
+    assert status("stored/another-key-loses-nothing", refused) is expected
+
+
 # -- what is read of a chain ------------------------------------------------------------------------------------------
 
 
