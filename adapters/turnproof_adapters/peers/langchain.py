@@ -20,6 +20,7 @@ from turnproof.provider import Binding, Endpoint
 from .._errors import retry_after
 from .callbacks import notify, notify_at_end, pieces, without_unfinished
 from .capabilities import COMMON_CAPABILITIES
+from .google_transport import keep_on_httpx
 from .langchain_calls import FINISH_KEYS, ChatModel, LangChainCalls
 from .langchain_messages import LangChainMessages, library_tool, token_usage
 from .sdk_errors import typed_error
@@ -65,6 +66,8 @@ class LangChain:
 
     def __init__(self, endpoint: Endpoint, chat_model: ChatModel, dialect: str) -> None:
         model_class = getattr(importlib.import_module(chat_model.module), chat_model.name)
+        if dialect == "gemini":
+            keep_on_httpx()
         arguments = chat_model.arguments(endpoint.model, endpoint.options)
         self._model = model_class(base_url=endpoint.base_url, api_key=endpoint.api_key, **arguments)
         self._messages = LangChainMessages(dialect, endpoint.model)
