@@ -89,6 +89,13 @@ KEPT_BY_THE_SERVICE = Difference(
 )
 """How the paths differ where the legacy one is a chain of stored answers."""
 
+KEPT_BY_THE_CONNECTION = Difference(
+    "kept-by-the-service",
+    "On the legacy path the connection holds the conversation: a request names the last answer and sends what is new. "
+    "The stateless path sends all of it.",
+)
+"""The same where the chain is in the memory of a connection, and nothing is stored."""
+
 COMMON_CAPABILITIES = Capabilities(
     streaming=True,
     tools=True,

@@ -9,6 +9,7 @@ from turnproof.provider import Binding, Capabilities
 from .._open_provider import (
     ALL_CONTENT_CAPABILITIES,
     DECODER_WORDS,
+    KEPT_BY_THE_CONNECTION,
     KEPT_BY_THE_SERVICE,
     LegacyOpener,
     PlainCallOpener,
@@ -64,7 +65,7 @@ WEBSOCKET = replace(
         "turnproof_adapters.openai_responses.at_openai.socket_stateless:OpenAIResponsesSocketStateless"
     ),
     open_legacy=LegacyOpener("turnproof_adapters.openai_responses.at_openai.socket_legacy:OpenAIResponsesSocketChain"),
-    declared=[DECODER_WORDS],
+    declared=[DECODER_WORDS, KEPT_BY_THE_CONNECTION],
     plain_calls={},
 )
 """The same over WebSockets: the stateless path sends everything, and the chain lives in the memory of the socket."""

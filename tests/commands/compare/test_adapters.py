@@ -70,6 +70,14 @@ def test_a_chain_and_the_whole_history_differ_in_what_the_service_keeps_alone() 
     assert found == {("wire", "kept-by-the-service"), ("requests", "kept-by-the-service")}
 
 
+@pytest.mark.parametrize("variant", ["CONVERSATION", "WEBSOCKET"])
+def test_a_conversation_object_and_the_memory_of_a_connection_keep_as_a_chain_does(variant: str) -> None:
+    binding = f"turnproof_adapters.openai_responses.binding:{variant}"
+    report = compare_adapter(binding, scenarios=("basics/four_turns",), in_process=True, config=Config(Settings()))
+    assert report.exit_code == Exit.OK
+    assert ("wire", "kept-by-the-service") in found_in(report)
+
+
 @pytest.mark.parametrize(
     ("toy", "found"),
     [("CHAIN_SHOUTS", ("wire", "requests-differ")), ("CHAIN_LIMITED", ("wire", "request-settings"))],

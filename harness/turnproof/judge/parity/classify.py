@@ -40,14 +40,20 @@ def below_path(pattern: str) -> Callable[[Case], bool]:
 
 
 def is_kept_by_the_service(case: Case) -> bool:
-    """Only one side has its answers stored: what it then need not send, and what it asks the store for.
+    """Only one side has its answers stored, or names one that a connection holds: what it then need not send, and what
+    it asks the store for.
 
     Of the body that is the conversation, the tools, and what names or orders the storing; a setting is not excused.
     """
     if case.aspect == "requests":
         return case.lacking and case.path == "$.stored"
     calls = [_call(side) for side in (case.one, case.other)]
-    return case.same_request and len({call.kept_answer for call in calls if call}) == 2 and _is_storable(case)
+    return case.same_request and len({_is_kept(call) for call in calls if call}) == 2 and _is_storable(case)
+
+
+def _is_kept(call: Call) -> bool:
+    """Whether the service stores the answer, or the connection held what the request names."""
+    return call.kept_answer or (call.connection_holds and call.resource is not None)
 
 
 def _is_storable(case: Case) -> bool:

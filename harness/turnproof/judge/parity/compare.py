@@ -172,9 +172,9 @@ class _Comparing:
 
 
 def _carries_stored_messages(side: Reading) -> bool:
-    """Whether the service adds messages to the request that it looks up by an id."""
+    """Whether the service adds messages to the request that it looks up by an id; a new conversation has none yet."""
     call = side.exchange.call if side.exchange is not None else None
-    return call is not None and call.managed_messages > 0
+    return call is not None and (call.managed_messages > 0 or call.in_conversation)
 
 
 def _in_essence(message: Message) -> Message:

@@ -29,7 +29,7 @@ class Kind:
 
 KINDS: Sequence[Kind] = (
     # -- who keeps the conversation, and what follows from it
-    Kind("kept-by-the-service", "One side has answers stored, names one for what the other sends, and asks for them",
+    Kind("kept-by-the-service", "One side has answers kept, names one for what the other sends, and asks for them",
          ("wire", "requests"), classify.is_kept_by_the_service, form=True),
     # -- calls that only one side makes, or that only one side gets through
     Kind("retried-elsewhere", "What one side tries again within a call, the other leaves to its session",
