@@ -31,7 +31,7 @@ class Agno:
 
     def __init__(self, endpoint: Endpoint, opener: Callable[..., Any], dialect: str) -> None:
         where = {"base_url": endpoint.base_url, "api_key": endpoint.api_key}
-        self.library_model = opener(**model_arguments(dialect, endpoint.model, endpoint.options, where))
+        self._model = opener(**model_arguments(dialect, endpoint.model, endpoint.options, where))
         self._messages, self._dialect = AgnoMessages(dialect, endpoint.model), dialect
 
     async def complete(
@@ -49,13 +49,13 @@ class Agno:
             with (listeners.get("cancel_token") or CancelToken()).interrupting():
                 if listeners.get("on_chunk"):
                     async for event in pieces(
-                        self.library_model.aprocess_response_stream(stream_data=MessageData(), **request)
+                        self._model.aprocess_response_stream(stream_data=MessageData(), **request)
                     ):
                         texts += [event.content] if event.content else []
                         notify(listeners, "on_chunk", event.content)
                         notify(listeners, "on_thinking", event.reasoning_content)
                 else:
-                    await self.library_model._aprocess_model_response(model_response=ModelResponse(), **request)
+                    await self._model._aprocess_model_response(model_response=ModelResponse(), **request)
                 return self._response(answer, listeners)
         except AgnoError as error:
             raise _typed(error) from error
@@ -65,10 +65,8 @@ class Agno:
         return m.ProviderResponse(parts, finish_reason=m.FinishReason.CANCELLED)
 
     def _response(self, answer: Any, listeners: Mapping[str, Any]) -> m.ProviderResponse:
-        parts, usage = (
-            tuple(self._messages.read(answer)),
-            _usage(answer.metrics, separate_thinking=self._dialect == "gemini"),
-        )
+        parts = tuple(self._messages.read(answer))
+        usage = _usage(answer.metrics, separate_thinking=self._dialect == "gemini")
         return notify_at_end(listeners, m.ProviderResponse(parts, usage))
 
 

@@ -60,11 +60,10 @@ class AgnoCalls:
         if call.wanted not in MEMBERS:
             raise ValueError(f"its messages have no {call.wanted}")
         written = AgnoMessages(self._dialect, call.model).write(call.messages, call.system)
+        module, name = ("base", "MessageData") if call.streamed else ("response", "ModelResponse")
         imports = [
             *(["import json"] if call.wanted == "calls" else []),
-            "from agno.models.base import MessageData"
-            if call.streamed
-            else "from agno.models.base import ModelResponse",
+            f"from agno.models.{module} import {name}",
             "from agno.models.message import Message",
             CLASSES[self._dialect],
         ]

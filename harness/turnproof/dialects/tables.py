@@ -34,7 +34,7 @@ def load_errors(package: str | None) -> Mapping[str, ErrorKinds]:
 
 def _read(package: str | None, name: str, shape: type[T]) -> T:
     """A table of the package. Raises HarnessError, with the file and the place, for one that has another shape."""
-    file = resources.files(package or __package__ or "").joinpath(name)
+    file = resources.files(package or "").joinpath(name)
     try:
         return msgspec.convert(tomllib.loads(file.read_text("utf-8")), shape, str_keys=True)
     except (tomllib.TOMLDecodeError, msgspec.ValidationError) as error:

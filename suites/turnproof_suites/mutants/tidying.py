@@ -51,15 +51,9 @@ def _with_results(message: Message, edit: Callable[[str], str]) -> Message:
     return message if tuple(parts) == message.parts else changed(message, parts=tuple(parts))
 
 
-def _with_arguments(response: ProviderResponse, edit: Callable[[Any], Any]) -> ProviderResponse:
-    """The calls of a response with other arguments."""
-    parts = (
-        changed(part, args={name: edit(value) for name, value in thaw(part.args).items()})
-        if isinstance(part, FunctionCall)
-        else part
-        for part in response.parts
-    )
-    return changed(response, parts=tuple(parts))
+def _with_calls(response: ProviderResponse, edit: Callable[[FunctionCall], FunctionCall]) -> ProviderResponse:
+    """A response with other calls."""
+    return changed(response, parts=tuple(edit(one) if isinstance(one, FunctionCall) else one for one in response.parts))
 
 
 @suite_mutant("white-space-collapsed")
@@ -180,7 +174,7 @@ class TextReadAsACall(Broken):
 
 @suite_mutant("equal-calls-made-one")
 class EqualCallsMadeOne(Broken):
-    """Of calls with the same tool and arguments in an answer the first is remaining."""
+    """Of calls with the same tool and arguments in an answer only the first stays."""
 
     def change_response(self, inputs: CallInputs, response: ProviderResponse) -> ProviderResponse:
         seen: list[object] = []
@@ -208,13 +202,10 @@ class EmptyArgumentsLeftOut(Broken):
     """Arguments that are empty or null are not passed on."""
 
     def change_response(self, inputs: CallInputs, response: ProviderResponse) -> ProviderResponse:
-        parts = (
-            changed(part, args={name: value for name, value in part.args.items() if value not in ("", (), [], None)})
-            if isinstance(part, FunctionCall)
-            else part
-            for part in response.parts
-        )
-        return changed(response, parts=tuple(parts))
+        return _with_calls(response, self._without_empty)
+
+    def _without_empty(self, call: FunctionCall) -> FunctionCall:
+        return changed(call, args={name: value for name, value in call.args.items() if value not in ("", (), [], None)})
 
 
 @suite_mutant("whole-floats-made-integers")
@@ -222,9 +213,12 @@ class WholeFloatsMadeIntegers(Broken):
     """Of numbers like 2.0 the fraction is left out."""
 
     def change_response(self, inputs: CallInputs, response: ProviderResponse) -> ProviderResponse:
-        return _with_arguments(
-            response, lambda value: int(value) if isinstance(value, float) and value.is_integer() else value
-        )
+        return _with_calls(response, self._with_integers)
+
+    def _with_integers(self, call: FunctionCall) -> FunctionCall:
+        args = thaw(call.args)
+        whole = {name: int(value) for name, value in args.items() if isinstance(value, float) and value.is_integer()}
+        return changed(call, args=args | whole)
 
 
 @suite_mutant("call-names-in-small-letters")
@@ -232,10 +226,7 @@ class CallNamesInSmallLetters(Broken):
     """Tools are called by their names in small letters."""
 
     def change_response(self, inputs: CallInputs, response: ProviderResponse) -> ProviderResponse:
-        parts = (
-            changed(part, name=part.name.lower()) if isinstance(part, FunctionCall) else part for part in response.parts
-        )
-        return changed(response, parts=tuple(parts))
+        return _with_calls(response, lambda call: changed(call, name=call.name.lower()))
 
 
 @suite_mutant("long-descriptions-cut")

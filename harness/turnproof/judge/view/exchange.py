@@ -36,7 +36,7 @@ class Exchange:
     ) -> None:
         """`call` is the request as it was read when it came, where the world has changed since."""
         self._dialect = dialect
-        self._call_then = call
+        self._call_when_it_came = call
         self._world = world
         self._key = key
         self._round = round
@@ -140,7 +140,7 @@ class Exchange:
     @cached_property
     def call(self) -> Call | None:
         """The request in neutral form; None where the dialect cannot read it as one."""
-        return self._call_then or read_call(self._dialect, self.request, self._world)
+        return self._call_when_it_came or read_call(self._dialect, self.request, self._world)
 
     def read(self, body: JSON) -> Call | None:
         """What the request would say if it had this body; None where the dialect cannot read it as one."""

@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
@@ -83,7 +84,7 @@ def run_probes(
                 _ask_twice(provider, own_calls, recorder, switch)
             case "other-key":
                 provider = open_provider(path)
-                _ask_twice(provider, own_calls, recorder, _to_another_key(provider, job))
+                _ask_twice(provider, own_calls, recorder, _to_another_key(provider, job, recorder))
             case "helpers":
                 call_helpers(open_provider(path), own_calls, recorder)
     recorder.probe = ""
@@ -126,18 +127,25 @@ def _call_cancelled(provider: Any, call: CallBegan, recorder: Recorder) -> None:
 
 
 def _begins(provider: Any, call: CallBegan, recorder: Recorder) -> bool:
-    """Whether an object of the legacy path holds the conversation ahead of a call. What opening it sends (a managed
-    cache) is no part of the call."""
+    """Whether an object of the legacy path holds the conversation ahead of a call."""
+    with _outside_calls(recorder):
+        provider.create_session(call.system, list(call.tools) or None, list(call.messages[:-1]))
+        return True
+    return False
+
+
+@contextmanager
+def _outside_calls(recorder: Recorder) -> Iterator[None]:
+    """What is done here to an object, and what that sends (a managed cache), is no part of a call. What it raises is
+    recorded, and ends the block alone."""
     recorder.call = -1
     recorder.control.ask("call-begins", (-1, recorder.probe))
     try:
-        provider.create_session(call.system, list(call.tools) or None, list(call.messages[:-1]))
+        yield
     except Exception as error:
         recorder.event(failed("call", error, recorder.raised(error), **recorder.place))
-        return False
     finally:
         recorder.end()
-    return True
 
 
 def other_model(dialect_name: str, model: str) -> str | None:
@@ -162,7 +170,7 @@ def _to_another_model(provider: Any, other: str | None) -> Callable[[], bool] | 
     return switch
 
 
-def _to_another_key(provider: Any, job: Job) -> Callable[[], bool] | None:
+def _to_another_key(provider: Any, job: Job, recorder: Recorder) -> Callable[[], bool] | None:
     """Gives the object another key and its own settings, and returns whether it still has its history.
 
     None for one that cannot be given any, as it lacks `initialize()`, `connect()` or `get_history()`.
@@ -175,10 +183,12 @@ def _to_another_key(provider: Any, job: Job) -> Callable[[], bool] | None:
     def switch() -> bool:
         try:
             initialize({**job.options, "base_url": job.base_url, "api_key": OTHER_KEY})
+        except Exception:
+            return False  # it takes other settings than these: nobody knows what it would have done
+        with _outside_calls(recorder):
             connect(job.model)
             return len(history()) > 0
-        except Exception:
-            return False  # its settings are others than these: nobody knows what it would have done
+        return False
 
     return switch
 
